@@ -222,7 +222,7 @@ def test_the_browser_s_lines_have_the_same_cells_within_them():
     given = json.dumps([[*one.shape, one.ravel().astype(int).tolist()] for one in SETS])
     theirs = in_javascript(
         f"return {given}.map(([rows, columns, chosen]) =>"
-        "[...light.within(light.contours(Uint8Array.from(chosen), rows, columns), rows, columns)]);"
+        "[...light.cellsInside(light.contours(Uint8Array.from(chosen), rows, columns), rows, columns)]);"
     )
     for chosen, within in zip(SETS, theirs, strict=True):
         assert chosen.ravel().astype(int).tolist() == within

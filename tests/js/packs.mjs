@@ -1,6 +1,6 @@
-// Packs for tests, made here: of every layer and head the same numbers, whichever of them a pack holds.
+// Packs for tests: the same numbers for each layer and head, whichever of them a pack holds.
 
-const TYPES = { float32: Float32Array, uint8: Uint8Array, float16: Uint16Array }; // of the last: its bits
+const TYPES = { float32: Float32Array, uint8: Uint8Array, float16: Uint16Array }; // float16: its bits
 
 // A container as openContainer reads it: {header, sections: {name: [dtype, shape, values]}}.
 export function container(header, sections) {
@@ -22,12 +22,12 @@ export function container(header, sections) {
   return out;
 }
 
-const numberAt = (of, layer, head, i) => Math.sin(1 + of + 7 * layer + 3 * head + 0.37 * i) * 2;
+const numberAt = (source, layer, head, i) => Math.sin(1 + source + 7 * layer + 3 * head + 0.37 * i) * 2;
 
-// `numbers(of, layer, head, i)`: other ones than waves; of 0 q, 1 k, 2 v.
-// `some`: the heads that are in it; left out: all. `eighths`: in eight bits, as a prepared photograph is.
+// `numbers(of, layer, head, i)`: replaces the waves; `of`: 0 q, 1 k, 2 v.
+// `some`: its heads, or null for all. `eighths`: in eight bits, as a prepared photograph.
 export function packOf({
-  held = [0],
+  held: layersHeld = [0],
   some = null,
   layers = 4,
   heads = 3,
@@ -40,11 +40,13 @@ export function packOf({
   ...header
 } = {}) {
   const tokens = prefix.length + grid[0] * grid[1];
-  const there = some ?? Array.from({ length: heads }, (_, head) => head);
-  const all = (of, size, value = numbers) =>
-    held.flatMap((layer) => there.flatMap((head) => Array.from({ length: size }, (_, i) => value(of, layer, head, i))));
-  const shape = [held.length, there.length, tokens, dim];
-  const said = {
+  const presentHeads = some ?? Array.from({ length: heads }, (_, head) => head);
+  const all = (source, size, value = numbers) =>
+    layersHeld.flatMap((layer) =>
+      presentHeads.flatMap((head) => Array.from({ length: size }, (_, i) => value(source, layer, head, i))),
+    );
+  const shape = [layersHeld.length, presentHeads.length, tokens, dim];
+  const packHeader = {
     format: "attention-playground/1",
     model: "small",
     scale: dim ** -0.5,
@@ -54,23 +56,23 @@ export function packOf({
     tokens,
     prefix,
     grid,
-    held,
+    held: layersHeld,
     ...(some ? { some_heads: some } : {}),
     ...header,
   };
   const lengths = norms && { value_norms: ["float32", shape.slice(0, 3), all(2, tokens).map(Math.abs)] };
   if (!eighths) {
-    const numbers = (of) => ["float32", shape, all(of, tokens * dim)];
-    return container(said, { q: numbers(0), k: numbers(1), ...lengths });
+    const numbers = (source) => ["float32", shape, all(source, tokens * dim)];
+    return container(packHeader, { q: numbers(0), k: numbers(1), ...lengths });
   }
-  const code = (of, layer, head, i) => (of + 5 * layer + 11 * head + 3 * i) % 256;
-  const ends = [held.length, there.length, dim];
+  const code = (source, layer, head, i) => (source + 5 * layer + 11 * head + 3 * i) % 256;
+  const ends = [layersHeld.length, presentHeads.length, dim];
   const sections = Object.fromEntries(
-    ["q", "k"].flatMap((name, of) => [
-      [name, ["uint8", shape, all(of, tokens * dim, code)]],
-      [`${name}_low`, ["float32", ends, all(of, dim)]],
-      [`${name}_step`, ["float32", ends, all(of + 4, dim)]],
+    ["q", "k"].flatMap((name, source) => [
+      [name, ["uint8", shape, all(source, tokens * dim, code)]],
+      [`${name}_low`, ["float32", ends, all(source, dim)]],
+      [`${name}_step`, ["float32", ends, all(source + 4, dim)]],
     ]),
   );
-  return container(said, { ...sections, ...lengths });
+  return container(packHeader, { ...sections, ...lengths });
 }

@@ -1,4 +1,4 @@
-// Where the tests find Python, the fixture and the modules.
+// The places of Python, the fixture and the modules.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
@@ -18,9 +18,9 @@ export function python() {
 
 function findPython() {
   const candidates = [process.env.PYTHON, join(ROOT, ".venv", "bin", "python"), "python3", "python"].filter(Boolean);
-  const found = candidates.find((name) => spawnSync(name, ["-c", "import numpy"]).status === 0);
-  if (!found) throw new Error("These tests compare with numpy: set PYTHON to an interpreter that has it.");
-  return found;
+  const result = candidates.find((name) => spawnSync(name, ["-c", "import numpy"]).status === 0);
+  if (!result) throw new Error("These tests compare with numpy: set PYTHON to an interpreter that has it.");
+  return result;
 }
 
 export function fixture() {

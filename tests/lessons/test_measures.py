@@ -139,7 +139,7 @@ def test_a_blank_is_written_the_same_on_both_sides():
     hows = {blank[2] or "" for words in all_words() for blank in BLANKS.finditer(words.text)}
     assert hows >= {"", ",", ".1f", "%"}
     cases = [(number, how) for how in sorted(hows) for number in numbers if how or isinstance(number, int)]
-    lines = "return given.cases.map(([number, how]) => measures.written(number, how));"
+    lines = "return given.cases.map(([number, how]) => measures.formatNumber(number, how));"
     assert in_javascript(["measures"], lines, {"cases": cases}) == [written(number, how) for number, how in cases]
 
 

@@ -1,24 +1,23 @@
-// The lecturer's controls of a class beside the story: the class's code, buttons, and how many people are here and how
-// many have answered. No guess is shown before the lecturer reveals it.
+// The lecturer's controls of a class beside the story: the class's code, buttons, and the numbers of people and of
+// answers. No guess is shown before the lecturer reveals it.
 import { classWords, drawGuesses, inLanguage, madeIn } from "./words.js";
 
 const QR_EDGE = 4; // modules of quiet zone around a QR code, without which phones do not find it
 
 // host: {now(): the server's latest record of the class or null, begin(), act(action, more): a promise, says(): "" or a
-//        sentence,
-//        link(): the lecturer's own address, shownCode(): whether the code is shown large, showCode(yes)}
+// sentence, link(): the lecturer's own address, shownCode(): whether the code is shown large, showCode(isShown)}
 export function createClassBar(head, host) {
-  let drawn = "";
+  let drawnKey = "";
 
-  // The line on top: code, how many are here, door and end.
+  // The line on top: code, number of people, link to the door, and end.
   function drawHead(language) {
     const lesson = host.now();
     const state = lesson && [lesson.code, lesson.phones, lesson.open, lesson.minutes, lesson.trouble, lesson.asked];
     const key = JSON.stringify([language, state, host.says(), host.shownCode()]);
-    if (drawn === key) return;
-    drawn = key;
+    if (drawnKey === key) return;
+    drawnKey = key;
     head.replaceChildren();
-    const words = (name, filled) => classWords(language, name, filled);
+    const words = (name, values) => classWords(language, name, values);
     if (host.says()) madeIn(head, "p", "class-says").textContent = host.says();
     if (!lesson) {
       classButton(head, words("start"), () => host.begin());
@@ -33,71 +32,75 @@ export function createClassBar(head, host) {
     if (host.shownCode()) drawCode(madeIn(head, "div", "class-invites"), lesson, words);
   }
 
-  function drawCode(box, now, words) {
-    if (now.trouble) {
-      madeIn(box, "p", "class-says").textContent = words("unreachable", { command: now.trouble });
+  function drawCode(box, state, words) {
+    if (state.trouble) {
+      madeIn(box, "p", "class-says").textContent = words("unreachable", { command: state.trouble });
     } else {
-      box.append(qrPicture(now.qr));
+      box.append(qrPicture(state.qr));
       madeIn(box, "p").textContent = words("goTo");
-      madeIn(box, "p", "class-address").textContent = now.address.replace(/^https?:\/\//, "");
+      madeIn(box, "p", "class-address").textContent = state.address.replace(/^https?:\/\//, "");
     }
-    madeIn(box, "p", "class-large").textContent = now.code;
+    madeIn(box, "p", "class-large").textContent = state.code;
     const small = madeIn(box, "p", "class-small");
     const link = madeIn(small, "a");
     Object.assign(link, { href: host.link(), textContent: words("yourLink") });
-    small.append(` · ${words("left", { minutes: now.minutes })}`);
-    if (now.asked) small.append(` · ${words("asked", { asked: now.asked })}`);
+    small.append(` · ${words("left", { minutes: state.minutes })}`);
+    if (state.asked) small.append(` · ${words("asked", { asked: state.asked })}`);
   }
 
   return { drawHead };
 }
 
 // Replaces the story's own question while a class runs. `asked`: that question, see story/scenes.js; `of`: the class's
-// question of this scene, or null; `picture()`: the photograph as an element.
-export function drawClassBoard(box, { language, now, of, asked, act, ask, picture, wantsPicture }) {
-  const words = (name, filled) => classWords(language, name, filled);
+// question of this scene, or null; `ask(value)`: records whether the photograph may be sent; `picture()`: the
+// photograph as an element.
+export function drawClassBoard(
+  box,
+  { language, now: state, of: question, asked: options, act, ask: setAsking, picture, wantsPicture },
+) {
+  const words = (name, values) => classWords(language, name, values);
   box.replaceChildren();
   if (wantsPicture) {
     madeIn(box, "p", "class-status").textContent = words("sendPicture");
-    classButton(box, words("yes"), () => ask(true), true);
-    classButton(box, words("no"), () => ask(false));
+    classButton(box, words("yes"), () => setAsking(true), true);
+    classButton(box, words("no"), () => setAsking(false));
     return;
   }
-  if (!of) {
-    classButton(box, words("open"), () => ask(), true);
+  if (!question) {
+    classButton(box, words("open"), () => setAsking(), true);
     return;
   }
-  madeIn(box, "p", "class-status").textContent = answeredOf(now, of, language);
-  if (of.phase === "asks") {
-    madeIn(box, "p", "class-quiet").textContent = words(of.answered.length > 1 ? "secondTime" : "covered");
+  madeIn(box, "p", "class-status").textContent = answeredOf(state, question, language);
+  if (question.phase === "asks") {
+    madeIn(box, "p", "class-quiet").textContent = words(question.answered.length > 1 ? "secondTime" : "covered");
     classButton(box, words("reveal"), () => act("show"), true);
-    if (of.kind === "choice") handsIn(box, of, words, language, act);
+    if (question.kind === "choice") handsIn(box, question, words, language, act);
     return;
   }
-  drawGuesses(madeIn(box, "div"), of, { language, picture });
-  if (of.phase === "tells") return;
-  classButton(box, words("tell"), () => act("truth", asked.told), true);
-  if (of.answered.length < 2) classButton(box, words("again"), () => act("again"));
+  drawGuesses(madeIn(box, "div"), question, { language, picture });
+  if (question.phase === "tells") return;
+  classButton(box, words("tell"), () => act("truth", options.told), true);
+  if (question.answered.length < 2) classButton(box, words("again"), () => act("again"));
 }
 
 const turnOf = ({ number, answered }) => `${number}.${answered.length}`;
 
-function answeredOf(now, of, language) {
-  const answered = of.answered.at(-1);
-  return classWords(language, "answered", { answered, here: Math.max(now.phones, answered) });
+function answeredOf(state, question, language) {
+  const answered = question.answered.at(-1);
+  return classWords(language, "answered", { answered, here: Math.max(state.phones, answered) });
 }
 
 // Updates only the number of answers while the lecturer types a count of hands. Returns false if nobody is typing.
-export function keepClassBoard(box, { language, now, of }) {
+export function keepClassBoard(box, { language, now: state, of: question }) {
   const form = box.querySelector(".class-hands:focus-within");
-  if (of?.phase !== "asks" || form?.dataset.of !== turnOf(of)) return false;
-  box.querySelector(".class-status").textContent = answeredOf(now, of, language);
+  if (question?.phase !== "asks" || form?.dataset.of !== turnOf(question)) return false;
+  box.querySelector(".class-status").textContent = answeredOf(state, question, language);
   return true;
 }
 
-function handsIn(box, { options, hands, ...of }, words, language, act) {
+function handsIn(box, { options, hands, ...question }, words, language, act) {
   const form = madeIn(box, "form", "class-hands");
-  form.dataset.of = turnOf(of);
+  form.dataset.of = turnOf(question);
   madeIn(form, "span").textContent = words("hands");
   const fields = options.map(([value, texts]) => {
     const label = madeIn(form, "label");
@@ -120,7 +123,7 @@ function classButton(box, words, act, main = false) {
   return button;
 }
 
-// rows: strings of 0 and 1, as the server drew them.
+// rows: strings of 0 and 1, as the server sent them.
 export function qrPicture(rows) {
   const side = rows.length + 2 * QR_EDGE;
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");

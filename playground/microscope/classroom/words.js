@@ -1,5 +1,5 @@
-// What a class says, on phones and on the projector, one table a language. Holes are filled with numbers. Below,
-// what a class guessed as a chart. No DOM here.
+// Texts of a class, on phones and on the projector, one table for each language. Holes are filled with numbers. Below
+// them, a class's guesses as a chart. No DOM here.
 
 export const CLASS_WORDS = {
   en: {
@@ -111,8 +111,8 @@ export const CLASS_WORDS = {
   },
 };
 
-// The server's refusals, by their keys in playground/serving/classes.py. English is missing: the server's own sentences
-// are English.
+// The server's refusals, by their keys in playground/serving/classes.py. There is no English table: the server's own
+// sentences are English.
 export const REFUSED_IN = {
   de: {
     noAnswer: "Das ist keine der Antworten: Wählen Sie eine von denen auf dem Bildschirm.",
@@ -147,16 +147,16 @@ export const REFUSED_IN = {
   },
 };
 
-// refusal: see shell/http.js; in English, or without a key, in the server's own words.
-export function refusedWords(language, { says = "", body = {} }) {
+// A refusal (see shell/http.js) in this language; in the server's own words in English or without a key.
+export function refusedWords(language, { says: sentenceOfServer = "", body = {} }) {
   const sentence = REFUSED_IN[language]?.[body.key];
-  return sentence ? sentence.replace(/\{(\w+)\}/g, (whole, name) => body.filled?.[name] ?? whole) : says;
+  return sentence ? sentence.replace(/\{(\w+)\}/g, (match, name) => body.filled?.[name] ?? match) : sentenceOfServer;
 }
 
 export const CLASS_LANGUAGES = { en: "English", de: "Deutsch" };
 
-export const classWords = (language, key, filled = {}) =>
-  CLASS_WORDS[language][key].replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
+export const classWords = (language, key, values = {}) =>
+  CLASS_WORDS[language][key].replace(/\{(\w+)\}/g, (match, name) => values[name] ?? match);
 
 // `texts`: a text that the lecturer's page sent in several languages, {en, de}.
 export const inLanguage = (texts, language) => String(texts?.[language] ?? texts?.en ?? "");
@@ -167,65 +167,65 @@ export const languageOfPhone = (tags) =>
 export const manyGuesses = (language, count) =>
   count === 1 ? classWords(language, "oneGuess") : classWords(language, "guesses", { count });
 
-// A class's guesses as bars, or as places over the picture; rounds side by side, with the truth and one's own guess
-// where known. The same on phones and the projector.
+// A class's guesses as bars, or as places over the picture; rounds side by side, with the truth and the person's own
+// guess where known. The same on phones and on the projector.
 
 const CHART_SVG = "http://www.w3.org/2000/svg";
 const MOST_BARS = 25; // most bars side by side; beyond that, values share one
 
-// question: as the server tells it, with its counts; look: {language, mine: [guess by round], picture(): an element}
-export function drawGuesses(box, question, { language, mine = [], picture = null }) {
+// question: from the server, with its counts; options: {language, mine: [guess by round], picture(): an element}
+export function drawGuesses(box, question, { language, mine: guesses = [], picture = null }) {
   const rounds = question.counts ?? [];
-  const drawn = rounds.map((counts, round) => {
+  const charts = rounds.map((counts, round) => {
     const figure = madeIn(null, "figure", "class-round");
     const caption = madeIn(figure, "p", "class-count");
     const name = rounds.length > 1 ? `${classWords(language, round ? "second" : "first")} · ` : "";
     caption.textContent = `${name}${manyGuesses(language, guessesIn(counts))}`;
-    const look = { counts, truth: question.truth ?? null, mine: mine[round] ?? null, language, picture };
-    CHARTS[question.kind](figure, question, look);
+    const options = { counts, truth: question.truth ?? null, mine: guesses[round] ?? null, language, picture };
+    CHARTS[question.kind](figure, question, options);
     return figure;
   });
-  box.replaceChildren(...drawn);
+  box.replaceChildren(...charts);
   box.classList.add("class-rounds");
 }
 
 const guessesIn = (counts) => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
 const CHARTS = {
-  choice(figure, { options }, { counts, truth, mine, language }) {
+  choice(figure, { options }, { counts, truth, mine: guess, language }) {
     const list = madeIn(figure, "ul", "class-choices");
-    const most = Math.max(1, ...Object.values(counts));
+    const highest = Math.max(1, ...Object.values(counts));
     for (const [value, words] of options) {
-      const line = madeIn(list, "li", marksOf(value === truth, value === mine));
+      const line = madeIn(list, "li", marksOf(value === truth, value === guess));
       madeIn(line, "span").textContent = inLanguage(words, language);
       const bar = madeIn(line, "i");
-      bar.style.setProperty("--long", String((counts[value] ?? 0) / most));
+      bar.style.setProperty("--long", String((counts[value] ?? 0) / highest));
       madeIn(line, "b").textContent = String(counts[value] ?? 0);
-      if (value === mine) madeIn(line, "em").textContent = classWords(language, "you");
+      if (value === guess) madeIn(line, "em").textContent = classWords(language, "you");
     }
   },
 
-  number(figure, { low, high, unit = "" }, { counts, truth, mine, language }) {
+  number(figure, { low, high, unit = "" }, { counts, truth, mine: guess, language }) {
     const bars = binned(counts, low, high);
-    const most = Math.max(1, ...bars.map(({ count }) => count));
+    const highest = Math.max(1, ...bars.map(({ count }) => count));
     const list = madeIn(figure, "ol", "class-bars");
-    const holds = (bar, value) => value !== null && bar.from <= value && value <= bar.to;
+    const contains = (bar, value) => value !== null && bar.from <= value && value <= bar.to;
     for (const bar of bars) {
-      const item = madeIn(list, "li", marksOf(holds(bar, truth), holds(bar, mine)));
+      const item = madeIn(list, "li", marksOf(contains(bar, truth), contains(bar, guess)));
       item.title = `${bar.from === bar.to ? bar.from : `${bar.from}–${bar.to}`}${unit}: ${bar.count}`;
       madeIn(item, "b").textContent = bar.count ? String(bar.count) : "";
-      madeIn(item, "i").style.setProperty("--long", String(bar.count / most));
-      if (holds(bar, mine)) madeIn(item, "em").textContent = classWords(language, "you");
+      madeIn(item, "i").style.setProperty("--long", String(bar.count / highest));
+      if (contains(bar, guess)) madeIn(item, "em").textContent = classWords(language, "you");
     }
     const axis = madeIn(figure, "p", "class-axis");
     for (const value of [low, Math.round((low + high) / 2), high]) madeIn(axis, "span").textContent = `${value}${unit}`;
   },
 
-  place(figure, { rows, columns, mark, heat = "" }, { counts, truth, mine, picture }) {
+  place(figure, { rows, columns, mark, heat = "" }, { counts, truth, mine: guess, picture }) {
     const place = madeIn(figure, "div", "class-map");
     if (picture) place.append(picture());
     if (heat) place.append(heatOf(heat, rows, columns));
-    place.append(mapOf({ rows, columns, mark, counts, truth, mine }));
+    place.append(mapOf({ rows, columns, mark, counts, truth, mine: guess }));
   },
 };
 
@@ -233,18 +233,20 @@ const marksOf = (isTruth, isMine) => `${isTruth ? "truth" : ""} ${isMine ? "mine
 
 // [{from, to, count}]: the guesses from low to high, counted in at most MOST_BARS intervals.
 export function binned(counts, low, high) {
-  const wide = Math.ceil((high - low + 1) / MOST_BARS);
+  const barWidth = Math.ceil((high - low + 1) / MOST_BARS);
   const bars = [];
-  for (let from = low; from <= high; from += wide) bars.push({ from, to: Math.min(high, from + wide - 1), count: 0 });
+  for (let from = low; from <= high; from += barWidth)
+    bars.push({ from, to: Math.min(high, from + barWidth - 1), count: 0 });
   for (const [value, count] of Object.entries(counts)) {
-    const bar = bars[Math.floor((Number(value) - low) / wide)];
+    const bar = bars[Math.floor((Number(value) - low) / barWidth)];
     if (bar) bar.count += count;
   }
   return bars;
 }
 
-// Over the picture, in units of a patch: a disc for each pressed place, the square that asks, the truth, one's own.
-export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine = null }) {
+// Marks over the picture, in units of a patch: a disc for each guessed place, the asking square, the truth, the own
+// guess.
+export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine: guess = null }) {
   const svg = document.createElementNS(CHART_SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
   svg.setAttribute("preserveAspectRatio", "none");
@@ -254,14 +256,14 @@ export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine = n
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
     svg.append(element);
   };
-  const middle = (patch) => ({ cx: (patch % columns) + 0.5, cy: Math.floor(patch / columns) + 0.5 });
+  const centreOf = (patch) => ({ cx: (patch % columns) + 0.5, cy: Math.floor(patch / columns) + 0.5 });
   const square = (patch) => ({ x: patch % columns, y: Math.floor(patch / columns), width: 1, height: 1 });
-  const least = Math.max(rows, columns) / 60; // a single guess stays visible on any grid
+  const leastRadius = Math.max(rows, columns) / 60; // one guess stays visible on any grid
   for (const [patch, count] of Object.entries(counts))
-    draw("circle", "guessed", { ...middle(Number(patch)), r: Math.max(0.4, least) * Math.sqrt(count) });
+    draw("circle", "guessed", { ...centreOf(Number(patch)), r: Math.max(0.4, leastRadius) * Math.sqrt(count) });
   if (Number.isInteger(mark)) draw("rect", "asks", square(mark));
   if (truth !== null) draw("rect", "truth", square(truth));
-  if (mine !== null) draw("circle", "mine", { ...middle(mine), r: Math.max(0.6, 2 * least) });
+  if (guess !== null) draw("circle", "mine", { ...centreOf(guess), r: Math.max(0.6, 2 * leastRadius) });
   return svg;
 }
 

@@ -22,13 +22,13 @@ export function createAnswers(pack) {
   const weights = new Float32Array(size);
   return {
     pack,
-    weights, // the weights from which all numbers are read
-    drawn: weights, // what is drawn: the weights, or one of the next two
+    weights, // all printed numbers are read from these
+    drawn: weights, // the values on the picture: the weights, or one of the next two
     weighted: new Float32Array(size),
     scores: new Float32Array(size),
     entropies: new Float32Array(pack.heads), // bits, per row
-    totals: new Float32Array(pack.heads), // per column: what a token receives in all
-    ready: new Uint8Array(pack.heads), // columns still need normalisers
+    totals: new Float32Array(pack.heads), // the sum of the token's column
+    ready: new Uint8Array(pack.heads), // 1 once the head is computed; columns wait for normalisers
     normalisers: new Map(), //               layer → {values, done}
     normalisersScale: NaN,
     ranges: new Map(), //                    layer → the spread of its raw scores at scale 1
@@ -42,40 +42,40 @@ export function answerLayer(answers, layer, token, scale, way, direction) {
   const { pack, weights, weighted, scores } = answers;
   if (!holds(pack, layer)) return false;
   const { norms } = layerOf(pack, layer);
-  const { raw } = WAYS[way];
-  const make = makerOf(way, norms);
-  answers.drawn = make ? weighted : raw ? scores : weights;
+  const { raw: isRaw } = WAYS[way];
+  const derive = makerOf(way, norms);
+  answers.drawn = derive ? weighted : isRaw ? scores : weights;
   for (let head = 0; head < pack.heads; head++) {
-    const at = head * pack.tokens;
+    const offset = head * pack.tokens;
     if (!holdsHead(pack, layer, head)) {
-      for (const values of [weights, weighted, scores]) values.fill(0, at, at + pack.tokens);
+      for (const values of [weights, weighted, scores]) values.fill(0, offset, offset + pack.tokens);
       answers.ready[head] = 0;
       continue;
     }
     if (direction === "row") {
-      const largest = scoresInto(weights, at, pack, layer, head, token, scale);
-      if (raw) for (let j = at; j < at + pack.tokens; j++) scores[j] = weights[j];
-      const left = silence(weights, at, pack, layer, head, token, largest);
-      answers.entropies[head] = softmaxInPlace(weights, at, pack.tokens, left);
+      const largest = scoresInto(weights, offset, pack, layer, head, token, scale);
+      if (isRaw) for (let j = offset; j < offset + pack.tokens; j++) scores[j] = weights[j];
+      const largestHeard = silence(weights, offset, pack, layer, head, token, largest);
+      answers.entropies[head] = softmaxInPlace(weights, offset, pack.tokens, largestHeard);
       answers.ready[head] = 1;
-      make?.(weighted, at, weights, pack.tokens, norms, at, 1);
+      derive?.(weighted, offset, weights, pack.tokens, norms, offset, 1);
     } else {
-      const known = normalisersOf(answers, layer, scale);
-      answers.ready[head] = known.done[head] === pack.tokens ? 1 : 0;
-      if (raw) columnScoresInto(scores, at, pack, layer, head, token, scale);
+      const sums = normalisersOf(answers, layer, scale);
+      answers.ready[head] = sums.done[head] === pack.tokens ? 1 : 0;
+      if (isRaw) columnScoresInto(scores, offset, pack, layer, head, token, scale);
       if (!answers.ready[head]) {
-        weights.fill(0, at, at + pack.tokens);
-        weighted.fill(0, at, at + pack.tokens);
+        weights.fill(0, offset, offset + pack.tokens);
+        weighted.fill(0, offset, offset + pack.tokens);
         continue;
       }
-      answers.totals[head] = columnInto(weights, at, pack, layer, head, token, scale, known.values, at);
-      make?.(weighted, at, weights, pack.tokens, norms, at + token, 0);
+      answers.totals[head] = columnInto(weights, offset, pack, layer, head, token, scale, sums.values, offset);
+      derive?.(weighted, offset, weights, pack.tokens, norms, offset + token, 0);
     }
   }
   return true;
 }
 
-// The function that derives this map from weights, unless the pack lacks what it needs.
+// The function that derives this map from weights; null if the pack lacks its input.
 const makerOf = (way, norms) => (WAYS[way].pack && !norms ? null : MADE_OF_WEIGHTS[way]);
 
 // One head of any layer, for the wall. Returns the buffer with its values, or null while they are missing.
@@ -83,7 +83,7 @@ export function answerCell(answers, layer, head, token, scale, way, direction) {
   const { pack, cell } = answers;
   if (!holdsHead(pack, layer, head)) return null;
   const { norms } = layerOf(pack, layer);
-  const at = head * pack.tokens;
+  const offset = head * pack.tokens;
   if (WAYS[way].raw) {
     if (direction === "row") scoresInto(cell, 0, pack, layer, head, token, scale);
     else columnScoresInto(cell, 0, pack, layer, head, token, scale);
@@ -91,12 +91,12 @@ export function answerCell(answers, layer, head, token, scale, way, direction) {
   }
   if (direction === "row") rowInto(cell, 0, pack, layer, head, token, scale);
   else {
-    const known = normalisersOf(answers, layer, scale);
-    if (known.done[head] < pack.tokens) return null;
-    columnInto(cell, 0, pack, layer, head, token, scale, known.values, at);
+    const sums = normalisersOf(answers, layer, scale);
+    if (sums.done[head] < pack.tokens) return null;
+    columnInto(cell, 0, pack, layer, head, token, scale, sums.values, offset);
   }
   const row = direction === "row";
-  makerOf(way, norms)?.(cell, 0, cell, pack.tokens, norms, row ? at : at + token, row ? 1 : 0);
+  makerOf(way, norms)?.(cell, 0, cell, pack.tokens, norms, row ? offset : offset + token, row ? 1 : 0);
   return cell;
 }
 
@@ -107,48 +107,49 @@ function normalisersOf(answers, layer, scale) {
     answers.normalisers.clear();
     answers.normalisersScale = scale;
   }
-  let known = answers.normalisers.get(layer);
-  if (!known) {
+  let sums = answers.normalisers.get(layer);
+  if (!sums) {
     const { heads, tokens } = answers.pack;
-    known = { values: new Float64Array(heads * tokens), done: new Int32Array(heads) };
-    answers.normalisers.set(layer, known);
+    sums = { values: new Float64Array(heads * tokens), done: new Int32Array(heads) };
+    answers.normalisers.set(layer, sums);
   }
-  return known;
+  return sums;
 }
 
-// Works on the rows' sums of these layers for `milliseconds`, head `first` before the others. Returns the share done;
-// 1: all. The N² scores of a head take 3 ms at 197 tokens and a second at 4,097, hence slices.
-export function prepareColumns(answers, layers, first, scale, milliseconds) {
+// Computes normalisers of these layers for `milliseconds`, head `firstHead` before the others. Returns the share done;
+// 1: all. The N² scores of a head take 3 ms at 197 tokens and a second at 4,097, hence the time limit.
+export function prepareColumns(answers, layers, firstHead, scale, milliseconds) {
   const { pack, scratch } = answers;
-  const until = performance.now() + milliseconds;
+  const deadline = performance.now() + milliseconds;
   const step = Math.max(1, Math.round(40000 / pack.tokens));
-  let done = 0,
-    all = 0;
+  let rowsDone = 0,
+    rowsToDo = 0;
   for (const layer of layers) {
     if (!holds(pack, layer)) continue;
-    const known = normalisersOf(answers, layer, scale);
+    const sums = normalisersOf(answers, layer, scale);
     for (let n = 0; n < pack.heads; n++) {
-      const head = n === 0 ? first : n <= first ? n - 1 : n;
+      const head = n === 0 ? firstHead : n <= firstHead ? n - 1 : n;
       if (!holdsHead(pack, layer, head)) continue;
-      while (known.done[head] < pack.tokens && performance.now() < until) {
-        const from = known.done[head];
+      while (sums.done[head] < pack.tokens && performance.now() < deadline) {
+        const from = sums.done[head];
         const to = Math.min(pack.tokens, from + step);
-        normalisersInto(known.values, head * pack.tokens, pack, layer, head, scale, from, to, scratch);
-        known.done[head] = to;
+        normalisersInto(sums.values, head * pack.tokens, pack, layer, head, scale, from, to, scratch);
+        sums.done[head] = to;
       }
-      done += known.done[head];
-      all += pack.tokens;
+      rowsDone += sums.done[head];
+      rowsToDo += pack.tokens;
     }
   }
-  return all ? done / all : 1;
+  return rowsToDo ? rowsDone / rowsToDo : 1;
 }
 
 // ----------------------------------------------------------------------------------------------------- colour domains
 
-// The spread of a layer's raw scores at scale 1, from two dozen queries: enough for an axis that all its heads share.
+// The range of a layer's raw scores at scale 1, from two dozen queries: good enough for the axis that all its heads
+// share.
 function scoreRange(answers, layer) {
   if (answers.ranges.has(layer)) return answers.ranges.get(layer);
-  if (!holdsAll(answers.pack, layer)) return { low: -1, high: 1 }; // while only one head is here
+  if (!holdsAll(answers.pack, layer)) return { low: -1, high: 1 }; // while only one head has arrived
   const { pack, scratch } = answers;
   let low = Infinity,
     high = -Infinity;
@@ -163,28 +164,32 @@ function scoreRange(answers, layer) {
   return answers.ranges.get(layer);
 }
 
-// One exposure for compared pictures: [{values, from, to}], their patches.
+// One exposure for compared pictures: [{values, from, to}], the range of their patches.
 export function exposureOfBoth(pictures, way, ceiling, log) {
   if (WAYS[way].spread) return domainOfBoth(pictures);
   if (ceiling !== "auto") return domainTo(ceiling, log);
-  const all = new Float32Array(pictures.reduce((count, { from, to }) => count + to - from, 0));
-  let at = 0;
+  const joined = new Float32Array(pictures.reduce((count, { from, to }) => count + to - from, 0));
+  let offset = 0;
   for (const { values, from, to } of pictures) {
-    all.set(values.subarray(from, to), at);
-    at += to - from;
+    joined.set(values.subarray(from, to), offset);
+    offset += to - from;
   }
-  return domainTo(exposure(all, 0, all.length), log);
+  return domainTo(exposure(joined, 0, joined.length), log);
 }
 
 // From the smallest to the largest value of both.
 export function domainOfBoth(pictures) {
-  const each = pictures.map(({ values, from, to }) => ownDomain(values, from, to, false, true));
-  return { low: Math.min(...each.map(({ low }) => low)), high: Math.max(...each.map(({ high }) => high)), log: false };
+  const domains = pictures.map(({ values, from, to }) => ownDomain(values, from, to, false, true));
+  return {
+    low: Math.min(...domains.map(({ low }) => low)),
+    high: Math.max(...domains.map(({ high }) => high)),
+    log: false,
+  };
 }
 
 const domainTo = (high, log) => (log ? { low: high / 1000, high, log } : { low: 0, high, log });
 
-// The colours that all heads of a layer share, so that they can be compared: one exposure for all of them.
+// One exposure for all heads of a layer, so that their colours can be compared.
 export function sharedDomain(answers, layer, scale, way, ceiling, log) {
   const { pack, drawn } = answers;
   if (WAYS[way].raw && holds(pack, layer)) {
@@ -197,15 +202,15 @@ export function sharedDomain(answers, layer, scale, way, ceiling, log) {
   return domainTo(ceiling === "auto" ? exposureOfAll(drawn, places, pack.patches) : ceiling, log);
 }
 
-// The colour domain of one picture alone: its own exposure, or the one held.
-export function ownExposure(values, at, pack, way, ceiling, log) {
-  const from = at + pack.prefixCount,
-    to = at + pack.tokens;
+// The colour domain of one picture alone: its own exposure, or the ceiling of the view.
+export function ownExposure(values, offset, pack, way, ceiling, log) {
+  const from = offset + pack.prefixCount,
+    to = offset + pack.tokens;
   if (WAYS[way].spread) return ownDomain(values, from, to, false, true);
   return domainTo(ceiling === "auto" ? exposure(values, from, to) : ceiling, log);
 }
 
-// One weight step by step: from q and k to the share that the query gives this token.
+// One weight step by step: from q and k to its share of the row.
 
 // {q, k, products: dim numbers each, dot: q·k, score: dot × scale, exponential: e^(score − the row's largest score),
 //  total: the sum of all tokens' exponentials, weight, rank: 1 for the largest of the row, of: tokens}
@@ -253,8 +258,8 @@ export const scoreOf = (pack, layer, head, query, key, scale) =>
   dotOf(layerOf(pack, layer), head, query, key, pack) * scale;
 
 // The rank; 1 is the largest, and equal weights share the better rank.
-export function rankOf(row, token, at = 0, count = row.length - at) {
+export function rankOf(row, token, offset = 0, count = row.length - offset) {
   let rank = 1;
-  for (let j = at; j < at + count; j++) if (row[j] > row[at + token]) rank++;
+  for (let j = offset; j < offset + count; j++) if (row[j] > row[offset + token]) rank++;
   return rank;
 }

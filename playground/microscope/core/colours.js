@@ -2,16 +2,16 @@
 
 export const ROLES = { query: "#0072B2", key: "#D55E00", value: "#009E73", convolution: "#E7298A" };
 
-// Colours of parts, the largest first: none is the colour of a role, and the colour-blind can tell them apart (Paul
-// Tol's muted).
+// Colours of parts, the largest part first. None is the colour of a role, and the colour-blind can tell them apart
+// (Paul Tol's muted palette).
 export const PART_COLOURS = ["#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255"];
 
 // The 1-2-5 number nearest to x.
 export function niceNumber(x) {
   if (!(x > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(x));
-  const rest = x / power;
-  return (rest < Math.SQRT2 ? 1 : rest < 3.1623 ? 2 : rest < 7.0711 ? 5 : 10) * power;
+  const mantissa = x / power;
+  return (mantissa < Math.SQRT2 ? 1 : mantissa < 3.1623 ? 2 : mantissa < 7.0711 ? 5 : 10) * power;
 }
 
 // The shared exposure: twenty times an even row's weight, rounded. It depends only on the number of tokens, so that
@@ -25,13 +25,13 @@ export function colourIndex(value, domain) {
   return t <= 0 || t !== t ? 0 : t >= 1 ? 255 : Math.round(t * 255);
 }
 
-// Colours values[at … at + rows × columns] into a rectangle of a pixel array that is `stride` pixels wide.
-export function paintInto(pixels, to, stride, values, at, rows, columns, palette, domain) {
+// Colours values[offset … offset + rows × columns] into a rectangle of a pixel array that is `stride` pixels wide.
+export function paintInto(pixels, pixelOffset, stride, values, offset, rows, columns, palette, domain) {
   const { low, high, log } = domain;
   const span = log ? 255 / Math.log(high / low) : 255 / (high - low || 1);
   for (let r = 0; r < rows; r++) {
-    let p = to + r * stride,
-      v = at + r * columns;
+    let p = pixelOffset + r * stride,
+      v = offset + r * columns;
     for (let c = 0; c < columns; c++, p++, v++) {
       const x = log ? Math.log(Math.max(values[v], 1e-30) / low) * span : (values[v] - low) * span;
       pixels[p] = palette[x <= 0 || x !== x ? 0 : x >= 255 ? 255 : (x + 0.5) | 0];
@@ -39,7 +39,7 @@ export function paintInto(pixels, to, stride, values, at, rows, columns, palette
   }
 }
 
-// The domain of one map alone, for per-head contrast.
+// The domain of one map alone, for contrast per head.
 export function ownDomain(values, from, to, log, signed) {
   let low = Infinity,
     high = -Infinity;

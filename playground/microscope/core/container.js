@@ -1,4 +1,4 @@
-// Unzips gzip data; data that a host has already unzipped stay as they are.
+// Unzips gzip data; data that the host has already unzipped is returned as it is.
 export async function unzipped(bytes) {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -16,12 +16,12 @@ const KINDS = new Map([
 ]);
 const SIZES = new Map([...KINDS].map(([{ BYTES_PER_ELEMENT }, kind]) => [kind, BYTES_PER_ELEMENT]));
 
-// `arrays`: {name: [values, shape]}; sixteen bits are float16.
+// `arrays`: {name: [values, shape]}; 16-bit integers are float16.
 export function toContainer(header, arrays) {
   const kinds = {};
   for (const [name, [values, shape]] of Object.entries(arrays)) kinds[name] = [KINDS.get(values.constructor), shape];
-  const { bytes, put } = emptyContainer(header, kinds);
-  for (const [name, [values]] of Object.entries(arrays)) put(name, values);
+  const { bytes, put: append } = emptyContainer(header, kinds);
+  for (const [name, [values]] of Object.entries(arrays)) append(name, values);
   return bytes;
 }
 
@@ -36,35 +36,35 @@ export function emptyContainer(header, kinds) {
   }
   const text = new TextEncoder().encode(JSON.stringify({ ...header, sections }));
   const length = Math.ceil((4 + text.length) / ALIGN) * ALIGN - 4;
-  const out = new Uint8Array(4 + length + offset);
-  new DataView(out.buffer).setUint32(0, length, true);
-  out.fill(32, 4, 4 + length); // spaces
-  out.set(text, 4);
-  const put = (name, { buffer, byteOffset, byteLength }) =>
-    out.set(new Uint8Array(buffer, byteOffset, byteLength), 4 + length + sections[name].offset);
-  return { bytes: out, put };
+  const container = new Uint8Array(4 + length + offset);
+  new DataView(container.buffer).setUint32(0, length, true);
+  container.fill(32, 4, 4 + length); // spaces
+  container.set(text, 4);
+  const append = (name, { buffer, byteOffset, byteLength }) =>
+    container.set(new Uint8Array(buffer, byteOffset, byteLength), 4 + length + sections[name].offset);
+  return { bytes: container, put: append };
 }
 
 // A container's bytes with more entries in its header.
-export function withHeader(bytes, more) {
+export function withHeader(bytes, additions) {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
-  const text = new TextEncoder().encode(JSON.stringify({ ...header, ...more }));
+  const text = new TextEncoder().encode(JSON.stringify({ ...header, ...additions }));
   const padded = Math.ceil((4 + text.length) / ALIGN) * ALIGN - 4;
-  const out = new Uint8Array(padded + bytes.length - length);
-  new DataView(out.buffer).setUint32(0, padded, true);
-  out.fill(32, 4, 4 + padded);
-  out.set(text, 4);
-  out.set(bytes.subarray(4 + length), 4 + padded);
-  return out;
+  const container = new Uint8Array(padded + bytes.length - length);
+  new DataView(container.buffer).setUint32(0, padded, true);
+  container.fill(32, 4, 4 + padded);
+  container.set(text, 4);
+  container.set(bytes.subarray(4 + length), 4 + padded);
+  return container;
 }
 
-// The nearest float16 numbers' bits, ties to even; too large ones become the largest.
+// The bits of the nearest float16 numbers, ties to even; numbers that are too large become the largest.
 export function toHalves(values) {
-  const out = new Uint16Array(values.length);
+  const halves = new Uint16Array(values.length);
   const bits = new Uint32Array(Float32Array.from(values).buffer);
-  for (let i = 0; i < bits.length; i++) out[i] = halfOf(bits[i]);
-  return out;
+  for (let i = 0; i < bits.length; i++) halves[i] = halfOf(bits[i]);
+  return halves;
 }
 
 const BIAS = 127 - 15; // difference of the two formats' exponents
@@ -75,19 +75,19 @@ function halfOf(bits) {
   const size = bits & 0x7fffffff;
   const exponent = (size >>> 23) - BIAS;
   if (exponent >= 31) return sign | LARGEST;
-  // below 2^-14 the steps are even: of 2^-24
+  // below 2^-14 all steps are 2^-24
   const shift = exponent > 0 ? 13 : 14 - exponent;
   if (shift > 24) return sign;
-  const whole = exponent > 0 ? size - (BIAS << 23) : (size & 0x7fffff) | 0x800000;
-  const half = whole >>> shift;
-  const rest = whole & ((1 << shift) - 1);
-  const middle = 1 << (shift - 1);
-  const up = rest > middle || (rest === middle && half & 1) ? 1 : 0;
-  return sign | Math.min(half + up, LARGEST);
+  const mantissa = exponent > 0 ? size - (BIAS << 23) : (size & 0x7fffff) | 0x800000;
+  const half = mantissa >>> shift;
+  const remainder = mantissa & ((1 << shift) - 1);
+  const halfway = 1 << (shift - 1);
+  const carry = remainder > halfway || (remainder === halfway && half & 1) ? 1 : 0;
+  return sign | Math.min(half + carry, LARGEST);
 }
 
-// values: (tokens, dim) → {codes, low, step}: each dimension from its smallest to its largest in 255 even steps, as
-// eight_bits in pack/ does it.
+// values: (tokens, dim) → {codes, low, step}: each dimension from its smallest to its largest value in 255 even steps,
+// as eight_bits in pack/.
 export function toBytes(values, dim) {
   const [low, step] = [new Float32Array(dim).fill(Number.POSITIVE_INFINITY), new Float32Array(dim)];
   const high = new Float32Array(dim).fill(Number.NEGATIVE_INFINITY);
@@ -102,46 +102,46 @@ export function toBytes(values, dim) {
 
 // Numbers of a figure as files, as playground/figures/numbers.py writes them: .json, .csv and .npz.
 
-// `about`: {key: value} of where it comes from; `table`: {about: of whom, grid, tokens: names, maps: [which map each
-// is], values: [Float32Array of each]}.
-export function numbersFile(kind, about, table) {
-  return { json: asJson, csv: asCsv, npz: asNpz }[kind](about, table);
+// `metadata`: {key: value}; `table`: {about: {model, image}, grid, tokens: names, maps: [keys of each map], values:
+// [Float32Array of each map]}.
+export function numbersFile(kind, metadata, table) {
+  return { json: asJson, csv: asCsv, npz: asNpz }[kind](metadata, table);
 }
 
-// As short as float32 allows.
-const short = (x) => Number(x.toPrecision(9));
+// Nine digits: enough for float32.
+const rounded = (x) => Number(x.toPrecision(9));
 const inUtf8 = (text) => new TextEncoder().encode(text);
 
-function asJson(about, { about: of, grid, tokens, maps, values }) {
-  const written = maps.map((which, i) => ({ ...which, values: Array.from(values[i], short) }));
-  return inUtf8(`${JSON.stringify({ figure: about, tables: [{ ...of, grid, tokens, maps: written }] })}\n`);
+function asJson(metadata, { about: subject, grid, tokens, maps, values }) {
+  const writtenMaps = maps.map((map, i) => ({ ...map, values: Array.from(values[i], rounded) }));
+  return inUtf8(`${JSON.stringify({ figure: metadata, tables: [{ ...subject, grid, tokens, maps: writtenMaps }] })}\n`);
 }
 
-function asCsv(about, { about: of, tokens, maps, values }) {
+function asCsv(metadata, { about: subject, tokens, maps, values }) {
   const field = (value) => (/[",\n]/.test(value) ? `"${String(value).replaceAll('"', '""')}"` : String(value ?? ""));
   const keys = Object.keys(maps[0]);
   const lines = [["model", "image", ...keys, "token", "value"]];
-  maps.forEach((which, i) => {
-    const start = [of.model, of.image, ...keys.map((key) => which[key])];
-    tokens.forEach((token, j) => lines.push([...start, token, short(values[i][j])]));
+  maps.forEach((map, i) => {
+    const firstCells = [subject.model, subject.image, ...keys.map((key) => map[key])];
+    tokens.forEach((token, j) => lines.push([...firstCells, token, rounded(values[i][j])]));
   });
-  const from = Object.entries(about).map(([key, value]) => `# ${key}: ${value}\n`);
-  return inUtf8(from.join("") + lines.map((line) => `${line.map(field).join(",")}\n`).join(""));
+  const comments = Object.entries(metadata).map(([key, value]) => `# ${key}: ${value}\n`);
+  return inUtf8(comments.join("") + lines.map((line) => `${line.map(field).join(",")}\n`).join(""));
 }
 
 // NumPy's archive: `values` (maps, tokens), `tokens`, `grid`, an array for each key of the maps, `about` and `of`.
-function asNpz(about, { about: of, grid, tokens, maps, values }) {
-  const all = new Float32Array(values.length * tokens.length);
-  values.forEach((row, i) => all.set(row, i * tokens.length));
+function asNpz(metadata, { about: subject, grid, tokens, maps, values }) {
+  const data = new Float32Array(values.length * tokens.length);
+  values.forEach((row, i) => data.set(row, i * tokens.length));
   const arrays = {
-    about: ofTexts([JSON.stringify(about)], []),
-    values: npy("<f4", [values.length, tokens.length], all),
+    about: ofTexts([JSON.stringify(metadata)], []),
+    values: npy("<f4", [values.length, tokens.length], data),
     tokens: ofTexts(tokens),
-    of: ofTexts([JSON.stringify(of)], []),
+    of: ofTexts([JSON.stringify(subject)], []),
     grid: npy("<i8", [2], BigInt64Array.from(grid, BigInt)),
   };
   for (const key of Object.keys(maps[0])) {
-    const column = maps.map((which) => which[key]);
+    const column = maps.map((map) => map[key]);
     if (column.every(Number.isInteger)) arrays[key] = npy("<i8", [maps.length], BigInt64Array.from(column, BigInt));
     else if (typeof column[0] === "number") arrays[key] = npy("<f8", [maps.length], Float64Array.from(column));
     else arrays[key] = ofTexts(column.map(String));
@@ -149,13 +149,13 @@ function asNpz(about, { about: of, grid, tokens, maps, values }) {
   return zipOf(Object.entries(arrays).map(([name, bytes]) => [`${name}.npy`, bytes]));
 }
 
-// Texts of one length, four bytes a letter.
+// Texts padded to one length, four bytes a letter.
 function ofTexts(texts, shape = [texts.length]) {
   const letters = texts.map((text) => Array.from(text, (letter) => letter.codePointAt(0)));
-  const most = Math.max(1, ...letters.map(({ length }) => length));
-  const codes = new Uint32Array(texts.length * most);
-  letters.forEach((one, i) => codes.set(one, i * most));
-  return npy(`<U${most}`, shape, codes);
+  const longest = Math.max(1, ...letters.map(({ length }) => length));
+  const codes = new Uint32Array(texts.length * longest);
+  letters.forEach((codePoints, i) => codes.set(codePoints, i * longest));
+  return npy(`<U${longest}`, shape, codes);
 }
 
 function npy(kind, shape, values) {
@@ -171,49 +171,52 @@ function npy(kind, shape, values) {
 }
 
 const ZIP = { local: 0x04034b50, central: 0x02014b50, end: 0x06054b50 };
-const LONG_AGO = 0x0021; // the first day that zip files know: equal contents give equal files
+const LONG_AGO = 0x0021; // the first day of the zip format: equal contents give equal files
 
-// Files that are stored as they are.
+// A zip archive of uncompressed files.
 function zipOf(files) {
-  const [parts, listed] = [[], []];
+  const [parts, directory] = [[], []];
   let offset = 0;
   for (const [name, bytes] of files) {
     const text = inUtf8(name);
-    const same = [20, 0, 0, 0, LONG_AGO]; // version, flags, method, time, day
+    const commonFields = [20, 0, 0, 0, LONG_AGO]; // version, flags, method, time, day
     const sizes = [crc32(bytes), bytes.length, bytes.length];
-    const local = record([[ZIP.local], same, sizes, [text.length, 0]], "4 22222 444 22");
-    listed.push(
-      record([[ZIP.central], [20, ...same], sizes, [text.length, 0, 0, 0, 0], [0, offset]], "4 222222 444 22222 44"),
+    const local = record([[ZIP.local], commonFields, sizes, [text.length, 0]], "4 22222 444 22");
+    directory.push(
+      record(
+        [[ZIP.central], [20, ...commonFields], sizes, [text.length, 0, 0, 0, 0], [0, offset]],
+        "4 222222 444 22222 44",
+      ),
       text,
     );
     parts.push(local, text, bytes);
     offset += local.length + text.length + bytes.length;
   }
-  const size = listed.reduce((sum, { length }) => sum + length, 0);
+  const size = directory.reduce((sum, { length }) => sum + length, 0);
   const end = record([[ZIP.end], [0, 0, files.length, files.length], [size, offset], [0]], "4 2222 44 2");
-  return joinedBytes([...parts, ...listed, end]);
+  return joinedBytes([...parts, ...directory, end]);
 }
 
-// Numbers of two and of four bytes, the lowest first.
+// Numbers of two and of four bytes, least significant byte first.
 function record(numbers, sizes) {
   const widths = Array.from(sizes.replaceAll(" ", ""), Number);
   const bytes = new Uint8Array(widths.reduce((sum, width) => sum + width, 0));
   const view = new DataView(bytes.buffer);
-  let at = 0;
+  let offset = 0;
   numbers.flat().forEach((number, i) => {
-    if (widths[i] === 2) view.setUint16(at, number, true);
-    else view.setUint32(at, number, true);
-    at += widths[i];
+    if (widths[i] === 2) view.setUint16(offset, number, true);
+    else view.setUint32(offset, number, true);
+    offset += widths[i];
   });
   return bytes;
 }
 
 function joinedBytes(parts) {
   const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
+  let offset = 0;
   for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
+    bytes.set(part, offset);
+    offset += part.length;
   }
   return bytes;
 }
@@ -224,7 +227,7 @@ const CHECKS = Int32Array.from({ length: 256 }, (_, byte) => {
   return sum;
 });
 
-// Of zip and of PNG.
+// The checksum of zip and of PNG.
 export function crc32(bytes) {
   let sum = ~0;
   for (const byte of bytes) sum = CHECKS[(sum ^ byte) & 255] ^ (sum >>> 8);

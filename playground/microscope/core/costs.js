@@ -1,9 +1,9 @@
-// What a layer costs, as analysis/cost.py counts it: N tokens of width D, a FLOP is one multiplication or one addition,
+// Costs of a layer, counted as in analysis/cost.py: N tokens of width D; a FLOP is one multiplication or one addition;
 // numbers take four bytes. No DOM in here.
 
 const FLOAT = 4; // bytes
 
-// A square image and a ViT, from the dials.
+// A square image and a ViT, from the dials' values.
 export function caseOf({ image, patch, width, heads, layers, kernel }) {
   const side = Math.floor(image / patch);
   const tokens = side ** 2;
@@ -11,7 +11,7 @@ export function caseOf({ image, patch, width, heads, layers, kernel }) {
   const allEntries = entries * heads * layers;
   return {
     ...{ image, patch, width, heads, layers, kernel, side, tokens, entries, allEntries },
-    rest: image % patch, // pixels along a side that make no whole patch
+    rest: image % patch, // pixels of a side beyond the last whole patch
     matricesBytes: FLOAT * allEntries,
     keptBytes: FLOAT * 2 * tokens * width * layers, // queries and keys
   };
@@ -27,17 +27,17 @@ export const FLOPS = {
   depthwise: (n, d, k) => 2 * k ** 2 * n * d,
 };
 
-// FLOPs of the chosen part, or of what it is compared with; `mlp`: "yes" or "no".
+// FLOPs of the chosen part, or of the part that it is compared with; `mlp`: "yes" or "no".
 export const countedFlops = (part, mlp, n, { width, kernel }) =>
   FLOPS[part](n, width, kernel) + (mlp === "yes" ? FLOPS.mlp(n, width) : 0);
 
 // The smallest number of tokens at which attention costs more: each cost is a·N + b·N².
-export function crossingOf(part, other, { width, kernel }) {
+export function crossingOf(part, otherPart, { width, kernel }) {
   const [linear, square] = part === "attention" ? [8 * width ** 2, 4 * width] : [0, 2 * width];
-  return Math.max(0, Math.floor((FLOPS[other](1, width, kernel) - linear) / square)) + 1;
+  return Math.max(0, Math.floor((FLOPS[otherPart](1, width, kernel) - linear) / square)) + 1;
 }
 
-// Bytes of one layer that training keeps.
+// Bytes of one layer that training stores.
 export const BYTES = {
   attention: (n, { width, heads }) => BYTES.fused(n, { width }) + FLOAT * heads * n ** 2,
   fused: (n, { width }) => FLOAT * 6 * n * width, // a fused kernel never stores the weights

@@ -1,29 +1,29 @@
-// Features of a layer, one vector a token: how alike two tokens are, which colours their principal components give, how
-// long they are; and two pictures matched by them. They are loaded once for each layer; the cursor's patch then needs
-// no request.
+// Features of a layer, one vector for each token: their similarity, the colours of their principal components, their
+// lengths; and two pictures matched by them. They are loaded once for each layer, so moving the cursor sends no
+// request.
 // No DOM in here.
-//
-// {tokens, width, from: how many prefix tokens come first, unit: each token's vector at length 1, norms, raw}
+// // {tokens, width, from: the number of prefix tokens, unit: each token's vector at length 1, norms, raw}
 
 import { decodeHalves, largestIndex, neighbourhood } from "./core.js";
 
 // `columns`: of the picture's grid, needed to cut the picture into parts.
 export function makeFeatures(bits, tokens, width, from, columns = 1) {
-  const raw = bits instanceof Uint16Array ? decodeHalves(bits) : bits;
-  const unit = new Float32Array(raw.length);
+  const values = bits instanceof Uint16Array ? decodeHalves(bits) : bits;
+  const unit = new Float32Array(values.length);
   const norms = new Float32Array(tokens);
   for (let j = 0; j < tokens; j++) {
     let square = 0;
-    for (let x = j * width; x < (j + 1) * width; x++) square += raw[x] * raw[x];
+    for (let x = j * width; x < (j + 1) * width; x++) square += values[x] * values[x];
     norms[j] = Math.sqrt(square);
     const factor = norms[j] > 0 ? 1 / norms[j] : 0;
-    for (let x = j * width; x < (j + 1) * width; x++) unit[x] = raw[x] * factor;
+    for (let x = j * width; x < (j + 1) * width; x++) unit[x] = values[x] * factor;
   }
-  return { tokens, width, from, columns, raw, unit, norms };
+  return { tokens, width, from, columns, raw: values, unit, norms };
 }
 
-// Cosines of one token with every token of `features`. `asking`: features that hold the token, if of another picture.
-export function similarityInto(out, features, token, asking = features) {
+// Cosines of one token with every token of `features`. `queryFeatures`: the features of the token's own picture, if
+// that is another one.
+export function similarityInto(out, features, token, queryFeatures = features) {
   const { tokens, width, unit } = features;
   const start = token * width;
   for (let j = 0, k = 0; j < tokens; j++, k += width) {
@@ -33,37 +33,37 @@ export function similarityInto(out, features, token, asking = features) {
       d = 0,
       x = 0;
     for (; x + 3 < width; x += 4) {
-      a += asking.unit[start + x] * unit[k + x];
-      b += asking.unit[start + x + 1] * unit[k + x + 1];
-      c += asking.unit[start + x + 2] * unit[k + x + 2];
-      d += asking.unit[start + x + 3] * unit[k + x + 3];
+      a += queryFeatures.unit[start + x] * unit[k + x];
+      b += queryFeatures.unit[start + x + 1] * unit[k + x + 1];
+      c += queryFeatures.unit[start + x + 2] * unit[k + x + 2];
+      d += queryFeatures.unit[start + x + 3] * unit[k + x + 3];
     }
-    for (; x < width; x++) a += asking.unit[start + x] * unit[k + x];
+    for (; x < width; x++) a += queryFeatures.unit[start + x] * unit[k + x];
     out[j] = a + b + c + d;
   }
   return out;
 }
 
 const ITERATIONS = 60; // most iterations
-const STILL = 1e-8; // turn below which a direction has converged
+const STILL = 1e-8; // a smaller change of direction counts as none
 
 // The mean and the first three principal directions of all patches' unit vectors, of one picture or of several
-// together, so that the same part has the same colour in both. By power iteration: X is never multiplied out to width ×
-// width.
+// together, so that the same part has the same colour in both. By power iteration, which never computes the width ×
+// width matrix.
 export function principal(pictures) {
   const { width } = pictures[0];
   const { mean, patches } = centred(pictures, width);
   const directions = [];
   for (let n = 0; n < 3; n++) {
     let direction = Float64Array.from({ length: width }, (_, x) => Math.sin(1 + x * (n + 1))); // any start but 0
-    normalise(direction); // 1 − |inner| below is 0 for equal directions of unit length alone
+    normalise(direction); // at length 1, 1 − |inner| below is 0 only for equal directions
     for (let i = 0; i < ITERATIONS; i++) {
-      const next = timesItself(patches, direction);
-      for (const former of directions) takeOut(next, former);
-      normalise(next);
-      const turned = 1 - Math.abs(inner(next, 0, direction));
-      direction = next;
-      if (turned < STILL) break;
+      const product = timesItself(patches, direction);
+      for (const earlier of directions) takeOut(product, earlier);
+      normalise(product);
+      const rotation = 1 - Math.abs(inner(product, 0, direction));
+      direction = product;
+      if (rotation < STILL) break;
     }
     directions.push(direction);
   }
@@ -72,14 +72,14 @@ export function principal(pictures) {
   return components;
 }
 
-// mean: (width,); patches: (count × width), what each patch has beyond the mean
+// mean: (width,); patches: (count × width), each patch minus the mean
 function centred(pictures, width) {
   const count = pictures.reduce((sum, { tokens, from }) => sum + tokens - from, 0);
   const patches = new Float32Array(count * width);
-  let at = 0;
+  let offset = 0;
   for (const { unit, from } of pictures) {
-    patches.set(unit.subarray(from * width), at);
-    at += unit.length - from * width;
+    patches.set(unit.subarray(from * width), offset);
+    offset += unit.length - from * width;
   }
   const mean = new Float64Array(width);
   for (let p = 0; p < patches.length; p += width) for (let x = 0; x < width; x++) mean[x] += patches[p + x] / count;
@@ -90,12 +90,12 @@ function centred(pictures, width) {
 // Xᵀ(X·direction)
 function timesItself(patches, direction) {
   const width = direction.length;
-  const out = new Float64Array(width);
+  const product = new Float64Array(width);
   for (let p = 0; p < patches.length; p += width) {
-    const along = inner(patches, p, direction);
-    for (let x = 0; x < width; x++) out[x] += along * patches[p + x];
+    const projection = inner(patches, p, direction);
+    for (let x = 0; x < width; x++) product[x] += projection * patches[p + x];
   }
-  return out;
+  return product;
 }
 
 function inner(a, start, b) {
@@ -110,12 +110,12 @@ function inner(a, start, b) {
 }
 
 function takeOut(vector, direction) {
-  let along = 0;
-  for (let x = 0; x < vector.length; x++) along += vector[x] * direction[x];
-  for (let x = 0; x < vector.length; x++) vector[x] -= along * direction[x];
+  let projection = 0;
+  for (let x = 0; x < vector.length; x++) projection += vector[x] * direction[x];
+  for (let x = 0; x < vector.length; x++) vector[x] -= projection * direction[x];
 }
 
-// A direction's sign is arbitrary: its largest entry is made positive, so that colours are always the same.
+// A direction's sign is arbitrary: the largest entry is made positive, so that colours are always the same.
 function normalise(vector) {
   let square = 0,
     largest = 0;
@@ -127,7 +127,7 @@ function normalise(vector) {
   for (let x = 0; x < vector.length; x++) vector[x] *= factor;
 }
 
-function along(unit, start, { mean, directions }, n) {
+function projectionOf(unit, start, { mean, directions }, n) {
   let sum = 0;
   for (let x = 0; x < mean.length; x++) sum += (unit[start + x] - mean[x]) * directions[n][x];
   return sum;
@@ -143,13 +143,13 @@ function rangeOf(patches, direction) {
   return [low, high > low ? high : low + 1];
 }
 
-// One pixel a patch as canvas wants them, 0xAABBGGRR: the three components as red, green and blue.
+// One pixel for each patch, 0xAABBGGRR: the three components as red, green and blue.
 export function componentPixels(features, components) {
   const { tokens, width, from, unit } = features;
   const pixels = new Uint32Array(tokens - from);
   for (let j = from; j < tokens; j++) {
     const rgb = components.ranges.map(([low, high], n) => {
-      const share = (along(unit, j * width, components, n) - low) / (high - low);
+      const share = (projectionOf(unit, j * width, components, n) - low) / (high - low);
       return Math.round(255 * Math.min(1, Math.max(0, share)));
     });
     pixels[j - from] = ((255 << 24) | (rgb[2] << 16) | (rgb[1] << 8) | rgb[0]) >>> 0;
@@ -165,9 +165,9 @@ export function boundOf(values, from, to) {
   const sorted = Float64Array.from(values.subarray(from, to)).sort();
   const quantile = (q) => {
     const index = q * (sorted.length - 1);
-    const below = Math.floor(index);
-    const above = Math.min(below + 1, sorted.length - 1);
-    return sorted[below] + (index - below) * (sorted[above] - sorted[below]);
+    const lower = Math.floor(index);
+    const upper = Math.min(lower + 1, sorted.length - 1);
+    return sorted[lower] + (index - lower) * (sorted[upper] - sorted[lower]);
   };
   const [low, high] = [quantile(0.25), quantile(0.75)];
   return high + 3 * (high - low);
@@ -176,33 +176,33 @@ export function boundOf(values, from, to) {
 // {bound, count: values above the bound, domain: the range of the other values}
 export function withoutOutliers(values, from, to) {
   const bound = boundOf(values, from, to);
-  const within = values.subarray(from, to).filter((value) => value <= bound);
-  const low = within.reduce((a, b) => Math.min(a, b), Infinity);
-  const high = within.reduce((a, b) => Math.max(a, b), -Infinity);
+  const inliers = values.subarray(from, to).filter((value) => value <= bound);
+  const low = inliers.reduce((a, b) => Math.min(a, b), Infinity);
+  const high = inliers.reduce((a, b) => Math.max(a, b), -Infinity);
   return {
     bound,
-    count: to - from - within.length,
+    count: to - from - inliers.length,
     domain: { low, high: high > low ? high : low + 1, log: false },
   };
 }
 
-// Two pictures by their features: which patches match, and which parts both have. playground/matching.py has the same
-// lines; tests/analysis/test_matching.py compares the two. No DOM in here.
+// Two pictures by their features: matching patches, and common parts. playground/matching.py has the same lines;
+// tests/analysis/test_matching.py compares the two. No DOM in here.
 
 export const PARTS_CUT = 6; // parts of a picture, as in Trace.parts
-const ROUNDS = 50; // most steps of k-means
+const ROUNDS = 50; // maximum of k-means steps
 
-// Features of two pictures, from makeFeatures → Int32Array: for each patch of the first its nearest one in the second,
-// if each is the other's nearest; else −1.
+// Features of two pictures, from makeFeatures → Int32Array: for each patch of the first its nearest patch in the
+// second, if each is the other's nearest; else −1.
 export function matchesOf(one, other) {
   const count = one.tokens - one.from,
-    others = other.tokens - other.from;
+    otherCount = other.tokens - other.from;
   const bestOther = new Int32Array(count),
-    back = new Int32Array(others);
-  const most = new Float32Array(count).fill(-Infinity),
-    mostBack = new Float32Array(others).fill(-Infinity);
+    nearestBack = new Int32Array(otherCount);
+  const largest = new Float32Array(count).fill(-Infinity),
+    mostBack = new Float32Array(otherCount).fill(-Infinity);
   for (let i = 0; i < count; i++) {
-    for (let j = 0; j < others; j++) {
+    for (let j = 0; j < otherCount; j++) {
       const alike = alongside(
         one.unit,
         (one.from + i) * one.width,
@@ -210,82 +210,82 @@ export function matchesOf(one, other) {
         (other.from + j) * one.width,
         one.width,
       );
-      if (alike > most[i]) {
-        most[i] = alike;
+      if (alike > largest[i]) {
+        largest[i] = alike;
         bestOther[i] = j;
       }
       if (alike > mostBack[j]) {
         mostBack[j] = alike;
-        back[j] = i;
+        nearestBack[j] = i;
       }
     }
   }
-  return bestOther.map((j, i) => (back[j] === i ? j : -1));
+  return bestOther.map((j, i) => (nearestBack[j] === i ? j : -1));
 }
 
-// The same for one token of the first picture: {there: the token of the second that resembles it most, alike: their
-// cosine, mutual}.
+// The same for one token of the first picture: {there: the most similar token of the second, alike: their cosine,
+// mutual}.
 export function nearestTo(one, token, other) {
-  const match = mostAlike(one, token, other);
+  const match = mostSimilar(one, token, other);
   const alike = alongside(one.unit, token * one.width, other.unit, match * one.width, one.width);
-  return { there: match, alike, mutual: mostAlike(other, match, one) === token };
+  return { there: match, alike, mutual: mostSimilar(other, match, one) === token };
 }
 
-// The token of the second, or −1.
+// The matching token of the second picture, or −1.
 export function matchOf(one, token, other) {
   const { there, mutual } = nearestTo(one, token, other);
   return mutual ? there : -1;
 }
 
-function mostAlike(one, token, other) {
+function mostSimilar(one, token, other) {
   const row = similarityInto(new Float32Array(other.tokens), other, token, one);
   return largestIndex(row, other.from, other.tokens);
 }
 
 // The number of each patch's part, 0 the largest, of one picture or of several together: [Int32Array of each]. k-means
-// on the sphere, of each patch's 3 × 3. It begins with the one nearest to the mean, and goes on with the one that the
-// centres so far resemble least: no chance, so the same pictures have the same parts.
+// on the sphere, of each patch's 3 × 3. The first centre is the patch nearest to the mean, each further one the patch
+// least similar to the centres so far: without randomness, the same pictures have the same parts.
 export function partsOf(pictures, k) {
   const { width } = pictures[0];
   const count = pictures.reduce((sum, { tokens, from }) => sum + tokens - from, 0);
   const points = new Float32Array(count * width);
-  let at = 0;
+  let offset = 0;
   for (const picture of pictures) {
-    points.set(withNeighbours(picture), at);
-    at += (picture.tokens - picture.from) * width;
+    points.set(withNeighbours(picture), offset);
+    offset += (picture.tokens - picture.from) * width;
   }
   const centres = firstCentres(points, width, Math.min(k, count));
   let parts = nearest(points, centres, width).of;
   for (let round = 0; round < ROUNDS; round++) {
     moveInto(centres, points, parts, width);
-    const next = nearest(points, centres, width).of;
-    const still = next.every((part, i) => part === parts[i]);
-    parts = next;
-    if (still) break;
+    const nextParts = nearest(points, centres, width).of;
+    const isStable = nextParts.every((part, i) => part === parts[i]);
+    parts = nextParts;
+    if (isStable) break;
   }
-  const named = largestFirst(parts, centres.length);
+  const ordered = largestFirst(parts, centres.length);
   let from = 0;
   return pictures.map((picture) => {
-    const numbers = named.subarray(from, from + picture.tokens - picture.from);
+    const numbers = ordered.subarray(from, from + picture.tokens - picture.from);
     from += numbers.length;
     return numbers;
   });
 }
 
-// The direction of each patch together with its eight neighbours; there are fewer at an edge.
+// The direction of the sum over each patch's 3 × 3 neighbourhood, cut at the edges.
 function withNeighbours({ unit, from, columns, tokens, width }) {
   const rows = (tokens - from) / columns;
-  const out = new Float32Array((tokens - from) * width);
+  const sums = new Float32Array((tokens - from) * width);
   for (let patch = 0; patch < rows * columns; patch++) {
     const { top, bottom, left, right } = neighbourhood(rows, columns, Math.floor(patch / columns), patch % columns, 3);
-    const sum = out.subarray(patch * width, (patch + 1) * width);
+    const sum = sums.subarray(patch * width, (patch + 1) * width);
     for (let row = top; row <= bottom; row++)
       for (let column = left; column <= right; column++)
-        for (let x = 0, at = (from + row * columns + column) * width; x < width; x++) sum[x] += unit[at + x];
+        for (let x = 0, index = (from + row * columns + column) * width; x < width; x++) sum[x] += unit[index + x];
     const length = Math.sqrt(sum.reduce((total, x) => total + x * x, 0));
     for (let x = 0; x < width; x++) sum[x] /= Math.max(length, 1e-12);
   }
-  return out;
+  return sums;
 }
 
 function firstCentres(points, width, k) {
@@ -295,8 +295,8 @@ function firstCentres(points, width, k) {
   const centres = [Float64Array.from(points.subarray(first * width, (first + 1) * width))];
   while (centres.length < k) {
     const { alike } = nearest(points, centres, width);
-    const least = alike.reduce((best, value, i) => (value < alike[best] ? i : best), 0);
-    centres.push(Float64Array.from(points.subarray(least * width, (least + 1) * width)));
+    const farthest = alike.reduce((best, value, i) => (value < alike[best] ? i : best), 0);
+    centres.push(Float64Array.from(points.subarray(farthest * width, (farthest + 1) * width)));
   }
   return centres;
 }
@@ -317,7 +317,7 @@ function nearest(points, centres, width) {
   return { of: parts, alike };
 }
 
-// Moves each centre to the mean direction of its points; one without points stays.
+// Moves each centre to the mean direction of its points; a centre without points stays.
 function moveInto(centres, points, parts, width) {
   const sums = centres.map(() => new Float64Array(width));
   for (let i = 0; i < parts.length; i++) for (let x = 0; x < width; x++) sums[parts[i]][x] += points[i * width + x];
@@ -338,7 +338,7 @@ function largestFirst(parts, k) {
   return parts.map((part) => place[part]);
 }
 
-// Four sums in parallel: a single one would wait for its own result.
+// Four sums in parallel: with one, every addition would wait for the one before.
 export function alongside(a, aAt, b, bAt, width) {
   let s0 = 0,
     s1 = 0,

@@ -3,7 +3,7 @@
 
 export const patchText = (patch, columns) => `${Math.floor(patch / columns)},${patch % columns}`;
 
-// "row,column" as a patch of this grid; without a text, the middle.
+// "row,column" as a patch of this grid; the middle patch for an empty text.
 export function patchFrom(text, rows, columns) {
   const [row, column] = text ? text.split(",").map(Number) : [rows >> 1, columns >> 1];
   return Math.min(row, rows - 1) * columns + Math.min(column, columns - 1);
@@ -11,13 +11,13 @@ export function patchFrom(text, rows, columns) {
 
 // The patch at a point given as parts of width and height, from 0 to 1.
 export function patchAt(x, y, rows, columns) {
-  const inside = (part, count) => Math.min(count - 1, Math.max(0, Math.floor(part * count)));
-  return inside(y, rows) * columns + inside(x, columns);
+  const cellOf = (part, count) => Math.min(count - 1, Math.max(0, Math.floor(part * count)));
+  return cellOf(y, rows) * columns + cellOf(x, columns);
 }
 
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-// The patch to which an arrow key leads, within the grid. −1: another key.
+// The patch that an arrow key leads to, within the grid. −1: another key.
 export function patchAfterKey(key, patch, rows, columns) {
   const step = ARROWS[key];
   if (!step) return -1;
@@ -26,12 +26,11 @@ export function patchAfterKey(key, patch, rows, columns) {
   return row * columns + column;
 }
 
-// How a patch becomes a number of its token: laid out as a vector, times a learned filter, plus a bias. No DOM in here.
-//
-// `cut` is a picture in patches: {size: [height, width], patch, grid: [rows, columns], own, pixels, mean, std, filters,
-// stretch, bias}, see lessons/patches.js.
+// From a patch to a number of its token: laid out as a vector, times a learned filter, plus a bias. No DOM in here.
+// // `cut` is a picture in patches: {size: [height, width], patch, grid: [rows, columns], own, pixels, mean, std,
+// filters, stretch, bias}, see lessons/patches.js.
 
-// The patch as the model gets it: all of red, all of green, all of blue; less the mean, over the standard deviation.
+// The patch as the model's input: all of red, all of green, all of blue; minus the mean, over the standard deviation.
 export function patchVector(cut, place) {
   const { size, patch, grid, pixels, mean, std } = cut;
   const top = Math.floor(place / grid[1]) * patch,
@@ -46,27 +45,28 @@ export function patchVector(cut, place) {
   return vector;
 }
 
-// The filter of one number of the token. It was trained on patches of own × own pixels and is enlarged or shrunk to
-// this patch: stretch · filter · stretchᵀ, colour by colour.
+// The filter of one number of the token. It was trained on patches of own × own pixels and is resized to this patch:
+// stretch · filter · stretchᵀ, colour by colour.
 export function patchFilter(cut, number) {
-  const { own, patch, stretch, filters } = cut;
-  const out = new Float32Array(3 * patch * patch),
-    half = new Float32Array(patch * own);
+  const { own: filterSide, patch, stretch, filters } = cut;
+  const filter = new Float32Array(3 * patch * patch),
+    stretched = new Float32Array(patch * filterSide);
   for (let channel = 0; channel < 3; channel++) {
-    const from = (number * 3 + channel) * own * own;
-    half.fill(0);
+    const start = (number * 3 + channel) * filterSide * filterSide;
+    stretched.fill(0);
     for (let y = 0; y < patch; y++)
-      for (let i = 0; i < own; i++)
-        for (let j = 0; j < own; j++) half[y * own + j] += stretch[y * own + i] * filters[from + i * own + j];
+      for (let i = 0; i < filterSide; i++)
+        for (let j = 0; j < filterSide; j++)
+          stretched[y * filterSide + j] += stretch[y * filterSide + i] * filters[start + i * filterSide + j];
     for (let y = 0; y < patch; y++) {
       for (let x = 0; x < patch; x++) {
         let sum = 0;
-        for (let j = 0; j < own; j++) sum += half[y * own + j] * stretch[x * own + j];
-        out[channel * patch * patch + y * patch + x] = sum;
+        for (let j = 0; j < filterSide; j++) sum += stretched[y * filterSide + j] * stretch[x * filterSide + j];
+        filter[channel * patch * patch + y * patch + x] = sum;
       }
     }
   }
-  return out;
+  return filter;
 }
 
 export function dotProduct(a, b) {
@@ -75,21 +75,21 @@ export function dotProduct(a, b) {
   return sum;
 }
 
-// The grid [rows, columns] for a picture, as `fit` of playground/pictures/images.py: its aspect in whole patches, about
-// as many as the native grid has, never more, and at least one along each side.
+// The grid [rows, columns] for a picture, as `fit` of playground/pictures/images.py: the picture's aspect in whole
+// patches, about as many as the native grid has, never more, and at least one along each side.
 export function gridFor([width, height], native) {
   const patches = Math.max(1, native[0]) * Math.max(1, native[1]);
   const aspect = Math.min(Math.max(height / width, 1 / patches), patches);
-  const near = (side) =>
+  const countsNear = (side) =>
     Array.from({ length: Math.ceil(side) - Math.floor(side) + 3 }, (_, i) => Math.floor(side) - 1 + i).filter(
       (step) => step >= 1 && step <= patches,
     );
-  const [tall, wide] = [near(Math.sqrt(patches * aspect)), near(Math.sqrt(patches / aspect))];
+  const [rowCounts, columnCounts] = [countsNear(Math.sqrt(patches * aspect)), countsNear(Math.sqrt(patches / aspect))];
   const grids = [
-    ...tall.flatMap((r) => [...wide, Math.floor(patches / r)].map((c) => [r, c])),
-    ...wide.map((c) => [Math.floor(patches / c), c]),
+    ...rowCounts.flatMap((r) => [...columnCounts, Math.floor(patches / r)].map((c) => [r, c])),
+    ...columnCounts.map((c) => [Math.floor(patches / c), c]),
   ].filter(([r, c]) => r * c <= patches);
-  // distortion costs more than fewer patches
+  // the cost: distortion counts more than missing patches
   const misfit = ([r, c]) => 2 * Math.abs(Math.log(r / c / aspect)) + Math.abs(Math.log((r * c) / patches));
   return grids.reduce((best, grid) => (misfit(grid) < misfit(best) ? grid : best));
 }

@@ -1,17 +1,17 @@
-// Guesses and exercises: how near a guess came, what this browser stores of it, and what drawings report. Nothing of it
-// is sent. No DOM in here.
+// Guesses and exercises: the error of a guess, the guesses that this browser stores, and the reports of drawings.
+// Nothing of it is sent. No DOM in here.
 
 const GUESSES_KEPT = "attention-playground:guesses";
 export const DONE = "attention-playground:exercises";
 
-// The overlap of an evenly painted set of patches with a row of weights, both as shares: 1 if they are the same.
+// The overlap of an evenly painted set of patches with a row of weights, both as shares: 1 if they are equal.
 export function overlapOf(painted, row) {
   const total = row.reduce((sum, weight) => sum + weight, 0);
   if (!painted.length || !total) return 0;
   return painted.reduce((sum, patch) => sum + Math.min(1 / painted.length, row[patch] / total), 0);
 }
 
-// The overlap of the best painting: the n largest weights, with the best n.
+// The overlap of the best painting: the n largest weights, for the best n.
 export function bestOverlap(row) {
   const sorted = Array.from(row.keys()).sort((a, b) => row[b] - row[a]);
   let best = 0;
@@ -19,13 +19,13 @@ export function bestOverlap(row) {
   return best;
 }
 
-// A number rounded as the question's axis allows: in steps, or to two digits on a log scale.
+// A number rounded to the question's axis: to a step, or to two digits on a log scale.
 export function asGuessed(x, { low, high, step, log }) {
   const rounded = log ? Number(x.toPrecision(2)) : Number((Math.round(x / step) * step).toPrecision(10));
   return Math.min(high, Math.max(low, rounded));
 }
 
-// Counts are typed: whole numbers, exactly.
+// Counts are typed as whole numbers and compared exactly.
 export const isTyped = ({ step }) => Number.isInteger(step);
 
 export function asTyped(x, { low, high, step }) {
@@ -35,19 +35,19 @@ export function asTyped(x, { low, high, step }) {
 // The truth rounded to a possible guess.
 export const nearest = (truth, scale) => (isTyped(scale) ? asTyped : asGuessed)(truth, scale);
 
-// `asked`: how the guess was made; whoever chose the number nearest to the truth has guessed right.
+// The error of a guess in words; the number nearest to the truth is right.
 export function nearOf(guess, truth, scale) {
   if (guess === truth) return "exactly";
   if (guess === nearest(truth, scale)) return "as near as the scale allows";
   if (guess > 0 && truth > 0) {
-    const times = Math.max(guess / truth, truth / guess);
-    if (times >= 1.5) return `${shortText(times, 2)} times too ${guess > truth ? "high" : "low"}`;
+    const factor = Math.max(guess / truth, truth / guess);
+    if (factor >= 1.5) return `${shortText(factor, 2)} times too ${guess > truth ? "high" : "low"}`;
   }
-  const apart = Math.abs(guess - truth);
-  return `${shortText(apart, apart < 10 ? 2 : 3)} too ${guess > truth ? "high" : "low"}`;
+  const difference = Math.abs(guess - truth);
+  return `${shortText(difference, difference < 10 ? 2 : 3)} too ${guess > truth ? "high" : "low"}`;
 }
 
-// So many digits, and no power of ten: 440, not 4.4e+2.
+// This many digits, without an exponent: 440, not 4.4e+2.
 const shortText = (x, digits) =>
   x < 10 ? x.toPrecision(digits) : Math.round(Number(x.toPrecision(digits))).toLocaleString("en");
 
@@ -56,7 +56,7 @@ export function readKept(storage, place = GUESSES_KEPT) {
     const guesses = JSON.parse(storage.getItem(place) ?? "{}");
     return guesses && typeof guesses === "object" && !Array.isArray(guesses) ? guesses : {};
   } catch {
-    return {}; // storage is forbidden, or holds something foreign
+    return {}; // storage is forbidden, or holds data of another page
   }
 }
 
@@ -76,17 +76,18 @@ export function forget(storage) {
   }
 }
 
-// Why a wrong answer is tempting. `tempting` is [[which, reason], …]: which is the key of a choice, or [low, high] of a
-// number; a range that holds the truth as well is no mistake.
+// Why a wrong answer is tempting. `tempting` is [[condition, reason], …]; a condition is the key of a choice, or [low,
+// high] of a number. A range that holds the truth as well is no mistake.
 export function reasonFor(guess, truth, tempting) {
   if (guess === truth) return "";
-  const within = ([low, high], x) => typeof x === "number" && low <= x && x <= high;
-  const fits = ([which]) => (Array.isArray(which) ? within(which, guess) && !within(which, truth) : which === guess);
+  const contains = ([low, high], x) => typeof x === "number" && low <= x && x <= high;
+  const fits = ([condition]) =>
+    Array.isArray(condition) ? contains(condition, guess) && !contains(condition, truth) : condition === guess;
   return tempting.find(fits)?.[1] ?? "";
 }
 
-// What the drawings of a page report of themselves, for the exercises beside them: {drawing: its numbers}. They are
-// mounted one by one, each from a script of its own, so the page's root keeps it.
+// The numbers that a page's drawings report, for the exercises beside them: {drawing: its numbers}. Each drawing is
+// mounted by a script of its own, so they are stored on the page's root.
 
 const REPORTED_EVENT = "drawing-reported";
 
@@ -97,4 +98,4 @@ export function reportNumbers(drawing, numbers) {
   dispatchEvent(new CustomEvent(REPORTED_EVENT, { detail: drawing }));
 }
 
-export const onReport = (listen, signal) => addEventListener(REPORTED_EVENT, listen, { signal });
+export const onReport = (listener, signal) => addEventListener(REPORTED_EVENT, listener, { signal });

@@ -8,13 +8,13 @@ const CROWD = 48; // patches, evenly spread, whose mean row stands for all patch
 const NEAR = 0.07; // radius of the neighbourhood, as a share of the longer side
 export const ALIKE = 0.35; // cosine from which two patches are alike
 const EARLY = 1 / 3; // share of the layers that count as early
-const THEIRS = 0.5; // of the row's largest weight: all patches look there if the mean row gives at least this much
-const FLAT = 4; // × the mean weight: a row whose largest weight is not above this may be even
-const FAINT = 10; // × the mean weight: a row whose largest weight is not above this may be noise
+const THEIRS = 0.5; // × the row's largest weight: from this mean weight on, all patches look at the same place
+const FLAT = 4; // × the mean weight: only a row whose largest weight is at most this may be even
+const FAINT = 10; // × the mean weight: only a row whose largest weight is at most this may be noise
 
-// The numbers of at most about `most` patches on a lattice.
-export function spreadPatches(rows, columns, most) {
-  const step = Math.max(1, Math.floor(Math.sqrt((rows * columns) / most)));
+// The numbers of at most about `maximum` patches on a lattice.
+export function spreadPatches(rows, columns, maximum) {
+  const step = Math.max(1, Math.floor(Math.sqrt((rows * columns) / maximum)));
   const patches = [];
   for (let r = step >> 1; r < rows; r += step)
     for (let c = step >> 1; c < columns; c += step) patches.push(r * columns + c);
@@ -24,8 +24,8 @@ export function spreadPatches(rows, columns, most) {
 // The neighbourhood's radius in patches. Rounds n + ½ to the even integer, as Python does.
 export function reach(rows, columns) {
   const exact = NEAR * Math.max(rows, columns);
-  const whole = Math.floor(exact);
-  return Math.max(1, exact - whole === 0.5 ? whole + (whole % 2) : Math.round(exact));
+  const floor = Math.floor(exact);
+  return Math.max(1, exact - floor === 0.5 ? floor + (floor % 2) : Math.round(exact));
 }
 
 // ------------------------------------------------------------------------------------------- what resembles what
@@ -34,11 +34,11 @@ export function reach(rows, columns) {
 export function keysOf(pack, layer) {
   const { k } = layerOf(pack, layer);
   const { heads, tokens, dim } = pack;
-  const out = new Float32Array(k.length);
+  const keys = new Float32Array(k.length);
   for (let head = 0; head < heads; head++)
     for (let j = 0; j < tokens; j++)
-      out.set(k.subarray((head * tokens + j) * dim, (head * tokens + j + 1) * dim), (j * heads + head) * dim);
-  return makeFeatures(out, tokens, heads * dim, pack.prefixCount);
+      keys.set(k.subarray((head * tokens + j) * dim, (head * tokens + j + 1) * dim), (j * heads + head) * dim);
+  return makeFeatures(keys, tokens, heads * dim, pack.prefixCount);
 }
 
 // {values: (patches × width), width}: each patch's features minus the mean patch's, at length 1.
@@ -63,39 +63,39 @@ export function directionsOf({ unit, width, from, tokens }) {
 export const alikeness = ({ values, width }, patch, other) =>
   alongside(values, patch * width, values, other * width, width);
 
-export function likenessOf(toward, patch) {
-  const out = new Float32Array(toward.values.length / toward.width);
-  for (let j = 0; j < out.length; j++) out[j] = alikeness(toward, patch, j);
-  return out;
+export function likenessOf(directions, patch) {
+  const cosines = new Float32Array(directions.values.length / directions.width);
+  for (let j = 0; j < cosines.length; j++) cosines[j] = alikeness(directions, patch, j);
+  return cosines;
 }
 
 // ----------------------------------------------------------------------------------------------------- the crowd
 
-// The mean row of evenly spread patches: {tokens: by token, most: the token that gets most, offsets: by the place
-// relative to the query, (2 rows − 1) × (2 columns − 1), the query itself in the middle}.
+// The mean row of evenly spread patches: {tokens: by token, most: the token with the largest weight, offsets: by the
+// place relative to the query, (2 rows − 1) × (2 columns − 1), the query itself in the middle}.
 export function crowdOf(pack, layer, head, scale) {
   const { rows, columns, prefixCount, tokens } = pack;
-  const asking = spreadPatches(rows, columns, CROWD);
+  const queries = spreadPatches(rows, columns, CROWD);
   const row = new Float32Array(tokens);
   const mean = new Float64Array(tokens);
-  const wide = 2 * columns - 1;
-  const sums = new Float64Array(wide * (2 * rows - 1));
+  const width = 2 * columns - 1;
+  const sums = new Float64Array(width * (2 * rows - 1));
   const counts = new Float64Array(sums.length);
-  for (const patch of asking) {
+  for (const patch of queries) {
     rowInto(row, 0, pack, layer, head, prefixCount + patch, scale);
-    for (let j = 0; j < tokens; j++) mean[j] += row[j] / asking.length;
-    const first = firstOffset(patch, rows, columns);
+    for (let j = 0; j < tokens; j++) mean[j] += row[j] / queries.length;
+    const firstIndex = firstOffset(patch, rows, columns);
     for (let r = 0, j = prefixCount; r < rows; r++) {
-      for (let c = 0, at = first + r * wide; c < columns; c++, at++, j++) {
-        sums[at] += row[j];
-        counts[at]++;
+      for (let c = 0, index = firstIndex + r * width; c < columns; c++, index++, j++) {
+        sums[index] += row[j];
+        counts[index]++;
       }
     }
   }
-  for (let at = 0; at < sums.length; at++) if (counts[at]) sums[at] /= counts[at];
-  let most = 0;
-  for (let j = 1; j < tokens; j++) if (mean[j] > mean[most]) most = j;
-  return { tokens: mean, most, offsets: sums };
+  for (let index = 0; index < sums.length; index++) if (counts[index]) sums[index] /= counts[index];
+  let largest = 0;
+  for (let j = 1; j < tokens; j++) if (mean[j] > mean[largest]) largest = j;
+  return { tokens: mean, most: largest, offsets: sums };
 }
 
 // The index, among the offsets from this patch, of the picture's first patch.
@@ -107,27 +107,27 @@ const firstOffset = (patch, rows, columns) =>
 // row: (tokens,); likeness: (patches,). See Facts in row_kinds.py.
 export function rowFacts(row, pack, patch, crowd, likeness) {
   const { rows, columns, prefixCount, tokens, patches } = pack;
-  let all = 0;
-  for (let j = prefixCount; j < tokens; j++) all += row[j];
-  const together = (j) => likeness[j] >= ALIKE && row[prefixCount + j] >= all / patches;
-  const same = component(together, patch, rows, columns);
+  let patchTotal = 0;
+  for (let j = prefixCount; j < tokens; j++) patchTotal += row[j];
+  const belongs = (j) => likeness[j] >= ALIKE && row[prefixCount + j] >= patchTotal / patches;
+  const region = component(belongs, patch, rows, columns);
   const reaches = reach(rows, columns),
     y = Math.floor(patch / columns),
     x = patch % columns;
-  const wide = 2 * columns - 1,
-    first = firstOffset(patch, rows, columns);
+  const width = 2 * columns - 1,
+    firstIndex = firstOffset(patch, rows, columns);
   let expected = 0,
     near = 0,
     nearby = 0,
     alike = 0,
     area = 0;
-  const relative = (j) => crowd.offsets[first + Math.floor(j / columns) * wide + (j % columns)];
+  const relative = (j) => crowd.offsets[firstIndex + Math.floor(j / columns) * width + (j % columns)];
   const isNear = (j) => Math.max(Math.abs(Math.floor(j / columns) - y), Math.abs((j % columns) - x)) <= reaches;
-  let best = 0;
+  let largest = 0;
   for (let j = 0; j < patches; j++) {
     const weight = row[prefixCount + j];
     expected += relative(j);
-    if (weight > row[prefixCount + best]) best = j;
+    if (weight > row[prefixCount + largest]) largest = j;
     if (isNear(j)) {
       near += weight;
       nearby++;
@@ -139,27 +139,27 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
   let place = 0,
     shared = 0;
   for (let j = 0; j < patches; j++)
-    place += Math.min(row[prefixCount + j] / Math.max(all, 1e-12), relative(j) / Math.max(expected, 1e-12));
+    place += Math.min(row[prefixCount + j] / Math.max(patchTotal, 1e-12), relative(j) / Math.max(expected, 1e-12));
   for (let j = 0; j < tokens; j++) shared += Math.min(row[j], crowd.tokens[j]);
-  const most = row[prefixCount + best];
+  const largestWeight = row[prefixCount + largest];
   const borneOut = {
-    near: isNear(best),
-    thing: same[best] === 1,
-    far: likeness[best] >= ALIKE && !isNear(best) && !same[best],
-    place: relative(best) / Math.max(expected, 1e-12) >= (THEIRS * most) / Math.max(all, 1e-12),
+    near: isNear(largest),
+    thing: region[largest] === 1,
+    far: likeness[largest] >= ALIKE && !isNear(largest) && !region[largest],
+    place: relative(largest) / Math.max(expected, 1e-12) >= (THEIRS * largestWeight) / Math.max(patchTotal, 1e-12),
     peak: row.every((weight) => weight <= row[crowd.most]),
-    shared: crowd.tokens[prefixCount + best] >= THEIRS * most,
-    even: most <= FLAT / tokens,
-    noise: most <= FAINT / tokens,
+    shared: crowd.tokens[prefixCount + largest] >= THEIRS * largestWeight,
+    even: largestWeight <= FLAT / tokens,
+    noise: largestWeight <= FAINT / tokens,
   };
   return {
     breadth: 2 ** entropyBits(row, 0, tokens) / tokens,
     shared,
     peak: row[crowd.most],
     crowdPeak: crowd.tokens[crowd.most],
-    near: near / Math.max(all, 1e-12),
+    near: near / Math.max(patchTotal, 1e-12),
     place,
-    alike: alike / Math.max(all - near, 1e-12),
+    alike: alike / Math.max(patchTotal - near, 1e-12),
     area: area / Math.max(1, patches - nearby),
     // Kinds that the largest patch supports: the sentence above the picture names that patch.
     fits: Object.keys(borneOut).filter((name) => borneOut[name]),
@@ -172,17 +172,17 @@ export function component(belongs, patch, rows, columns) {
   const reached = new Uint8Array(rows * columns);
   reached[patch] = 1;
   const toVisit = [patch];
-  const take = (neighbour) => {
+  const visit = (neighbour) => {
     if (reached[neighbour] || !belongs(neighbour)) return;
     reached[neighbour] = 1;
     toVisit.push(neighbour);
   };
   while (toVisit.length) {
-    const here = toVisit.pop();
-    if (here >= columns) take(here - columns);
-    if (here < (rows - 1) * columns) take(here + columns);
-    if (here % columns) take(here - 1);
-    if (here % columns < columns - 1) take(here + 1);
+    const cell = toVisit.pop();
+    if (cell >= columns) visit(cell - columns);
+    if (cell < (rows - 1) * columns) visit(cell + columns);
+    if (cell % columns) visit(cell - 1);
+    if (cell % columns < columns - 1) visit(cell + 1);
   }
   return reached;
 }
@@ -226,10 +226,10 @@ const SENTENCES = {
 };
 
 // The sentence about a kind; "" for null. `one`: "patch" or "token" if a sink is a single patch or prefix token.
-// `plain`: whether a filter by colour and nearness does nearly the same; null: not known.
-export function kindWords(kind, { one = "", plain = null } = {}) {
+// `plain`: whether a filter by colour and nearness does nearly the same; null: unknown.
+export function kindWords(kind, { one: single = "", plain = null } = {}) {
   if (kind === null) return "";
-  if (kind === "sink") return `This row looks ${SINKS[one || "many"]}.`;
+  if (kind === "sink") return `This row looks ${SINKS[single || "many"]}.`;
   const looksLearned = kind === "thing" || kind === "far"; // for other kinds the filter is no surprise
   if (!looksLearned || plain === null) return `${SENTENCES[kind]}.`;
   return `${SENTENCES[kind]}; colour and nearness alone ${plain ? "do nearly the same" : "do not"}.`;
@@ -240,53 +240,54 @@ export function kindWords(kind, { one = "", plain = null } = {}) {
 
 const COLOUR_WIDTH = 0.03; // standard deviation in red, green and blue, which go from 0 to 1
 const PLACE_WIDTH = 0.08; // standard deviation in place, as a share of the picture's longer side
-const MUCH = 0.5; // a head's row that has at least this in common with the filter's is called nearly the same
+const MUCH = 0.5; // from this overlap on, a head's row and the filter's are called nearly the same
 
 // The mean colour of each patch, (patches × 3) from 0 to 1. Pixels have four bytes; the grid divides the picture's
 // sides.
 export function meanColours(pixels, width, height, rows, columns) {
-  const high = height / rows,
-    wide = width / columns;
-  const out = new Float32Array(3 * rows * columns);
+  const cellHeight = height / rows,
+    cellWidth = width / columns;
+  const colours = new Float32Array(3 * rows * columns);
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
-      const patch = Math.floor(y / high) * columns + Math.floor(x / wide);
-      for (let c = 0; c < 3; c++) out[3 * patch + c] += pixels[4 * (y * width + x) + c];
+      const patch = Math.floor(y / cellHeight) * columns + Math.floor(x / cellWidth);
+      for (let c = 0; c < 3; c++) colours[3 * patch + c] += pixels[4 * (y * width + x) + c];
     }
   }
-  for (let i = 0; i < out.length; i++) out[i] /= 255 * high * wide;
-  return out;
+  for (let i = 0; i < colours.length; i++) colours[i] /= 255 * cellHeight * cellWidth;
+  return colours;
 }
 
-// Writes the filter's row to out[at …]: weight ∝ exp(−Δcolour² / 2a² − Δplace² / 2b²), 0 for the patch itself, sum 1.
-export function nearnessInto(out, at, colours, rows, columns, patch) {
+// Writes the filter's row to out[offset …]: weight ∝ exp(−Δcolour² / 2a² − Δplace² / 2b²), 0 for the patch itself, sum
+// 1.
+export function nearnessInto(out, offset, colours, rows, columns, patch) {
   const side = Math.max(rows, columns);
   const y = Math.floor(patch / columns),
     x = patch % columns;
   let largest = -Infinity;
   for (let j = 0; j < rows * columns; j++) {
-    let ofColours = 0;
-    for (let c = 0; c < 3; c++) ofColours += (colours[3 * patch + c] - colours[3 * j + c]) ** 2;
-    const ofPlaces = ((Math.floor(j / columns) - y) / side) ** 2 + (((j % columns) - x) / side) ** 2;
-    out[at + j] = -ofColours / (2 * COLOUR_WIDTH ** 2) - ofPlaces / (2 * PLACE_WIDTH ** 2);
-    if (j !== patch && out[at + j] > largest) largest = out[at + j];
+    let colourTerm = 0;
+    for (let c = 0; c < 3; c++) colourTerm += (colours[3 * patch + c] - colours[3 * j + c]) ** 2;
+    const placeTerm = ((Math.floor(j / columns) - y) / side) ** 2 + (((j % columns) - x) / side) ** 2;
+    out[offset + j] = -colourTerm / (2 * COLOUR_WIDTH ** 2) - placeTerm / (2 * PLACE_WIDTH ** 2);
+    if (j !== patch && out[offset + j] > largest) largest = out[offset + j];
   }
   let total = 0;
   for (let j = 0; j < rows * columns; j++) {
-    out[at + j] = j === patch ? 0 : Math.exp(out[at + j] - largest);
-    total += out[at + j];
+    out[offset + j] = j === patch ? 0 : Math.exp(out[offset + j] - largest);
+    total += out[offset + j];
   }
-  for (let j = 0; j < rows * columns; j++) out[at + j] /= total;
+  for (let j = 0; j < rows * columns; j++) out[offset + j] /= total;
   return out;
 }
 
 // The overlap of a head's row with the filter's, without the patch itself, from 0 to 1.
-export function inCommon(row, at, filtered, patch) {
+export function inCommon(row, offset, filterRow, patch) {
   let total = 0;
-  for (let j = 0; j < filtered.length; j++) if (j !== patch) total += row[at + j];
+  for (let j = 0; j < filterRow.length; j++) if (j !== patch) total += row[offset + j];
   let shared = 0;
-  for (let j = 0; j < filtered.length; j++)
-    if (j !== patch) shared += Math.min(row[at + j] / Math.max(total, 1e-12), filtered[j]);
+  for (let j = 0; j < filterRow.length; j++)
+    if (j !== patch) shared += Math.min(row[offset + j] / Math.max(total, 1e-12), filterRow[j]);
   return shared;
 }
 

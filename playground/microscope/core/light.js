@@ -7,36 +7,38 @@
 // Light: the photograph in full colour where it is attended to, dim and grey elsewhere. Smooth lines enclose the fewest
 // patches that hold at least 60 % of the weight of all patches.
 
-export const BENEATH = [0, 0.79]; // what the photograph's darkest and brightest tones become under the heat
-export const KEPT = 0.7; // share of the photograph's colour that is left under the heat
-export const TONES = 64; // of the photograph, in the table of heat
-export const STEPS = 256; // of weights, in the table of heat
+export const BENEATH = [0, 0.79]; // the photograph's darkest and brightest tones under the heat
+export const KEPT = 0.7; // share of the photograph's colour that stays under the heat
+export const TONES = 64; // number of the photograph's tones in the table of heat
+export const STEPS = 256; // number of weight steps in the table of heat
 const TOPS = [0.54, 0.99]; // OKLab's L of the brightest weight, over black and over white
-const LIFTED = 0.4; // part of the way from the tone beneath to the brightest colour at which the faintest colour lies
+const LIFTED = 0.4; // where the faintest colour lies between the tone beneath (0) and the brightest colour (1)
 const HUES = [20, 55, 95]; // degrees, from the faintest to the strongest: red, orange, gold
 const AGAINST = [285, 255, 220]; // degrees, for values below zero: violet, blue, sky; as light as HUES
-// Hatching of values below zero, for prints in grey: lines a cell, their width in periods, the share of colour left
+// Hatching of values below zero, for grey prints: lines in a cell, their width in periods, the share of colour that
+// stays
 const HATCH = { lines: 4, wide: 0.3, kept: 0.3 };
 const MIN_PERIOD = 4; // pixels from line to line
 const CHROMAS = [0.17, 0.2, 0.17];
 const OPAQUE = 0.94; // opacity of the strongest colour
 const OPACITY_POWER = 2.3; // above 1: opacity rises fast at first, so that faint weights are visible too
-const GAMMA = 0.8; // below 1: faint weights are lifted a little
+const GAMMA = 0.8; // below 1: raises faint weights a little
 const BRIGHTEST = 0.008; // share of the cells whose values may exceed the exposure
 const PEAK = 0.2; // the exposure is at least this × the largest value, so that a dominant patch stands out
 const FLOOR = 2; // the exposure is at least this × the mean, so that an even row shows no pattern
 const EVEN = 0.95; // a row whose 2^entropy is at least this share of all tokens is called even
 const MASS = 0.6; // share of the weight of all patches that lies inside the outline, at least
-export const DIM = [0, 0.56]; // light: the darkest and brightest tone where nothing is attended to
-export const DRAINED = 0.35; // light: share of the colour that is left there
+export const DIM = [0, 0.56]; // light: the darkest and brightest tone outside the outline
+export const DRAINED = 0.35; // light: share of the photograph's colour that stays there
 export const LIT_GOLD = [236, 190, 96]; // ground of the light's colour bar: bright and colourful, so that both can fade
 const LIT = 0.8; // light: patches inside the outline show at least this share of the photograph
 const EASED = 0.5; // part of the way by which corners of the outline move towards the mean of their neighbourhood
 
-// 0 … 255: how much of the photograph a patch lets through.
-export const litOf = (step, chosen) => Math.round(255 * Math.max(Math.sqrt(step / (STEPS - 1)), chosen ? LIT : 0));
+// 0 … 255: how opaque the photograph is at a patch.
+export const litOf = (step, inBright) => Math.round(255 * Math.max(Math.sqrt(step / (STEPS - 1)), inBright ? LIT : 0));
 
-// The value that is drawn brightest: that of the largest cells, or twice the mean where all cells are alike.
+// The exposure, the value that is drawn brightest: that of the largest cells, or twice the mean where all cells are
+// alike.
 export const exposure = (values, from, to) => exposureOfAll(values, [from], to - from);
 
 // One exposure for several pictures, so that they can be compared: `count` values from each index in `places` on.
@@ -45,8 +47,8 @@ export function exposureOfAll(values, places, count) {
   // The rank + 1 largest values so far. The rank is small, so this list is faster than sorting.
   const largest = new Float64Array(rank + 1).fill(-Infinity); // ascending
   let total = 0;
-  for (const at of places) {
-    for (let j = at; j < at + count; j++) {
+  for (const start of places) {
+    for (let j = start; j < start + count; j++) {
       const value = values[j];
       total += value;
       if (!(value > largest[0])) continue;
@@ -102,9 +104,9 @@ export function hatching(cell) {
 }
 export const hatchedStep = (step) => Math.round(step * HATCH.kept);
 
-// share ** GAMMA as a step. A frame needs this for every cell of every head, and a power each time would take most of
-// the frame. So BEGINS holds the share at which each step begins, and FIRST the step at which the search starts, for
-// each of GUESSES shares.
+// share ** GAMMA as a step. A frame needs it for every cell of every head, and computing powers would take most of the
+// frame. So BEGINS holds the share at which each step begins, and FIRST the step at which the search starts, for each
+// of GUESSES shares.
 const GUESSES = 1024;
 const BEGINS = Float64Array.from({ length: STEPS + 1 }, (_, step) =>
   step === 0 ? 0 : step === STEPS ? Infinity : ((step - 0.5) / (STEPS - 1)) ** (1 / GAMMA),
@@ -129,12 +131,12 @@ export const OPACITIES = Uint16Array.from({ length: STEPS }, (_, step) =>
 export function fadedPixels(bytes, ends, share) {
   const pixels = new Uint32Array(bytes.length / 4);
   const span = ends[1] - ends[0];
-  const [ofGrey, ofColour] = [span * (1 - share), span * share];
+  const [greyFactor, colourFactor] = [span * (1 - share), span * share];
   for (let p = 0, i = 0; p < pixels.length; p++, i += 4) {
     const [r, g, b] = [bytes[i], bytes[i + 1], bytes[i + 2]];
-    const base = 255 * ends[0] + ofGrey * greyOf(r, g, b) + 0.5;
-    const blueAndGreen = ((base + ofColour * b) << 16) | ((base + ofColour * g) << 8);
-    pixels[p] = ((bytes[i + 3] << 24) | blueAndGreen | (base + ofColour * r)) >>> 0;
+    const base = 255 * ends[0] + greyFactor * greyOf(r, g, b) + 0.5;
+    const blueAndGreen = ((base + colourFactor * b) << 16) | ((base + colourFactor * g) << 8);
+    pixels[p] = ((bytes[i + 3] << 24) | blueAndGreen | (base + colourFactor * r)) >>> 0;
   }
   return pixels;
 }
@@ -145,10 +147,10 @@ export const greyOf = (r, g, b) => 0.299 * r + 0.587 * g + 0.114 * b;
 // adjacent, because a cell has one step and many tones.
 const ramps = new Map();
 
-export function heatTable(against = false) {
-  if (ramps.has(against)) return ramps.get(against);
+export function heatTable(isAgainst = false) {
+  if (ramps.has(isAgainst)) return ramps.get(isAgainst);
   const heatColours = new Uint32Array(TONES * STEPS);
-  ramps.set(against, heatColours);
+  ramps.set(isAgainst, heatColours);
   const bases = new Float64Array(TONES);
   const tops = new Float64Array(TONES);
   for (let tone = 0; tone < TONES; tone++) {
@@ -158,13 +160,13 @@ export function heatTable(against = false) {
   }
   for (let step = 0; step < STEPS; step++) {
     const t = step / (STEPS - 1);
-    const hue = (between3(against ? AGAINST : HUES, t) * Math.PI) / 180;
-    const wished = between3(CHROMAS, t);
+    const hue = (between3(isAgainst ? AGAINST : HUES, t) * Math.PI) / 180;
+    const wantedChroma = between3(CHROMAS, t);
     const [cos, sin] = [Math.cos(hue), Math.sin(hue)];
     for (let tone = 0; tone < TONES; tone++) {
       const lightness = bases[tone] + (tops[tone] - bases[tone]) * (LIFTED + (1 - LIFTED) * t);
-      shownColour(lightness, wished, cos, sin);
-      const { r, g, b } = shown;
+      shownColour(lightness, wantedChroma, cos, sin);
+      const { r, g, b } = rgb;
       heatColours[step * TONES + tone] = ((255 << 24) | (encoded(b) << 16) | (encoded(g) << 8) | encoded(r)) >>> 0;
     }
   }
@@ -176,13 +178,13 @@ const lightnessOf = (grey) => Math.cbrt(linear(grey)); // OKLab's L
 // Interpolates between values at t = 0, ½ and 1.
 const between3 = ([a, b, c], t) => (t < 0.5 ? a + (b - a) * 2 * t : b + (c - b) * (2 * t - 1));
 
-const shown = { r: 0, g: 0, b: 0 }; // linear red, green and blue
+const rgb = { r: 0, g: 0, b: 0 }; // linear red, green and blue
 
-// Writes into `shown` the colour of this lightness and hue with the largest chroma, up to `wished`, that screens show.
-function shownColour(lightness, wished, cos, sin) {
-  if (fromOklab(lightness, wished * cos, wished * sin)) return;
+// Writes into `rgb` the colour of this lightness and hue with the largest chroma, up to `chroma`, that screens show.
+function shownColour(lightness, chroma, cos, sin) {
+  if (fromOklab(lightness, chroma * cos, chroma * sin)) return;
   let low = 0,
-    high = wished;
+    high = chroma;
   for (let i = 0; i < 12; i++) {
     const middle = (low + high) / 2;
     if (fromOklab(lightness, middle * cos, middle * sin)) low = middle;
@@ -191,16 +193,16 @@ function shownColour(lightness, wished, cos, sin) {
   fromOklab(lightness, low * cos, low * sin);
 }
 
-// Converts from OKLab into `shown` (Björn Ottosson, 2020). Returns whether a screen can show the colour.
+// Converts from OKLab into `rgb` (Björn Ottosson, 2020). Returns whether a screen can show the colour.
 function fromOklab(lightness, a, b) {
   const l = lightness + 0.3963377774 * a + 0.2158037573 * b;
   const m = lightness - 0.1055613458 * a - 0.0638541728 * b;
   const s = lightness - 0.0894841775 * a - 1.291485548 * b;
-  const [long, middle, short] = [l * l * l, m * m * m, s * s * s];
-  shown.r = 4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short;
-  shown.g = -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short;
-  shown.b = -0.0041960863 * long - 0.7034186147 * middle + 1.707614701 * short;
-  return onScreen(shown.r) && onScreen(shown.g) && onScreen(shown.b);
+  const [longWaves, mediumWaves, shortWaves] = [l * l * l, m * m * m, s * s * s];
+  rgb.r = 4.0767416621 * longWaves - 3.3077115913 * mediumWaves + 0.2309699292 * shortWaves;
+  rgb.g = -1.2684380046 * longWaves + 2.6097574011 * mediumWaves - 0.3413193965 * shortWaves;
+  rgb.b = -0.0041960863 * longWaves - 0.7034186147 * mediumWaves + 1.707614701 * shortWaves;
+  return onScreen(rgb.r) && onScreen(rgb.g) && onScreen(rgb.b);
 }
 
 const onScreen = (x) => x >= -1e-4 && x <= 1 + 1e-4;
@@ -208,8 +210,8 @@ const onScreen = (x) => x >= -1e-4 && x <= 1 + 1e-4;
 const linear = (x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
 
 function encoded(x) {
-  const inside = Math.min(1, Math.max(0, x));
-  return (255 * (inside <= 0.0031308 ? 12.92 * inside : 1.055 * inside ** (1 / 2.4) - 0.055) + 0.5) | 0;
+  const clipped = Math.min(1, Math.max(0, x));
+  return (255 * (clipped <= 0.0031308 ? 12.92 * clipped : 1.055 * clipped ** (1 / 2.4) - 0.055) + 0.5) | 0;
 }
 
 // Writes 1 into `out` for the fewest patches that together hold the share `mass` of all weight, 0 for all others. Takes
@@ -217,18 +219,18 @@ function encoded(x) {
 export function densestInto(out, values, from, count, mass = MASS) {
   const sorted = Float64Array.from(values.subarray(from, from + count)).sort();
   let total = 0,
-    reached = 0,
+    sum = 0,
     place = count;
   for (let j = count - 1; j >= 0 && sorted[j] > 0; j--) total += sorted[j];
   if (!(total > 0)) return void out.fill(0);
-  do reached += sorted[--place];
-  while (reached < mass * total);
-  const least = sorted[place];
-  let equal = 0; // how many patches with the value `least` are taken
-  while (sorted[place + equal] === least) equal++;
+  do sum += sorted[--place];
+  while (sum < mass * total);
+  const threshold = sorted[place];
+  let tiedCount = 0; // number of chosen patches with the value `threshold`
+  while (sorted[place + tiedCount] === threshold) tiedCount++;
   for (let j = 0; j < count; j++) {
     const value = values[from + j];
-    out[j] = value > least || (value === least && equal-- > 0) ? 1 : 0;
+    out[j] = value > threshold || (value === threshold && tiedCount-- > 0) ? 1 : 0;
   }
 }
 
@@ -236,42 +238,42 @@ export function densestInto(out, values, from, count, mass = MASS) {
 // curve's ends are the midpoints between neighbouring points. The centres inside the curves are those of chosen cells.
 export const contours = (chosen, rows, columns) => outlines(chosen, rows, columns).map(smoothed);
 
-// Moves each corner towards the mean of its neighbourhood. On stairs it goes all the way, which makes them slopes;
-// elsewhere part of the way, which keeps islands of one or two cells visible and thin ends round.
+// Moves each corner towards the mean of its neighbourhood: on stairs all the way, which makes them slopes; elsewhere
+// part of the way, which keeps islands of one or two cells visible and thin ends round.
 function smoothed(path) {
   const corners = [];
   for (let i = 0; i < path.length; i += 2) {
     const y = path[i],
       x = path[i + 1],
-      toY = path[(i + 2) % path.length],
-      toX = path[(i + 3) % path.length];
-    const steps = Math.max(Math.abs(toY - y), Math.abs(toX - x));
-    for (let n = 0; n < steps; n++) corners.push(y + ((toY - y) * n) / steps, x + ((toX - x) * n) / steps);
+      nextY = path[(i + 2) % path.length],
+      nextX = path[(i + 3) % path.length];
+    const steps = Math.max(Math.abs(nextY - y), Math.abs(nextX - x));
+    for (let n = 0; n < steps; n++) corners.push(y + ((nextY - y) * n) / steps, x + ((nextX - x) * n) / steps);
   }
   const count = corners.length;
   const turns = new Int8Array(count / 2); // 1 or −1 where the path turns, 0 where it goes straight on
   for (let i = 0; i < count; i += 2) {
     const previous = i ? i - 2 : count - 2,
-      after = i + 2 < count ? i + 2 : 0;
+      next = i + 2 < count ? i + 2 : 0;
     turns[i / 2] =
-      (corners[i] - corners[previous]) * (corners[after + 1] - corners[i + 1]) -
-      (corners[i + 1] - corners[previous + 1]) * (corners[after] - corners[i]);
+      (corners[i] - corners[previous]) * (corners[next + 1] - corners[i + 1]) -
+      (corners[i + 1] - corners[previous + 1]) * (corners[next] - corners[i]);
   }
   const points = new Float64Array(count);
   for (let i = 0; i < count; i += 2) {
-    const before = i ? i - 2 : count - 2,
-      after = i + 2 < count ? i + 2 : 0;
+    const previous = i ? i - 2 : count - 2,
+      next = i + 2 < count ? i + 2 : 0;
     const turn = turns[i / 2];
-    const part = (turn * turns[before / 2] < 0 || turn * turns[after / 2] < 0 ? 1 : EASED) / 4; // stairs: left, right
-    points[i] = corners[i] + part * (corners[before] - 2 * corners[i] + corners[after]);
-    points[i + 1] = corners[i + 1] + part * (corners[before + 1] - 2 * corners[i + 1] + corners[after + 1]);
+    const part = (turn * turns[previous / 2] < 0 || turn * turns[next / 2] < 0 ? 1 : EASED) / 4; // on stairs
+    points[i] = corners[i] + part * (corners[previous] - 2 * corners[i] + corners[next]);
+    points[i + 1] = corners[i + 1] + part * (corners[previous + 1] - 2 * corners[i + 1] + corners[next + 1]);
   }
   return points;
 }
 
 // The share of all patches' weight that lies on patches whose centre is inside the curves.
 export function shareWithin(paths, values, from, rows, columns) {
-  const inside = within(paths, rows, columns);
+  const inside = cellsInside(paths, rows, columns);
   let inner = 0,
     total = 0;
   for (let cell = 0; cell < inside.length; cell++) {
@@ -284,7 +286,7 @@ export function shareWithin(paths, values, from, rows, columns) {
 
 // 1 for each cell whose centre is inside the curves: along a row of centres, each crossing of a curve toggles between
 // outside and inside.
-export function within(paths, rows, columns) {
+export function cellsInside(paths, rows, columns) {
   const inside = new Uint8Array(rows * columns);
   for (const path of paths) {
     const count = path.length;
@@ -304,8 +306,8 @@ export function within(paths, rows, columns) {
   return inside;
 }
 
-// Toggles the first centre to the right of where a straight piece of a curve crosses a row of centres. A piece is too
-// short to cross two rows.
+// Toggles the first cell centre to the right of the point where a straight piece of a curve crosses a row of centres. A
+// piece is too short to cross two rows.
 function cross(inside, columns, y0, x0, y1, x1) {
   const row = Math.ceil(Math.min(y0, y1) - 0.5);
   if (row + 0.5 >= Math.max(y0, y1)) return;
@@ -316,50 +318,51 @@ function cross(inside, columns, y0, x0, y1, x1) {
 // The edges around the chosen cells as closed paths of corners [row, column, row, column, …]. The chosen cells lie to
 // the right of a path. Cells that touch only at a corner have separate paths.
 export function outlines(chosen, rows, columns) {
-  const wide = columns + 1;
-  const at = (r, c) => r >= 0 && c >= 0 && r < rows && c < columns && chosen[r * columns + c];
-  const ends = new Int32Array(2 * wide * (rows + 1)).fill(-1); // of each corner: where its one or two edges lead
+  const width = columns + 1;
+  const isInside = (r, c) => r >= 0 && c >= 0 && r < rows && c < columns && chosen[r * columns + c];
+  const ends = new Int32Array(2 * width * (rows + 1)).fill(-1); // ends of the one or two edges from each corner
   const corners = [];
-  const add = (from, to) => {
+  const addEdge = (from, to) => {
     if (ends[2 * from] < 0) corners.push(from);
     ends[2 * from + (ends[2 * from] < 0 ? 0 : 1)] = to;
   };
   for (let r = 0; r < rows; r++) {
     for (let c = 0; c < columns; c++) {
-      if (!at(r, c)) continue;
-      const corner = r * wide + c;
-      if (!at(r - 1, c)) add(corner, corner + 1);
-      if (!at(r, c + 1)) add(corner + 1, corner + wide + 1);
-      if (!at(r + 1, c)) add(corner + wide + 1, corner + wide);
-      if (!at(r, c - 1)) add(corner + wide, corner);
+      if (!isInside(r, c)) continue;
+      const corner = r * width + c;
+      if (!isInside(r - 1, c)) addEdge(corner, corner + 1);
+      if (!isInside(r, c + 1)) addEdge(corner + 1, corner + width + 1);
+      if (!isInside(r + 1, c)) addEdge(corner + width + 1, corner + width);
+      if (!isInside(r, c - 1)) addEdge(corner + width, corner);
     }
   }
   const paths = [];
   for (const start of corners) {
-    while (ends[2 * start] >= 0) paths.push(followed(ends, start, wide));
+    while (ends[2 * start] >= 0) paths.push(followEdges(ends, start, width));
   }
   return paths;
 }
 
 // One closed path from `start`, as the corners at which it turns. Removes the path's edges from `ends`.
-function followed(ends, start, wide) {
+function followEdges(ends, start, width) {
   const path = [];
-  let here = start,
+  let corner = start,
     heading = 0,
-    first = 0;
+    firstHeading = 0;
   do {
-    // Where two paths cross, turn right: that stays at the same cell.
-    const turn = ends[2 * here + 1] >= 0 && heading && ends[2 * here + 1] === here + right(heading, wide) ? 1 : 0;
-    const following = ends[2 * here + turn];
-    ends[2 * here + turn] = ends[2 * here + 1];
-    ends[2 * here + 1] = -1;
-    if (following - here !== heading && heading) path.push(Math.floor(here / wide), here % wide);
-    heading = following - here;
-    first ||= heading;
-    here = following;
-  } while (here !== start);
-  if (heading !== first) path.unshift(Math.floor(start / wide), start % wide);
+    // Where two paths cross, turn right: the path stays at its cell.
+    const turn =
+      ends[2 * corner + 1] >= 0 && heading && ends[2 * corner + 1] === corner + rightOf(heading, width) ? 1 : 0;
+    const nextCorner = ends[2 * corner + turn];
+    ends[2 * corner + turn] = ends[2 * corner + 1];
+    ends[2 * corner + 1] = -1;
+    if (nextCorner - corner !== heading && heading) path.push(Math.floor(corner / width), corner % width);
+    heading = nextCorner - corner;
+    firstHeading ||= heading;
+    corner = nextCorner;
+  } while (corner !== start);
+  if (heading !== firstHeading) path.unshift(Math.floor(start / width), start % width);
   return path;
 }
 
-const right = (heading, wide) => (heading === 1 ? wide : heading === wide ? -1 : heading === -1 ? -wide : 1);
+const rightOf = (heading, width) => (heading === 1 ? width : heading === width ? -1 : heading === -1 ? -width : 1);

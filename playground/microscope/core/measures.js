@@ -1,28 +1,28 @@
-// The numbers that lessons state about a trace, for a visitor's photograph where there is no Python. Each function has
-// a twin of the same name in playground/lessons/measures.py. It takes a pack with all layers, and its arguments. No
-// DOM in here.
+// The numbers that lessons state about a trace, for a visitor's photograph without Python. Each function has a twin of
+// the same name in playground/lessons/measures.py; it takes a pack with all layers and the twin's arguments. No DOM in
+// here.
 
 import { decodeHalves, entropyBits, layerOf, rowInto, rowsInto, scoresInto, softmaxInPlace } from "./core.js";
 import { patchFrom } from "./grid.js";
 import { percent } from "./numbers.js";
 
-const NOT_FAR = 3; // patches: nearer ones count as near, as with REACH in analysis/heads.py
+const NOT_FAR = 3; // patches: nearer ones count as near, like REACH in analysis/heads.py
 const LOCKED = 0.3; // mean share of a row, as in lessons/measures.py
 const CROWD_SEEN = 24; // patches, evenly spread, whose mean row stands for all rows
 
-// The patch at which a visitor's photograph opens.
+// The patch that asks first in a visitor's photograph.
 export const middleOf = ({ rows, columns }) => patchFrom("", rows, columns);
 
 export const MEASURES = {
-  differing: (pack) => 100 * kept(pack, "differing", differing),
+  differing: (pack) => 100 * cached(pack, "differing", differing),
   rows_asked: ({ patches, layers, heads }) => patches * layers * heads,
-  distances: (pack) => kept(pack, "distances", distances),
+  distances: (pack) => cached(pack, "distances", distances),
   mean_distance: (pack, { layer }) =>
     meanOf(MEASURES.distances(pack).slice(layer * pack.heads, (layer + 1) * pack.heads)),
-  layer_by_distance: (pack, { which, what }) => {
-    const means = byLayer(pack); // of the distances of each layer's heads
+  layer_by_distance: (pack, { which, what: quantity }) => {
+    const means = byLayer(pack); // mean distance of each layer's heads
     const layer = means.indexOf(which === "nearest" ? Math.min(...means) : Math.max(...means));
-    return what === "layer" ? layer : means[layer];
+    return quantity === "layer" ? layer : means[layer];
   },
   by_depth: (pack) => {
     const slope = correlationWithPlace(byLayer(pack));
@@ -41,7 +41,7 @@ export const MEASURES = {
   },
   key_length: (pack) => keyOfAgreed(pack),
   even_share: ({ tokens }) => 1 / tokens,
-  spread_of_scores: (pack, { what }) => spreadOf(pack, what),
+  spread_of_scores: (pack, { what: quantity }) => spreadOf(pack, quantity),
   even_distance: ({ rows, columns }) => evenDistance(rows, columns),
   patches: ({ patches }) => patches,
   longer_side: ({ rows, columns }) => Math.max(rows, columns),
@@ -58,7 +58,7 @@ export const MEASURES = {
 
 // Each pack is measured once: several sentences state the same number.
 const measuredOf = new WeakMap();
-function kept(pack, name, measure) {
+function cached(pack, name, measure) {
   if (!measuredOf.has(pack)) measuredOf.set(pack, {});
   const results = measuredOf.get(pack);
   results[name] ??= measure(pack);
@@ -69,26 +69,26 @@ const meanOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / n
 
 // ------------------------------------------------------------------------------------------------ rows of all heads
 
-// Calls each(layer, head, rows) with the rows of all patches, (patches × tokens).
-function eachHead(pack, each) {
+// Calls visit(layer, head, rows) with the rows of all patches, (patches × tokens).
+function eachHead(pack, visit) {
   const { layers, heads, patches, prefixCount, tokens } = pack;
-  const asking = Array.from({ length: patches }, (_, patch) => prefixCount + patch);
+  const queries = Array.from({ length: patches }, (_, patch) => prefixCount + patch);
   const rows = new Float32Array(patches * tokens);
   for (let layer = 0; layer < layers; layer++)
-    for (let head = 0; head < heads; head++) each(layer, head, rowsInto(rows, pack, layer, head, asking, pack.scale));
+    for (let head = 0; head < heads; head++) visit(layer, head, rowsInto(rows, pack, layer, head, queries, pack.scale));
 }
 
-// The share of rows in which the patch with the largest weight is not the one that adds the longest vector.
+// The share of rows in which the patch with the largest weight is not the patch that adds the longest vector.
 function differing(pack) {
   const { layers, heads, patches, prefixCount, tokens } = pack;
   let count = 0;
   eachHead(pack, (layer, head, rows) => {
     const norms = layerOf(pack, layer).norms.subarray(head * tokens, (head + 1) * tokens);
-    for (let at = 0; at < rows.length; at += tokens) {
+    for (let offset = 0; offset < rows.length; offset += tokens) {
       let [heaviest, longest] = [prefixCount, prefixCount];
       for (let j = prefixCount + 1; j < tokens; j++) {
-        if (rows[at + j] > rows[at + heaviest]) heaviest = j;
-        if (rows[at + j] * norms[j] > rows[at + longest] * norms[longest]) longest = j;
+        if (rows[offset + j] > rows[offset + heaviest]) heaviest = j;
+        if (rows[offset + j] * norms[j] > rows[offset + longest] * norms[longest]) longest = j;
       }
       if (heaviest !== longest) count++;
     }
@@ -98,21 +98,21 @@ function differing(pack) {
 
 function distances(pack) {
   const { patches, columns, prefixCount, tokens } = pack;
-  const found = [];
+  const distances = [];
   eachHead(pack, (_layer, _head, rows) => {
-    let all = 0;
+    let sum = 0;
     for (let i = 0; i < patches; i++) {
-      const [y, x, at] = [Math.floor(i / columns), i % columns, i * tokens + prefixCount];
-      let [away, given] = [0, 0];
+      const [y, x, offset] = [Math.floor(i / columns), i % columns, i * tokens + prefixCount];
+      let [weightedDistance, total] = [0, 0];
       for (let j = 0; j < patches; j++) {
-        away += rows[at + j] * Math.hypot(Math.floor(j / columns) - y, (j % columns) - x);
-        given += rows[at + j];
+        weightedDistance += rows[offset + j] * Math.hypot(Math.floor(j / columns) - y, (j % columns) - x);
+        total += rows[offset + j];
       }
-      all += away / Math.max(given, 1e-9);
+      sum += weightedDistance / Math.max(total, 1e-9);
     }
-    found.push(all / patches);
+    distances.push(sum / patches);
   });
-  return found;
+  return distances;
 }
 
 const byLayer = (pack) => Array.from({ length: pack.layers }, (_, layer) => MEASURES.mean_distance(pack, { layer }));
@@ -120,67 +120,67 @@ const byLayer = (pack) => Array.from({ length: pack.layers }, (_, layer) => MEAS
 // Pearson's correlation of the numbers with 0, 1, 2, …; 0 if there are fewer than three numbers.
 function correlationWithPlace(numbers) {
   if (numbers.length < 3) return 0;
-  const [middle, mean] = [(numbers.length - 1) / 2, meanOf(numbers)];
-  let [both, places, values] = [0, 0, 0];
+  const [centre, mean] = [(numbers.length - 1) / 2, meanOf(numbers)];
+  let [covariance, places, values] = [0, 0, 0];
   for (const [n, number] of numbers.entries()) {
-    both += (n - middle) * (number - mean);
-    places += (n - middle) ** 2;
+    covariance += (n - centre) * (number - mean);
+    places += (n - centre) ** 2;
     values += (number - mean) ** 2;
   }
-  return both / Math.sqrt(places * values);
+  return covariance / Math.sqrt(places * values);
 }
 
 // The mean entropy of each head's rows: all heads of layer 0, then all of layer 1, …
 const entropies = (pack) =>
-  kept(pack, "entropies", () => {
-    const found = [];
+  cached(pack, "entropies", () => {
+    const entropyList = [];
     eachHead(pack, (_layer, _head, rows) => {
       let bits = 0;
-      for (let at = 0; at < rows.length; at += pack.tokens) bits += entropyBits(rows, at, pack.tokens);
-      found.push(bits / pack.patches);
+      for (let offset = 0; offset < rows.length; offset += pack.tokens) bits += entropyBits(rows, offset, pack.tokens);
+      entropyList.push(bits / pack.patches);
     });
-    return found;
+    return entropyList;
   });
 
 // Picks the head that adds most, adds least, or has the sharpest rows (`which`). Returns (`what`) its layer, its
 // number, the length of what it adds relative to its layer's average head, or the entropy of its rows.
-export function extremeHead(pack, { which, what }) {
+export function extremeHead(pack, { which, what: quantity }) {
   const adds = pack.header.adds.flatMap((layer) => layer.map((length) => length / meanOf(layer)));
   const leastWins = { most: adds.map((length) => -length), least: adds, sharpest: entropies(pack) }[which];
   const index = leastWins.indexOf(Math.min(...leastWins));
   const [layer, head] = [Math.floor(index / pack.heads), index % pack.heads];
-  return { layer, head, adds: adds[index], entropy: entropies(pack)[index] }[what];
+  return { layer, head, adds: adds[index], entropy: entropies(pack)[index] }[quantity];
 }
 
 // For each head {layer, head, mean: its mean row, (tokens,), toOne: the largest share of a patch in it, share: toOne or
 // the sum of all prefix tokens, whichever is larger}.
 export const toPlaces = (pack) =>
-  kept(pack, "places", () => {
-    const found = [];
+  cached(pack, "places", () => {
+    const headShares = [];
     const { prefixCount, patches, tokens } = pack;
     eachHead(pack, (layer, head, rows) => {
       const mean = new Float64Array(tokens);
-      for (let at = 0; at < rows.length; at++) mean[at % tokens] += rows[at] / patches;
+      for (let index = 0; index < rows.length; index++) mean[index % tokens] += rows[index] / patches;
       const toOne = Math.max(...mean.subarray(prefixCount));
-      const elsewhere = mean.subarray(0, prefixCount).reduce((sum, weight) => sum + weight, 0);
-      found.push({ layer, head, mean, toOne, share: Math.max(toOne, elsewhere) });
+      const toPrefix = mean.subarray(0, prefixCount).reduce((sum, weight) => sum + weight, 0);
+      headShares.push({ layer, head, mean, toOne, share: Math.max(toOne, toPrefix) });
     });
-    return found;
+    return headShares;
   });
 
-// The head that gives most, or least, to one place.
+// The head that gives the largest, or smallest, share to one place.
 export function agreeingHead(pack, which) {
-  const better = (head, best) => (which === "most" ? head.share > best.share : head.share < best.share);
-  return toPlaces(pack).reduce((best, head) => (better(head, best) ? head : best));
+  const isBetter = (head, best) => (which === "most" ? head.share > best.share : head.share < best.share);
+  return toPlaces(pack).reduce((best, head) => (isBetter(head, best) ? head : best));
 }
 
-// In the head whose rows agree most, the token that gets most; 0 stands for all prefix tokens.
+// In the head whose rows agree most, the token with the largest weight; 0 stands for all prefix tokens.
 function agreedToken(pack) {
   const { mean, toOne, share } = agreeingHead(pack, "most");
   return toOne >= share ? mean.indexOf(toOne, pack.prefixCount) : 0;
 }
 
-// The length of that token's key, divided by the median length of the keys of the head's patches.
+// The length of that token's key, divided by the median key length of the head's patches.
 function keyOfAgreed(pack) {
   const { layer, head } = agreeingHead(pack, "most");
   const { tokens, dim, prefixCount, patches } = pack;
@@ -194,7 +194,7 @@ function keyOfAgreed(pack) {
 
 // For each head {layer, head, entropy, peak: the largest weight, deviation: of the scaled scores}, means over the rows
 // of patches; as `sharpness` in playground/analysis/scale.py.
-export const sharpnessOf = (pack, scale) => kept(pack, `sharpness ${scale}`, () => measureSharpness(pack, scale));
+export const sharpnessOf = (pack, scale) => cached(pack, `sharpness ${scale}`, () => measureSharpness(pack, scale));
 
 function measureSharpness(pack, scale) {
   const { layers, heads, patches, prefixCount, tokens } = pack;
@@ -216,28 +216,28 @@ function measureSharpness(pack, scale) {
 // The standard deviation of a row's scaled scores, by `what`: "first" and "last" give the largest of the heads of the
 // first or last layer, "least" and "most" the smallest and largest of all heads, "layer" and "head" the place of
 // "most".
-function spreadOf(pack, what) {
+function spreadOf(pack, quantity) {
   const heads = sharpnessOf(pack, pack.scale);
   const spreads = heads.map(({ deviation }) => deviation);
   const widest = (layer) => Math.max(...spreads.slice(layer * pack.heads, (layer + 1) * pack.heads));
   const [least, most] = [Math.min(...spreads), Math.max(...spreads)];
   const { layer, head } = heads[spreads.indexOf(most)];
-  return { layer, head, least, most, first: widest(0), last: widest(pack.layers - 1) }[what];
+  return { layer, head, least, most, first: widest(0), last: widest(pack.layers - 1) }[quantity];
 }
 
 // The mean distance under equal weights: each offset counts as often as there are pairs of patches with it.
 function evenDistance(rows, columns) {
-  let all = 0;
+  let sum = 0;
   for (let down = 1 - rows; down < rows; down++)
     for (let right = 1 - columns; right < columns; right++)
-      all += (rows - Math.abs(down)) * (columns - Math.abs(right)) * Math.hypot(down, right);
-  return all / (rows * columns) ** 2;
+      sum += (rows - Math.abs(down)) * (columns - Math.abs(right)) * Math.hypot(down, right);
+  return sum / (rows * columns) ** 2;
 }
 
 // ----------------------------------------------------------------------------------------- a row that is worth a guess
 
 // [layer, head]: see far_looking in playground/analysis/heads.py.
-const farLooking = (pack) => kept(pack, "far", searchFar);
+const farLooking = (pack) => cached(pack, "far", searchFar);
 
 function searchFar(pack) {
   const { layers, heads, rows, columns, patches, prefixCount, tokens } = pack;
@@ -245,26 +245,26 @@ function searchFar(pack) {
   const [y, x] = [Math.floor(query / columns), query % columns];
   const isFar = (patch) =>
     Math.max(Math.abs(Math.floor(patch / columns) - y), Math.abs((patch % columns) - x)) > NOT_FAR;
-  const few = Math.max(1, Math.floor((rows * columns) / 20));
+  const topCount = Math.max(1, Math.floor((rows * columns) / 20));
   const step = Math.ceil(patches / CROWD_SEEN);
-  const asking = Array.from({ length: Math.ceil(patches / step) }, (_, i) => prefixCount + i * step);
-  const crowd = new Float32Array(asking.length * tokens);
+  const queries = Array.from({ length: Math.ceil(patches / step) }, (_, i) => prefixCount + i * step);
+  const crowd = new Float32Array(queries.length * tokens);
   const row = new Float32Array(tokens);
   let best = { share: -1, at: [0, 0] };
   for (let layer = 0; layer < layers; layer++)
     for (let head = 0; head < heads; head++) {
-      rowsInto(crowd, pack, layer, head, asking, pack.scale);
+      rowsInto(crowd, pack, layer, head, queries, pack.scale);
       rowInto(row, 0, pack, layer, head, prefixCount + query, pack.scale);
-      const more = new Float32Array(patches); // weight beyond the mean of other patches' rows
+      const surplus = new Float32Array(patches); // weight beyond the mean of other patches' rows
       for (let patch = 0; patch < patches; patch++) {
         if (!isFar(patch)) continue;
-        let others = 0;
-        for (let i = 0; i < asking.length; i++) others += crowd[i * tokens + prefixCount + patch];
-        more[patch] = Math.max(0, row[prefixCount + patch] - others / asking.length);
+        let otherTotal = 0;
+        for (let i = 0; i < queries.length; i++) otherTotal += crowd[i * tokens + prefixCount + patch];
+        surplus[patch] = Math.max(0, row[prefixCount + patch] - otherTotal / queries.length);
       }
-      const share = more
+      const share = surplus
         .sort()
-        .subarray(patches - few)
+        .subarray(patches - topCount)
         .reduce((sum, weight) => sum + weight, 0);
       if (share > best.share) best = { share, at: [layer, head] };
     }
@@ -273,13 +273,13 @@ function searchFar(pack) {
 
 // The row of the middle patch in the head of farLooking, its patches only: (patches,)
 export const farRow = (pack) =>
-  kept(pack, "far row", () => {
+  cached(pack, "far row", () => {
     const row = new Float32Array(pack.tokens);
     rowInto(row, 0, pack, ...farLooking(pack), pack.prefixCount + middleOf(pack), pack.scale);
     return row.subarray(pack.prefixCount);
   });
 
-// The brightest 2 % of patches: their share of the row's weight on all patches.
+// The share of the brightest 2 % of patches in the row's weight on all patches.
 function brightestShare(row) {
   const sorted = Float32Array.from(row).sort().reverse();
   const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
@@ -288,27 +288,27 @@ function brightestShare(row) {
 
 // ----------------------------------------------------------------------------------------------------- two passes
 
-const LEAST_SQUARE = 1e-24; // of a token's length: no division by 0
+const LEAST_SQUARE = 1e-24; // of a token's length: avoids a division by 0
 
 // How far each token moved between two passes, relative to its length before: (tokens,). Tokens are float16 bits.
-export function movedTokens(before, after, { tokens }) {
-  const [was, is] = [before, after].map(decodeHalves);
-  const width = was.length / tokens;
+export function movedTokens(uncut, cut, { tokens }) {
+  const [uncutFeatures, cutFeatures] = [uncut, cut].map(decodeHalves);
+  const width = uncutFeatures.length / tokens;
   return Array.from({ length: tokens }, (_, token) => {
-    let [moved, whole] = [0, 0];
-    for (let at = token * width, x = 0; x < width; x++, at++) {
-      moved += (is[at] - was[at]) ** 2;
-      whole += was[at] ** 2;
+    let [change, length] = [0, 0];
+    for (let index = token * width, x = 0; x < width; x++, index++) {
+      change += (cutFeatures[index] - uncutFeatures[index]) ** 2;
+      length += uncutFeatures[index] ** 2;
     }
-    return Math.sqrt(moved / Math.max(whole, LEAST_SQUARE));
+    return Math.sqrt(change / Math.max(length, LEAST_SQUARE));
   });
 }
 
 // A quantile of ascending numbers, interpolated between two of them.
 export function quantile(sorted, share) {
-  const at = share * (sorted.length - 1);
-  const [below, rest] = [Math.floor(at), at - Math.floor(at)];
-  return sorted[below] + rest * ((sorted[below + 1] ?? sorted[below]) - sorted[below]);
+  const position = share * (sorted.length - 1);
+  const [lower, fraction] = [Math.floor(position), position - Math.floor(position)];
+  return sorted[lower] + fraction * ((sorted[lower + 1] ?? sorted[lower]) - sorted[lower]);
 }
 
 // ------------------------------------------------------------------------------------------------------------- words
@@ -316,22 +316,22 @@ export function quantile(sorted, share) {
 const BLANKS = /\{(\w+)(?::([^}]*))?\}/g; // such as {share:%}
 
 // Writes a number as Python does in the formats "", "," and ".2f"; "%" stands for `percent`, our rule for shares.
-export function written(number, style) {
+export function formatNumber(number, style) {
   if (style === "%") return percent(number);
   const [, digits] = /^,?(?:\.(\d)f)?$/.exec(style);
   const commas = style.startsWith(",");
   const text = digits === undefined ? String(number) : number.toFixed(Number(digits));
-  const [whole, rest] = text.split(".");
-  const grouped = commas ? whole.replace(/\B(?=(\d{3})+$)/g, ",") : whole;
-  return grouped + (rest === undefined ? "" : `.${rest}`);
+  const [integerPart, fraction] = text.split(".");
+  const grouped = commas ? integerPart.replace(/\B(?=(\d{3})+$)/g, ",") : integerPart;
+  return grouped + (fraction === undefined ? "" : `.${fraction}`);
 }
 
-// The text with its blanks filled: with values measured on `pack`, or else with the sample's. `values`: {name:
-// {measure, …, says: the sample's value}}
+// The text with its blanks filled with values measured on `pack`, or else with the sample's. `values`: {name: {measure,
+// …, says: the sample's value}}
 export function wordsOf({ text, values }, pack = null) {
   if (!values) return text;
-  const textOf = (value, style) => (pack ? written(measureOf(value, pack), style) : value.says);
-  return text.replace(BLANKS, (blank, name, style = "") => (name in values ? textOf(values[name], style) : blank));
+  const textOf = (value, style) => (pack ? formatNumber(measureOf(value, pack), style) : value.says);
+  return text.replace(BLANKS, (match, name, style = "") => (name in values ? textOf(values[name], style) : match));
 }
 
-export const measureOf = ({ measure, ...given }, pack) => MEASURES[measure](pack, given);
+export const measureOf = ({ measure, ...options }, pack) => MEASURES[measure](pack, options);

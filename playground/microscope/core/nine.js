@@ -3,8 +3,8 @@
 import { softmaxInPlace } from "./core.js";
 
 export const TOKENS = 9;
-export const MOST_LONG = 4; // an arrow's numbers go from −4 to 4
-const SCALE = 1 / Math.sqrt(2); // 1/√d_k: two numbers in a query
+export const MOST_LONG = 4; // an arrow's coordinates go from −4 to 4
+const SCALE = 1 / Math.sqrt(2); // 1/√d_k: a query has two numbers
 
 // "20_0_15_13_…": tenths, x before y, all queries and then all keys.
 export const readArrows = (text) => Float64Array.from(text.split("_"), (number) => Number(number) / 10);
@@ -13,20 +13,20 @@ export const inReach = (number) => Math.min(MOST_LONG, Math.max(-MOST_LONG, Math
 
 // 81 scores, scaled: query i with key j.
 export function scoresOf(arrows) {
-  return Float64Array.from({ length: TOKENS * TOKENS }, (_, at) => {
-    const i = Math.floor(at / TOKENS),
-      j = TOKENS + (at % TOKENS);
+  return Float64Array.from({ length: TOKENS * TOKENS }, (_, index) => {
+    const i = Math.floor(index / TOKENS),
+      j = TOKENS + (index % TOKENS);
     return (arrows[2 * i] * arrows[2 * j] + arrows[2 * i + 1] * arrows[2 * j + 1]) * SCALE;
   });
 }
 
 // Is token j hidden from token i? A mask is "", "causal", or the letters of the hidden tokens.
-export function hides(mask, i, j) {
+export function isMasked(mask, i, j) {
   return mask === "causal" ? j > i : mask.includes("ABCDEFGHI"[j]);
 }
 
 export const maskedOf = (scores, mask) =>
-  scores.map((score, at) => (hides(mask, Math.floor(at / TOKENS), at % TOKENS) ? -Infinity : score));
+  scores.map((score, index) => (isMasked(mask, Math.floor(index / TOKENS), index % TOKENS) ? -Infinity : score));
 
 export function weightsOf(scores) {
   const weights = Float64Array.from(scores);
@@ -36,7 +36,7 @@ export function weightsOf(scores) {
   return weights;
 }
 
-// What each of the nine tokens receives: the mean of all values, weighted by its row.
+// What each of the nine tokens receives: the mean of all values, weighted by the token's row.
 export function receivedOf(arrows, values) {
   const weights = weightsOf(scoresOf(arrows));
   return values.map((_, i) => values.reduce((sum, value, j) => sum + weights[i * TOKENS + j] * value, 0));
@@ -44,7 +44,7 @@ export function receivedOf(arrows, values) {
 
 // One row of scores and its softmax at a scale. No DOM in here.
 
-// The row's weights at this scale, and the numbers that stand below its bars.
+// The row's weights at this scale, and the numbers below its bars.
 export function softmaxRow(scores, scale) {
   const count = scores.length;
   const weights = Float64Array.from(scores, (score) => score * scale);
@@ -66,9 +66,9 @@ export function softmaxRow(scores, scale) {
 // Computed in 32-bit floats, where a power above their maximum becomes infinite.
 export function powersOf(scores) {
   const largest = Math.max(...scores);
-  const plain = Float32Array.from(scores, Math.exp);
+  const exponentials = Float32Array.from(scores, Math.exp);
   const stable = Float32Array.from(scores, (score) => Math.exp(score - largest));
-  return { plain, naive: shares(plain), stable, weights: shares(stable) };
+  return { plain: exponentials, naive: shares(exponentials), stable, weights: shares(stable) };
 }
 
 function shares(powers) {
@@ -76,5 +76,5 @@ function shares(powers) {
   return powers.map((power) => power / sum);
 }
 
-// Whether the weights don't sum to 1: they hold nan, or all are 0, from a division by ∞.
+// Whether the weights don't sum to 1: they hold NaN, or all are 0 after a division by ∞.
 export const isBroken = (naive) => !(Math.abs(naive.reduce((a, b) => a + b, 0) - 1) < 1e-3);

@@ -1,4 +1,4 @@
-// Numbers as people read them. No DOM in here.
+// Numbers as text. No DOM in here.
 
 // "64 %", "3.4 %", "0.34 %". A share above 0 never reads "0 %", a share below 1 never "100 %". playground/numbers.py
 // has the same rule.
@@ -34,10 +34,10 @@ export const shortNumber = (x) => {
 
 // Two numbers with enough digits to differ: never "from 1.4 %, up to 1.4 %". As told_apart in
 // figures/drawing/captions.py.
-export function toldApart(less, more, written) {
-  let texts = [less, more].map(written);
-  const [times, unit] = texts[0].endsWith("%") ? [100, " %"] : [1, ""];
+export function toldApart(smaller, larger, format) {
+  let texts = [smaller, larger].map(format);
+  const [factor, unit] = texts[0].endsWith("%") ? [100, " %"] : [1, ""];
   for (let digits = 3; texts[0] === texts[1] && digits < 8; digits++)
-    texts = [less, more].map((x) => `${(times * x).toPrecision(digits)}${unit}`);
+    texts = [smaller, larger].map((x) => `${(factor * x).toPrecision(digits)}${unit}`);
   return texts;
 }

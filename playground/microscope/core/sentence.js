@@ -1,20 +1,20 @@
-// The one sentence above the pictures: what is seen, in plain words, with the two numbers that matter. It comes in five
+// The sentence above the pictures: what the row shows, in plain words, with the two numbers that matter. It has five
 // parts, because the share is printed bold and the place in the colour of the key:
-//   before [share] between [place] after
+// before [share] between [place] after
 // Its words come from the table in playground/figures/drawing/way_words.py. No DOM in here.
 
 import { neighbourhood } from "./core.js";
 import { percent } from "./numbers.js";
 import { sizeWords, tableWords, wayOf } from "./ways.js";
 
-const WORTH_TELLING = 0.1; // from this share on, the sentence says how much special tokens take
+const WORTH_TELLING = 0.1; // from this share on, the sentence names the share of special tokens
 
-// Stand for share and place in a sentence until it is cut there. Control characters: no text contains them.
+// Placeholders of share and place in a sentence until it is split there. Control characters: no text contains them.
 const SHARE = "\u0001";
 const PLACE = "\u0002";
 
-const words = (name, filled = {}, ...cases) =>
-  tableWords(name, "sentence", cases.filter(Boolean), { share: SHARE, place: PLACE, ...filled });
+const words = (name, values = {}, ...cases) =>
+  tableWords(name, "sentence", cases.filter(Boolean), { share: SHARE, place: PLACE, ...values });
 
 const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
@@ -22,9 +22,9 @@ const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 function inParts(text, share = "", place = "") {
   const [before, rest] = text.includes(SHARE) ? text.split(SHARE) : [null, text];
   const [between, after = ""] = rest.split(PLACE);
-  const held = { place: rest.includes(PLACE) ? place : "", after };
-  if (before === null) return { before: capital(between), share: "", between: "", ...held };
-  return { before: capital(before), share, between, ...held };
+  const ending = { place: rest.includes(PLACE) ? place : "", after };
+  if (before === null) return { before: capital(between), share: "", between: "", ...ending };
+  return { before: capital(before), share, between, ...ending };
 }
 
 export const wholeSentence = ({ before, share, between, place, after }) => before + share + between + place + after;
@@ -32,28 +32,34 @@ export const wholeSentence = ({ before, share, between, place, after }) => befor
 export const placeName = (patch, columns) =>
   words("place", { row: Math.floor(patch / columns), column: patch % columns });
 
-// Summarises the values of a picture's patches, seen from patch `mark` (−1: a special token asks): how much lies
-// outside the k × k neighbourhood, which patch has the most, and where that is. `from`: the index of the first patch in
-// `values`. `others`: leaves `mark` out of the search for the most, because a patch's features resemble themselves
+// Summarises the values of a picture's patches, seen from patch `mark` (−1: a special token asks): the total outside
+// the k × k neighbourhood, the patch with the largest value, and where that is. `from`: the index of the first patch in
+// `values`. `skipMark`: leaves `mark` out of the search for the largest, because a patch's features resemble themselves
 // most.
-export function spread(values, from, rows, columns, mark, k, others = false) {
+export function spread(values, from, rows, columns, mark, k, skipMark = false) {
   let total = 0,
-    best = others && mark === 0 ? 1 : 0;
+    largest = skipMark && mark === 0 ? 1 : 0;
   for (let j = 0; j < rows * columns; j++) {
     total += values[from + j];
-    if (values[from + j] > values[from + best] && !(others && j === mark)) best = j;
+    if (values[from + j] > values[from + largest] && !(skipMark && j === mark)) largest = j;
   }
-  if (mark < 0) return { total, far: total, best, value: values[from + best], where: "far" };
+  if (mark < 0) return { total, far: total, best: largest, value: values[from + largest], where: "far" };
   const row = Math.floor(mark / columns);
-  const near = neighbourhood(rows, columns, row, mark % columns, k);
-  let inside = 0;
-  for (let r = near.top; r <= near.bottom; r++)
-    for (let c = near.left; c <= near.right; c++) inside += values[from + r * columns + c];
-  const bestRow = Math.floor(best / columns),
-    bestColumn = best % columns;
-  const isNear = bestRow >= near.top && bestRow <= near.bottom && bestColumn >= near.left && bestColumn <= near.right;
-  const where = best === mark ? "itself" : isNear ? "near" : "far";
-  return { total, far: Math.max(0, total - inside), best, value: values[from + best], where };
+  const area = neighbourhood(rows, columns, row, mark % columns, k);
+  let nearTotal = 0;
+  for (let r = area.top; r <= area.bottom; r++)
+    for (let c = area.left; c <= area.right; c++) nearTotal += values[from + r * columns + c];
+  const bestRow = Math.floor(largest / columns),
+    bestColumn = largest % columns;
+  const isNear = bestRow >= area.top && bestRow <= area.bottom && bestColumn >= area.left && bestColumn <= area.right;
+  const whereabouts = largest === mark ? "itself" : isNear ? "near" : "far";
+  return {
+    total,
+    far: Math.max(0, total - nearTotal),
+    best: largest,
+    value: values[from + largest],
+    where: whereabouts,
+  };
 }
 
 // facts: {
@@ -75,31 +81,39 @@ export function spread(values, from, rows, columns, mark, k, others = false) {
 export function sentenceOf(facts) {
   const { seen, scale, name, label } = facts;
   const way = wayOf(facts);
-  const who = name || words("patch");
+  const asker = name || words("patch");
   const opening = way.ofHeads && scale ? words("opening", { scale }) : "";
-  const about = { ...facts, way, filled: { who, opening, k: facts.k, label: label && words("quoted", { label }) } };
-  if (way.coloured) return FORMS[way.sentence](about);
+  const details = {
+    ...facts,
+    way,
+    filled: { who: asker, opening, k: facts.k, label: label && words("quoted", { label }) },
+  };
+  if (way.coloured) return FORMS[way.sentence](details);
   if (facts.unmoved) {
-    const subject = about.filled.label || words("feature", { who });
+    const subject = details.filled.label || words("feature", { who: asker });
     return inParts(words("unmoved", { what: subject, least: facts.unmoved }));
   }
-  if (facts.ends) return aboutBothSides(about);
+  if (facts.ends) return aboutBothSides(details);
   if (!seen && facts.waits) return inParts(facts.waits);
-  if (!seen) return inParts(words("waiting", about.filled, facts.asks && "asks"));
-  if (way.ofHeads && !way.raw && facts.direction === "column") return aboutColumn(about);
-  return FORMS[way.sentence](about);
+  if (!seen) return inParts(words("waiting", details.filled, facts.asks && "asks"));
+  if (way.ofHeads && !way.raw && facts.direction === "column") return aboutColumn(details);
+  return FORMS[way.sentence](details);
 }
 
 const isItself = ({ seen }) => seen.where === "itself";
-const placeOf = (about) => (isItself(about) ? words("itself") : about.place);
-const whereCase = (about) => (isItself(about) ? "itself" : about.place === "here" && "here");
+const placeOf = (facts) => (isItself(facts) ? words("itself") : facts.place);
+const whereCase = (facts) => (isItself(facts) ? "itself" : facts.place === "here" && "here");
 const ofToken = ({ name }) => name && "token";
 
-function aboutAttention(about) {
-  if (about.even) return aboutEven(about);
-  const { filled, seen } = about;
-  const most = ofTheMost(about, percent(seen.value));
-  return inParts(words("listens", { ...filled, most }, ofToken(about)), percent(seen.far), placeOf(about));
+function aboutAttention(facts) {
+  if (facts.even) return aboutEven(facts);
+  const { filled, seen } = facts;
+  const largestClause = ofTheMost(facts, percent(seen.value));
+  return inParts(
+    words("listens", { ...filled, most: largestClause }, ofToken(facts)),
+    percent(seen.far),
+    placeOf(facts),
+  );
 }
 
 function aboutEven({ filled, tokens, most }) {
@@ -110,50 +124,50 @@ function aboutEven({ filled, tokens, most }) {
 
 // The sentence about the filter by colour and nearness (core/kinds.js).
 export function nearnessSentence({ k, seen, place }) {
-  const filled = { k, share: percent(seen.far), place, amount: percent(seen.value) };
-  return words("filter", filled, seen.where === "near" && "near");
+  const values = { k, share: percent(seen.far), place, amount: percent(seen.value) };
+  return words("filter", values, seen.where === "near" && "near");
 }
 
 // ", most of all [here] (9 %)." or ", and the most to [itself] (31 %)."
 function ofTheMost({ seen, special }, amount) {
-  const beaten = special?.most > seen.value; // a special token gets more than any patch
-  const isTold = special?.share >= WORTH_TELLING || beaten;
-  const several = isTold && / and |registers/.test(special.names);
+  const isBeaten = special?.most > seen.value; // a special token gets more than any patch
+  const isTold = special?.share >= WORTH_TELLING || isBeaten;
+  const isPlural = isTold && / and |registers/.test(special.names);
   const taken = isTold && { names: special.names, taken: percent(special.share) };
-  const rest = words("special", taken || {}, several ? "several" : isTold && "one");
-  const where = seen.where === "far" ? beaten && "beaten" : seen.where;
-  return words("mostly", { amount, special: rest }, where);
+  const prefixClause = words("special", taken || {}, isPlural ? "several" : isTold && "one");
+  const caseName = seen.where === "far" ? isBeaten && "beaten" : seen.where;
+  return words("mostly", { amount, special: prefixClause }, caseName);
 }
 
-function aboutColumn(about) {
-  const { filled, seen, heard, way, name } = about;
-  const times = words("times", { times: heard.toFixed(heard < 9.95 ? 1 : 0) });
-  const gives = way.rows && !isItself(about) && "gives";
-  const text = words("heard", { ...filled, amount: percent(seen.value) }, gives);
-  return inParts(text, times, name ? about.place : placeOf(about));
+function aboutColumn(facts) {
+  const { filled, seen, heard, way, name } = facts;
+  const factorWords = words("times", { times: heard.toFixed(heard < 9.95 ? 1 : 0) });
+  const givesCase = way.rows && !isItself(facts) && "gives";
+  const text = words("heard", { ...filled, amount: percent(seen.value) }, givesCase);
+  return inParts(text, factorWords, name ? facts.place : placeOf(facts));
 }
 
-// The share that comes from far away, and where the most comes from.
+// A share of the map that comes from far away, and the place with the largest share.
 function aboutShares(form) {
-  return (about) => {
-    const { filled, seen } = about;
+  return (facts) => {
+    const { filled, seen } = facts;
     const amount = percent(seen.value / seen.total);
-    const within = words("within", {}, whereCase(about));
-    const text = words(form, { ...filled, amount, within }, ofToken(about));
-    return inParts(text, percent(seen.far / seen.total), placeOf(about));
+    const place = words("within", {}, whereCase(facts));
+    const text = words(form, { ...filled, amount, within: place }, ofToken(facts));
+    return inParts(text, percent(seen.far / seen.total), placeOf(facts));
   };
 }
 
-function aboutScores(about) {
-  const value = about.seen.value.toFixed(1);
-  return inParts(words("best", { ...about.filled, value }), "", placeOf(about));
+function aboutScores(facts) {
+  const value = facts.seen.value.toFixed(1);
+  return inParts(words("best", { ...facts.filled, value }), "", placeOf(facts));
 }
 
 function aboutParts({ filled, part }) {
   if (!part) return aboutColours();
-  const both = part.there !== null;
-  const there = both ? percent(part.there) : "";
-  return inParts(words("parts", { ...filled, there }, both && "both"), percent(part.here));
+  const hasOther = part.there !== null;
+  const otherShare = hasOther ? percent(part.there) : "";
+  return inParts(words("parts", { ...filled, there: otherShare }, hasOther && "both"), percent(part.here));
 }
 
 const aboutColours = () => inParts(words("coloured"));
@@ -161,26 +175,26 @@ const aboutColours = () => inParts(words("coloured"));
 const aboutSimilarity = ({ filled, seen, place }) =>
   inParts(words("resembles", { ...filled, value: seen.value.toFixed(2) }), "", place);
 
-function aboutBlanking(about) {
-  const block = words("block", {}, whereCase(about));
-  return inParts(words("blanked", { ...about.filled, block, amount: percent(about.seen.value) }), "", placeOf(about));
+function aboutBlanking(facts) {
+  const block = words("block", {}, whereCase(facts));
+  return inParts(words("blanked", { ...facts.filled, block, amount: percent(facts.seen.value) }), "", placeOf(facts));
 }
 
-// For a label: its map has values for and against it.
-function aboutBothSides({ ends: { most, least, written }, filled, way }) {
+// For a label, whose map has values for and against it.
+function aboutBothSides({ ends: { most, least, written: format }, filled, way }) {
   const isAgainst = least.value < 0;
-  const sides = { ...filled, value: written(most.value), less: written(least.value), other: least.place };
+  const sides = { ...filled, value: format(most.value), less: format(least.value), other: least.place };
   if (!(most.value > 0)) return inParts(words("against", sides, !isAgainst && "alone"), "", least.place);
   return inParts(words(way.sentence, sides, isAgainst ? "label" : "alone"), "", most.place);
 }
 
 const DIGITS = { cosine: 2, length: 1 };
 
-// Says only where the largest value is; each way to look has words of its own for that.
+// Names only the place of the largest value, in the words of each way to look.
 function aboutTheMost({ filled, way, seen, place }) {
   const value = way.unit in DIGITS ? seen.value.toFixed(DIGITS[way.unit]) : sizeWords(seen.value, way.unit);
-  const within = words("within", {}, place === "here" && "here");
-  return inParts(words(way.name, { ...filled, value, within }), "", place);
+  const placeWords = words("within", {}, place === "here" && "here");
+  return inParts(words(way.name, { ...filled, value, within: placeWords }), "", place);
 }
 
 // A way to look names its form: see `sentence` in playground/figures/drawing/ways.py.

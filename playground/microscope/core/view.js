@@ -11,13 +11,13 @@ export const DEFAULT_VIEW = Object.freeze({
   locked: false, //         a locked patch stays when the cursor leaves
   scale: "on", //           "on": 1/√d_k; "off": 1; or a number
   pass: "layer", //         "layer": the scale changes this layer's softmax; "whole": the whole forward pass ran with it
-  cut: "", //               who may not hear whom in the whole pass: "7,5>3,2@4.1;*>3x3", as in playground/cuts.py
-  label: "", //             what relevance, occlusion and logit lens explain: a label's number; "": the patch's feature
-  text: "", //              what patches are compared with, in a model that learned from captions
-  blank: "mean", //         what blanked patches become
+  cut: "", //               edges that the whole pass cuts: "7,5>3,2@4.1;*>3x3", as in playground/cuts.py
+  label: "", //             the label that a map explains, a number; "": the patch's feature
+  text: "", //              the text that patches are compared with, in a model trained on captions
+  blank: "mean", //         the content of blanked patches
   typical: false, //        lengths: outliers are left out of the exposure
   what: FIRST_WAY, //       the way to look, see ways.js
-  direction: "row", //      "row": whom it listens to; "column": who listens to it
+  direction: "row", //      "row": the attention of the token; "column": the attention to the token
   colours: "shared", //     the thumbnails of heads: "shared": one exposure for all; "own": each its own
   ceiling: "auto", //       the weight that is drawn brightest: "auto": by each row's exposure; or a number
   log: false, //            logarithmic colours
@@ -27,7 +27,7 @@ export const DEFAULT_VIEW = Object.freeze({
   k: 3, //                  the width of the convolution's kernel
   depth: "follow", //       stacked convolutions: "follow" the layer shown, or a number
   beside: "convolution", // what stands beside the picture
-  curtain: 0, //            how far the curtain is drawn over the picture, 0 to 1: behind it, the other scale
+  curtain: 0, //            how far the curtain covers the picture, 0 to 1; behind it, the other scale
 });
 
 // The only values that these may have.
@@ -47,10 +47,10 @@ export const MOST_DIAL = 1.25;
 
 const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
 
-// "7,5" → the token's index; a prefix token's name → its index; anything else, or off the grid → −1.
+// "7,5" → the token's index; a prefix token's name → its index; any other text, or a place off the grid → −1.
 export function tokenOf(query, pack) {
-  const named = pack.prefix.indexOf(query);
-  if (named >= 0) return named;
+  const prefixIndex = pack.prefix.indexOf(query);
+  if (prefixIndex >= 0) return prefixIndex;
   const match = /^(\d+),(\d+)$/.exec(query ?? "");
   if (!match) return -1;
   const row = Number(match[1]),
@@ -64,13 +64,13 @@ export function queryOf(token, pack) {
   return patchText(token - pack.prefixCount, pack.columns);
 }
 
-// The patch that asks at first, at a point [y, x] in parts of height and width.
+// The patch that asks first, at a point [y, x] in parts of height and width.
 export function startQuery(pack, [y, x] = [0.5, 0.5]) {
   return patchText(patchAt(x, y, pack.rows, pack.columns), pack.columns);
 }
 
-// The token at the same place in another picture, whose grid may be finer or of another shape; −1 for a prefix token
-// that the other pack lacks.
+// The token at the same place in another picture, whose grid may have another size or shape; −1 for a prefix token that
+// the other pack lacks.
 export function sameToken(token, pack, other) {
   if (token < pack.prefixCount) return other.prefix.indexOf(pack.prefix[token]);
   const patch = token - pack.prefixCount;
@@ -85,11 +85,11 @@ export function sameToken(token, pack, other) {
 export const sameLayer = (layer, pack, other) =>
   pack.layers === other.layers ? layer : Math.round((layer / Math.max(1, pack.layers - 1)) * (other.layers - 1));
 
-// The layer in which heads mostly look at objects; as upper_layer in pack/.
+// The layer in which heads mostly look at objects, as upper_layer in pack/.
 export const upperLayer = (pack) => Math.floor((2 * pack.layers) / 3);
 
 // Makes a view from a link, a file or a former picture fit this pack. Unknown keys are dropped.
-export function tidyView(view, pack, at) {
+export function tidyView(view, pack, opening) {
   const tidy = { ...DEFAULT_VIEW };
   for (const key of Object.keys(DEFAULT_VIEW)) if (view?.[key] !== undefined) tidy[key] = view[key];
   for (const [key, allowed] of Object.entries(CHOICES)) {
@@ -111,30 +111,30 @@ export function tidyView(view, pack, at) {
     tidy.depth = Number(tidy.depth) >= 1 ? Math.min(99, Math.round(Number(tidy.depth))) : "follow";
   if (!pack) return tidy;
   const layer = tidy.layer === null || tidy.layer === "" ? NaN : Math.round(Number(tidy.layer));
-  const start = upperLayer(pack);
-  const nearest = [...pack.stored.keys()].sort((a, b) => Math.abs(a - start) - Math.abs(b - start))[0] ?? 0;
+  const startLayer = upperLayer(pack);
+  const nearest = [...pack.stored.keys()].sort((a, b) => Math.abs(a - startLayer) - Math.abs(b - startLayer))[0] ?? 0;
   tidy.layer = Number.isFinite(layer) ? clamp(layer, 0, pack.layers - 1) : nearest;
   tidy.head = clamp(Math.round(Number(tidy.head)) || 0, 0, pack.heads - 1);
-  if (tokenOf(tidy.query, pack) < 0) Object.assign(tidy, { query: startQuery(pack, at), locked: false });
+  if (tokenOf(tidy.query, pack) < 0) Object.assign(tidy, { query: startQuery(pack, opening), locked: false });
   return tidy;
 }
 
 export const scaleOf = (view, pack) => (view.scale === "on" ? pack.scale : view.scale === "off" ? 1 : view.scale);
 
 // The dial: 0 (every row uniform) at 0, 1/√d_k at 0.5, 1 (no scale) at 1, and beyond it up to 8 at MOST_DIAL. The first
-// half goes in even steps, the rest in even ratios, because from 0.125 to 1 it is the ratio that counts.
-export function dialToScale(t, trained) {
+// half has even steps, the rest even ratios, because from 0.125 to 1 the ratio matters.
+export function dialToScale(t, trainedScale) {
   if (t > 1) return MOST_SCALE ** ((t - 1) / (MOST_DIAL - 1));
-  return t <= 0.5 ? trained * 2 * t : trained ** (2 - 2 * t);
+  return t <= 0.5 ? trainedScale * 2 * t : trainedScale ** (2 - 2 * t);
 }
 
-export function scaleToDial(scale, trained) {
-  if (scale <= trained) return scale / trained / 2;
+export function scaleToDial(scale, trainedScale) {
+  if (scale <= trainedScale) return scale / trainedScale / 2;
   if (scale > 1) return 1 + ((MOST_DIAL - 1) * Math.log(scale)) / Math.log(MOST_SCALE);
-  return trained >= 1 ? 1 : 1 - Math.log(scale) / Math.log(trained) / 2;
+  return trainedScale >= 1 ? 1 : 1 - Math.log(scale) / Math.log(trainedScale) / 2;
 }
 
-// Only what differs from the defaults, so that links stay short: "layer=8&head=3&query=7%2C5".
+// Only the differences from the defaults, so that links stay short: "layer=8&head=3&query=7%2C5".
 export function viewToQuery(view) {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(DEFAULT_VIEW)) {
@@ -152,23 +152,23 @@ export function viewFromQuery(text) {
 }
 
 // [key, word] of each choice in an address that this view does not have. A patch that does not exist can't be locked
-// either, so then `locked` is not listed beside `query`.
+// either: then `locked` is not listed beside `query`.
 export function notTaken(words, view) {
   const isTaken = (word, value) => String(word) === String(value) || (Boolean(word) && Number(word) === Number(value));
-  const left = Object.entries(words ?? {}).filter(
+  const ignored = Object.entries(words ?? {}).filter(
     ([key, word]) => Object.hasOwn(DEFAULT_VIEW, key) && word !== null && !isTaken(word, view[key]),
   );
-  return left.some(([key]) => key === "query") ? left.filter(([key]) => key !== "locked") : left;
+  return ignored.some(([key]) => key === "query") ? ignored.filter(([key]) => key !== "locked") : ignored;
 }
 
-// Scenes: views that were saved in order, each a name and an address. An address says everything: which picture, which
-// model, and what core/view.js lists of the view. No DOM in here.
+// Scenes: saved views in order, each a name and an address. An address names the picture, the model, and the view as
+// listed above. No DOM in here.
 
 const MOST_SCENES = 60;
 export const LONGEST_NAME = 60; // letters
 const LONGEST_ADDRESS = 500;
 
-// `place`: the picture and the model, as an address has them.
+// `place`: the picture and the model, as words of an address.
 export const sceneAddress = (place, view) => [place, viewToQuery(view)].filter(Boolean).join("&");
 
 // {place, view} of an address.
@@ -178,7 +178,7 @@ export function openScene(address) {
   return { place: place.toString(), view: viewFromQuery(address) };
 }
 
-// A list from a browser's storage or from a link, which may hold anything: what is no scene is left out.
+// A list from a browser's storage or from a link, which may hold anything; entries that are no scenes are left out.
 export function readScenes(text) {
   let list = null;
   try {
@@ -197,22 +197,22 @@ export const writeScenes = (list) => JSON.stringify(list.map(({ name, address })
 
 // Appends a link's scenes to the saved ones, without duplicates.
 export function joinScenes(saved, received) {
-  const known = new Set(saved.map(({ address }) => address));
-  return [...saved, ...received.filter(({ address }) => !known.has(address))].slice(0, MOST_SCENES);
+  const knownAddresses = new Set(saved.map(({ address }) => address));
+  return [...saved, ...received.filter(({ address }) => !knownAddresses.has(address))].slice(0, MOST_SCENES);
 }
 
 export const renameScene = (list, place, name) => list.map((scene, i) => (i === place ? { ...scene, name } : scene));
 
 // The list with one of its scenes moved up (−1) or down (1).
-export function moveScene(list, from, by) {
-  const to = Math.min(list.length - 1, Math.max(0, from + by));
-  const moved = [...list];
-  moved.splice(to, 0, ...moved.splice(from, 1));
-  return moved;
+export function moveScene(list, from, steps) {
+  const to = Math.min(list.length - 1, Math.max(0, from + steps));
+  const reordered = [...list];
+  reordered.splice(to, 0, ...reordered.splice(from, 1));
+  return reordered;
 }
 
 // The scene after a step; at either end it stays the same. at: −1 before the first step.
-export function sceneAfter(at, by, count) {
-  if (at < 0) return by > 0 ? 0 : count - 1;
-  return Math.min(count - 1, Math.max(0, at + by));
+export function sceneAfter(index, steps, count) {
+  if (index < 0) return steps > 0 ? 0 : count - 1;
+  return Math.min(count - 1, Math.max(0, index + steps));
 }

@@ -1,16 +1,16 @@
-// A way to look is one record: what its numbers are made of, how they become colours, their unit, and the words about
-// them. The records are written in Python (playground/figures/drawing/ways.py). No DOM in here.
+// A way to look is one record: the source of its numbers, their colours, their unit, and the words about them. The
+// records are written in Python (playground/figures/drawing/ways.py). No DOM in here.
 import { percent, shortNumber } from "./numbers.js";
 import { FORETOLD, WAY_RECORDS, WAY_USUAL, WAY_WORDS } from "./waytable.js";
 
 // Ways to look whose numbers are computed from a row or a column of weights: one function each, called for every head
 // in every frame.
-//   (out, at, weights, count, norms, from, step): weights[at …] become out[at …]. norms[from + step * j] is the length
-//   of the value that belongs to weight j: in a row, of token j; in a column, with a step of 0, of one token always.
+// (out, offset, weights, count, norms, from, step): weights[offset …] become out[offset …]. norms[from + step * j] is
+// the length of the value of weight j: in a row, of token j; in a column, with a step of 0, always of one token.
 
 export const MADE_OF_WEIGHTS = {
-  value(out, at, weights, count, norms, from, step) {
-    for (let j = 0; j < count; j++) out[at + j] = weights[at + j] * norms[from + step * j];
+  value(out, offset, weights, count, norms, from, step) {
+    for (let j = 0; j < count; j++) out[offset + j] = weights[offset + j] * norms[from + step * j];
   },
 };
 
@@ -20,41 +20,46 @@ export const FIRST_WAY = WAY_RECORDS[0].name; // the default
 
 export const wayOf = (view) => WAYS[view.what];
 
-// The words for `name`: those of the first of `cases` that has its own, else the general ones, else "".
+// The words for `name`: of the first of `cases` that has words of its own, else the general ones, else "".
 export function tableWords(name, kind, cases = [], filled = {}, language = "en") {
   const table = WAY_WORDS[language][kind];
-  const words = cases.map((each) => table[`${name}.${each}`]).find((words) => words !== undefined);
+  const words = cases.map((caseName) => table[`${name}.${caseName}`]).find((words) => words !== undefined);
   return fill(words ?? table[name] ?? "", filled);
 }
 
 export const wayWords = (way, ...rest) => tableWords(way.name, ...rest);
 
-// A sentence that says how far a map of what matters can be trusted: measured on this picture (`measured`: {foretells,
-// random, blocks, by}), or else on other pictures with this model; "" for a way that makes no such claim.
+// A sentence that says how far a map of relevance can be trusted: measured on this picture (`measured`: {foretells,
+// random, blocks, by}), or else on other pictures with this model; "" for a way without such a claim.
 export function trustWords(way, model, measured = null) {
   if (!way.attributes) return "";
-  const two = (number) => number.toFixed(2).replace("-", "−");
+  const twoDigits = (number) => number.toFixed(2).replace("-", "−");
   if (measured) {
     const { foretells, random, blocks, by } = measured;
-    const blank = tableWords("blanked", "beside", [by]);
-    const numbers = { correlation: two(foretells), random: two(random), constant: two(0) };
-    return tableWords("trust", "beside", ["here"], { ...numbers, blocks, blank });
+    const blankWords = tableWords("blanked", "beside", [by]);
+    const numbers = { correlation: twoDigits(foretells), random: twoDigits(random), constant: twoDigits(0) };
+    return tableWords("trust", "beside", ["here"], { ...numbers, blocks, blank: blankWords });
   }
-  const trust = FORETOLD[model];
-  if (!trust) return tableWords("trust", "beside", ["none"]);
-  const numbers = { correlation: two(trust[way.name]), random: two(trust.random), constant: two(trust.constant) };
-  return tableWords("trust", "beside", [], { ...numbers, pictures: trust.pictures });
+  const correlations = FORETOLD[model];
+  if (!correlations) return tableWords("trust", "beside", ["none"]);
+  const numbers = {
+    correlation: twoDigits(correlations[way.name]),
+    random: twoDigits(correlations.random),
+    constant: twoDigits(correlations.constant),
+  };
+  return tableWords("trust", "beside", [], { ...numbers, pictures: correlations.pictures });
 }
 
-const fill = (words, filled) => words.replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
+const fill = (words, filled) => words.replace(/\{(\w+)\}/g, (match, name) => filled[name] ?? match);
 
 export const explainsLabel = ({ what, label }) => label !== "" && WAYS[what].explains === "patch";
 
-// Whether a token asks; all code that names the asking token goes by this. As Spec.asks in figures/drawing/spec.py.
+// Whether one token asks; all code that names the asking token depends on this. As Spec.asks in
+// figures/drawing/spec.py.
 export const asks = (view) => wayOf(view).asksAPatch && !explainsLabel(view);
 
-// Whether a map can be drawn as light, which needs shares of a whole. Values between a smallest and a largest one,
-// values for and against a label, and colours of features are none (as in figures/drawing/prints.py).
+// Whether a map can be drawn as light, which needs shares of a whole. Maps with a range of values, with values for and
+// against a label, or with colours of features have none (as in figures/drawing/prints.py).
 export const canBeLit = (view) => !wayOf(view).spread && !wayOf(view).coloured && !explainsLabel(view);
 
 // The unit of the view's numbers; "share" is written in %.

@@ -8,10 +8,10 @@ import { makeCanvas } from "./dom.js";
 
 const BAR_STEP = 2; // pixels
 
-// The colour bar with its numbers: each place has the colour that its value has in the picture. The last number is the
-// exposure, what is drawn brightest. `ramp`: 256 CSS colours of the heat or of the light; `against`: of what is below
-// zero, which is hatched.
-// What is at a part of the bar, 0 to 1.
+// The colour bar with its numbers: each place has the colour of its value in the picture. The last number is the
+// exposure. `ramp`: 256 CSS colours of the heat or of the light; `against`: those of values below zero, which are
+// hatched.
+// The value at a part of the bar, 0 to 1.
 const valueOnBar = ({ log, low, high }, t) => (log ? low * (high / low) ** t : low + t * (high - low));
 
 // The bar's numbers: [{t: place from 0 to 1, words}]; only the last one has the unit.
@@ -24,8 +24,8 @@ export function ticksOfBar(domain) {
   return (domain.log ? [0, 1 / 3, 2 / 3, 1] : [0, 0.5, 1]).map((t) => {
     const exact = valueOnBar(domain, t);
     const value = Math.abs(exact) < 1e-4 * (domain.high - domain.low) && !domain.log ? 0 : exact;
-    const open = domain.open && t === 1 ? "≥\u2009" : domain.log && t === 0 ? "≤" : "";
-    return { t, words: open + label(value, t) };
+    const sign = domain.open && t === 1 ? "≥\u2009" : domain.log && t === 0 ? "≤" : "";
+    return { t, words: sign + label(value, t) };
   });
 }
 
@@ -65,7 +65,7 @@ function hatchBar(context, w, h, unit) {
 
 // Leaves out numbers between the two ends that would touch others on a narrow bar.
 export function withRoom(ticks, w, gap, widthOf) {
-  const leftShare = (t) => (t === 0 || t === 1 ? t : 0.5); // the share of the words that stands left of their place
+  const leftShare = (t) => (t === 0 || t === 1 ? t : 0.5); // the share of the label that lies to the left of its place
   const span = ({ t, words }) => [t * w - leftShare(t) * widthOf(words), t * w + (1 - leftShare(t)) * widthOf(words)];
   const shown = [ticks[0], ticks.at(-1)];
   for (const tick of ticks.slice(1, -1)) {
@@ -75,10 +75,10 @@ export function withRoom(ticks, w, gap, widthOf) {
   return shown;
 }
 
-const CURVE_LEFT = 44, // where the axis of ranks begins, and the free space after its end
+const CURVE_LEFT = 44, // the left end of the rank axis, and the space after its right end
   CURVE_RIGHT = 2;
 
-// The rank, from 0, whose bar stands at x in a curve of this width.
+// The rank, from 0, of the bar at x in a curve of this width.
 export function rankAt(x, w, count, unit) {
   const left = CURVE_LEFT * unit;
   const t = (x - left) / (w - CURVE_RIGHT * unit - left);
@@ -87,18 +87,18 @@ export function rankAt(x, w, count, unit) {
 }
 
 // Weights from the largest to the smallest. The axis of ranks is logarithmic, so that the few large ones get most of
-// the room. A step has the colour of its patch in the picture. The line shows the convolution's weights: nine, and then
-// none. `lit` is the rank, from 0, of the patch that is pointed at; −1: none.
+// the width. A step has the colour of its patch in the picture. The line shows the convolution's weights: nine, and
+// then none. `lit` is the rank, from 0, of the patch under the cursor; −1: none.
 export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, unit, colours, lit = -1) {
   context.clearRect(0, 0, w, h);
-  const left = CURVE_LEFT * unit,
+  const leftEdge = CURVE_LEFT * unit,
     bottom = h - 17 * unit,
     top = 6 * unit,
-    right = w - CURVE_RIGHT * unit;
-  const most = Math.max(sorted[0], kernel[0]);
-  const ceiling = most <= 0.25 ? 0.25 : most <= 0.5 ? 0.5 : 1;
-  const reach = Math.log(count + 0.5) - Math.log(0.5);
-  const xOf = (rank) => left + ((Math.log(rank + 0.5) - Math.log(0.5)) / reach) * (right - left); // ranks count from 0
+    rightEdge = w - CURVE_RIGHT * unit;
+  const largest = Math.max(sorted[0], kernel[0]);
+  const ceiling = largest <= 0.25 ? 0.25 : largest <= 0.5 ? 0.5 : 1;
+  const logSpan = Math.log(count + 0.5) - Math.log(0.5);
+  const xOf = (rank) => leftEdge + ((Math.log(rank + 0.5) - Math.log(0.5)) / logSpan) * (rightEdge - leftEdge);
   const yOf = (weight) => bottom - (Math.min(weight, ceiling) / ceiling) * (bottom - top);
 
   context.font = `${12 * unit}px ${colours.font}`;
@@ -110,9 +110,9 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
   context.beginPath();
   for (const part of [0, 0.5, 1]) {
     const y = Math.round(yOf(part * ceiling)) + 0.5;
-    context.moveTo(left, y);
-    context.lineTo(right, y);
-    context.fillText(`${100 * part * ceiling}\u2009%`, left - 5 * unit, Math.max(y, top));
+    context.moveTo(leftEdge, y);
+    context.lineTo(rightEdge, y);
+    context.fillText(`${100 * part * ceiling}\u2009%`, leftEdge - 5 * unit, Math.max(y, top));
   }
   context.stroke();
 
@@ -127,7 +127,7 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
     rank = next;
   }
 
-  // The heat begins in grey, which is faint on any page: hence a thin line along the top.
+  // The heat begins in a grey that is faint on any page: hence a thin line along the top.
   context.beginPath();
   for (let rank = 0; rank < count; ) {
     const x = xOf(rank),
@@ -168,11 +168,11 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
   context.textBaseline = "bottom";
   for (const rank of [1, kernel.length, count]) {
     context.textAlign = rank === count ? "right" : "center";
-    context.fillText(String(rank), rank === count ? right : (xOf(rank - 1) + xOf(rank)) / 2, h);
+    context.fillText(String(rank), rank === count ? rightEdge : (xOf(rank - 1) + xOf(rank)) / 2, h);
   }
 }
 
-// k × k weights with their numbers. values(i): the i-th weight, or NaN where the picture ends.
+// k × k weights with their numbers. values(i): the i-th weight, or NaN beyond the picture's edge.
 export function drawCells(context, w, h, k, values, ramp, domain, unit, colours) {
   context.clearRect(0, 0, w, h);
   const cw = w / k,
@@ -207,8 +207,8 @@ export function drawCells(context, w, h, k, values, ramp, domain, unit, colours)
 export function composePicture(pictures, width, height, caption, bar, factor) {
   const gap = 16, //  between the pictures, and around them
     head = 30,
-    foot = 58;
-  const canvas = makeCanvas((pictures.length * (width + gap) + gap) * factor, (head + height + foot) * factor);
+    footHeight = 58;
+  const canvas = makeCanvas((pictures.length * (width + gap) + gap) * factor, (head + height + footHeight) * factor);
   const context = canvas.getContext("2d");
   context.fillStyle = "#fff";
   context.fillRect(0, 0, canvas.width, canvas.height);

@@ -8,32 +8,32 @@ export function collectRefs(root) {
   return refs;
 }
 
-// Writing a text costs a layout even when it is the same text; a move of the cursor writes twenty, most of them
-// unchanged.
-export function say(element, text) {
+// Sets an element's text if it differs: writing causes a layout even for the same text, and a move of the cursor writes
+// twenty texts, most of them unchanged.
+export function setText(element, text) {
   if (element.saidText === text) return;
   element.saidText = text;
   element.textContent = text;
 }
 
-// Like `say`, with mathematics: a root gets its bar, and letters after an underscore become a subscript.
+// Like setText, for mathematics: a root gets its bar, and letters after an underscore become a subscript.
 export function sayMath(element, text) {
   const parts = text.split(/(√d_k|W_O)/).map((part) => {
     if (part === "W_O") return withSubscript(document.createElement("span"), "W", "O");
     if (part !== "√d_k") return part;
     const root = document.createElement("span"),
-      under = withSubscript(document.createElement("i"), "d", "k");
+      overline = withSubscript(document.createElement("i"), "d", "k");
     root.className = "root";
-    Object.assign(under.style, { fontStyle: "normal", borderTop: "1px solid" });
-    root.append("√", under);
+    Object.assign(overline.style, { fontStyle: "normal", borderTop: "1px solid" });
+    root.append("√", overline);
     return root;
   });
   element.replaceChildren(...parts);
 }
 
-function withSubscript(element, letter, below) {
+function withSubscript(element, letter, subscript) {
   const sub = document.createElement("sub");
-  sub.textContent = below;
+  sub.textContent = subscript;
   sub.style.lineHeight = "0";
   element.append(letter, sub);
   return element;
@@ -45,13 +45,13 @@ export function styled(element) {
   for (const part of element.querySelectorAll("[data-style]")) part.style.cssText = part.dataset.style;
 }
 
-export function show(element, visible) {
+export function setVisible(element, visible) {
   if (element.hidden === visible) element.hidden = !visible;
 }
 
 // Makes a group one stop of the Tab key, with arrow keys inside it.
 export function oneStop(box, itemsOf) {
-  for (const [i, one] of itemsOf().entries()) one.tabIndex = i ? -1 : 0;
+  for (const [i, item] of itemsOf().entries()) item.tabIndex = i ? -1 : 0;
   box.addEventListener("keydown", (event) => {
     const items = itemsOf();
     const from = items.indexOf(event.target);
@@ -59,12 +59,12 @@ export function oneStop(box, itemsOf) {
     if (from < 0 || !to || to === items[from]) return;
     event.preventDefault();
     event.stopPropagation();
-    for (const one of items) one.tabIndex = one === to ? 0 : -1;
+    for (const item of items) item.tabIndex = item === to ? 0 : -1;
     to.focus();
   });
 }
 
-// Canvases: made, fitted to the screen, filled with one pixel a patch.
+// Canvases: made, fitted to the screen, filled with one pixel for each patch.
 
 export function makeCanvas(width, height) {
   const canvas = document.createElement("canvas");
@@ -75,7 +75,7 @@ export function makeCanvas(width, height) {
 
 export const decodeJpeg = (bytes) => createImageBitmap(new Blob([bytes], { type: "image/jpeg" }));
 
-const CUT_FRAMES = 3; // without a change of place, after which a toolbar and a lens have settled
+const CUT_FRAMES = 3; // frames without a change of place before toolbar and lens count as settled
 const LONGEST_CUT = 30; // frames
 const placesIn = (elements) =>
   elements
@@ -83,27 +83,27 @@ const placesIn = (elements) =>
     .map((element) => Object.values(element.getBoundingClientRect().toJSON?.() ?? {}).join())
     .join(" ");
 
-// Makes a large change at once: these elements are invisible until they are laid out anew, so nothing slides from its
-// old place to its new one. They keep the focus, which hidden elements would lose.
-export function cutTo(elements, change) {
-  const see = (opacity) => {
+// Makes a large change at once: these elements are invisible until they are laid out again, so nothing slides. Opacity
+// keeps the focus, which hidden elements would lose.
+export function cutTo(elements, applyChange) {
+  const setOpacity = (opacity) => {
     for (const { style } of elements) style.opacity = opacity;
   };
-  see("0");
-  change();
-  let [still, places] = [0, ""];
-  const settle = (left) =>
+  setOpacity("0");
+  applyChange();
+  let [stableFrames, places] = [0, ""];
+  const waitUntilStill = (framesLeft) =>
     requestAnimationFrame(() => {
-      const next = placesIn(elements);
-      still = next === places ? still + 1 : 0;
-      places = next;
-      if (still < CUT_FRAMES && left) settle(left - 1);
-      else see("");
+      const nextPlaces = placesIn(elements);
+      stableFrames = nextPlaces === places ? stableFrames + 1 : 0;
+      places = nextPlaces;
+      if (stableFrames < CUT_FRAMES && framesLeft) waitUntilStill(framesLeft - 1);
+      else setOpacity("");
     });
-  settle(LONGEST_CUT);
+  waitUntilStill(LONGEST_CUT);
 }
 
-// Gives a canvas on the page the pixels of the screen. True when its size changed, which also wipes it.
+// Gives a canvas on the page the pixels of the screen. Returns true if its size changed, which also clears it.
 export function fitCanvas(canvas, width, height, ratio) {
   const w = Math.max(1, Math.round(width * ratio)),
     h = Math.max(1, Math.round(height * ratio));
@@ -113,7 +113,7 @@ export function fitCanvas(canvas, width, height, ratio) {
   return true;
 }
 
-// One pixel per patch; the canvas that shows it enlarges it.
+// One pixel for each patch; the canvas on the page enlarges it.
 export function makeHeat(rows, columns, canvas = makeCanvas(columns, rows)) {
   canvas.width = columns;
   canvas.height = rows;
@@ -122,13 +122,13 @@ export function makeHeat(rows, columns, canvas = makeCanvas(columns, rows)) {
   return { canvas, context, data, pixels: new Uint32Array(data.data.buffer), rows, columns };
 }
 
-export function fillHeat(heat, values, at, palette, domain) {
-  paintInto(heat.pixels, 0, heat.columns, values, at, heat.rows, heat.columns, palette, domain);
+export function fillHeat(heat, values, offset, palette, domain) {
+  paintInto(heat.pixels, 0, heat.columns, values, offset, heat.rows, heat.columns, palette, domain);
   heat.context.putImageData(heat.data, 0, 0);
 }
 
-// Outlines the cell that asks in the colour of queries (in a column: the cell that is asked about, in that of keys),
-// with white around it, so that it shows on any picture.
+// Outlines the query's cell in the colour of queries, or the key's cell of a column in the colour of keys, with white
+// around it, so that it shows on any picture.
 export function outlineCell(context, x, y, w, h, unit, colour = ROLES.query) {
   context.lineJoin = "miter";
   context.strokeStyle = "#fff";
@@ -139,8 +139,8 @@ export function outlineCell(context, x, y, w, h, unit, colour = ROLES.query) {
   context.strokeRect(x, y, w, h);
 }
 
-// Explains words in a card beside them; [data-explains] has the text. The card opens where a mouse rests, and at once
-// under a finger or with the Tab key. Escape, a press elsewhere and leaving close it.
+// Explains words in a card beside them; [data-explains] has the text. The card opens after the mouse rests on a word,
+// and at once under a finger or with the Tab key. Escape, a press elsewhere and leaving close it.
 const EXPLAINED_AFTER = 350; // ms that the mouse rests on a word
 const FROM_CARD = 8; // px between word and card, and between card and window
 
@@ -158,35 +158,38 @@ export function explainWords(root, signal) {
     card.hidden = true;
   }
 
-  function open(element) {
+  function openCard(element) {
     close();
     word = element;
     card.textContent = element.dataset.explains;
     card.hidden = false;
-    const [at, size] = [element.getBoundingClientRect(), card.getBoundingClientRect()];
-    const left = Math.max(FROM_CARD, Math.min(at.left, innerWidth - size.width - FROM_CARD));
-    const above = at.top - size.height - FROM_CARD;
-    Object.assign(card.style, { left: `${left}px`, top: `${above < FROM_CARD ? at.bottom + FROM_CARD : above}px` });
+    const [anchorBox, size] = [element.getBoundingClientRect(), card.getBoundingClientRect()];
+    const left = Math.max(FROM_CARD, Math.min(anchorBox.left, innerWidth - size.width - FROM_CARD));
+    const above = anchorBox.top - size.height - FROM_CARD;
+    Object.assign(card.style, {
+      left: `${left}px`,
+      top: `${above < FROM_CARD ? anchorBox.bottom + FROM_CARD : above}px`,
+    });
   }
 
-  const wordOf = (target) => target.closest?.("[data-explains]") || null; // an empty one explains nothing
-  const explains = (element) => Boolean(element?.dataset.explains);
+  const wordOf = (target) => target.closest?.("[data-explains]") || null; // an empty attribute explains nothing
+  const hasExplanation = (element) => Boolean(element?.dataset.explains);
   root.addEventListener("pointerover", (event) => {
     const element = wordOf(event.target);
     if (event.pointerType !== "mouse" || element === word) return;
     close();
-    if (explains(element)) timer = setTimeout(() => element.isConnected && open(element), EXPLAINED_AFTER);
+    if (hasExplanation(element)) timer = setTimeout(() => element.isConnected && openCard(element), EXPLAINED_AFTER);
   });
   root.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && close());
-  // A finger can't rest like a mouse, so a pressed word is explained while the press has its usual effect.
+  // A finger can't rest like a mouse: a pressed word is explained while the press has its usual effect.
   root.addEventListener("click", (event) => {
     const element = wordOf(event.target);
-    if (event.pointerType !== "mouse" && explains(element) && element !== word) open(element);
+    if (event.pointerType !== "mouse" && hasExplanation(element) && element !== word) openCard(element);
     else close();
   });
   root.addEventListener("focusin", ({ target }) => {
     if (!target.matches(":focus-visible")) return;
-    if (explains(wordOf(target))) open(wordOf(target));
+    if (hasExplanation(wordOf(target))) openCard(wordOf(target));
     else close();
   });
   root.addEventListener("focusout", close);

@@ -37,11 +37,11 @@ function tagCell(context, w, h, { rows, columns, mark, tag: { patch, text, colou
   const width = context.measureText(text).width + 10 * unit,
     height = 19 * unit;
   const top = Math.min(h - height, Math.max(0, y + ch / 2 - (low ? 0 : height / 2)));
-  const [before, after] = [x - width - unit, x + cw + unit];
+  const [leftOfMark, rightOfMark] = [x - width - unit, x + cw + unit];
   const [markX, markY] = [(mark % columns) * cw, Math.floor(mark / columns) * ch];
   const meetsMark =
-    mark >= 0 && markX < after + width && markX + cw > after && markY < top + height && markY + ch > top;
-  const left = after + width + unit > w || (meetsMark && before >= 0) ? before : after;
+    mark >= 0 && markX < rightOfMark + width && markX + cw > rightOfMark && markY < top + height && markY + ch > top;
+  const left = rightOfMark + width + unit > w || (meetsMark && leftOfMark >= 0) ? leftOfMark : rightOfMark;
   context.fillStyle = colour;
   context.fillRect(left, top, width, height);
   context.fillStyle = colour === ROLES.query ? "#fff" : "#140a00";
@@ -50,7 +50,7 @@ function tagCell(context, w, h, { rows, columns, mark, tag: { patch, text, colou
   context.fillText(text, left + 5 * unit, top + height / 2 + unit * 0.5);
 }
 
-// Writes numbers into cells that are brighter than the colour scale's top, if the cells are large enough.
+// Writes numbers into cells above the exposure, if the cells are large enough.
 function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   const cw = w / columns,
     ch = h / rows;
@@ -58,14 +58,14 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.fillStyle = "#140a00";
-  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // drawn as light, a picture may be dark there
+  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // in light mode the picture may be dark there
   context.lineWidth = 2.5 * unit;
   context.lineJoin = "round";
   for (const { patch, text } of clipped) {
     if (ch < 1.2 * NUMBER * unit || cw < context.measureText(text).width + 2 * unit) continue;
-    const at = [((patch % columns) + 0.5) * cw, (Math.floor(patch / columns) + 0.5) * ch];
-    context.strokeText(text, ...at);
-    context.fillText(text, ...at);
+    const centre = [((patch % columns) + 0.5) * cw, (Math.floor(patch / columns) + 0.5) * ch];
+    context.strokeText(text, ...centre);
+    context.fillText(text, ...centre);
   }
 }
 
@@ -90,8 +90,8 @@ export function drawPicture(context, w, h, canvas, shown, unit) {
 }
 
 // The left part of the picture, up to the curtain.
-function drawBehind(context, w, h, { canvas, to }, unit) {
-  const x = Math.round(to * w);
+function drawBehind(context, w, h, { canvas, to: boundary }, unit) {
+  const x = Math.round(boundary * w);
   if (x > 0) context.drawImage(canvas, 0, 0, (canvas.width * x) / w, canvas.height, 0, 0, x, h);
   context.fillStyle = "rgb(0 0 0 / 0.55)";
   context.fillRect(x - 2 * unit, 0, 4 * unit, h);
@@ -101,8 +101,8 @@ function drawBehind(context, w, h, { canvas, to }, unit) {
 
 // -------------------------------------------------------------------------------------------- the convolution
 
-// What a k×k convolution reads at the same patch: its cells are in full colour. The region that a stack of `depth` such
-// layers reaches is lit faintly; the rest is paler.
+// What a k×k convolution reads at the same patch: these cells are in full colour. The region that a stack of `depth`
+// such layers reaches is lit faintly; the rest is paler.
 export function drawConvolution(context, w, h, photo, shown, unit) {
   context.drawImage(softOf(photo), 0, 0, w, h);
   if (shown.mark < 0) return;
@@ -125,30 +125,30 @@ export function drawConvolution(context, w, h, photo, shown, unit) {
     return { x, y, width, height };
   };
   const frame = (area, inset, outer, inner) => {
-    const at = [area.x + inset, area.y + inset, area.width - 2 * inset, area.height - 2 * inset];
+    const rect = [area.x + inset, area.y + inset, area.width - 2 * inset, area.height - 2 * inset];
     context.strokeStyle = "rgb(0 0 0 / 0.5)";
     context.lineWidth = outer;
-    context.strokeRect(...at);
+    context.strokeRect(...rect);
     context.strokeStyle = ROLES.convolution;
     context.lineWidth = inner;
-    context.strokeRect(...at);
+    context.strokeRect(...rect);
   };
   if (depth > 1) frame(light(depth, 0.55), unit, 2.5 * unit, 1.5 * unit);
-  const read = light(1, 1);
+  const readArea = light(1, 1);
   if (shown.grid) drawGrid(context, w, h, rows, columns, unit);
   context.strokeStyle = ROLES.convolution;
   context.lineWidth = unit;
   context.beginPath();
-  for (let x = read.x + cw; x < read.x + read.width - 1; x += cw) {
-    context.moveTo(x, read.y);
-    context.lineTo(x, read.y + read.height);
+  for (let x = readArea.x + cw; x < readArea.x + readArea.width - 1; x += cw) {
+    context.moveTo(x, readArea.y);
+    context.lineTo(x, readArea.y + readArea.height);
   }
-  for (let y = read.y + ch; y < read.y + read.height - 1; y += ch) {
-    context.moveTo(read.x, y);
-    context.lineTo(read.x + read.width, y);
+  for (let y = readArea.y + ch; y < readArea.y + readArea.height - 1; y += ch) {
+    context.moveTo(readArea.x, y);
+    context.lineTo(readArea.x + readArea.width, y);
   }
   context.stroke();
-  frame(read, 0, 5 * unit, 3 * unit);
+  frame(readArea, 0, 5 * unit, 3 * unit);
   outlineCell(context, column * cw, row * ch, cw, ch, unit);
 }
 
@@ -158,29 +158,29 @@ export function drawRead(context, w, h, photo, shown, unit) {
   const { rows, columns, k, mark } = shown;
   if (mark < 0) return;
   const area = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, k);
-  const reach = (k - 1) / 2,
+  const radius = (k - 1) / 2,
     cw = w / k,
     ch = h / k;
-  const left = area.left - (mark % columns) + reach, // more than 0 at the picture's edge
-    top = area.top - Math.floor(mark / columns) + reach;
+  const left = area.left - (mark % columns) + radius, // above 0 at the picture's edge
+    top = area.top - Math.floor(mark / columns) + radius;
   const across = area.right - area.left + 1,
     down = area.bottom - area.top + 1;
   const sw = photo.width / columns,
     sh = photo.height / rows;
-  const from = [area.left * sw, area.top * sh, across * sw, down * sh];
-  context.drawImage(photo.clear, ...from, left * cw, top * ch, across * cw, down * ch);
+  const sourceRect = [area.left * sw, area.top * sh, across * sw, down * sh];
+  context.drawImage(photo.clear, ...sourceRect, left * cw, top * ch, across * cw, down * ch);
   context.strokeStyle = ROLES.convolution;
   context.lineWidth = 1.5 * unit;
   for (let c = left; c < left + across; c++) {
     for (let r = top; r < top + down; r++) context.strokeRect(c * cw, r * ch, cw, ch);
   }
-  outlineCell(context, reach * cw, reach * ch, cw, ch, unit);
+  outlineCell(context, radius * cw, radius * ch, cw, ch, unit);
 }
 
 // ---------------------------------------------------------------------------------------------------- the wall
 
-// Where the thumbnails lie in a picture of w × h: layers downwards, heads to the right. layers: the numbers of those
-// shown.
+// The places of the thumbnails in a picture of w × h: layers downwards, heads to the right. layers: the numbers of the
+// layers on show.
 export function wallCells(w, h, layers, heads, rows, columns, unit) {
   const left = 24 * unit,
     top = 18 * unit;
@@ -189,7 +189,7 @@ export function wallCells(w, h, layers, heads, rows, columns, unit) {
   const height = Math.min((h - top) / layers.length - gap, ((w - left) / heads - gap) / aspect);
   const ch = Math.max(2, Math.floor(height)),
     cw = Math.max(2, Math.floor(height * aspect));
-  // Few heads stand in the middle.
+  // Few heads are centred.
   const x = Math.round(Math.max(left, (w - heads * (cw + gap) + left) / 2));
   return { x, y: Math.round(top), cw, ch, gap, layers, heads };
 }
@@ -200,7 +200,7 @@ export function wallCellAt(cells, x, y) {
   return head >= 0 && head < cells.heads && layer !== undefined ? { layer, head } : null;
 }
 
-// heat: a canvas with all thumbnails at one pixel per patch. missing(layer): this layer has not been sent.
+// heat: a canvas with all thumbnails at one pixel for each patch. missing(layer): whether the layer has not arrived.
 export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   const { rows, columns } = shown;
   context.clearRect(0, 0, w, h);
@@ -208,8 +208,8 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   context.fillStyle = colours.soft;
   context.textAlign = "center";
   context.textBaseline = "middle";
-  const every = Math.ceil((22 * unit) / (cells.cw + cells.gap));
-  for (let head = 0; head < cells.heads; head += every) {
+  const labelStep = Math.ceil((22 * unit) / (cells.cw + cells.gap));
+  for (let head = 0; head < cells.heads; head += labelStep) {
     context.fillText(
       String(shown.headNumbers[head]),
       cells.x + head * (cells.cw + cells.gap) + cells.cw / 2,
@@ -246,7 +246,7 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
 const TINT = 0.5; // opacity of the colours over the photograph
 const BORDER = "rgb(255 255 255 / 0.9)";
 
-// parts: the number of each patch's part. They stay when the cursor moves.
+// parts: the number of each patch's part; it does not depend on the cursor.
 export function printParts(print, parts, { rows, columns }) {
   const { context, photo, canvas } = print;
   if (print.holds === parts) return canvas;

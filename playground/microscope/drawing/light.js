@@ -27,32 +27,32 @@ const OUTLINE = "#fff3c8";
 const MIDDLE = 127; // a middle grey, ground of the heat's colour bar
 const NO_PICTURE = "#8c8c90";
 
-// A photograph at its drawn size, with data that is computed from it once.
+// A photograph at its drawn size, with data computed from it once.
 export function makePhoto(image, width, height) {
-  const clear = makeCanvas(width, height);
-  const context = clear.getContext("2d", { willReadFrequently: true });
+  const photoCanvas = makeCanvas(width, height);
+  const context = photoCanvas.getContext("2d", { willReadFrequently: true });
   context.imageSmoothingQuality = "high";
-  if (image) context.drawImage(image, 0, 0, clear.width, clear.height);
+  if (image) context.drawImage(image, 0, 0, photoCanvas.width, photoCanvas.height);
   else {
     context.fillStyle = NO_PICTURE;
-    context.fillRect(0, 0, clear.width, clear.height);
+    context.fillRect(0, 0, photoCanvas.width, photoCanvas.height);
   }
-  const { data } = context.getImageData(0, 0, clear.width, clear.height);
-  const tones = new Uint8Array(clear.width * clear.height);
+  const { data } = context.getImageData(0, 0, photoCanvas.width, photoCanvas.height);
+  const tones = new Uint8Array(photoCanvas.width * photoCanvas.height);
   for (let p = 0, i = 0; p < tones.length; p++, i += 4) tones[p] = toneOf(data[i], data[i + 1], data[i + 2]);
   return {
     image,
-    width: clear.width,
-    height: clear.height,
-    clear, //       a canvas: the photograph itself
-    tones, //       of each pixel: its row in the table of the heat
+    width: photoCanvas.width,
+    height: photoCanvas.height,
+    clear: photoCanvas, //       a canvas: the photograph itself
+    tones, //       each pixel's row in the table of heat
     beneath: fadedPixels(data, BENEATH, KEPT), // the faded photograph under the heat, 0xAABBGGRR as a canvas stores it
     soft: null, //  the same as a canvas; see softOf
-    dim: null, //   a canvas: as the light leaves what is not attended to; see dimOf
+    dim: null, //   a canvas: the photograph outside the light; see dimOf
   };
 }
 
-// The faded photograph as it is under the heat, without any heat.
+// The faded photograph without any heat.
 export function softOf(photo) {
   photo.soft ??= canvasOf(photo, photo.beneath);
   return photo.soft;
@@ -74,7 +74,7 @@ function canvasOf({ width, height }, pixels) {
   return canvas;
 }
 
-// A canvas of a photograph's size, and a record of what it shows at present.
+// A canvas of a photograph's size, and a record of its present content.
 export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height)) {
   canvas.width = photo.width;
   canvas.height = photo.height;
@@ -88,25 +88,25 @@ export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height))
     pixels: new Uint32Array(data.data.buffer),
     rows: 0,
     columns: 0,
-    steps: new Int16Array(0), //  of each patch, as last drawn: of the heat
-    chosen: new Uint8Array(0), // the patches that the light's lines are around
-    outlined: 0, //               the share of what all patches get within these lines
-    lit: null, //                 of the light, see printLight
-    holds: "", //                 which of the ways to draw, or the pixels that are drawn
+    steps: new Int16Array(0), //  each patch's last drawn step of the heat
+    chosen: new Uint8Array(0), // the patches inside the light's lines
+    outlined: 0, //               the share of all patches' weight inside these lines
+    lit: null, //                 a canvas of the light, see printLight
+    holds: "", //                 the way of drawing, or the pixels that are drawn
   };
 }
 
-function fit(print, rows, columns) {
+function resizePrint(print, rows, columns) {
   if (print.rows === rows && print.columns === columns) return;
   const count = rows * columns;
   Object.assign(print, { rows, columns, steps: new Int16Array(count), chosen: new Uint8Array(count), holds: "" });
 }
 
-// The heat of `values[at …]`, one for each patch.
-export function printHeat(print, values, at, rows, columns, domain, smooth = false) {
-  fit(print, rows, columns);
-  if (smooth) return printSmoothHeat(print, values, at, domain);
-  const [top, bottom] = printCells(print, "heat", (cell) => stepOf(values[at + cell], domain), heatCell);
+// The heat of values[offset …], one for each patch.
+export function printHeat(print, values, offset, rows, columns, domain, smooth = false) {
+  resizePrint(print, rows, columns);
+  if (smooth) return printSmoothHeat(print, values, offset, domain);
+  const [top, bottom] = printCells(print, "heat", (cell) => stepOf(values[offset + cell], domain), heatCell);
   if (bottom > top) print.context.putImageData(print.data, 0, 0, 0, top, print.photo.width, bottom - top);
   return print.canvas;
 }
@@ -115,7 +115,7 @@ export function printHeat(print, values, at, rows, columns, domain, smooth = fal
 function printCells(print, way, stepOfCell, fillCell) {
   const { rows, columns, steps, photo } = print;
   const { width, height } = photo;
-  const all = print.holds !== way;
+  const redrawAll = print.holds !== way;
   let top = height,
     bottom = 0;
   for (let row = 0, cell = 0; row < rows; row++) {
@@ -123,7 +123,7 @@ function printCells(print, way, stepOfCell, fillCell) {
       y1 = edge(row + 1, rows, height);
     for (let column = 0; column < columns; column++, cell++) {
       const step = stepOfCell(cell);
-      if (!all && step === steps[cell]) continue;
+      if (!redrawAll && step === steps[cell]) continue;
       steps[cell] = step;
       fillCell(print, step, edge(column, columns, width), edge(column + 1, columns, width), y0, y1);
       if (y0 < top) top = y0;
@@ -141,11 +141,11 @@ function heatCell(print, step, x0, x1, y0, y1) {
   const { pixels, photo } = print;
   const table = laidOver(),
     colours = step * TONES,
-    little = 256 - OPACITIES[step];
+    photoShare = 256 - OPACITIES[step];
   const { tones, beneath, width } = photo;
   for (let y = y0; y < y1; y++) {
     for (let p = y * width + x0, end = y * width + x1; p < end; p++) {
-      pixels[p] = over(beneath[p], little, table, colours + tones[p]);
+      pixels[p] = blend(beneath[p], photoShare, table, colours + tones[p]);
     }
   }
 }
@@ -155,61 +155,61 @@ function coldCell({ pixels, photo, rows }, step, x0, x1, y0, y1) {
   const table = laidOver(true);
   const { tones, beneath, width, height } = photo;
   const inLine = hatching(height / rows);
-  const [full, faint] = [step, hatchedStep(step)];
+  const [fullStep, faintStep] = [step, hatchedStep(step)];
   for (let y = y0; y < y1; y++) {
     for (let x = x0, p = y * width + x0; x < x1; x++, p++) {
-      const here = inLine(x, y) ? faint : full;
-      pixels[p] = over(beneath[p], 256 - OPACITIES[here], table, here * TONES + tones[p]);
+      const cellStep = inLine(x, y) ? faintStep : fullStep;
+      pixels[p] = blend(beneath[p], 256 - OPACITIES[cellStep], table, cellStep * TONES + tones[p]);
     }
   }
 }
 
 // Blends a pixel with a colour. Red and blue share one multiplication, because they lie two bytes apart.
-function over(pixel, little, { redBlue, green }, at) {
-  const rb = Math.imul(pixel & 0xff00ff, little) + redBlue[at];
-  const g = Math.imul(pixel & 0xff00, little) + green[at];
+function blend(pixel, photoShare, { redBlue, green }, index) {
+  const rb = Math.imul(pixel & 0xff00ff, photoShare) + redBlue[index];
+  const g = Math.imul(pixel & 0xff00, photoShare) + green[index];
   return 0xff000000 | ((rb >>> 8) & 0xff00ff) | ((g >>> 8) & 0xff00);
 }
 
-// The table of heat with colours multiplied by their opacity, plus half a step, so that cutting off rounds.
+// The table of heat with colours multiplied by their opacity, plus half a step, so that truncation rounds.
 const laidTables = new Map();
 
-function laidOver(against = false) {
-  if (laidTables.has(against)) return laidTables.get(against);
-  const table = heatTable(against);
-  const laid = { redBlue: new Uint32Array(table.length), green: new Uint32Array(table.length) };
-  for (let at = 0; at < table.length; at++) {
-    const much = OPACITIES[Math.floor(at / TONES)];
-    laid.redBlue[at] = Math.imul(table[at] & 0xff00ff, much) + 0x800080;
-    laid.green[at] = Math.imul(table[at] & 0xff00, much) + 0x8000;
+function laidOver(isAgainst = false) {
+  if (laidTables.has(isAgainst)) return laidTables.get(isAgainst);
+  const table = heatTable(isAgainst);
+  const blended = { redBlue: new Uint32Array(table.length), green: new Uint32Array(table.length) };
+  for (let index = 0; index < table.length; index++) {
+    const opacity = OPACITIES[Math.floor(index / TONES)];
+    blended.redBlue[index] = Math.imul(table[index] & 0xff00ff, opacity) + 0x800080;
+    blended.green[index] = Math.imul(table[index] & 0xff00, opacity) + 0x8000;
   }
-  laidTables.set(against, laid);
-  return laid;
+  laidTables.set(isAgainst, blended);
+  return blended;
 }
 
 // Heat, interpolated between the centres of patches.
-function printSmoothHeat(print, values, at, domain) {
+function printSmoothHeat(print, values, offset, domain) {
   const { rows, columns, pixels } = print;
   const { width, height, tones, beneath } = print.photo;
-  const warm = laidOver(),
+  const warmTable = laidOver(),
     inLine = domain.signed ? hatching(height / rows) : null;
-  const inside = (n, count) => Math.min(count - 1, Math.max(0, n));
+  const clamped = (n, count) => Math.min(count - 1, Math.max(0, n));
   for (let y = 0, p = 0; y < height; y++) {
     const v = ((y + 0.5) / height) * rows - 0.5,
-      down = v - Math.floor(v);
-    const above = at + inside(Math.floor(v), rows) * columns,
-      below = at + inside(Math.floor(v) + 1, rows) * columns;
+      rowFraction = v - Math.floor(v);
+    const above = offset + clamped(Math.floor(v), rows) * columns,
+      below = offset + clamped(Math.floor(v) + 1, rows) * columns;
     for (let x = 0; x < width; x++, p++) {
       const u = ((x + 0.5) / width) * columns - 0.5,
-        across = u - Math.floor(u);
-      const left = inside(Math.floor(u), columns),
-        right = inside(Math.floor(u) + 1, columns);
-      const upper = values[above + left] * (1 - across) + values[above + right] * across;
-      const lower = values[below + left] * (1 - across) + values[below + right] * across;
-      const signed = stepOf(upper * (1 - down) + lower * down, domain);
-      const table = signed < 0 ? laidOver(true) : warm;
+        columnFraction = u - Math.floor(u);
+      const left = clamped(Math.floor(u), columns),
+        right = clamped(Math.floor(u) + 1, columns);
+      const upper = values[above + left] * (1 - columnFraction) + values[above + right] * columnFraction;
+      const lower = values[below + left] * (1 - columnFraction) + values[below + right] * columnFraction;
+      const signed = stepOf(upper * (1 - rowFraction) + lower * rowFraction, domain);
+      const table = signed < 0 ? laidOver(true) : warmTable;
       const step = signed < 0 && inLine(x, y) ? hatchedStep(-signed) : Math.abs(signed);
-      pixels[p] = over(beneath[p], 256 - OPACITIES[step], table, step * TONES + tones[p]);
+      pixels[p] = blend(beneath[p], 256 - OPACITIES[step], table, step * TONES + tones[p]);
     }
   }
   print.context.putImageData(print.data, 0, 0);
@@ -219,16 +219,16 @@ function printSmoothHeat(print, values, at, domain) {
 
 // Prints the photograph in full colour where it is attended to, with smooth transitions to dim and grey elsewhere, and
 // lines around the fewest patches that hold most of the weight.
-export function printLight(print, values, at, rows, columns, domain, unit) {
-  fit(print, rows, columns);
+export function printLight(print, values, offset, rows, columns, domain, unit) {
+  resizePrint(print, rows, columns);
   const { context, photo, chosen } = print;
   const { width, height } = photo;
-  densestInto(chosen, values, at, rows * columns);
+  densestInto(chosen, values, offset, rows * columns);
   if (print.lit?.mask.rows !== rows || print.lit.mask.columns !== columns)
     print.lit = { mask: makeHeat(rows, columns), sheet: makeCanvas(width, height) };
   const { mask, sheet } = print.lit;
   for (let cell = 0; cell < rows * columns; cell++) {
-    mask.pixels[cell] = litOf(stepOf(values[at + cell], domain), chosen[cell]) << 24; // how opaque
+    mask.pixels[cell] = litOf(stepOf(values[offset + cell], domain), chosen[cell]) << 24; // opacity
   }
   mask.context.putImageData(mask.data, 0, 0);
   const light = sheet.getContext("2d");
@@ -240,7 +240,7 @@ export function printLight(print, values, at, rows, columns, domain, unit) {
   context.drawImage(sheet, 0, 0);
   const paths = contours(chosen, rows, columns);
   strokeOutlines(context, paths, width / columns, height / rows, unit);
-  print.outlined = shareWithin(paths, values, at, rows, columns);
+  print.outlined = shareWithin(paths, values, offset, rows, columns);
   print.holds = "light";
   return print.canvas;
 }
@@ -258,9 +258,9 @@ export function strokeOutlines(context, paths, cw, ch, unit) {
     const count = path.length;
     context.moveTo(((path[count - 1] + path[1]) * cw) / 2, ((path[count - 2] + path[0]) * ch) / 2);
     for (let i = 0; i < count; i += 2) {
-      const after = i + 2 < count ? i + 2 : 0;
+      const next = i + 2 < count ? i + 2 : 0;
       const [y, x] = [path[i] * ch, path[i + 1] * cw];
-      context.quadraticCurveTo(x, y, (x + path[after + 1] * cw) / 2, (y + path[after] * ch) / 2);
+      context.quadraticCurveTo(x, y, (x + path[next + 1] * cw) / 2, (y + path[next] * ch) / 2);
     }
     context.closePath();
   }
@@ -272,13 +272,13 @@ export function strokeOutlines(context, paths, cw, ch, unit) {
   context.stroke();
 }
 
-// The patches of a thumbnail as pixels: the heat over a photograph of one pixel a patch.
-export function heatInto(pixels, to, stride, values, at, rows, columns, { tones, beneath }, domain) {
+// The patches of a thumbnail as pixels: the heat over a photograph with one pixel for each patch.
+export function heatInto(pixels, pixelOffset, stride, values, offset, rows, columns, { tones, beneath }, domain) {
   const table = laidOver();
   for (let row = 0, cell = 0; row < rows; row++) {
-    for (let column = 0, p = to + row * stride; column < columns; column++, cell++, p++) {
-      const step = stepOf(values[at + cell], domain);
-      pixels[p] = over(beneath[cell], 256 - OPACITIES[step], table, step * TONES + tones[cell]);
+    for (let column = 0, p = pixelOffset + row * stride; column < columns; column++, cell++, p++) {
+      const step = stepOf(values[offset + cell], domain);
+      pixels[p] = blend(beneath[cell], 256 - OPACITIES[step], table, step * TONES + tones[cell]);
     }
   }
 }
@@ -291,7 +291,7 @@ export function barColours(draw = "heat") {
     [base] = fadedPixels([MIDDLE, MIDDLE, MIDDLE, 0], BENEATH, KEPT);
   return Array.from({ length: STEPS }, (_, step) => {
     if (draw === "light") return `rgb(${litGold(litOf(step, false) / 255).join(" ")})`;
-    const pixel = over(base, 256 - OPACITIES[step], table, step * TONES + tone);
+    const pixel = blend(base, 256 - OPACITIES[step], table, step * TONES + tone);
     return `rgb(${pixel & 255} ${(pixel >> 8) & 255} ${(pixel >> 16) & 255})`;
   });
 }

@@ -1,5 +1,5 @@
-// Formulas and lines of Python as HTML. A formula is plain text: _ lowers and ^ raises the next letter, or what stands
-// in braces.
+// Formulas and lines of Python as HTML. A formula is plain text: _ lowers and ^ raises the next letter, or the text in
+// braces.
 
 const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
@@ -8,17 +8,17 @@ const ROLE_OF = { Q: "query", K: "key", V: "value" };
 
 export function formulaHtml(text) {
   return escaped(text)
-    .replace(/([_^])(\{([^}]*)\}|[^\s{}])/g, (_, way, whole, inner) =>
-      way === "_" ? `<sub>${inner ?? whole}</sub>` : `<sup>${inner ?? whole}</sup>`,
+    .replace(/([_^])(\{([^}]*)\}|[^\s{}])/g, (_, way, script, inner) =>
+      way === "_" ? `<sub>${inner ?? script}</sub>` : `<sup>${inner ?? script}</sup>`,
     )
     .replace(/[QKV]/g, (letter) => `<b class="${ROLE_OF[letter]}">${letter}</b>`);
 }
 
-// One line of code, with one piece of it marked.
+// One line of code with one part marked.
 export function codeHtml(text, mark = "") {
-  const at = mark ? text.indexOf(mark) : -1;
-  if (at < 0) return coloured(text);
-  return `${coloured(text.slice(0, at))}<mark>${coloured(mark)}</mark>${coloured(text.slice(at + mark.length))}`;
+  const start = mark ? text.indexOf(mark) : -1;
+  if (start < 0) return coloured(text);
+  return `${coloured(text.slice(0, start))}<mark>${coloured(mark)}</mark>${coloured(text.slice(start + mark.length))}`;
 }
 
 function coloured(text) {
@@ -30,11 +30,11 @@ function coloured(text) {
 
 // Which lines belong to a docstring, its quotes included.
 export function docstrings(lines) {
-  let inside = false;
+  let insideDocstring = false;
   return lines.map((line) => {
     const quotes = (line.match(/"""/g) ?? []).length;
-    const belongs = inside || (quotes > 0 && line.trim().startsWith('"""'));
-    if (quotes % 2) inside = !inside;
+    const belongs = insideDocstring || (quotes > 0 && line.trim().startsWith('"""'));
+    if (quotes % 2) insideDocstring = !insideDocstring;
     return belongs;
   });
 }
@@ -78,9 +78,8 @@ export const lowered = (text) =>
     );
   });
 
-// Source code with formulas beside the lines that they stand for.
-//
-// data: {parts: [{file, lines: [{number, text, mark, formula}]}]}
+// Source code with formulas beside its lines.
+// // data: {parts: [{file, lines: [{number, text, mark, formula}]}]}
 
 export function sourceRead({ data, parentElement }) {
   const root = parentElement.querySelector("[data-read]") ?? parentElement;
@@ -92,8 +91,8 @@ function rows(lines) {
   return lines
     .map(({ number, text, mark, formula }, i) => {
       const code = inDocstring[i] ? `<span class="comment">${codeHtml(text)}</span>` : codeHtml(text, mark);
-      const beside = formula ? `<em>${formulaHtml(formula)}</em>` : "";
-      return `<div class="${formula ? "noted" : ""}"><s>${number}</s><code>${code}</code>${beside}</div>`;
+      const formulaTag = formula ? `<em>${formulaHtml(formula)}</em>` : "";
+      return `<div class="${formula ? "noted" : ""}"><s>${number}</s><code>${code}</code>${formulaTag}</div>`;
     })
     .join("");
 }

@@ -21,20 +21,20 @@ export function cellUnder(x, y, size, count) {
   return row >= 0 && column >= 0 && row < count && column < count ? { row, column } : null;
 }
 
-// matrix: {values, reach: of scores the one with the strongest colour; null: they are weights}; marked: {row, column}
-// or null. −∞ is hatched.
-export function drawMatrix(context, size, count, matrix, marked, theme, colours) {
+// matrix: {values, reach: the score with the strongest colour; null for weights}; marked: {row, column} or null. −∞ is
+// hatched.
+export function drawMatrix(context, size, count, matrix, markedCell, theme, colours) {
   const cell = cellSize(size, count);
   context.textAlign = "center";
   context.textBaseline = "middle";
   for (let i = 0; i < count; i++) {
-    const at = EDGE + (i + 0.5) * cell;
-    context.font = `${marked?.row === i ? 700 : 400} 13px ${theme.font}`;
-    context.fillStyle = marked?.row === i ? theme.ink : theme.soft;
-    context.fillText(LETTERS[i], EDGE / 2 - 2, at);
-    context.font = `${marked?.column === i ? 700 : 400} 13px ${theme.font}`;
-    context.fillStyle = marked?.column === i ? theme.ink : theme.soft;
-    context.fillText(LETTERS[i], at, EDGE / 2);
+    const centre = EDGE + (i + 0.5) * cell;
+    context.font = `${markedCell?.row === i ? 700 : 400} 13px ${theme.font}`;
+    context.fillStyle = markedCell?.row === i ? theme.ink : theme.soft;
+    context.fillText(LETTERS[i], EDGE / 2 - 2, centre);
+    context.font = `${markedCell?.column === i ? 700 : 400} 13px ${theme.font}`;
+    context.fillStyle = markedCell?.column === i ? theme.ink : theme.soft;
+    context.fillText(LETTERS[i], centre, EDGE / 2);
   }
   for (let row = 0; row < count; row++) {
     for (let column = 0; column < count; column++) {
@@ -49,13 +49,13 @@ export function drawMatrix(context, size, count, matrix, marked, theme, colours)
       );
     }
   }
-  if (!marked) return;
+  if (!markedCell) return;
   context.lineWidth = 2.5;
   context.strokeStyle = colours.query;
-  context.strokeRect(EDGE, EDGE + marked.row * cell, count * cell, cell);
-  if (marked.column < 0) return;
+  context.strokeRect(EDGE, EDGE + markedCell.row * cell, count * cell, cell);
+  if (markedCell.column < 0) return;
   context.strokeStyle = colours.key;
-  context.strokeRect(EDGE + marked.column * cell, EDGE, cell, count * cell);
+  context.strokeRect(EDGE + markedCell.column * cell, EDGE, cell, count * cell);
 }
 
 function drawCell(context, x, y, cell, value, matrix, theme) {
@@ -78,7 +78,7 @@ function drawCell(context, x, y, cell, value, matrix, theme) {
   context.globalAlpha = 1;
 }
 
-// "0" is written for exactly zero only.
+// "0" is written only for an exact zero.
 const percentText = (value) => (value === 0 ? "0" : value < 0.005 ? "<1\u2009%" : `${Math.round(100 * value)}\u2009%`);
 
 export function hatch(context, x, y, w, h, colour) {
@@ -97,8 +97,8 @@ export function hatch(context, x, y, w, h, colour) {
   context.restore();
 }
 
-// A grid of cells, layers downwards and heads to the right, that can be pointed at, reached with the arrow keys and
-// clicked. The atlas of habits and the board of switches are made of it.
+// A grid of cells, layers downwards and heads to the right, for pointer, arrow keys and clicks. The atlas of habits and
+// the board of switches are made of it.
 
 export const magmaAt = (t) => {
   const i = 3 * Math.round(255 * Math.min(1, Math.max(0, t || 0)));
@@ -117,15 +117,15 @@ export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick, on
   grid.style.setProperty("--heads", heads);
   grid.append(
     corner,
-    ...Array.from({ length: heads }, (_, head) => named("div", "over", head === 0 ? "head 0" : head)),
+    ...Array.from({ length: heads }, (_, head) => textElement("div", "over", head === 0 ? "head 0" : head)),
   );
   for (let layer = 0; layer < layers; layer++) {
-    const side = named(onLayer ? "button" : "div", "side", layer);
+    const side = textElement(onLayer ? "button" : "div", "side", layer);
     if (onLayer) side.addEventListener("click", () => onLayer(layer));
     sides.push(side);
     grid.append(side);
     for (let head = 0; head < heads; head++) {
-      const cell = named(tag, "cell", "");
+      const cell = textElement(tag, "cell", "");
       Object.assign(cell, { tabIndex: cells.length ? -1 : 0 });
       Object.assign(cell.dataset, { layer, head });
       cell.append(document.createElement("span"));
@@ -133,7 +133,7 @@ export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick, on
       grid.append(cell);
     }
   }
-  const at = (layer, head) => cells[layer * heads + head];
+  const cellAt = (layer, head) => cells[layer * heads + head];
   const placeOf = (event) => {
     const cell = event.target.closest?.(".cell");
     return cell ? [Number(cell.dataset.layer), Number(cell.dataset.head)] : null;
@@ -148,27 +148,27 @@ export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick, on
     const cell = placeOf(event);
     if (cell) onClick(...cell, event);
   });
-  grid.addEventListener("keydown", (event) => walk(event, placeOf(event), at, layers, heads));
+  grid.addEventListener("keydown", (event) => walk(event, placeOf(event), cellAt, layers, heads));
   place.replaceChildren(grid);
-  return { at, grid, sides };
+  return { at: cellAt, grid, sides };
 }
 
 // The Tab key stops once at the grid; inside, the arrow keys move.
-function walk(event, from, at, layers, heads) {
-  const to = from ? patchAfterKey(event.key, from[0] * heads + from[1], layers, heads) : -1;
-  if (to < 0) return;
+function walk(event, place, cellAt, layers, heads) {
+  const index = place ? patchAfterKey(event.key, place[0] * heads + place[1], layers, heads) : -1;
+  if (index < 0) return;
   event.preventDefault();
-  at(...from).tabIndex = -1;
-  Object.assign(at(Math.floor(to / heads), to % heads), { tabIndex: 0 }).focus();
+  cellAt(...place).tabIndex = -1;
+  Object.assign(cellAt(Math.floor(index / heads), index % heads), { tabIndex: 0 }).focus();
 }
 
-function named(tag, className, text) {
+function textElement(tag, className, text) {
   const element = document.createElement(tag);
   Object.assign(element, { className, textContent: text });
   return element;
 }
 
-// Colours a cell, t from 0 to 1, and writes a word on it in black or white, whichever can be read.
+// Colours a cell, t from 0 to 1, and writes a word on it in black or white, whichever is legible.
 export function paintCell(cell, t, word) {
   const [r, g, b] = magmaAt(t);
   cell.style.background = `rgb(${r} ${g} ${b})`;

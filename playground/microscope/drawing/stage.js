@@ -3,7 +3,7 @@
 
 import { fitCanvas } from "./dom.js";
 
-const PATIENCE = 300; // milliseconds between the last change and telling the page
+const PATIENCE = 300; // milliseconds from the last change to the report
 
 export function keepDrawing({ data, parentElement, setStateValue }, create) {
   const stage = (parentElement.__drawing ??= openStage(parentElement, create));
@@ -22,22 +22,22 @@ export function keepDrawing({ data, parentElement, setStateValue }, create) {
 function openStage(parentElement, create) {
   const root = parentElement.querySelector("[data-drawing]");
   const stage = Object.seal({
-    data: null, //          what came last
+    data: null, //          the data that came last
     drawing: null, //       {take, paint, read, end}
-    stage: null, //         what the drawing may use
+    stage: null, //         what the drawing may call
     setStateValue: null, // Streamlit's
     frame: 0,
     alive: true,
     close: null,
-    tellNow: null, //       what is waiting to be told, before it is closed
+    tellNow: null, //       sends pending reports before closing
   });
-  const sent = new Map();
+  const sentValues = new Map();
   const pending = {}; // settings to report next
-  let telling = 0;
+  let reportTimer = 0;
   const tellPage = () => {
     if (!Object.keys(pending).length) return;
     stage.setStateValue("settings", { ...pending });
-    for (const one of Object.keys(pending)) delete pending[one];
+    for (const key of Object.keys(pending)) delete pending[key];
   };
   const paint = () => {
     stage.frame = 0;
@@ -48,15 +48,15 @@ function openStage(parentElement, create) {
     find: (name) => root.querySelector(`[data-ref="${name}"]`),
     redraw: () => (stage.frame ||= requestAnimationFrame(paint)),
     tell: (key, value) => {
-      sent.set(key, value);
+      sentValues.set(key, value);
       pending[key] = value;
-      clearTimeout(telling);
-      telling = setTimeout(tellPage, PATIENCE);
+      clearTimeout(reportTimer);
+      reportTimer = setTimeout(tellPage, PATIENCE);
     },
-    // Whether to take a value that comes from the page. Not while a newer one is still on its way to the page.
+    // Whether to take a value that comes from the page: not while a newer one is on its way to the page.
     heeds: (key, value) => {
-      if (!sent.has(key)) return true;
-      if (sent.get(key) === value) sent.delete(key);
+      if (!sentValues.has(key)) return true;
+      if (sentValues.get(key) === value) sentValues.delete(key);
       return false;
     },
     moves: (duration, step) => move(stage, duration, step),
@@ -70,14 +70,14 @@ function openStage(parentElement, create) {
     observer.disconnect();
     stage.drawing.end?.();
     cancelAnimationFrame(stage.frame);
-    clearTimeout(telling);
+    clearTimeout(reportTimer);
   };
   stage.tellNow = tellPage;
   return stage;
 }
 
-// Calls step(t) in every frame, t from 0 to 1; for people who want no motion, once with 1. Returns a function that
-// stops the motion.
+// Calls step(t) in every frame, t from 0 to 1; once with 1 for people who want no motion. Returns a function that stops
+// the motion.
 function move(stage, duration, step) {
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
     step(1);
@@ -85,13 +85,13 @@ function move(stage, duration, step) {
   }
   let stopped = false;
   const start = performance.now();
-  const on = (time) => {
+  const drawFrame = (time) => {
     if (stopped || !stage.alive) return;
     const t = Math.min(1, Math.max(0, (time - start) / duration));
     step(t);
-    if (t < 1) requestAnimationFrame(on);
+    if (t < 1) requestAnimationFrame(drawFrame);
   };
-  requestAnimationFrame(on);
+  requestAnimationFrame(drawFrame);
   return () => (stopped = true);
 }
 
@@ -119,7 +119,7 @@ function themeOf(root) {
   };
 }
 
-// Wipes a canvas and gives its context, scaled to CSS pixels. It is as wide as its element and `height` high.
+// Clears a canvas and returns its context, scaled to CSS pixels. It is as wide as its element and `height` high.
 export function sheetOf(canvas, height) {
   const ratio = Math.min(3, window.devicePixelRatio || 1);
   canvas.style.height = `${height}px`;
@@ -139,7 +139,7 @@ export function spotOf(event, element) {
 
 // ------------------------------------------------------------------------------------------------------ signed numbers
 
-// Brown below zero, grey at zero, teal above: colours that mean neither a query nor a key nor a weight.
+// Brown below zero, grey at zero, teal above: colours that are not used for queries, keys or weights.
 const BELOW = [
   [140, 81, 10],
   [222, 165, 80],

@@ -21,61 +21,60 @@ import { cutting, SOME, VisionTransformer } from "./vit.js";
 // Attention rollout (Abnar & Zuidema, 2020), as in playground/tracing.py: the product of (A + I)/2 over all layers, A
 // averaged over heads.
 
-// `layers`: {q, k: (h, N, d)} of all of them; `query`: a token, or null for all. Gives (N,) or (N, N) floats.
-// `goesOn()` is asked between layers; null where it says no.
-export async function rollout({ t, config }, { layers, grid, scale, cuts, query }, goesOn) {
+// `layers`: {q, k: (h, N, d)} of all layers; `query`: a token, or null for all. Returns (N,) or (N, N) floats; null
+// once `mayContinue()`, asked between layers, says no.
+export async function rollout({ t, config }, { layers, grid, scale, cuts, query }, mayContinue) {
   const mark = t.mark();
   const tokens = config.prefix.length + grid[0] * grid[1];
   const d = config.width / config.heads;
-  const at = cutting({ t, config }, grid, cuts);
-  const start = query === null ? Array.from({ length: tokens }, (_, token) => token) : [query];
-  const reached = t.put(new Float32Array(start.length * tokens), start.length, tokens);
-  start.forEach((token, i) => {
-    t.numbers(reached)[i * tokens + token] = 1;
+  const changeAt = cutting({ t, config }, grid, cuts);
+  const queries = query === null ? Array.from({ length: tokens }, (_, token) => token) : [query];
+  const flows = t.put(new Float32Array(queries.length * tokens), queries.length, tokens);
+  queries.forEach((token, i) => {
+    t.numbers(flows)[i * tokens + token] = 1;
   });
   for (let layer = layers.length - 1; layer >= 0; layer--) {
     const inner = t.mark();
-    const heard = at(`layers.${layer}.attention.heard`, null);
-    const spread = t.put(new Float32Array(start.length * tokens), start.length, tokens);
+    const silenceScores = changeAt(`layers.${layer}.attention.heard`, null);
+    const nextFlows = t.put(new Float32Array(queries.length * tokens), queries.length, tokens);
     for (let head = 0; head < config.heads; head++) {
-      const its = (numbers) => t.put(numbers.subarray(head * tokens * d, (head + 1) * tokens * d), tokens, d);
-      const [q, k] = [t.take(its(layers[layer].q), scale), its(layers[layer].k)];
+      const rowsOfHead = (numbers) => t.put(numbers.subarray(head * tokens * d, (head + 1) * tokens * d), tokens, d);
+      const [q, k] = [t.take(rowsOfHead(layers[layer].q), scale), rowsOfHead(layers[layer].k)];
       for (let first = 0; first < tokens; first += SOME) {
-        const last = t.mark();
+        const mark = t.mark();
         const rows = t.linear(someRows(q, first, Math.min(SOME, tokens - first)), k); // (SOME, N)
-        heard?.(t, rows, first, head);
+        silenceScores?.(t, rows, first, head);
         t.softmax(rows);
-        t.add(spread, t.product(someColumns(reached, first, rows.rows), rows));
-        t.backTo(last);
+        t.add(nextFlows, t.product(someColumns(flows, first, rows.rows), rows));
+        t.backTo(mark);
       }
     }
-    const [now, more] = [t.numbers(reached), t.numbers(spread)];
-    for (let i = 0; i < now.length; i++) now[i] = now[i] / 2 + more[i] / (2 * config.heads);
+    const [current, added] = [t.numbers(flows), t.numbers(nextFlows)];
+    for (let i = 0; i < current.length; i++) current[i] = current[i] / 2 + added[i] / (2 * config.heads);
     t.backTo(inner);
-    if (!(await goesOn())) return null;
+    if (!(await mayContinue())) return null;
   }
-  const found = t.numbers(reached).slice();
+  const result = t.numbers(flows).slice();
   t.backTo(mark);
-  return found;
+  return result;
 }
 
-const nextTurn = () => new Promise((go) => setTimeout(go)); // messages that have come are heard meanwhile
+const nextTurn = () => new Promise((resolve) => setTimeout(resolve)); // lets waiting messages in
 
-// `say(message, moved)`: sends it; `moved` are the buffers that go with it. `decode`: see images.js. `gpu`: see
-// faster/webgpu.js.
-export function createComputer(say, decode = displayed, gpu = createGpuPasses(globalThis.navigator?.gpu)) {
+// `send(message, transfer)`: posts it with these buffers. `decode`: see images.js. `gpu`: see faster/webgpu.js.
+export function createComputer(send, decode = displayed, gpu = createGpuPasses(globalThis.navigator?.gpu)) {
   const networks = new Map();
-  const stopped = new Set();
+  const stoppedIds = new Set();
   let kernels = null;
-  let work = Promise.resolve(); // what is done, and what waits behind it
-  let input = null; // of the last picture: another pass through it needs no decoding
+  let queue = Promise.resolve(); // the running job, and those waiting behind it
+  let input = null; // of the last picture: another pass of it needs no decoding
 
-  const goesOn = async (id) => {
+  const mayContinue = async (id) => {
     await nextTurn();
-    return !stopped.has(id);
+    return !stoppedIds.has(id);
   };
 
-  const does = {
+  const handlers = {
     kernels(message) {
       kernels = message;
     },
@@ -91,50 +90,50 @@ export function createComputer(say, decode = displayed, gpu = createGpuPasses(gl
     },
     async pass({ id, model, picture, grid, scale, cuts }) {
       const vit = networks.get(model);
-      const began = performance.now();
+      const startTime = performance.now();
       const image = await inputOf(vit, picture, grid);
       const words = { prefix: vit.config.prefix, columns: grid[1] };
-      const how = { scale: scale ?? vit.scale, at: cutting(vit, grid, readCuts(cuts, words)) };
-      const there = cuts.length ? null : await gpu.at(vit).catch(gpu.giveUp); // cuts are made in JavaScript
-      const next = { layer: 0 }; // to be said
-      const done = (logits) => say({ id, done: { logits, ms: performance.now() - began } });
-      if (there)
+      const options = { scale: scale ?? vit.scale, at: cutting(vit, grid, readCuts(cuts, words)) };
+      const copy = cuts.length ? null : await gpu.at(vit).catch(gpu.giveUp); // cuts are made in JavaScript
+      const progress = { layer: 0 }; // the next layer to send
+      const sendLogits = (logits) => send({ id, done: { logits, ms: performance.now() - startTime } });
+      if (copy)
         try {
-          const passed = await walked(id, vit.t, there, [image, grid, how], next);
-          return passed && done(passed.logits);
+          const pass = await runLayers(id, vit.t, copy, [image, grid, options], progress);
+          return pass && sendLogits(pass.logits);
         } catch {
-          await gpu.giveUp(); // and the rest comes from here
+          await gpu.giveUp(); // the kernels compute the rest
         }
-      const passed = await walked(id, vit.t, vit, [image, grid, how], next);
-      if (!passed) return;
-      done(passed.logits);
+      const pass = await runLayers(id, vit.t, vit, [image, grid, options], progress);
+      if (!pass) return;
+      sendLogits(pass.logits);
       await gpu.measure(vit, image, grid);
     },
     async rollout({ id, model, layers, grid, scale, cuts, query }) {
       const vit = networks.get(model);
       const words = { prefix: vit.config.prefix, columns: grid[1] };
-      const held = layers.map(({ q, k }) => ({ q: decodeHalves(q), k: decodeHalves(k) }));
-      const asked = { layers: held, grid, scale: scale ?? vit.scale, cuts: readCuts(cuts, words), query };
-      const found = await rollout(vit, asked, () => goesOn(id));
-      if (!found) return say({ id, stopped: true });
-      const halves = vit.t.toHalves(found);
-      say({ id, done: { rollout: halves } }, [halves.buffer]);
+      const decoded = layers.map(({ q, k }) => ({ q: decodeHalves(q), k: decodeHalves(k) }));
+      const question = { layers: decoded, grid, scale: scale ?? vit.scale, cuts: readCuts(cuts, words), query };
+      const flows = await rollout(vit, question, () => mayContinue(id));
+      if (!flows) return send({ id, stopped: true });
+      const halves = vit.t.toHalves(flows);
+      send({ id, done: { rollout: halves } }, [halves.buffer]);
     },
   };
 
-  // Says each layer from the next one on; null where it is to stop.
-  async function walked(id, { toHalves }, vit, how, next) {
-    const layers = vit.layers(...how);
+  // Sends each layer from the next one on; null if the pass is stopped.
+  async function runLayers(id, { toHalves }, vit, options, progress) {
+    const layers = vit.layers(...options);
     for (;;) {
-      if (!(await goesOn(id))) return void say({ id, stopped: true });
+      if (!(await mayContinue(id))) return void send({ id, stopped: true });
       const { value, done } = await layers.next();
       if (done) return { logits: value };
       const { layer, norms, adds } = value;
-      if (layer < next.layer) continue;
-      next.layer = layer + 1;
+      if (layer < progress.layer) continue;
+      progress.layer = layer + 1;
       const [q, k, features] = [value.q, value.k, value.features].map(toHalves);
       const { engine } = vit.t;
-      say({ id, layer, q, k, norms, adds, features, engine }, [q.buffer, k.buffer, norms.buffer, features.buffer]);
+      send({ id, layer, q, k, norms, adds, features, engine }, [q.buffer, k.buffer, norms.buffer, features.buffer]);
     }
   }
 
@@ -150,11 +149,13 @@ export function createComputer(say, decode = displayed, gpu = createGpuPasses(gl
 
   return {
     hear(message) {
-      if (message.what === "stop") return stopped.add(message.id);
-      work = work
-        .then(() => does[message.what](message))
-        .catch((error) => say({ id: message.id ?? null, model: message.model, error: String(error?.message ?? error) }))
-        .finally(() => stopped.delete(message.id));
+      if (message.what === "stop") return stoppedIds.add(message.id);
+      queue = queue
+        .then(() => handlers[message.what](message))
+        .catch((error) =>
+          send({ id: message.id ?? null, model: message.model, error: String(error?.message ?? error) }),
+        )
+        .finally(() => stoppedIds.delete(message.id));
     },
   };
 }

@@ -1,7 +1,7 @@
 // A picture as a model's input: the end of playground/pictures/images.py in JavaScript.
 
-// Resizing as Pillow does it, to the bit: a browser's own makes rows of attention wrong by half. First along rows, then
-// along columns, each in fixed point and rounded to bytes; kernels.c does it.
+// Resizes as Pillow does, to the bit: a browser's own resizing changes rows of attention by half. First along rows,
+// then along columns, each in fixed point and rounded to bytes, in kernels.c.
 
 const SHARPNESS = -0.5; // Keys' a, as in Pillow and in torch's antialiased interpolation
 const BITS = 22;
@@ -9,9 +9,9 @@ const CHANNELS = 4;
 
 function cubic(x) {
   const a = SHARPNESS;
-  const far = Math.abs(x);
-  if (far < 1) return ((a + 2) * far - (a + 3)) * far * far + 1;
-  return far < 2 ? (((far - 5) * far + 8) * far - 4) * a : 0;
+  const distance = Math.abs(x);
+  if (distance < 1) return ((a + 2) * distance - (a + 3)) * distance * distance + 1;
+  return distance < 2 ? (((distance - 5) * distance + 8) * distance - 4) * a : 0;
 }
 
 const triangle = (x) => Math.max(0, 1 - Math.abs(x));
@@ -20,32 +20,32 @@ const windowed = (x) => (Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0);
 
 const FILTERS = { bicubic: [2, cubic], bilinear: [1, triangle], lanczos: [3, windowed] }; // pixels to each side, weight
 
-// For each of `to` pixels: {first, weights} of those of `from` pixels that it is a mixture of.
+// For each of `to` pixels: {first, weights} of the source pixels that it mixes.
 export function contributions(from, to, interpolation = "bicubic") {
   const scale = from / to;
   if (interpolation === "nearest") {
-    let centre = -scale / 2; // added up as Pillow does, whose rounding decides between two pixels
+    let centre = -scale / 2; // summed as Pillow does: rounding decides between two pixels
     return Array.from({ length: to }, () => ({ first: Math.floor((centre += scale)), weights: [1] }));
   }
-  const [reach, filter] = FILTERS[interpolation];
-  const wide = Math.max(scale, 1);
-  const support = reach * wide;
+  const [radius, filter] = FILTERS[interpolation];
+  const stretch = Math.max(scale, 1);
+  const support = radius * stretch;
   return Array.from({ length: to }, (_, place) => {
     const centre = (place + 0.5) * scale;
     const first = Math.max(0, Math.trunc(centre - support + 0.5));
     const last = Math.min(from, Math.trunc(centre + support + 0.5));
-    const weights = Array.from({ length: last - first }, (_, i) => filter((first + i - centre + 0.5) * (1 / wide)));
+    const weights = Array.from({ length: last - first }, (_, i) => filter((first + i - centre + 0.5) * (1 / stretch)));
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     return { first, weights: weights.map((weight) => weight / total) };
   });
 }
 
-// As `shrinkage` in images.py: of a picture of more than these, squares of so many pixels to a side count as one.
+// As `shrinkage` in images.py: in a picture with more pixels, squares of this side count as one pixel.
 const KEPT_PIXELS = 2 ** 25;
 export const shrinkage = (width, height) => Math.ceil(Math.sqrt((width * height) / KEPT_PIXELS));
 
-// The same mixtures of the pixels of `from` where `step` of them count as one, which is their mean.
-function finer(mixtures, step, from) {
+// The same mixtures in single pixels, where `step` pixels were counted as one, their mean.
+function perPixel(mixtures, step, from) {
   if (step === 1) return mixtures;
   return mixtures.map(({ first, weights }) => {
     const shares = weights.map((weight, i) => {
@@ -56,45 +56,45 @@ function finer(mixtures, step, from) {
   });
 }
 
-// The same for `mix` in kernels.c, in fixed point.
+// The same mixtures for `mix` in kernels.c, in fixed point.
 function inFixedPoint(from, to, step, interpolation) {
-  const mixtures = finer(contributions(Math.ceil(from / step), to, interpolation), step, from);
-  const most = Math.max(...mixtures.map(({ weights }) => weights.length));
-  const [spans, fixed] = [new Int32Array(2 * to), new Int32Array(most * to)];
+  const mixtures = perPixel(contributions(Math.ceil(from / step), to, interpolation), step, from);
+  const longest = Math.max(...mixtures.map(({ weights }) => weights.length));
+  const [spans, fixed] = [new Int32Array(2 * to), new Int32Array(longest * to)];
   mixtures.forEach(({ first, weights }, place) => {
     spans.set([first, weights.length], 2 * place);
     weights.forEach((weight, i) => {
-      fixed[place * most + i] = Math.trunc(weight * 2 ** BITS + (weight < 0 ? -0.5 : 0.5));
+      fixed[place * longest + i] = Math.trunc(weight * 2 ** BITS + (weight < 0 ? -0.5 : 0.5));
     });
   });
-  return { spans, weights: fixed, most, count: to };
+  return { spans, weights: fixed, most: longest, count: to };
 }
 
 // Resizes (height, width) to (toHeight, toWidth), in the kernels' memory (`t`: tensors.js). Rows come from the top:
-// band(bytes, 4 a pixel, of which the last is not looked at) for some at a time, then end() gives all bytes.
+// band(bytes, 4 for each pixel, the last ignored) for some rows, then end() returns all bytes.
 export function createResizer(t, width, height, toWidth, toHeight, interpolation) {
-  const before = t.mark();
+  const mark = t.mark();
   const step = shrinkage(width, height);
-  const along = t.putMixture(inFixedPoint(width, toWidth, step, interpolation));
-  const narrow = t.pixels(height * toWidth);
+  const rowMixture = t.putMixture(inFixedPoint(width, toWidth, step, interpolation));
+  const narrowAt = t.pixels(height * toWidth);
   let row = 0;
   return {
     band(pixels) {
       const rows = pixels.length / (width * CHANNELS);
       const mark = t.mark();
       const place = t.putPixels(pixels);
-      const to = { place: narrow + row * toWidth * CHANNELS, line: toWidth, apart: 1 };
-      t.mix(rows, along, { place, line: width, apart: 1 }, to);
+      const to = { place: narrowAt + row * toWidth * CHANNELS, line: toWidth, apart: 1 };
+      t.mix(rows, rowMixture, { place, line: width, apart: 1 }, to);
       t.backTo(mark);
       row += rows;
     },
     end() {
       if (row !== height) throw new Error(`${row} of ${height} rows of this picture have come.`);
-      const down = t.putMixture(inFixedPoint(height, toHeight, step, interpolation));
+      const columnMixture = t.putMixture(inFixedPoint(height, toHeight, step, interpolation));
       const place = t.pixels(toHeight * toWidth);
       const columns = { line: 1, apart: toWidth };
-      t.mix(toWidth, down, { place: narrow, ...columns }, { place, ...columns });
-      t.backTo(before);
+      t.mix(toWidth, columnMixture, { place: narrowAt, ...columns }, { place, ...columns });
+      t.backTo(mark);
       return t.readPixels(place, toHeight * toWidth);
     },
   };
@@ -110,21 +110,21 @@ export function modelInput(pixels, { mean, std }) {
   return out;
 }
 
-// A picture as pixels of sRGB, in bands, on white. A worker keeps for long what it throws away, so all bands come into
-// the same bytes, where the browser can.
+// A picture as pixels of sRGB, in bands, on white. A worker frees memory late, so all bands use the same bytes where
+// the browser can.
 
 const ROWS = 128;
 
-let context = null; // a new one takes longer than a film's frame is drawn
+let context = null; // made once: a new one takes longer than drawing a frame
 let band = new Uint8Array(0);
 
-// (H, W, 4) bytes of the picture in this size, of which the last of a pixel says nothing; `t`: tensors.js. Closes it.
+// (H, W, 4) bytes of the picture in this size, the last of each pixel unused; `t`: tensors.js. Closes the picture.
 export async function displayed(t, bitmap, height, width, interpolation) {
   const resizer = createResizer(t, bitmap.width, bitmap.height, width, height, interpolation);
   const frame = plainFrame(bitmap);
   try {
-    const read = frame ? copied(frame, bitmap) : drawn(bitmap);
-    for (let y = 0; y < bitmap.height; y += ROWS) resizer.band(await read(y, Math.min(ROWS, bitmap.height - y)));
+    const readBand = frame ? bandOfFrame(frame, bitmap) : bandOfBitmap(bitmap);
+    for (let y = 0; y < bitmap.height; y += ROWS) resizer.band(await readBand(y, Math.min(ROWS, bitmap.height - y)));
     const pixels = resizer.end();
     if (frame?.format === "BGRX")
       for (let i = 0; i < pixels.length; i += 4) [pixels[i], pixels[i + 2]] = [pixels[i + 2], pixels[i]];
@@ -135,7 +135,7 @@ export async function displayed(t, bitmap, height, width, interpolation) {
   }
 }
 
-// null: it has gaps, other colours than sRGB, lies on its side or is too long a strip; or no frame says so here.
+// null: it is transparent, not sRGB, rotated or too long a strip; or the browser has no frames.
 function plainFrame(bitmap) {
   let frame;
   try {
@@ -149,7 +149,7 @@ function plainFrame(bitmap) {
   return null;
 }
 
-function copied(frame, { width }) {
+function bandOfFrame(frame, { width }) {
   const stride = 4 * width;
   if (band.length < stride * ROWS) band = new Uint8Array(stride * ROWS);
   return async (y, height) => {
@@ -158,7 +158,7 @@ function copied(frame, { width }) {
   };
 }
 
-function drawn(bitmap) {
+function bandOfBitmap(bitmap) {
   const { width } = bitmap;
   context ??= new OffscreenCanvas(1, ROWS).getContext("2d", { willReadFrequently: true });
   if (context.canvas.width !== width) context.canvas.width = width;
@@ -172,28 +172,28 @@ function drawn(bitmap) {
 
 // Position encodings: playground/vit_parts.py in JavaScript, as far as the engine needs it.
 
-// Interpolates learned positions (N, D) from one grid to another, like an image; not those of the prefix tokens.
-export function stretched(learned, width, old, [rows, columns]) {
-  const prefix = learned.length - old[0] * old[1] * width;
-  const tall = mixed(learned.subarray(prefix), 1, old[0], old[1] * width, rows); // (rows, old columns, D)
-  const patches = mixed(tall, rows, old[1], width, columns); // (rows, columns, D)
+// Interpolates learned positions (N, D) from one grid to another, like an image; prefix positions stay.
+export function stretched(positions, width, grid, [rows, columns]) {
+  const prefix = positions.length - grid[0] * grid[1] * width;
+  const withRows = resized(positions.subarray(prefix), 1, grid[0], grid[1] * width, rows); // (rows, old columns, D)
+  const patches = resized(withRows, rows, grid[1], width, columns); // (rows, columns, D)
   const all = new Float32Array(prefix + patches.length);
-  all.set(learned.subarray(0, prefix));
+  all.set(positions.subarray(0, prefix));
   all.set(patches, prefix);
   return all;
 }
 
 // (outer, from, width) → (outer, to, width)
-function mixed(values, outer, from, width, to) {
+function resized(values, outer, from, width, to) {
   if (from === to) return values;
   const out = new Float32Array(outer * to * width);
   contributions(from, to).forEach(({ first, weights }, place) => {
     for (let o = 0; o < outer; o++) {
-      const at = (o * to + place) * width;
+      const start = (o * to + place) * width;
       for (let i = 0; i < weights.length; i++) {
         const source = (o * from + first + i) * width;
         const weight = weights[i];
-        for (let x = 0; x < width; x++) out[at + x] += weight * values[source + x];
+        for (let x = 0; x < width; x++) out[start + x] += weight * values[source + x];
       }
     }
   });
@@ -213,12 +213,12 @@ export function sinusoidal(tokens, width) {
 // Rotary positions as in DINOv3: sines and cosines of angles that depend on a patch's place, (patches, half a head).
 export function rotary([rows, columns], half) {
   const [sin, cos] = [new Float32Array(rows * columns * half), new Float32Array(rows * columns * half)];
-  const along = half / 2; // angles of the row, then as many of the column
+  const perAxis = half / 2; // angles of the row, then as many of the column
   for (let patch = 0; patch < rows * columns; patch++) {
     const centres = [(Math.floor(patch / columns) + 0.5) / rows, ((patch % columns) + 0.5) / columns];
     for (let x = 0; x < half; x++) {
-      const place = centres[Math.floor(x / along)] * 2 - 1; // from -1 to 1
-      const angle = (2 * Math.PI * place) / 100 ** ((x % along) / along);
+      const place = centres[Math.floor(x / perAxis)] * 2 - 1; // from -1 to 1
+      const angle = (2 * Math.PI * place) / 100 ** ((x % perAxis) / perAxis);
       sin[patch * half + x] = Math.sin(angle);
       cos[patch * half + x] = Math.cos(angle);
     }

@@ -1,10 +1,10 @@
 // Matrices in the kernels' memory (kernels.c). A matrix is {at: its first byte, rows, columns, step: numbers from row
-// to row}, and so is a part of one. JavaScript says what lies where; all loops over numbers are in C.
+// to row}, and so is a part of one. JavaScript allocates; all loops over numbers are in C.
 
 import { ALIGN } from "../core/container.js";
 import { oneThread, wholeBlocks } from "./faster/threads.js";
 
-const PAGE = 65_536; // bytes, by which the memory grows
+const PAGE = 65_536; // bytes: the memory grows by pages
 const FLOAT = 4; // bytes
 const SHORT = 2; // bytes of a float16
 const PIXEL = 4; // bytes
@@ -30,34 +30,34 @@ export async function createTensors(compiled, threads = oneThread()) {
   const kernels = threads.divided(exports);
   let top = threads.begin(exports.__heap_base.value);
 
-  function room(bytes) {
-    const at = Math.ceil(top / ALIGN) * ALIGN;
-    top = at + bytes;
+  function allocate(bytes) {
+    const address = Math.ceil(top / ALIGN) * ALIGN;
+    top = address + bytes;
     const missing = top - memory.buffer.byteLength;
     if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
-    return at;
+    return address;
   }
-  const matrix = (rows, columns) => ({ at: room(FLOAT * rows * columns), rows, columns, step: columns });
+  const matrix = (rows, columns) => ({ at: allocate(FLOAT * rows * columns), rows, columns, step: columns });
   const multiply = (x, w, transposed, columns, bias, out) =>
     kernels.product(
       ...[x.at, x.step, w.at, w.step, transposed, bias?.at ?? 0, x.rows, x.columns, columns, out.at, out.step],
     );
-  // x as kernels.c multiplies it with codes
-  function integers({ at, step, rows, columns }) {
-    const [numbers, units] = [room(SHORT * rows * wholeBlocks(columns)), room(FLOAT * rows)];
-    kernels.to_integers(at, step, rows, columns, numbers, units);
+  // x as integers, for a product with codes in kernels.c
+  function integers({ at: start, step, rows, columns }) {
+    const [numbers, units] = [allocate(SHORT * rows * wholeBlocks(columns)), allocate(FLOAT * rows)];
+    kernels.to_integers(start, step, rows, columns, numbers, units);
     return [numbers, units];
   }
-  const multiplyCodes = (x, given, w, bias, out, adds = 0) =>
+  const multiplyCodes = (x, codesOfX, w, bias, out, adds = 0) =>
     kernels.product_of_codes(
-      ...[...given, w.at, w.gains, bias?.at ?? 0, x.rows, x.columns, w.rows, out.at, out.step, adds],
+      ...[...codesOfX, w.at, w.gains, bias?.at ?? 0, x.rows, x.columns, w.rows, out.at, out.step, adds],
     );
 
-  // An array of bytes or integers in the memory, and where it lies.
+  // Copies an array of bytes or integers into the memory; returns its address.
   function lay(values) {
-    const at = room(values.byteLength);
-    new values.constructor(memory.buffer, at, values.length).set(values);
-    return at;
+    const address = allocate(values.byteLength);
+    new values.constructor(memory.buffer, address, values.length).set(values);
+    return address;
   }
 
   const numbers = ({ at, rows, columns }) => new Float32Array(memory.buffer, at, rows * columns);
@@ -71,7 +71,7 @@ export async function createTensors(compiled, threads = oneThread()) {
       return memory.buffer.byteLength;
     },
     copy: (end) => new Uint8Array(memory.buffer, 0, end),
-    // Drops what was made after a mark:
+    // Frees everything made after a mark:
     mark: () => top,
     backTo: (mark) => {
       top = mark;
@@ -79,27 +79,27 @@ export async function createTensors(compiled, threads = oneThread()) {
     matrix,
     // A view of a matrix's numbers, without gaps between rows; invalid once the memory grows.
     numbers,
-    read: (x) => numbers(x).slice(), // on a GPU a promise
-    // A matrix of these numbers.
+    read: (x) => numbers(x).slice(), // a promise on a GPU
+    // A new matrix of these numbers.
     put(numbers, rows, columns) {
       const x = matrix(rows, columns);
       new Float32Array(memory.buffer, x.at, numbers.length).set(numbers);
       return x;
     },
-    // One of int8 numbers, (rows, columns), with a gain for each 32 of a row.
+    // A matrix of int8 codes, (rows, columns), with a gain for each 32 of a row.
     putCodes(codes, gains, rows, columns) {
       return { at: lay(codes), rows, columns, step: columns, gains: lay(gains) };
     },
 
     // x (rows, inner), w (columns, inner) → x wᵀ + bias, (rows, columns)
     linear(x, w, bias = null, out = matrix(x.rows, w.rows)) {
-      const before = top;
+      const mark = top;
       if (w.gains) {
-        const given = integers(x);
-        multiplyCodes(x, given, w, bias, out);
-        if (w.fine) multiplyCodes(x, given, w.fine, null, someColumns(out, 0, w.fine.rows), 1); // what rounding left
+        const codesOfX = integers(x);
+        multiplyCodes(x, codesOfX, w, bias, out);
+        if (w.fine) multiplyCodes(x, codesOfX, w.fine, null, someColumns(out, 0, w.fine.rows), 1);
       } else multiply(x, w, 0, w.rows, bias, out);
-      top = before;
+      top = mark;
       return out;
     },
     // x (rows, inner), w (inner, columns) → x w, (rows, columns)
@@ -124,7 +124,7 @@ export async function createTensors(compiled, threads = oneThread()) {
     multiply: (x, y) => kernels.multiply(x.at, x.step, y.at, y.step, x.rows, x.columns),
     rotate: (x, { sin, cos }) => kernels.rotate(x.at, x.step, sin.at, cos.at, x.rows, x.columns),
 
-    // A part of a matrix times a number, without gaps or to a part of another one.
+    // A matrix times a number, into a new matrix or `out`.
     take(x, times = 1, out = matrix(x.rows, x.columns)) {
       kernels.take(x.at, x.step, times, x.rows, x.columns, out.at, out.step);
       return out;
@@ -136,20 +136,20 @@ export async function createTensors(compiled, threads = oneThread()) {
     },
     // Bits of the nearest float16 numbers.
     toHalves(numbers) {
-      const before = top;
-      const at = lay(numbers);
-      const out = room(SHORT * (numbers.length + 8));
-      kernels.halves(at, numbers.length, out);
-      top = before;
+      const mark = top;
+      const address = lay(numbers);
+      const out = allocate(SHORT * (numbers.length + 8));
+      kernels.halves(address, numbers.length, out);
+      top = mark;
       return new Uint16Array(memory.buffer, out, numbers.length).slice();
     },
 
-    // Pictures, for images.js: `place` is where one begins, in bytes.
-    pixels: (count) => room(PIXEL * count),
+    // Pictures, for images.js: `place` is the first byte of one.
+    pixels: (count) => allocate(PIXEL * count),
     putPixels: (pixels) => lay(pixels),
     readPixels: (place, count) => new Uint8ClampedArray(memory.buffer, place, PIXEL * count).slice(),
     putMixture: ({ spans, weights, ...sizes }) => ({ spans: lay(spans), weights: lay(weights), ...sizes }),
-    // From and to: {place, line: pixels from one line to the next, apart: from one of a line to the next}
+    // From and to: {place, line: pixels between two lines, apart: pixels between two pixels of a line}
     mix(lines, { spans, weights, most, count }, from, to) {
       const mixture = [spans, weights, most, count];
       kernels.mix(from.place, from.line, from.apart, ...mixture, lines, to.place, to.line, to.apart);

@@ -1,42 +1,40 @@
-// The Vision Transformer in the browser: playground/vit.py in JavaScript, the same names in the same order, to be read
-// beside it. Products, softmax, norm and GELU are kernels.c; here stands what is multiplied with what.
-//
-//     attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
-//
-// Shapes stand behind the lines: N tokens (the prefix tokens first, then the patches, row by row), D width, h heads, d
-// = D / h; one image at a time. Parameters carry the names that they have there; what a kind of ViT does not have, has
-// no weights. Gains of LayerScale are multiplied into the matrices before them by those who write the weights:
+// The Vision Transformer in the browser: playground/vit.py in JavaScript, with the same names in the same order, to be
+// read beside it. Products, softmax, norm and GELU are in kernels.c; this file says what is multiplied with what.
+// // attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
+// // Shapes stand behind the lines: N tokens (the prefix tokens first, then the patches, row by row), D width, h heads,
+// d = D / h; one image at a time. Parameters have the names of vit.py; a missing weight means that this kind of ViT has
+// no such part. Gains of LayerScale are multiplied into the matrices before them by those who write the weights:
 // playground/models/engine_file.py and weights/blocks.js.
 
 import { ablate, decodeHalves, openContainer, silence } from "../core/core.js";
 import { rotary, sinusoidal, stretched } from "./images.js";
 import { someColumns, someRows } from "./tensors.js";
 
-export const SOME = 320; // queries whose scores are held at one time: all of 16 × 16 patches
+export const SOME = 320; // queries whose scores are in memory at one time: all of 16 × 16 patches
 
-// A pass asks at(point, x) what is to be there instead, at the points that vit.py names: another matrix, or x itself
-// with other numbers. Heads lie side by side: (N, D). At "attention.heard", where everybody is null, it is a function
-// (t, scores, first, head) that sets the scores of those whom a query may not hear to −∞: N × N would be too many.
+// A pass calls at(point, x) at the points that vit.py names and goes on with the result: another matrix, or x itself
+// with other numbers. Heads lie side by side: (N, D). At "attention.heard", `at` returns null if nothing is cut, or a
+// function (t, scores, first, head) that sets the cut scores to −∞: a mask of N × N would be too large.
 const untouched = (_, x) => x;
 const IN_LAYER =
   "attention.queries attention.keys attention.values attention.heard attention.heads attention mlp residual";
 
 // softmax(q kᵀ · scale) v of one head
-function attention(t, q, k, v, scale, heard, out) {
+function attention(t, q, k, v, scale, silenceScores, out) {
   const scaled = t.take(q, scale); // (N, d)
   for (let first = 0; first < q.rows; first += SOME) {
     const mark = t.mark();
     const queries = someRows(scaled, first, Math.min(SOME, q.rows - first));
     const scores = t.linear(queries, k); // (SOME, N): how well each query matches each key
-    heard?.(scores, first);
+    silenceScores?.(scores, first);
     t.softmax(scores); // every row sums to one
     t.product(scores, v, someRows(out, first, queries.rows)); // (SOME, d): a mixture of values
-    t.backTo(mark); // the next scores lie where these lay
+    t.backTo(mark); // the next scores reuse the memory
   }
 }
 
 export class VisionTransformer {
-  // `t`: see tensors.js; `bytes`: as engine_file.py wrote them
+  // `t`: see tensors.js; `bytes`: as engine_file.py writes them
   constructor(t, bytes) {
     const { header, section } = openContainer(bytes);
     if (header.format !== "attention-playground/weights-1") throw new Error("These are no weights for this engine.");
@@ -46,11 +44,11 @@ export class VisionTransformer {
     this.scale = (this.config.width / this.config.heads) ** -0.5; // 1/√d_k
     this.w = readWeights(t, header, section);
     this.grams = readGrams(t, header, section);
-    this.end = t.mark(); // of what stays
+    this.end = t.mark(); // the end of the weights
     this.placed = null; // {grid, learned}: the positions of the last picture
   }
 
-  // The same network where the same bytes lie at the same places: faster/webgpu.js
+  // The same network over a copy of the memory: faster/webgpu.js
   on(t) {
     return Object.assign(Object.create(VisionTransformer.prototype), this, { t });
   }
@@ -60,13 +58,13 @@ export class VisionTransformer {
     const { patch_size: P } = this.config;
     const [width, plane] = [columns * P, rows * columns * P * P];
     const numbers = new Float32Array(rows * columns * 3 * P * P);
-    let at = 0;
+    let offset = 0;
     for (let row = 0; row < rows; row++)
       for (let column = 0; column < columns; column++)
         for (let channel = 0; channel < 3; channel++)
-          for (let y = 0; y < P; y++, at += P) {
-            const from = channel * plane + (row * P + y) * width + column * P;
-            numbers.set(image.subarray(from, from + P), at);
+          for (let y = 0; y < P; y++, offset += P) {
+            const start = channel * plane + (row * P + y) * width + column * P;
+            numbers.set(image.subarray(start, start + P), offset);
           }
     this.linear(this.t.put(numbers, rows * columns, 3 * P * P), "patch_embed.proj", out);
   }
@@ -79,33 +77,35 @@ export class VisionTransformer {
     const d = D / heads;
     const qkv = this.linear(x, `${name}.qkv`); // (N, 3 · D)
     for (let head = 0; head < 2 * heads; head++) {
-      const its = someColumns(qkv, head * d, d); // (N, d): queries of all heads, then keys
+      const vectors = someColumns(qkv, head * d, d); // (N, d): queries of all heads, then keys
       const norm = `${name}.${head < heads ? "q" : "k"}_norm`;
       const mark = t.mark();
-      if (w[`${norm}.weight`]) t.take(this.norm(t.take(its), norm), 1, its);
-      if (rotation) t.rotate(someRows(its, config.prefix.length, rotation.sin.rows), rotation); // prefix tokens stay
+      if (w[`${norm}.weight`]) t.take(this.norm(t.take(vectors), norm), 1, vectors);
+      if (rotation) t.rotate(someRows(vectors, config.prefix.length, rotation.sin.rows), rotation); // not the prefix
       t.backTo(mark);
     }
-    const three = ["queries", "keys", "values"].map((what, i) => at(`attention.${what}`, someColumns(qkv, i * D, D)));
-    const heard = at("attention.heard", null);
+    const qkvParts = ["queries", "keys", "values"].map((name, i) =>
+      at(`attention.${name}`, someColumns(qkv, i * D, D)),
+    );
+    const silenceHead = at("attention.heard", null);
     const N = x.rows;
-    const mixed = t.matrix(N, D); // the heads' answers, one behind the other
-    const every = (columns) => t.matrix(heads * N, columns);
-    const kept = { q: every(d), k: every(d), norms: every(1), adds: every(1) }; // (h, N, d), (h, N)
+    const mixtures = t.matrix(N, D); // the heads' outputs, side by side
+    const matrixOf = (columns) => t.matrix(heads * N, columns);
+    const kept = { q: matrixOf(d), k: matrixOf(d), norms: matrixOf(1), adds: matrixOf(1) }; // (h, N, d), (h, N)
     for (let head = 0; head < heads; head++) {
       const mark = t.mark();
-      const [q, k, v] = three.map((of) => someColumns(of, head * d, d)); // (N, d) each
-      const its = (of) => someRows(of, head * N, N);
-      const silent = heard && ((scores, first) => heard(t, scores, first, head));
-      const mixture = someColumns(mixed, head * d, d); // (N, d)
+      const [q, k, v] = qkvParts.map((matrix) => someColumns(matrix, head * d, d)); // (N, d) each
+      const headRows = (matrix) => someRows(matrix, head * N, N);
+      const silent = silenceHead && ((scores, first) => silenceHead(t, scores, first, head));
+      const mixture = someColumns(mixtures, head * d, d); // (N, d)
       attention(t, q, k, v, scale, silent, mixture);
-      t.take(q, 1, its(kept.q));
-      t.take(k, 1, its(kept.k));
-      this.valueNorms(v, layer, head, its(kept.norms));
-      this.valueNorms(mixture, layer, head, its(kept.adds));
+      t.take(q, 1, headRows(kept.q));
+      t.take(k, 1, headRows(kept.k));
+      this.valueNorms(v, layer, head, headRows(kept.norms));
+      this.valueNorms(mixture, layer, head, headRows(kept.adds));
       t.backTo(mark);
     }
-    return [this.linear(at("attention.heads", mixed), `${name}.proj`), kept];
+    return [this.linear(at("attention.heads", mixtures), `${name}.proj`), kept];
   }
 
   // The same small network applied to each token separately: to mlp_width numbers, an activation, and back to D.
@@ -116,40 +116,40 @@ export class VisionTransformer {
   hidden(x, name) {
     const { t, config } = this;
     const { activation, mlp_width: wide } = config;
-    const both = this.linear(x, `${name}.fc1`); // (N, mlp_width), twice that when gated
-    if (!config.gated_mlp) return t.activate(both, activation);
-    const gate = t.activate(t.take(someColumns(both, 0, wide)), activation);
-    t.multiply(gate, someColumns(both, wide, wide));
+    const hidden = this.linear(x, `${name}.fc1`); // (N, mlp_width), twice that when gated
+    if (!config.gated_mlp) return t.activate(hidden, activation);
+    const gate = t.activate(t.take(someColumns(hidden, 0, wide)), activation);
+    t.multiply(gate, someColumns(hidden, wide, wide));
     return gate; // (N, mlp_width)
   }
 
-  // One layer: attention mixes the tokens, the MLP changes each one. Both add to what is there (the residual).
+  // One layer: attention mixes the tokens, the MLP changes each one. Both are added to the tokens (the residual).
   block(x, layer, scale, rotation, at) {
     const { t } = this;
     const mark = t.mark();
     const [mixture, kept] = this.attn(this.norm(x, `blocks.${layer}.norm1`), layer, scale, rotation, at);
     t.add(x, at("attention", mixture));
     t.add(x, at("mlp", this.mlp(this.norm(x, `blocks.${layer}.norm2`), `blocks.${layer}.mlp`)));
-    const after = at("residual", x);
-    if (after !== x) t.take(after, 1, x);
-    const parts = Object.entries({ ...kept, features: x }).map(async ([part, of]) => [part, await t.read(of)]);
+    const changed = at("residual", x);
+    if (changed !== x) t.take(changed, 1, x);
+    const parts = Object.entries({ ...kept, features: x }).map(async ([part, matrix]) => [part, await t.read(matrix)]);
     t.backTo(mark);
     return Promise.all(parts).then(Object.fromEntries);
   }
 
   // One layer after the other: {layer, q, k: (h, N, d), norms: (h, N) lengths ‖W_O v‖, adds: (h, N) lengths of what a
-  // head adds to a token, features: (N, D), the tokens as they leave it}; at the end the logits are returned.
+  // head adds to a token, features: (N, D), the tokens after the layer}; at the end returns the logits.
   async *layers(image, grid, { scale = this.scale, at = untouched } = {}) {
     const x = await this.embed(image, grid, at);
     const rotation = this.rotation(grid);
     for (let layer = 0; layer < this.config.depth; layer++) {
-      const inLayer = (point, there) => at(`layers.${layer}.${point}`, there);
+      const inLayer = (point, tensor) => at(`layers.${layer}.${point}`, tensor);
       yield { layer, ...(await this.block(x, layer, scale, rotation, inLayer)) };
     }
     return this.classify(x);
   }
 
-  // Where a pass asks `at`, in its order: such as "layers.6.attention.values".
+  // The points of a pass, in order: such as "layers.6.attention.values".
   points() {
     const layers = Array.from({ length: this.config.depth }, (_, layer) => layer);
     return ["embedding", ...layers.flatMap((layer) => IN_LAYER.split(" ").map((point) => `layers.${layer}.${point}`))];
@@ -158,19 +158,19 @@ export class VisionTransformer {
   // Pixels to tokens, with their positions added.
   async embed(image, grid, at = untouched) {
     const { t } = this;
-    const [first, patches] = [this.config.prefix.length, grid[0] * grid[1]];
+    const [prefixCount, patches] = [this.config.prefix.length, grid[0] * grid[1]];
     t.backTo(this.end);
-    const x = t.matrix(first + patches, this.config.width); // (N, D)
+    const x = t.matrix(prefixCount + patches, this.config.width); // (N, D)
     const mark = t.mark();
-    this.patchEmbed(image, grid, someRows(x, first, patches));
+    this.patchEmbed(image, grid, someRows(x, prefixCount, patches));
     const { positions } = this.config;
-    if (positions === "patches") t.add(someRows(x, first, patches), await this.positions(grid));
-    let filled = 0;
+    if (positions === "patches") t.add(someRows(x, prefixCount, patches), await this.positions(grid));
+    let row = 0;
     for (const name of ["cls_token", "dist_token", "reg_token"]) {
       const token = this.w[name];
       if (!token) continue;
-      t.take(token, 1, someRows(x, filled, token.rows));
-      filled += token.rows;
+      t.take(token, 1, someRows(x, row, token.rows));
+      row += token.rows;
     }
     if (positions === "learned") t.add(x, await this.positions(grid));
     if (positions === "sinusoidal") t.add(x, t.put(sinusoidal(x.rows, x.columns), x.rows, x.columns));
@@ -184,13 +184,13 @@ export class VisionTransformer {
     const { native_grid: native, width } = this.config;
     if (`${grid}` === `${native}`) return this.w.pos_embed;
     if (`${grid}` !== this.placed?.grid) {
-      const learned = stretched(await this.t.read(this.w.pos_embed), width, native, grid);
-      this.placed = { grid: `${grid}`, learned }; // pictures of one shape come one after the other
+      const positions = stretched(await this.t.read(this.w.pos_embed), width, native, grid);
+      this.placed = { grid: `${grid}`, learned: positions }; // pictures of one shape share it
     }
     return this.t.put(this.placed.learned, this.placed.learned.length / width, width);
   }
 
-  // Sines and cosines of the patches' angles, where positions are angles.
+  // Sines and cosines of the patches' angles, for rotary positions.
   rotation(grid) {
     const { positions, width, heads } = this.config;
     if (positions !== "rotary") return null;
@@ -199,54 +199,56 @@ export class VisionTransformer {
     return { sin: this.t.put(sin, sin.length / half, half), cos: this.t.put(cos, cos.length / half, half) };
   }
 
-  // The logits; null of a model without a classifier.
+  // The logits; null for a model without a classifier.
   classify(x) {
     const { t, config, w } = this;
     if (!config.classes) return null;
-    const after = (name, there) => (w[`${name}.weight`] ? this.norm(there, name) : there);
-    const all = after("norm", x); // (N, D)
+    const normed = (name, tensor) => (w[`${name}.weight`] ? this.norm(tensor, name) : tensor);
+    const tokens = normed("norm", x); // (N, D)
     const { dist_token: dist } = w;
     if (dist) {
-      const said = ["head", "head_dist"].map((name, token) => this.linear(someRows(all, token, 1), name));
-      t.add(...said);
-      return t.read(t.take(said[0], 1 / 2));
+      const logits = ["head", "head_dist"].map((name, token) => this.linear(someRows(tokens, token, 1), name));
+      t.add(...logits);
+      return t.read(t.take(logits[0], 1 / 2));
     }
-    const first = config.prefix.length;
-    const patches = someRows(all, first, all.rows - first);
+    const prefixCount = config.prefix.length;
+    const patches = someRows(tokens, prefixCount, tokens.rows - prefixCount);
     const pooled = {
-      token: () => someRows(all, 0, 1),
+      token: () => someRows(tokens, 0, 1),
       avg: () => this.mean(patches),
       map: () => this.attnPool(patches),
     };
     const ways = config.pool.split("+");
-    const read = t.matrix(1, ways.length * config.width); // (1, D), or two of them
-    ways.forEach((way, i) => t.take(pooled[way](), 1, someColumns(read, i * config.width, config.width)));
-    return t.read(this.linear(this.preLogits(after("fc_norm", read)), "head")); // (classes,)
+    const pooledRow = t.matrix(1, ways.length * config.width); // (1, D), or two of them
+    ways.forEach((way, i) => t.take(pooled[way](), 1, someColumns(pooledRow, i * config.width, config.width)));
+    return t.read(this.linear(this.preLogits(normed("fc_norm", pooledRow)), "head")); // (classes,)
   }
 
   mean(x) {
     return this.t.product(this.t.put(new Float32Array(x.rows).fill(1 / x.rows), 1, x.rows), x); // (1, D)
   }
 
-  // SigLIP's way to read an image out: one learned query asks all tokens.
+  // SigLIP's readout: one learned query attends to all tokens.
   attnPool(x) {
     const { t, config } = this;
     const { width: D, heads } = config;
     const [q, kv] = [this.linear(this.w["attn_pool.latent"], "attn_pool.q"), this.linear(x, "attn_pool.kv")];
-    const mixed = t.matrix(1, D);
-    for (let at = 0; at < D; at += D / heads) {
-      const [its, k, v, out] = [q, kv, kv, mixed].map((of, i) => someColumns(of, at + (i === 2 ? D : 0), D / heads));
-      attention(t, its, k, v, this.scale, null, out);
+    const mixture = t.matrix(1, D);
+    for (let start = 0; start < D; start += D / heads) {
+      const [query, k, v, out] = [q, kv, kv, mixture].map((matrix, i) =>
+        someColumns(matrix, start + (i === 2 ? D : 0), D / heads),
+      );
+      attention(t, query, k, v, this.scale, null, out);
     }
-    const read = this.linear(mixed, "attn_pool.proj");
-    t.add(read, this.mlp(this.norm(read, "attn_pool.norm"), "attn_pool.mlp"));
-    return read; // (1, D)
+    const answer = this.linear(mixture, "attn_pool.proj");
+    t.add(answer, this.mlp(this.norm(answer, "attn_pool.norm"), "attn_pool.mlp"));
+    return answer; // (1, D)
   }
 
   // The paper's pre-training head
-  preLogits(read) {
-    if (!this.w["pre_logits.fc.weight"]) return read;
-    return this.t.activate(this.linear(read, "pre_logits.fc"), "tanh");
+  preLogits(pooledRow) {
+    if (!this.w["pre_logits.fc.weight"]) return pooledRow;
+    return this.t.activate(this.linear(pooledRow, "pre_logits.fc"), "tanh");
   }
 
   linear(x, name, out) {
@@ -267,21 +269,21 @@ export class VisionTransformer {
 // ------------------------------------------------------------------------------------------------------- the weights
 
 const BLOCK = 32; // numbers of a row that share a gain
-const FINE = ".fine"; // what 8 bits have left of a matrix, or of its first rows, in 8 more
+const FINE = ".fine"; // of a matrix of the rounding errors, of all rows or the first ones, in 8 more bits
 
 // Every array of the file in the kernels' memory, by its name: matrices of int8 codes with their gains, or floats.
 function readWeights(t, header, section) {
   const floats = (name) => (header.sections[name].dtype === "float16" ? decodeHalves(section(name)) : section(name));
-  const found = {};
+  const groups = {};
   for (const [name, { dtype, shape }] of Object.entries(header.sections)) {
     const [rows, columns] = shape.length > 1 ? shape : [1, ...shape];
     if (dtype === "int8") {
       const codes = t.putCodes(section(name), floats(`${name}.gain`), rows, columns);
-      if (name.endsWith(FINE)) found[name.slice(0, -FINE.length)].fine = codes;
-      else found[name] = codes;
-    } else if (!name.endsWith(".gain")) found[name] = t.put(floats(name), rows, columns);
+      if (name.endsWith(FINE)) groups[name.slice(0, -FINE.length)].fine = codes;
+      else groups[name] = codes;
+    } else if (!name.endsWith(".gain")) groups[name] = t.put(floats(name), rows, columns);
   }
-  return found;
+  return groups;
 }
 
 // (rows, columns) of a matrix of the file → its numbers, transposed.
@@ -289,11 +291,11 @@ function transposed(name, { sections }, section) {
   const [rows, columns] = sections[name].shape;
   const codes = section(name);
   const gains = sections[name].dtype === "int8" ? decodeHalves(section(`${name}.gain`)) : null;
-  const perRow = Math.ceil(columns / BLOCK);
+  const blocksPerRow = Math.ceil(columns / BLOCK);
   const out = new Float32Array(codes.length);
   for (let r = 0; r < rows; r++)
     for (let c = 0; c < columns; c++) {
-      const gain = gains ? gains[r * perRow + Math.floor(c / BLOCK)] : 1;
+      const gain = gains ? gains[r * blocksPerRow + Math.floor(c / BLOCK)] : 1;
       out[c * rows + r] = codes[r * columns + c] * gain;
     }
   return out;
@@ -308,8 +310,8 @@ function readGrams(t, header, section) {
     const mark = t.mark();
     const out = t.put(transposed(`blocks.${layer}.attn.proj.weight`, header, section), width, width);
     for (let head = 0; head < heads; head++) {
-      const its = someRows(out, head * d, d); // (d, D)
-      t.linear(its, its, null, someRows(gram, head * d, d));
+      const headRows = someRows(out, head * d, d); // (d, D)
+      t.linear(headRows, headRows, null, someRows(gram, head * d, d));
     }
     t.backTo(mark);
     return gram;
@@ -318,7 +320,7 @@ function readGrams(t, header, section) {
 
 // ----------------------------------------------------------------------------------------------------------- the cuts
 
-// Cuts, as core/core.js reads them, in a pass.
+// The cuts of core/core.js for a pass.
 export function cutting({ t, config: { prefix, heads } }, [rows, columns], cuts) {
   if (!cuts.length) return untouched;
   const tokens = prefix.length + rows * columns;
@@ -328,9 +330,9 @@ export function cutting({ t, config: { prefix, heads } }, [rows, columns], cuts)
     const layer = Number(point.split(".")[1]);
     if (point.endsWith(".attention.heads")) ablate(t.numbers(x), pass, layer);
     if (!point.endsWith(".attention.heard")) return x;
-    return (t, scores, first, head) => {
+    return (t, scores, firstQuery, head) => {
       const numbers = t.numbers(scores);
-      for (let i = 0; i < scores.rows; i++) silence(numbers, i * tokens, pass, layer, head, first + i, 0);
+      for (let i = 0; i < scores.rows; i++) silence(numbers, i * tokens, pass, layer, head, firstQuery + i, 0);
     };
   };
 }

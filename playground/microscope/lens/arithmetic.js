@@ -7,24 +7,24 @@ import { holdsHead, largestIndex } from "../core/core.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { explainsLabel, sizeWords, unitOf, wayOf, wayWords } from "../core/ways.js";
 import { rankAt } from "../drawing/charts.js";
-import { fitCanvas, say, show } from "../drawing/dom.js";
+import { fitCanvas, setText, setVisible } from "../drawing/dom.js";
 import { divisorOf, placeHere, prefixName, saidHere, scaleText } from "./readouts.js";
 import { isMap, isMean, overlayNow } from "./state.js";
 
-// The patch under the cursor while another one is locked, and the weight that the locked one gives it.
+// The patch under the cursor while another one is locked, and its weight in the locked row.
 
-// The token under the cursor, as a key of the row (or column) on view; null where there is none.
+// The token under the cursor, as a key of the row (or column) on view; null if there is none.
 export function aimedPair({ aim, view }, { shown }) {
   if (aim < 0 || shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
   const { pack, answers, token, scale } = shown;
   if (aim >= pack.tokens) return null;
-  const at = view.head * pack.tokens;
+  const start = view.head * pack.tokens;
   const [query, key] = view.direction === "row" ? [token, aim] : [aim, token];
   return {
     query,
     key,
-    weight: answers.weights[at + aim],
-    rank: rankOf(answers.weights, aim, at, pack.tokens),
+    weight: answers.weights[start + aim],
+    rank: rankOf(answers.weights, aim, start, pack.tokens),
     of: pack.tokens,
     score: scoreOf(pack, view.layer, view.head, query, key, scale),
   };
@@ -37,12 +37,12 @@ export function chosenPair(choice, frame) {
   const { view } = choice,
     { shown } = frame;
   if (shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
-  const at = view.head * shown.pack.tokens;
-  const best = largestIndex(shown.answers.weights, at, at + shown.pack.tokens) - at;
-  return view.direction === "row" ? { query: shown.token, key: best } : { query: best, key: shown.token };
+  const start = view.head * shown.pack.tokens;
+  const largest = largestIndex(shown.answers.weights, start, start + shown.pack.tokens) - start;
+  return view.direction === "row" ? { query: shown.token, key: largest } : { query: largest, key: shown.token };
 }
 
-// Which of the d_k multiplications is pointed at, from 0; −1: none.
+// The index of the d_k multiplications under the cursor, from 0; −1: none.
 export const rankOfAim = (choice, frame) => (aimedPair(choice, frame)?.rank ?? 0) - 1;
 
 export const grouped = (count) => count.toLocaleString("en");
@@ -60,7 +60,7 @@ const SUMS = `
   <p class="product" aria-live="off"></p>
   <dl></dl>`;
 const LEAST_WIDTH = 26; // em of the panel
-const NAMES_WIDTH = 40; // pixels of a canvas drawn for 14-pixel type: the strips' names
+const NAMES_WIDTH = 40; // pixels of a canvas for the strips' names in 14-pixel type
 
 export function bindSums(choice, frame, page) {
   const panel = document.createElement("section");
@@ -81,8 +81,8 @@ export function bindSums(choice, frame, page) {
   const { canvas } = page.sums;
   canvas.addEventListener("pointermove", (event) => {
     const box = canvas.getBoundingClientRect();
-    const left = (NAMES_WIDTH * frame.unit) / frame.ratio;
-    const part = (event.clientX - box.left - left) / (box.width - left);
+    const leftEdge = (NAMES_WIDTH * frame.unit) / frame.ratio;
+    const part = (event.clientX - box.left - leftEdge) / (box.width - leftEdge);
     const { dim } = frame.shown.pack;
     choice.dimension = part < 0 ? -1 : Math.min(dim - 1, Math.floor(part * dim));
     page.schedule(true);
@@ -99,16 +99,16 @@ export function openSums(choice, frame, page) {
   if (!choice.view.locked) page.choose({ locked: true });
   choice.hover = -1;
   choice.aim = choice.view.direction === "row" ? pair.key : pair.query;
-  show(page.sums.panel, true);
+  setVisible(page.sums.panel, true);
   page.schedule();
 }
 
-// Closes the panel; true if it was open.
+// Closes the panel; returns true if it was open.
 export function closeSums(page) {
-  const was = sumsAreOpen(page);
-  show(page.sums.panel, false);
-  if (was) page.refs.picture.focus({ preventScroll: true });
-  return was;
+  const wasOpen = sumsAreOpen(page);
+  setVisible(page.sums.panel, false);
+  if (wasOpen) page.refs.picture.focus({ preventScroll: true });
+  return wasOpen;
 }
 
 export function paintSums(choice, frame, page) {
@@ -116,29 +116,32 @@ export function paintSums(choice, frame, page) {
   const { view } = choice,
     { shown, colours, unit, ratio } = frame,
     { sums } = page;
-  const here = holdsHead(shown.pack, view.layer, view.head);
-  const chosen = isMap(view.what) || !view.locked || !here ? null : chosenPair(choice, frame);
-  if (!chosen) return void show(sums.panel, false);
+  const isHere = holdsHead(shown.pack, view.layer, view.head);
+  const shownPair = isMap(view.what) || !view.locked || !isHere ? null : chosenPair(choice, frame);
+  if (!shownPair) return void setVisible(sums.panel, false);
   placeSums(page);
   const { pack, scale } = shown;
-  const pair = pairOf(pack, view.layer, view.head, chosen.query, chosen.key, scale);
-  say(sums.query, placeHere(page, chosen.query, pack));
-  say(sums.key, placeHere(page, chosen.key, pack));
-  writeSteps(sums.steps, stepsOf(page, pair, pack, scale)); // first: the strips get the height that is left
+  const pair = pairOf(pack, view.layer, view.head, shownPair.query, shownPair.key, scale);
+  setText(sums.query, placeHere(page, shownPair.query, pack));
+  setText(sums.key, placeHere(page, shownPair.key, pack));
+  writeSteps(sums.steps, stepsOf(page, pair, pack, scale)); // before the strips, which get the remaining height
   fitCanvas(sums.canvas, sums.canvas.clientWidth, sums.canvas.clientHeight, ratio);
   const { dimension } = choice;
   const place = dimension >= 0 && dimension < pack.dim ? dimension : largestPlace(pair.products);
   drawStrips(sums.canvas, pair, place, unit, colours);
   const number = (x) => x.toFixed(2).replace("-", "−");
-  const which = { place: place + 1, count: pack.dim };
-  const begins = saidHere(page, "sumsNumber", `number ${which.place} of ${which.count}`, which);
-  say(sums.product, `${begins}: ${number(pair.q[place])} × ${number(pair.k[place])} = ${number(pair.products[place])}`);
+  const position = { place: place + 1, count: pack.dim };
+  const opening = saidHere(page, "sumsNumber", `number ${position.place} of ${position.count}`, position);
+  setText(
+    sums.product,
+    `${opening}: ${number(pair.q[place])} × ${number(pair.k[place])} = ${number(pair.products[place])}`,
+  );
 }
 
 function largestPlace(products) {
-  let best = 0;
-  for (let x = 1; x < products.length; x++) if (Math.abs(products[x]) > Math.abs(products[best])) best = x;
-  return best;
+  let largest = 0;
+  for (let x = 1; x < products.length; x++) if (Math.abs(products[x]) > Math.abs(products[largest])) largest = x;
+  return largest;
 }
 
 // Places the panel over the second picture, whose place differs between layouts.
@@ -159,32 +162,37 @@ function drawStrips(canvas, { q, k, products }, place, unit, colours) {
   const context = canvas.getContext("2d");
   const { width, height } = canvas;
   context.clearRect(0, 0, width, height);
-  const left = NAMES_WIDTH * unit,
-    step = (width - left) / q.length,
+  const leftEdge = NAMES_WIDTH * unit,
+    step = (width - leftEdge) / q.length,
     strip = height / 3;
   context.fillStyle = colours.line;
-  context.fillRect(left + place * step, 0, step, height);
+  context.fillRect(leftEdge + place * step, 0, step, height);
   for (const [row, [name, values, colour]] of [
     ["q", q, ROLES.query],
     ["k", k, ROLES.key],
     ["q × k", products, colours.ink],
   ].entries()) {
-    const middle = (row + 0.5) * strip,
-      reach = 0.44 * strip;
-    const most = values.reduce((largest, x) => Math.max(largest, Math.abs(x)), 1e-9);
+    const centre = (row + 0.5) * strip,
+      halfHeight = 0.44 * strip;
+    const maximum = values.reduce((largest, x) => Math.max(largest, Math.abs(x)), 1e-9);
     context.fillStyle = colour;
     for (let x = 0; x < values.length; x++) {
-      const tall = (values[x] / most) * reach;
-      context.fillRect(left + x * step, Math.min(middle, middle - tall), Math.max(1, step - unit), Math.abs(tall));
+      const barHeight = (values[x] / maximum) * halfHeight;
+      context.fillRect(
+        leftEdge + x * step,
+        Math.min(centre, centre - barHeight),
+        Math.max(1, step - unit),
+        Math.abs(barHeight),
+      );
     }
     context.fillStyle = colours.soft;
-    context.fillRect(left, middle, width - left, Math.max(1, unit / 2));
+    context.fillRect(leftEdge, centre, width - leftEdge, Math.max(1, unit / 2));
     context.textAlign = "left";
     context.textBaseline = "middle";
     context.font = `600 ${12 * unit}px ${colours.font}`;
-    context.fillText(name, 0, middle - 7 * unit);
+    context.fillText(name, 0, centre - 7 * unit);
     context.font = `${12 * unit}px ${colours.font}`;
-    context.fillText(`±${shortNumber(most)}`, 0, middle + 7 * unit);
+    context.fillText(`±${shortNumber(maximum)}`, 0, centre + 7 * unit);
   }
 }
 
@@ -208,15 +216,15 @@ function stepsOf(page, pair, pack, scale) {
 function writeSteps(list, steps) {
   if (!list.childElementCount) list.innerHTML = steps.map(() => "<div><dt></dt><dd></dd></div>").join("");
   for (const [i, [name, value]] of steps.entries()) {
-    say(list.children[i].firstChild, name);
-    say(list.children[i].lastChild, value);
+    setText(list.children[i].firstChild, name);
+    setText(list.children[i].lastChild, value);
   }
 }
 
 // The line of a locked patch: it runs from that patch to the one under the cursor, with the weight between them.
 // Pointing at a bar of the sorted weights draws the same line to the bar's patch.
 
-const LABEL_REST = 250; // ms until the label takes clicks; before, the cursor passes beneath it
+const LABEL_REST = 250; // ms until the label takes clicks; until then the cursor passes through it
 const LABEL_HEIGHT = 48; // CSS pixels that the label needs below its patch
 
 const LINE = `
@@ -251,16 +259,16 @@ export function bindLine(lens) {
   };
   label.addEventListener("click", () => openSums(choice, lens.frame, page));
   label.addEventListener("pointerleave", (event) => {
-    if (event.relatedTarget !== page.refs.picture && !box.contains(event.relatedTarget)) letGo(choice, page);
+    if (event.relatedTarget !== page.refs.picture && !box.contains(event.relatedTarget)) dropAim(choice, page);
   });
   bindCurve(lens);
 }
 
-// The cursor went from the picture to the label, or the arithmetic is open for reading: keep the pair.
+// The pair stays while the cursor is on the label, or the arithmetic is open.
 export const holdsLine = (choice, page, event) =>
   choice.view.locked && (page.line.box.contains(event.relatedTarget) || sumsAreOpen(page));
 
-function letGo(choice, page) {
+function dropAim(choice, page) {
   if (sumsAreOpen(page)) return;
   choice.aim = choice.hover = -1;
   page.schedule(true);
@@ -281,11 +289,11 @@ function bindCurve({ choice, data, frame, page }) {
     choice.aim = rank < 0 ? -1 : tokenOfRank(shown.answers.weights, view.head * tokens, tokens, rank);
     page.schedule(true);
   });
-  curve.addEventListener("pointerleave", () => letGo(choice, page));
+  curve.addEventListener("pointerleave", () => dropAim(choice, page));
 }
 
-function tokenOfRank(weights, at, tokens, rank) {
-  const order = Array.from({ length: tokens }, (_, j) => j).sort((a, b) => weights[at + b] - weights[at + a]);
+function tokenOfRank(weights, start, tokens, rank) {
+  const order = Array.from({ length: tokens }, (_, j) => j).sort((a, b) => weights[start + b] - weights[start + a]);
   return order[rank];
 }
 
@@ -297,36 +305,36 @@ export function paintLine(lens) {
     { shown } = frame,
     { line } = page;
   const pair = aimedPair(choice, frame);
-  show(line.box, Boolean(pair));
+  setVisible(line.box, Boolean(pair));
   if (!pair) return;
   const { rows, columns, prefixCount } = shown.pack;
-  const from = shown.token - prefixCount,
-    to = aim - prefixCount;
+  const queryPatch = shown.token - prefixCount,
+    aimPatch = aim - prefixCount;
   line.drawing.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
-  show(line.drawing, to >= 0); // a prefix token has no place in the picture
+  setVisible(line.drawing, aimPatch >= 0); // a prefix token has no place in the picture
   for (const wire of line.lines) {
-    wire.style.display = from >= 0 && from !== to ? "" : "none";
-    wire.setAttribute("x1", (Math.max(0, from) % columns) + 0.5);
-    wire.setAttribute("y1", Math.floor(Math.max(0, from) / columns) + 0.5);
-    wire.setAttribute("x2", (to % columns) + 0.5);
-    wire.setAttribute("y2", Math.floor(to / columns) + 0.5);
+    wire.style.display = queryPatch >= 0 && queryPatch !== aimPatch ? "" : "none";
+    wire.setAttribute("x1", (Math.max(0, queryPatch) % columns) + 0.5);
+    wire.setAttribute("y1", Math.floor(Math.max(0, queryPatch) / columns) + 0.5);
+    wire.setAttribute("x2", (aimPatch % columns) + 0.5);
+    wire.setAttribute("y2", Math.floor(aimPatch / columns) + 0.5);
   }
-  line.cell.setAttribute("x", to % columns);
-  line.cell.setAttribute("y", Math.floor(to / columns));
-  placeLabel(frame, page, from, to >= 0 ? to : from);
+  line.cell.setAttribute("x", aimPatch % columns);
+  line.cell.setAttribute("y", Math.floor(aimPatch / columns));
+  placeLabel(frame, page, queryPatch, aimPatch >= 0 ? aimPatch : queryPatch);
   writeLabel(lens, pair);
 }
 
-// Beside its patch, on the side away from the locked one where there is room.
-function placeLabel({ shown, pictureHeight }, { line }, from, to) {
+// Beside its patch, on the side away from the locked one if there is room.
+function placeLabel({ shown, pictureHeight }, { line }, queryPatch, aimPatch) {
   const { rows, columns } = shown.pack;
-  const row = Math.floor(Math.max(0, to) / columns);
+  const row = Math.floor(Math.max(0, aimPatch) / columns);
   const roomBelow = ((rows - row - 1) / rows) * pictureHeight >= LABEL_HEIGHT;
   const roomAbove = (row / rows) * pictureHeight >= LABEL_HEIGHT;
-  const away = from < 0 || row >= Math.floor(from / columns);
+  const isBelowQuery = queryPatch < 0 || row >= Math.floor(queryPatch / columns);
   const { style, classList } = line.label;
-  classList.toggle("above", away ? !roomBelow && roomAbove : roomAbove);
-  style.setProperty("--x", `${(100 * ((Math.max(0, to) % columns) + 0.5)) / columns}%`);
+  classList.toggle("above", isBelowQuery ? !roomBelow && roomAbove : roomAbove);
+  style.setProperty("--x", `${(100 * ((Math.max(0, aimPatch) % columns) + 0.5)) / columns}%`);
   style.setProperty("--top", `${(100 * row) / rows}%`);
   style.setProperty("--bottom", `${(100 * (row + 1)) / rows}%`);
   classList.remove("resting");
@@ -339,21 +347,22 @@ function writeLabel({ choice, data, frame, page: { line } }, pair) {
     { shown } = frame;
   const { pack } = shown;
   const overlay = overlayNow(choice, data, frame);
-  const mean = isMean(choice, frame); // it has no query and no key, and so no arithmetic
-  line.label.disabled = isMap(view.what) || mean;
+  const isMeanRow = isMean(choice, frame); // a mean has no query and no key, and so no arithmetic
+  line.label.disabled = isMap(view.what) || isMeanRow;
   if (isMap(view.what)) {
     const value = overlay?.values[overlay.values.length === pack.patches ? aim - pack.prefixCount : aim];
     const rank =
       overlay && !explainsLabel(view)
         ? `rank ${grouped(rankOf(overlay.values, aim))} of ${grouped(overlay.values.length)}`
         : "";
-    say(line.given, overlay ? pairWords(view, value) : "");
-    say(line.more, rank);
+    setText(line.given, overlay ? pairWords(view, value) : "");
+    setText(line.more, rank);
     return;
   }
-  const whom = aim === shown.token ? "itself" : aim < pack.prefixCount ? prefixName(pack.prefix[aim]) : "this patch";
-  const verb = view.direction === "row" ? `gives ${whom}` : aim === shown.token ? "gives itself" : `gets from ${whom}`;
-  say(line.given, `${verb} ${percent(pair.weight)}`);
+  const aimName = aim === shown.token ? "itself" : aim < pack.prefixCount ? prefixName(pack.prefix[aim]) : "this patch";
+  const verb =
+    view.direction === "row" ? `gives ${aimName}` : aim === shown.token ? "gives itself" : `gets from ${aimName}`;
+  setText(line.given, `${verb} ${percent(pair.weight)}`);
   const rank = `rank ${grouped(pair.rank)} of ${grouped(pair.of)}`;
-  say(line.more, mean ? rank : `${rank} · ${productText(pack, shown.scale)} = ${shortNumber(pair.score)}`);
+  setText(line.more, isMeanRow ? rank : `${rank} · ${productText(pack, shown.scale)} = ${shortNumber(pair.score)}`);
 }

@@ -1,24 +1,23 @@
-// Asks the source for what the browser cannot compute from the queries and keys that it holds: more layers, features,
-// flows, names of heads, the whole pass with another scale. One request of each kind at a time; a request that nobody
-// needs any more is cancelled.
+// Requests what the browser cannot compute from its queries and keys: more layers, features, flows, names of heads, the
+// whole pass with another scale. One request of each kind at a time; a request that is no longer needed is cancelled.
 import { createAnswers } from "../core/answers.js";
 import { decodeHalves, holdsAll, holdsHead, mergePack, unpack } from "../core/core.js";
 import { isLate } from "../core/moments.js";
 import { sameLayer } from "../core/view.js";
 import { WAYS, wayOf } from "../core/ways.js";
-import { say } from "../drawing/dom.js";
+import { setText } from "../drawing/dom.js";
 import { missingMatrix, takeMatrix } from "./features.js";
 import { missingLayers, paintFilmSoon } from "./film.js";
 import { searchAll } from "./moment.js";
 import { canAsk, drawnOf, isRounded, missingNames, overlayNow, passOf, putFrom, resolve, takeNames } from "./state.js";
 
-// The cache of traces, each with the layers that have come, and of pictures. Evicts what was shown longest ago.
+// The cache of traces, each with its layers so far, and of pictures. Evicts the least recently shown.
 
 // unless the source sets a smaller bound (`keeps`, see lens.js):
-const KEPT_BYTES = 150e6; // bytes of packs as they came; decoded they take twice as much
+const KEPT_BYTES = 150e6; // bytes of received packs; decoded they take twice as much
 const KEPT_PICTURES = 12;
 
-// A trace's entry, created with its first layers; later ones are merged into it.
+// A trace's entry, created with its first layers; later layers are merged into it.
 export function receive(data, trace, bytes) {
   const pack = unpack(bytes);
   const entry = data.packs.get(trace.id) ?? { id: trace.id, trace, pack, answers: createAnswers(pack), size: 0 };
@@ -29,26 +28,26 @@ export function receive(data, trace, bytes) {
   return entry;
 }
 
-// Rounded layers (eight bits) are for drawing and search only; printed numbers are read from the full pack.
+// Rounded layers (eight bits) are only for drawing and search; printed numbers are read from the full pack.
 export function receiveRounded(data, id, bytes) {
   const entry = data.packs.get(id);
   if (!entry) return;
   const pack = entry.drawn?.pack ?? { ...entry.pack, stored: new Map(entry.pack.stored) };
   entry.drawn ??= { pack, answers: createAnswers(pack) };
-  for (const [layer, one] of unpack(bytes).stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, one);
+  for (const [layer, decoded] of unpack(bytes).stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, decoded);
   entry.size += bytes.byteLength;
 }
 
-// A full layer replaces its rounded one.
+// Full layers replace their rounded ones.
 function replaceRounded({ drawn, pack }, layers) {
   for (const layer of layers) {
     if (!holdsAll(pack, layer)) continue;
     drawn.pack.stored.set(layer, pack.stored.get(layer));
-    for (const worked of [drawn.answers.normalisers, drawn.answers.ranges]) worked.delete(layer);
+    for (const cache of [drawn.answers.normalisers, drawn.answers.ranges]) cache.delete(layer);
   }
 }
 
-// Called with the entries on show: marks them as used last, so that they stay.
+// Marks the entries on show as used last, so that they stay.
 export function dropOld(data, shown) {
   const { film } = shown[0].trace.picture;
   if (film) for (const [id, { trace }] of data.packs) if (trace.picture.film === film) data.packs.delete(id);
@@ -64,19 +63,19 @@ export function dropOld(data, shown) {
   }
 }
 
-// Decodes a picture once: {id, title, credit, start, bitmap}; no bitmap: it could not be read.
+// Decodes a picture once: {id, title, credit, start, bitmap}; without bitmap if it could not be read.
 export async function receivePicture(data, trace, signal) {
   const { id } = trace.picture;
   let picture = data.pictures.get(id);
   if (!picture) {
     const bitmap = await data.host.source.picture(trace, { signal });
-    picture = data.pictures.get(id) ?? { ...trace.picture, bitmap }; // two traces of it are compared: one picture
+    picture = data.pictures.get(id) ?? { ...trace.picture, bitmap }; // two traces of one picture are compared
   }
   data.pictures.delete(id);
   data.pictures.set(id, picture);
-  for (const [old, { bitmap }] of data.pictures) {
+  for (const [id, { bitmap }] of data.pictures) {
     if (data.pictures.size <= (data.host.source.keepsPictures ?? KEPT_PICTURES)) break;
-    data.pictures.delete(old);
+    data.pictures.delete(id);
     if (![data.main, data.other].some((entry) => entry?.picture?.bitmap === bitmap)) bitmap?.close?.();
   }
   return picture;
@@ -85,11 +84,11 @@ export async function receivePicture(data, trace, signal) {
 const REST = 150; // ms: the dial may still be moving
 const ASKED_AGAIN = 5000; // ms until a failed request is repeated
 
-// Asks for what is missing, after a delay that each new choice restarts, but no move of the cursor. The layer on view
-// is asked for at once.
-export function askForMissing(lens, pointed) {
+// Requests missing data, after a delay that each new choice restarts, but a move of the cursor does not. The layer on
+// view is requested at once.
+export function askForMissing(lens, onlyPointed) {
   const { data, page } = lens;
-  if (pointed && page.asking) return;
+  if (onlyPointed && page.asking) return;
   clearTimeout(page.asking);
   const wait = data.main && holdsAll(data.main.pack, lens.choice.view.layer) ? REST : 0;
   page.asking = setTimeout(() => {
@@ -103,37 +102,37 @@ function askNow(lens) {
   const { view } = choice,
     { main, other } = data;
   if (!main) return;
-  // Answers that have just come count, though no frame has been drawn since
+  // Answers that have just arrived count before the next frame
   const shown = resolve(choice, data, frame);
-  const wanted = wantedLayer(lens);
+  const request = wantedLayer(lens);
   const matrix = missingMatrix(choice, data, frame);
-  if (wanted) askForLayer(lens, ...wanted);
+  if (request) askForLayer(lens, ...request);
   if (matrix) askForMatrix(lens, matrix);
   else if (wayOf(view).needs === "flows" && view.locked && !overlayNow(choice, data, frame))
     askForLocked(lens, view.what);
   if (shown.wholeMissing && canAsk(data, "whole")) askForWhole(lens);
   if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
-  if (wanted) return;
+  if (request) return;
   data.host.allHere?.();
-  if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main); // only shown there
+  if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main); // no other part shows them
 }
 
-// Sends one request; `take` gets the answer if the lens still shows the trace, and a frame is drawn unless it returns
-// false. A new request of the same kind cancels the former one.
-export function askOnce(lens, kind, key, question, take) {
+// Sends one request; `accept` gets the answer if the lens still shows the trace; then a frame is drawn unless it
+// returns false. A new request of the same kind cancels the former one.
+export function askOnce(lens, kind, key, question, accept) {
   const { data, page } = lens;
-  const last = data.asked.get(kind);
-  if (last?.key === key && (last.open || performance.now() - last.at < ASKED_AGAIN)) return;
-  last?.stop.abort();
+  const former = data.asked.get(kind);
+  if (former?.key === key && (former.open || performance.now() - former.at < ASKED_AGAIN)) return;
+  former?.stop.abort();
   const request = { key, open: true, at: performance.now(), stop: new AbortController() };
   data.asked.set(kind, request);
   question({ signal: request.stop.signal })
     .then((answer) => {
       if (!page.alive || request.stop.signal.aborted) return;
-      const seen = take(answer); // an answer that can't be read counts as failed
+      const result = accept(answer); // an unreadable answer counts as failed
       data.asked.delete(kind);
-      if (seen !== false) page.schedule();
-      askNow(lens); // the next question does not wait for a frame
+      if (result !== false) page.schedule();
+      askNow(lens); // the next request does not wait for a frame
     })
     .catch((error) => {
       if (!page.alive || request.stop.signal.aborted) return;
@@ -144,13 +143,13 @@ export function askOnce(lens, kind, key, question, take) {
     });
 }
 
-// Cancels what was asked for another picture.
+// Cancels the requests of another picture.
 export function stopAsking(data) {
   for (const { stop } of data.asked.values()) stop.abort();
   data.asked.clear();
 }
 
-// The next layer to fetch: first those on show, then their neighbours, then what wall and film lack, rounded where the
+// The next layer to fetch: first those on show, then their neighbours, then those of wall and film, rounded where the
 // source rounds: [entry, layer, whether rounded], or null.
 function wantedLayer({ choice, data, frame, page }) {
   const { view } = choice,
@@ -161,43 +160,44 @@ function wantedLayer({ choice, data, frame, page }) {
   if (shown.wholeArrived) layers.push([whole, view.layer]);
   if (other && view.beside === "compare") layers.push([other, sameLayer(view.layer, main.pack, other.pack)]);
   const answering = shown.wholeArrived ? whole : main;
-  const { found, pack } = frame.collapse; // a sentence names its weight
-  if (found && pack === shown.drawn.pack) layers.push([answering, found.layer]);
+  const { found: strongest, pack } = frame.collapse; // a sentence names its weight
+  if (strongest && pack === shown.drawn.pack) layers.push([answering, strongest.layer]);
   const rounded = isRounded(choice, data);
   const { sparing } = main.trace ?? {};
   if (!sparing) layers.push([main, view.layer + 1, rounded], [main, view.layer - 1, rounded]);
   const isMissing = ([entry, layer, rounded]) =>
     layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? drawnOf(entry) : entry).pack, layer);
   const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // See's moments lie in the later layers
-  const more = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
+  const optional = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
     .filter((layer) => !inSee || choice.filmLooked || !(rounded || sparing) || isLate(layer, main.pack))
     .map((layer) => [answering, layer, rounded]);
-  return layers.find(isMissing) ?? more[0] ?? null;
+  return layers.find(isMissing) ?? optional[0] ?? null;
 }
 
-// Whether all layers that the view may show are here.
+// Whether all layers that the view may show have arrived.
 export const isComplete = (lens) => !wantedLayer(lens);
 
 function askForLayer(lens, { trace, id }, layer, rounded) {
   const { choice, data } = lens;
-  const question = (how) => data.host.source.layers(trace, [layer], { ...how, ...(rounded && { rounded }) });
+  const question = (options) => data.host.source.layers(trace, [layer], { ...options, ...(rounded && { rounded }) });
   askOnce(lens, "layers", `${id} ${layer}${rounded ? " rounded" : ""}`, question, (bytes) => {
     if (rounded) receiveRounded(data, id, bytes);
     else keepNew(data, receive(data, trace, bytes));
     if (id === data.other?.id || layer === choice.view.layer || choice.view.beside === "wall") return true;
-    paintFilmSoon(lens); // which alone shows it
+    paintFilmSoon(lens); // only the film shows it
     return isComplete(lens);
   });
 }
 
-function askForMatrix(lens, { what, entry, layer }) {
+function askForMatrix(lens, { what: need, entry, layer }) {
   const { data } = lens;
   const { source } = data.host;
-  const offered = Object.values(WAYS).find(({ needs }) => needs === what)?.offer ?? what;
-  if (!canAsk(data, offered)) return;
-  const question = (how) => (what === "flows" ? source.flows(entry.trace, how) : source[what](entry.trace, layer, how));
-  askOnce(lens, what, `${entry.id} ${layer}`, question, (values) =>
-    takeMatrix(data, lens.frame, { what, entry, layer, values }),
+  const offer = Object.values(WAYS).find(({ needs }) => needs === need)?.offer ?? need;
+  if (!canAsk(data, offer)) return;
+  const question = (options) =>
+    need === "flows" ? source.flows(entry.trace, options) : source[need](entry.trace, layer, options);
+  askOnce(lens, need, `${entry.id} ${layer}`, question, (values) =>
+    takeMatrix(data, lens.frame, { what: need, entry, layer, values }),
   );
 }
 
@@ -210,7 +210,7 @@ function askForLocked(lens, kind) {
     { shown } = lens.frame;
   const { trace } = shown.wholeArrived ? whole : main;
   const { query } = view;
-  const question = (how) => data.host.source[kind](trace, query, how);
+  const question = (options) => data.host.source[kind](trace, query, options);
   askOnce(lens, kind, `${trace.id} ${query}`, question, (values) => {
     data.overlay = { what: kind, query, id: trace.id, values: decodeHalves(values) };
   });
@@ -220,35 +220,35 @@ function askForWhole(lens) {
   const { choice, data } = lens;
   const { view } = choice,
     { main } = data;
-  const from = putFrom(choice, data);
-  const pass = { ...passOf(choice, lens.frame), ...(from && { from }) };
-  const question = async (how) => {
-    const trace = await data.host.source.whole(main.trace, pass, how).catch((error) => {
-      if (error.status === 400 && pass.cut) lens.page.choose({ cut: "" }); // a link may say anything
+  const source = putFrom(choice, data);
+  const pass = { ...passOf(choice, lens.frame), ...(source && { from: source }) };
+  const question = async (options) => {
+    const trace = await data.host.source.whole(main.trace, pass, options).catch((error) => {
+      if (error.status === 400 && pass.cut) lens.page.choose({ cut: "" }); // a link may hold an impossible cut
       throw error;
     });
-    return { trace, bytes: await data.host.source.layers(trace, [view.layer], how) };
+    return { trace, bytes: await data.host.source.layers(trace, [view.layer], options) };
   };
-  askOnce(lens, "whole", `${main.id} ${pass.scale} ${pass.cut} ${from}`, question, ({ trace, bytes }) => {
+  askOnce(lens, "whole", `${main.id} ${pass.scale} ${pass.cut} ${source}`, question, ({ trace, bytes }) => {
     data.whole = receive(data, trace, bytes);
     keepNew(data, data.whole);
   });
 }
 
-// Drops whole passes: the dial may ask for a hundred of them while one picture is on show.
+// Drops whole passes: the dial may ask for a hundred of them for one picture.
 const keepNew = (data, entry) => dropOld(data, [data.main, data.other, data.whole, entry].filter(Boolean));
 
 function askForNames(lens, { trace, id }) {
   const { data } = lens;
   const layer = missingNames(lens.choice, data);
   if (layer < 0) return;
-  const question = (how) => data.host.source.names(trace, layer, how);
+  const question = (options) => data.host.source.names(trace, layer, options);
   askOnce(lens, "names", `${id} ${layer}`, question, (heads) => takeNames(data, id, layer, heads));
 }
 
-// Fetches the picture of a trace and the head on view. The former picture stays until both are here.
+// Fetches the picture of a trace and the head on view. The former picture stays until both have arrived.
 
-// The entries of these traces, or null if another request came meanwhile. Throws if the source refuses.
+// The entries of these traces, or null if a newer request has replaced this one. Throws if the source refuses.
 export async function bring(data, page, traces, view) {
   data.coming?.abort();
   data.coming = new AbortController();
@@ -262,18 +262,22 @@ export async function bring(data, page, traces, view) {
   }
 }
 
-// The entry of a person's own picture, with all layers that its best moment may be in: the picture opens with that.
+// The entry of a person's own picture, with all layers in which its best moment may lie: the picture opens with that.
 export async function bringBest(data, page, trace) {
   data.coming?.abort();
   data.coming = new AbortController();
   const { signal } = data.coming;
   const { source } = data.host;
   try {
-    const coming = receivePicture(data, trace, signal).catch((error) => withoutPicture(page, trace, error, signal));
-    const late = Array.from({ length: trace.layers }, (_, n) => n).slice(Math.floor(trace.layers / 2));
-    const missing = late.filter((layer) => !holdsAll(data.packs.get(trace.id)?.pack ?? { stored: new Map() }, layer));
-    if (missing.length) receive(data, trace, await source.layers(trace, missing, { signal }));
-    const entry = Object.assign(data.packs.get(trace.id), { trace, picture: await coming });
+    const picturePromise = receivePicture(data, trace, signal).catch((error) =>
+      withoutPicture(page, trace, error, signal),
+    );
+    const lateLayers = Array.from({ length: trace.layers }, (_, n) => n).slice(Math.floor(trace.layers / 2));
+    const missingLate = lateLayers.filter(
+      (layer) => !holdsAll(data.packs.get(trace.id)?.pack ?? { stored: new Map() }, layer),
+    );
+    if (missingLate.length) receive(data, trace, await source.layers(trace, missingLate, { signal }));
+    const entry = Object.assign(data.packs.get(trace.id), { trace, picture: await picturePromise });
     const scene = signal.aborted ? null : await searchAll(data, entry, signal);
     return scene && { entry, scene };
   } catch (error) {
@@ -290,12 +294,12 @@ async function bringOne(data, page, trace, view, signal) {
   return Object.assign(entry, { trace, picture });
 }
 
-// The source chooses a layer where the view has none, or one that this network lacks.
+// The source chooses a layer if the view has none, or one that this network lacks.
 async function headOnView(data, trace, view, signal) {
   const { source } = data.host;
   const { layer, head } = headWanted(view);
-  const known = data.packs.get(trace.id);
-  if (known && (layer === null || layer >= known.pack.layers || holdsHead(known.pack, layer, head))) return known;
+  const entry = data.packs.get(trace.id);
+  if (entry && (layer === null || layer >= entry.pack.layers || holdsHead(entry.pack, layer, head))) return entry;
   const bytes = await source
     .layers(trace, layer === null ? null : [layer], { heads: [head], signal })
     .catch((error) => {
@@ -308,11 +312,11 @@ async function headOnView(data, trace, view, signal) {
 // {layer: null where the source chooses, head}
 export const headWanted = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
 
-// An address may say anything.
+// An address may hold anything.
 const numberIn = (word) => (/^\d{1,3}$/.test(String(word ?? "")) ? Number(word) : null);
 
 function withoutPicture(page, trace, error, signal) {
   if (signal.aborted) throw error;
-  say(page.refs.message, "The image could not be read; its attention still can.");
+  setText(page.refs.message, "The image could not be read; its attention still can.");
   return { ...trace.picture, bitmap: null };
 }

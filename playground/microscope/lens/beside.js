@@ -9,7 +9,7 @@ import { nearnessSentence, placeName, spread } from "../core/sentence.js";
 import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js";
 import { FIRST_WAY, WAYS, wayOf } from "../core/ways.js";
 import { drawCells, drawColourBar } from "../drawing/charts.js";
-import { makeCanvas, makeHeat, say, show } from "../drawing/dom.js";
+import { makeCanvas, makeHeat, setText, setVisible } from "../drawing/dom.js";
 import { drawConvolution, drawPicture, drawRead, drawWall, printParts, wallCells } from "../drawing/draw.js";
 import { heatInto, makePhoto, makePrint, printNothing } from "../drawing/light.js";
 import { missingMatrix, otherMap, printComponents } from "./features.js";
@@ -18,18 +18,18 @@ import { otherSize, photoOf, printPatches, rampOf } from "./layout.js";
 import { brightestFrom, titleOf, tokenName, writeOther } from "./readouts.js";
 import { depthOf, isMap, isMean, layersAtHand } from "./state.js";
 
-// The second picture without a network: patches that a filter of colour and place lights from the same patch.
+// The second picture without a network: the filter by colour and place, for the same patch.
 
 const PIXELS = 8; // pixels along each side of a patch, for its mean colour
 export const FILTER_TITLE = "no network: colour and nearness alone";
 
-// Closing it shows the former second picture again.
+// Closing the filter shows the former second picture again.
 export function toggleNearness(choice, data, page) {
-  const former = data.other ? "compare" : "convolution";
-  page.choose({ beside: choice.view.beside === "filter" ? former : "filter" });
+  const formerSide = data.other ? "compare" : "convolution";
+  page.choose({ beside: choice.view.beside === "filter" ? formerSide : "filter" });
 }
 
-// (patches,) the filter's row for this patch; null where no picture can be read.
+// (patches,) the filter's row for this patch; null if the picture's pixels can't be read.
 function nearnessOf({ main }, { nearness }, patch) {
   const { bitmap } = main.picture;
   if (!bitmap || patch < 0) return null;
@@ -55,16 +55,30 @@ export function paintNearness({ choice, data, frame, page }) {
   const { main } = data,
     { nearness } = frame,
     { refs } = page;
-  const { twin } = refs;
+  const { twin: canvas } = refs;
   const image = main.picture.bitmap;
   const { print } = nearness;
-  if (!print || print.photo.image !== image || print.canvas.width !== twin.width || print.canvas.height !== twin.height)
-    nearness.print = makePrint(makePhoto(image, twin.width, twin.height));
-  const drawn = nearnessPicture(choice, data, frame);
-  drawNearness(choice, frame, twin.getContext("2d"), twin.width, twin.height, nearness.print, drawn, frame.unit);
-  say(refs.twinBadge, drawn.row ? FILTER_TITLE : whyNot(data, frame));
-  show(refs.twinBadge, true);
-  writeNearness(choice, frame, page, drawn);
+  if (
+    !print ||
+    print.photo.image !== image ||
+    print.canvas.width !== canvas.width ||
+    print.canvas.height !== canvas.height
+  )
+    nearness.print = makePrint(makePhoto(image, canvas.width, canvas.height));
+  const picture = nearnessPicture(choice, data, frame);
+  drawNearness(
+    choice,
+    frame,
+    canvas.getContext("2d"),
+    canvas.width,
+    canvas.height,
+    nearness.print,
+    picture,
+    frame.unit,
+  );
+  setText(refs.twinBadge, picture.row ? FILTER_TITLE : reasonWithoutRow(data, frame));
+  setVisible(refs.twinBadge, true);
+  writeNearness(choice, frame, page, picture);
 }
 
 // The same for a file, at the file's size.
@@ -77,7 +91,7 @@ function drawNearness(choice, frame, context, width, height, print, { row, domai
   drawPicture(context, width, height, print.canvas, picture, unit);
 }
 
-// {row, domain, picture: see drawPicture}: what is drawn. The words are made of the same.
+// {row, domain, picture: see drawPicture}. The words describe the same.
 function nearnessPicture({ view }, data, frame) {
   const { shown } = frame;
   const { mark } = shown;
@@ -86,15 +100,15 @@ function nearnessPicture({ view }, data, frame) {
   const row = nearnessOf(data, frame, mark);
   if (!row) return { row, domain: null, picture };
   const domain = ownExposure(row, 0, { prefixCount: 0, tokens: patches }, FIRST_WAY, view.ceiling, view.log);
-  const best = largestIndex(row, 0, patches);
-  picture.tag = { patch: best, text: percent(row[best]), colour: ROLES.key };
+  const brightest = largestIndex(row, 0, patches);
+  picture.tag = { patch: brightest, text: percent(row[brightest]), colour: ROLES.key };
   picture.clipped = clippedPatches(row, 0, patches, domain.high)
-    .filter((patch) => patch !== best)
+    .filter((patch) => patch !== brightest)
     .map((patch) => ({ patch, text: bareShare(row[patch]) }));
   return { row, domain, picture };
 }
 
-const whyNot = ({ main }, { shown }) =>
+const reasonWithoutRow = ({ main }, { shown }) =>
   main.picture.bitmap
     ? `A filter of colours has no ${tokenName(shown.token, shown.pack)} token.`
     : "The picture could not be read: a filter needs its colours.";
@@ -106,32 +120,32 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
     { shown } = frame;
   refs.filterBar.style.visibility = row ? "" : "hidden";
   if (!row) {
-    say(refs.filterExposed, "");
-    say(refs.filterWords, "");
+    setText(refs.filterExposed, "");
+    setText(refs.filterWords, "");
     return;
   }
   const { rows, columns, patches } = shown.pack;
-  const seen = spread(row, 0, rows, columns, shown.mark, view.k);
-  const above = clippedPatches(row, 0, patches, domain.high).length;
-  say(refs.filterExposed, brightestFrom(domain.high, above, seen.value, FIRST_WAY));
-  const sentence = nearnessSentence({ k: view.k, seen, place: placeName(seen.best, columns) });
+  const summary = spread(row, 0, rows, columns, shown.mark, view.k);
+  const clippedCount = clippedPatches(row, 0, patches, domain.high).length;
+  setText(refs.filterExposed, brightestFrom(domain.high, clippedCount, summary.value, FIRST_WAY));
+  const sentence = nearnessSentence({ k: view.k, seen: summary, place: placeName(summary.best, columns) });
   const words = [sentence, sharedWords(choice, frame, row)].join(" ");
-  say(refs.filterWords, words.replaceAll(" %", "\u00a0%")); // on one line
+  setText(refs.filterWords, words.replaceAll(" %", "\u00a0%")); // stays on one line
   const { filterBar: bar } = refs;
   if (!bar.width) return;
   const legend = { ...domain, unit: "percent", open: domain.high < 1 };
   drawColourBar(bar.getContext("2d"), bar.width, bar.height, rampOf(choice, frame), legend, frame.unit, frame.colours);
 }
 
-// How much of the head's row the filter explains. Only for rows of weights.
-function sharedWords(choice, frame, filtered) {
+// The share of the head's row that the filter explains. Only for rows of weights.
+function sharedWords(choice, frame, filterRow) {
   const { view } = choice,
     { shown } = frame;
   if (view.direction !== "row" || !wayOf(view).rows || !shown.answers.ready[view.head]) return "";
-  const share = inCommon(...rowOnShow(choice, frame), filtered, shown.mark);
-  const how = isMuch(share) ? "much the same" : "another";
+  const share = inCommon(...rowOnShow(choice, frame), filterRow, shown.mark);
+  const comparison = isMuch(share) ? "much the same" : "another";
   const head = isMean(choice, frame) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
-  return `The row of layer ${view.layer}, ${head} is ${how}: ${percent(share)} in common.`;
+  return `The row of layer ${view.layer}, ${head} is ${comparison}: ${percent(share)} in common.`;
 }
 
 const rowOnShow = ({ view }, { shown: { answers, pack } }) => [
@@ -139,10 +153,10 @@ const rowOnShow = ({ view }, { shown: { answers, pack } }) => [
   view.head * pack.tokens + pack.prefixCount,
 ];
 
-// The overlap of the head's row with the filter's, 0 to 1; null where there is nothing to compare.
+// The overlap of the head's row with the filter's, 0 to 1; null if there is no row.
 export function nearnessShare(choice, data, frame, patch) {
-  const filtered = nearnessOf(data, frame, patch);
-  return filtered && inCommon(...rowOnShow(choice, frame), filtered, patch);
+  const filterRow = nearnessOf(data, frame, patch);
+  return filterRow && inCommon(...rowOnShow(choice, frame), filterRow, patch);
 }
 
 const CELLS = { low: 0, high: 0.25, log: false }; // 25 %: the weight in the middle of the 3 × 3 kernel
@@ -169,7 +183,7 @@ export function paintTwin({ choice, data, frame, page }) {
   drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, photo, frame.twin, frame.unit);
   drawRead(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, frame.twin, frame.unit);
 
-  if (!choice.more) return; // the cells are folded away
+  if (!choice.more) return; // the cells are folded
   const { k } = view;
   const canvas = refs.kernelCells;
   if (frame.kernelKey !== `${k}`) {
@@ -186,8 +200,8 @@ export function paintTwin({ choice, data, frame, page }) {
       frame.colours,
     );
   }
-  const readable = mark >= 0 && answers.ready[view.head];
-  const values = readable ? (i) => weightAround(choice, frame, i) : () => NaN;
+  const isReadable = mark >= 0 && answers.ready[view.head];
+  const values = isReadable ? (i) => weightAround(choice, frame, i) : () => NaN;
   drawCells(
     refs.rowCells.getContext("2d"),
     canvas.width,
@@ -224,26 +238,36 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
   if (!frame.wallHeat || frame.wallHeat.canvas.width !== width || frame.wallHeat.canvas.height !== height)
     frame.wallHeat = makeHeat(height, width);
   const { wallHeat } = frame;
-  // The picture shows through faintly, at one pixel a patch.
+  // The picture shows through faintly, at one pixel for each patch.
   frame.patchPhoto ??= makePhoto(frame.photo.image, pack.columns, pack.rows);
 
   for (let layer = 0; layer < pack.layers; layer++) {
     if (!holds(pack, layer)) continue;
     for (let head = 0; head < pack.heads; head++) {
-      const to = layer * pack.rows * width + head * pack.columns;
+      const start = layer * pack.rows * width + head * pack.columns;
       const values = answerCell(answers, layer, head, token, shown.scale, shown.what, view.direction);
       if (!values) {
         for (let r = 0; r < pack.rows; r++)
-          wallHeat.pixels.fill(NOT_READY, to + r * width, to + r * width + pack.columns);
+          wallHeat.pixels.fill(NOT_READY, start + r * width, start + r * width + pack.columns);
         continue;
       }
       const ownScale = view.colours === "own" || WAYS[shown.what].spread;
       const domain = ownScale ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
-      heatInto(wallHeat.pixels, to, width, values, pack.prefixCount, pack.rows, pack.columns, frame.patchPhoto, domain);
+      heatInto(
+        wallHeat.pixels,
+        start,
+        width,
+        values,
+        pack.prefixCount,
+        pack.rows,
+        pack.columns,
+        frame.patchPhoto,
+        domain,
+      );
     }
   }
   wallHeat.context.putImageData(wallHeat.data, 0, 0);
-  say(refs.otherFoot, [WALL_TEXT, waySign(choice, data, frame)].filter(Boolean).join(" · "));
+  setText(refs.otherFoot, [WALL_TEXT, waySign(choice, data, frame)].filter(Boolean).join(" · "));
   frame.wallCells = drawHeads(
     choice,
     data,
@@ -256,13 +280,21 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
   );
 }
 
-// Draws all heads as last computed, on the screen or in a file. Returns where the thumbnails lie.
+// Draws all heads as last computed, on the screen or in a file. Returns the places of the thumbnails.
 export function drawHeads({ view }, data, { shown, wallHeat }, context, w, h, colours, unit) {
   const { pack } = shown;
   const { rows, columns, headNumbers } = pack;
   const cells = wallCells(w, h, layersAtHand(data), pack.heads, rows, columns, unit);
-  const missing = (layer) => !holdsAll(shown.drawn.pack, layer);
-  const picture = { rows, columns, smooth: view.smooth, layer: view.layer, head: view.head, headNumbers, missing };
+  const isMissing = (layer) => !holdsAll(shown.drawn.pack, layer);
+  const picture = {
+    rows,
+    columns,
+    smooth: view.smooth,
+    layer: view.layer,
+    head: view.head,
+    headNumbers,
+    missing: isMissing,
+  };
   drawWall(context, w, h, cells, wallHeat.canvas, picture, colours, unit);
   return cells;
 }
@@ -290,7 +322,7 @@ export function paintOther(lens) {
   writeOther(lens, other, { token, layer, head, row, bits: row ? entropyBits(row, 0, pack.tokens) : NaN });
 }
 
-// The same head's row for the same place in the compared picture; values: null until that picture is here.
+// The same head's row for the same place in the compared picture; values: null until that picture has arrived.
 export function rowBeside({ view }, { main, other }, { shown }) {
   const { pack, answers } = other;
   const token = sameToken(shown.token, main.pack, pack);
@@ -301,16 +333,16 @@ export function rowBeside({ view }, { main, other }, { shown }) {
   return { token, layer, head, values };
 }
 
-// Similarity of the compared picture's patches to the patch that asks in the first one; or that picture's own colours
-// and lengths.
+// Similarity of the compared picture's patches to the asking patch of the first one; or that picture's own colours and
+// lengths.
 function paintOtherMap({ choice, data, frame, page }, other) {
   const { view } = choice;
   const { pack } = other;
   const { prefixCount } = pack;
   const map = otherMap(choice, data, frame);
   photoOf(data, frame, page, other);
-  say(page.refs.twinBadge, titleOf(other));
-  show(page.refs.twinBadge, true);
+  setText(page.refs.twinBadge, titleOf(other));
+  setVisible(page.refs.twinBadge, true);
   let tag = null,
     words = map ? "" : "Features of two models are not to be compared; the rollout is drawn for the first picture.";
   if (!map) printNothing(frame.otherPrint);
@@ -322,28 +354,29 @@ function paintOtherMap({ choice, data, frame, page }, other) {
     if (map.shared) words = "Both pictures share their components: what is alike has the same colour in both.";
   } else {
     // two models have no common scale
-    const both = comparesNumbers(choice, data, frame) && frame.shown.mainDomain;
-    const domain = both || ownDomain(map.values, prefixCount, pack.tokens, false, true);
+    const sharedDomain = comparesNumbers(choice, data, frame) && frame.shown.mainDomain;
+    const domain = sharedDomain || ownDomain(map.values, prefixCount, pack.tokens, false, true);
     printPatches(choice, frame, frame.otherPrint, map.values, prefixCount, pack, domain);
-    const best = largestIndex(map.values, prefixCount, pack.tokens);
-    if (map.asked < 0) tag = { patch: best - prefixCount, text: shortNumber(map.values[best]), colour: ROLES.key };
+    const largest = largestIndex(map.values, prefixCount, pack.tokens);
+    if (map.asked < 0)
+      tag = { patch: largest - prefixCount, text: shortNumber(map.values[largest]), colour: ROLES.key };
     if (wayOf(view).resembles && map.asked < 0) {
       words = [
-        `Most alike here: patch ${tokenName(best, pack)}, cosine ${shortNumber(map.values[best])}.`,
+        `Most alike here: patch ${tokenName(largest, pack)}, cosine ${shortNumber(map.values[largest])}.`,
         matchWords(map.match),
       ].join(" ");
     }
   }
   if (missingMatrix(choice, data, frame)) words = "Its features are on their way.";
   setOther(choice, frame, page, other, map?.asked >= 0 ? map.asked - prefixCount : -1, tag);
-  say(page.refs.otherFoot, words);
+  setText(page.refs.otherFoot, words);
 }
 
 // Whether both maps have one scale, so that 0.48 has the same colour in both.
 export const comparesNumbers = (choice, data, frame) =>
   choice.view.beside === "compare" && wayOf(choice.view).needs === "features" && Boolean(otherMap(choice, data, frame));
 
-// Whether the two parts match, or one of them resembles a third part more.
+// Whether the two parts match, or a third part resembles one of them more.
 const matchWords = (match) =>
   match === null ? "" : match < 0 ? "No match: that patch resembles another one here more." : "They match, both ways.";
 

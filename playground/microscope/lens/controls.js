@@ -1,9 +1,9 @@
-// Pointer, keys and buttons. All that they change goes through lens.choose({…}).
+// Pointer, keys and buttons. All their changes go through lens.choose({…}).
 
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { dialToScale, queryOf, sameToken, scaleOf, scaleToDial, tokenOf } from "../core/view.js";
 import { canBeLit } from "../core/ways.js";
-import { cutTo, makeCanvas, say, show } from "../drawing/dom.js";
+import { cutTo, makeCanvas, setText, setVisible } from "../drawing/dom.js";
 import { wallCellAt } from "../drawing/draw.js";
 import { closeSums, holdsLine, openSums } from "./arithmetic.js";
 import { toggleNearness } from "./beside.js";
@@ -15,9 +15,9 @@ import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";
 import { canAsk, depthOf, layersAtHand } from "./state.js";
 
-// Sets buttons and sliders from the view, whoever changed it.
+// Sets buttons and sliders from the view.
 
-// What the canvas of the second picture shows.
+// The content of the second picture's canvas.
 const TWINS = {
   convolution: "What a convolution reads at the same patch",
   compare: "The compared picture, asked at the same place",
@@ -31,62 +31,62 @@ export function valueOfButton(button) {
   return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
 }
 
-// The way that is drawn, where the view asks for an impossible one.
-const chosen = (view, key) => (key === "draw" && !canBeLit(view) ? "heat" : view[key]);
+// The way that is drawn if the view asks for an impossible one.
+const shownValue = (view, key) => (key === "draw" && !canBeLit(view) ? "heat" : view[key]);
 
-// `from`: the control that a person is using, which is left alone.
-export function showChoices(choice, data, page, from = "") {
+// `source`: the control in use, which stays unchanged.
+export function showChoices(choice, data, page, source = "") {
   const { view } = choice,
     { main } = data,
     { root, refs } = page;
   for (const group of root.querySelectorAll("[data-choice]")) {
     for (const button of group.querySelectorAll("[data-value]")) {
-      button.setAttribute("aria-pressed", String(valueOfButton(button) === chosen(view, group.dataset.choice)));
+      button.setAttribute("aria-pressed", String(valueOfButton(button) === shownValue(view, group.dataset.choice)));
     }
   }
   root.querySelector('[data-choice="draw"] [data-value="light"]').disabled = !canBeLit(view);
-  show(refs.link, data.host.link !== null);
-  show(refs.showMe, Boolean(data.host.showMe));
-  for (const element of root.querySelectorAll("[data-ask]")) show(element, canAsk(data, element.dataset.ask));
+  setVisible(refs.link, data.host.link !== null);
+  setVisible(refs.showMe, Boolean(data.host.showMe));
+  for (const element of root.querySelectorAll("[data-ask]")) setVisible(element, canAsk(data, element.dataset.ask));
   for (const element of root.querySelectorAll("[data-section]"))
-    show(element, Boolean(main.pack.header.sections[element.dataset.section]));
-  show(refs.wallTab, main.pack.stored.size > 1 || canAsk(data, "layers")); // of one layer all heads are shown anyway
-  show(refs.compareTab, Boolean(data.other) || canAsk(data, "compare"));
-  say(refs.layerRange, layerRange(data));
-  const within = layersAtHand(data);
-  refs.layer.min = String(within[0]);
-  refs.layer.max = String(within.at(-1));
+    setVisible(element, Boolean(main.pack.header.sections[element.dataset.section]));
+  setVisible(refs.wallTab, main.pack.stored.size > 1 || canAsk(data, "layers")); // one layer's heads are all on show
+  setVisible(refs.compareTab, Boolean(data.other) || canAsk(data, "compare"));
+  setText(refs.layerRange, layerRange(data));
+  const layers = layersAtHand(data);
+  refs.layer.min = String(layers[0]);
+  refs.layer.max = String(layers.at(-1));
   refs.layer.value = String(view.layer);
   const layerNow = saidHere(page, "layerNow", `layer ${view.layer}, ${layerRange(data)}`, { layer: view.layer });
   refs.layer.setAttribute("aria-valuetext", layerNow);
   refs.layer.disabled = main.pack.stored.size < 2 && !canAsk(data, "layers");
-  if (from !== "dial")
+  if (source !== "dial")
     refs.dial.value = String(Math.round(1000 * scaleToDial(scaleOf(view, main.pack), main.pack.scale)));
   for (const button of refs.tokens.querySelectorAll("button")) {
     button.setAttribute("aria-pressed", String(button.dataset.token === view.query && view.locked));
   }
   page.thumbs.forEach(({ button }, head) => button.setAttribute("aria-pressed", String(head === view.head)));
   refs.hold.setAttribute("aria-pressed", String(view.ceiling !== "auto"));
-  say(refs.hold, view.ceiling === "auto" ? "hold exposure" : "exposure held");
+  setText(refs.hold, view.ceiling === "auto" ? "hold exposure" : "exposure held");
   const convolution = view.beside === "convolution";
-  show(refs.twinFoot, convolution);
-  show(refs.nines, convolution);
-  show(refs.otherFoot, !convolution && view.beside !== "filter");
-  show(refs.filterFoot, view.beside === "filter");
+  setVisible(refs.twinFoot, convolution);
+  setVisible(refs.nines, convolution);
+  setVisible(refs.otherFoot, !convolution && view.beside !== "filter");
+  setVisible(refs.filterFoot, view.beside === "filter");
   root.classList.toggle("more", choice.more);
   refs.more.setAttribute("aria-expanded", String(choice.more));
-  say(refs.more, choice.more ? "Less" : "More");
-  refs.kernelSizes.classList.toggle("extra", view.k === 3); // a chosen size stays in sight
-  show(refs.nine, convolution);
-  show(refs.twin, view.beside !== "wall");
+  setText(refs.more, choice.more ? "Less" : "More");
+  refs.kernelSizes.classList.toggle("extra", view.k === 3); // a chosen size stays visible
+  setVisible(refs.nine, convolution);
+  setVisible(refs.twin, view.beside !== "wall");
   refs.twin.setAttribute("aria-label", TWINS[view.beside] ?? "");
-  show(refs.wall, view.beside === "wall");
-  if (view.beside === "wall") show(refs.twinBadge, false);
+  setVisible(refs.wall, view.beside === "wall");
+  if (view.beside === "wall") setVisible(refs.twinBadge, false);
   else if (view.beside === "compare" && !data.other)
-    say(refs.otherFoot, "Choose a second image or model to compare with.");
-  say(refs.convolutionTab, `${view.k}×${view.k} convolution`);
+    setText(refs.otherFoot, "Choose a second image or model to compare with.");
+  setText(refs.convolutionTab, `${view.k}×${view.k} convolution`);
   root.dataset.beside = view.beside;
-  say(refs.curveCount, String(view.k * view.k));
+  setText(refs.curveCount, String(view.k * view.k));
 }
 
 // The thumbnails and special tokens of this pack, as buttons.
@@ -102,11 +102,11 @@ export function buildHeads({ main }, page) {
     const canvas = makeCanvas(pack.columns, pack.rows);
     const label = document.createElement("span"),
       name = document.createElement("b"),
-      reach = document.createElement("i");
+      mark = document.createElement("i");
     name.textContent = String(number);
-    label.append(name, reach);
+    label.append(name, mark);
     button.append(canvas, label);
-    return { button, canvas, number: reach, said: "", print: null };
+    return { button, canvas, number: mark, said: "", print: null };
   });
   refs.heads.replaceChildren(...page.thumbs.map(({ button }) => button));
   const words = document.createElement("span");
@@ -136,7 +136,7 @@ export function buildHeads({ main }, page) {
 
 // ---------------------------------------------------------------------------------------------------------- pointing
 
-// The token under the last pointer event, computed once a frame: a mouse may move ten times between two.
+// The token under the last pointer event, computed once for each frame: a mouse may move ten times between two.
 export function tokenUnder({ choice, data: { main, other }, frame, page: { refs } }) {
   const { pointer, view } = choice;
   const box = pointer.target.getBoundingClientRect();
@@ -154,7 +154,7 @@ export function tokenUnder({ choice, data: { main, other }, frame, page: { refs 
   return pack === main.pack ? token : sameToken(token, pack, main.pack);
 }
 
-function leave(choice, data, page, event) {
+function pointerLeft(choice, data, page, event) {
   if (holdsLine(choice, page, event)) return;
   choice.aim = choice.hoverOther = -1;
   choice.pointer.fresh = false;
@@ -166,24 +166,24 @@ function leave(choice, data, page, event) {
 export function bindPointer(lens) {
   const { choice, data, frame, page } = lens;
   for (const canvas of [page.refs.picture, page.refs.twin]) {
-    const follow = (event) => {
+    const followPointer = (event) => {
       Object.assign(choice.pointer, { target: canvas, x: event.clientX, y: event.clientY, fresh: true });
       choice.everHovered = true;
       page.schedule(true);
     };
-    canvas.addEventListener("pointermove", follow);
+    canvas.addEventListener("pointermove", followPointer);
     canvas.addEventListener("pointerdown", (event) => {
       if (event.pointerType !== "mouse") canvas.setPointerCapture?.(event.pointerId);
-      follow(event);
+      followPointer(event);
     });
-    canvas.addEventListener("pointerleave", (event) => leave(choice, data, page, event));
-    canvas.addEventListener("pointercancel", (event) => leave(choice, data, page, event));
+    canvas.addEventListener("pointerleave", (event) => pointerLeft(choice, data, page, event));
+    canvas.addEventListener("pointercancel", (event) => pointerLeft(choice, data, page, event));
     canvas.addEventListener("click", (event) => {
       if (!data.main) return;
       Object.assign(choice.pointer, { target: canvas, x: event.clientX, y: event.clientY, fresh: false });
       const token = tokenUnder(lens),
         query = queryOf(token, data.main.pack);
-      // The pointer may have moved in this frame, before the click, without being read
+      // The pointer may have moved in this frame, before the click
       if (choice.hover >= 0) choice.hover = token;
       choice.aim = token;
       page.choose({ query, locked: !(choice.view.locked && choice.view.query === query) });
@@ -204,13 +204,13 @@ export function bindPointer(lens) {
 
 // -------------------------------------------------------------------------------------------------------------- keys
 
-const CLICKER = { PageDown: 1, PageUp: -1 }; // keys of a presenter's remote control
+const CLICKER = { PageDown: 1, PageUp: -1 }; // keys of a presentation remote
 const CLICKER_IN_PRESENT = { ...CLICKER, ArrowRight: 1, ArrowLeft: -1 };
 
-// The lens takes keys while the focus is in it or nowhere, as before anything was pressed.
+// The lens takes keys while the focus is inside it or nowhere.
 export function bindKeys(lens, signal) {
   const { root } = lens.page;
-  root.tabIndex = -1; // a click anywhere on it keeps the keys
+  root.tabIndex = -1; // a click anywhere on it makes it take keys
   root.addEventListener("keydown", (event) => actByKey(lens, event), { signal });
   document.addEventListener("keydown", (event) => event.target === document.body && actByKey(lens, event), { signal });
 }
@@ -224,9 +224,9 @@ function actByKey(lens, event) {
   const { pack } = main;
   const inSlider = event.target.tagName === "INPUT";
   const steps = choice.presenting && !inSlider ? CLICKER_IN_PRESENT : CLICKER;
-  const by = steps[event.key];
-  if (by && (stepScene(choice, data, page, by) || (choice.presenting && page.see?.stepMoment(by)))) {
-    // the key needs nothing more
+  const step = steps[event.key];
+  if (step && (stepScene(choice, data, page, step) || (choice.presenting && page.see?.stepMoment(step)))) {
+    // nothing else to do for this key
   } else if (event.key.startsWith("Arrow")) {
     if (inSlider || event.target !== refs.picture) return;
     const token = choice.hover >= 0 ? choice.hover : tokenOf(view.query, pack);
@@ -235,14 +235,14 @@ function actByKey(lens, event) {
     page.choose({ query: patchText(patch, pack.columns), locked: true });
   } else if (event.key === "Escape") {
     if (closeSheets(page) || closeSums(page)) return;
-    // The browser leaves its own full screen; where that was forbidden, the lens filled its frame and undoes that.
+    // The browser ends its own full screen; if that was forbidden, the lens filled its frame and leaves that here.
     if (choice.presenting && !document.fullscreenElement) togglePresenting(lens);
     else page.choose({ locked: false });
   } else if (event.key === "[" || event.key === "]") page.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
   else if (event.key === "," || event.key === ".") page.choose({ head: view.head + (event.key === "." ? 1 : -1) });
   else if (/^\d$/.test(event.key) && pack.headNumbers.includes(Number(event.key)))
     page.choose({ head: pack.headNumbers.indexOf(Number(event.key)) });
-  else if (event.key === "s") flip(choice, page);
+  else if (event.key === "s") flipScale(choice, page);
   else if (event.key === "d" && canBeLit(view)) page.choose({ draw: view.draw === "heat" ? "light" : "heat" });
   else if (event.key === "h") holdExposure(choice, frame, page);
   else if (event.key === "w") page.choose({ beside: view.beside === "wall" ? "convolution" : "wall" });
@@ -256,14 +256,14 @@ function actByKey(lens, event) {
   event.preventDefault();
 }
 
-// Keeps the exposure while the button is held: rows compare only at one exposure.
+// Holds the exposure while the button is pressed: rows compare only at one exposure.
 function holdExposure(choice, frame, page) {
   const { high } = frame.shown.mainDomain ?? {};
   if (choice.view.ceiling !== "auto") page.choose({ ceiling: "auto" });
   else if (high > 0) page.choose({ ceiling: Number(Math.min(1, high).toPrecision(3)) });
 }
 
-const flip = (choice, page) => page.choose({ scale: choice.view.scale === "on" ? "off" : "on" });
+const flipScale = (choice, page) => page.choose({ scale: choice.view.scale === "on" ? "off" : "on" });
 
 // ----------------------------------------------------------------------------------------------------------- buttons
 
@@ -278,8 +278,8 @@ export function bindButtons(lens) {
     else if (group) page.choose({ [group.dataset.choice]: valueOfButton(button) });
     if (button.dataset.head) page.choose({ head: Number(button.dataset.head) });
     if (button.dataset.token) {
-      const again = choice.view.locked && choice.view.query === button.dataset.token;
-      page.choose({ query: button.dataset.token, locked: !again });
+      const isChosen = choice.view.locked && choice.view.query === button.dataset.token;
+      page.choose({ query: button.dataset.token, locked: !isChosen });
     }
     if (button.dataset.step) step(choice, page, button.dataset.step);
     if (button.dataset.save) {
@@ -287,7 +287,7 @@ export function bindButtons(lens) {
       closeSheets(page);
     }
   });
-  refs.switch.addEventListener("click", () => flip(choice, page));
+  refs.switch.addEventListener("click", () => flipScale(choice, page));
   refs.offerGo.addEventListener("click", () => {
     const { layer, head } = frame.collapse.found ?? choice.view;
     page.choose({ layer, head });
@@ -296,9 +296,9 @@ export function bindButtons(lens) {
   refs.layer.addEventListener("input", () => page.choose({ layer: Number(refs.layer.value) }));
   refs.dial.addEventListener("input", () => {
     const t = Number(refs.dial.value) / 1000;
-    // The dial snaps to the trained scale and to none.
-    const { scale: own } = data.main.pack;
-    const scale = Math.abs(t - 0.5) < 0.012 ? "on" : Math.abs(t - 1) < 0.012 ? "off" : dialToScale(t, own);
+    // The dial snaps to the trained scale and to no scale.
+    const { scale: trainedScale } = data.main.pack;
+    const scale = Math.abs(t - 0.5) < 0.012 ? "on" : Math.abs(t - 1) < 0.012 ? "off" : dialToScale(t, trainedScale);
     page.choose({ scale }, "dial");
   });
   refs.drawing.addEventListener("click", () => toggleSheet(page, "drawing"));
@@ -307,7 +307,7 @@ export function bindButtons(lens) {
   refs.sending.addEventListener("click", () => openShare(lens));
   refs.link.addEventListener("click", () => {
     if (data.main.trace.private)
-      openShare(lens, "link"); // which says what does not travel
+      openShare(lens, "link"); // the sheet says what does not travel
     else copyLink(choice, data, page);
   });
   refs.more.addEventListener("click", () => {
@@ -321,9 +321,9 @@ export function bindButtons(lens) {
   refs.showMe.addEventListener("click", () => data.host.showMe());
 }
 
-// A press anywhere closes the sheets, except on a sheet or on what opens one.
+// A press anywhere closes the sheets, except on a sheet or on its opener.
 export function pressOutside(page, event) {
-  const isSheet = (one) => one.matches?.(".sheet, [aria-haspopup]") && page.root.contains(one);
+  const isSheet = (element) => element.matches?.(".sheet, [aria-haspopup]") && page.root.contains(element);
   if (!event.composedPath().some(isSheet)) closeSheets(page);
 }
 
@@ -341,18 +341,18 @@ export function openShare(lens, way = "picture") {
 
 function toggleSheet(page, name) {
   const { refs } = page;
-  const opening = refs[`${name}Sheet`].hidden;
+  const isOpening = refs[`${name}Sheet`].hidden;
   closeSheets(page);
-  show(refs[`${name}Sheet`], opening);
-  refs[name].setAttribute("aria-expanded", String(opening));
+  setVisible(refs[`${name}Sheet`], isOpening);
+  refs[name].setAttribute("aria-expanded", String(isOpening));
 }
 
 function closeSheets(page) {
-  let closed = false;
+  let isClosed = false;
   for (const name of ["drawing", "saving", "scenes", "sending"]) {
-    if (!page.refs[`${name}Sheet`].hidden) closed = true;
-    show(page.refs[`${name}Sheet`], false);
+    if (!page.refs[`${name}Sheet`].hidden) isClosed = true;
+    setVisible(page.refs[`${name}Sheet`], false);
     page.refs[name].setAttribute("aria-expanded", "false");
   }
-  return closed;
+  return isClosed;
 }

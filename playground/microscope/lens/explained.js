@@ -1,12 +1,12 @@
 // Maps that the source computes: relevance, occlusion and the logit lens. They explain the feature of the locked patch,
-// a label if the model has a classifier, or a text that somebody types. An occlusion arrives step by step. Each
-// relevance is shown with how well it foretells what blanking moves, once that has been measured.
+// a label if the model has a classifier, or a typed text. An occlusion arrives step by step. Each relevance is shown
+// with its rank correlation with the occlusion, once that has been measured.
 
 import { decodeHalves } from "../core/core.js";
 import { percent } from "../core/numbers.js";
 import { queryOf } from "../core/view.js";
 import { asks, trustWords, WAYS, wayOf, wayWords } from "../core/ways.js";
-import { say, show } from "../drawing/dom.js";
+import { setText, setVisible } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
 import { isExplained } from "./features.js";
 import { canAsk, entryShown, explainedBy, labelNow, labelsOf, overlayNow } from "./state.js";
@@ -29,27 +29,27 @@ export function bindExplained(page) {
   box.innerHTML = BOX;
   box.hidden = true;
   page.refs.legend.before(box);
-  const [ofLabel, ofBlank] = box.querySelectorAll("select");
-  for (const [value, words] of Object.entries(BLANKED)) ofBlank.add(new Option(words, value));
-  const ofText = box.querySelector("input");
-  ofText.addEventListener("change", () => page.choose({ text: ofText.value.trim() }));
-  ofLabel.addEventListener("change", () => page.choose({ label: ofLabel.value }));
-  ofBlank.addEventListener("change", () => page.choose({ blank: ofBlank.value }));
+  const [labelSelect, blankSelect] = box.querySelectorAll("select");
+  for (const [value, words] of Object.entries(BLANKED)) blankSelect.add(new Option(words, value));
+  const textInput = box.querySelector("input");
+  textInput.addEventListener("change", () => page.choose({ text: textInput.value.trim() }));
+  labelSelect.addEventListener("change", () => page.choose({ label: labelSelect.value }));
+  blankSelect.addEventListener("change", () => page.choose({ blank: blankSelect.value }));
   page.explained = {
     box,
-    ofLabel,
-    ofBlank,
-    ofText,
+    ofLabel: labelSelect,
+    ofBlank: blankSelect,
+    ofText: textInput,
     bar: box.querySelector("progress"),
     said: box.querySelector("[role=status]"),
     timer: 0,
-    written: "", // kinds of maps that offer these options
+    written: "", // kinds of maps whose options were last written
   };
 }
 
 // ------------------------------------------------------------------------------------------------------- questions
 
-// Asks after a delay, which each new choice restarts.
+// Asks after a delay that each new choice restarts.
 export function askForExplained(lens) {
   const { page } = lens;
   clearTimeout(page.explained.timer);
@@ -69,43 +69,43 @@ function askAbout(lens) {
       lens,
       "labels",
       id,
-      (how) => data.host.source.labels(trace, how),
-      (labels) => remember(data.labels, id, labels),
+      (options) => data.host.source.labels(trace, options),
+      (labels) => keepMeasured(data.labels, id, labels),
     );
   const question = askedOf(choice, data, frame);
   if (!question || !canAsk(data, view.what)) return;
-  const about = explainedBy(choice, data, frame);
-  const drawn = overlayNow(choice, data, frame);
+  const key = explainedBy(choice, data, frame);
+  const overlay = overlayNow(choice, data, frame);
   const query = asks(view) ? queryOf(shown.token, main.pack) : null;
-  const take = (values, more = {}) => {
-    data.overlay = { what: view.what, query, about, id, values: decodeHalves(values), ...more };
+  const showOverlay = (values, details = {}) => {
+    data.overlay = { what: view.what, query, about: key, id, values: decodeHalves(values), ...details };
   };
   const { source } = data.host;
   if (wayOf(view).uses.includes("blank")) {
-    const step = drawn ? drawn.step + 1 : 0;
-    if (drawn && step >= drawn.steps) return;
+    const step = overlay ? overlay.step + 1 : 0;
+    if (overlay && step >= overlay.steps) return;
     askOnce(
       lens,
       "occlusion",
-      `${id} ${about} ${step}`,
-      (how) => source.occlusion(trace, { ...question, by: view.blank, step }, how),
-      ({ matrix, ...found }) => {
-        take(matrix, { ...found, step });
-        if (found.foretells !== undefined)
-          remember(data.foretold, `${id} ${subject(choice, data, frame)}`, { ...found, by: view.blank });
+      `${id} ${key} ${step}`,
+      (options) => source.occlusion(trace, { ...question, by: view.blank, step }, options),
+      ({ matrix, ...details }) => {
+        showOverlay(matrix, { ...details, step });
+        if (details.foretells !== undefined)
+          keepMeasured(data.foretold, `${id} ${subject(choice, data, frame)}`, { ...details, by: view.blank });
       },
     );
-  } else if (!drawn)
+  } else if (!overlay)
     askOnce(
       lens,
       view.what,
-      `${id} ${about}`,
-      (how) => source[view.what](trace, question, how),
-      (values) => take(values),
+      `${id} ${key}`,
+      (options) => source[view.what](trace, question, options),
+      (values) => showOverlay(values),
     );
 }
 
-// What the source is asked about; null: nothing chosen yet.
+// The subject of a request; null: nothing chosen yet.
 function askedOf(choice, data, frame) {
   const { view } = choice,
     { main } = data,
@@ -122,9 +122,9 @@ function askedOf(choice, data, frame) {
 const subject = ({ view }, { main }, { shown }) =>
   asks(view) ? queryOf(shown.token, main.pack) : `label ${view.label}`;
 
-function remember(map, key, value) {
+function keepMeasured(map, key, value) {
   map.set(key, value);
-  for (const old of map.keys()) if (map.size > MOST_MEASURED) map.delete(old);
+  for (const oldest of map.keys()) if (map.size > MOST_MEASURED) map.delete(oldest);
 }
 
 export function waitingForExplained({ view }, data, frame) {
@@ -143,56 +143,56 @@ export function waitingForExplained({ view }, data, frame) {
 export function paintExplained({ choice, data, frame, page }) {
   const { view } = choice,
     { explained } = page;
-  const { box, ofLabel, ofBlank, ofText, bar, said } = explained;
-  const here = isExplained(view);
-  show(box, here);
-  if (!here) return;
+  const { box, ofLabel: labelSelect, ofBlank: blankSelect, ofText: textInput, bar, said: sentence } = explained;
+  const isShown = isExplained(view);
+  setVisible(box, isShown);
+  if (!isShown) return;
   const labels = labelsOf(data, frame) ?? [];
   writeOptions(choice, page, labels);
   const { explains, uses } = wayOf(view);
-  show(ofText.parentElement, explains === "text");
-  if (ofText.getRootNode().activeElement !== ofText) ofText.value = view.text;
-  show(ofLabel.parentElement, labels.length > 0 && explains !== "text");
-  ofLabel.value = explains === "label" && view.label === "" ? String(labels[0]?.[0] ?? "") : view.label;
-  show(ofBlank.parentElement, uses.includes("blank"));
-  ofBlank.value = view.blank;
-  const drawn = overlayNow(choice, data, frame);
-  const runs = uses.includes("blank") && Boolean(drawn) && drawn.step + 1 < drawn.steps;
-  show(bar, runs);
-  if (runs) bar.value = drawn.passes / drawn.of;
-  say(said, explainedWords(choice, data, frame, drawn));
+  setVisible(textInput.parentElement, explains === "text");
+  if (textInput.getRootNode().activeElement !== textInput) textInput.value = view.text;
+  setVisible(labelSelect.parentElement, labels.length > 0 && explains !== "text");
+  labelSelect.value = explains === "label" && view.label === "" ? String(labels[0]?.[0] ?? "") : view.label;
+  setVisible(blankSelect.parentElement, uses.includes("blank"));
+  blankSelect.value = view.blank;
+  const overlay = overlayNow(choice, data, frame);
+  const isRunning = uses.includes("blank") && Boolean(overlay) && overlay.step + 1 < overlay.steps;
+  setVisible(bar, isRunning);
+  if (isRunning) bar.value = overlay.passes / overlay.of;
+  setText(sentence, explainedWords(choice, data, frame, overlay));
 }
 
 function writeOptions({ view }, { explained }, labels) {
-  const always = wayOf(view).explains === "label";
-  const key = `${always} ${labels.map(([number]) => number).join()}`;
+  const isRequired = wayOf(view).explains === "label";
+  const key = `${isRequired} ${labels.map(([number]) => number).join()}`;
   if (explained.written === key) return;
   explained.written = key;
-  const patch = always ? [] : [new Option("the locked patch's feature", "")];
+  const patch = isRequired ? [] : [new Option("the locked patch's feature", "")];
   const options = labels.map(([number, name, share]) => new Option(`${name} (${percent(share)})`, String(number)));
   explained.ofLabel.replaceChildren(...patch, ...options);
 }
 
-function explainedWords(choice, data, frame, drawn) {
+function explainedWords(choice, data, frame, overlay) {
   const { view } = choice,
     { main } = data;
   const way = wayOf(view);
-  if (way.explains === "label") return labelWords(choice, data, frame, drawn);
+  if (way.explains === "label") return labelWords(choice, data, frame, overlay);
   if (way.explains === "text") return "";
-  const trust = data.foretold.get(`${entryShown(data, frame).id} ${subject(choice, data, frame)}`);
-  const passes =
-    way.uses.includes("blank") && drawn
-      ? `${drawn.passes} passes${drawn.step + 1 < drawn.steps ? ` of ${drawn.of}` : ""}, ${drawn.how}. `
+  const correlations = data.foretold.get(`${entryShown(data, frame).id} ${subject(choice, data, frame)}`);
+  const passWords =
+    way.uses.includes("blank") && overlay
+      ? `${overlay.passes} passes${overlay.step + 1 < overlay.steps ? ` of ${overlay.of}` : ""}, ${overlay.how}. `
       : "";
-  const relevance = WAYS.relevance; // what an occlusion is compared with
-  if (trust) return passes + trustWords(relevance, main.pack.model, trust);
-  return passes || (drawn ? `${trustWords(way, main.pack.model)} ${wayWords(way, "after")}` : "");
+  const relevance = WAYS.relevance; // the occlusion is compared with it
+  if (correlations) return passWords + trustWords(relevance, main.pack.model, correlations);
+  return passWords || (overlay ? `${trustWords(way, main.pack.model)} ${wayWords(way, "after")}` : "");
 }
 
-function labelWords({ view }, { main }, { shown }, drawn) {
-  if (!drawn) return "";
-  const read = main.pack.prefix.includes("cls") ? "the class token" : "all patches together";
-  const here = `${percent(drawn.values[shown.token])} here`;
-  const trained = `it was trained to read ${read} after the last`;
-  return `${here}, if the classifier read this patch after layer ${view.layer}; ${trained}.`;
+function labelWords({ view }, { main }, { shown }, overlay) {
+  if (!overlay) return "";
+  const readToken = main.pack.prefix.includes("cls") ? "the class token" : "all patches together";
+  const share = `${percent(overlay.values[shown.token])} here`;
+  const training = `it was trained to read ${readToken} after the last`;
+  return `${share}, if the classifier read this patch after layer ${view.layer}; ${training}.`;
 }

@@ -23,20 +23,20 @@ const OPACITY = 0.78; // of the colours above the photograph
 
 // ------------------------------------------------------------------------------------------------------- what came
 
-export function takeMatrix(data, frame, { what, entry: { id, pack }, layer, values }) {
+export function takeMatrix(data, frame, { what: need, entry: { id, pack }, layer, values }) {
   if (values.length % pack.tokens) return;
-  if (what === "flows") keep(data.flows, id, values, KEPT_FLOWS);
+  if (need === "flows") keepInMap(data.flows, id, values, KEPT_FLOWS);
   else {
     const features = makeFeatures(values, pack.tokens, values.length / pack.tokens, pack.prefixCount, pack.columns);
-    keep(data.features, `${id} ${layer}`, { ...features, model: pack.header.model, colours: null }, KEPT_FEATURES);
+    keepInMap(data.features, `${id} ${layer}`, { ...features, model: pack.header.model, colours: null }, KEPT_FEATURES);
   }
   frame.live.key = "";
 }
 
 // FIFO eviction.
-function keep(map, key, value, most) {
+function keepInMap(map, key, value, maximum) {
   map.set(key, value);
-  for (const old of map.keys()) if (map.size > most) map.delete(old);
+  for (const oldest of map.keys()) if (map.size > maximum) map.delete(oldest);
 }
 
 const entryFor = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
@@ -63,8 +63,8 @@ export function missingMatrix(choice, data, frame) {
   }
   if (needs !== "features") return missingForMatches(choice, data);
   if (!featuresOf(data, entry, view.layer)) return { what: "features", entry, layer: view.layer };
-  const behind = resembles && view.curtain > 0 && entry !== main; // similarity in the uncut pass
-  if (behind && !featuresOf(data, main, view.layer)) return { what: "features", entry: main, layer: view.layer };
+  const needsUncut = resembles && view.curtain > 0 && entry !== main; // similarity in the uncut pass
+  if (needsUncut && !featuresOf(data, main, view.layer)) return { what: "features", entry: main, layer: view.layer };
   if (view.beside !== "compare" || !other || otherFeatures(choice, data)) return null;
   return { what: "features", entry: other, layer: sameLayer(view.layer, main.pack, other.pack) };
 }
@@ -74,8 +74,8 @@ export function matchable({ view }, data) {
   const { main, other } = data;
   if (view.beside !== "compare" || !other || main.pack.header.model !== other.pack.header.model) return null;
   const layer = upperLayer(main.pack);
-  const [one, two] = [main, other].map((entry) => featuresOf(data, entry, layer));
-  return { one, two, layer, ready: comparable(one, two) };
+  const [first, second] = [main, other].map((entry) => featuresOf(data, entry, layer));
+  return { one: first, two: second, layer, ready: comparable(first, second) };
 }
 
 function missingForMatches(choice, data) {
@@ -85,10 +85,10 @@ function missingForMatches(choice, data) {
   return { what: "features", entry: pair.one ? data.other : data.main, layer: pair.layer };
 }
 
-// Why the data of the map on view can't be had; "" while they may still come.
+// Why the map on view has no data; "" while they may still come.
 export function notHere({ view }, { asked }) {
-  const last = isExplained(view) ? null : asked.get(wayOf(view).needs);
-  return last?.open === false ? "What this needs is not here." : "";
+  const request = isExplained(view) ? null : asked.get(wayOf(view).needs);
+  return request?.open === false ? "What this needs is not here." : "";
 }
 
 export function waitingFor(choice, data) {
@@ -102,111 +102,117 @@ export function waitingFor(choice, data) {
 
 // ------------------------------------------------------------------------------------------------- the map on view
 
-// {values of all tokens, pixels or null, from: "other" if a patch of the compared picture asks}; null while not here.
+// {values of all tokens, pixels or null, from: "other" if a patch of the compared picture asks}; null until the data
+// have arrived.
 export function liveMap(choice, data, frame) {
   const { view } = choice,
     { shown, live } = frame;
-  if (isExplained(view)) return null; // the source makes it
+  if (isExplained(view)) return null; // the source computes these
   const entry = entryFor(data, frame);
   const { needs, resembles } = wayOf(view);
   const matrix = needs === "flows" ? data.flows.get(entry.id) : featuresOf(data, entry, view.layer);
   if (!matrix) return null;
-  const beside = needs === "flows" ? null : otherFeatures(choice, data);
-  const fromOther = resembles && !view.locked && choice.hoverOther >= 0 && comparable(matrix, beside);
+  const compared = needs === "flows" ? null : otherFeatures(choice, data);
+  const fromOther = resembles && !view.locked && choice.hoverOther >= 0 && comparable(matrix, compared);
   const token = fromOther ? choice.hoverOther : shown.token;
-  const key = `${view.what} ${entry.id} ${view.layer} ${token} ${fromOther} ${Boolean(beside)}`;
+  const key = `${view.what} ${entry.id} ${view.layer} ${token} ${fromOther} ${Boolean(compared)}`;
   if (live.key === key) return live;
   const { tokens } = entry.pack;
   if (live.values?.length !== tokens) live.values = new Float32Array(tokens);
   live.pixels = live.parts = live.there = null;
-  const together = comparable(matrix, beside) ? beside : null;
-  MADE[view.what](live, { matrix, asked: token, from: fromOther ? beside : matrix, together });
+  const joint = comparable(matrix, compared) ? compared : null;
+  MADE[view.what](live, { matrix, asked: token, from: fromOther ? compared : matrix, together: joint });
   return Object.assign(live, { key, from: fromOther ? "other" : null });
 }
 
-// Each map from a layer's features, or from the flows through all layers. `together`: the compared picture's features,
-// where both share components or parts.
-const resemble = (live, { matrix, asked, from }) => similarityInto(live.values, matrix, asked, from);
+// Each map from a layer's features, or from the flows through all layers. `joint`: the compared picture's features, if
+// both share components or parts.
+const resemble = (map, { matrix, asked, from }) => similarityInto(map.values, matrix, asked, from);
 const MADE = {
   similarity: resemble,
-  norm: (live, { matrix }) => live.values.set(matrix.norms),
-  rollout: (live, { matrix, asked }) => flowInto(live.values, matrix, asked),
-  components: (live, inputs) => {
-    resemble(live, inputs);
-    live.pixels = coloursOf(inputs.matrix, inputs.together);
+  norm: (map, { matrix }) => map.values.set(matrix.norms),
+  rollout: (map, { matrix, asked }) => flowInto(map.values, matrix, asked),
+  components: (map, inputs) => {
+    resemble(map, inputs);
+    map.pixels = coloursOf(inputs.matrix, inputs.together);
   },
-  parts: (live, { matrix, together }) => takeParts(live, matrix, together),
+  parts: (map, { matrix, together: joint }) => takeParts(map, matrix, joint),
 };
 
-function flowInto(out, bits, token) {
+function flowInto(values, bits, token) {
   const numbers = halfFloats();
-  for (let j = 0, at = token * out.length; j < out.length; j++) out[j] = numbers[bits[at + j]];
+  for (let j = 0, index = token * values.length; j < values.length; j++) values[j] = numbers[bits[index + j]];
 }
 
 // Compared pictures share their components: similar patches have the same colour in both.
-function coloursOf(features, beside) {
-  if (features.colours?.beside !== beside) {
-    const components = principal(beside ? [features, beside] : [features]);
-    features.colours = { beside, pixels: componentPixels(features, components) };
-    if (beside) beside.colours = { beside: features, pixels: componentPixels(beside, components) };
+function coloursOf(features, compared) {
+  if (features.colours?.beside !== compared) {
+    const components = principal(compared ? [features, compared] : [features]);
+    features.colours = { beside: compared, pixels: componentPixels(features, components) };
+    if (compared) compared.colours = { beside: features, pixels: componentPixels(compared, components) };
   }
   return features.colours.pixels;
 }
 
-// Both pictures are cut together: the same part has the same number in both.
-function takeParts(live, features, beside) {
-  if (features.parts?.beside !== beside) {
-    const [here, there] = partsOf(beside ? [features, beside] : [features], PARTS_CUT);
-    features.parts = { beside, here, there: there ?? null };
+// Compared pictures are divided together: the same part has the same number in both.
+function takeParts(map, features, compared) {
+  if (features.parts?.beside !== compared) {
+    const [parts, comparedParts] = partsOf(compared ? [features, compared] : [features], PARTS_CUT);
+    features.parts = { beside: compared, here: parts, there: comparedParts ?? null };
   }
-  const { here, there } = features.parts;
-  live.values.fill(-1, 0, features.from); // prefix tokens belong to no part
-  live.values.set(here, features.from);
-  Object.assign(live, { parts: here, there });
+  const { here: parts, there: comparedParts } = features.parts;
+  map.values.fill(-1, 0, features.from); // prefix tokens belong to no part
+  map.values.set(parts, features.from);
+  Object.assign(map, { parts: parts, there: comparedParts });
 }
 
-// The map of the compared picture: its patches' similarity to the patch that asks, in whichever picture that is.
+// The map of the compared picture: its patches' similarity to the asking patch, of either picture.
 export function otherMap(choice, data, frame) {
   const { view } = choice,
     { shown } = frame;
   const features = featuresOf(data, entryFor(data, frame), view.layer),
     theirs = otherFeatures(choice, data);
   if (wayOf(view).needs !== "features" || !theirs) return null;
-  const within = view.locked ? -1 : choice.hoverOther; // the patch of the compared picture that asks there
-  return THERE[view.what]?.(features, theirs, shown, within) ?? null;
+  const otherPatch = view.locked ? -1 : choice.hoverOther; // the asking patch of the compared picture
+  return THERE[view.what]?.(features, theirs, shown, otherPatch) ?? null;
 }
 
 const THERE = {
-  norm: (_mine, theirs) => ({ values: theirs.norms, pixels: null, asked: -1 }),
-  components(features, theirs) {
-    const shared = comparable(features, theirs);
-    return { values: theirs.norms, pixels: coloursOf(theirs, shared ? features : null), asked: -1, shared };
+  norm: (_mine, compared) => ({ values: compared.norms, pixels: null, asked: -1 }),
+  components(features, compared) {
+    const isShared = comparable(features, compared);
+    return {
+      values: compared.norms,
+      pixels: coloursOf(compared, isShared ? features : null),
+      asked: -1,
+      shared: isShared,
+    };
   },
-  parts: (features, theirs) =>
-    comparable(features, theirs)
-      ? { values: theirs.norms, pixels: null, parts: features.parts?.there, asked: -1 }
+  parts: (features, compared) =>
+    comparable(features, compared)
+      ? { values: compared.norms, pixels: null, parts: features.parts?.there, asked: -1 }
       : null,
-  similarity(features, theirs, { token, mark }, within) {
-    if (!comparable(features, theirs)) return null;
-    const values = new Float32Array(theirs.tokens);
-    if (within >= 0) similarityInto(values, theirs, within, theirs);
-    else similarityInto(values, theirs, token, features);
-    const match = within >= 0 || mark < 0 ? null : matchOf(features, token, theirs);
-    return { values, pixels: null, asked: within, match };
+  similarity(features, compared, { token, mark }, otherPatch) {
+    if (!comparable(features, compared)) return null;
+    const values = new Float32Array(compared.tokens);
+    if (otherPatch >= 0) similarityInto(values, compared, otherPatch, compared);
+    else similarityInto(values, compared, token, features);
+    const match = otherPatch >= 0 || mark < 0 ? null : matchOf(features, token, compared);
+    return { values, pixels: null, asked: otherPatch, match };
   },
 };
 
-// One flat colour a patch, over a faint photograph. Does not change with the cursor.
+// One flat colour for each patch, over a faint photograph. It does not depend on the cursor.
 export function printComponents(print, pixels, { rows, columns }) {
   const { context, photo } = print;
   if (print.holds === pixels) return;
-  const small = new OffscreenCanvas(columns, rows);
+  const miniature = new OffscreenCanvas(columns, rows);
   const data = new ImageData(new Uint8ClampedArray(pixels.buffer), columns, rows);
-  small.getContext("2d").putImageData(data, 0, 0);
+  miniature.getContext("2d").putImageData(data, 0, 0);
   context.drawImage(softOf(photo), 0, 0);
   context.globalAlpha = OPACITY;
   context.imageSmoothingEnabled = false;
-  context.drawImage(small, 0, 0, photo.width, photo.height);
+  context.drawImage(miniature, 0, 0, photo.width, photo.height);
   context.globalAlpha = 1;
   print.holds = pixels;
 }

@@ -1,11 +1,11 @@
-// Depth as a film: the same patch through all layers, as a strip under the picture. A click goes to a layer, dragging
-// along the strip plays them.
+// All layers as a film: the same patch in each layer, as a strip under the picture. A click goes to a layer; dragging
+// along the strip plays the film.
 
 import { answerCell, ownExposure } from "../core/answers.js";
 import { entropyBits, holdsAll, largestIndex, wholeLayers } from "../core/core.js";
 import { similarityInto } from "../core/features.js";
 import { FIRST_WAY, WAYS, wayOf } from "../core/ways.js";
-import { fitCanvas, makeHeat, say, show } from "../drawing/dom.js";
+import { fitCanvas, makeHeat, setText, setVisible } from "../drawing/dom.js";
 import { heatInto, makePhoto, makePrint } from "../drawing/light.js";
 import { printPatches } from "./layout.js";
 import { habitOf, isMap, layersAtHand } from "./state.js";
@@ -43,21 +43,21 @@ export function bindFilm({ choice, data, frame, page }) {
     const rect = canvas.getBoundingClientRect();
     const lines = frame.filmLines;
     const columns = Math.ceil(layers.length / lines);
-    const at = (part, count) => Math.min(count - 1, Math.max(0, Math.floor(part * count)));
-    const line = at((event.clientY - rect.top) / rect.height, lines);
-    const place = line * columns + at((event.clientX - rect.left) / rect.width, columns);
+    const cellAt = (part, count) => Math.min(count - 1, Math.max(0, Math.floor(part * count)));
+    const line = cellAt((event.clientY - rect.top) / rect.height, lines);
+    const place = line * columns + cellAt((event.clientX - rect.left) / rect.width, columns);
     return layers[Math.min(layers.length - 1, place)];
   };
-  const goTo = (event) => {
+  const chooseCell = (event) => {
     const layer = layerAt(event);
     if (layer !== choice.view.layer) page.choose({ layer });
   };
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
-    goTo(event);
+    chooseCell(event);
   });
   canvas.addEventListener("pointermove", (event) => {
-    if (canvas.hasPointerCapture(event.pointerId)) goTo(event);
+    if (canvas.hasPointerCapture(event.pointerId)) chooseCell(event);
     const layer = layerAt(event);
     canvas.title = [`layer ${layer}`, habitOf(data, frame, layer, choice.view.head)?.label].filter(Boolean).join(": ");
   });
@@ -74,25 +74,25 @@ export function bindFilm({ choice, data, frame, page }) {
   }
 }
 
-// Layers that the film or the wall lacks, nearest first; `all`: whether all layers are needed.
-export function missingLayers(choice, data, { shown }, all = false) {
+// Missing layers of the film or the wall, nearest first; `allLayers`: whether all are needed.
+export function missingLayers(choice, data, { shown }, allLayers = false) {
   const { view } = choice,
     { main } = data;
   const { sparing, here } = main.trace ?? {};
-  const looks = choice.filmLooked || here || (choice.filmWanted && !sparing);
-  if (view.beside !== "wall" && !looks && !all) return [];
+  const isLookedAt = choice.filmLooked || here || (choice.filmWanted && !sparing);
+  if (view.beside !== "wall" && !isLookedAt && !allLayers) return [];
   return layersAtHand(data)
     .filter((layer) => !holdsAll(shown.drawn.pack, layer))
     .sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
 }
 
-// "loading 3 layers", or nothing.
+// "loading 3 layers", or "".
 export function waySign(choice, data, frame) {
-  const missing = missingLayers(choice, data, frame).length;
-  return missing ? `loading ${missing} ${missing === 1 ? "layer" : "layers"}` : "";
+  const missingCount = missingLayers(choice, data, frame).length;
+  return missingCount ? `loading ${missingCount} ${missingCount === 1 ? "layer" : "layers"}` : "";
 }
 
-// Paints the film between the picture's frames: it needs a row of every layer, too much for one frame.
+// Paints the film between the picture's frames: rows of all layers would take too long for one frame.
 export function paintFilmSoon(lens) {
   const { frame, page } = lens;
   const { film } = page;
@@ -109,11 +109,11 @@ function paintFilm(lens) {
     { film } = lens.page;
   const { pack } = shown;
   const layers = layersAtHand(data);
-  for (const part of [film.box, film.heads]) show(part, layers.length > 1);
+  for (const part of [film.box, film.heads]) setVisible(part, layers.length > 1);
   if (layers.length < 2) return;
   for (const button of film.buttons) button.setAttribute("aria-pressed", String(button.dataset.film === choice.heads));
-  say(film.buttons[0], `head ${pack.headNumbers[view.head]}`);
-  say(film.sign, waySign(choice, data, frame));
+  setText(film.buttons[0], `head ${pack.headNumbers[view.head]}`);
+  setText(film.sign, waySign(choice, data, frame));
   const { rows, columns } = pack;
   const width = layers.length * columns;
   if (strip.heat?.canvas.width !== width || strip.heat.canvas.height !== rows) strip.heat = makeHeat(rows, width);
@@ -139,13 +139,14 @@ function paintFilm(lens) {
   drawFilm(lens, layers);
 }
 
-// The photograph alone, until the layer is here.
+// The photograph alone, until the layer has arrived.
 function noWeights({ strip, shown: { pack } }) {
   if (strip.nothing?.length !== pack.tokens) strip.nothing = new Float32Array(pack.tokens);
   return strip.nothing;
 }
 
-// (tokens,) the row in this layer: of the chosen head, the sharpest one or the mean of all; null while not here.
+// (tokens,) the row in this layer: of the chosen head, of the sharpest head, or the mean of all; null until it has
+// arrived.
 function rowOf({ view, heads }, { strip, shown }, layer) {
   const { token, scale, what } = shown;
   const { answers, pack } = shown.drawn;
@@ -153,15 +154,15 @@ function rowOf({ view, heads }, { strip, shown }, layer) {
   if (heads === "head") return valuesOf(view.head);
   if (strip.values?.length !== pack.tokens) strip.values = new Float32Array(pack.tokens);
   const values = strip.values.fill(0);
-  let least = Infinity;
+  let lowest = Infinity;
   for (let head = 0; head < pack.heads; head++) {
     const row = valuesOf(head);
     if (!row) return null;
     if (heads === "mean") for (let j = 0; j < row.length; j++) values[j] += row[j] / pack.heads;
     else {
       const bits = entropyBits(row, 0, pack.tokens);
-      if (bits < least) values.set(row);
-      least = Math.min(least, bits);
+      if (bits < lowest) values.set(row);
+      lowest = Math.min(lowest, bits);
     }
   }
   return values;
@@ -176,23 +177,23 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
   const context = canvas.getContext("2d");
   const { width, height } = canvas;
   context.clearRect(0, 0, width, height);
-  const inLine = Math.ceil(layers.length / filmLines);
-  const step = width / inLine,
-    down = height / filmLines,
+  const perLine = Math.ceil(layers.length / filmLines);
+  const step = width / perLine,
+    lineHeight = height / filmLines,
     gap = 2 * unit;
-  const fit = Math.min((step - gap) / columns, (down - 2 * gap) / rows);
-  const w = fit * columns,
-    h = fit * rows;
-  context.imageSmoothingEnabled = fit < 1;
-  const coming = missingLayers(choice, data, frame).length > 0;
+  const cellScale = Math.min((step - gap) / columns, (lineHeight - 2 * gap) / rows);
+  const w = cellScale * columns,
+    h = cellScale * rows;
+  context.imageSmoothingEnabled = cellScale < 1;
+  const isLoading = missingLayers(choice, data, frame).length > 0;
   for (const [place, layer] of layers.entries()) {
-    const x = (place % inLine) * step + (step - w) / 2,
-      y = Math.floor(place / inLine) * down + (down - h) / 2;
-    const here = holdsAll(shown.drawn.pack, layer);
-    context.globalAlpha = here ? 1 : 0.4;
+    const x = (place % perLine) * step + (step - w) / 2,
+      y = Math.floor(place / perLine) * lineHeight + (lineHeight - h) / 2;
+    const isLoaded = holdsAll(shown.drawn.pack, layer);
+    context.globalAlpha = isLoaded ? 1 : 0.4;
     context.drawImage(strip.heat.canvas, place * columns, 0, columns, rows, x, y, w, h);
     context.globalAlpha = 1;
-    if (!here && coming) {
+    if (!isLoaded && isLoading) {
       context.font = `${Math.min(12 * unit, w / 4)}px ${colours.font}`;
       context.textAlign = "center";
       context.textBaseline = "middle";
@@ -225,7 +226,7 @@ const isCutNow = ({ view }, { shown }) => Boolean(view.cut) && shown.wholeArrive
 const otherScale = (choice, data, frame) =>
   isCutNow(choice, frame) ? frame.shown.scale : frame.shown.altered ? data.main.pack.scale : 1;
 
-// The print behind the curtain, or null where it is open.
+// The print behind the curtain; null if the curtain is open.
 export function printBehind({ choice, data, frame, page }) {
   const { view } = choice,
     { shown } = frame;
@@ -236,7 +237,7 @@ export function printBehind({ choice, data, frame, page }) {
   const { answers } = isCutNow(choice, frame) ? data.main : shown;
   if (frame.behind?.photo !== frame.photo) frame.behind = makePrint(frame.photo);
   const values = answerCell(answers, view.layer, view.head, token, otherScale(choice, data, frame), what, "row");
-  if (!values) return null; // this head is on its way
+  if (!values) return null; // this head has not arrived
   const domain = ownExposure(values, 0, pack, what, view.ceiling, view.log);
   printPatches(choice, frame, frame.behind, values, pack.prefixCount, pack, domain);
   return { canvas: frame.behind.canvas, to: view.curtain };
@@ -248,7 +249,7 @@ function similarityBehind(choice, data, frame) {
     { main } = data,
     { shown } = frame;
   const features = data.features.get(`${main.id} ${view.layer}`);
-  if (!features) return null; // they are on their way
+  if (!features) return null; // they have not arrived
   if (frame.behind?.photo !== frame.photo) frame.behind = makePrint(frame.photo);
   const values = similarityInto(new Float32Array(main.pack.tokens), features, shown.token, features);
   printPatches(choice, frame, frame.behind, values, main.pack.prefixCount, main.pack, shown.mainDomain);
@@ -259,21 +260,21 @@ function placeCurtain(choice, frame, page) {
   const { curtain } = page.refs;
   const { view } = choice,
     { shown } = frame;
-  show(curtain, canDraw(choice, frame));
+  setVisible(curtain, canDraw(choice, frame));
   curtain.style.left = `${100 * view.curtain}%`;
   curtain.classList.toggle("drawn", view.curtain > 0);
   curtain.dataset.behind = isCutNow(choice, frame) ? "nothing cut" : shown.altered ? "with 1/√d" : "no scale";
   curtain.setAttribute("aria-valuenow", String(Math.round(100 * view.curtain)));
-  const behind = isCutNow(choice, frame) ? "the pass without the cut" : "the other scale";
-  curtain.setAttribute("aria-valuetext", `${Math.round(100 * view.curtain)} % of the picture shows ${behind}`);
+  const behindWords = isCutNow(choice, frame) ? "the pass without the cut" : "the other scale";
+  curtain.setAttribute("aria-valuetext", `${Math.round(100 * view.curtain)} % of the picture shows ${behindWords}`);
 }
 
 export function bindCurtain(choice, page) {
   const { curtain, pictureBox } = page.refs;
   const moveTo = (x) => {
     const box = pictureBox.getBoundingClientRect();
-    const to = Math.min(1, Math.max(0, (x - box.left) / box.width));
-    page.choose({ curtain: to < 0.02 ? 0 : Math.round(1000 * to) / 1000 });
+    const share = Math.min(1, Math.max(0, (x - box.left) / box.width));
+    page.choose({ curtain: share < 0.02 ? 0 : Math.round(1000 * share) / 1000 });
   };
   curtain.addEventListener("pointerdown", (event) => {
     curtain.setPointerCapture(event.pointerId);
@@ -285,50 +286,50 @@ export function bindCurtain(choice, page) {
   });
   curtain.addEventListener("dblclick", () => page.choose({ curtain: choice.view.curtain ? 0 : 0.5 }));
   curtain.addEventListener("keydown", (event) => {
-    const { curtain: now } = choice.view;
-    const to = { ArrowLeft: now - STEP, ArrowRight: now + STEP, Home: 0, End: 1, Escape: 0 }[event.key];
-    if (to === undefined) return;
+    const { curtain: position } = choice.view;
+    const target = { ArrowLeft: position - STEP, ArrowRight: position + STEP, Home: 0, End: 1, Escape: 0 }[event.key];
+    if (target === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    page.choose({ curtain: Math.round(1000 * Math.min(1, Math.max(0, to))) / 1000 });
+    page.choose({ curtain: Math.round(1000 * Math.min(1, Math.max(0, target))) / 1000 });
   });
 }
 
 // ------------------------------------------------------------------------------------- a head that does collapse
 
-// If the head on view stays spread without scale: the head that collapses for this patch, in this layer or the nearest
-// one that is here. {layer, head, weight} or null; computed once a patch.
+// If the head on view stays spread without scale: a head that collapses for this patch, in this layer or the nearest
+// layer in memory. {layer, head, weight} or null; computed once for each patch.
 export function collapsing(choice, frame) {
   const { view } = choice,
     { shown } = frame;
   const { pack, drawn, answers, token } = shown;
   const unscaled = Math.abs(shown.scale - 1) < 1e-9;
   if (!unscaled || !wayOf(view).rows || view.direction !== "row") return null;
-  const here = largestOf(answers.weights, view.head * pack.tokens, pack.tokens);
-  if (here > COLLAPSED) return null;
-  const layers = wholeLayers(drawn.pack); // all heads are here, not one alone
+  const weight = largestOf(answers.weights, view.head * pack.tokens, pack.tokens);
+  if (weight > COLLAPSED) return null;
+  const layers = wholeLayers(drawn.pack); // layers with all heads
   const key = `${view.layer} ${token} ${layers.length} ${wholeLayers(pack).length}`;
   if (frame.collapse.pack !== drawn.pack || frame.collapse.key !== key) {
-    frame.collapse = { pack: drawn.pack, key, found: search(choice, frame, layers) };
+    frame.collapse = { pack: drawn.pack, key, found: searchLayers(choice, frame, layers) };
   }
-  const { found } = frame.collapse;
-  const isTold = found && !shown.rough && holdsAll(pack, found.layer); // rounded weights are too coarse
-  return isTold ? { ...found, here } : null;
+  const { found: collapse } = frame.collapse;
+  const isStated = collapse && !shown.rough && holdsAll(pack, collapse.layer); // rounded weights are inexact
+  return isStated ? { ...collapse, here: weight } : null;
 }
 
-function search({ view }, { shown }, layers) {
+function searchLayers({ view }, { shown }, layers) {
   const { pack, token } = shown;
   for (const layer of layers.toSorted((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))) {
-    let best = null;
+    let strongest = null;
     const { answers } = holdsAll(pack, layer) ? shown : shown.drawn;
     for (let head = 0; head < pack.heads; head++) {
       const row = answerCell(answers, layer, head, token, 1, FIRST_WAY, "row");
       const weight = largestOf(row, pack.prefixCount, pack.patches); // a special token has no place in the picture
-      if (weight > COLLAPSED && weight > (best?.weight ?? 0)) best = { layer, head, weight };
+      if (weight > COLLAPSED && weight > (strongest?.weight ?? 0)) strongest = { layer, head, weight };
     }
-    if (best) return best;
+    if (strongest) return strongest;
   }
   return null;
 }
 
-const largestOf = (values, at, count) => values[largestIndex(values, at, at + count)];
+const largestOf = (values, start, count) => values[largestIndex(values, start, start + count)];

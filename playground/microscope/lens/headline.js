@@ -1,14 +1,14 @@
-// The words above and below the pictures. The sentence above changes with every move and is the page's heading;
-// core/sentence.js has its words.
+// The words above and below the pictures. The sentence above changes with every move and is the page's heading; its
+// words come from core/sentence.js.
 
 import { holdsHead, largestIndex, sumOf } from "../core/core.js";
 import { patchText } from "../core/grid.js";
 import { crowdOf, isEarlyLayer, isMuch, isPeak, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
 import { isEven } from "../core/light.js";
-import { headsFor, STRIKING, telling } from "../core/moments.js";
+import { headsFor, STRIKING, tellingLayers } from "../core/moments.js";
 import { placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
 import { asks, unitOf, wayOf } from "../core/ways.js";
-import { say, show } from "../drawing/dom.js";
+import { setText, setVisible } from "../drawing/dom.js";
 import { nearnessShare } from "./beside.js";
 import { MOST_FLOWS, notHere } from "./features.js";
 import { sceneOf, towardOf } from "./moment.js";
@@ -17,15 +17,15 @@ import { sceneWords } from "./scenes.js";
 import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
 
 const UNBROKEN = 13; // non-breaking letters: "(13 %)." stays on one line
-const LETTERS = 24; // letters per step of the type's size: without steps it would tremble under the cursor
+const LETTERS = 24; // letters for each step of the type's size: without steps it would tremble under the cursor
 
 export function writeHeadline({ choice, data, frame, page: { refs, root } }) {
   const parts = sentenceOf(factsOf(choice, data, frame));
-  for (const [name, text] of Object.entries(parts)) say(refs[name], text);
+  for (const [name, text] of Object.entries(parts)) setText(refs[name], text);
   refs.after.classList.toggle("unbroken", parts.after.length < UNBROKEN);
   const role = choice.view.direction === "row" ? "key" : "query";
   refs.place.className = parts.place === "here" ? `here ${role}` : "";
-  say(
+  setText(
     refs.named,
     `${sceneWords(choice, data)}${titleOf(data.main)} · layer ${choice.view.layer}, ${headName(choice, frame)}`,
   );
@@ -45,40 +45,40 @@ export function factsOf(choice, data, frame) {
   const map = isMap(view.what);
   const way = wayOf(view);
   const overlay = overlayNow(choice, data, frame);
-  const at = view.head * pack.tokens;
-  const ready = map
+  const start = view.head * pack.tokens;
+  const isReady = map
     ? overlay?.values.length >= pack.patches && !way.coloured
     : (answers.ready[view.head] || way.raw) && !shown.rough;
   const values = map ? overlay?.values : answers.drawn;
-  const from = map ? (values?.length === pack.patches ? 0 : pack.prefixCount) : at + pack.prefixCount;
-  const seen = ready ? spread(values, from, pack.rows, pack.columns, mark, view.k, way.resembles) : null;
+  const from = map ? (values?.length === pack.patches ? 0 : pack.prefixCount) : start + pack.prefixCount;
+  const summary = isReady ? spread(values, from, pack.rows, pack.columns, mark, view.k, way.resembles) : null;
   return {
     what: view.what,
     direction: view.direction,
     label: way.explains === "text" ? view.text : (labelNow(choice, data, frame)?.[1] ?? ""),
     asks: asks(view),
-    waits: map && !overlay && (notHere(choice, data) || toBeDone(choice, data)),
+    waits: map && !overlay && (notHere(choice, data) || promptWords(choice, data)),
     name: asksFromOther(choice, data, frame)
       ? "that patch"
       : token < pack.prefixCount
         ? plainToken(pack.prefix[token])
         : "",
     k: view.k,
-    seen,
+    seen: summary,
     place:
-      seen && picture.tag?.patch === seen.best && !isBehind(picture, seen.best)
+      summary && picture.tag?.patch === summary.best && !isBehind(picture, summary.best)
         ? "here"
-        : seen
-          ? placeName(seen.best, pack.columns)
+        : summary
+          ? placeName(summary.best, pack.columns)
           : "",
     special: {
       names: specialNames(pack),
-      share: ready && !map ? sumOf(answers.weights, at, at + pack.prefixCount) : 0,
-      most: ready && !map ? mostOf(answers.weights, at, at + pack.prefixCount) : 0,
+      share: isReady && !map ? sumOf(answers.weights, start, start + pack.prefixCount) : 0,
+      most: isReady && !map ? mostOf(answers.weights, start, start + pack.prefixCount) : 0,
     },
-    most: ready && !map ? mostOf(answers.weights, at, at + pack.tokens) : 0,
+    most: isReady && !map ? mostOf(answers.weights, start, start + pack.tokens) : 0,
     scale: scaleOpening(data, frame),
-    even: ready && !map && view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens),
+    even: isReady && !map && view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens),
     tokens: pack.tokens,
     ends: endsWords(choice, data, frame),
     unmoved: overlay?.unmoved ?? "",
@@ -93,15 +93,15 @@ function endsWords(choice, data, frame) {
 }
 
 // The sentence before the first numbers.
-function toBeDone({ view }, { main }) {
+function promptWords({ view }, { main }) {
   const { explains, needs } = wayOf(view);
   if (explains === "text") return view.text ? "" : "Type a word or two: which patches are like it?";
-  const ofOne = explains === "patch" && asks(view);
+  const needsPatch = explains === "patch" && asks(view);
   const rollout = needs === "flows" && main.pack.tokens > MOST_FLOWS;
-  return (ofOne || rollout) && !view.locked ? "Click a patch: this map is of one patch." : "";
+  return (needsPatch || rollout) && !view.locked ? "Click a patch: this map is of one patch." : "";
 }
 
-const shareOf = (parts, one) => parts.reduce((count, part) => count + (part === one), 0) / parts.length;
+const shareOf = (parts, wantedPart) => parts.reduce((count, part) => count + (part === wantedPart), 0) / parts.length;
 
 // The share of each picture that this patch's part covers.
 function partOf({ parts, there }, mark) {
@@ -111,7 +111,7 @@ function partOf({ parts, there }, mark) {
 
 const mostOf = (values, from, to) => (to > from ? values[largestIndex(values, from, to)] : 0);
 
-// The number beside a patch is hidden if it lies under the curtain.
+// The number beside a patch is hidden under the curtain.
 const isBehind = ({ behind, columns }, patch) => behind && ((patch % columns) + 0.5) / columns < behind.to;
 
 // "reg0" is what the model's code calls it; people call it register 0.
@@ -119,23 +119,23 @@ const plainToken = (name) => (/^reg\d+$/.test(name) ? `register ${name.slice(3)}
 
 function specialNames({ prefix }) {
   const registers = prefix.some((name) => name.startsWith("reg"));
-  const others = prefix.filter((name) => !name.startsWith("reg")).map(prefixName);
-  return [...others, ...(registers ? ["the registers"] : [])].join(" and ");
+  const names = prefix.filter((name) => !name.startsWith("reg")).map(prefixName);
+  return [...names, ...(registers ? ["the registers"] : [])].join(" and ");
 }
 
 function scaleOpening({ main }, { shown }) {
   if (!shown.altered) return "";
-  const where = shown.wholeArrived ? "in all layers" : "in this layer";
-  if (Math.abs(shown.scale - 1) < 1e-9) return `Without dividing by ${divisorOf(main.pack)} ${where}`;
-  return `With scores times ${scaleText(shown.scale)} ${where}`;
+  const layersWords = shown.wholeArrived ? "in all layers" : "in this layer";
+  if (Math.abs(shown.scale - 1) < 1e-9) return `Without dividing by ${divisorOf(main.pack)} ${layersWords}`;
+  return `With scores times ${scaleText(shown.scale)} ${layersWords}`;
 }
 
 // The line under the picture: the kind of this row, and a head in which the patch shows more. Updated at most every
-// PACE ms.
+// BETWEEN ms.
 
 const BETWEEN = 60; // ms between two updates
-const MORE = 1.5; // factor by which another head must tell more
-const CROWDS = 24; // heads whose crowded patches are cached
+const MORE = 1.5; // × the score on view: a suggested head must have more
+const CROWDS = 24; // number of heads whose mean rows are cached
 
 const KIND_LINE = `
   <b data-hint></b>
@@ -147,9 +147,9 @@ export function bindKindLine(frame, page) {
   line.className = "kindline";
   line.innerHTML = KIND_LINE;
   page.refs.pictureBox.after(line);
-  const [hint, kind, go] = line.children;
-  page.kindline = { line, hint, kind, go, timer: 0 };
-  go.addEventListener("click", () => {
+  const [hint, kind, button] = line.children;
+  page.kindline = { line, hint, kind, go: button, timer: 0 };
+  button.addEventListener("click", () => {
     if (frame.better) page.choose({ ...frame.better, locked: true });
   });
 }
@@ -163,7 +163,7 @@ export function writeKindSoon(lens) {
       { main } = lens.data,
       { shown } = lens.frame,
       { alive } = page;
-    // If the view has changed to a layer that is not here yet, the line is written when that layer is painted.
+    // If the new layer has not arrived yet, the line is written when that layer is painted.
     if (alive && main && !shown.layerMissing && !shown.rough && holdsHead(shown.pack, view.layer, view.head))
       writeKind(lens);
   }, BETWEEN);
@@ -174,52 +174,53 @@ function writeKind(lens) {
   const { view } = choice,
     { shown } = frame,
     { kindline } = page;
-  const weights = wayOf(view).rows; // with other numbers, the sentence names other patches
-  const readable =
+  const weights = wayOf(view).rows; // other values make the sentence name other patches
+  const isReadable =
     weights && view.direction === "row" && !isMean(choice, frame) && shown.mark >= 0 && shown.answers.ready[view.head];
   frame.better = null;
-  say(kindline.hint, choice.everHovered || view.locked || isMap(view.what) ? "" : whatToDo(lens.data, page));
-  say(kindline.kind, readable ? kindNow(lens) : "");
-  show(kindline.go, Boolean(readable && frame.better));
+  setText(kindline.hint, choice.everHovered || view.locked || isMap(view.what) ? "" : whatToDo(lens.data, page));
+  setText(kindline.kind, isReadable ? kindSentence(lens) : "");
+  setVisible(kindline.go, Boolean(isReadable && frame.better));
 }
 
-function kindNow({ choice, data, frame, page: { kindline } }) {
+function kindSentence({ choice, data, frame, page: { kindline } }) {
   const { view } = choice,
     { main } = data,
     { shown } = frame;
   const { pack, mark } = shown;
-  const toward = directions(frame);
-  if (!toward) return "";
-  const at = view.head * pack.tokens;
-  const row = shown.answers.weights.subarray(at, at + pack.tokens);
+  const directionsNow = directions(frame);
+  if (!directionsNow) return "";
+  const start = view.head * pack.tokens;
+  const row = shown.answers.weights.subarray(start, start + pack.tokens);
   const crowd = crowdNow(choice, frame);
-  const facts = rowFacts(row, pack, mark, crowd, likenessOf(toward, mark));
-  const one = !isPeak(facts) ? "" : crowd.most < pack.prefixCount ? "token" : "patch";
+  const facts = rowFacts(row, pack, mark, crowd, likenessOf(directionsNow, mark));
+  const single = !isPeak(facts) ? "" : crowd.most < pack.prefixCount ? "token" : "patch";
   const share = nearnessShare(choice, data, frame, mark);
-  const plain = share === null ? null : isMuch(share);
+  const isPlain = share === null ? null : isMuch(share);
   findBetter(choice, data, frame);
-  const { better } = frame;
-  if (better) say(kindline.go, `layer ${better.layer}, head ${main.pack.headNumbers[better.head]} shows more here`);
-  return kindWords(kindOf(facts, isEarlyLayer(view.layer, pack.layers)), { one, plain });
+  const { better: suggestion } = frame;
+  if (suggestion)
+    setText(kindline.go, `layer ${suggestion.layer}, head ${main.pack.headNumbers[suggestion.head]} shows more here`);
+  return kindWords(kindOf(facts, isEarlyLayer(view.layer, pack.layers)), { one: single, plain: isPlain });
 }
 
-// Suggests the head in which this patch shows clearly more than on view.
+// Suggests a head in which this patch shows clearly more than in the head on view.
 function findBetter({ view }, data, frame) {
   const { main } = data,
     { shown } = frame;
   const scene = sceneOf(data);
   if (!scene || shown.altered || shown.pack !== main.pack) return;
   const heads = headsFor(scene, shown.mark);
-  const [found] = heads;
-  const here = heads.find(({ layer, head }) => layer === view.layer && head === view.head);
-  if (found === here || found.tells < Math.max(STRIKING, MORE * (here?.tells ?? 0))) return;
-  frame.better = { layer: found.layer, head: found.head, query: patchText(shown.mark, main.pack.columns) };
+  const [best] = heads;
+  const current = heads.find(({ layer, head }) => layer === view.layer && head === view.head);
+  if (best === current || best.tells < Math.max(STRIKING, MORE * (current?.tells ?? 0))) return;
+  frame.better = { layer: best.layer, head: best.head, query: patchText(shown.mark, main.pack.columns) };
 }
 
-// The keys by which patches are compared; null while no late layer is here.
+// The keys that compare patches; null until a late layer has arrived.
 function directions({ kinds, shown }) {
   const { pack } = shown.drawn;
-  const layers = telling(pack).length;
+  const layers = tellingLayers(pack).length;
   if (!layers) return null;
   if (kinds.pack !== pack || kinds.layers !== layers) {
     kinds.crowds.clear();
@@ -233,6 +234,6 @@ function crowdNow({ view }, { kinds, shown }) {
   const crowd = kinds.crowds.get(key) ?? crowdOf(shown.pack, view.layer, view.head, shown.scale);
   kinds.crowds.delete(key);
   kinds.crowds.set(key, crowd);
-  for (const old of kinds.crowds.keys()) if (kinds.crowds.size > CROWDS) kinds.crowds.delete(old);
+  for (const oldest of kinds.crowds.keys()) if (kinds.crowds.size > CROWDS) kinds.crowds.delete(oldest);
   return crowd;
 }

@@ -17,7 +17,7 @@ export function refresh(lens) {
   page.schedule();
 }
 
-// Reads the theme's colours: a canvas has no stylesheet.
+// Reads the theme's colours, because a canvas has no stylesheet.
 function readTheme(frame, { refs, root }) {
   const style = getComputedStyle(root);
   frame.colours = {
@@ -30,16 +30,16 @@ function readTheme(frame, { refs, root }) {
   };
 }
 
-// The ways to lay out, as in lens.css: the width in em of the column beside the picture, and the lowest of the parts
-// that reduce the picture's height.
+// The layouts of lens.css: the width in em of the column beside the picture, and the lowest part that reduces the
+// picture's height.
 const ORDERS = {
-  one: { column: 21, lowest: "stage" }, //    all else beside the picture, in a narrower column
-  over: { column: 0, lowest: "below" }, //    all else beneath: for panoramas
+  one: { column: 21, lowest: "stage" }, //    all other parts beside the picture, in a narrower column
+  over: { column: 0, lowest: "below" }, //    all other parts beneath: for panoramas
   bare: { column: 0, lowest: "stage" }, //    in a file for a slide: the picture alone
   present: { column: 0, lowest: "scale" }, // for a projector: the sentence, the legend and the switch
 };
 const GAP = 1.6; // em, between the picture and the column
-const CLEARLY = 1.06; // the column leaves the picture's side only if that makes the picture at least this × as wide
+const CLEARLY = 1.06; // a layout with a column below must make the picture at least this × as wide
 const SHALLOW = 480; // px
 const SHALLOWEST = 380;
 const WORDS = 27; // em needed by the parts below a narrow picture
@@ -50,11 +50,11 @@ const SHORT = 41; // em: in a lower window, such as a slide's frame, only the mo
 const SLENDER = 30; // em: in a narrower column all parts are stacked
 const TALL = 0.9; // aspect below which a picture is a portrait
 const SPARE = 5; // em, below everything: room for the curve
-const IDLE = 3; // em of free height below a picture and its legend; more would look like an empty band
+const IDLE = 3; // em of free height below a picture and its legend; more would look empty
 const BROAD = 46; // em: beside a portrait, a column of at least this width is split into two
 
-// Tries each way to lay out, and takes the one with the largest picture: wide pictures leave no room beside them for
-// texts and controls, tall ones none below.
+// Tries each layout, and takes the one with the largest picture: wide pictures leave no room beside them for texts and
+// controls, tall ones none below.
 function layOut(lens) {
   const { choice, data, frame, page } = lens;
   const { main } = data,
@@ -63,7 +63,7 @@ function layOut(lens) {
   const aspect = page.expected ? page.expected.width / page.expected.height : aspectOf(main);
   if (page.see?.on) return page.see.layOut(aspect);
   root.style.removeProperty("margin-top");
-  root.classList.remove("more"); // folded-out parts take nothing from the picture
+  root.classList.remove("more"); // folded-out parts take no room from the picture
   const style = getComputedStyle(root);
   const em = parseFloat(style.fontSize);
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
@@ -81,9 +81,9 @@ function layOut(lens) {
   if (choice.presenting) tryWay(choice, frame, page, "present", width, em, aspect);
   else if (page.ui.bare) tryWay(choice, frame, page, "bare", width, em, aspect);
   else if (size === "wide") {
-    const beneath = tryWay(choice, frame, page, "over", width, em, aspect);
-    const beside = tryWay(choice, frame, page, "one", width, em, aspect);
-    if (beneath.width > CLEARLY * beside.width) tryWay(choice, frame, page, "over", width, em, aspect);
+    const stacked = tryWay(choice, frame, page, "over", width, em, aspect);
+    const sideBySide = tryWay(choice, frame, page, "one", width, em, aspect);
+    if (stacked.width > CLEARLY * sideBySide.width) tryWay(choice, frame, page, "over", width, em, aspect);
   } else {
     root.dataset.way = size;
     root.classList.toggle("shallow", window.innerHeight < SHALLOW); // a phone on its side: the picture first
@@ -92,16 +92,16 @@ function layOut(lens) {
     root.classList.toggle("tight", frame.pictureWidth < TIGHT * em);
   }
   const column = size === "wide" && root.dataset.way === "one" ? width - frame.seenWidth - GAP * em : width;
-  const broad = root.dataset.way === "one" && column >= BROAD * em;
-  root.classList.toggle("broad", broad);
-  // Where a second picture is large in a broad column, the controls have a slender one beside it.
-  const three = broad && choice.view.beside !== "convolution";
-  root.classList.toggle("slender", three || (root.dataset.way === "one" && column < SLENDER * em));
+  const isBroad = root.dataset.way === "one" && column >= BROAD * em;
+  root.classList.toggle("broad", isBroad);
+  // If a second picture is large in a broad column, the controls get a slender column beside it.
+  const hasThree = isBroad && choice.view.beside !== "convolution";
+  root.classList.toggle("slender", hasThree || (root.dataset.way === "one" && column < SLENDER * em));
   root.classList.toggle("more", choice.more);
   fillBelow(choice, page, em);
   fillBeneath(lens, em);
   frame.ratio = Math.min(3, window.devicePixelRatio || 1);
-  // Lines and letters on canvas grow with the type around them.
+  // Lines and letters on canvas grow with the page's type.
   frame.unit = (frame.ratio * em) / 14;
   sizeCanvases(frame, page);
 }
@@ -111,21 +111,22 @@ function fillBelow(choice, page, em) {
   const { root } = page;
   root.classList.remove("spare");
   if (!root.classList.contains("slender")) return;
-  const spare = heightOf(choice, page) - root.getBoundingClientRect().height;
-  root.classList.toggle("spare", spare >= SPARE * em);
-  root.style.setProperty("--spare", `${Math.floor(spare)}px`);
+  const spareHeight = heightOf(choice, page) - root.getBoundingClientRect().height;
+  root.classList.toggle("spare", spareHeight >= SPARE * em);
+  root.style.setProperty("--spare", `${Math.floor(spareHeight)}px`);
 }
 
 // Beneath a panorama the film takes the free height, in the number of lines that makes its pictures largest.
 function fillBeneath({ choice, data, frame, page }, em) {
   const { root, refs, film } = page;
   frame.filmLines = 1;
-  const under = refs.stage.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
-  const spare = heightOf(choice, page) - under - parseFloat(getComputedStyle(root).paddingBottom);
-  if (root.dataset.way !== "one" || spare < IDLE * em) return;
+  const stageBottom = refs.stage.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
+  const spareHeight = heightOf(choice, page) - stageBottom - parseFloat(getComputedStyle(root).paddingBottom);
+  if (root.dataset.way !== "one" || spareHeight < IDLE * em) return;
   const layers = layersAtHand(data).length;
-  const free = spare + film.canvas.clientHeight;
-  const high = (lines) => Math.min(frame.pictureWidth / Math.ceil(layers / lines) / aspectOf(data.main), free / lines);
+  const freeHeight = spareHeight + film.canvas.clientHeight;
+  const high = (lines) =>
+    Math.min(frame.pictureWidth / Math.ceil(layers / lines) / aspectOf(data.main), freeHeight / lines);
   for (let lines = 2; lines <= layers; lines++) if (high(lines) > high(frame.filmLines)) frame.filmLines = lines;
   root.classList.add("filled");
   root.style.setProperty("--film", `${Math.floor(frame.filmLines * high(frame.filmLines))}px`);
@@ -141,23 +142,23 @@ function twinAspect({ view }, data, aspect) {
 const aspectOf = ({ pack }) =>
   pack.header.size ? pack.header.size[1] / pack.header.size[0] : pack.columns / pack.rows;
 
-// Lays out in one way, and measures how wide the picture may become.
+// Applies one layout, and measures the largest width of the picture.
 function tryWay(choice, frame, page, way, width, em, aspect) {
   const { root, refs } = page;
   const { column, lowest } = ORDERS[way];
   const pair = way === "present" && choice.view.beside === "filter" && !root.classList.contains("slim");
-  const room = pair ? (width - GAP * em) / 2 : width - (column && column + GAP) * em;
+  const largestWidth = pair ? (width - GAP * em) / 2 : width - (column && column + GAP) * em;
   root.dataset.way = way;
-  let height = room;
-  for (let turn = 0; turn < 3; turn++) {
+  let height = largestWidth;
+  for (let round = 0; round < 3; round++) {
     root.classList.toggle("tight", height < TIGHT * em); // this may change the parts below
     setPictures(frame, page, height, aspect);
     const part = refs[lowest];
     const bottom = part.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
-    const rest = bottom + parseFloat(getComputedStyle(root).paddingBottom) - frame.pictureHeight;
-    const former = height;
-    height = Math.min(room, Math.max(LEAST * em, heightOf(choice, page) - rest) * aspect);
-    if (height === former) break; // another round would measure the same
+    const otherHeight = bottom + parseFloat(getComputedStyle(root).paddingBottom) - frame.pictureHeight;
+    const formerHeight = height;
+    height = Math.min(largestWidth, Math.max(LEAST * em, heightOf(choice, page) - otherHeight) * aspect);
+    if (height === formerHeight) break; // another round would measure the same
   }
   setPictures(frame, page, height, aspect);
   return { way, width: height };
@@ -165,15 +166,15 @@ function tryWay(choice, frame, page, way, width, em, aspect) {
 
 // The height that the lens may fill. The page above may be taller than the host said, if its toolbar has two lines.
 function heightOf(choice, page) {
-  const { height: wished } = page.ui;
-  if (choice.presenting || page.ui.bare || wished === "window") return window.innerHeight;
-  if (wished > 0) return wished;
-  const above = page.root.getBoundingClientRect().top + 4;
-  const used = above > -wished && above < 0.3 * window.innerHeight ? above : -wished;
-  return Math.max(440, window.innerHeight - used);
+  const { height: wantedHeight } = page.ui;
+  if (choice.presenting || page.ui.bare || wantedHeight === "window") return window.innerHeight;
+  if (wantedHeight > 0) return wantedHeight;
+  const top = page.root.getBoundingClientRect().top + 4;
+  const usedHeight = top > -wantedHeight && top < 0.3 * window.innerHeight ? top : -wantedHeight;
+  return Math.max(440, window.innerHeight - usedHeight);
 }
 
-// By how many pixels the lens is taller than its room.
+// The number of pixels by which the lens exceeds its room.
 export function overflowOf(choice, page) {
   if (page.see?.on) return page.see.overflow();
   if (page.root.dataset.size !== "wide") return 0;
@@ -192,7 +193,7 @@ export function setPictures(frame, page, width, aspect) {
   page.root.style.setProperty("--ph", `${frame.pictureHeight}px`);
 }
 
-// The stylesheet decides how large the small canvases are, layOut how large the picture.
+// The stylesheet sets the sizes of the small canvases, layOut the size of the picture.
 export function sizeCanvases(frame, { refs }) {
   const { ratio } = frame;
   fitCanvas(refs.picture, frame.pictureWidth, frame.pictureHeight, ratio);
@@ -211,18 +212,18 @@ export function otherSize(page, entry) {
   return { width: w, height: Math.min(height, Math.round(w / aspect)) };
 }
 
-// The photographs at the present size, and the prints on them, for heat and for light.
+// The photographs at the present size, and their prints, for heat and for light.
 
 // An entry's photograph and print, made on first use at this size, and again when the image arrives.
 export function photoOf(data, frame, page, entry) {
   const image = entry.picture.bitmap;
-  const second = entry !== data.main && entry === data.other;
-  const { width, height } = second ? otherSize(page, entry) : page.refs.picture;
-  const drawn = second ? frame.otherPhoto : frame.photo;
-  if (drawn && drawn.image === image && drawn.width === width && drawn.height === height) return drawn;
+  const isOther = entry !== data.main && entry === data.other;
+  const { width, height } = isOther ? otherSize(page, entry) : page.refs.picture;
+  const prepared = isOther ? frame.otherPhoto : frame.photo;
+  if (prepared && prepared.image === image && prepared.width === width && prepared.height === height) return prepared;
   const photo = makePhoto(image, width, height);
   const print = makePrint(photo);
-  if (second) Object.assign(frame, { otherPhoto: photo, otherPrint: print });
+  if (isOther) Object.assign(frame, { otherPhoto: photo, otherPrint: print });
   else Object.assign(frame, { photo, print, thumbPhoto: null, patchPhoto: null });
   return photo;
 }
@@ -247,10 +248,10 @@ export function readyThumb(frame, thumb) {
   if (thumb.print?.photo !== frame.thumbPhoto) thumb.print = makePrint(frame.thumbPhoto, thumb.canvas);
 }
 
-// While a trace is being computed, its photograph is already shown at its final place and size, and all words about the
+// While a trace is computed, its photograph is already shown at its final place and size, and all words about the
 // former picture are removed.
 
-// `bitmap`: shown until its trace is here; null: back to the former picture.
+// `bitmap`: shown until its trace has arrived; null: back to the former picture.
 export function expectPicture(lens, bitmap) {
   const { frame, page } = lens;
   if (!bitmap && !page.expected) return;
@@ -265,7 +266,7 @@ export function expectPicture(lens, bitmap) {
   page.see?.expects();
 }
 
-// Its trace is shown from now on.
+// From now on its trace is shown.
 export function endExpecting(page) {
   page.expected?.close?.();
   page.expected = null;
@@ -273,8 +274,8 @@ export function endExpecting(page) {
 }
 
 function expectedCanvas({ refs }) {
-  const expected = refs.pictureBox.querySelector(".expected");
-  if (expected) return expected;
+  const placeholder = refs.pictureBox.querySelector(".expected");
+  if (placeholder) return placeholder;
   const canvas = document.createElement("canvas");
   canvas.className = "expected";
   refs.pictureBox.append(canvas);

@@ -76,7 +76,7 @@
 import { effectiveNumber, holds, wholeLayers } from "../core/core.js";
 import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf, upperLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
-import { collectRefs, explainWords, say } from "../drawing/dom.js";
+import { collectRefs, explainWords, setText } from "../drawing/dom.js";
 import { aimedPair, bindLine, bindSums } from "./arithmetic.js";
 import { askForMissing, bring, bringBest, dropOld, isComplete, stopAsking } from "./asking.js";
 import {
@@ -97,7 +97,7 @@ import { MARKUP } from "./markup.js";
 import { bindMatches, bindPatching, matchNow } from "./matches.js";
 import { askedAgain, bestView, bindMoment, endGhost, greet, lookForMoment, noteOpening, settle } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
-import { describe } from "./readouts.js";
+import { sentenceForReaders } from "./readouts.js";
 import { bindShare, leavePresenting, pictureCanvas, toTakeAway } from "./saving.js";
 import { bindScenes, readKept } from "./scenes.js";
 import { bindScissors, endPainting } from "./scissors.js";
@@ -107,19 +107,19 @@ export function createLens(parent, options = {}) {
   const root = document.createElement("div");
   root.className = "lens";
   root.innerHTML = MARKUP;
-  root.style.visibility = "hidden"; // until it is laid out: nothing jumps
+  root.style.visibility = "hidden"; // hidden until it is laid out: nothing jumps
   parent.append(root);
   const lens = createState(root, collectRefs(root), options);
   const { choice, data, frame, page } = lens;
-  page.schedule = (pointed) => {
-    if (pointed) frame.pointed = true;
+  page.schedule = (onlyPointed) => {
+    if (onlyPointed) frame.pointed = true;
     else frame.dirty = true;
     if (!frame.requested && page.alive) frame.requested = requestAnimationFrame(() => onFrame(lens));
   };
-  page.choose = (change, from) => choose(lens, change, from);
+  page.choose = (change, source) => choose(lens, change, source);
   page.showView = (view) => {
     update(lens, { view });
-    tell(choice, data, page);
+    reportView(choice, data, page);
   };
   page.opens = ({ greets }) => {
     showChoices(choice, data, page);
@@ -144,12 +144,12 @@ export function createLens(parent, options = {}) {
   page.see = options.see?.(lens) ?? null;
   const stopFollowing = followThePage(lens);
 
-  const face = {
+  const handle = {
     get view() {
       return { ...choice.view };
     },
-    show: (next) => showTraces(lens, next),
-    update: (next) => update(lens, next),
+    show: (traces) => showTraces(lens, traces),
+    update: (settings) => update(lens, settings),
     setOverlay: (overlay) => {
       data.overlay = overlay;
       page.schedule();
@@ -158,24 +158,24 @@ export function createLens(parent, options = {}) {
       Object.assign(data.host, host);
       if (host.scenes) readKept(choice, data, page);
     },
-    read: () => read(lens, () => isComplete(lens)),
+    read: () => readNumbers(lens, () => isComplete(lens)),
     timings: () => Array.from(frame.samples.subarray(0, Math.min(frame.sampled, frame.samples.length))),
     clearTimings: () => (frame.sampled = 0),
     ...toTakeAway(lens), // figure(about), numbers()
-    picture: (factor = 1, both = false) => pictureCanvas(lens, factor, both),
+    picture: (factor = 1, withOther = false) => pictureCanvas(lens, factor, withOther),
     refresh: () => refresh(lens),
     share: () => openShare(lens),
-    // For a person's first visit; began() is called when the soft cursor appears.
+    // For a person's first visit; `began` is called when the soft cursor appears.
     greet: (began) => greet(lens, began),
     focus: () => page.refs.picture.focus(),
     see: page.see,
-    // The photograph that is on its way, or null; see layout.js.
+    // The photograph whose trace is on its way, or null; see layout.js.
     expect: (bitmap) => expectPicture(lens, bitmap),
     // While another picture is coming, no patch of the old one can be chosen.
     wait: (sentence) => {
-      if (!sentence && !root.classList.contains("waits")) return; // keep a message of somebody else
+      if (!sentence && !root.classList.contains("waits")) return; // keeps the message of another part
       root.classList.toggle("waits", Boolean(sentence));
-      say(page.refs.message, sentence ?? "");
+      setText(page.refs.message, sentence ?? "");
     },
     destroy: () => {
       page.alive = false;
@@ -188,10 +188,10 @@ export function createLens(parent, options = {}) {
       root.remove();
     },
   };
-  root.__lens = face; // for tests and the console
+  root.__lens = handle; // for tests and the console
   readKept(choice, data, page);
   update(lens, options);
-  return face;
+  return handle;
 }
 
 const LOOK = 400; // ms between two checks whether the lens still fits the window
@@ -199,24 +199,24 @@ const LOOK = 400; // ms between two checks whether the lens still fits the windo
 function followThePage(lens) {
   const { page } = lens;
   const { root, refs } = page;
-  const stop = new AbortController();
-  const { signal } = stop;
-  const around = () => refs.stage.offsetHeight - lens.frame.pictureHeight;
+  const controller = new AbortController();
+  const { signal } = controller;
+  const textsHeight = () => refs.stage.offsetHeight - lens.frame.pictureHeight;
   let [width, texts] = [0, 0];
   const observer = new ResizeObserver(() => {
-    // The lens sets its own height; a late line of text must not push another one out of the window.
-    if (root.clientWidth !== width || around() > texts + 2) refresh(lens);
-    [width, texts] = [root.clientWidth, around()];
+    // The lens sets its own height; a late line of text must not push other text out of the window.
+    if (root.clientWidth !== width || textsHeight() > texts + 2) refresh(lens);
+    [width, texts] = [root.clientWidth, textsHeight()];
   });
   observer.observe(root);
   observer.observe(refs.stage);
   // Late content above the lens, such as the toolbar's second line, moves it without an event.
-  let seen = "";
+  let lastMeasured = "";
   const looking = setInterval(() => {
-    const over = lens.data.main ? overflowOf(lens.choice, page) : 0;
-    const measured = `${over} ${root.clientWidth}`; // without room, one try is enough
-    if (over > 2 && measured !== seen) refresh(lens);
-    seen = measured;
+    const overflow = lens.data.main ? overflowOf(lens.choice, page) : 0;
+    const measured = `${overflow} ${root.clientWidth}`; // without room, one try is enough
+    if (overflow > 2 && measured !== lastMeasured) refresh(lens);
+    lastMeasured = measured;
   }, LOOK);
   document.fonts?.ready.then(() => refresh(lens));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh(lens), { signal });
@@ -228,78 +228,78 @@ function followThePage(lens) {
   return () => {
     observer.disconnect();
     clearInterval(looking);
-    stop.abort();
+    controller.abort();
   };
 }
 
 // ------------------------------------------------------------------------------------------------- what the host gives
 
-async function showTraces(lens, { main, other = null, view = null, place, ui, best = false }) {
+async function showTraces(lens, { main, other = null, view = null, place, ui, best: wantsBest = false }) {
   const { choice, data, page } = lens;
   const viewToShow = () => (typeof view === "function" ? view(choice.view) : view);
-  const asked = viewToShow() ?? choice.viewToCome ?? choice.view;
-  if (best) return showBest(lens, { main, view: viewToShow, place });
-  const entries = await bring(data, page, other ? [main, other] : [main], asked);
+  const viewToAsk = viewToShow() ?? choice.viewToCome ?? choice.view;
+  if (wantsBest) return showBest(lens, { main, view: viewToShow, place });
+  const entries = await bring(data, page, other ? [main, other] : [main], viewToAsk);
   if (!entries || !page.alive) return false;
   const shownView = viewToShow();
   const nextFrame = !shownView && !other && isNextFrame(data.main, entries[0]);
-  take(lens, entries[0], entries[1], nextFrame);
+  takeTraces(lens, entries[0], entries[1], nextFrame);
   noteOpening(choice, data, page, shownView);
   if (nextFrame) {
     page.schedule();
     return true;
   }
   update(lens, { view: shownView, place, ui });
-  requestAnimationFrame(() => refresh(lens)); // its texts are there now, and their heights
+  requestAnimationFrame(() => refresh(lens)); // its texts are there now, with their heights
   return true;
 }
 
 // A person's own picture opens in its best moment, before any other attention of it is drawn.
 async function showBest(lens, { main, view, place }) {
   const { choice, data, page } = lens;
-  const opened = await bringBest(data, page, main);
-  if (!opened || !page.alive) return false;
-  const { entry, scene } = opened;
-  take(lens, entry);
+  const search = await bringBest(data, page, main);
+  if (!search || !page.alive) return false;
+  const { entry, scene } = search;
+  takeTraces(lens, entry);
   noteOpening(choice, data, page, null);
-  const begun = { ...DEFAULT_VIEW, ...(view() ?? choice.view) };
-  const best = begun.direction === "row" && wayOf(begun).rows ? bestView(data, scene) : null;
-  update(lens, { view: { ...begun, ...best }, place });
-  if (best) settle(choice, page);
+  const baseView = { ...DEFAULT_VIEW, ...(view() ?? choice.view) };
+  const momentView = baseView.direction === "row" && wayOf(baseView).rows ? bestView(data, scene) : null;
+  update(lens, { view: { ...baseView, ...momentView }, place });
+  if (momentView) settle(choice, page);
   requestAnimationFrame(() => refresh(lens));
   return true;
 }
 
 // Whether the trace is a video's next frame on the same grid: then layout and view stay.
-const isNextFrame = (former, { trace, pack }) =>
-  former?.trace.picture.film &&
-  [former.trace.picture.film, former.trace.model, former.pack.rows, former.pack.columns].join() ===
+const isNextFrame = (formerEntry, { trace, pack }) =>
+  formerEntry?.trace.picture.film &&
+  [formerEntry.trace.picture.film, formerEntry.trace.model, formerEntry.pack.rows, formerEntry.pack.columns].join() ===
     [trace.picture.film, trace.model, pack.rows, pack.columns].join();
 
-// Puts these entries on show; the second one beside the first.
-function take({ choice, data, frame, page }, main, other = null, nextFrame = false) {
-  const former = data.main;
+// Puts these entries on show, the second one beside the first.
+function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame = false) {
+  const formerMain = data.main;
   endExpecting(page);
   dropOld(data, other ? [main, other] : [main]);
   if (other !== data.other) frame.otherPhoto = null;
   Object.assign(data, { main, other });
-  if (main === former) return;
+  if (main === formerMain) return;
   endGhost(choice, page);
   stopAsking(data);
-  const sameFilm = former?.picture.film && former.picture.film === main.picture.film; // another frame of it
-  const another = former && former.picture !== main.picture && !sameFilm; // its locked patch is gone
+  const sameFilm = formerMain?.picture.film && formerMain.picture.film === main.picture.film; // another frame of it
+  const isAnother = formerMain && formerMain.picture !== main.picture && !sameFilm; // its locked patch is gone
   Object.assign(data, { whole: null, overlay: null });
   choice.aim = -1;
   if (choice.painting.on) endPainting(choice, data, page);
-  if (another) choice.view = { ...choice.view, locked: false, cut: "" };
-  const same = former && !another;
-  if (same && choice.hover >= 0)
+  if (isAnother) choice.view = { ...choice.view, locked: false, cut: "" };
+  const isSame = formerMain && !isAnother;
+  if (isSame && choice.hover >= 0)
     choice.pointer.fresh = true; // the cursor rests on the same place of another grid
   else choice.hover = -1;
   frame.wallHeat = frame.photo = frame.thumbPhoto = frame.patchPhoto = null;
   if (!nextFrame) buildHeads(data, page);
-  if (same) keepPlace(choice, data, page, former.pack);
-  else if (former && !choice.view.locked) choice.view = { ...choice.view, query: null }; // the picture's own start
+  if (isSame) keepPlace(choice, data, page, formerMain.pack);
+  else if (formerMain && !choice.view.locked) choice.view = { ...choice.view, query: null }; // the picture's own start
 }
 
 function update(lens, { place, view, ui, overlay }) {
@@ -317,52 +317,52 @@ function update(lens, { place, view, ui, overlay }) {
   view ??= choice.viewToCome;
   choice.viewToCome = null;
   if (view) endGhost(choice, page);
-  const next = view ? { ...DEFAULT_VIEW, ...view } : choice.view;
-  // Chosen even before this layer has come.
-  if (next.layer === null && canAsk(data, "layers")) next.layer = upperLayer(data.main.pack);
-  choice.view = withinReach(choice, data, tidyView(next, data.main.pack, startOf(data)));
+  const nextView = view ? { ...DEFAULT_VIEW, ...view } : choice.view;
+  // The layer is chosen even before it has arrived.
+  if (nextView.layer === null && canAsk(data, "layers")) nextView.layer = upperLayer(data.main.pack);
+  choice.view = withinReach(choice, data, tidyView(nextView, data.main.pack, startOf(data)));
   showChoices(choice, data, page);
   refresh(lens);
 }
 
-// The same picture on another grid: asks at the same place.
-function keepPlace(choice, data, page, former) {
+// The same picture on another grid: the patch at the same place asks.
+function keepPlace(choice, data, page, formerPack) {
   const { pack } = data.main;
-  if (pack.rows === former.rows && pack.columns === former.columns) return;
-  const token = tokenOf(choice.view.query, former);
-  const patch = askedAgain(choice, pack, former);
+  if (pack.rows === formerPack.rows && pack.columns === formerPack.columns) return;
+  const token = tokenOf(choice.view.query, formerPack);
+  const patch = askedAgain(choice, pack, formerPack);
   choice.view = { ...choice.view, cut: "" }; // cuts named patches of the former grid
-  const same = token >= 0 ? sameToken(token, former, pack) : -1;
-  const there = patch === null ? same : pack.prefixCount + patch;
-  if (there >= 0) choice.view = { ...choice.view, query: queryOf(there, pack) };
-  if (choice.hover >= 0) choice.hover = sameToken(choice.hover, former, pack);
-  if (choice.view.locked) tell(choice, data, page); // the address names the patch
+  const translated = token >= 0 ? sameToken(token, formerPack, pack) : -1;
+  const newToken = patch === null ? translated : pack.prefixCount + patch;
+  if (newToken >= 0) choice.view = { ...choice.view, query: queryOf(newToken, pack) };
+  if (choice.hover >= 0) choice.hover = sameToken(choice.hover, formerPack, pack);
+  if (choice.view.locked) reportView(choice, data, page); // the address names the patch
 }
 
-// The patch at which this picture suggests to begin.
+// The patch that this picture suggests as the first query.
 const startOf = (data) => data.main.picture.start;
 
 // -------------------------------------------------------------------------------------------------------- a choice
 
-function choose(lens, change, from) {
+function choose(lens, change, source) {
   const { choice, data, page } = lens;
   if (!data.main) return;
   if (!("query" in change) && !choice.view.locked && choice.hover >= 0)
     change = { ...change, query: queryOf(choice.hover, data.main.pack) };
   choice.view = withinReach(choice, data, tidyView({ ...choice.view, ...change }, data.main.pack, startOf(data)));
   if (!choice.view.locked) choice.aim = -1;
-  showChoices(choice, data, page, from);
+  showChoices(choice, data, page, source);
   if ("beside" in change) refresh(lens);
   page.schedule();
-  tell(choice, data, page);
+  reportView(choice, data, page);
 }
 
-function tell(choice, data, page) {
+function reportView(choice, data, page) {
   clearTimeout(page.telling);
   page.telling = setTimeout(() => data.host.onView?.({ ...choice.view }), 300);
 }
 
-// With a source that has only some layers, a step goes to the next one that is here.
+// If the source has only some layers, a step goes to the next one of them.
 function withinReach(choice, data, view) {
   const { pack } = data.main;
   if (holds(pack, view.layer) || canAsk(data, "layers")) return view;
@@ -377,45 +377,46 @@ function onFrame(lens) {
   const { choice, data, frame, page } = lens;
   frame.requested = 0;
   if (!data.main || !frame.pictureWidth || page.expected) return;
-  const start = performance.now();
-  const { pointed, dirty } = frame;
+  const startTime = performance.now();
+  const { pointed: onlyPointed, dirty } = frame;
   frame.pointed = frame.dirty = false;
   if (choice.pointer.fresh) {
     choice.pointer.fresh = false;
     const token = tokenUnder(lens);
-    const drawn = choice.view.locked ? choice.aim : frame.painted;
-    if (!dirty && token === choice.hover && token === drawn) return; // the cursor moved inside one patch
+    const paintedToken = choice.view.locked ? choice.aim : frame.painted;
+    if (!dirty && token === choice.hover && token === paintedToken) return; // the cursor moved inside one patch
     choice.hover = token;
     choice.aim = choice.view.locked ? token : -1;
   }
-  if (pointed && !dirty && frame.painted === resolve(choice, data, frame).token) {
+  if (onlyPointed && !dirty && frame.painted === resolve(choice, data, frame).token) {
     paintAim(lens); // the row is the same
-    frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - start;
+    frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - startTime;
     return;
   }
   const unfinished = workOnColumns(choice, data, frame);
   paintFrame(lens);
   frame.painted = frame.shown.token;
-  if (pointed) frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - start;
+  if (onlyPointed) frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - startTime;
   if (unfinished) page.schedule();
   if (!page.see?.on) writeKindSoon(lens);
-  askForMissing(lens, pointed && !dirty);
+  askForMissing(lens, onlyPointed && !dirty);
   askForExplained(lens);
   lookForMoment(choice, data, page);
   clearTimeout(page.speaking);
   if (page.ghost) return; // a screen reader need not follow it
-  page.speaking = setTimeout(() => say(page.refs.live, page.see?.on ? page.see.spoken() : describe(lens)), 600);
+  const speak = () => setText(page.refs.live, page.see?.on ? page.see.spoken() : sentenceForReaders(lens));
+  page.speaking = setTimeout(speak, 600);
 }
 
-// ------------------------------------------------------------------------------------------- what is shown, in numbers
+// -------------------------------------------------------------------------------------------------- the row in numbers
 
-function read({ choice, data, frame }, isComplete) {
+function readNumbers({ choice, data, frame }, isComplete) {
   if (!data.main) return null;
   const shown = resolve(choice, data, frame);
   const { view } = choice;
   const { pack, answers } = shown;
-  const at = view.head * pack.tokens;
-  const row = Array.from(answers.weights.subarray(at, at + pack.tokens));
+  const start = view.head * pack.tokens;
+  const row = Array.from(answers.weights.subarray(start, start + pack.tokens));
   const bits = answers.entropies[view.head];
   const { trace } = data.main;
   return {
@@ -435,7 +436,7 @@ function read({ choice, data, frame }, isComplete) {
     peakAt: shown.peak === null ? null : queryOf(shown.peak, pack),
     prefix: Object.fromEntries(pack.prefix.map((name, i) => [name, row[i]])),
     row,
-    drawn: Array.from(answers.drawn.subarray(at, at + pack.tokens)),
+    drawn: Array.from(answers.drawn.subarray(start, start + pack.tokens)),
     map: overlayNow(choice, data, frame) && Array.from(overlayNow(choice, data, frame).values),
     domain: shown.mainDomain,
     layersHeld: wholeLayers(pack),

@@ -1,18 +1,18 @@
 // The lens's HTML. data-ref names an element for the code; data-choice names the choice that a control sets. Titles and
-// names from outside never enter this HTML: they are set as text later.
+// names from outside never enter this HTML: they are set later, as text.
 
 import { WAYS, wayWords } from "../core/ways.js";
 
 // Buttons of all ways to look; the rarely used ones stand apart.
-const menu = (extra) =>
+const menu = (isExtra) =>
   Object.values(WAYS)
-    .filter((way) => way.extra === extra)
+    .filter((way) => way.extra === isExtra)
     .map((way) => {
-      const needed = { ask: way.offer, section: way.pack };
-      const data = Object.entries(needed).map(([key, name]) => (name ? ` data-${key}="${name}"` : ""));
+      const needs = { ask: way.offer, section: way.pack };
+      const data = Object.entries(needs).map(([key, name]) => (name ? ` data-${key}="${name}"` : ""));
       const hint = wayWords(way, "hint");
-      const look = `${way.extra ? ' class="extra"' : ""}${data.join("")}${hint ? ` title="${hint}"` : ""}`;
-      return `<button data-value="${way.name}"${look}>${wayWords(way, "tab")}</button>`;
+      const attributes = `${way.extra ? ' class="extra"' : ""}${data.join("")}${hint ? ` title="${hint}"` : ""}`;
+      return `<button data-value="${way.name}"${attributes}>${wayWords(way, "tab")}</button>`;
     })
     .join("\n    ");
 

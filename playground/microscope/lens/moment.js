@@ -1,31 +1,31 @@
-// The best moment of the picture on view: looked for between frames, once the layers are here. A person's own
-// photograph opens in it, unless somebody has touched the picture; the key b goes through more of them.
+// The best moment of the picture on view: searched between frames, once the layers have arrived. A person's own
+// photograph opens in it, unless the person has touched the picture; the key b shows further moments.
 
 import { holdsAll, holdsHead, largestIndex, neighbourhood, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
 import { directionsOf, keysOf } from "../core/kinds.js";
-import { STRIKING, searchMoments, surprisesOf, telling } from "../core/moments.js";
+import { STRIKING, searchMoments, surprisesOf, tellingLayers } from "../core/moments.js";
 import { sameToken, tokenOf, upperLayer } from "../core/view.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
-import { say } from "../drawing/dom.js";
+import { setText } from "../drawing/dom.js";
 import { canAsk, drawnOf, isMap, layersAtHand } from "./state.js";
 
 const QUIET = 120; // ms without a frame before the search starts or resumes
 const STINT = 6; // ms of one slice of the search
 const UNSTRIKING = "Nothing far apart stands out here.";
-const POINTED = 4; // CSS pixels, as below
+const POINTED = 4; // CSS pixels, as STIRRED below
 
 export function bindMoment(choice, page) {
   const { opening } = choice,
     { choose } = page;
-  page.choose = (change, from) => {
+  page.choose = (change, source) => {
     opening.touched = choice.everHovered = true;
-    choose(change, from);
+    choose(change, source);
   };
-  let from = null;
+  let origin = null;
   page.refs.picture.addEventListener("pointermove", (event) => {
-    from ??= event;
-    if (Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > POINTED) opening.touched = true;
+    origin ??= event;
+    if (Math.hypot(event.clientX - origin.clientX, event.clientY - origin.clientY) > POINTED) opening.touched = true;
   });
   page.refs.picture.addEventListener("pointerdown", () => {
     opening.touched = true;
@@ -35,14 +35,14 @@ export function bindMoment(choice, page) {
 // `view`: the one given with the picture on show.
 export function noteOpening({ opening }, { main }, { refs }, view) {
   const picture = `${main.picture.id} ${main.trace.model}`;
-  const named = ["layer", "head", "query"].some((key) => (view?.[key] ?? null) !== null);
+  const isNamed = ["layer", "head", "query"].some((key) => (view?.[key] ?? null) !== null);
   if (picture !== opening.picture) {
-    Object.assign(opening, { picture, given: named, touched: false, at: -1, wished: false, moved: false });
-    say(refs.message, ""); // of the former picture
-  } else if (named) opening.given = true;
+    Object.assign(opening, { picture, given: isNamed, touched: false, at: -1, wished: false, moved: false });
+    setText(refs.message, ""); // of the former picture
+  } else if (isNamed) opening.given = true;
 }
 
-// After each frame: continues the search when no frame was drawn for a while.
+// After each frame: continues the search if no frame was drawn for a while.
 export function lookForMoment(choice, data, page) {
   clearTimeout(page.looking);
   if (nextOf(choice, data)) page.looking = setTimeout(() => workOn(choice, data, page), QUIET);
@@ -51,12 +51,12 @@ export function lookForMoment(choice, data, page) {
 // The unfinished search of the entry on view, if any.
 function nextOf(choice, data) {
   const { main } = data;
-  if (!main || main.trace.words?.first) return null; // a coarse look; the finer one comes
+  if (!main || main.trace.words?.first) return null; // a coarse grid; the finer one will follow
   const { id } = main;
   const { pack } = drawnOf(main);
-  const layers = telling(pack);
-  const whole = layers.length === pack.layers - Math.floor(pack.layers / 2);
-  if (!whole && !(choice.opening.wished && layers.length)) return null;
+  const layers = tellingLayers(pack);
+  const isWhole = layers.length === pack.layers - Math.floor(pack.layers / 2);
+  if (!isWhole && !(choice.opening.wished && layers.length)) return null;
   let { search } = data;
   if (search?.id !== id || ![pack, main.pack].includes(search.pack) || search.layers < layers.length)
     search = data.search = { id, pack, steps: null, scene: null, layers: layers.length, moved: false };
@@ -66,12 +66,12 @@ function nextOf(choice, data) {
 function workOn(choice, data, page) {
   const search = page.alive ? nextOf(choice, data) : null;
   if (!search) return;
-  const until = performance.now() + STINT;
-  search.steps ??= searchMoments(search.pack, comparedBy(search.pack));
+  const deadline = performance.now() + STINT;
+  search.steps ??= searchMoments(search.pack, keysForSearch(search.pack));
   while (!search.scene) {
     const { done, value } = search.steps.next();
     if (done) search.scene = value;
-    else if (performance.now() > until) {
+    else if (performance.now() > deadline) {
       page.looking = setTimeout(() => workOn(choice, data, page), 0);
       return;
     }
@@ -82,10 +82,10 @@ function workOn(choice, data, page) {
   page.schedule(); // the sentence may say more now
 }
 
-// The features by which patches are compared: the keys of a late layer.
-export function comparedBy(pack) {
-  const late = upperLayer(pack);
-  return keysOf(pack, holdsAll(pack, late) ? late : telling(pack).at(-1));
+// The features that compare patches: the keys of a late layer.
+export function keysForSearch(pack) {
+  const lateLayer = upperLayer(pack);
+  return keysOf(pack, holdsAll(pack, lateLayer) ? lateLayer : tellingLayers(pack).at(-1));
 }
 
 export const sceneOf = ({ search, main }) => (search?.id === main.id ? search.scene : null);
@@ -94,16 +94,16 @@ export const sceneOf = ({ search, main }) => (search?.id === main.id ? search.sc
 function moveToBest(choice, data, page, scene) {
   const { main } = data;
   const { opening, view } = choice;
-  const plain = view.direction === "row" && wayOf(view).rows && !view.locked;
-  if (!main.trace.private || opening.touched || opening.given || opening.moved || !plain) return;
-  const best = bestView(data, scene);
-  if (!best) return;
-  choice.view = { ...view, ...best };
+  const isPlainRow = view.direction === "row" && wayOf(view).rows && !view.locked;
+  if (!main.trace.private || opening.touched || opening.given || opening.moved || !isPlainRow) return;
+  const momentView = bestView(data, scene);
+  if (!momentView) return;
+  choice.view = { ...view, ...momentView };
   choice.hover = -1; // a resting cursor does not count as pointing
   settle(choice, page);
 }
 
-// The view of the best moment. Where no row is striking: the picture's parts; null where there are none.
+// The view of the best moment. Without a striking row: the picture's parts; null if there are none.
 export function bestView(data, { pack, moments }) {
   const [{ layer, head, patches, tells }] = moments;
   if (tells[0] < STRIKING && canAsk(data, "features")) return { what: "parts", layer: upperLayer(pack) };
@@ -114,55 +114,58 @@ export function bestView(data, { pack, moments }) {
 export function settle(choice, page) {
   const { opening, view } = choice;
   opening.moved = true;
-  if (!wayOf(view).rows) say(page.refs.message, UNSTRIKING);
+  if (!wayOf(view).rows) setText(page.refs.message, UNSTRIKING);
   page.opens({ greets: !opening.greeted });
   opening.greeted = true;
 }
 
-// The query on a finer grid, on which a patch became several: of the patches at its place and around it, the one whose
-// row gives most to the target of the moment's row; null if unknown.
-export function askedAgain({ opening, view }, pack, former) {
+// The query on a finer grid, on which a patch became several: of the patches at and around its place, the one whose row
+// gives most to the target of the moment's row; null if unknown.
+export function askedAgain({ opening, view }, pack, formerPack) {
   const { layer, head } = view;
-  const from = tokenOf(view.query, former);
-  const hasHead = holdsHead(former, layer, head) && holdsHead(pack, layer, head);
-  if (!opening.moved || opening.touched || !wayOf(view).rows || from < former.prefixCount || !hasHead) return null;
+  const formerToken = tokenOf(view.query, formerPack);
+  const hasHead = holdsHead(formerPack, layer, head) && holdsHead(pack, layer, head);
+  if (!opening.moved || opening.touched || !wayOf(view).rows || formerToken < formerPack.prefixCount || !hasHead)
+    return null;
   const rowOf = (entry, token) => {
     const row = new Float32Array(entry.tokens);
     rowInto(row, 0, entry, layer, head, token, entry.scale);
     return row;
   };
-  const coarse = rowOf(former, from);
-  const brightest = sameToken(largestIndex(coarse, former.prefixCount, former.tokens), former, pack) - pack.prefixCount;
-  const near = (patch) => around(patch, pack);
-  const looks = near(sameToken(from, former, pack) - pack.prefixCount).map((patch) => {
+  const formerRow = rowOf(formerPack, formerToken);
+  const brightest =
+    sameToken(largestIndex(formerRow, formerPack.prefixCount, formerPack.tokens), formerPack, pack) - pack.prefixCount;
+  const patchesAround = (patch) => neighboursOf(patch, pack);
+  const candidates = patchesAround(sameToken(formerToken, formerPack, pack) - pack.prefixCount).map((patch) => {
     const row = rowOf(pack, pack.prefixCount + patch);
-    return { patch, share: Math.max(...near(brightest).map((at) => row[pack.prefixCount + at])) };
+    return { patch, share: Math.max(...patchesAround(brightest).map((place) => row[pack.prefixCount + place])) };
   });
-  return looks.reduce((best, one) => (one.share > best.share ? one : best)).patch;
+  return candidates.reduce((brightestOf, candidate) => (candidate.share > brightestOf.share ? candidate : brightestOf))
+    .patch;
 }
 
-// A patch and those beside it.
-function around(patch, { rows, columns }) {
+// A patch and its neighbours.
+function neighboursOf(patch, { rows, columns }) {
   const { top, left, bottom, right } = neighbourhood(rows, columns, Math.floor(patch / columns), patch % columns, 3);
   const patches = [];
   for (let r = top; r <= bottom; r++) for (let c = left; c <= right; c++) patches.push(r * columns + c);
   return patches;
 }
 
-// Runs the search to its end, for a picture that opens in its best moment. Null if that is not wanted any more.
+// Runs the search to its end, for a picture that opens in its best moment. Null if that is no longer wanted.
 export async function searchAll(data, entry, signal) {
   const { id, pack } = entry;
-  const steps = searchMoments(pack, comparedBy(pack));
-  let until = performance.now() + STINT;
+  const steps = searchMoments(pack, keysForSearch(pack));
+  let deadline = performance.now() + STINT;
   for (let step = steps.next(); ; step = steps.next()) {
     if (signal.aborted) return null;
     if (step.done) {
-      data.search = { id, pack, steps: null, scene: step.value, layers: telling(pack).length, moved: true };
+      data.search = { id, pack, steps: null, scene: step.value, layers: tellingLayers(pack).length, moved: true };
       return step.value;
     }
-    if (performance.now() < until) continue;
-    await new Promise((goOn) => setTimeout(goOn));
-    until = performance.now() + STINT;
+    if (performance.now() < deadline) continue;
+    await new Promise((resolve) => setTimeout(resolve));
+    deadline = performance.now() + STINT;
   }
 }
 
@@ -182,72 +185,72 @@ export function surprise(choice, data, page) {
   const rows = scene ? surprisesOf(scene) : [];
   if (!rows.length) {
     opening.wished = !scene;
-    if (scene) return say(refs.message, UNSTRIKING);
+    if (scene) return setText(refs.message, UNSTRIKING);
     if (canAsk(data, "layers")) choice.filmWanted = true;
-    else if (!layersAtHand(data).some((layer) => telling(main.pack).includes(layer))) return;
+    else if (!layersAtHand(data).some((layer) => tellingLayers(main.pack).includes(layer))) return;
     return page.schedule();
   }
   opening.wished = false;
   opening.at = (opening.at + 1) % rows.length;
   const { layer, head, patch } = rows[opening.at];
   choice.hover = -1;
-  const what = wayOf(choice.view).rows ? choice.view.what : FIRST_WAY; // parts in colour show no row
-  page.choose({ what, layer, head, query: patchText(patch, main.pack.columns), locked: true });
+  const way = wayOf(choice.view).rows ? choice.view.what : FIRST_WAY; // parts in colour show no row
+  page.choose({ what: way, layer, head, query: patchText(patch, main.pack.columns), locked: true });
 }
 
-export const towardOf = (pack) => directionsOf(comparedBy(pack));
+export const towardOf = (pack) => directionsOf(keysForSearch(pack));
 
 // For a first visit: a soft cursor glides to three patches, the sentence changes with it, and then the visitor is
 // invited to point. Any action of the visitor ends it. The host decides whether this is a first visit.
 
-// The way of the soft cursor that greets a newcomer: which patches it shows, and where it is at each moment. No DOM in
-// here.
+// The path of the soft cursor that greets a newcomer: its patches, and its position at each moment. No DOM in here.
 
-const AWAY = 350; // ms before it comes
+const AWAY = 350; // ms before it appears
 const GLIDE = 800; // ms from one patch to the next
 const STAY = 850; // ms on a patch: long enough to read the number
-const EDGE = 0.12; // margin, as a share of the picture, whose patches the soft cursor leaves out
+const EDGE = 0.12; // margin that the soft cursor avoids, as a share of the picture
 const BOW = 0.14; // sideways swing of a glide as a share of its length
 export const STOPS = 3;
 export const WALK = AWAY + STOPS * (GLIDE + STAY); // ms
 
-// Three patches that say what attention is: the one beyond the neighbourhood of `start` that it listens to most, one
-// that it hardly listens to, and `start` itself, where the cursor stays. `row`: the weights of patch `start`.
-export function threePatches(row, from, rows, columns, start) {
-  const near = neighbourhood(rows, columns, Math.floor(start / columns), start % columns, 3);
-  let most = -1,
-    least = -1;
+// Three patches that show what attention is: the patch outside the neighbourhood of `startPatch` with the largest
+// weight, a patch with hardly any weight, and `startPatch` itself, where the cursor stays. `row`: the weights of
+// `startPatch`.
+export function threePatches(row, from, rows, columns, startPatch) {
+  const area = neighbourhood(rows, columns, Math.floor(startPatch / columns), startPatch % columns, 3);
+  let largest = -1,
+    smallest = -1;
   const top = Math.ceil(EDGE * rows),
-    left = Math.ceil(EDGE * columns);
+    margin = Math.ceil(EDGE * columns);
   for (let r = top; r < rows - top; r++) {
-    for (let c = left; c < columns - left; c++) {
-      if (r >= near.top && r <= near.bottom && c >= near.left && c <= near.right) continue;
+    for (let c = margin; c < columns - margin; c++) {
+      if (r >= area.top && r <= area.bottom && c >= area.left && c <= area.right) continue;
       const patch = r * columns + c;
-      if (most < 0 || row[from + patch] > row[from + most]) most = patch;
-      if (least < 0 || row[from + patch] < row[from + least]) least = patch;
+      if (largest < 0 || row[from + patch] > row[from + largest]) largest = patch;
+      if (smallest < 0 || row[from + patch] < row[from + smallest]) smallest = patch;
     }
   }
-  return most < 0 ? [] : [most, least, start];
+  return largest < 0 ? [] : [largest, smallest, startPatch];
 }
 
-const soft = (t) => t * t * t * (t * (6 * t - 15) + 10); // begins and ends without a jolt
+const smoothStep = (t) => t * t * t * (t * (6 * t - 15) + 10); // begins and ends smoothly
 
-// The soft cursor's position {x, y, rests} after `ms` on its way over `places` [{x, y}], from the first one. Each glide
-// swings out a little, like a hand's.
+// The soft cursor's position {x, y, rests} after `ms` on its path over `places` [{x, y}], from the first one. Each
+// glide is slightly curved, like a hand's.
 export function walkAt(ms, places) {
-  const since = Math.max(0, Math.min(WALK, ms) - AWAY);
-  const leg = Math.min(places.length - 2, Math.floor(since / (GLIDE + STAY)));
-  const t = Math.min(1, (since - leg * (GLIDE + STAY)) / GLIDE);
+  const elapsed = Math.max(0, Math.min(WALK, ms) - AWAY);
+  const leg = Math.min(places.length - 2, Math.floor(elapsed / (GLIDE + STAY)));
+  const t = Math.min(1, (elapsed - leg * (GLIDE + STAY)) / GLIDE);
   const a = places[leg],
     b = places[leg + 1];
-  const along = soft(t),
-    bow = BOW * Math.sin(Math.PI * along) * (leg % 2 ? 1 : -1);
+  const progress = smoothStep(t),
+    bow = BOW * Math.sin(Math.PI * progress) * (leg % 2 ? 1 : -1);
   const dx = b.x - a.x,
     dy = b.y - a.y;
-  return { x: a.x + along * dx - bow * dy, y: a.y + along * dy + bow * dx, rests: t === 1 };
+  return { x: a.x + progress * dx - bow * dy, y: a.y + progress * dy + bow * dx, rests: t === 1 };
 }
 
-const BEFORE = 900; // ms in which the picture alone is looked at
+const BEFORE = 900; // ms in which only the picture is shown
 const TURN = 2600; // ms for which "your turn" stays
 const STIRRED = 4; // CSS pixels: a browser reports a resting mouse as moved when something appears under it
 
@@ -256,42 +259,42 @@ const GHOST = `
   <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 2l5.2 17.5 3.4-6.6 7.2-1.9z"/></svg>
   <b>your turn</b>`;
 
-// `began`: called when the soft cursor appears. It does not come to people who want no motion, nor in See, which shows
-// the moment itself. Returns whether it is going to appear.
-export function greet(lens, began) {
+// `onBegin`: called when the soft cursor appears. It does not come to people who want no motion, nor in See, which
+// shows the moment itself. Returns whether it is going to appear.
+export function greet(lens, onBegin) {
   const { page } = lens;
   if (page.ghost || page.see?.on || matchMedia("(prefers-reduced-motion: reduce)").matches) return false;
-  const stop = new AbortController();
-  page.ghost = { box: null, stop, timer: setTimeout(() => begin(lens, began), BEFORE) };
-  endWithAnyMovement(lens.choice, page, stop.signal);
+  const controller = new AbortController();
+  page.ghost = { box: null, stop: controller, timer: setTimeout(() => begin(lens, onBegin), BEFORE) };
+  endWithAnyMovement(lens.choice, page, controller.signal);
   return true;
 }
 
 function endWithAnyMovement(choice, page, signal) {
   const options = { signal, capture: true, passive: true };
-  const end = () => endGhost(choice, page);
-  let from = null;
-  const moved = (event) => {
-    from ??= event;
-    if (Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > STIRRED) end();
+  const endWalk = () => endGhost(choice, page);
+  let origin = null;
+  const onMove = (event) => {
+    origin ??= event;
+    if (Math.hypot(event.clientX - origin.clientX, event.clientY - origin.clientY) > STIRRED) endWalk();
   };
-  window.addEventListener("pointermove", moved, options);
-  for (const name of ["pointerdown", "keydown", "wheel", "touchstart"]) window.addEventListener(name, end, options);
-  document.addEventListener("visibilitychange", end, options);
+  window.addEventListener("pointermove", onMove, options);
+  for (const name of ["pointerdown", "keydown", "wheel", "touchstart"]) window.addEventListener(name, endWalk, options);
+  document.addEventListener("visibilitychange", endWalk, options);
 }
 
-function begin({ choice, data, frame: { shown }, page }, began) {
+function begin({ choice, data, frame: { shown }, page }, onBegin) {
   const { view } = choice,
     { refs } = page;
   const { pack, answers } = shown;
-  const plain = view.direction === "row" && !view.locked && !isMap(view.what) && !choice.presenting;
-  if (!plain || document.hidden || shown.layerMissing || !answers?.ready[view.head] || shown.mark < 0)
+  const isPlainRow = view.direction === "row" && !view.locked && !isMap(view.what) && !choice.presenting;
+  if (!isPlainRow || document.hidden || shown.layerMissing || !answers?.ready[view.head] || shown.mark < 0)
     return endGhost(choice, page);
-  const from = view.head * pack.tokens + pack.prefixCount;
+  const start = view.head * pack.tokens + pack.prefixCount;
   const patches =
-    tellingPatches(choice, data) ?? threePatches(answers.weights, from, pack.rows, pack.columns, shown.mark);
+    tellingPatches(choice, data) ?? threePatches(answers.weights, start, pack.rows, pack.columns, shown.mark);
   if (!patches.length) return endGhost(choice, page);
-  began();
+  onBegin();
   const box = document.createElement("div");
   box.className = "ghost";
   box.innerHTML = GHOST;
@@ -306,31 +309,31 @@ function begin({ choice, data, frame: { shown }, page }, began) {
 
 function walk(choice, page, places) {
   const { ghost, refs } = page;
-  const start = performance.now();
-  let arrived = false, // while it glides, the soft cursor asks nothing
-    rested = false;
+  const startTime = performance.now();
+  let hasArrived = false, // while it glides, the soft cursor changes no row
+    hasRested = false;
   const step = (time) => {
     if (page.ghost !== ghost || !page.alive) return;
-    const { x, y, rests } = walkAt(time - start, places);
+    const { x, y, rests } = walkAt(time - startTime, places);
     const { left, top, width, height } = refs.picture.getBoundingClientRect();
     ghost.box.style.transform = `translate(${x * width}px, ${y * height}px)`;
     ghost.box.classList.toggle("leftwards", x > 0.75); // its words stay inside the picture
     ghost.box.classList.toggle("upwards", y > 0.8);
-    arrived ||= rests;
-    if (arrived && (!rests || !rested)) {
+    hasArrived ||= rests;
+    if (hasArrived && (!rests || !hasRested)) {
       Object.assign(choice.pointer, { target: refs.picture, x: left + x * width, y: top + y * height, fresh: true });
-      page.schedule(true); // as if a hand had moved
+      page.schedule(true); // as a real move of the cursor
     }
     ghost.box.classList.toggle("rests", rests);
-    rested = rests;
-    if (time - start < WALK) return requestAnimationFrame(step);
+    hasRested = rests;
+    if (time - startTime < WALK) return requestAnimationFrame(step);
     ghost.box.classList.add("turn");
     ghost.timer = setTimeout(() => endGhost(choice, page), TURN);
   };
   requestAnimationFrame(step);
 }
 
-// Ends the soft cursor: the patch that asked before it appeared asks again.
+// Ends the soft cursor: the former query asks again.
 export function endGhost(choice, page) {
   const { ghost } = page;
   if (!ghost) return;

@@ -16,7 +16,7 @@ import { bareShare, shortNumber } from "../core/numbers.js";
 import { dialToScale, sameLayer, scaleToDial } from "../core/view.js";
 import { asks, explainsLabel, FIRST_WAY, sizeWords, unitOf, WAYS, wayOf } from "../core/ways.js";
 import { drawColourBar, drawCurve } from "../drawing/charts.js";
-import { say, show } from "../drawing/dom.js";
+import { setText, setVisible } from "../drawing/dom.js";
 import { drawPicture, printParts } from "../drawing/draw.js";
 import { printHeat, printNothing, softOf } from "../drawing/light.js";
 import { paintLine, paintSums, rankOfAim } from "./arithmetic.js";
@@ -69,7 +69,7 @@ export function paintFrame(lens) {
   page.root.classList.toggle("map", isMap(view.what));
 }
 
-// While a patch is locked, the cursor moves the line alone: the row is the same.
+// While a patch is locked, the cursor moves only the line: the row is the same.
 export function paintAim(lens) {
   const { choice, frame, page } = lens;
   const putBack = layMean(choice, frame);
@@ -90,8 +90,8 @@ function readKernel(choice, frame) {
 
 function paintWaiting({ photo }, { refs }, text) {
   if (photo) refs.picture.getContext("2d").drawImage(softOf(photo), 0, 0);
-  say(refs.waiting, text);
-  show(refs.waiting, true);
+  setText(refs.waiting, text);
+  setVisible(refs.waiting, true);
 }
 
 // -------------------------------------------------------------------------------------------------- the large picture
@@ -103,59 +103,66 @@ function paintMain(lens) {
     { shown } = frame,
     { refs } = page;
   const { pack, answers, token } = shown;
-  const at = view.head * pack.tokens;
+  const start = view.head * pack.tokens;
   const overlay = overlayNow(choice, data, frame);
   const way = wayOf(view);
   photoOf(data, frame, page, main);
 
-  let waiting = "";
+  let waitingWords = "";
   shown.mainDomain = shown.domain;
   shown.beyond = null;
   if (isMap(view.what) && !overlay) {
-    waiting = isExplained(view) ? waitingForExplained(choice, data, frame) : waitingFor(choice, data);
+    waitingWords = isExplained(view) ? waitingForExplained(choice, data, frame) : waitingFor(choice, data);
     printNothing(frame.print);
   } else if (overlay?.parts) {
     printParts(frame.print, overlay.parts, pack);
   } else if (overlay?.pixels) {
     printComponents(frame.print, overlay.pixels, pack);
   } else if (overlay) {
-    const from = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
-    const to = from + pack.patches;
-    const typical = way.uses.includes("typical") ? withoutOutliers(overlay.values, from, to) : null;
-    shown.beyond = typical;
-    if (typical && view.typical) shown.mainDomain = typical.domain;
-    else if (explainsLabel(view)) shown.mainDomain = domainAround(overlay.values, from, to, overlay.floor);
+    const start = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
+    const end = start + pack.patches;
+    const inlierDomain = way.uses.includes("typical") ? withoutOutliers(overlay.values, start, end) : null;
+    shown.beyond = inlierDomain;
+    if (inlierDomain && view.typical) shown.mainDomain = inlierDomain.domain;
+    else if (explainsLabel(view)) shown.mainDomain = domainAround(overlay.values, start, end, overlay.floor);
     else if (comparesNumbers(choice, data, frame))
       shown.mainDomain = domainOfBoth([
-        { values: overlay.values, from, to },
+        { values: overlay.values, from: start, to: end },
         patchesOf(other, otherMap(choice, data, frame).values),
       ]);
     else
       shown.mainDomain = exposedTo(
         overlay.floor,
-        ownDomain(overlay.values, from, to, view.log && !way.spread, way.spread),
+        ownDomain(overlay.values, start, end, view.log && !way.spread, way.spread),
       );
-    printPatches(choice, frame, frame.print, overlay.values, from, pack, shown.mainDomain);
+    printPatches(choice, frame, frame.print, overlay.values, start, pack, shown.mainDomain);
   } else if (!answers.ready[view.head] && !way.raw) {
-    waiting = `Adding up all rows… ${Math.round(100 * frame.columnsDone)} %`;
+    waitingWords = `Adding up all rows… ${Math.round(100 * frame.columnsDone)} %`;
     printNothing(frame.print);
   } else {
-    shown.mainDomain = exposed(choice, data, frame, at);
-    printPatches(choice, frame, frame.print, answers.drawn, at + pack.prefixCount, pack, shown.mainDomain);
+    shown.mainDomain = exposed(choice, data, frame, start);
+    printPatches(choice, frame, frame.print, answers.drawn, start + pack.prefixCount, pack, shown.mainDomain);
   }
-  shown.peak = largestIndex(answers.weights, at, at + pack.tokens) - at;
+  shown.peak = largestIndex(answers.weights, start, start + pack.tokens) - start;
   shown.mark = overlay?.from ? -1 : token - pack.prefixCount; // a patch of the other picture asks
-  setTag(choice, frame, lens.page, Boolean(waiting || overlay));
+  setTag(choice, frame, lens.page, Boolean(waitingWords || overlay));
   const { rows, columns } = pack;
-  const behind = waiting || (overlay && !way.resembles) ? null : printBehind(lens);
+  const behindCanvas = waitingWords || (overlay && !way.resembles) ? null : printBehind(lens);
   const isColumn = view.direction === "column" && !overlay;
   const mark = asks(view) || !isExplained(view) ? shown.mark : -1; // maps of features mark the cursor's patch
-  frame.picture = Object.assign(frame.picture, { rows, columns, grid: view.grid, mark, asked: isColumn, behind });
-  setClipped(choice, frame, Boolean(waiting || overlay));
+  frame.picture = Object.assign(frame.picture, {
+    rows,
+    columns,
+    grid: view.grid,
+    mark,
+    asked: isColumn,
+    behind: behindCanvas,
+  });
+  setClipped(choice, frame, Boolean(waitingWords || overlay));
   const { picture } = refs;
   drawPicture(picture.getContext("2d"), picture.width, picture.height, frame.print.canvas, frame.picture, frame.unit);
-  say(refs.waiting, waiting);
-  show(refs.waiting, Boolean(waiting));
+  setText(refs.waiting, waitingWords);
+  setVisible(refs.waiting, Boolean(waitingWords));
   paintColourBar(lens);
 }
 
@@ -165,50 +172,50 @@ const exposedTo = (floor, domain) => (floor > domain.high ? { ...domain, high: f
 const patchesOf = ({ pack }, values) => ({ values, from: pack.prefixCount, to: pack.tokens });
 
 // Compared pictures share one exposure.
-function exposed(choice, data, frame, at) {
+function exposed(choice, data, frame, start) {
   const { view } = choice,
     { other } = data,
     { shown } = frame;
   const { pack, answers, what } = shown;
-  const beside = view.beside === "compare" && other ? rowBeside(choice, data, frame).values : null;
-  if (!beside) return ownExposure(answers.drawn, at, pack, what, view.ceiling, view.log);
-  const ours = { values: answers.drawn, from: at + pack.prefixCount, to: at + pack.tokens };
-  return exposureOfBoth([ours, patchesOf(other, beside)], what, view.ceiling, view.log);
+  const otherValues = view.beside === "compare" && other ? rowBeside(choice, data, frame).values : null;
+  if (!otherValues) return ownExposure(answers.drawn, start, pack, what, view.ceiling, view.log);
+  const mainValues = { values: answers.drawn, from: start + pack.prefixCount, to: start + pack.tokens };
+  return exposureOfBoth([mainValues, patchesOf(other, otherValues)], what, view.ceiling, view.log);
 }
 
 // The largest weight is written beside its patch.
-function setTag({ view }, frame, { see }, hidden) {
+function setTag({ view }, frame, { see }, isHidden) {
   const { shown, picture } = frame;
   const { pack, answers, what } = shown;
-  const at = view.head * pack.tokens;
+  const start = view.head * pack.tokens;
   picture.tag = null;
-  if (hidden || shown.rough || (!answers.ready[view.head] && !WAYS[what].raw)) return;
-  const from = at + pack.prefixCount;
-  const largest = largestIndex(answers.drawn, from, at + pack.tokens);
-  const best = see ? from + see.marked(largest - from) : largest;
-  // An even row has no patch worth pointing at.
-  if (WAYS[what].rows && answers.weights[best] < 1.5 / pack.tokens) return;
+  if (isHidden || shown.rough || (!answers.ready[view.head] && !WAYS[what].raw)) return;
+  const firstPatch = start + pack.prefixCount;
+  const brightest = largestIndex(answers.drawn, firstPatch, start + pack.tokens);
+  const tagged = see ? firstPatch + see.marked(brightest - firstPatch) : brightest;
+  // An even row has no patch worth naming.
+  if (WAYS[what].rows && answers.weights[tagged] < 1.5 / pack.tokens) return;
   const tag = frame.tag;
-  tag.patch = best - from;
-  tag.text = sizeWords(answers.drawn[best], WAYS[what].unit);
+  tag.patch = tagged - firstPatch;
+  tag.text = sizeWords(answers.drawn[tagged], WAYS[what].unit);
   tag.colour = view.direction === "row" ? ROLES.key : ROLES.query;
   picture.tag = tag;
 }
 
-// Patches brighter than the colour scale's top bear their number; the largest has its own label.
-function setClipped({ view }, { shown, picture }, hidden) {
+// Patches above the exposure bear their number; the largest has its own label.
+function setClipped({ view }, { shown, picture }, isHidden) {
   const { pack, answers, what } = shown;
   picture.clipped = [];
   shown.clipped = 0;
-  if (hidden || shown.rough || WAYS[what].spread || !answers.ready[view.head]) return;
-  const from = view.head * pack.tokens + pack.prefixCount,
-    to = from + pack.patches;
-  const patches = clippedPatches(answers.drawn, from, to, shown.mainDomain.high);
+  if (isHidden || shown.rough || WAYS[what].spread || !answers.ready[view.head]) return;
+  const start = view.head * pack.tokens + pack.prefixCount,
+    end = start + pack.patches;
+  const patches = clippedPatches(answers.drawn, start, end, shown.mainDomain.high);
   shown.clipped = patches.length;
-  const written = WAYS[what].unit === "share" ? bareShare : shortNumber;
+  const format = WAYS[what].unit === "share" ? bareShare : shortNumber;
   picture.clipped = patches
     .filter((patch) => patch !== picture.tag?.patch && patch !== shown.mark)
-    .map((patch) => ({ patch, text: written(answers.drawn[from + patch]) }));
+    .map((patch) => ({ patch, text: format(answers.drawn[start + patch]) }));
 }
 
 function paintColourBar({ choice, data, frame, page: { refs, see } }) {
@@ -216,8 +223,8 @@ function paintColourBar({ choice, data, frame, page: { refs, see } }) {
     { shown } = frame;
   const way = wayOf(view);
   const domain = shown.mainDomain;
-  const onItsWay = isMap(view.what) && !overlayNow(choice, data, frame);
-  refs.colourBar.style.visibility = way.coloured || onItsWay || shown.rough ? "hidden" : "";
+  const isLoading = isMap(view.what) && !overlayNow(choice, data, frame);
+  refs.colourBar.style.visibility = way.coloured || isLoading || shown.rough ? "hidden" : "";
   const share = unitOf(view) === "share";
   const key = `${domain.low} ${domain.high} ${domain.log} ${share} ${view.colours} ${view.what} ${view.draw}`;
   if (frame.barKey === key || !refs.colourBar.width) return;
@@ -249,13 +256,15 @@ function paintHeads({ choice, data, frame, page: { thumbs } }) {
   const { rows, columns } = pack;
   for (let head = 0; head < thumbs.length; head++) {
     const thumb = thumbs[head];
-    const at = head * pack.tokens;
+    const start = head * pack.tokens;
     readyThumb(frame, thumb);
     if (!answers.ready[head] && !WAYS[shown.what].raw) printNothing(thumb.print);
     else {
       const ownScale = view.colours === "own";
-      const domain = ownScale ? ownExposure(answers.drawn, at, pack, shown.what, view.ceiling, view.log) : shown.domain;
-      printHeat(thumb.print, answers.drawn, at + pack.prefixCount, rows, columns, domain, view.smooth);
+      const domain = ownScale
+        ? ownExposure(answers.drawn, start, pack, shown.what, view.ceiling, view.log)
+        : shown.domain;
+      printHeat(thumb.print, answers.drawn, start + pack.prefixCount, rows, columns, domain, view.smooth);
     }
     const number = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
     const text = !answers.ready[head] || shown.rough ? "…" : number >= 99.5 ? number.toFixed(0) : number.toFixed(1);
@@ -271,7 +280,7 @@ function nameHead(choice, data, frame, thumb, head, number) {
   const text = !habit ? number : choice.more ? `${habit.short} ${number}` : habit.short;
   if (thumb.said === number && thumb.number.saidText === text) return;
   thumb.said = number;
-  say(thumb.number, text);
+  setText(thumb.number, text);
   thumb.button.ariaDescription = `${habit ? `${habit.label}, ` : ""}${SPOKEN[choice.view.direction]} ${number}`;
   const name = [`head ${frame.shown.pack.headNumbers[head]}`, habit?.label].filter(Boolean).join(": ");
   thumb.button.title = habit?.means ? "" : name;
@@ -289,9 +298,11 @@ export function paintCurve(choice, frame, { refs, see }) {
   if (frame.sorted.length !== pack.tokens) frame.sorted = new Float32Array(pack.tokens);
   sortInto(frame.sorted, answers.weights, view.head * pack.tokens, pack.tokens);
   if (!refs.curve.width || (see?.on && see.drawer !== "numbers")) return;
-  const plain = wayOf(view).rows;
-  const at = view.head * pack.tokens;
-  const domain = plain ? shown.mainDomain : ownExposure(answers.weights, at, pack, FIRST_WAY, view.ceiling, view.log);
+  const isRowWay = wayOf(view).rows;
+  const start = view.head * pack.tokens;
+  const domain = isRowWay
+    ? shown.mainDomain
+    : ownExposure(answers.weights, start, pack, FIRST_WAY, view.ceiling, view.log);
   drawCurve(
     refs.curve.getContext("2d"),
     refs.curve.width,
@@ -307,7 +318,7 @@ export function paintCurve(choice, frame, { refs, see }) {
   );
 }
 
-// Computes a part of the rows' sums, which columns need; true while there is more to do.
+// Computes a part of the normalisers that columns need; true while more are needed.
 export function workOnColumns(choice, data, frame) {
   const { view } = choice,
     { other, main } = data;

@@ -3,7 +3,7 @@
 import { queryOf, viewToQuery } from "../core/view.js";
 import { asks, wayOf } from "../core/ways.js";
 import { composePicture, drawColourBar, ticksOfBar } from "../drawing/charts.js";
-import { makeCanvas, say, show } from "../drawing/dom.js";
+import { makeCanvas, setText, setVisible } from "../drawing/dom.js";
 import { drawConvolution, drawPicture, printParts } from "../drawing/draw.js";
 import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
 import { drawHeads, drawNearnessAt, FILTER_TITLE } from "./beside.js";
@@ -13,7 +13,7 @@ import { captionOf, saidHere, tokenName } from "./readouts.js";
 import { isMap, layMean, overlayNow } from "./state.js";
 
 // At 1, 2 or 4 times its size on the page.
-export function pictureCanvas({ choice, data, frame, page }, factor, both) {
+export function pictureCanvas({ choice, data, frame, page }, factor, withOther) {
   const { view } = choice,
     { main } = data;
   const width = Math.max(frame.pictureWidth, 320);
@@ -29,23 +29,23 @@ export function pictureCanvas({ choice, data, frame, page }, factor, both) {
         drawPicture(context, w, h, printed(choice, data, frame, photo), frame.picture, unit),
     },
   ];
-  if (both && view.beside === "convolution") {
+  if (withOther && view.beside === "convolution") {
     pictures.push({
       title: `A ${view.k}×${view.k} convolution reads`,
       draw: (context, w, h, unit) => drawConvolution(context, w, h, photo, frame.twin, unit),
     });
-  } else if (both && view.beside === "wall") {
+  } else if (withOther && view.beside === "wall") {
     const colours = { soft: "#333", line: "#bbb", accent: "#0072B2" };
     pictures.push({
       title: "Every layer and head",
       draw: (context, w, h, unit) => drawHeads(choice, data, frame, context, w, h, colours, unit),
     });
-  } else if (both && view.beside === "filter") {
+  } else if (withOther && view.beside === "filter") {
     pictures.push({
       title: FILTER_TITLE,
       draw: (context, w, h, unit) => drawNearnessAt(choice, data, frame, context, w, h, photo, unit),
     });
-  } else if (both && data.other) {
+  } else if (withOther && data.other) {
     pictures.push({
       title: page.refs.twinBadge.textContent,
       draw: (context, w, h) => context.drawImage(page.refs.twin, 0, 0, w, h),
@@ -58,7 +58,7 @@ export function pictureCanvas({ choice, data, frame, page }, factor, both) {
   return composePicture(pictures, width, height, captionOf(choice, data, frame), bar, factor);
 }
 
-// What the large picture shows, at the size of the file.
+// The large picture's content, at the size of the file.
 export function printed(choice, data, frame, photo) {
   const { view } = choice,
     { shown } = frame;
@@ -66,8 +66,8 @@ export function printed(choice, data, frame, photo) {
   const print = makePrint(photo);
   const overlay = overlayNow(choice, data, frame);
   const values = overlay ? overlay.values : answers.drawn;
-  const from = overlay && overlay.values.length === pack.patches ? 0 : pack.prefixCount;
-  const at = overlay ? 0 : view.head * pack.tokens;
+  const prefixOffset = overlay && overlay.values.length === pack.patches ? 0 : pack.prefixCount;
+  const start = overlay ? 0 : view.head * pack.tokens;
   if (isMap(view.what) && !overlay) return printNothing(print);
   if (overlay?.parts) return printParts(print, overlay.parts, pack);
   if (overlay?.pixels) {
@@ -75,29 +75,29 @@ export function printed(choice, data, frame, photo) {
     return print.canvas;
   }
   const putHeadBack = layMean(choice, frame);
-  printPatches(choice, frame, print, values, at + from, pack, shown.mainDomain);
+  printPatches(choice, frame, print, values, start + prefixOffset, pack, shown.mainDomain);
   putHeadBack();
   return print.canvas;
 }
 
 const COMES = "Its numbers are on their way: try again in a moment."; // rounded weights go into no file
 
-export function savePicture(lens, factor, both) {
-  if (lens.frame.shown.rough) return say(lens.page.refs.saveNote, COMES);
-  pictureCanvas(lens, factor, both).toBlob((blob) => {
+export function savePicture(lens, factor, withOther) {
+  if (lens.frame.shown.rough) return setText(lens.page.refs.saveNote, COMES);
+  pictureCanvas(lens, factor, withOther).toBlob((blob) => {
     handOver(
       new File([blob], fileName(lens.choice, lens.frame, "png", factor > 1 ? `@${factor}x` : ""), { type: blob.type }),
     );
   }, "image/png");
 }
 
-export function fileName({ view }, { shown }, end, more = "") {
+export function fileName({ view }, { shown }, extension, suffix = "") {
   const layer = wayOf(view).throughLayers ? "" : `-layer${view.layer}`;
   const head = isMap(view.what) ? `-${view.what}` : `-head${shown.pack.headNumbers[view.head]}`;
-  const about = asks(view)
+  const queryName = asks(view)
     ? `-${queryOf(shown.token, shown.pack).replace(",", "-")}`
     : view.label && `-label${view.label}`;
-  return `attention${layer}${head}${about}${more}.${end}`;
+  return `attention${layer}${head}${queryName}${suffix}.${extension}`;
 }
 
 // Downloads the file.
@@ -117,9 +117,9 @@ export const linkNow = async ({ view }, { host }) =>
 export async function copyLink(choice, data, page) {
   const { refs } = page;
   const url = await linkNow(choice, data);
-  const copied = await putOnClipboard(page, url);
-  say(refs.message, copied ? "Link copied." : url);
-  setTimeout(() => say(refs.message, ""), copied ? 4000 : 20000);
+  const isCopied = await putOnClipboard(page, url);
+  setText(refs.message, isCopied ? "Link copied." : url);
+  setTimeout(() => setText(refs.message, ""), isCopied ? 4000 : 20000);
 }
 
 // Copies text; returns whether that worked.
@@ -138,9 +138,9 @@ function copyBySelection(page, text) {
   area.value = text;
   page.root.append(area);
   area.select();
-  const done = document.execCommand("copy");
+  const isCopied = document.execCommand("copy");
   area.remove();
-  return done;
+  return isCopied;
 }
 
 export async function togglePresenting(lens) {
@@ -153,7 +153,7 @@ export async function togglePresenting(lens) {
   }
   choice.presenting = true;
   root.classList.add("presenting");
-  say(refs.present, "Leave");
+  setText(refs.present, "Leave");
   lens.page.see?.present();
   await root.requestFullscreen?.().catch(() => {}); // full screen may be forbidden; then the lens fills its frame
   refresh(lens);
@@ -165,15 +165,15 @@ export function leavePresenting(lens) {
   if (!choice.presenting || page.root.getRootNode().fullscreenElement || document.fullscreenElement) return;
   choice.presenting = false;
   page.root.classList.remove("presenting");
-  say(page.refs.present, "Present");
+  setText(page.refs.present, "Present");
   page.see?.present();
   refresh(lens);
 }
 
-// The sheet of Share: the present view to send on, as a picture. See also makes a loop and an interactive page.
+// The sheet of Share: the present view as a picture. See also makes a loop and an interactive page.
 
 const PICTURE_SCALE = 2;
-// Makes the chosen format and previews it: a blob, or null if it failed or is not wanted any more.
+// Makes the chosen format and previews it: a blob, or null if it failed or is no longer wanted.
 const SHARED = {
   picture: { make: sharedPicture, end: () => "png" },
   tall: { make: sharedLoop, end: ({ type }) => type.split(/[/;]/)[1] },
@@ -181,7 +181,7 @@ const SHARED = {
   page: { make: sharedPage, end: () => "html" },
 };
 
-// In the words of the face that is on view.
+// In the words of the face on view.
 const sentenceNow = ({ see, refs }) => (see?.on ? see.says() : refs.sentence.textContent);
 
 export function bindShare(lens) {
@@ -198,7 +198,7 @@ export function bindShare(lens) {
     else if (page.share.file) handOver(page.share.file);
   });
   refs.sharePresent.addEventListener("click", () => {
-    show(refs.sendingSheet, false);
+    setVisible(refs.sendingSheet, false);
     togglePresenting(lens);
   });
 }
@@ -208,12 +208,12 @@ const OWN_STAYS = "Your photograph does not travel in a link: who opens it sees 
 // Called when the sheet has been opened.
 export function beginShare(lens, way) {
   const { see, refs } = lens.page;
-  const can = { picture: true, link: Boolean(lens.data.host.link) };
+  const possible = { picture: true, link: Boolean(lens.data.host.link) };
   for (const button of refs.shareWays.querySelectorAll("[data-share]")) {
     const { share } = button.dataset;
-    show(button, can[share] ?? Boolean(see?.canShare(share)));
+    setVisible(button, possible[share] ?? Boolean(see?.canShare(share)));
   }
-  show(refs.sharePresent, Boolean(see?.on) && !lens.choice.presenting);
+  setVisible(refs.sharePresent, Boolean(see?.on) && !lens.choice.presenting);
   see?.writeShared();
   chooseShared(lens, way);
 }
@@ -221,7 +221,7 @@ export function beginShare(lens, way) {
 // Shows, before a link is copied, which parts of the view it carries.
 async function showLink(lens) {
   const { share, refs } = lens.page;
-  const { private: own } = lens.data.main.trace;
+  const { private: isPrivate } = lens.data.main.trace;
   share.link = await linkNow(lens.choice, lens.data);
   if (share.of !== "link") return;
   const field = document.createElement("input");
@@ -229,45 +229,47 @@ async function showLink(lens) {
   field.setAttribute("aria-label", saidHere(lens.page, "shareLink", "Link"));
   refs.sharePreview.replaceChildren(field);
   refs.shareSave.disabled = false;
-  say(refs.shareSave, saidHere(lens.page, "shareCopy", "Copy link"));
-  const words = own ? ["shareOwnLink", OWN_STAYS] : ["shareLinkSays", "Who opens it sees this very view."];
-  say(refs.shareStatus, saidHere(lens.page, ...words));
+  setText(refs.shareSave, saidHere(lens.page, "shareCopy", "Copy link"));
+  const words = isPrivate ? ["shareOwnLink", OWN_STAYS] : ["shareLinkSays", "Who opens it sees this very view."];
+  setText(refs.shareStatus, saidHere(lens.page, ...words));
 }
 
 async function copyShared(page) {
-  const copied = await putOnClipboard(page, page.share.link);
-  if (copied) say(page.refs.shareStatus, saidHere(page, "shareCopied", "Link copied."));
+  const isCopied = await putOnClipboard(page, page.share.link);
+  if (isCopied) setText(page.refs.shareStatus, saidHere(page, "shareCopied", "Link copied."));
 }
 
 async function chooseShared(lens, format) {
   const { page } = lens;
   const { share, refs } = page;
-  const round = ++share.round; // cancels what was being made
-  const goesOn = () => share.round === round && page.alive && !refs.sendingSheet.hidden;
+  const round = ++share.round; // cancels the former job
+  const isCurrent = () => share.round === round && page.alive && !refs.sendingSheet.hidden;
   Object.assign(share, { file: null, link: "", of: format });
   for (const button of refs.shareWays.querySelectorAll("[data-share]"))
     button.setAttribute("aria-pressed", String(button.dataset.share === format));
   offerShared(page);
-  say(refs.shareSave, saidHere(page, "shareSave", "Save"));
+  setText(refs.shareSave, saidHere(page, "shareSave", "Save"));
   if (format === "link") return showLink(lens);
-  if (lens.frame.shown.rough) return say(refs.shareStatus, saidHere(page, "shareComes", COMES));
-  say(refs.shareStatus, saidHere(page, "shareMaking", "Making it …"));
-  const { make, end } = SHARED[format];
-  const blob = await make(lens, format, goesOn).catch(() => null);
-  if (!goesOn()) return;
-  if (!blob) return say(refs.shareStatus, saidHere(page, "shareFailed", "It could not be made: share the picture."));
-  share.file = new File([blob], fileName(lens.choice, lens.frame, end(blob)), { type: blob.type.split(";")[0] });
+  if (lens.frame.shown.rough) return setText(refs.shareStatus, saidHere(page, "shareComes", COMES));
+  setText(refs.shareStatus, saidHere(page, "shareMaking", "Making it …"));
+  const { make, end: extension } = SHARED[format];
+  const blob = await make(lens, format, isCurrent).catch(() => null);
+  if (!isCurrent()) return;
+  if (!blob)
+    return setText(refs.shareStatus, saidHere(page, "shareFailed", "It could not be made: share the picture."));
+  share.file = new File([blob], fileName(lens.choice, lens.frame, extension(blob)), { type: blob.type.split(";")[0] });
   offerShared(page);
   const words = saidHere(page, "shareMade", "Made in this browser; it goes nowhere until you send it.");
   const ownWords = lens.data.main.trace.private ? ` ${saidHere(page, "shareOwn", "Your photograph is in it.")}` : "";
-  say(refs.shareStatus, words + ownWords);
+  setText(refs.shareStatus, words + ownWords);
 }
 
 function offerShared({ refs, share }) {
-  const { file, of } = share;
-  show(
+  const { file, of: kind } = share;
+  setVisible(
     refs.shareGo,
-    of !== "link" && Boolean(navigator.canShare?.({ files: [file ?? new File([""], "a.png", { type: "image/png" })] })),
+    kind !== "link" &&
+      Boolean(navigator.canShare?.({ files: [file ?? new File([""], "a.png", { type: "image/png" })] })),
   );
   for (const button of [refs.shareGo, refs.shareSave]) button.disabled = !file;
 }
@@ -279,7 +281,7 @@ async function passOn(page) {
   try {
     await navigator.share({ files: [file], text: sentenceNow(page) });
   } catch (error) {
-    if (error.name !== "AbortError") say(page.refs.shareStatus, "This browser could not send it: save it instead.");
+    if (error.name !== "AbortError") setText(page.refs.shareStatus, "This browser could not send it: save it instead.");
   }
 }
 
@@ -293,24 +295,23 @@ async function sharedPicture(lens) {
   const { page } = lens;
   const canvas = page.see?.on ? page.see.sharedStill() : pictureCanvas(lens, PICTURE_SCALE, false);
   putPreview(page, canvas, `The picture: ${sentenceNow(page)}`);
-  return new Promise((done) => canvas.toBlob(done, "image/png"));
+  return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }
 
 // The loop plays on the sheet while it is recorded.
-function sharedLoop({ page }, shape, goesOn) {
+function sharedLoop({ page }, shape, isCurrent) {
   const canvas = makeCanvas(1, 1);
   putPreview(page, canvas, `Three seconds: ${sentenceNow(page)}`);
-  return page.see.sharedLoop(canvas, shape, goesOn);
+  return page.see.sharedLoop(canvas, shape, isCurrent);
 }
 
-// One HTML file that works without a network; its preview is the picture that it begins with.
+// One HTML file that works without a network; its preview is its first picture.
 async function sharedPage(lens) {
   await sharedPicture(lens);
   return new Blob([await lens.page.see.sharedPage()], { type: "text/html" });
 }
 
-// The present view as an SVG, whose text is text, and as numbers. Both are made of the values that are drawn on the
-// screen.
+// The present view as an SVG with real text, and as numbers. Both are made of the values on the screen.
 
 const WIDTH = 504; // points: the width of a page's text
 const PER_POINT = 3; //  of a picture, for each point
@@ -324,49 +325,49 @@ const asText = (text) =>
   String(text).replace(/[&<>"]/g, (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[letter]);
 
 export const toTakeAway = (lens) => ({
-  figure: (about) => figureSvg(lens, about),
+  figure: (metadata) => figureSvg(lens, metadata),
   numbers: () => lens.data.main && numbersOnView(lens),
 });
 
-// `about`: {key: value} about the figure's origin, stored in the file.
-function figureSvg({ choice, data, frame, page }, about) {
+// `metadata`: {key: value} about the figure's origin, stored in the file.
+function figureSvg({ choice, data, frame, page }, metadata) {
   const { view } = choice;
   const { pack, token, mark } = frame.shown;
   const aspect = frame.pictureHeight / frame.pictureWidth;
-  const wide = (WIDTH - PANEL_GAP) / 2;
-  const high = wide * aspect;
-  const photo = makePhoto(data.main.picture.bitmap, Math.round(wide * PER_POINT), Math.round(high * PER_POINT));
+  const panelWidth = (WIDTH - PANEL_GAP) / 2;
+  const high = panelWidth * aspect;
+  const photo = makePhoto(data.main.picture.bitmap, Math.round(panelWidth * PER_POINT), Math.round(high * PER_POINT));
   const map = printed(choice, data, frame, photo);
-  const [cw, ch] = [wide / pack.columns, high / pack.rows];
+  const [cw, ch] = [panelWidth / pack.columns, high / pack.rows];
   const { ask1, chip, ask2 } = page.refs;
   const question = [ask1, chip, ask2].map(({ textContent }) => textContent.trim()).join(" ");
-  const at = mark >= 0 && [Math.floor(mark / pack.columns), mark % pack.columns];
+  const place = mark >= 0 && [Math.floor(mark / pack.columns), mark % pack.columns];
   const outlined = (x) =>
-    at
+    place
       ? ["#ffffff", view.direction === "column" ? FIGURE_INK.key : FIGURE_INK.query].map(
           (colour, i) =>
-            `<rect x="${x + at[1] * cw}" y="${PANEL_TOP + at[0] * ch}" width="${cw}" height="${ch}" fill="none" ` +
-            `stroke="${colour}" stroke-width="${i ? 1.2 : 2.3}"/>`,
+            `<rect x="${x + place[1] * cw}" y="${PANEL_TOP + place[0] * ch}" width="${cw}" height="${ch}" ` +
+            `fill="none" stroke="${colour}" stroke-width="${i ? 1.2 : 2.3}"/>`,
         )
       : [];
   const panel = (id, x, canvas, kind, heading, sub) => [
     line(x, 10, heading, { size: 8.5, bold: true }),
     line(x, 19.7, sub, { colour: FIGURE_INK.soft }),
-    `<image id="${id}" x="${x}" y="${PANEL_TOP}" width="${wide}" height="${high}" preserveAspectRatio="none" ` +
+    `<image id="${id}" x="${x}" y="${PANEL_TOP}" width="${panelWidth}" height="${high}" preserveAspectRatio="none" ` +
       `href="${canvas.toDataURL(kind, 0.9)}"/>`,
     ...outlined(x),
   ];
   const caption = captionOf(choice, data, frame);
-  const asking = asks(view) ? tokenName(token, pack) : "";
+  const queryName = asks(view) ? tokenName(token, pack) : "";
   const parts = [
-    ...panel("picture", 0, photo.clear, "image/jpeg", data.main.picture.title, asking),
-    ...panel("map", wide + PANEL_GAP, map, "image/png", question.replace(" ?", "?"), layerAndHead(view, pack)),
-    ...(wayOf(view).coloured ? [] : bar(choice, frame, PANEL_TOP + high + 8, wide)),
+    ...panel("picture", 0, photo.clear, "image/jpeg", data.main.picture.title, queryName),
+    ...panel("map", panelWidth + PANEL_GAP, map, "image/png", question.replace(" ?", "?"), layerAndHead(view, pack)),
+    ...(wayOf(view).coloured ? [] : bar(choice, frame, PANEL_TOP + high + 8, panelWidth)),
   ];
-  const lines = wrapped(caption, 62);
-  lines.forEach((words, i) => parts.push(line(wide + PANEL_GAP, PANEL_TOP + high + 13 + 9 * i, words)));
+  const lines = wrapWords(caption, 62);
+  lines.forEach((words, i) => parts.push(line(panelWidth + PANEL_GAP, PANEL_TOP + high + 13 + 9 * i, words)));
   const height = PANEL_TOP + high + Math.max(32, 16 + 9 * lines.length);
-  const facts = Object.entries(about).map(([key, value]) => `${key}: ${value}`);
+  const facts = Object.entries(metadata).map(([key, value]) => `${key}: ${value}`);
   return (
     `<?xml version="1.0" encoding="utf-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}pt" ` +
     `height="${height}pt" viewBox="0 0 ${WIDTH} ${height}">\n<title>${asText(caption)}</title>\n` +
@@ -384,16 +385,16 @@ const line = (x, y, words, { size = SMALL_LETTERS, bold = false, colour = FIGURE
 
 const BAR_STOPS = 32; // stops of the colour bar
 
-function bar(choice, frame, y, wide) {
+function bar(choice, frame, y, figureWidth) {
   const ramp = rampOf(choice, frame);
-  const stops = Array.from({ length: BAR_STOPS + 1 }, (_, i) => {
+  const gradientStops = Array.from({ length: BAR_STOPS + 1 }, (_, i) => {
     const colour = ramp[Math.round((i / BAR_STOPS) * (ramp.length - 1))];
     return `<stop offset="${i / BAR_STOPS}" stop-color="${colour}"/>`;
   });
   const anchors = { 0: "start", 1: "end" };
-  const width = wide * 0.6;
+  const width = figureWidth * 0.6;
   return [
-    `<defs><linearGradient id="colours">${stops.join("")}</linearGradient></defs>`,
+    `<defs><linearGradient id="colours">${gradientStops.join("")}</linearGradient></defs>`,
     `<rect x="0" y="${y}" width="${width}" height="4" fill="url(#colours)"/>`,
     ...ticksOfBar(frame.bar).map(({ t, words }) =>
       line(t * width, y + 11, words, { colour: FIGURE_INK.soft, anchor: anchors[t] ?? "middle", size: 6.1 }),
@@ -402,11 +403,11 @@ function bar(choice, frame, y, wide) {
 }
 
 // Breaks text into lines of at most this many letters.
-function wrapped(words, most) {
+function wrapWords(words, maximum) {
   const lines = [""];
   for (const word of words.split(" ")) {
     const longer = [lines.at(-1), word].filter(Boolean).join(" ");
-    if (longer.length > most && lines.at(-1)) lines.push(word);
+    if (longer.length > maximum && lines.at(-1)) lines.push(word);
     else lines[lines.length - 1] = longer;
   }
   return lines;
@@ -420,8 +421,8 @@ function numbersOnView({ choice, data, frame }) {
   const overlay = overlayNow(choice, data, frame);
   const way = wayOf(view);
   if (way.coloured || overlay?.parts || (!way.ofHeads && !overlay)) return null;
-  const at = view.head * pack.tokens;
-  const values = overlay ? overlay.values : answers.drawn.subarray(at, at + pack.tokens);
+  const start = view.head * pack.tokens;
+  const values = overlay ? overlay.values : answers.drawn.subarray(start, start + pack.tokens);
   const names = Array.from({ length: pack.tokens }, (_, i) => queryOf(i, pack));
   return {
     tokens: values.length === pack.patches ? names.slice(pack.prefixCount) : names,

@@ -1,5 +1,5 @@
-// Scenes in the lens: the sheet that lists them, and stepping from one to the next. The host stores them; if it does
-// not, there is no sheet.
+// Scenes in the lens: the sheet that lists them, and stepping through them. The host stores them; without such a host
+// there is no sheet.
 
 import {
   LONGEST_NAME,
@@ -11,7 +11,7 @@ import {
   sceneAfter,
   writeScenes,
 } from "../core/view.js";
-import { say, show } from "../drawing/dom.js";
+import { setText, setVisible } from "../drawing/dom.js";
 import { putOnClipboard } from "./saving.js";
 
 export function bindScenes(choice, data, page) {
@@ -35,16 +35,16 @@ export function bindScenes(choice, data, page) {
     const { list } = data.scenes;
     const place = Number(item.dataset.place);
     if (act === "go") return showScene(choice, data, page, place);
-    const shown = list[choice.scene.at];
-    const next = act === "drop" ? list.toSpliced(place, 1) : moveScene(list, place, Number(act));
-    changeScenes(choice, data, page, next, next.indexOf(shown));
+    const current = list[choice.scene.at];
+    const reordered = act === "drop" ? list.toSpliced(place, 1) : moveScene(list, place, Number(act));
+    changeScenes(choice, data, page, reordered, reordered.indexOf(current));
   });
-  // Saves with every letter, but does not redraw the list under the person's hands.
+  // Saves with every letter, but does not redraw the list while a person types.
   refs.sceneList.addEventListener("input", (event) => {
     const place = Number(event.target.closest("li").dataset.place);
     keepList(data, renameScene(data.scenes.list, place, event.target.value));
   });
-  // What is typed into a name is no shortcut. Enter ends the typing.
+  // Typing a name triggers no shortcut. Enter ends the typing.
   refs.sceneList.addEventListener("keydown", (event) => {
     if (event.target.tagName !== "INPUT") return;
     if (event.key !== "Escape") event.stopPropagation();
@@ -53,9 +53,9 @@ export function bindScenes(choice, data, page) {
 }
 
 // Called when the lens is ready and at every run of the page: the list may have changed elsewhere. An unchanged list
-// keeps its elements, for somebody may be typing or clicking there.
+// keeps its elements, because a person may be typing or clicking there.
 export function readKept(choice, data, page) {
-  show(page.refs.scenes, Boolean(data.host.scenes));
+  setVisible(page.refs.scenes, Boolean(data.host.scenes));
   if (!data.host.scenes) return;
   const list = readScenes(data.host.scenes.read());
   const text = writeScenes(list);
@@ -64,39 +64,39 @@ export function readKept(choice, data, page) {
   writeList(choice, data, page);
 }
 
-// A presenter's keys. False where there are no scenes to step through.
-export function stepScene(choice, data, page, by) {
+// A presenter's keys. False if there are no scenes to step through.
+export function stepScene(choice, data, page, step) {
   const { list } = data.scenes,
-    { at } = choice.scene;
+    { at: position } = choice.scene;
   if (!list.length) return false;
-  const to = sceneAfter(at, by, list.length);
-  if (to !== at) showScene(choice, data, page, to);
+  const target = sceneAfter(position, step, list.length);
+  if (target !== position) showScene(choice, data, page, target);
   return true;
 }
 
-// "2 / 5 · ", or nothing.
-export const sceneWords = ({ scene: { at } }, { scenes: { list } }) =>
-  list[at] ? `${at + 1} / ${list.length} · ` : "";
+// "2 / 5 · ", or "".
+export const sceneWords = ({ scene: { at: position } }, { scenes: { list } }) =>
+  list[position] ? `${position + 1} / ${list.length} · ` : "";
 
 function showScene(choice, data, page, place) {
   const { address } = data.scenes.list[place];
-  const opened = openScene(address);
+  const scene = openScene(address);
   choice.scene.at = place;
   writeList(choice, data, page);
-  if (opened.place === (choice.scene.heading ?? choice.place)) return page.showView(opened.view); // without the server
-  choice.scene.heading = opened.place;
+  if (scene.place === (choice.scene.heading ?? choice.place)) return page.showView(scene.view); // without the server
+  choice.scene.heading = scene.place;
   data.host.scenes.show(address);
 }
 
-function changeScenes(choice, data, page, list, at) {
+function changeScenes(choice, data, page, list, position) {
   keepList(data, list);
-  choice.scene.at = at;
+  choice.scene.at = position;
   writeList(choice, data, page);
   page.schedule();
 }
 
 function keepList(data, scenes) {
-  const list = readScenes(writeScenes(scenes)); // within the bounds
+  const list = readScenes(writeScenes(scenes)); // cuts it to the bounds
   const text = writeScenes(list);
   Object.assign(data.scenes, { list, kept: text });
   data.host.scenes.write(text);
@@ -113,10 +113,10 @@ const sceneName = (choice, data) =>
 
 function writeList(choice, data, page) {
   const { list } = data.scenes,
-    { at } = choice.scene;
-  page.refs.sceneList.replaceChildren(...list.map((scene, place) => sceneItem(scene, place, place === at)));
-  show(page.refs.sceneLink, list.length > 0);
-  say(
+    { at: position } = choice.scene;
+  page.refs.sceneList.replaceChildren(...list.map((scene, place) => sceneItem(scene, place, place === position)));
+  setVisible(page.refs.sceneLink, list.length > 0);
+  setText(
     page.refs.sceneNote,
     list.length
       ? "Page Down and Page Up step through them, as a clicker does; in Present the arrow keys too. " +
@@ -125,10 +125,10 @@ function writeList(choice, data, page) {
   );
 }
 
-function sceneItem({ name }, place, shown) {
+function sceneItem({ name }, place, isShown) {
   const item = document.createElement("li");
   item.dataset.place = place;
-  item.classList.toggle("shown", shown);
+  item.classList.toggle("shown", isShown);
   const input = document.createElement("input");
   Object.assign(input, { value: name, maxLength: LONGEST_NAME, spellcheck: false });
   input.setAttribute("aria-label", `Name of scene ${place + 1}`);
@@ -152,7 +152,7 @@ function sceneButton(act, text, label) {
 
 async function shareScenes(data, page) {
   const link = `${location.href.split("#")[0]}#scenes=${encodeURIComponent(writeScenes(data.scenes.list))}`;
-  const copied = await putOnClipboard(page, link);
-  say(page.refs.message, copied ? "Link to your scenes copied." : link);
-  setTimeout(() => say(page.refs.message, ""), copied ? 4000 : 20000);
+  const isCopied = await putOnClipboard(page, link);
+  setText(page.refs.message, isCopied ? "Link to your scenes copied." : link);
+  setTimeout(() => setText(page.refs.message, ""), isCopied ? 4000 : 20000);
 }

@@ -5,7 +5,7 @@ import { MOST_CUTS } from "../core/core.js";
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { queryOf } from "../core/view.js";
-import { say, show } from "../drawing/dom.js";
+import { setText, setVisible } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
 import { verdictOf } from "./readouts.js";
 import { canAsk } from "./state.js";
@@ -95,44 +95,44 @@ export function paintScissors(lens) {
   const { choice, data, frame, page } = lens;
   const { view } = choice,
     { scissors, line } = page;
-  show(scissors.button, canCut(choice, data, frame));
+  setVisible(scissors.button, canCut(choice, data, frame));
   if (canCut(choice, data, frame)) {
     for (const name of ["--x", "--top", "--bottom"])
       scissors.button.style.setProperty(name, line.label.style.getPropertyValue(name));
     scissors.button.classList.toggle("above", line.label.classList.contains("above"));
   }
-  const here = canAsk(data, "cuts") && (choice.cutting || Boolean(view.cut));
-  show(scissors.tool, canAsk(data, "cuts"));
-  scissors.tool.setAttribute("aria-pressed", String(here));
-  show(scissors.box, here);
-  if (!here) return;
+  const isShown = canAsk(data, "cuts") && (choice.cutting || Boolean(view.cut));
+  setVisible(scissors.tool, canAsk(data, "cuts"));
+  scissors.tool.setAttribute("aria-pressed", String(isShown));
+  setVisible(scissors.box, isShown);
+  if (!isShown) return;
   const key = `${view.cut} ${view.layer} ${view.head}`;
   if (scissors.shown !== key) writeCuts(choice, data, page);
   scissors.shown = key;
   const { ways } = scissors;
   const paints = choice.painting.on;
-  say(ways.paint, paints ? "stop painting" : "paint patches");
-  show(ways.made, paints);
-  show(ways.head, !paints && !cutsOf(choice).includes(headText(choice, data)));
-  show(ways.zero, !paints && !cutsOf(choice).includes(offText(choice, data)));
-  show(ways.neighbours, !paints && !cutsOf(choice).some((cut) => cut.startsWith(NEIGHBOURS)));
-  say(scissors.status, paints ? paintingWords(choice) : view.cut ? whatMoved(lens) : scissors.words || INVITES);
+  setText(ways.paint, paints ? "stop painting" : "paint patches");
+  setVisible(ways.made, paints);
+  setVisible(ways.head, !paints && !cutsOf(choice).includes(headText(choice, data)));
+  setVisible(ways.zero, !paints && !cutsOf(choice).includes(offText(choice, data)));
+  setVisible(ways.neighbours, !paints && !cutsOf(choice).some((cut) => cut.startsWith(NEIGHBOURS)));
+  setText(scissors.status, paints ? paintingWords(choice) : view.cut ? whatMoved(lens) : scissors.words || INVITES);
   const verdict = frame.shown.wholeArrived ? data.whole.trace.verdict : null;
-  show(scissors.labels, Boolean(view.cut) && verdict?.length > 0);
-  if (verdict?.length) say(scissors.labels, verdictOf(verdict));
+  setVisible(scissors.labels, Boolean(view.cut) && verdict?.length > 0);
+  if (verdict?.length) setText(scissors.labels, verdictOf(verdict));
 }
 
 function writeCuts(choice, data, page) {
   const cuts = cutsOf(choice);
   page.scissors.list.replaceChildren(
-    ...cuts.map((cut, at) => {
+    ...cuts.map((cut, index) => {
       const item = document.createElement("li");
-      const [edge, where = ""] = cut.split("@");
+      const [edge, layers = ""] = cut.split("@");
       const name = document.createElement("span");
       const words = wordsOfPut(cut);
       name.textContent = words || `✂ ${edgeWords(edge)}`;
-      const chooser = words ? [] : [placeChooser(choice, data, page, edge, where, at)];
-      item.append(name, ...chooser, undoButton(choice, page, at));
+      const chooser = words ? [] : [placeChooser(choice, data, page, edge, layers, index)];
+      item.append(name, ...chooser, undoButton(choice, page, index));
       return item;
     }),
   );
@@ -141,25 +141,26 @@ function writeCuts(choice, data, page) {
 // An edge in short words: "7,5>3,2" → "row 7, column 5 ⇢ row 3, column 2".
 function edgeWords(edge) {
   if (OFF[edge]) return OFF[edge];
-  const [who, whom] = edge.split(">");
-  const name = who === "*" ? "everybody" : who;
-  const words = whom.split("+");
+  const [hearer, heard] = edge.split(">");
+  const name = hearer === "*" ? "everybody" : hearer;
+  const words = heard.split("+");
   if (words[0] === "3x3") return `${name} ⇢ 3×3 alone`;
-  if (whom === "*") return `${name} ⇢ themselves alone`;
+  if (heard === "*") return `${name} ⇢ themselves alone`;
   return `${name} ⇢ ${words.length > 3 ? `${words.length} patches` : words.join(", ")}`;
 }
 
 // The words for a value that is put into the pass, such as "residual@6:7,5", "head@4.1", "zero@4.1>5.3"; "" for a cut.
 export function wordsOfPut(text) {
-  const [, what, place, tokens, to] = /^(\w+)@([^:>]+)(?::(.+)|>(.+))?$/.exec(text) ?? [];
-  if (!what || (OFF[what] && !to)) return "";
-  if (to) return `head ${place} ${OFF[what] ? "gives nothing" : "of the other picture is heard"}, for head ${to} alone`;
-  const where = what === "head" ? `head ${place}` : `the ${what} of layer ${place}`;
+  const [, part, place, tokens, source] = /^(\w+)@([^:>]+)(?::(.+)|>(.+))?$/.exec(text) ?? [];
+  if (!part || (OFF[part] && !source)) return "";
+  if (source)
+    return `head ${place} ${OFF[part] ? "gives nothing" : "of the other picture is heard"}, for head ${source} alone`;
+  const where = part === "head" ? `head ${place}` : `the ${part} of layer ${place}`;
   const places = tokens ? `, at ${tokens.split("+").join(" and ").replaceAll("<", " from ")}` : "";
   return `${where}: the other picture’s${places}`;
 }
 
-function placeChooser(choice, { main }, page, edge, where, at) {
+function placeChooser(choice, { main }, page, edge, layers, index) {
   const { view } = choice;
   const head = main.pack.headNumbers[view.head];
   const places = [
@@ -167,23 +168,23 @@ function placeChooser(choice, { main }, page, edge, where, at) {
     [`${view.layer}`, `in layer ${view.layer}`],
     [`${view.layer}.${head}`, `in layer ${view.layer}, head ${head}`],
   ];
-  if (!places.some(([place]) => place === where)) places.push([where, `in layer ${where.replace(".", ", head ")}`]);
+  if (!places.some(([place]) => place === layers)) places.push([layers, `in layer ${layers.replace(".", ", head ")}`]);
   const chooser = document.createElement("select");
   chooser.setAttribute("aria-label", "Where this edge is cut");
-  for (const [place, words] of places) chooser.add(new Option(words, place, false, place === where));
+  for (const [place, words] of places) chooser.add(new Option(words, place, false, place === layers));
   chooser.addEventListener("change", () => {
     const cuts = cutsOf(choice);
-    cuts[at] = chooser.value ? `${edge}@${chooser.value}` : edge;
+    cuts[index] = chooser.value ? `${edge}@${chooser.value}` : edge;
     putCuts(page, cuts);
   });
   return chooser;
 }
 
-function undoButton(choice, page, at) {
+function undoButton(choice, page, index) {
   const undo = document.createElement("button");
   undo.textContent = "×";
   undo.setAttribute("aria-label", "Undo this cut");
-  undo.addEventListener("click", () => putCuts(page, cutsOf(choice).toSpliced(at, 1)));
+  undo.addEventListener("click", () => putCuts(page, cutsOf(choice).toSpliced(index, 1)));
   return undo;
 }
 
@@ -198,23 +199,23 @@ function whatMoved(lens) {
   const query = queryOf(shown.token, main.pack);
   const key = `${whole.id} ${query}`;
   if (moved.key === key) return moved.text;
-  const question = (how) => data.host.source.moved(whole.trace, query, how);
+  const question = (options) => data.host.source.moved(whole.trace, query, options);
   askOnce(lens, "moved", key, question, (answer) => {
     Object.assign(moved, { key, text: movedWords(answer) });
   });
   return "Measuring how far its feature moves…";
 }
 
-export function movedWords({ by, times }) {
-  const far = `This patch's feature moved by ${percent(by)} of its length`;
-  if (times === undefined) return `${far}.`;
-  return `${far}: ${shortNumber(times)} × as far as where as much attention to other patches is cut.`;
+export function movedWords({ by: share, times: factor }) {
+  const distance = `This patch's feature moved by ${percent(share)} of its length`;
+  if (factor === undefined) return `${distance}.`;
+  return `${distance}: ${shortNumber(factor)} × as far as where as much attention to other patches is cut.`;
 }
 
-// Painting with the scissors: the patches that a drag touches shall not be heard. With the keyboard: arrows move, the
-// space bar takes a patch or leaves it, Enter cuts, Escape ends.
+// Painting with the scissors: the painted patches will not be heard. Keyboard: arrows move, the space bar adds or
+// removes a patch, Enter cuts, Escape ends.
 
-const LONGEST = 1000; // most letters of all cuts together, as in figures/drawing/view.py
+const LONGEST = 1000; // letters of all cuts together, at most, as in figures/drawing/view.py
 
 // `cut(texts)` applies cuts; `words(sentence)` shows a message.
 export function bindPainting(choice, data, page, { cut, words }) {
@@ -229,35 +230,35 @@ export function bindPainting(choice, data, page, { cut, words }) {
     const { rows, columns } = data.main.pack;
     return patchAt((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height, rows, columns);
   };
-  const put = (patch, takes) => {
+  const paint = (patch, adds) => {
     painting.at = patch;
-    if (takes) painting.patches.add(patch);
+    if (adds) painting.patches.add(patch);
     else painting.patches.delete(patch);
     paintPainting(choice, data, page);
     words(paintingWords(choice));
   };
-  const hands = {
+  const handlers = {
     pointerdown(event) {
       painting.down = true;
       painting.takes = !painting.patches.has(patchUnder(event));
       picture.setPointerCapture?.(event.pointerId);
       picture.focus();
-      put(patchUnder(event), painting.takes);
+      paint(patchUnder(event), painting.takes);
     },
     pointermove(event) {
-      if (painting.down) put(patchUnder(event), painting.takes);
+      if (painting.down) paint(patchUnder(event), painting.takes);
     },
     pointerup: () => (painting.down = false),
     pointercancel: () => (painting.down = false),
     click: () => {},
   };
-  for (const [name, hand] of Object.entries(hands)) {
+  for (const [name, handler] of Object.entries(handlers)) {
     pictureBox.addEventListener(
       name,
       (event) => {
         if (!painting.on || event.target !== picture) return;
-        event.stopPropagation(); // a patch that is painted is not locked
-        hand(event);
+        event.stopPropagation(); // a painted patch is not locked
+        handler(event);
       },
       true,
     );
@@ -270,7 +271,7 @@ export function bindPainting(choice, data, page, { cut, words }) {
       if (event.key === "Escape") endPainting(choice, data, page);
       else if (event.target !== picture) return;
       else if (event.key.startsWith("Arrow")) painting.at = patchAfterKey(event.key, painting.at, rows, columns);
-      else if (event.key === " ") put(painting.at, !painting.patches.has(painting.at));
+      else if (event.key === " ") paint(painting.at, !painting.patches.has(painting.at));
       else if (event.key === "Enter") cutPainted(choice, data, page, cut, words);
       else return;
       event.preventDefault();
@@ -300,12 +301,12 @@ export function endPainting(choice, data, page) {
 export function cutPainted(choice, data, page, cut, words) {
   const { painting, view } = choice,
     { main } = data;
-  const heard = [...painting.patches].sort((a, b) => a - b).map((patch) => patchText(patch, main.pack.columns));
-  if (!heard.length) return words("Paint some patches first: drag over them.");
-  const text = `${view.locked ? view.query : "*"}>${heard.join("+")}`;
-  if (view.locked && heard.length === 1 && heard[0] === view.query) return words("A patch always hears itself.");
+  const names = [...painting.patches].sort((a, b) => a - b).map((patch) => patchText(patch, main.pack.columns));
+  if (!names.length) return words("Paint some patches first: drag over them.");
+  const text = `${view.locked ? view.query : "*"}>${names.join("+")}`;
+  if (view.locked && names.length === 1 && names[0] === view.query) return words("A patch always hears itself.");
   if (text.length + view.cut.length + 1 > LONGEST)
-    return words(`These ${heard.length} patches are too many for an address: paint fewer.`);
+    return words(`These ${names.length} patches are too many for an address: paint fewer.`);
   endPainting(choice, data, page);
   cut(text);
 }
@@ -313,15 +314,17 @@ export function cutPainted(choice, data, page, cut, words) {
 export function paintingWords({ painting, view }) {
   if (!painting.on) return "";
   const count = painting.patches.size;
-  const who = view.locked ? "by the locked patch" : "by anybody";
+  const hearers = view.locked ? "by the locked patch" : "by anybody";
   const patches = count === 1 ? "1 patch" : `${count} patches`;
-  return count ? `${patches} shall not be heard ${who}.` : `Drag over the patches that shall not be heard ${who}.`;
+  return count
+    ? `${patches} shall not be heard ${hearers}.`
+    : `Drag over the patches that shall not be heard ${hearers}.`;
 }
 
 function paintPainting({ painting }, { main }, { refs, sheet }) {
   const { rows, columns } = main.pack;
   refs.pictureBox.classList.toggle("painting", painting.on);
-  sheet.toggleAttribute("hidden", !painting.on); // an SVG has no such property
+  sheet.toggleAttribute("hidden", !painting.on); // an SVG has no `hidden` property
   sheet.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
   const cell = (patch, name) => {
     const rect = document.createElementNS(sheet.namespaceURI, "rect");

@@ -1,6 +1,6 @@
-// All state that the lens keeps between frames, in four objects: the choices, the data that has come, what the present
-// frame draws, and the page around it. They are sealed: setting a property that is not listed here throws an error. The
-// top of lens.js lists which file writes which property.
+// All state that the lens keeps between frames, in four objects: the choices, the data from the source, the content of
+// the present frame, and the page around it. They are sealed: setting a property that is not listed here throws an
+// error. The table in lens.js lists which file writes which property.
 
 import { entropyBits, holds } from "../core/core.js";
 import { placeName } from "../core/sentence.js";
@@ -12,99 +12,99 @@ import { isExplained, liveMap } from "./features.js";
 export const createState = (root, refs, host) =>
   Object.freeze({ choice: aChoice(), data: noData(host), frame: noFrame(), page: aPage(root, refs) });
 
-// What a person has chosen, and where the cursor is.
+// A person's choices, and the place of the cursor.
 const aChoice = () =>
   Object.seal({
     view: { ...DEFAULT_VIEW },
-    viewToCome: null, //                    given before the first pack was here
-    place: "", //                           of the picture and the model, in an address
+    viewToCome: null, //                    given before the first pack arrived
+    place: "", //                           picture and model, as words of an address
     hover: -1, //                           the token under the cursor, −1: none
-    aim: -1, //                             the token that the line leads to (see arithmetic.js), −1: none
+    aim: -1, //                             the token at the end of the line (see arithmetic.js), −1: none
     hoverOther: -1, //                      the token under the cursor in the compared picture
     pointer: { target: null, x: 0, y: 0, fresh: false }, // the last pointer event; fresh: no frame has read it yet
     everHovered: false, //                  until then the lens says "put the cursor on a patch"
     presenting: false, //                   fills the screen
-    more: false, //                         what most people do not need is shown as well
-    heads: "head", //                       of each layer: the chosen, the "sharpest" or the "mean"
+    more: false, //                         rarely needed parts are unfolded
+    heads: "head", //                       in the film: the chosen head, the "sharpest" or the "mean"
     filmWanted: !globalThis.navigator?.connection?.saveData, // whether the film's layers are fetched ahead
-    filmLooked: false, //                   at the film
-    exact: false, //                        numbers of all layers are told: no rounded ones will do
-    dimension: -1, //                       that is written out in the arithmetic; −1: the one with the largest product
+    filmLooked: false, //                   whether the film was used
+    exact: false, //                        numbers of all layers are printed: rounded ones are not enough
+    dimension: -1, //                       dimension on show in the arithmetic; −1: of the largest product
     cutting: false, //                      the scissors are open
     painting: Object.seal({ on: false, patches: new Set(), at: 0, takes: true, down: false }), // see scissors.js
-    patchWanted: "", //                     the key of the patch to be put into the first picture, see matches.js
+    patchWanted: "", //                     the key of the patch to put into the first picture, see matches.js
     scene: Object.seal({
-      at: -1, //                            which of the saved views is shown
-      heading: null, //                     the place that it led to
+      at: -1, //                            index of the scene on show
+      heading: null, //                     the place that this scene leads to
     }),
     opening: Object.seal({
-      picture: "", //                       the one on view, and its model
-      given: false, //                      an address named what is to be seen of it
-      touched: false, //                    somebody has chosen something, or pointed at it
-      greeted: false, //                    the soft cursor has shown somebody's own picture
-      moved: false, //                      it stands in its best moment
+      picture: "", //                       the picture on view, with its model
+      given: false, //                      whether an address named the layer, head or patch
+      touched: false, //                    whether a person has chosen something, or pointed at it
+      greeted: false, //                    whether the soft cursor has shown a person's own picture
+      moved: false, //                      whether the view is the best moment
       wished: false, //                     "surprise me" waits for the search
-      at: -1, //                            which of the surprises is on view
+      at: -1, //                            index of the surprise on view
     }),
   });
 
-// What has come from the source, and who is asked.
+// The data from the source, and the requests.
 const noData = (host) =>
   Object.seal({
-    host, //                                what lens.js describes: source, onView, link, …
+    host, //                                as lens.js describes: source, onView, link, …
     packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size, drawn}
     main: null, //                          the entry on the left
     other: null, //                         the entry to compare with
-    whole: null, //                         the entry whose whole forward pass ran with another scale
-    pictures: new Map(), //                 id → {id, title, credit, start, bitmap}, those of former traces too
+    whole: null, //                         the entry of the whole pass with another scale or cuts
+    pictures: new Map(), //                 id → {id, title, credit, start, bitmap}, also of former traces
     features: new Map(), //                 "id layer" → the features of a layer, see core/features.js
-    habits: new Map(), //                   id → layer → what its heads do on average, see below
+    habits: new Map(), //                   id → layer → the average behaviour of its heads, see below
     flows: new Map(), //                    id → the rollout of every token, as float16
-    overlay: null, //                       a map that the source made: {what, query, id, values}
+    overlay: null, //                       a map from the source: {what, query, id, values}
     labels: new Map(), //                   id of a trace → [[number, name, probability], …]
-    foretold: new Map(), //                 id and what was asked → the rank correlation, see explained.js
-    moved: { key: "", text: "" }, //        how far a cut moves a patch's feature, see scissors.js
-    patched: { key: "", text: "" }, //      what a patch of the other picture changes, see matches.js
-    search: null, //                        for the best moment: {id, pack, steps, scene: found, layers: of what, moved}
+    foretold: new Map(), //                 id and subject → the rank correlation, see explained.js
+    moved: { key: "", text: "" }, //        the text about a cut's effect, see scissors.js
+    patched: { key: "", text: "" }, //      the text about a patched token, see matches.js
+    search: null, //                        for the best moment: {id, pack, steps, scene, layers, moved}
     scenes: Object.seal({
       list: [], //                          saved views
-      kept: null, //                        the same as a text, as the host keeps it
+      kept: null, //                        the same as the host's text
     }),
-    asked: new Map(), //                    what → {key, open, at, stop}: the questions, see asking.js
-    coming: null, //                        AbortController of what is to be shown next
+    asked: new Map(), //                    kind → {key, open, at, stop}: the requests, see asking.js
+    coming: null, //                        AbortController of the picture on its way
   });
 
-// What the present frame draws, and what is made once for many frames.
+// The content of the present frame, and data made once for many frames.
 const noFrame = () =>
   Object.seal({
-    // ---- what follows from choices and data, worked out at the beginning of every frame (see below and paint.js)
+    // ---- derived from choices and data at the beginning of every frame (see below and paint.js)
     shown: Object.seal({
-      answers: null, //                     of the pack that answers: the main one or the whole pass
+      answers: null, //                     of the pack on show: the main one or the whole pass
       pack: null,
-      drawn: null, //                       {pack, answers} that film and wall show
-      token: -1, //                         who asks
+      drawn: null, //                       {pack, answers} of film and wall
+      token: -1, //                         the asking token
       scale: NaN,
-      altered: false, //                    the scale is not the trained one
-      wholeMissing: false, //               the whole pass was asked for and is not here
+      altered: false, //                    whether the scale differs from the trained one
+      wholeMissing: false, //               whether the whole pass is missing
       wholeArrived: false,
-      what: FIRST_WAY, //                   one of heads, see core/ways.js
+      what: FIRST_WAY, //                   the way to look at heads, see core/ways.js
       layerMissing: false,
-      rough: false, //                      rounded numbers are drawn, and none is told: those are on their way
+      rough: false, //                      whether rounded numbers are drawn until exact ones arrive
       domain: null, //                      the colours that all heads share
       mainDomain: null, //                  the colours of the large picture
-      clipped: 0, //                        how many patches are brighter than can be shown
+      clipped: 0, //                        number of patches above the exposure
       peak: null, //                        the token with the largest weight
-      beyond: null, //                      of lengths: those that stand apart, see core/features.js
-      mark: -1, //                          the patch that asks, −1: a prefix token does
+      beyond: null, //                      of lengths: the outliers, see core/features.js
+      mark: -1, //                          the asking patch; −1: a prefix token
     }),
     live: { key: "", values: null, pixels: null, parts: null, there: null, from: null }, // the map, see features.js
-    match: { key: "", found: null, drawn: "" }, // which patch is which in two pictures, see matches.js
-    better: null, //                        {layer, head, query}: where this patch shows more, see headline.js
+    match: { key: "", found: null, drawn: "" }, // the match of two patches, see matches.js
+    better: null, //                        {layer, head, query}: a head that shows more of this patch, see headline.js
     kinds: { pack: null, layers: 0, toward: null, crowds: new Map() }, // see headline.js
-    collapse: { pack: null, key: "", found: null }, // the head that collapses without scale, for which patch
-    columnsDone: 0, //                      the share of the sums that columns need, 0 to 1
+    collapse: { pack: null, key: "", found: null }, // the head that collapses without scale for a patch
+    columnsDone: 0, //                      the share of the normalisers that columns need, 0 to 1
 
-    // ---- sizes and colours, which the page around it decides (see layout.js)
+    // ---- sizes and colours from the page around the lens (see layout.js)
     pictureWidth: 0, //                     of the large picture, in CSS pixels
     pictureHeight: 0,
     seenWidth: 0, //                        of the picture and the words below it
@@ -115,20 +115,20 @@ const noFrame = () =>
     // 256 CSS colours each
     ramps: { heat: barColours("heat"), light: barColours("light"), against: barColours("against") },
 
-    // ---- what is drawn from, made once and used again
+    // ---- data for drawing, made once and used again
     photo: null, //                         the picture at the size of its canvas, see drawing/light.js
     otherPhoto: null,
-    print: null, //                         what is drawn on it: heat or light
+    print: null, //                         the drawn heat or light
     otherPrint: null,
     behind: null, //                        the print behind the curtain
     thumbPhoto: null, //                    the picture at the size of a head's thumbnail
     otherSheet: null, //                    a canvas: the compared picture, before it is centred in its frame
-    otherBox: null, //                      where it stands in the frame
-    wallHeat: null, //                      one pixel per patch of every head of every layer
-    patchPhoto: null, //                    the picture at one pixel a patch, for the wall and the film
-    wallCells: null, //                     where the thumbnails of the wall are, for clicks
-    filmLines: 1, //                        that the film stands in: layout.js gives it more where there is room
-    strip: { heat: null, values: null, nothing: null }, // of the film: a pixel a patch; a row; a missing one
+    otherBox: null, //                      its box in the frame
+    wallHeat: null, //                      one pixel for each patch of every head of every layer
+    patchPhoto: null, //                    the picture at one pixel for each patch, for the wall and the film
+    wallCells: null, //                     the places of the wall's thumbnails, for clicks
+    filmLines: 1, //                        of the film: layout.js gives it more if there is room
+    strip: { heat: null, values: null, nothing: null }, // of the film: its pixels, a row, an empty picture
     nearness: { key: "", colours: null, row: null, patch: -1, print: null }, // see beside.js
     // see drawPicture
     picture: { rows: 0, columns: 0, grid: false, mark: -1, asked: false, tag: null, clipped: [], behind: null },
@@ -136,21 +136,21 @@ const noFrame = () =>
     twin: { rows: 0, columns: 0, grid: false, k: 3, depth: 1, mark: -1 }, // see drawConvolution
     kernel: new Float32Array(0), //         k × k weights
     kernelSorted: null, //                  the same, largest first
-    kernelKey: "", //                       what the drawn kernel shows; "": draw it again
-    bar: null, //                           what the colour bar shows: a domain, its unit, whether it is open at the end
+    kernelKey: "", //                       key of the drawn kernel; "": draw it again
+    bar: null, //                           the colour bar's domain, unit, and whether its end is open
     barKey: "", //                          the same as text; "": draw it again
     sorted: new Float32Array(0), //         the weights, largest first
 
-    // ---- which frame it is
-    requested: 0, //                        the frame that is requested, 0: none
-    pointed: false, //                      it is for a move of the cursor
-    dirty: false, //                        it is for something else
+    // ---- requests of frames
+    requested: 0, //                        the requested frame; 0: none
+    pointed: false, //                      for a move of the cursor
+    dirty: false, //                        for any other change
     painted: null, //                       the token of the last frame
     samples: new Float64Array(600), //      milliseconds of script of the last frames under the cursor
-    sampled: 0, //                          how many there were
+    sampled: 0, //                          number of samples
   });
 
-// The elements of the lens, its timers, and what its parts may call.
+// The elements of the lens, its timers, and functions for its parts.
 const aPage = (root, refs) =>
   Object.seal({
     root, //                                the element that holds the lens
@@ -159,43 +159,43 @@ const aPage = (root, refs) =>
     alive: true, //                         false once it is destroyed
     touch: matchMedia("(hover: none)").matches,
     thumbs: [], //                          {button, canvas, number, said, print} of every head
-    shares: [], //                          the elements that say what each prefix token takes
+    shares: [], //                          the elements with the share of each prefix token
     expected: null, //                      the bitmap of a picture whose trace is on its way, see layout.js
 
-    // ---- elements that a module makes, under its name
+    // ---- elements of a module, under its name
     line: null, //                          see arithmetic.js
     film: null,
     explained: null,
-    sheet: null, //                         that the scissors paint on
+    sheet: null, //                         the scissors paint on it
     scissors: null,
     patching: null, //                      see matches.js
     matches: null,
     sums: null, //                          see arithmetic.js
     kindline: null,
-    share: null, //                         what is sent on, see saving.js
-    see: null, //                           the other face of the lens, where its host has one: see/see.js
+    share: null, //                         the sheet of Share, see saving.js
+    see: null, //                           the other face of the lens, if its host has one: see/see.js
     ghost: null, //                         the soft cursor that greets a newcomer, see moment.js
 
     // ---- timers
     telling: 0,
     speaking: 0,
     asking: 0,
-    looking: 0, //                          for the best moment
+    looking: 0, //                          of the best moment
 
-    // ---- lens.js fills these in
-    schedule: null, //                      (pointed?) asks for a frame
-    choose: null, //                        ({key: value}, from?) changes the view
-    showView: null, //                      (view) shows another one
-    opens: null, //                         ({greets}) after the view in which a picture opens was changed
+    // ---- set by lens.js
+    schedule: null, //                      (onlyPointed?) requests a frame
+    choose: null, //                        ({key: value}, source?) changes the view
+    showView: null, //                      (view) shows another view
+    opens: null, //                         ({greets}) called after the opening view of a picture was changed
   });
 
-// Derived from the choices: which pack is drawn, at which scale, for which token, and what is missing.
+// Derived from the choices: the drawn pack, its scale, its token, and missing data.
 
 // Maps not computed from queries and keys: the source gives their data.
 export const isMap = (way) => WAYS[way]?.ofHeads === false;
 
 // Whether the source answers this kind of request ("layers", "features", "rollout", "relevance", "whole", "names"), for
-// this trace where it says so. Comparing needs a host with several pictures; texts need a model trained on captions.
+// this trace if it says so. Comparing needs a host with several pictures; texts need a model trained on captions.
 export const canAsk = (data, kind) =>
   kind === "compare"
     ? Boolean(data.host.compare)
@@ -211,32 +211,32 @@ export const passOf = ({ view }, { shown }) => ({
   scale: view.pass === "whole" && shown.altered ? view.scale : null,
   cut: view.cut,
 });
-// The sample whose pass gives values to this one, as in an address; "" if none does.
+// The sample whose pass gives values to this one, as in an address; "" for none.
 const OF_ANOTHER = /(^|;)(residual|mlp|attention|queries|keys|values|head)@/; // as in playground/cuts.py
 export const putFrom = ({ view }, { other }) =>
   OF_ANOTHER.test(view.cut) && other?.trace.words?.sample ? `sample:${other.trace.words.sample}` : "";
 const cutOf = (entry) => (entry.trace.cut ?? []).join(";");
 
-// The layers that can be shown: all if the source has more, else those in the pack.
+// The layers that can be shown: all if the source has more, else those of the pack.
 export const layersAtHand = (data) =>
   Array.from({ length: data.main.pack.layers }, (_, layer) => layer).filter(
     (layer) => canAsk(data, "layers") || holds(data.main.pack, layer),
   );
 
-// An entry's layers for drawing and search: in full precision where they have arrived, else rounded to eight bits.
+// An entry's layers for drawing and search: in full precision if they have arrived, else rounded to eight bits.
 export const drawnOf = (entry) => entry.drawn ?? entry;
 
-// Whether layers for drawing and search only come in eight bits, half the size: nobody sees the difference. Compared or
-// printed numbers, and those the page itself computes, come in full.
+// Whether layers for drawing and search come only in eight bits, half the size: nobody sees the difference. Layers for
+// comparison, for printed numbers, and those that the page itself computes come in full.
 export const isRounded = ({ exact, view }, { host, main }) => {
-  const { private: own, here } = main?.trace ?? {};
-  return Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !own && !here;
+  const { private: isPrivate, here: isLocal } = main?.trace ?? {};
+  return Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !isPrivate && !isLocal;
 };
 
 export const entryShown = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
 export const labelsOf = (data, frame) => data.labels.get(entryShown(data, frame).id) ?? null;
 
-// The explained label: the chosen one, or the likeliest where one is needed: [number, name, probability], or null.
+// The explained label: the chosen one, or the likeliest if one is needed: [number, name, probability], or null.
 export function labelNow({ view }, data, frame) {
   if (!isExplained(view)) return null;
   const labels = labelsOf(data, frame);
@@ -247,52 +247,52 @@ export function labelNow({ view }, data, frame) {
 // The subject and the settings of a map of explained.js.
 export function explainedBy({ view }, { main }, { shown }) {
   const way = wayOf(view);
-  const about = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
+  const parameters = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
   const patch = asks(view) ? queryOf(shown.token, main.pack) : "";
-  return `${view.what} ${way.explains === "text" ? view.text : view.label || patch} ${about}`;
+  return `${view.what} ${way.explains === "text" ? view.text : view.label || patch} ${parameters}`;
 }
 
-// Fills one lasting object: this runs at every frame.
+// Fills one lasting object: this runs in every frame.
 export function resolve(choice, data, frame) {
   const { main, whole } = data;
   const { view } = choice;
   const scale = scaleOf(view, main.pack);
-  const altered = Math.abs(scale - main.pack.scale) > 1e-9;
-  const through = view.pass === "whole" && altered;
-  const needsPass = through || Boolean(view.cut);
-  const passScale = through ? scale : main.pack.scale;
-  const arrived =
+  const isAltered = Math.abs(scale - main.pack.scale) > 1e-9;
+  const isWholePass = view.pass === "whole" && isAltered;
+  const needsPass = isWholePass || Boolean(view.cut);
+  const passScale = isWholePass ? scale : main.pack.scale;
+  const hasArrived =
     needsPass &&
     whole !== null &&
     Math.abs(forwardScale(whole.pack) - passScale) < 1e-6 &&
     cutOf(whole) === view.cut &&
     (whole.trace.words?.with ?? "") === putFrom(choice, data);
-  const entry = arrived ? whole : main;
-  const rough = !holds(entry.pack, view.layer) && holds(drawnOf(entry).pack, view.layer);
-  const { answers, pack } = rough ? drawnOf(entry) : entry;
+  const entry = hasArrived ? whole : main;
+  const isRough = !holds(entry.pack, view.layer) && holds(drawnOf(entry).pack, view.layer);
+  const { answers, pack } = isRough ? drawnOf(entry) : entry;
   return Object.assign(frame.shown, {
     answers,
     pack,
     drawn: isRounded(choice, data) ? drawnOf(entry) : entry,
-    rough,
+    rough: isRough,
     token: choice.hover >= 0 && !view.locked ? choice.hover : tokenOf(view.query, main.pack),
     scale,
-    altered,
-    wholeMissing: needsPass && !arrived,
-    wholeArrived: arrived,
+    altered: isAltered,
+    wholeMissing: needsPass && !hasArrived,
+    wholeArrived: hasArrived,
     what: isMap(view.what) ? FIRST_WAY : view.what,
     layerMissing: !holds(pack, view.layer),
   });
 }
 
-// The map to draw: computed here, or given by the source for the present choices.
+// The map to draw: computed here, or from the source for the present choices.
 export function overlayNow(choice, data, frame) {
   const { view } = choice,
     { overlay, main, whole } = data,
     { shown } = frame;
   if (!isMap(view.what)) return null;
-  const live = liveMap(choice, data, frame);
-  if (live || !overlay || overlay.what !== view.what) return live;
+  const liveValues = liveMap(choice, data, frame);
+  if (liveValues || !overlay || overlay.what !== view.what) return liveValues;
   if ((overlay.query ?? null) !== null && overlay.query !== queryOf(shown.token, main.pack)) return null;
   if (isExplained(view) && overlay.about !== undefined && overlay.about !== explainedBy(choice, data, frame))
     return null;
@@ -300,30 +300,30 @@ export function overlayNow(choice, data, frame) {
   return overlay;
 }
 
-// The patches that speak most for a label and most against it, in the map on view.
+// In the map on view, the patches that speak most for a label and most against it.
 
-// {most, least}: {patch, value} each; null where no label is explained or its map is not here.
+// {most, least}: {patch, value} each; null if no label is explained or its map has not arrived.
 export function endsOf(choice, data, frame) {
   const { view } = choice,
     { shown } = frame;
   const overlay = explainsLabel(view) ? overlayNow(choice, data, frame) : null;
   if (!overlay) return null;
   const { pack } = shown;
-  const from = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
-  let [most, least] = [0, 0];
+  const start = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
+  let [highest, lowest] = [0, 0];
   for (let patch = 1; patch < pack.patches; patch++) {
-    if (overlay.values[from + patch] > overlay.values[from + most]) most = patch;
-    if (overlay.values[from + patch] < overlay.values[from + least]) least = patch;
+    if (overlay.values[start + patch] > overlay.values[start + highest]) highest = patch;
+    if (overlay.values[start + patch] < overlay.values[start + lowest]) lowest = patch;
   }
-  const at = (patch) => ({ patch, value: overlay.values[from + patch], place: placeName(patch, pack.columns) });
-  return { most: at(most), least: at(least) };
+  const extremeAt = (patch) => ({ patch, value: overlay.values[start + patch], place: placeName(patch, pack.columns) });
+  return { most: extremeAt(highest), least: extremeAt(lowest) };
 }
 
 // "+2.8 %" or "−0.12 logits"
 export const signedWords = (value, unit) => `${value < 0 ? "\u2212" : "+"}${sizeWords(Math.abs(value), unit)}`;
 
 // "Mean of heads": picture, sentence and numbers show the mean row of the layer's heads. While a frame is drawn, the
-// mean stands in place of the chosen head's row.
+// mean replaces the chosen head's row.
 
 export function isMean({ heads, view }, { shown }) {
   if (heads !== "mean" || isMap(view.what) || wayOf(view).raw) return false;
@@ -336,46 +336,46 @@ export function layMean(choice, frame) {
   const { head } = choice.view;
   const { answers, pack } = frame.shown;
   const { heads, tokens } = pack;
-  const at = head * tokens;
+  const start = head * tokens;
   const arrays = [...new Set([answers.weights, answers.drawn])];
-  const rows = arrays.map((values) => values.slice(at, at + tokens));
+  const rows = arrays.map((values) => values.slice(start, start + tokens));
   const { [head]: bits } = answers.entropies,
     { [head]: total } = answers.totals;
   for (const values of arrays) {
     const mean = new Float32Array(tokens);
     for (let h = 0; h < heads; h++) for (let j = 0; j < tokens; j++) mean[j] += values[h * tokens + j] / heads;
-    values.set(mean, at);
+    values.set(mean, start);
   }
-  answers.entropies[head] = entropyBits(answers.weights, at, at + tokens);
-  answers.totals[head] = answers.totals.reduce((sum, each) => sum + each, 0) / heads;
+  answers.entropies[head] = entropyBits(answers.weights, start, start + tokens);
+  answers.totals[head] = answers.totals.reduce((sum, total) => sum + total, 0) / heads;
   return () => {
-    arrays.forEach((values, n) => values.set(rows[n], at));
+    arrays.forEach((values, n) => values.set(rows[n], start));
     answers.entropies[head] = bits;
     answers.totals[head] = total;
   };
 }
 
-// What each head does on average over the picture on view, by name: the source measures it, layer by layer.
+// The average behaviour of each head on the picture on view, by name: measured by the source, layer by layer.
 
 export function takeNames(data, id, layer, heads) {
   if (!data.habits.has(id)) data.habits.set(id, new Map());
   data.habits.get(id).set(layer, heads);
 }
 
-// The layer whose heads' names are fetched next, the one on view first; −1: all are here.
+// The layer whose heads' names are fetched next, the one on view first; −1: all have arrived.
 export function missingNames({ view }, data) {
   const { main } = data;
   if (!canAsk(data, "names")) return -1;
-  const known = data.habits.get(main.id);
-  const layers = Array.from({ length: main.pack.layers }, (_, layer) => layer).filter((layer) => !known?.has(layer));
+  const habits = data.habits.get(main.id);
+  const layers = Array.from({ length: main.pack.layers }, (_, layer) => layer).filter((layer) => !habits?.has(layer));
   return layers.sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))[0] ?? -1;
 }
 
-// {label, short, colour, told, means}, or null where it is not known. It was measured at the trained scale.
+// {label, short, colour, told, means}, or null if it is unknown. It was measured at the trained scale.
 export function habitOf(data, frame, layer, head) {
   if (frame.shown.altered) return null;
   const habit = data.habits.get(data.main.id)?.get(layer)?.[data.main.pack.headNumbers[head]];
   if (!habit) return null;
-  const [label, short, colour, told = "", means = ""] = habit;
-  return { label, short, colour, told, means };
+  const [label, short, colour, cue = "", meaning = ""] = habit;
+  return { label, short, colour, told: cue, means: meaning };
 }

@@ -1,8 +1,7 @@
 // Nine tokens on a 3 × 3 grid. Their queries and keys are arrows that can be dragged, typed or moved with the keyboard;
-// beside them is the 9 × 9 attention that follows.
-//
-// data: {arrows: "20_0_…", start: the arrows of "Start again", still: they can't be moved yet}. Out goes the setting
-// "arrows"; it reports the same.
+// beside them is the resulting 9 × 9 attention.
+// // data: {arrows: "20_0_…", start: the arrows of "Start again", still: they can't be moved yet}. It sends the setting
+// "arrows", and reports the same.
 import { ROLES } from "../core/colours.js";
 import { reportNumbers } from "../core/guesses.js";
 import { inReach, MOST_LONG, readArrows, scoresOf, TOKENS, weightsOf, writeArrows } from "../core/nine.js";
@@ -10,80 +9,88 @@ import { percent } from "../core/numbers.js";
 import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 
-// The nine tokens with their arrows, the matrix that they make, and its arithmetic in words. `it` is the state of
-// arrows.js.
+// The nine tokens with their arrows, the resulting matrix, and its arithmetic in words. `state` is the state below.
 
-// Where an arrow's first number stands among the 36.
-export const indexOf = (token, which) => 2 * (which === "q" ? token : TOKENS + token);
+// The index of an arrow's first number among the 36.
+export const indexOf = (token, kind) => 2 * (kind === "q" ? token : TOKENS + token);
 
-export const cellOf = (it) => it.grid.clientWidth / 3;
+export const cellOf = (state) => state.grid.clientWidth / 3;
 export const middleOf = (token, cell) => [((token % 3) + 0.5) * cell, (Math.floor(token / 3) + 0.5) * cell];
 
-export function tipOf(it, token, which) {
-  const cell = cellOf(it),
+export function tipOf(state, token, kind) {
+  const cell = cellOf(state),
     [x, y] = middleOf(token, cell),
-    at = indexOf(token, which);
+    index = indexOf(token, kind);
   const step = (0.44 * cell) / MOST_LONG;
-  return [x + it.arrows[at] * step, y - it.arrows[at + 1] * step];
+  return [x + state.arrows[index] * step, y - state.arrows[index + 1] * step];
 }
 
-export const tipsOf = (it) =>
-  Array.from({ length: TOKENS }, (_, token) => ({ q: tipOf(it, token, "q"), k: tipOf(it, token, "k") }));
+export const tipsOf = (state) =>
+  Array.from({ length: TOKENS }, (_, token) => ({ q: tipOf(state, token, "q"), k: tipOf(state, token, "k") }));
 
-export function paintNine(it, theme) {
-  const { root } = it.stage;
-  const scores = scoresOf(it.arrows),
+export function paintNine(state, theme) {
+  const { root } = state.stage;
+  const scores = scoresOf(state.arrows),
     weights = weightsOf(scores);
   for (const button of root.querySelectorAll("[data-show]"))
-    button.setAttribute("aria-pressed", String(button.dataset.show === it.show));
-  paintGrid(it, theme, weights);
-  const { context, width } = sheetOf(it.matrix, it.matrix.clientWidth);
-  const marked = it.hover ?? { row: it.token, column: -1 };
-  const values = it.show === "weight" ? weights : scores;
-  drawMatrix(context, width, TOKENS, { values, reach: values === weights ? null : 6 }, marked, theme, {
+    button.setAttribute("aria-pressed", String(button.dataset.show === state.show));
+  paintGrid(state, theme, weights);
+  const { context, width } = sheetOf(state.matrix, state.matrix.clientWidth);
+  const markedCell = state.hover ?? { row: state.token, column: -1 };
+  const values = state.show === "weight" ? weights : scores;
+  drawMatrix(context, width, TOKENS, { values, reach: values === weights ? null : 6 }, markedCell, theme, {
     query: ROLES.query,
     key: ROLES.key,
   });
-  it.stage.find("name").textContent = `Token ${LETTERS[it.token]}`;
+  state.stage.find("name").textContent = `Token ${LETTERS[state.token]}`;
   for (const input of root.querySelectorAll("[data-number]")) {
     const place = Number(input.dataset.number);
-    const focused = input.getRootNode().activeElement === input;
-    if (!focused) input.value = it.arrows[indexOf(it.token, place < 2 ? "q" : "k") + (place % 2)].toFixed(1);
+    const isFocused = input.getRootNode().activeElement === input;
+    if (!isFocused) input.value = state.arrows[indexOf(state.token, place < 2 ? "q" : "k") + (place % 2)].toFixed(1);
   }
-  writeSum(it, scores, weights);
+  writeSum(state, scores, weights);
 }
 
-function paintGrid(it, theme, weights) {
-  const { context, width } = sheetOf(it.grid, it.grid.clientWidth);
+function paintGrid(state, theme, weights) {
+  const { context, width } = sheetOf(state.grid, state.grid.clientWidth);
   const cell = width / 3;
   for (let token = 0; token < TOKENS; token++) {
     const x = (token % 3) * cell,
       y = Math.floor(token / 3) * cell;
-    context.fillStyle = token === it.token ? theme.wash : theme.paper;
+    context.fillStyle = token === state.token ? theme.wash : theme.paper;
     context.fillRect(x, y, cell, cell);
     context.strokeStyle = theme.line;
     context.lineWidth = 1;
     context.strokeRect(x + 0.5, y + 0.5, cell - 1, cell - 1);
-    paintShare(context, x, y, cell, weights[it.token * TOKENS + token], theme);
-    context.font = `${token === it.token ? 700 : 400} 14px ${theme.font}`;
-    context.fillStyle = token === it.token ? theme.ink : theme.soft;
+    paintShare(context, x, y, cell, weights[state.token * TOKENS + token], theme);
+    context.font = `${token === state.token ? 700 : 400} 14px ${theme.font}`;
+    context.fillStyle = token === state.token ? theme.ink : theme.soft;
     context.fillText(LETTERS[token], x + 7, y + 18);
   }
   for (let token = 0; token < TOKENS; token++) {
-    const middle = middleOf(token, cell);
-    paintArrow(context, middle, tipOf(it, token, "k"), ROLES.key, 6, 8, theme, it.token === token && it.which === "k");
+    const centre = middleOf(token, cell);
     paintArrow(
       context,
-      middle,
-      tipOf(it, token, "q"),
+      centre,
+      tipOf(state, token, "k"),
+      ROLES.key,
+      6,
+      8,
+      theme,
+      state.token === token && state.which === "k",
+    );
+    paintArrow(
+      context,
+      centre,
+      tipOf(state, token, "q"),
       ROLES.query,
       2.5,
       5,
       theme,
-      it.token === token && it.which === "q",
+      state.token === token && state.which === "q",
     );
   }
-  const [x, y] = [(it.token % 3) * cell, Math.floor(it.token / 3) * cell];
+  const [x, y] = [(state.token % 3) * cell, Math.floor(state.token / 3) * cell];
   context.strokeStyle = ROLES.query;
   context.lineWidth = 2.5;
   context.strokeRect(x + 1.5, y + 1.5, cell - 3, cell - 3);
@@ -93,11 +100,11 @@ function paintGrid(it, theme, weights) {
 function paintShare(context, x, y, cell, weight, theme) {
   const left = x + 7,
     top = y + cell - 13,
-    room = cell - 52;
+    barWidth = cell - 52;
   context.fillStyle = theme.line;
-  context.fillRect(left, top, room, 6);
+  context.fillRect(left, top, barWidth, 6);
   context.fillStyle = theme.dark ? magmaCss(0.35 + 0.6 * weight) : magmaCss(0.1 + 0.6 * weight);
-  context.fillRect(left, top, Math.max(1, room * weight), 6);
+  context.fillRect(left, top, Math.max(1, barWidth * weight), 6);
   context.fillStyle = theme.ink;
   context.font = `12px ${theme.font}`;
   context.textBaseline = "alphabetic";
@@ -106,35 +113,37 @@ function paintShare(context, x, y, cell, weight, theme) {
   context.textAlign = "left";
 }
 
-function paintArrow(context, from, to, colour, line, tip, theme, chosen) {
+function paintArrow(context, start, end, colour, line, tipRadius, theme, isChosen) {
   context.lineCap = "round";
   context.strokeStyle = context.fillStyle = colour;
   context.lineWidth = line;
   context.beginPath();
-  context.moveTo(...from);
-  context.lineTo(...to);
+  context.moveTo(...start);
+  context.lineTo(...end);
   context.stroke();
   context.beginPath();
-  context.arc(...to, tip, 0, 2 * Math.PI);
+  context.arc(...end, tipRadius, 0, 2 * Math.PI);
   context.fill();
-  context.lineWidth = chosen ? 2 : 1;
-  context.strokeStyle = chosen ? theme.ink : theme.paper;
+  context.lineWidth = isChosen ? 2 : 1;
+  context.strokeStyle = isChosen ? theme.ink : theme.paper;
   context.stroke();
 }
 
-function writeSum(it, scores, weights) {
-  const i = it.token;
+function writeSum(state, scores, weights) {
+  const i = state.token;
   const row = Array.from(weights.subarray(i * TOKENS, (i + 1) * TOKENS));
-  const j = it.hover?.column >= 0 ? it.hover.column : row.indexOf(Math.max(...row));
-  const at = i * TOKENS + j,
+  const j = state.hover?.column >= 0 ? state.hover.column : row.indexOf(Math.max(...row));
+  const index = i * TOKENS + j,
     q = indexOf(i, "q"),
     k = indexOf(j, "k"),
     number = (x) => (x < 0 ? `(${signedText(x, 1)})` : signedText(x, 1));
-  const products = [0, 1].map((part) => `${number(it.arrows[q + part])} · ${number(it.arrows[k + part])}`).join(" + ");
-  it.stage.find("sum").innerHTML =
+  const products = [0, 1]
+    .map((part) => `${number(state.arrows[q + part])} · ${number(state.arrows[k + part])}`)
+    .join(" + ");
+  state.stage.find("sum").innerHTML =
     `<i class="q">${LETTERS[i]}’s query</i> · <i class="k">${LETTERS[j]}’s key</i> = ${products} ` +
-    `= ${signedText(scores[at] * Math.SQRT2)}; ` +
-    `÷ √2 = ${signedText(scores[at])}; softmax over the row: <b>${percent(weights[at])}</b>`;
+    `= ${signedText(scores[index] * Math.SQRT2)}; ` +
+    `÷ √2 = ${signedText(scores[index])}; softmax over the row: <b>${percent(weights[index])}</b>`;
 }
 
 const MARKUP = `
@@ -170,187 +179,194 @@ const MARKUP = `
 
 function createArrows(stage) {
   stage.root.innerHTML = MARKUP;
-  const it = Object.seal({
+  const state = Object.seal({
     stage,
     grid: stage.find("grid"),
     matrix: stage.find("matrix"),
     arrows: null, //      36 numbers, see core/nine.js
-    start: "", //         the arrows that "Start again" brings back, as text
+    start: "", //         the arrows that "Start again" restores, as text
     token: 4, //          the chosen token: its row is shown
-    which: "q", //        its arrow that the keyboard moves, "q" or "k"
+    which: "q", //        the arrow that the keyboard moves, "q" or "k"
     hover: null, //       the cell of the matrix under the cursor: {row, column}
     held: null, //        the arrow that is being dragged: {token, which}
     show: "weight", //    or "score"
   });
-  bindGrid(it);
-  bindMatrix(it);
-  bindTyping(it);
+  bindGrid(state);
+  bindMatrix(state);
+  bindTyping(state);
   for (const button of stage.root.querySelectorAll("[data-do]"))
-    button.addEventListener("click", () => press(it, button.dataset.do));
+    button.addEventListener("click", () => doAction(state, button.dataset.do));
   for (const button of stage.root.querySelectorAll("[data-show]")) {
     button.addEventListener("click", () => {
-      it.show = button.dataset.show;
+      state.show = button.dataset.show;
       stage.redraw();
     });
   }
   return {
     take: (data) => {
       stage.root.inert = data.still;
-      it.start = data.start;
-      if (!it.arrows || stage.heeds("arrows", data.arrows)) it.arrows = readArrows(data.arrows);
-      reportNumbers("arrows", { arrows: writeArrows(it.arrows) });
+      state.start = data.start;
+      if (!state.arrows || stage.heeds("arrows", data.arrows)) state.arrows = readArrows(data.arrows);
+      reportNumbers("arrows", { arrows: writeArrows(state.arrows) });
     },
-    paint: (theme) => paintNine(it, theme),
+    paint: (theme) => paintNine(state, theme),
     read: () => ({
-      arrows: writeArrows(it.arrows),
-      weights: Array.from(weightsOf(scoresOf(it.arrows))),
-      token: it.token,
-      tips: tipsOf(it),
+      arrows: writeArrows(state.arrows),
+      weights: Array.from(weightsOf(scoresOf(state.arrows))),
+      token: state.token,
+      tips: tipsOf(state),
       still: stage.root.inert,
     }),
   };
 }
 
-// ------------------------------------------------------------------------------------------------------ what is chosen
+// ------------------------------------------------------------------------------------------------------------- choices
 
-function setArrow(it, token, which, x, y) {
-  const at = indexOf(token, which);
-  it.arrows[at] = inReach(x);
-  it.arrows[at + 1] = inReach(y);
-  changed(it);
+function setArrow(state, token, kind, x, y) {
+  const index = indexOf(token, kind);
+  state.arrows[index] = inReach(x);
+  state.arrows[index + 1] = inReach(y);
+  reportChange(state);
 }
 
-function changed(it) {
-  const arrows = writeArrows(it.arrows);
-  it.stage.tell("arrows", arrows);
+function reportChange(state) {
+  const arrows = writeArrows(state.arrows);
+  state.stage.tell("arrows", arrows);
   reportNumbers("arrows", { arrows });
-  it.stage.redraw();
+  state.stage.redraw();
 }
 
-function press(it, action) {
-  const { arrows } = it;
+function doAction(state, action) {
+  const { arrows } = state;
   const q = arrows.subarray(0, 2 * TOKENS),
     k = arrows.subarray(2 * TOKENS);
-  if (action === "match") matchOne(it);
+  if (action === "match") turnLeastKey(state);
   if (action === "self") q.set(k);
   if (action === "flat") q.fill(0);
   if (action === "shake") for (let i = 0; i < arrows.length; i++) arrows[i] = inReach((Math.random() * 2 - 1) * 3);
-  if (action === "reset") arrows.set(readArrows(it.start));
-  changed(it);
+  if (action === "reset") arrows.set(readArrows(state.start));
+  reportChange(state);
 }
 
 // The token with the smallest weight gets a key in the direction of the chosen token's query, as long as possible.
-function matchOne(it) {
-  const from = it.token * TOKENS;
-  const row = weightsOf(scoresOf(it.arrows)).subarray(from, from + TOKENS);
-  const least = row.indexOf(Math.min(...row));
-  const at = indexOf(it.token, "q");
-  if (!it.arrows[at] && !it.arrows[at + 1]) it.arrows[at] = 2; // a query of no length asks for nothing
-  const [x, y] = it.arrows.subarray(at, at + 2);
-  const longest = MOST_LONG / Math.max(Math.abs(x), Math.abs(y));
-  setArrow(it, least, "k", x * longest, y * longest);
-  it.hover = { row: it.token, column: least };
+function turnLeastKey(state) {
+  const start = state.token * TOKENS;
+  const row = weightsOf(scoresOf(state.arrows)).subarray(start, start + TOKENS);
+  const leastKey = row.indexOf(Math.min(...row));
+  const queryIndex = indexOf(state.token, "q");
+  // A query of length 0 asks nothing.
+  if (!state.arrows[queryIndex] && !state.arrows[queryIndex + 1]) state.arrows[queryIndex] = 2;
+  const [x, y] = state.arrows.subarray(queryIndex, queryIndex + 2);
+  const factor = MOST_LONG / Math.max(Math.abs(x), Math.abs(y));
+  setArrow(state, leastKey, "k", x * factor, y * factor);
+  state.hover = { row: state.token, column: leastKey };
 }
 
 // ------------------------------------------------------------------------------------------------------------ pointing
 
-function grabbed(it, x, y, touch) {
+function arrowUnder(state, x, y, isTouch) {
   let best = null,
-    nearest = touch ? 26 : 15;
+    nearest = isTouch ? 26 : 15;
   for (let token = 0; token < TOKENS; token++) {
-    for (const which of ["q", "k"]) {
-      const [tx, ty] = tipOf(it, token, which);
-      const distance = Math.hypot(tx - x, ty - y) - (token === it.token ? 3 : 0);
-      if (distance < nearest) [best, nearest] = [{ token, which }, distance];
+    for (const kind of ["q", "k"]) {
+      const [tx, ty] = tipOf(state, token, kind);
+      const distance = Math.hypot(tx - x, ty - y) - (token === state.token ? 3 : 0);
+      if (distance < nearest) [best, nearest] = [{ token, which: kind }, distance];
     }
   }
   return best;
 }
 
-function bindGrid(it) {
-  const { grid, stage } = it;
+function bindGrid(state) {
+  const { grid, stage } = state;
   const tokenAt = (x, y) => {
-    const cell = cellOf(it);
+    const cell = cellOf(state);
     return Math.min(2, Math.max(0, Math.floor(y / cell))) * 3 + Math.min(2, Math.max(0, Math.floor(x / cell)));
   };
   grid.addEventListener("pointerdown", (event) => {
     const [x, y] = spotOf(event, grid);
-    it.held = grabbed(it, x, y, event.pointerType === "touch");
-    it.token = it.held ? it.held.token : tokenAt(x, y);
-    if (it.held) {
-      it.which = it.held.which;
+    state.held = arrowUnder(state, x, y, event.pointerType === "touch");
+    state.token = state.held ? state.held.token : tokenAt(x, y);
+    if (state.held) {
+      state.which = state.held.which;
       grid.setPointerCapture(event.pointerId);
     }
-    it.hover = null;
+    state.hover = null;
     stage.redraw();
   });
   grid.addEventListener("pointermove", (event) => {
     const [x, y] = spotOf(event, grid);
-    if (it.held) {
-      const cell = cellOf(it),
-        [mx, my] = middleOf(it.held.token, cell),
+    if (state.held) {
+      const cell = cellOf(state),
+        [mx, my] = middleOf(state.held.token, cell),
         step = (0.44 * cell) / MOST_LONG;
-      setArrow(it, it.held.token, it.held.which, (x - mx) / step, (my - y) / step);
+      setArrow(state, state.held.token, state.held.which, (x - mx) / step, (my - y) / step);
       return;
     }
-    grid.style.cursor = grabbed(it, x, y, false) ? "grab" : "pointer";
-    if (event.pointerType === "mouse") it.token = tokenAt(x, y);
-    it.hover = null;
+    grid.style.cursor = arrowUnder(state, x, y, false) ? "grab" : "pointer";
+    if (event.pointerType === "mouse") state.token = tokenAt(x, y);
+    state.hover = null;
     stage.redraw();
   });
-  const release = () => (it.held = null);
+  const release = () => (state.held = null);
   grid.addEventListener("pointerup", release);
   grid.addEventListener("pointercancel", release);
-  // A finger on a tip moves the tip; anywhere else it scrolls the page.
+  // A finger on an arrow's tip moves the tip; elsewhere it scrolls the page.
   grid.addEventListener(
     "touchstart",
     (event) => {
       const [x, y] = spotOf(event.touches[0], grid);
-      if (grabbed(it, x, y, true)) event.preventDefault();
+      if (arrowUnder(state, x, y, true)) event.preventDefault();
     },
     { passive: false },
   );
-  grid.addEventListener("keydown", (event) => onKey(it, event));
+  grid.addEventListener("keydown", (event) => onKey(state, event));
 }
 
-function onKey(it, event) {
+function onKey(state, event) {
   const letter = LETTERS.indexOf(event.key.toUpperCase());
   const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key.length === 1 && letter >= 0) it.token = letter;
-  else if (event.key === "q" || event.key === "k") it.which = event.key;
+  if (event.key.length === 1 && letter >= 0) state.token = letter;
+  else if (event.key === "q" || event.key === "k") state.which = event.key;
   else if (steps) {
-    const at = indexOf(it.token, it.which),
+    const index = indexOf(state.token, state.which),
       stride = event.shiftKey ? 0.5 : 0.1;
-    setArrow(it, it.token, it.which, it.arrows[at] + steps[0] * stride, it.arrows[at + 1] + steps[1] * stride);
+    setArrow(
+      state,
+      state.token,
+      state.which,
+      state.arrows[index] + steps[0] * stride,
+      state.arrows[index + 1] + steps[1] * stride,
+    );
   } else return;
   event.preventDefault();
-  it.hover = null;
-  it.stage.redraw();
+  state.hover = null;
+  state.stage.redraw();
 }
 
-function bindMatrix(it) {
+function bindMatrix(state) {
   const point = (event) => {
-    const cell = cellUnder(...spotOf(event, it.matrix), it.matrix.clientWidth, TOKENS);
-    it.hover = cell;
-    if (cell) it.token = cell.row;
-    it.stage.redraw();
+    const cell = cellUnder(...spotOf(event, state.matrix), state.matrix.clientWidth, TOKENS);
+    state.hover = cell;
+    if (cell) state.token = cell.row;
+    state.stage.redraw();
   };
-  it.matrix.addEventListener("pointermove", point);
-  it.matrix.addEventListener("pointerdown", point);
+  state.matrix.addEventListener("pointermove", point);
+  state.matrix.addEventListener("pointerdown", point);
 }
 
-function bindTyping(it) {
-  for (const input of it.stage.root.querySelectorAll("[data-number]")) {
+function bindTyping(state) {
+  for (const input of state.stage.root.querySelectorAll("[data-number]")) {
     Object.assign(input, { min: -MOST_LONG, max: MOST_LONG, step: 0.1 });
     input.addEventListener("input", () => {
       const number = Number(input.value),
         place = Number(input.dataset.number);
       if (input.value === "" || !Number.isFinite(number)) return;
-      it.arrows[indexOf(it.token, place < 2 ? "q" : "k") + (place % 2)] = inReach(number);
-      changed(it);
+      state.arrows[indexOf(state.token, place < 2 ? "q" : "k") + (place % 2)] = inReach(number);
+      reportChange(state);
     });
-    input.addEventListener("change", () => it.stage.redraw());
+    input.addEventListener("change", () => state.stage.redraw());
   }
 }
 

@@ -1,9 +1,7 @@
 // A case of attention's cost: dials for an image and a ViT, and counts of FLOPs and bytes.
-//
-// data: {pieces: which are shown, in order, of PIECES; dials: {setting: {label, options}}; switches: the same, whose
-// options are [value, words]; presets and sizes: {label, cases: [[words, {setting: value}]]}; rows: of the table,
-// [words, formula, which FLOPs]; says: sentences with {holes}; colours}, and the settings that are named in it, which
-// go out again when they are chosen.
+// // data: {pieces: names of PIECES, in order; dials: {setting: {label, options}}; switches: the same, with options
+// [value, words]; presets and sizes: {label, cases: [[words, {setting: value}]]}; rows: of the table, [words, formula,
+// name in FLOPS]; says: sentences with {holes}; colours}, and the named settings, which it sends when they are chosen.
 
 import { BYTES, bytesText, caseOf, countedFlops, crossingOf, FLOPS, flopsText, threeDigits } from "../core/costs.js";
 import { markedWords } from "../drawing/listing.js";
@@ -11,70 +9,70 @@ import { keepDrawing } from "../drawing/stage.js";
 
 const LEAST = 16_384; // tokens: a chart's axis reaches at least this far
 const STEP = 1.1; // factor of tokens for an arrow key
-const WORDS = 0.04; // of the large square: a smaller square has no room for its number
+const WORDS = 0.04; // of the large square: smaller squares have no room for their number
 const number = (n) => n.toLocaleString("en");
-const filled = (text, holes) => text.replace(/\{(\w+)\}/g, (_, name) => holes[name]);
+const fillHoles = (text, holes) => text.replace(/\{(\w+)\}/g, (_, name) => holes[name]);
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 function createCase(stage) {
-  const it = Object.seal({
+  const state = Object.seal({
     stage,
-    told: null, //     what came in
-    pieces: [], //     (case, theme) → paints one
+    told: null, //     the data
+    pieces: [], //     functions (case, theme) that paint a piece
     settings: {}, //   of the dials and switches
-    pointed: null, //  a number of tokens, in a chart
+    pointed: null, //  the number of tokens under the cursor in a chart
   });
   return {
     take(data) {
-      if (it.told?.pieces.join() !== data.pieces.join()) {
+      if (state.told?.pieces.join() !== data.pieces.join()) {
         stage.root.replaceChildren();
-        it.told = data;
-        it.pieces = data.pieces.map((name) => PIECES[name](it));
+        state.told = data;
+        state.pieces = data.pieces.map((name) => PIECES[name](state));
       }
-      it.told = data;
+      state.told = data;
       for (const name of [...Object.keys(data.dials), ...Object.keys(data.switches)])
-        if (stage.heeds(name, data[name]) || !(name in it.settings)) it.settings[name] = data[name];
+        if (stage.heeds(name, data[name]) || !(name in state.settings)) state.settings[name] = data[name];
     },
     paint(theme) {
-      const trouble = troubleOf(it.settings, it.told.says);
-      for (const paint of it.pieces) paint({ ...caseOf(it.settings), trouble }, theme);
+      const trouble = troubleOf(state.settings, state.told.says);
+      for (const paint of state.pieces) paint({ ...caseOf(state.settings), trouble }, theme);
     },
-    read: () => ({ ...caseOf(it.settings), settings: { ...it.settings } }),
+    read: () => ({ ...caseOf(state.settings), settings: { ...state.settings } }),
   };
 }
 
-function choose(it, changes) {
-  Object.assign(it.settings, changes);
-  it.pointed = null;
-  for (const [name, value] of Object.entries(changes)) it.stage.tell(name, value);
-  it.stage.redraw();
+function choose(state, changes) {
+  Object.assign(state.settings, changes);
+  state.pointed = null;
+  for (const [name, value] of Object.entries(changes)) state.stage.tell(name, value);
+  state.stage.redraw();
 }
 
-// Why there is no such case, in a sentence.
+// A sentence that says why the case is impossible.
 function troubleOf({ image, patch, width, heads }, { no_patch, no_heads }) {
-  if (image < patch) return filled(no_patch, { image, patch });
-  return width % heads ? filled(no_heads, { width, heads, left: width % heads }) : "";
+  if (image < patch) return fillHoles(no_patch, { image, patch });
+  return width % heads ? fillHoles(no_heads, { width, heads, left: width % heads }) : "";
 }
 
 // Adds an element to the drawing; returns the element and its parts by name.
-function placed(it, tag, markup) {
+function addPart(state, tag, markup) {
   const place = document.createElement(tag);
   place.innerHTML = markup;
-  it.stage.root.append(place);
-  const find = (name) => place.querySelector(`[data-ref="${name}"]`);
-  return { place, find };
+  state.stage.root.append(place);
+  const findRef = (name) => place.querySelector(`[data-ref="${name}"]`);
+  return { place, find: findRef };
 }
 
-// Wraps a piece that is not drawn for an impossible case.
+// Wraps a piece that is hidden for an impossible case.
 const ofACase =
   ({ place }, paint) =>
-  (one, theme) => {
-    place.hidden = Boolean(one.trouble);
-    if (!one.trouble) paint(one, theme);
+  (caseNow, theme) => {
+    place.hidden = Boolean(caseNow.trouble);
+    if (!caseNow.trouble) paint(caseNow, theme);
   };
 
-// A group of buttons of which exactly one is pressed; returns a function that presses one.
-function buttonsOf(place, label, options, pressed) {
+// A group of buttons of which exactly one is pressed; returns a function that updates them.
+function buttonsOf(place, label, options, isPressed) {
   const group = document.createElement("div");
   group.className = "tabs";
   group.setAttribute("role", "group");
@@ -86,156 +84,167 @@ function buttonsOf(place, label, options, pressed) {
   });
   group.append(legend, ...buttons);
   place.append(group);
-  return (one) => {
-    const text = filled(label, { k: one.kernel });
+  return (caseNow) => {
+    const text = fillHoles(label, { k: caseNow.kernel });
     group.setAttribute("aria-label", text);
     legend.textContent = text;
-    for (const [n, button] of buttons.entries()) button.setAttribute("aria-pressed", String(pressed(n)));
+    for (const [n, button] of buttons.entries()) button.setAttribute("aria-pressed", String(isPressed(n)));
   };
 }
 
 const PIECES = {
-  dials(it) {
-    const { place, find } = placed(
-      it,
+  dials(state) {
+    const { place, find: findRef } = addPart(
+      state,
       "div",
       `<div data-ref="cases"></div><div class="dials" data-ref="dials"></div>
       <p class="trouble" data-ref="trouble" role="alert"></p>`,
     );
     place.className = "setting";
-    const groups = [it.told.presets, it.told.sizes].map(({ label, cases }) =>
+    const groups = [state.told.presets, state.told.sizes].map(({ label, cases }) =>
       buttonsOf(
-        find("cases"),
+        findRef("cases"),
         label,
-        cases.map(([words, settings]) => [words, () => choose(it, settings)]),
-        (n) => Object.entries(cases[n][1]).every(([name, value]) => it.settings[name] === value),
+        cases.map(([words, settings]) => [words, () => choose(state, settings)]),
+        (n) => Object.entries(cases[n][1]).every(([name, value]) => state.settings[name] === value),
       ),
     );
-    const dials = Object.entries(it.told.dials).map(([name, { label, options }]) => {
-      const [line, said, dial] = ["label", "span", "input"].map((tag) => document.createElement(tag));
+    const dials = Object.entries(state.told.dials).map(([name, { label, options }]) => {
+      const [line, output, dial] = ["label", "span", "input"].map((tag) => document.createElement(tag));
       Object.assign(dial, { type: "range", min: 0, max: options.length - 1 });
-      dial.addEventListener("input", () => choose(it, { [name]: options[Number(dial.value)] }));
-      line.append(said, dial);
-      find("dials").append(line);
+      dial.addEventListener("input", () => choose(state, { [name]: options[Number(dial.value)] }));
+      line.append(output, dial);
+      findRef("dials").append(line);
       return () => {
-        const value = it.settings[name];
+        const value = state.settings[name];
         dial.value = String(options.indexOf(value));
-        said.textContent = label.replaceAll("{}", number(value));
-        dial.setAttribute("aria-valuetext", said.textContent);
+        output.textContent = label.replaceAll("{}", number(value));
+        dial.setAttribute("aria-valuetext", output.textContent);
       };
     });
-    return (one) => {
-      for (const write of [...groups, ...dials]) write(one);
-      find("trouble").textContent = one.trouble;
+    return (caseNow) => {
+      for (const write of [...groups, ...dials]) write(caseNow);
+      findRef("trouble").textContent = caseNow.trouble;
     };
   },
 
-  square(it) {
-    const part = placed(
-      it,
+  square(state) {
+    const part = addPart(
+      state,
       "div",
       `<figure><figcaption><b data-ref="title"></b></figcaption>
       <svg class="square" data-ref="square" role="img"></svg></figure>
       <div><p data-ref="sides"></p><dl data-ref="numbers"></dl><ul data-ref="legend"></ul></div>`,
     );
     part.place.className = "beside";
-    return ofACase(part, (one, theme) => paintSquare(it, part.find, one, theme));
+    return ofACase(part, (caseNow, theme) => paintSquare(state, part.find, caseNow, theme));
   },
 
-  table(it) {
-    const part = placed(it, "div", `<div class="wide"><table data-ref="table"></table></div><p data-ref="shares"></p>`);
+  table(state) {
+    const part = addPart(
+      state,
+      "div",
+      `<div class="wide"><table data-ref="table"></table></div><p data-ref="shares"></p>`,
+    );
     return ofACase(part, ({ tokens, width, kernel }) => {
-      const { says, rows } = it.told;
+      const { says: texts, rows } = state.told;
       const holes = { n: number(tokens), d: number(width), k: kernel };
-      const flops = (which) => FLOPS[which](tokens, width, kernel);
+      const flops = (counted) => FLOPS[counted](tokens, width, kernel);
       const line = (cells, tag) => `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join("")}</tr>`;
-      const head = line([filled(says.layer, holes), "FLOPs", "here"], "th");
-      const body = rows.map(([words, formula, which]) =>
-        line([filled(words, holes), formula, flopsText(flops(which))], "td"),
+      const head = line([fillHoles(texts.layer, holes), "FLOPs", "here"], "th");
+      const body = rows.map(([words, formula, counted]) =>
+        line([fillHoles(words, holes), formula, flopsText(flops(counted))], "td"),
       );
       part.find("table").innerHTML = head + body.join("");
-      const share = (part, whole) => `${Math.round((100 * part) / whole)} %`;
+      const share = (part, total) => `${Math.round((100 * part) / total)} %`;
       const attention = share(flops("attention"), flops("attention") + flops("mlp"));
       const pairs = share(flops("pairs"), flops("attention"));
-      part.find("shares").innerHTML = markedWords(filled(says.shares, { attention, pairs }));
+      part.find("shares").innerHTML = markedWords(fillHoles(texts.shares, { attention, pairs }));
     });
   },
 
-  switches(it) {
-    const part = placed(it, "div", "");
+  switches(state) {
+    const part = addPart(state, "div", "");
     part.place.className = "switches";
-    const groups = Object.entries(it.told.switches).map(([name, { label, options }]) =>
+    const groups = Object.entries(state.told.switches).map(([name, { label, options }]) =>
       buttonsOf(
         part.place,
         label,
-        options.map(([value, words]) => [words, () => choose(it, { [name]: value })]),
-        (n) => options[n][0] === it.settings[name],
+        options.map(([value, words]) => [words, () => choose(state, { [name]: value })]),
+        (n) => options[n][0] === state.settings[name],
       ),
     );
-    return ofACase(part, (one) => {
-      for (const write of groups) write(one);
+    return ofACase(part, (caseNow) => {
+      for (const write of groups) write(caseNow);
     });
   },
 
-  ratio(it) {
-    const part = placed(it, "p", "");
-    return ofACase(part, (one) => (part.place.innerHTML = markedWords(ratioOf(it, one))));
+  ratio(state) {
+    const part = addPart(state, "p", "");
+    return ofACase(part, (caseNow) => (part.place.innerHTML = markedWords(ratioOf(state, caseNow))));
   },
 
-  flops: (it) =>
-    chartOf(it, (one) => {
-      const { says, colours, switches } = it.told;
-      const { count, other, mlp } = it.settings;
-      const words = (name) => switches[name].options.find(([value]) => value === it.settings[name])[1];
-      const both = mlp === "yes" ? says.and_mlp : "";
-      const flops = (n) => countedFlops(count, mlp, n, one);
-      const convolution = filled(says.convolution, { other: words("other"), k: one.kernel });
+  flops: (state) =>
+    chartOf(state, (caseNow) => {
+      const { says: texts, colours, switches } = state.told;
+      const { count, other: otherPart, mlp } = state.settings;
+      const words = (name) => switches[name].options.find(([value]) => value === state.settings[name])[1];
+      const mlpWords = mlp === "yes" ? texts.and_mlp : "";
+      const flops = (n) => countedFlops(count, mlp, n, caseNow);
+      const convolution = fillHoles(texts.convolution, { other: words("other"), k: caseNow.kernel });
       const lines = [
-        { name: words("count") + both, of: flops, colour: colours.attention, dash: "solid" },
-        { name: says.pairs, of: (n) => FLOPS.pairs(n, one.width), colour: colours.attention, dash: "dot" },
+        { name: words("count") + mlpWords, of: flops, colour: colours.attention, dash: "solid" },
+        { name: texts.pairs, of: (n) => FLOPS.pairs(n, caseNow.width), colour: colours.attention, dash: "dot" },
         {
-          name: convolution + both,
-          of: (n) => countedFlops(other, mlp, n, one),
+          name: convolution + mlpWords,
+          of: (n) => countedFlops(otherPart, mlp, n, caseNow),
           colour: colours.convolution,
           dash: "dash",
         },
-      ].filter(({ name }) => count !== "scores" || name !== says.pairs);
-      const first = crossingOf(count, other, one);
+      ].filter(({ name }) => count !== "scores" || name !== texts.pairs);
+      const first = crossingOf(count, otherPart, caseNow);
       const crossing = { tokens: first, value: flops(first), shape: "cross", words: `${number(first)} tokens` };
-      const here = { tokens: one.tokens, value: flops(one.tokens) };
+      const currentMark = { tokens: caseNow.tokens, value: flops(caseNow.tokens) };
       return {
         ...{
           lines,
           text: flopsText,
-          most: Math.max(mostOf(one), 2 * first),
-          title: filled(says.flops, { d: number(one.width) }),
+          most: Math.max(mostOf(caseNow), 2 * first),
+          title: fillHoles(texts.flops, { d: number(caseNow.width) }),
         },
-        marks: [...(first > 1 ? [crossing] : []), here],
+        marks: [...(first > 1 ? [crossing] : []), currentMark],
       };
     }),
 
-  bytes: (it) =>
-    chartOf(it, (one) => {
-      const { says, colours } = it.told;
-      const line = (name, which, dash) => ({ name, of: (n) => BYTES[which](n, one), colour: colours[which], dash });
+  bytes: (state) =>
+    chartOf(state, (caseNow) => {
+      const { says: texts, colours } = state.told;
+      const line = (name, key, dash) => ({
+        name,
+        of: (n) => BYTES[key](n, caseNow),
+        colour: colours[key],
+        dash,
+      });
       const lines = [
-        line(says.attention, "attention", "solid"),
-        line(says.fused, "fused", "solid"),
-        line(filled(says.convolution, { other: "", k: one.kernel }).trim(), "convolution", "dash"),
+        line(texts.attention, "attention", "solid"),
+        line(texts.fused, "fused", "solid"),
+        line(fillHoles(texts.convolution, { other: "", k: caseNow.kernel }).trim(), "convolution", "dash"),
       ];
-      const title = filled(says.bytes, { heads: one.heads });
-      const here = { tokens: one.tokens, value: BYTES.attention(one.tokens, one) };
-      return { lines, text: bytesText, most: mostOf(one), title, marks: [here] };
+      const title = fillHoles(texts.bytes, { heads: caseNow.heads });
+      const currentMark = { tokens: caseNow.tokens, value: BYTES.attention(caseNow.tokens, caseNow) };
+      return { lines, text: bytesText, most: mostOf(caseNow), title, marks: [currentMark] };
     }),
 
-  kept(it) {
-    const part = placed(it, "p", "");
+  kept(state) {
+    const part = addPart(state, "p", "");
     return ofACase(part, ({ layers, matricesBytes, keptBytes }) => {
-      const { says } = it.told;
+      const { says: texts } = state.told;
       const ratio = matricesBytes / keptBytes;
-      const less = filled(ratio > 1 ? says.less : says.more, { times: threeDigits(Math.max(ratio, 1 / ratio)) });
-      const holes = { layers, all: bytesText(matricesBytes), kept: bytesText(keptBytes), less };
-      part.place.innerHTML = markedWords(filled(says.kept, holes));
+      const comparison = fillHoles(ratio > 1 ? texts.less : texts.more, {
+        times: threeDigits(Math.max(ratio, 1 / ratio)),
+      });
+      const holes = { layers, all: bytesText(matricesBytes), kept: bytesText(keptBytes), less: comparison };
+      part.place.innerHTML = markedWords(fillHoles(texts.kept, holes));
     });
   },
 };
@@ -244,106 +253,108 @@ const PIECES = {
 
 const mostOf = ({ tokens }) => Math.max(LEAST, 2 * tokens);
 
-// A chart with tokens as its axis, `drawn(case)`, that can be pointed at.
-function chartOf(it, drawn) {
-  const part = placed(
-    it,
+// A chart over numbers of tokens, `chartFor(case)`, that follows the pointer.
+function chartOf(state, chartFor) {
+  const part = addPart(
+    state,
     "figure",
     `<figcaption><b data-ref="title"></b></figcaption>
     <svg class="growth" data-ref="chart" role="img" tabindex="0"></svg><p class="legend" data-ref="legend"></p>`,
   );
   const [svg, legend, title] = ["chart", "legend", "title"].map(part.find);
-  let shown = null;
+  let drawnChart = null;
   const point = (tokens) => {
-    it.pointed = tokens;
-    it.stage.redraw();
+    state.pointed = tokens;
+    state.stage.redraw();
   };
-  const under = (event) => shown && point(shown.near(event.clientX - svg.getBoundingClientRect().left));
-  svg.addEventListener("pointermove", under);
-  svg.addEventListener("pointerdown", under);
+  const pointAt = (event) => drawnChart && point(drawnChart.near(event.clientX - svg.getBoundingClientRect().left));
+  svg.addEventListener("pointermove", pointAt);
+  svg.addEventListener("pointerdown", pointAt);
   svg.addEventListener("pointerleave", () => point(null));
   svg.addEventListener("keydown", ({ key }) => {
     const step = { ArrowRight: STEP, ArrowLeft: 1 / STEP }[key];
-    if (step) point(Math.round(Math.min(shown.most, Math.max(4, shown.at * step + Math.sign(step - 1)))));
+    if (step) point(Math.round(Math.min(drawnChart.most, Math.max(4, drawnChart.at * step + Math.sign(step - 1)))));
   });
-  return ofACase(part, (one, theme) => {
-    const chart = drawn(one);
+  return ofACase(part, (caseNow, theme) => {
+    const chart = chartFor(caseNow);
     title.textContent = chart.title;
-    shown = paintGrowth({ svg, legend }, { ...chart, tokens: one.tokens, pointed: it.pointed }, theme);
+    drawnChart = paintGrowth({ svg, legend }, { ...chart, tokens: caseNow.tokens, pointed: state.pointed }, theme);
   });
 }
 
-// The ratio of costs, which depends on what is counted; it includes both ratios that are usually quoted.
-function ratioOf(it, one) {
-  const { says, switches } = it.told;
-  const { count, other, mlp } = it.settings;
-  const words = (name) => switches[name].options.find(([value]) => value === it.settings[name])[1];
-  const [mine, theirs] = [count, other].map((part) => countedFlops(part, mlp, one.tokens, one));
-  const first = crossingOf(count, other, one);
+// The ratio of costs for the chosen counts, which include both ratios that are usually quoted.
+function ratioOf(state, caseNow) {
+  const { says: texts, switches } = state.told;
+  const { count, other: otherPart, mlp } = state.settings;
+  const words = (name) => switches[name].options.find(([value]) => value === state.settings[name])[1];
+  const [flops, otherFlops] = [count, otherPart].map((part) => countedFlops(part, mlp, caseNow.tokens, caseNow));
+  const first = crossingOf(count, otherPart, caseNow);
   const side = Math.ceil(Math.sqrt(first));
-  const holes = { k: one.kernel, first: number(first), side, pixels: number(side * one.patch) };
-  return filled(says.ratio, {
-    ...{ what: capital(words("count")), other: words("other"), mlp: mlp === "yes" ? says.each_mlp : "" },
-    ...{ mine: number(mine), theirs: number(theirs), ratio: threeDigits(mine / theirs) },
-    textbook: count === "scores" && other === "depthwise" && mlp === "no" ? says.textbook : "",
-    crossing: filled(first === 1 ? says.always : says.from, holes),
+  const holes = { k: caseNow.kernel, first: number(first), side, pixels: number(side * caseNow.patch) };
+  return fillHoles(texts.ratio, {
+    ...{ what: capital(words("count")), other: words("other"), mlp: mlp === "yes" ? texts.each_mlp : "" },
+    ...{ mine: number(flops), theirs: number(otherFlops), ratio: threeDigits(flops / otherFlops) },
+    textbook: count === "scores" && otherPart === "depthwise" && mlp === "no" ? texts.textbook : "",
+    crossing: fillHoles(first === 1 ? texts.always : texts.from, holes),
   });
 }
 
 // A square to scale: each token is a column of the tokens that it reads.
-function paintSquare(it, find, one, theme) {
-  const { says, colours, presets } = it.told;
-  const { tokens: n, entries, kernel, side, rest, heads, layers } = one;
-  const reads = Math.min(kernel ** 2, n);
-  const svg = find("square");
+function paintSquare(state, findRef, caseNow, theme) {
+  const { says: texts, colours, presets } = state.told;
+  const { tokens: n, entries, kernel, side, rest: remainder, heads, layers } = caseNow;
+  const readCount = Math.min(kernel ** 2, n);
+  const svg = findRef("square");
   const { width, height } = svg.getBoundingClientRect();
   const [left, low, size] = [44, 26, Math.max(100, Math.min(width - 64, height - 46))];
   const scale = size / n;
-  const box = (wide, high, more) =>
-    `<rect x="${left}" y="${20 + size - high * scale}" width="${wide * scale}" height="${high * scale}" ${more}/>`;
-  const words = (x, y, anchor, text, more = "") =>
-    `<text x="${x}" y="${y}" text-anchor="${anchor}" fill="${theme.soft}" font-size="12" ${more}>${text}</text>`;
-  const smaller = presets.cases
+  const box = (queries, keys, more) =>
+    `<rect x="${left}" y="${20 + size - keys * scale}" width="${queries * scale}" height="${keys * scale}" ${more}/>`;
+  const words = (x, y, anchor, text, attributes = "") =>
+    `<text x="${x}" y="${y}" text-anchor="${anchor}" fill="${theme.soft}" font-size="12" ${attributes}>${text}</text>`;
+  const smallerCases = presets.cases
     .map(([name, settings]) => ({ name, tokens: caseOf(settings).tokens }))
     .filter(({ tokens }) => tokens < n);
   const edge = `stroke="${colours.attention}" stroke-width="1.5" stroke-dasharray="2 4" fill="none"`;
-  const middle = 20 + size / 2;
+  const centre = 20 + size / 2;
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.innerHTML = [
     box(n, n, `fill="${colours.attention}" fill-opacity="0.28" stroke="${colours.attention}" stroke-width="2"`),
-    ...smaller.map(({ tokens }) => box(tokens, tokens, edge)),
-    ...smaller
+    ...smallerCases.map(({ tokens }) => box(tokens, tokens, edge)),
+    ...smallerCases
       .filter(({ tokens }) => tokens > WORDS * n)
       .map(({ tokens }) => words(left + tokens * scale + 3, 16 + size - tokens * scale, "start", number(tokens))),
-    box(n, reads, `fill="${colours.convolution}" stroke="${colours.convolution}" stroke-width="1.5"`),
+    box(n, readCount, `fill="${colours.convolution}" stroke="${colours.convolution}" stroke-width="1.5"`),
     words(left, size + 20 + 16, "middle", "0"),
     words(left + size, size + 20 + 16, "middle", number(n)),
-    words(left + size / 2, size + 20 + 16, "middle", says.who_asks),
+    words(left + size / 2, size + 20 + 16, "middle", texts.who_asks),
     words(left - 6, 20 + size, "end", "0"),
     words(left - 6, low + 4, "end", number(n)),
-    words(left - 10, middle, "middle", says.whom, `transform="rotate(-90 ${left - 10} ${middle})"`),
+    words(left - 10, centre, "middle", texts.whom, `transform="rotate(-90 ${left - 10} ${centre})"`),
   ].join("");
-  const holes = { ...one, image: number(one.image), entries: number(entries), tokens: number(n), k: kernel };
-  const title = filled(says.square, holes);
+  const holes = { ...caseNow, image: number(caseNow.image), entries: number(entries), tokens: number(n), k: kernel };
+  const title = fillHoles(texts.square, holes);
   svg.setAttribute("aria-label", title);
-  find("title").textContent = title;
-  find("sides").innerHTML = markedWords(filled(says.sides + (rest ? says.rest : ""), holes));
+  findRef("title").textContent = title;
+  findRef("sides").innerHTML = markedWords(fillHoles(texts.sides + (remainder ? texts.rest : ""), holes));
   const numbers = [
     [`tokens, ${side}²`, number(n)],
-    [says.in_a_head, number(entries)],
-    [filled(says.in_all, { heads, layers }), number(one.allEntries)],
+    [texts.in_a_head, number(entries)],
+    [fillHoles(texts.in_all, { heads, layers }), number(caseNow.allEntries)],
   ];
-  find("numbers").innerHTML = numbers.map(([what, value]) => `<div><dt>${what}</dt><dd>${value}</dd></div>`).join("");
+  findRef("numbers").innerHTML = numbers
+    .map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`)
+    .join("");
   const legend = [
-    [colours.attention, filled(says.pair_scores, holes)],
-    [colours.convolution, filled(says.neighbours, { ...holes, reads, read: number(n * reads) })],
-    ...smaller.map(({ name, tokens }) => [
+    [colours.attention, fillHoles(texts.pair_scores, holes)],
+    [colours.convolution, fillHoles(texts.neighbours, { ...holes, reads: readCount, read: number(n * readCount) })],
+    ...smallerCases.map(({ name, tokens }) => [
       "",
-      filled(says.dotted, { name, tokens: number(tokens), entries: number(tokens ** 2) }),
+      fillHoles(texts.dotted, { name, tokens: number(tokens), entries: number(tokens ** 2) }),
     ]),
   ];
-  find("legend").innerHTML = legend.map(([, said]) => `<li><i></i>${said}</li>`).join("");
-  for (const [i, mark] of find("legend").querySelectorAll("i").entries()) {
+  findRef("legend").innerHTML = legend.map(([, words]) => `<li><i></i>${words}</li>`).join("");
+  for (const [i, mark] of findRef("legend").querySelectorAll("i").entries()) {
     mark.style.background = legend[i][0] || "none";
     if (!legend[i][0]) mark.style.border = `1.5px dotted ${colours.attention}`;
   }
@@ -357,24 +368,28 @@ export default function (component) {
 // under the cursor, or else at the case's.
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [58, 24, 8, 38]; // px
-const MOST_DECADES = 7; // axes with more decades have a number only at some
+const MOST_DECADES = 7; // an axis with more decades numbers only some of them
 const DASHES = { solid: "", dot: "2 5", dash: "9 5" };
-const POINTS = 60; // of a line
+const POINTS = 60; // number of points of a line
 const FEWEST = 4; // tokens
 
 // `lines`: [{name, of(tokens), colour, dash}]; `marks`: [{tokens, value, shape, words}]; `text(value)`; `most`: tokens.
-export function paintGrowth({ svg, legend }, { lines, marks, text, most, tokens, pointed, title }, theme) {
+export function paintGrowth(
+  { svg, legend },
+  { lines, marks, text, most, tokens, pointed: pointedTokens, title },
+  theme,
+) {
   const { width, height } = svg.getBoundingClientRect();
   const values = lines.flatMap(({ of }) => [of(FEWEST), of(most)]);
   const [low, high] = [Math.log10(Math.min(...values)) - 0.1, Math.log10(Math.max(...values)) + 0.1];
   const x = (n) => LEFT + ((width - LEFT - RIGHT) * Math.log(n / FEWEST)) / Math.log(most / FEWEST);
   const y = (value) => height - BOTTOM - ((height - TOP - BOTTOM) * (Math.log10(value) - low)) / (high - low);
-  const at = pointed ?? tokens;
+  const shownTokens = pointedTokens ?? tokens;
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("aria-label", `${title}. The arrow keys choose a number of tokens.`);
   svg.innerHTML = [
     ...axes({ x, y, width, height, low, high, most, text }, theme),
-    `<line x1="${x(at)}" x2="${x(at)}" y1="${TOP}" y2="${height - BOTTOM}" stroke="${theme.soft}"
+    `<line x1="${x(shownTokens)}" x2="${x(shownTokens)}" y1="${TOP}" y2="${height - BOTTOM}" stroke="${theme.soft}"
       stroke-dasharray="1 3"/>`,
     ...lines.map(({ of, colour, dash }) => {
       const points = gridOf(most).map((n) => `${x(n).toFixed(1)},${y(of(n)).toFixed(1)}`);
@@ -386,23 +401,23 @@ export function paintGrowth({ svg, legend }, { lines, marks, text, most, tokens,
   const parts = lines.map(
     ({ name, of, colour, dash }) => `<span><svg width="26" height="8" aria-hidden="true"><line x2="26" y1="4" y2="4"
       stroke="${colour}" stroke-width="3" stroke-dasharray="${DASHES[dash]}"/></svg> ${name}:
-      <b>${text(of(at))}</b></span>`,
+      <b>${text(of(shownTokens))}</b></span>`,
   );
-  const where = at === tokens ? "your case: " : "";
-  legend.innerHTML = `<b>${where}${at.toLocaleString("en")} tokens</b> ${parts.join(" ")}`;
-  return { at, most, near: (left) => nearest(left, x, most) };
+  const caseWords = shownTokens === tokens ? "your case: " : "";
+  legend.innerHTML = `<b>${caseWords}${shownTokens.toLocaleString("en")} tokens</b> ${parts.join(" ")}`;
+  return { at: shownTokens, most, near: (left) => tokensAt(left, x, most) };
 }
 
-const gridOf = (most) => Array.from({ length: POINTS }, (_, i) => FEWEST * (most / FEWEST) ** (i / (POINTS - 1)));
+const gridOf = (maximum) => Array.from({ length: POINTS }, (_, i) => FEWEST * (maximum / FEWEST) ** (i / (POINTS - 1)));
 
-function nearest(left, x, most) {
+function tokensAt(left, x, most) {
   const share = Math.min(1, Math.max(0, (left - x(FEWEST)) / (x(most) - x(FEWEST))));
   return Math.round(FEWEST * (most / FEWEST) ** share);
 }
 
 function axes({ x, y, width, height, low, high, most, text }, theme) {
-  const words = (left, top, anchor, label) =>
-    `<text x="${left}" y="${top}" text-anchor="${anchor}" fill="${theme.soft}" font-size="12">${label}</text>`;
+  const words = (textX, top, anchor, label) =>
+    `<text x="${textX}" y="${top}" text-anchor="${anchor}" fill="${theme.soft}" font-size="12">${label}</text>`;
   const parts = [];
   for (let n = 16; n <= most; n *= 4) {
     parts.push(
@@ -410,8 +425,8 @@ function axes({ x, y, width, height, low, high, most, text }, theme) {
       words(x(n), height - BOTTOM + 16, "middle", n.toLocaleString("en")),
     );
   }
-  const every = Math.ceil((high - low) / MOST_DECADES);
-  for (let power = Math.ceil(low); power <= high; power += every) {
+  const powerStep = Math.ceil((high - low) / MOST_DECADES);
+  for (let power = Math.ceil(low); power <= high; power += powerStep) {
     const top = y(10 ** power);
     parts.push(
       `<line x1="${LEFT}" x2="${width - RIGHT}" y1="${top}" y2="${top}" stroke="${theme.line}"/>`,

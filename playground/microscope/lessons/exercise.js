@@ -1,9 +1,8 @@
 // An exercise: a question, a hint, then the answer. If the page can check that it is done, it says so and the browser
-// remembers it. If the exercise also offers answers, it is done only after the right one.
-//
-// data: an Exercise of playground/lessons/parts.py, whose conditions are read here, and the lesson's settings; or, of
-// a lesson that the server judges, {id, question, hint, answer, done: true | false | null: nothing to check, why: what
-// is tempting in the page's state, and wrong}. In the texts, **, * and ` are as in Markdown.
+// stores it. If the exercise also offers answers, it is done only after the right one.
+// // data: an Exercise of playground/lessons/parts.py, whose conditions are checked here, and the lesson's settings;
+// or, for a lesson that the server checks, {id, question, hint, answer, done: true | false | null: nothing to check,
+// why: the reason against a tempting state of the page}. In the texts, **, * and ` are as in Markdown.
 
 import { DONE, forget, keep, onReport, readKept, reportsHere } from "../core/guesses.js";
 import { isBroken, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
@@ -18,38 +17,40 @@ const weightsIn = ({ arrows }) => weightsOf(scoresOf(readArrows(arrows)));
 const isEven = (weight) => Math.abs(weight - 1 / TOKENS) < NEARLY;
 const HEARD = 0.5; // A must give B more than this
 const sharesEvenly = ({ weights }) => Math.abs(weights[0] - weights[1]) < NEARLY;
-const TINY = -88; // a score whose power is nearly 0 for 32-bit numbers
+const TINY = -88; // a score whose power is nearly 0 in 32-bit numbers
 const NOT_HEARD = 0.1; // B must give A less than this
-const isOff = (off, [layer, head]) => off.some((spot) => spot[0] === layer && spot[1] === head);
+const isOff = (spotsOff, [layer, head]) => spotsOff.some((spot) => spot[0] === layer && spot[1] === head);
 
 const REPORTED = {
   one_key: ({ peak }) => peak > 0.99,
-  even: (report) => weightsIn(report).every((weight, at) => at >= TOKENS || isEven(weight)),
+  even: (report) => weightsIn(report).every((weight, index) => index >= TOKENS || isEven(weight)),
   one_role({ arrows }) {
-    const all = readArrows(arrows);
-    return all.subarray(0, 2 * TOKENS).every((number, at) => number === all[2 * TOKENS + at]);
+    const numbers = readArrows(arrows);
+    return numbers.subarray(0, 2 * TOKENS).every((number, index) => number === numbers[2 * TOKENS + index]);
   },
   one_way: (report) => weightsIn(report)[1] > HEARD && weightsIn(report)[TOKENS] < NOT_HEARD,
   both_ways: (report) => weightsIn(report)[1] > HEARD && weightsIn(report)[TOKENS] >= NOT_HEARD,
-  a_receives: ({ received, nearly }) => received[0] > nearly,
-  another_receives: ({ received, nearly }) => received.some((number) => number > nearly),
+  a_receives: ({ received: totals, nearly: threshold }) => totals[0] > threshold,
+  another_receives: ({ received: totals, nearly: threshold }) => totals.some((number) => number > threshold),
   tags_apart: ({ tops }) => tops[0] !== tops[1],
   tags_together: ({ tops }) => tops[0] === tops[1],
   two_share: (report) => sharesEvenly(report) && report.weights[2] < 0.01,
   three_share: (report) => sharesEvenly(report) && report.weights[2] >= 0.01,
-  broken: ({ naive }) => isBroken(naive),
+  broken: ({ naive: exponentials }) => isBroken(exponentials),
   tiny_power: ({ scores }) => Math.min(...scores) < TINY,
-  strongest_alone: ({ off, strongest }) => off.length === 1 && isOff(off, strongest),
-  strongest_among_others: ({ off, strongest }) => isOff(off, strongest),
-  another_head: ({ off }) => off.length > 0,
-  whole_layer: ({ off, heads }) => off.some(([layer]) => off.filter(([other]) => other === layer).length === heads),
-  several_layers: ({ off }) => new Set(off.map(([layer]) => layer)).size > 1,
+  strongest_alone: ({ off: spotsOff, strongest: strongestSpot }) =>
+    spotsOff.length === 1 && isOff(spotsOff, strongestSpot),
+  strongest_among_others: ({ off: spotsOff, strongest: strongestSpot }) => isOff(spotsOff, strongestSpot),
+  another_head: ({ off: spotsOff }) => spotsOff.length > 0,
+  whole_layer: ({ off: spotsOff, heads }) =>
+    spotsOff.some(([layer]) => spotsOff.filter(([other]) => other === layer).length === heads),
+  several_layers: ({ off: spotsOff }) => new Set(spotsOff.map(([layer]) => layer)).size > 1,
   some_hidden: ({ mask }) => mask !== "" && mask !== "causal",
 };
 
 export function holdsNow(condition, settings, reports) {
   if (typeof condition === "boolean") return condition;
-  if (Array.isArray(condition)) return condition.some((one) => holdsNow(one, settings, reports));
+  if (Array.isArray(condition)) return condition.some((part) => holdsNow(part, settings, reports));
   if (condition.drawing) {
     const numbers = reports[condition.drawing];
     return Boolean(numbers) && REPORTED[condition.check](numbers);
@@ -57,7 +58,7 @@ export function holdsNow(condition, settings, reports) {
   return Object.entries(condition).every(([name, values]) => values.includes(settings[name]));
 }
 
-// {done: true | false | null where nothing tells, why: what is tempting in the page's state, and wrong}
+// {done: true | false | null: nothing to check, why: the reason against a tempting state of the page}
 export function stateOfExercise({ done, tempting }, settings, reports) {
   if (done === null) return { done, why: "" };
   if (holdsNow(done, settings, reports)) return { done: true, why: "" };
@@ -69,14 +70,14 @@ const EXERCISE = `<details><summary><i></i><span></span></summary>
   <p class="hint"></p><p class="why"></p><p class="offers"></p>
   <p class="ask"><button>Show the answer</button></p><p class="answer"></p></details>`;
 
-export function exercise({ data: told, parentElement }) {
-  const left = new AbortController();
-  const show = () =>
-    showExercise(told.tempting ? { ...told, question: told.asks, ...stateNow(told) } : told, parentElement);
-  if (told.done?.drawing) onReport(show, left.signal);
-  show();
+export function exercise({ data, parentElement }) {
+  const controller = new AbortController();
+  const update = () =>
+    showExercise(data.tempting ? { ...data, question: data.asks, ...stateNow(data) } : data, parentElement);
+  if (data.done?.drawing) onReport(update, controller.signal);
+  update();
   return () => {
-    left.abort();
+    controller.abort();
     delete parentElement.__exercise;
   };
 }
@@ -85,87 +86,85 @@ const stateNow = (data) => stateOfExercise(data, data.settings, reportsHere());
 
 function showExercise(data, parentElement) {
   const root = parentElement.querySelector("[data-exercise]") ?? parentElement;
-  const find = (part) => root.querySelector(part);
+  const findPart = (part) => root.querySelector(part);
   const state = (parentElement.__exercise ??= { shown: false, done: data.done, said: null });
-  const offers = data.answers ?? []; // [[words, why not], …]
+  const answerOptions = data.answers ?? []; // [[words, reason against it], …]
   if (!root.firstElementChild) {
     root.innerHTML = EXERCISE;
-    find(".ask button").addEventListener("click", () => {
+    findPart(".ask button").addEventListener("click", () => {
       state.shown = true;
       state.draw();
     });
   }
-  const isFinished = () => Boolean(data.done && (!offers.length || offers[state.said]?.[1] === ""));
+  const isFinished = () => Boolean(data.done && (!answerOptions.length || answerOptions[state.said]?.[1] === ""));
   const keepDone = () => {
     if (!isFinished() || data.id in readKept(localStorage, DONE)) return;
     keep(localStorage, data.id, true, DONE);
     dispatchEvent(new CustomEvent("guess-locked"));
   };
-  const say = (n) => {
+  const chooseAnswer = (n) => {
     state.said = n;
     keepDone();
     state.draw();
   };
   keepDone();
-  if (data.done && state.done === false) find("details").open = true; // it has just been done
-  if (data.why && state.why === "") find("details").open = true;
+  if (data.done && state.done === false) findPart("details").open = true; // it has just become done
+  if (data.why && state.why === "") findPart("details").open = true;
   state.why = data.why;
   state.done = data.done;
   state.draw = () => {
-    const done = isFinished() || (data.id && data.id in readKept(localStorage, DONE));
-    const answered = done || state.shown || !(data.hint || offers.length);
-    const wrong = data.done && state.said !== null ? offers[state.said][1] : data.done ? "" : data.why;
+    const isDone = isFinished() || (data.id && data.id in readKept(localStorage, DONE));
+    const isAnswered = isDone || state.shown || !(data.hint || answerOptions.length);
+    const reason = data.done && state.said !== null ? answerOptions[state.said][1] : data.done ? "" : data.why;
     root.dataset.id = data.id;
     root.dataset.done = String(isFinished());
-    find("i").textContent = done ? "✓" : typeof data.done === "boolean" ? "○" : "?";
-    find("span").innerHTML = `${markedWords(data.question)}${done ? " <b>Done.</b>" : ""}`;
-    find(".hint").innerHTML = `<b>Hint.</b> ${markedWords(data.hint)}`;
-    find(".hint").hidden = !data.hint || done;
-    find(".why").innerHTML = `<b>Not ${data.done ? "so" : "yet"}.</b> ${markedWords(wrong)}`;
-    find(".why").hidden = !wrong || done;
-    offerAnswers(find(".offers"), offers, state.said, say);
-    find(".offers").hidden = !data.done || answered || !offers.length;
-    find(".ask").hidden = answered;
-    find(".answer").innerHTML = markedWords(data.answer);
-    find(".answer").hidden = !answered;
+    findPart("i").textContent = isDone ? "✓" : typeof data.done === "boolean" ? "○" : "?";
+    findPart("span").innerHTML = `${markedWords(data.question)}${isDone ? " <b>Done.</b>" : ""}`;
+    findPart(".hint").innerHTML = `<b>Hint.</b> ${markedWords(data.hint)}`;
+    findPart(".hint").hidden = !data.hint || isDone;
+    findPart(".why").innerHTML = `<b>Not ${data.done ? "so" : "yet"}.</b> ${markedWords(reason)}`;
+    findPart(".why").hidden = !reason || isDone;
+    offerAnswers(findPart(".offers"), answerOptions, state.said, chooseAnswer);
+    findPart(".offers").hidden = !data.done || isAnswered || !answerOptions.length;
+    findPart(".ask").hidden = isAnswered;
+    findPart(".answer").innerHTML = markedWords(data.answer);
+    findPart(".answer").hidden = !isAnswered;
   };
   state.draw();
 }
 
-function offerAnswers(place, offers, chosen, say) {
-  const buttons = offers.map(([words], n) => {
+function offerAnswers(place, options, chosen, onChoose) {
+  const buttons = options.map(([words], n) => {
     const button = Object.assign(document.createElement("button"), { innerHTML: markedWords(words) });
     button.setAttribute("aria-pressed", String(n === chosen));
-    button.addEventListener("click", () => say(n));
+    button.addEventListener("click", () => onChoose(n));
     return button;
   });
-  const asks = Object.assign(document.createElement("b"), { textContent: "Set. Your answer?" });
-  place.replaceChildren(asks, ...buttons);
+  const prompt = Object.assign(document.createElement("b"), { textContent: "Set. Your answer?" });
+  place.replaceChildren(prompt, ...buttons);
 }
 
-// The whole model as a row of boxes, on top of every lesson: the part that the page is about is lit, and each box leads
-// to the page about it. Beside it: how many of the lessons' questions were guessed in this browser, and how many
-// exercises done.
-//
-// data: {boxes: [{name, page, lit, group}], questions, exercises: how many there are, step: the page and its step}
-// Out goes the trigger "go": {page}.
+// The whole model as a row of boxes, on top of every lesson: the page's own part is lit, and each box leads to the page
+// about it. Beside it, the numbers of questions guessed and of exercises done in this browser.
+// // data: {boxes: [{name, page, lit, group}], questions, exercises: their numbers, step: the page and its step}
+// It sends the trigger "go": {page}.
 
 export function overview({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("[data-overview]") ?? parentElement;
-  const box = ({ name, page, lit }) =>
-    `<button data-page="${page}" ${lit ? 'class="lit" aria-current="true"' : ""}>${name}</button>`;
-  const part = (group) => data.boxes.filter((one) => one.group === group).map(box);
+  const box = ({ name, page, lit: isLit }) =>
+    `<button data-page="${page}" ${isLit ? 'class="lit" aria-current="true"' : ""}>${name}</button>`;
+  const part = (group) => data.boxes.filter((entry) => entry.group === group).map(box);
   root.innerHTML = `<nav aria-label="The whole model">${[
     ...part("before"),
     `<span class="layer"><i>L ×</i>${part("layer").join("")}</span>`,
     ...part("after"),
   ].join("<s>→</s>")}</nav><p><span></span> <button data-forget hidden>forget them</button></p>`;
   const count = () => {
-    const known = Object.values(readKept(localStorage)).filter((one) => one?.words).length;
-    const done = Object.keys(readKept(localStorage, DONE)).length;
+    const guessCount = Object.values(readKept(localStorage)).filter((guess) => guess?.words).length;
+    const doneCount = Object.keys(readKept(localStorage, DONE)).length;
     const counts = [
-      known && `${known} of ${data.questions} questions guessed`,
-      done && `${done} of ${data.exercises} exercises done`,
+      guessCount && `${guessCount} of ${data.questions} questions guessed`,
+      doneCount && `${doneCount} of ${data.exercises} exercises done`,
     ].filter(Boolean);
     root.querySelector("p span").textContent = counts.length ? `${counts.join(", ")}; kept in this browser only.` : "";
     root.querySelector("[data-forget]").hidden = !counts.length;
@@ -179,7 +178,7 @@ export function overview({ data, parentElement, setTriggerValue }) {
     }
   };
   count();
-  if (parentElement.__step && parentElement.__step !== data.step) root.scrollIntoView({ block: "center" }); // the top
+  if (parentElement.__step && parentElement.__step !== data.step) root.scrollIntoView({ block: "center" });
   parentElement.__step = data.step;
   addEventListener("guess-locked", count);
   return () => removeEventListener("guess-locked", count);

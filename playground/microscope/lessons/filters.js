@@ -1,9 +1,7 @@
 // The filters of the patch embedding as pictures. The one under the cursor is applied to every patch of the picture.
-//
-// data: bytes, a container whose header says id, patch, grid, size, titles, caption, filter: the chosen one; place: the
-// patch of which `says` speaks with the `channels` of each filter, {number, red, green, blue, bias, whole}, or null;
-// and whose sections are pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). Out goes the
-// setting "filter".
+// // data: bytes, a container. Header: id, patch, grid, size, titles, caption, filter: the chosen one; place: the patch
+// of the sentence `says`, and `channels`: {number, red, green, blue, bias, whole} of each filter, or null. Sections:
+// pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). It sends the setting "filter".
 
 import { decodeHalves, openContainer } from "../core/core.js";
 import { decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/dom.js";
@@ -27,61 +25,64 @@ const MARKUP = `
 
 function createFilters(stage) {
   stage.root.innerHTML = MARKUP;
-  const it = Object.seal({
+  const state = Object.seal({
     stage,
     grid: stage.find("grid"),
     picture: stage.find("picture"),
     id: null, //          of the filters and the picture
-    set: null, //         what came in
+    set: null, //         the data
     sheet: null, //       a canvas with all filters
-    chosen: 0, //         the filter whose answers are shown
+    chosen: 0, //         the filter whose outputs are shown
     bitmap: null,
     photo: null,
     heat: null,
   });
   const choose = (filter) => {
-    if (filter < 0 || filter >= it.set.titles.length || filter === it.chosen) return;
-    it.chosen = filter;
+    if (filter < 0 || filter >= state.set.titles.length || filter === state.chosen) return;
+    state.chosen = filter;
     stage.tell("filter", String(filter));
     stage.redraw();
   };
   const point = (event) => {
-    const [x, y] = spotOf(event, it.grid),
-      { columns, step } = layoutOf(it);
+    const [x, y] = spotOf(event, state.grid),
+      { columns, step } = layoutOf(state);
     const column = Math.floor(x / step);
     if (column < columns) choose(Math.floor(y / step) * columns + column);
   };
-  it.grid.addEventListener("pointermove", point);
-  it.grid.addEventListener("pointerdown", point);
-  it.grid.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -layoutOf(it).columns, ArrowDown: layoutOf(it).columns }[
-      event.key
-    ];
+  state.grid.addEventListener("pointermove", point);
+  state.grid.addEventListener("pointerdown", point);
+  state.grid.addEventListener("keydown", (event) => {
+    const step = {
+      ArrowLeft: -1,
+      ArrowRight: 1,
+      ArrowUp: -layoutOf(state).columns,
+      ArrowDown: layoutOf(state).columns,
+    }[event.key];
     if (!step) return;
     event.preventDefault();
-    choose(it.chosen + step);
+    choose(state.chosen + step);
   });
   return {
-    take: (data) => takeFilters(it, data),
-    paint: (theme) => it.set && paintFilters(it, theme),
-    read: () => ({ chosen: it.chosen, title: it.set.titles[it.chosen], count: it.set.titles.length }),
+    take: (data) => takeFilters(state, data),
+    paint: (theme) => state.set && paintFilters(state, theme),
+    read: () => ({ chosen: state.chosen, title: state.set.titles[state.chosen], count: state.set.titles.length }),
   };
 }
 
-function takeFilters(it, data) {
+function takeFilters(state, data) {
   const { header, section } = openContainer(data);
-  const fresh = it.id !== header.id;
-  if (it.stage.heeds("filter", String(header.filter)) || fresh)
-    it.chosen = Math.min(header.filter, header.titles.length - 1);
-  if (!fresh) return;
-  it.id = header.id;
-  it.set = { ...header, pictures: section("pictures"), answers: decodeHalves(section("answers")) };
-  it.sheet = sheetOfFilters(it.set);
-  it.photo = null;
+  const isNew = state.id !== header.id;
+  if (state.stage.heeds("filter", String(header.filter)) || isNew)
+    state.chosen = Math.min(header.filter, header.titles.length - 1);
+  if (!isNew) return;
+  state.id = header.id;
+  state.set = { ...header, pictures: section("pictures"), answers: decodeHalves(section("answers")) };
+  state.sheet = sheetOfFilters(state.set);
+  state.photo = null;
   decodeJpeg(section("image")).then((bitmap) => {
-    it.bitmap = bitmap;
-    it.photo = null;
-    it.stage.redraw();
+    state.bitmap = bitmap;
+    state.photo = null;
+    state.stage.redraw();
   });
 }
 
@@ -96,63 +97,63 @@ function sheetOfFilters({ pictures, patch, titles }) {
   return canvas;
 }
 
-function layoutOf(it) {
-  const columns = it.set.titles.length > 40 ? 12 : 7;
-  return { columns, step: it.grid.clientWidth / columns, rows: Math.ceil(it.set.titles.length / columns) };
+function layoutOf(state) {
+  const columns = state.set.titles.length > 40 ? 12 : 7;
+  return { columns, step: state.grid.clientWidth / columns, rows: Math.ceil(state.set.titles.length / columns) };
 }
 
-function paintFilters(it, theme) {
-  const { columns, step, rows } = layoutOf(it),
-    { patch, titles } = it.set;
-  const { context } = sheetOf(it.grid, Math.ceil(step * rows) + 2);
+function paintFilters(state, theme) {
+  const { columns, step, rows } = layoutOf(state),
+    { patch, titles } = state.set;
+  const { context } = sheetOf(state.grid, Math.ceil(step * rows) + 2);
   context.imageSmoothingEnabled = false;
   const place = (i) => [(i % columns) * step + 1.5, Math.floor(i / columns) * step + 1.5];
   for (let i = 0; i < titles.length; i++)
-    context.drawImage(it.sheet, 0, i * patch, patch, patch, ...place(i), step - 3, step - 3);
-  outlineCell(context, ...place(it.chosen), step - 3, step - 3, 1);
-  it.stage.find("count").textContent = it.set.caption;
-  paintAnswers(it, theme);
+    context.drawImage(state.sheet, 0, i * patch, patch, patch, ...place(i), step - 3, step - 3);
+  outlineCell(context, ...place(state.chosen), step - 3, step - 3, 1);
+  state.stage.find("count").textContent = state.set.caption;
+  paintAnswers(state, theme);
 }
 
-function paintAnswers(it, theme) {
+function paintAnswers(state, theme) {
   const {
     grid: [rows, columns],
     size: [height, width],
     answers,
     titles,
     patch,
-  } = it.set;
+  } = state.set;
   const {
     context,
     width: w,
     height: h,
     ratio,
-  } = sheetOf(it.picture, Math.round((it.picture.clientWidth * height) / width));
-  if (it.photo?.width !== it.picture.width) it.photo = makePhoto(it.bitmap, w * ratio, h * ratio);
-  const values = answers.subarray(it.chosen * rows * columns, (it.chosen + 1) * rows * columns);
-  const most = values.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
-  if (!it.heat || it.heat.rows !== rows || it.heat.columns !== columns) it.heat = makeHeat(rows, columns);
-  fillHeat(it.heat, values, 0, signedPalette(theme.dark), { low: -most, high: most, log: false });
+  } = sheetOf(state.picture, Math.round((state.picture.clientWidth * height) / width));
+  if (state.photo?.width !== state.picture.width) state.photo = makePhoto(state.bitmap, w * ratio, h * ratio);
+  const values = answers.subarray(state.chosen * rows * columns, (state.chosen + 1) * rows * columns);
+  const largest = values.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
+  if (!state.heat || state.heat.rows !== rows || state.heat.columns !== columns) state.heat = makeHeat(rows, columns);
+  fillHeat(state.heat, values, 0, signedPalette(theme.dark), { low: -largest, high: largest, log: false });
   context.imageSmoothingEnabled = false;
-  context.drawImage(it.heat.canvas, 0, 0, w, h);
+  context.drawImage(state.heat.canvas, 0, 0, w, h);
   context.globalAlpha = 0.35;
   context.globalCompositeOperation = "luminosity";
-  context.drawImage(it.photo.clear, 0, 0, w, h);
+  context.drawImage(state.photo.clear, 0, 0, w, h);
   context.globalCompositeOperation = "source-over";
   context.globalAlpha = 1;
-  if (it.set.place) {
-    const [row, column] = it.set.place;
+  if (state.set.place) {
+    const [row, column] = state.set.place;
     outlineCell(context, (column * w) / columns, (row * h) / rows, w / columns, h / rows, 1);
   }
   const side = Math.min(96, w / 3.4);
-  context.drawImage(it.sheet, 0, it.chosen * patch, patch, patch, w - side - 8, 8, side, side);
+  context.drawImage(state.sheet, 0, state.chosen * patch, patch, patch, w - side - 8, 8, side, side);
   outlineCell(context, w - side - 8, 8, side, side, 1);
-  it.stage.find("sum").innerHTML =
-    `<b>${titles[it.chosen]}</b>: teal where the patch looks like the filter, ` +
-    `brown where it looks like its opposite (up to ±${most.toFixed(2)}).`;
-  const { channels, says } = it.set;
-  const filled = channels && says.replace(/\{(\w+)\}/g, (_, name) => channels[it.chosen][name]);
-  it.stage.find("channels").innerHTML = filled ? markedWords(filled) : "";
+  state.stage.find("sum").innerHTML =
+    `<b>${titles[state.chosen]}</b>: teal where the patch looks like the filter, ` +
+    `brown where it looks like its opposite (up to ±${largest.toFixed(2)}).`;
+  const { channels, says: template } = state.set;
+  const markup = channels && template.replace(/\{(\w+)\}/g, (_, name) => channels[state.chosen][name]);
+  state.stage.find("channels").innerHTML = markup ? markedWords(markup) : "";
 }
 
 export default function (component) {

@@ -1,11 +1,11 @@
-// The charts on whose axes a guess is made: the value to guess is covered, the guess is drawn where it was put, and the
-// truth over it. Each function gets a chart (see playground/lessons/questions.py) and its state,
-//   {guess: a number, or null, truth, open: whether the truth is shown, high: the largest number, width, height},
-// and gives {svg: its marks as a text, valueAt(x, y): the number under the pointer, or null}.
+// Charts with a guess on their axes: the value to guess is covered, the guess is drawn at its place, and the truth over
+// it. Each function takes a chart (see playground/lessons/questions.py) and its state,
+// {guess: a number, or null, truth, open: whether the truth is shown, high: the largest number, width, height},
+// and returns {svg: its marks as text, valueAt(x, y): the number under the pointer, or null}.
 import { MAGMA } from "../core/colours.js";
 import { lowered } from "../drawing/listing.js";
 
-const LETTER = 7; // pixels of a letter of a name, about
+const LETTER = 7; // width of a name's letter in pixels, about
 const MARGIN = { left: 62, right: 16, top: 26, bottom: 44 };
 
 export const asText = (x) => x.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
@@ -20,7 +20,7 @@ export const roundedText = (x) => {
 // A tick's number, unrounded.
 const tickText = (x) => (Math.abs(x) < 1e6 ? x.toLocaleString("en", { maximumSignificantDigits: 6 }) : roundedText(x));
 
-// From numbers to pixels and back; of a log axis the ends must be positive.
+// From numbers to pixels and back; the ends of a log axis must be positive.
 export function axis(low, high, from, to, log = false) {
   const [a, b] = log ? [Math.log10(low), Math.log10(high)] : [low, high];
   return {
@@ -32,29 +32,30 @@ export function axis(low, high, from, to, log = false) {
   };
 }
 
-export function ticks(low, high, log = false, most = 6) {
+export function ticks(low, high, log = false, maximum = 6) {
   if (log) {
     const marks = [];
     for (let p = Math.ceil(Math.log10(low) - 1e-9); p <= Math.log10(high) + 1e-9; p++) marks.push(10 ** p);
-    return marks.length > most ? marks.filter((_, i) => i % Math.ceil(marks.length / most) === 0) : marks;
+    return marks.length > maximum ? marks.filter((_, i) => i % Math.ceil(marks.length / maximum) === 0) : marks;
   }
-  const rough = (high - low) / most,
-    power = 10 ** Math.floor(Math.log10(rough)),
-    step = [1, 2, 5, 10].find((n) => n * power >= rough) * power,
+  const roughStep = (high - low) / maximum,
+    power = 10 ** Math.floor(Math.log10(roughStep)),
+    step = [1, 2, 5, 10].find((n) => n * power >= roughStep) * power,
     marks = [];
   for (let x = Math.ceil(low / step) * step; x <= high + 1e-9 * step; x += step) marks.push(Number(x.toPrecision(12)));
   return marks;
 }
 
-const label = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${lowered(asText(words))}</text>`;
+const label = (x, y, words, attributes = "") =>
+  `<text x="${x}" y="${y}" ${attributes}>${lowered(asText(words))}</text>`;
 // A label with a ground beneath it. All grounds are drawn first, so that no ground covers letters of another label.
-const named = (x, y, words, more = "") =>
-  label(x, y, words, 'class="series back"') + label(x, y, words, `class="series" ${more}`);
-const rect = (x, y, wide, high, kind) =>
-  `<rect x="${x}" y="${y}" width="${Math.max(0, wide)}" height="${Math.max(0, high)}" class="${kind}"/>`;
-const titled = (chart, box) => (chart.title ? label(box.left, 14, chart.title, 'class="title"') : "");
+const seriesLabel = (x, y, words, attributes = "") =>
+  label(x, y, words, 'class="series back"') + label(x, y, words, `class="series" ${attributes}`);
+const rect = (x, y, width, height, kind) =>
+  `<rect x="${x}" y="${y}" width="${Math.max(0, width)}" height="${Math.max(0, height)}" class="${kind}"/>`;
+const titleLabel = (chart, box) => (chart.title ? label(box.left, 14, chart.title, 'class="title"') : "");
 
-const placed = (state, margin = MARGIN) => ({
+const plotBox = (state, margin = MARGIN) => ({
   left: margin.left,
   right: state.width - margin.right,
   top: margin.top,
@@ -65,59 +66,61 @@ function upwards(chart, box, low, high, log) {
   const y = axis(low, high, box.bottom, box.top, log);
   const lines = ticks(low, high, log)
     .map((tick) => {
-      const at = y.at(tick);
+      const tickY = y.at(tick);
       return (
-        `<line class="rule" x1="${box.left}" x2="${box.right}" y1="${at}" y2="${at}"/>` +
-        label(box.left - 8, at + 4, `${tickText(tick)}${chart.unit ?? ""}`, 'text-anchor="end"')
+        `<line class="rule" x1="${box.left}" x2="${box.right}" y1="${tickY}" y2="${tickY}"/>` +
+        label(box.left - 8, tickY + 4, `${tickText(tick)}${chart.unit ?? ""}`, 'text-anchor="end"')
       );
     })
     .join("");
   return { y, lines };
 }
 
-// Whether the line of a guess would cross the number that stands on the true bar.
+// Whether the line of a guess would cross the number on the true bar.
 const crowded = (y, { guess, truth, open }) => open && guess !== null && Math.abs(y.at(guess) - y.at(truth)) < 24;
 
 // Upright bars; `at` is the bar to guess, or null: then a level for all bars is guessed.
 function uprightBars(chart, state) {
-  const box = placed(state),
-    { values, at } = chart,
-    then = chart.later ?? values,
+  const box = plotBox(state),
+    { values, at: askedIndex } = chart,
+    laterValues = chart.later ?? values,
     high = chart.high,
     { y, lines } = upwards(chart, box, 0, high),
     step = (box.right - box.left) / values.length,
-    wide = step * (values.length > 20 ? 0.72 : 0.62);
-  const left = (i) => box.left + i * step + (step - wide) / 2;
-  let svg = titled(chart, box) + lines;
+    barWidth = step * (values.length > 20 ? 0.72 : 0.62);
+  const barLeft = (i) => box.left + i * step + (step - barWidth) / 2;
+  let svg = titleLabel(chart, box) + lines;
   values.forEach((value, i) => {
-    const isAsked = i === at;
-    if (isAsked && !state.open) svg += rect(left(i), box.top, wide, box.bottom - box.top, "covered");
-    else if (!(chart.later && state.open)) svg += rect(left(i), y.at(value), wide, box.bottom - y.at(value), "bar");
+    const isAsked = i === askedIndex;
+    if (isAsked && !state.open) svg += rect(barLeft(i), box.top, barWidth, box.bottom - box.top, "covered");
+    else if (!(chart.later && state.open))
+      svg += rect(barLeft(i), y.at(value), barWidth, box.bottom - y.at(value), "bar");
     if (state.open && (isAsked || chart.later)) {
-      const true_ = isAsked && !chart.later ? state.truth : then[i];
-      if (chart.later) svg += rect(left(i), y.at(value), wide, box.bottom - y.at(value), "bar faint");
-      svg += rect(left(i), y.at(true_), wide, box.bottom - y.at(true_), "bar true");
+      const true_ = isAsked && !chart.later ? state.truth : laterValues[i];
+      if (chart.later) svg += rect(barLeft(i), y.at(value), barWidth, box.bottom - y.at(value), "bar faint");
+      svg += rect(barLeft(i), y.at(true_), barWidth, box.bottom - y.at(true_), "bar true");
       if (isAsked) {
         const top = crowded(y, state) ? y.at(Math.max(state.guess, true_)) : y.at(true_);
-        svg += label(left(i) + wide / 2, top - 6, `${roundedText(true_)}${chart.unit}`, 'class="known"');
+        svg += label(barLeft(i) + barWidth / 2, top - 6, `${roundedText(true_)}${chart.unit}`, 'class="known"');
       }
     }
-    if (values.length <= 20) svg += label(left(i) + wide / 2, box.bottom + 18, chart.labels[i], 'class="name"');
+    if (values.length <= 20) svg += label(barLeft(i) + barWidth / 2, box.bottom + 18, chart.labels[i], 'class="name"');
   });
   if (state.guess !== null && state.guess !== undefined) {
-    const from = at === null ? box.left : left(at) - 4,
-      to = at === null ? box.right : left(at) + wide + 4;
-    svg += `<line class="guess-line" x1="${from}" x2="${to}" y1="${y.at(state.guess)}" y2="${y.at(state.guess)}"/>`;
-    if (at === null || !crowded(y, state)) {
-      svg += label(to, y.at(state.guess) - 6, "your guess", 'class="own" text-anchor="end"');
-    } else svg += label(from - 4, y.at(state.guess) + 4, "your guess", 'class="own" text-anchor="end"');
+    const lineStart = askedIndex === null ? box.left : barLeft(askedIndex) - 4,
+      lineEnd = askedIndex === null ? box.right : barLeft(askedIndex) + barWidth + 4;
+    const guessY = y.at(state.guess);
+    svg += `<line class="guess-line" x1="${lineStart}" x2="${lineEnd}" y1="${guessY}" y2="${guessY}"/>`;
+    if (askedIndex === null || !crowded(y, state)) {
+      svg += label(lineEnd, y.at(state.guess) - 6, "your guess", 'class="own" text-anchor="end"');
+    } else svg += label(lineStart - 4, y.at(state.guess) + 4, "your guess", 'class="own" text-anchor="end"');
   }
-  if (at !== null && !state.open && state.guess === null) {
-    svg += label(left(at) + wide / 2, (box.top + box.bottom) / 2 + 10, "?", 'class="blank"');
+  if (askedIndex !== null && !state.open && state.guess === null) {
+    svg += label(barLeft(askedIndex) + barWidth / 2, (box.top + box.bottom) / 2 + 10, "?", 'class="blank"');
   }
-  if (at === null && state.open && chart.level) {
-    const level = y.at(state.truth);
-    svg += `<line class="true-line" x1="${box.left}" x2="${box.right}" y1="${level}" y2="${level}"/>`;
+  if (askedIndex === null && state.open && chart.level) {
+    const truthY = y.at(state.truth);
+    svg += `<line class="true-line" x1="${box.left}" x2="${box.right}" y1="${truthY}" y2="${truthY}"/>`;
   }
   if (chart.x) svg += label((box.left + box.right) / 2, state.height - 6, chart.x, 'class="name"');
   return { svg, valueAt: (_, py) => y.value(py) };
@@ -125,34 +128,34 @@ function uprightBars(chart, state) {
 
 // Horizontal bars, for long names.
 function lyingBars(chart, state) {
-  const widest = Math.min(260, Math.max(...chart.labels.map((name) => name.length)) * 7.4 + 16),
-    box = placed(state, { left: widest, right: 90, top: MARGIN.top, bottom: 12 }),
+  const labelWidth = Math.min(260, Math.max(...chart.labels.map((name) => name.length)) * 7.4 + 16),
+    box = plotBox(state, { left: labelWidth, right: 90, top: MARGIN.top, bottom: 12 }),
     x = axis(0, chart.high, box.left, box.right),
     step = (box.bottom - box.top) / chart.values.length,
     high = Math.min(30, step * 0.7);
-  let svg = titled(chart, { left: 0 });
+  let svg = titleLabel(chart, { left: 0 });
   chart.values.forEach((value, i) => {
     const y = box.top + i * step + (step - high) / 2,
       isAsked = i === chart.at,
-      shown = isAsked && state.open ? state.truth : value;
-    let end = null; // of the number after the bar
+      shownValue = isAsked && state.open ? state.truth : value;
+    let textEnd = null; // right end of the number after the bar
     svg += label(box.left - 8, y + high / 2 + 4, chart.labels[i], 'text-anchor="end"');
     if (isAsked && !state.open) svg += rect(box.left, y, box.right - box.left, high, "covered");
     else {
-      svg += rect(box.left, y, x.at(shown) - box.left, high, isAsked ? "bar true" : "bar");
-      const words = chart.said?.[i] ?? `${roundedText(shown)}${chart.unit ?? ""}`;
-      svg += label(x.at(shown) + 6, y + high / 2 + 4, words);
-      end = x.at(shown) + 6 + LETTER * words.length;
+      svg += rect(box.left, y, x.at(shownValue) - box.left, high, isAsked ? "bar true" : "bar");
+      const words = chart.said?.[i] ?? `${roundedText(shownValue)}${chart.unit ?? ""}`;
+      svg += label(x.at(shownValue) + 6, y + high / 2 + 4, words);
+      textEnd = x.at(shownValue) + 6 + LETTER * words.length;
     }
     if (isAsked && state.guess !== null) {
-      const at = x.at(state.guess),
-        long = 10 * LETTER,
-        after = Math.max(at, end ?? at) + 10; // in the bar's row, after its number
-      svg += `<line class="guess-line" x1="${at}" x2="${at}" y1="${y - 5}" y2="${y + high + 5}"/>`;
-      const ownLabel = (left, top, ends = "start") =>
-        label(left, top, "your guess", `class="own" text-anchor="${ends}"`);
-      if (after + long <= state.width) svg += ownLabel(after, y + high / 2 + 4);
-      else if (at - 8 - long >= box.left) svg += ownLabel(at - 8, y + high / 2 + 4, "end");
+      const guessX = x.at(state.guess),
+        labelLength = 10 * LETTER,
+        labelX = Math.max(guessX, textEnd ?? guessX) + 10; // in the bar's row, after its number
+      svg += `<line class="guess-line" x1="${guessX}" x2="${guessX}" y1="${y - 5}" y2="${y + high + 5}"/>`;
+      const ownLabel = (textX, top, anchor = "start") =>
+        label(textX, top, "your guess", `class="own" text-anchor="${anchor}"`);
+      if (labelX + labelLength <= state.width) svg += ownLabel(labelX, y + high / 2 + 4);
+      else if (guessX - 8 - labelLength >= box.left) svg += ownLabel(guessX - 8, y + high / 2 + 4, "end");
       else svg += ownLabel(box.left, y + high + 19);
     } else if (isAsked && !state.open) svg += label((box.left + box.right) / 2, y + high / 2 + 8, "?", 'class="blank"');
   });
@@ -161,97 +164,101 @@ function lyingBars(chart, state) {
 
 // The y values of a line between two x places.
 const heightsAlong = (points, from, to) => {
-  const at = (px) => {
+  const heightAt = (px) => {
     const i = points.findIndex(([x]) => x >= px);
     if (i < 0 || (i === 0 && points[0][0] > px)) return null;
     if (i === 0) return points[0][1];
     const [[x0, y0], [x1, y1]] = points.slice(i - 1, i + 1);
     return y0 + ((px - x0) / (x1 - x0 || 1)) * (y1 - y0);
   };
-  const heights = Array.from({ length: 33 }, (_, n) => at(from + (n / 32) * (to - from)));
+  const heights = Array.from({ length: 33 }, (_, n) => heightAt(from + (n / 32) * (to - from)));
   return heights.filter((y) => y !== null);
 };
 
 // The place of a line's name: beside its end, or else further back, above or below the line, where it crosses no line
-// and no name. `taken`: boxes of names and marks that it must not cross.
-function placeOfName(line, points, lines, taken, box) {
-  const long = LETTER * line.name.length,
-    end = points.at(-1),
+// and no name. `labelBoxes`: boxes of names and marks that it must not cross.
+function placeOfName(line, points, lines, labelBoxes, box) {
+  const labelLength = LETTER * line.name.length,
+    lastPoint = points.at(-1),
     places = [];
-  if (end[0] <= box.right - 150) places.push([end[0] + 8, end[1] + (line.below ? 20 : -10)]);
-  for (let right = Math.min(end[0] - 10, box.right - 70); right - long >= box.left; right -= 24) {
-    const heights = heightsAlong(points, right - long, right);
+  if (lastPoint[0] <= box.right - 150) places.push([lastPoint[0] + 8, lastPoint[1] + (line.below ? 20 : -10)]);
+  for (let right = Math.min(lastPoint[0] - 10, box.right - 70); right - labelLength >= box.left; right -= 24) {
+    const heights = heightsAlong(points, right - labelLength, right);
     if (!heights.length) continue;
-    const two = [Math.min(...heights) - 10, Math.max(...heights) + 20];
-    for (const y of line.below ? two.reverse() : two) places.push([right - long, y]);
+    const heightsToTry = [Math.min(...heights) - 10, Math.max(...heights) + 20];
+    for (const y of line.below ? heightsToTry.reverse() : heightsToTry) places.push([right - labelLength, y]);
   }
   const isFree = ([left, y]) => {
-    const [top, bottom, right] = [y - 12, y + 5, left + long];
+    const [top, bottom, right] = [y - 12, y + 5, left + labelLength];
     return (
       top > box.top - 12 &&
       bottom < box.bottom &&
-      lines.every((one) => heightsAlong(one, left, right).every((at) => at < top || at > bottom)) &&
-      taken.every((one) => one.right < left || one.left > right || one.bottom < top || one.top > bottom)
+      lines.every((otherLine) =>
+        heightsAlong(otherLine, left, right).every((height) => height < top || height > bottom),
+      ) &&
+      labelBoxes.every(
+        (labelBox) => labelBox.right < left || labelBox.left > right || labelBox.bottom < top || labelBox.top > bottom,
+      )
     );
   };
-  const [left, y] = places.find(isFree) ?? places[0] ?? end;
-  taken.push({ left, right: left + long, top: y - 12, bottom: y + 5 });
+  const [left, y] = places.find(isFree) ?? places[0] ?? lastPoint;
+  labelBoxes.push({ left, right: left + labelLength, top: y - 12, bottom: y + 5 });
   return [left, y];
 }
 
-// From the last point that may be seen to the guess.
-function lineOfGuess({ at, series, x: along }, places, x, y, guess) {
-  const [n, i] = at;
-  return [places[n][Math.max(0, (series[n].shown ?? 1) - 1)], [x.at(along[i]), y.at(guess)]];
+// From the last visible point to the guess.
+function lineOfGuess({ at: spot, series, x: positions }, places, x, y, guess) {
+  const [n, i] = spot;
+  return [places[n][Math.max(0, (series[n].shown ?? 1) - 1)], [x.at(positions[i]), y.at(guess)]];
 }
 
 // Lines over one axis. Only the first points of the guessed series are shown; `at` is the point to guess. Without `at`,
 // the guess is a place on the axis.
 function curves(chart, state) {
-  const box = placed(state),
-    [first, last] = [chart.x[0], chart.x.at(-1)],
-    x = axis(first, last, box.left, box.right, chart.log_x),
+  const box = plotBox(state),
+    [lowest, highest] = [chart.x[0], chart.x.at(-1)],
+    x = axis(lowest, highest, box.left, box.right, chart.log_x),
     { y, lines } = upwards(chart, box, chart.low, chart.high, chart.log_y);
-  let svg = titled(chart, box) + lines;
-  for (const tick of chart.x_ticks ?? ticks(first, last, chart.log_x, 8)) {
+  let svg = titleLabel(chart, box) + lines;
+  for (const tick of chart.x_ticks ?? ticks(lowest, highest, chart.log_x, 8)) {
     svg += label(x.at(tick), box.bottom + 18, tickText(tick), 'class="name"');
   }
   svg += label((box.left + box.right) / 2, state.height - 6, chart.x_title, 'class="name"');
   const path = (points) => points.map(([px, py], i) => `${i ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");
   const places = chart.series.map((line) => line.y.map((value, i) => [x.at(chart.x[i]), y.at(value)]));
-  const seen = (n) => (state.open ? places[n].length : (chart.series[n].shown ?? places[n].length));
-  const drawn = places.map((all, n) => all.slice(0, seen(n))),
-    guessed = chart.at && state.guess !== null ? lineOfGuess(chart, places, x, y, state.guess) : null,
-    crossed = state.open && guessed ? [...drawn, guessed] : drawn, // names don't move while the guess is dragged
-    taken = [];
+  const visibleCount = (n) => (state.open ? places[n].length : (chart.series[n].shown ?? places[n].length));
+  const visibleLines = places.map((points, n) => points.slice(0, visibleCount(n))),
+    guessLine = chart.at && state.guess !== null ? lineOfGuess(chart, places, x, y, state.guess) : null,
+    obstacles = state.open && guessLine ? [...visibleLines, guessLine] : visibleLines,
+    labelBoxes = [];
   for (const mark of state.open ? (chart.marks ?? []) : []) {
     const px = x.at(mark.x),
-      long = LETTER * mark.words.length,
-      left = px + 8 + long > box.right ? px - 8 - long : px + 8; // inside of the chart, beside its line
+      labelLength = LETTER * mark.words.length,
+      left = px + 8 + labelLength > box.right ? px - 8 - labelLength : px + 8; // inside of the chart, beside its line
     svg += `<line class="true-line" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;
     svg += label(left, box.top + 14, mark.words, 'class="known-mark"');
-    taken.push({ left: px - 4, right: px + 4, top: box.top, bottom: box.bottom });
-    taken.push({ left, right: left + long, top: box.top, bottom: box.top + 20 });
+    labelBoxes.push({ left: px - 4, right: px + 4, top: box.top, bottom: box.bottom });
+    labelBoxes.push({ left, right: left + labelLength, top: box.top, bottom: box.top + 20 });
   }
   chart.series.forEach((line, n) => {
-    const all = places[n],
-      known = seen(n),
+    const points = places[n],
+      visible = visibleCount(n),
       style = `data-style="--ink:${line.colour}" class="curve ${line.dash ? "dashed" : ""}"`;
-    svg += `<path d="${path(all.slice(0, known))}" ${style}/>`;
-    for (const [px, py] of line.dots ? all.slice(0, known) : []) {
+    svg += `<path d="${path(points.slice(0, visible))}" ${style}/>`;
+    for (const [px, py] of line.dots ? points.slice(0, visible) : []) {
       svg += `<circle cx="${px}" cy="${py}" r="3.5" data-style="--ink:${line.colour}" class="dot"/>`;
     }
-    if (line.name && known) {
-      const [left, at] = placeOfName(line, drawn[n], crossed, taken, box);
-      svg += named(left, at, line.name, `data-style="--ink:${line.colour}"`);
+    if (line.name && visible) {
+      const [left, at] = placeOfName(line, visibleLines[n], obstacles, labelBoxes, box);
+      svg += seriesLabel(left, at, line.name, `data-style="--ink:${line.colour}"`);
     }
     if (state.open && chart.at?.[0] === n) {
-      const [px, py] = all[chart.at[1]];
+      const [px, py] = points[chart.at[1]];
       svg += `<circle cx="${px}" cy="${py}" r="6" class="true-dot"/>`;
     }
     if (chart.at && n === chart.at[0] && state.guess !== null) {
-      const [px, py] = guessed[1];
-      svg += `<path d="${path(guessed)}" class="guess-line"/>`;
+      const [px, py] = guessLine[1];
+      svg += `<path d="${path(guessLine)}" class="guess-line"/>`;
       svg += `<circle cx="${px}" cy="${py}" r="8" class="hand"/>`;
     } else if (chart.at && n === chart.at[0] && !state.open) {
       const px = x.at(chart.x[chart.at[1]]);
@@ -261,28 +268,28 @@ function curves(chart, state) {
   });
   if (!chart.at && state.guess !== null) {
     const px = x.at(state.guess);
-    const ends = px > box.right - 90 ? [px - 8, "end"] : [px + 8, "start"];
+    const labelEnd = px > box.right - 90 ? [px - 8, "end"] : [px + 8, "start"];
     svg += `<line class="guess-line" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;
-    svg += label(ends[0], box.bottom - 10, "your guess", `class="own" text-anchor="${ends[1]}"`);
+    svg += label(labelEnd[0], box.bottom - 10, "your guess", `class="own" text-anchor="${labelEnd[1]}"`);
   }
   return { svg, valueAt: (px, py) => (chart.at ? y.value(py) : x.value(px)) };
 }
 
-// Two squares to scale. The guess is how often the small one fits into the large one, whose corner is dragged.
-function areas(chart, state) {
+// Two squares to scale. The guess is the ratio of their areas; the large one's corner is dragged.
+function squares(chart, state) {
   const margin = 34,
-    most = Math.sqrt(state.high),
-    side = (Math.min(state.height, state.width) - 2 * margin) / most,
+    longestSide = Math.sqrt(state.high),
+    side = (Math.min(state.height, state.width) - 2 * margin) / longestSide,
     left = margin,
     bottom = state.height - margin;
-  const square = (times, kind, words, below = false) => {
-    const long = side * Math.sqrt(times);
+  const square = (factor, kind, words, isBelow = false) => {
+    const sideLength = side * Math.sqrt(factor);
     return (
-      rect(left, bottom - long, long, long, kind) +
-      named(left + long + 8, below ? bottom - 4 : bottom - long + 14, words)
+      rect(left, bottom - sideLength, sideLength, sideLength, kind) +
+      seriesLabel(left + sideLength + 8, isBelow ? bottom - 4 : bottom - sideLength + 14, words)
     );
   };
-  let svg = titled(chart, { left });
+  let svg = titleLabel(chart, { left });
   if (!state.open) svg += square(state.high, "covered", "");
   if (state.open) svg += square(state.truth, "area", chart.large);
   if (state.guess !== null) svg += square(state.guess, "guess-area", state.open ? "" : "your guess");
@@ -294,7 +301,7 @@ function areas(chart, state) {
 export const CHARTS = {
   Bars: (chart, state) => (chart.across ? lyingBars : uprightBars)(chart, state),
   Lines: curves,
-  Squares: areas,
+  Squares: squares,
 };
 
 // A photograph on which a guess is made: patches are painted, or a grid with a guessed number of patches is laid over
@@ -316,9 +323,9 @@ const cellOf = (box, [rows, columns], patch) => [
   box.high / rows,
 ];
 
-const patchRect = (cell, kind, more = "") => {
-  const [x, y, wide, high] = cell.map((n) => n.toFixed(2));
-  return `<rect x="${x}" y="${y}" width="${wide}" height="${high}" class="${kind}" ${more}/>`;
+const patchRect = (cell, kind, attributes = "") => {
+  const [x, y, width, height] = cell.map((n) => n.toFixed(2));
+  return `<rect x="${x}" y="${y}" width="${width}" height="${height}" class="${kind}" ${attributes}/>`;
 };
 
 const gridLines = (box, rows, columns, kind) => {
@@ -329,59 +336,64 @@ const gridLines = (box, rows, columns, kind) => {
 };
 
 const glow = (box, grid, row) => {
-  const most = Math.max(...row) || 1;
+  const largest = Math.max(...row) || 1;
   return row
     .map((weight, patch) => {
-      const at = 3 * Math.round((255 * weight) / most),
-        strength = 0.12 + 0.78 * (weight / most);
-      const fill = `rgb(${MAGMA[at]} ${MAGMA[at + 1]} ${MAGMA[at + 2]} / ${strength.toFixed(3)})`;
+      const index = 3 * Math.round((255 * weight) / largest),
+        strength = 0.12 + 0.78 * (weight / largest);
+      const fill = `rgb(${MAGMA[index]} ${MAGMA[index + 1]} ${MAGMA[index + 2]} / ${strength.toFixed(3)})`;
       return patchRect(cellOf(box, grid, patch), "glow", `fill="${fill}"`);
     })
     .join("");
 };
 
-// Whether the photograph and the picture beside it are larger together than the photograph alone.
+// Whether two pictures side by side are larger in total than the photograph alone.
 function hasRoom({ aspect, beside }, state) {
   if (!beside || !state.roomy) return false;
-  const both = fitted(aspect + beside.aspect, state.width - PICTURES_APART, state.height - WORDS_BELOW),
-    alone = fitted(aspect, state.width, state.height);
-  return both.wide * both.high > alone.wide * alone.high;
+  const pair = fitted(aspect + beside.aspect, state.width - PICTURES_APART, state.height - WORDS_BELOW),
+    single = fitted(aspect, state.width, state.height);
+  return pair.wide * pair.high > single.wide * single.high;
 }
 
 export function photograph(chart, state) {
   const [rows, columns] = chart.grid,
     aspect = chart.aspect,
-    two = state.open && chart.heat && state.guess instanceof Set && state.guess.size > 0,
-    other = two || !hasRoom(chart, state) ? null : chart.beside,
-    below = other || chart.words ? WORDS_BELOW : 0,
-    share = other ? aspect / (aspect + other.aspect) : two ? 0.5 : 1;
-  const box = fitted(aspect, two || other ? share * (state.width - PICTURES_APART) : state.width, state.height - below);
-  const image = (at, grey) =>
-    `<image href="${chart.image}" x="${at.left}" y="${at.top}" width="${at.wide}" height="${at.high}"
+    showsBoth = state.open && chart.heat && state.guess instanceof Set && state.guess.size > 0,
+    partner = showsBoth || !hasRoom(chart, state) ? null : chart.beside,
+    wordsHeight = partner || chart.words ? WORDS_BELOW : 0,
+    share = partner ? aspect / (aspect + partner.aspect) : showsBoth ? 0.5 : 1;
+  const box = fitted(
+    aspect,
+    showsBoth || partner ? share * (state.width - PICTURES_APART) : state.width,
+    state.height - wordsHeight,
+  );
+  const image = (area, grey) =>
+    `<image href="${chart.image}" x="${area.left}" y="${area.top}" width="${area.wide}" height="${area.high}"
       preserveAspectRatio="none" class="${grey ? "grey" : ""}"/>`;
-  const outline = (at) =>
+  const outline = (area) =>
     chart.mark === null || chart.mark === undefined
       ? ""
-      : patchRect(cellOf(at, chart.grid, chart.mark), "halo") + patchRect(cellOf(at, chart.grid, chart.mark), "mark");
+      : patchRect(cellOf(area, chart.grid, chart.mark), "halo") +
+        patchRect(cellOf(area, chart.grid, chart.mark), "mark");
   let svg = image(box, chart.heat && (state.open || chart.paints));
   const words = (text, left) => `<text x="${left}" y="${box.top + box.high + 17}">${lowered(text)}</text>`;
   if (chart.words) svg += words(chart.words, box.left);
-  if (other) {
+  if (partner) {
     const left = box.wide + PICTURES_APART;
-    svg += `<image href="${other.image}" x="${left}" y="${box.top}" width="${box.high * other.aspect}"
-      height="${box.high}" preserveAspectRatio="none"/>${words(other.words, left)}`;
+    svg += `<image href="${partner.image}" x="${left}" y="${box.top}" width="${box.high * partner.aspect}"
+      height="${box.high}" preserveAspectRatio="none"/>${words(partner.words, left)}`;
   }
   if (state.guess instanceof Set) {
     for (const patch of state.guess) svg += patchRect(cellOf(box, chart.grid, patch), "painted");
   } else if (typeof state.guess === "number" && chart.counts) {
-    const across = Math.max(1, Math.round(Math.sqrt(state.guess * aspect)));
-    svg += gridLines(box, Math.max(1, Math.round(state.guess / across)), across, "grid own-grid");
+    const columnCount = Math.max(1, Math.round(Math.sqrt(state.guess * aspect)));
+    svg += gridLines(box, Math.max(1, Math.round(state.guess / columnCount)), columnCount, "grid own-grid");
   }
   if (chart.lines || (chart.counts && state.open)) svg += gridLines(box, rows, columns, "grid");
   if (state.open && chart.heat) {
-    const second = two ? { ...box, left: box.wide + PICTURES_APART } : box;
-    if (two) svg += image(second, true);
-    svg += glow(second, chart.grid, chart.heat) + outline(second);
+    const secondBox = showsBoth ? { ...box, left: box.wide + PICTURES_APART } : box;
+    if (showsBoth) svg += image(secondBox, true);
+    svg += glow(secondBox, chart.grid, chart.heat) + outline(secondBox);
   }
   svg += outline(box);
   if (state.cursor !== null && state.cursor !== undefined)
@@ -395,32 +407,36 @@ export function photograph(chart, state) {
     svg,
     patchAt,
     valueAt: () => null,
-    wide: two ? 2 * box.wide + PICTURES_APART : other ? box.wide + PICTURES_APART + box.high * other.aspect : box.wide,
-    tall: box.top + box.high + below,
+    wide: showsBoth
+      ? 2 * box.wide + PICTURES_APART
+      : partner
+        ? box.wide + PICTURES_APART + box.high * partner.aspect
+        : box.wide,
+    tall: box.top + box.high + wordsHeight,
   };
 }
 
 // Pictures side by side; many are in two rows, and on a phone two are below each other. Each has a covered and an open
 // form.
 export function pictures(chart, state) {
-  const shown = state.open ? chart.open : chart.covered,
-    piled = shown.length === 2 && !state.roomy,
-    lines = shown.length > 3 || piled ? 2 : 1,
-    across = Math.ceil(shown.length / lines),
-    each = (state.width - PICTURES_APART * (across - 1)) / across,
-    tall = piled ? each / chart.aspect + WORDS_BELOW : state.height / lines;
+  const images = state.open ? chart.open : chart.covered,
+    piled = images.length === 2 && !state.roomy,
+    lines = images.length > 3 || piled ? 2 : 1,
+    columnCount = Math.ceil(images.length / lines),
+    cellWidth = (state.width - PICTURES_APART * (columnCount - 1)) / columnCount,
+    cellHeight = piled ? cellWidth / chart.aspect + WORDS_BELOW : state.height / lines;
   let svg = "",
-    wide = 0,
-    end = 0;
-  shown.forEach((image, i) => {
-    const box = fitted(chart.aspect, each, tall - WORDS_BELOW),
-      left = (i % across) * (Math.min(each, box.wide) + PICTURES_APART),
-      top = Math.floor(i / across) * tall;
+    totalWidth = 0,
+    totalHeight = 0;
+  images.forEach((image, i) => {
+    const box = fitted(chart.aspect, cellWidth, cellHeight - WORDS_BELOW),
+      left = (i % columnCount) * (Math.min(cellWidth, box.wide) + PICTURES_APART),
+      top = Math.floor(i / columnCount) * cellHeight;
     svg += `<image href="${image}" x="${left}" y="${top}" width="${box.wide}" height="${box.high}"
       preserveAspectRatio="none"/>`;
     svg += `<text x="${left}" y="${top + box.high + 17}">${lowered(chart.captions[i])}</text>`;
-    wide = Math.max(wide, left + box.wide);
-    end = Math.max(end, top + box.high + WORDS_BELOW);
+    totalWidth = Math.max(totalWidth, left + box.wide);
+    totalHeight = Math.max(totalHeight, top + box.high + WORDS_BELOW);
   });
-  return { svg, valueAt: () => null, wide, tall: end };
+  return { svg, valueAt: () => null, wide: totalWidth, tall: totalHeight };
 }

@@ -1,11 +1,10 @@
-// The atlas of heads: every layer and head as a coloured cell, and a card that says all about the one under the cursor.
-//
-// data: {layers, heads, measure: "entropy", microscope: "./?", words: "model=…" of the address, shown: [layer, head],
-//        reach: 3,
-//        measures: [{key, name, unit, digits, high, values: [layer][head], spread: the same or null}, …],
-//        habits: [layer][head] {short, long, told}, offsets: [layer][head] [49 shares, row by row]}
-// A cell is a link into the microscope. Where there is Streamlit, the trigger "open": {layer, head} leads there without
-// loading the page anew.
+// The atlas of heads: every layer and head as a coloured cell, and a card with all numbers of the one under the cursor.
+// // data: {layers, heads, measure: "entropy", microscope: "./?", words: "model=…" of the address, shown: [layer,
+// head], reach: 3,
+// measures: [{key, name, unit, digits, high, values: [layer][head], spread: the same or null}, …],
+// habits: [layer][head] {short, long, told}, offsets: [layer][head] [49 shares, row by row]}
+// A cell is a link into the microscope. In Streamlit, the trigger "open": {layer, head} leads there without loading the
+// page again.
 
 import { reportNumbers } from "../core/guesses.js";
 import { createHeadGrid, magmaAt, paintCell } from "../drawing/matrix.js";
@@ -30,14 +29,14 @@ export function atlas({ data, parentElement, setTriggerValue }) {
       data,
       grid: null, //        see drawing/matrix.js
       atHand: null, //      [layer, head] on the card
-      open: null, //        opens a head in the microscope, where a link alone would load the page anew
+      open: null, //        opens a head in the microscope without loading the page, if set
     });
     buildAtlas(root, state);
   }
   state.data = data;
   state.open = setTriggerValue && ((layer, head) => setTriggerValue("open", { layer, head, stamp: Date.now() }));
   paintAtlas(root, state);
-  describe(root, state, ...(state.atHand ?? data.shown));
+  describeHead(root, state, ...(state.atHand ?? data.shown));
   return () => delete parentElement.__atlas;
 }
 
@@ -45,23 +44,23 @@ function buildAtlas(root, state) {
   root.innerHTML = `<div class="sides"><div><div class="field"></div><div class="scale">
     <canvas width="256" height="1"></canvas><p><span>0</span><b></b><span></span></p>
     </div></div><aside class="card">${CARD}</aside></div>`;
-  const go = (layer, head, event) => {
+  const openHead = (layer, head, event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // the browser opens a new tab
     const [l, h] = state.atHand ?? [];
-    const first = event.pointerType === "touch" && !(l === layer && h === head);
-    if (first || state.open) event.preventDefault();
-    if (first)
-      describe(root, state, layer, head); // the second touch opens the head
+    const isFirstTap = event.pointerType === "touch" && !(l === layer && h === head);
+    if (isFirstTap || state.open) event.preventDefault();
+    if (isFirstTap)
+      describeHead(root, state, layer, head); // the second touch opens the head
     else state.open?.(layer, head);
   };
   state.grid = createHeadGrid(root.querySelector(".field"), {
     layers: state.layers,
     heads: state.heads,
     tag: "a",
-    onPoint: (layer, head) => describe(root, state, layer, head),
-    onClick: go,
+    onPoint: (layer, head) => describeHead(root, state, layer, head),
+    onClick: openHead,
   });
-  root.querySelector(".open").addEventListener("click", (event) => go(...state.atHand, event));
+  root.querySelector(".open").addEventListener("click", (event) => openHead(...state.atHand, event));
   const bar = root.querySelector(".scale canvas").getContext("2d");
   for (let i = 0; i < 256; i++) {
     bar.fillStyle = `rgb(${magmaAt(i / 255).join(" ")})`;
@@ -69,7 +68,7 @@ function buildAtlas(root, state) {
   }
 }
 
-const written = (measure, x) => `${x.toFixed(measure.digits)}${measure.unit === "%" ? " %" : ""}`;
+const valueText = (measure, x) => `${x.toFixed(measure.digits)}${measure.unit === "%" ? " %" : ""}`;
 const linkOf = ({ microscope, words }, layer, head) => `${microscope}${words}&layer=${layer}&head=${head}`;
 
 function paintAtlas(root, state) {
@@ -82,20 +81,20 @@ function paintAtlas(root, state) {
         value = measure.values[layer][head];
       paintCell(cell, value / measure.high, habit.told ? `${habit.short} · told` : habit.short);
       cell.href = linkOf(data, layer, head);
-      const guided = habit.told ? `, told to ${habit.told}` : "";
-      const says = `${habit.long}${guided}, ${measure.name} ${written(measure, value)}`;
-      cell.setAttribute("aria-label", `layer ${layer}, head ${head}: ${says}. Open in the microscope`);
+      const cueWords = habit.told ? `, told to ${habit.told}` : "";
+      const description = `${habit.long}${cueWords}, ${measure.name} ${valueText(measure, value)}`;
+      cell.setAttribute("aria-label", `layer ${layer}, head ${head}: ${description}. Open in the microscope`);
     }
   }
   const [low, name, high] = root.querySelectorAll(".scale p > *");
   low.textContent = measure.unit === "%" ? "0 %" : "0";
   name.textContent = measure.unit === "%" ? measure.name : `${measure.name}, ${measure.unit}`;
-  const end = measure.unit === "%" ? `${measure.high.toFixed(0)} %` : measure.high.toFixed(1);
-  high.textContent = `${measure.over ? "≥ " : ""}${end}`;
+  const highText = measure.unit === "%" ? `${measure.high.toFixed(0)} %` : measure.high.toFixed(1);
+  high.textContent = `${measure.over ? "≥ " : ""}${highText}`;
   root.dataset.measure = data.measure;
 }
 
-function describe(root, state, layer, head) {
+function describeHead(root, state, layer, head) {
   const { data, grid } = state;
   if (layer >= data.layers || head >= data.heads) [layer, head] = data.shown;
   if (state.atHand) grid.at(...state.atHand)?.classList.remove("at-hand");
@@ -103,15 +102,15 @@ function describe(root, state, layer, head) {
   grid.at(layer, head).classList.add("at-hand");
   root.querySelector(".which").textContent = `Layer ${layer} · head ${head}`;
   root.querySelector(".habit").textContent = data.habits[layer][head].long;
-  const guided = data.habits[layer][head].told;
-  root.querySelector(".told").textContent = guided ? `this head was told to ${guided}` : "";
-  root.querySelector(".told").hidden = !guided;
+  const cue = data.habits[layer][head].told;
+  root.querySelector(".told").textContent = cue ? `this head was told to ${cue}` : "";
+  root.querySelector(".told").hidden = !cue;
   root.querySelector(".open").href = linkOf(data, layer, head);
   const rows = data.measures.map((measure) => {
     const [name, value] = [document.createElement("dt"), document.createElement("dd")];
-    const spread = measure.spread ? ` ± ${measure.spread[layer][head].toFixed(measure.digits)}` : "";
+    const spreadText = measure.spread ? ` ± ${measure.spread[layer][head].toFixed(measure.digits)}` : "";
     name.textContent = measure.name;
-    value.textContent = `${measure.values[layer][head].toFixed(measure.digits)}${spread} ${measure.unit}`;
+    value.textContent = `${measure.values[layer][head].toFixed(measure.digits)}${spreadText} ${measure.unit}`;
     name.className = value.className = measure.key === data.measure ? "chosen" : "";
     return [name, value];
   });
@@ -119,29 +118,28 @@ function describe(root, state, layer, head) {
   drawOffsets(root, data.offsets[layer][head], data.reach);
 }
 
-// The middle, the query itself, is left out of the colours: it often gets most by far.
-function drawOffsets(root, shares, reach) {
-  const side = 2 * reach + 1,
-    middle = reach * side + reach;
-  const most = Math.max(...shares.filter((_, i) => i !== middle), 1e-9);
+// The middle, the query itself, is left out of the colours: it often has by far the largest share.
+function drawOffsets(root, shares, radius) {
+  const side = 2 * radius + 1,
+    centre = radius * side + radius;
+  const largest = Math.max(...shares.filter((_, i) => i !== centre), 1e-9);
   const canvas = root.querySelector(".card canvas");
   const context = canvas.getContext("2d");
   shares.forEach((share, i) => {
-    context.fillStyle = i === middle ? "#0072b2" : `rgb(${magmaAt(share / most).join(" ")})`;
+    context.fillStyle = i === centre ? "#0072b2" : `rgb(${magmaAt(share / largest).join(" ")})`;
     context.fillRect(i % side, Math.floor(i / side), 1, 1);
   });
-  root.querySelector(".card figcaption b").textContent = `${(100 * most).toFixed(most < 0.1 ? 1 : 0)} %`;
+  root.querySelector(".card figcaption b").textContent = `${(100 * largest).toFixed(largest < 0.1 ? 1 : 0)} %`;
 }
 
-// A board of switches: a click on a head switches it off, a click on a layer's number all of its heads. The change of
-// the prediction is shown beside it, the change of the tokens in each layer below it.
-//
-// data: {layers, heads, off: "3.0 4.2", the heads that are off, at `most` so many; played: such texts, where no other
-//        has numbers; effect: [layer][head], strongest: [layer, head], picture: data URL, grid: [rows, columns],
-//        rows: [[label, before, after], …] or null, read: the text where nothing is predicted,
-//        maps: base64 of layers × patches bytes, 255 is `ceiling`, ceiling, means: [layer],
-//        summary: {name: "CLS", values: [layer]} or null}
-// Out goes the setting "off". It reports {off: [[layer, head], …], heads, strongest}.
+// A board of switches: a click on a head switches it off, a click on a layer's number all of its heads. Beside it, the
+// change of the prediction; below it, the change of the tokens in each layer.
+// // data: {layers, heads, off: "3.0 4.2", the heads that are off, at most `most`; played: the texts that have numbers,
+// or null for all; effect: [layer][head], strongest: [layer, head], picture: data URL, grid: [rows, columns],
+// rows: [[label, before, after], …] or null, read: the text without a prediction,
+// maps: base64 of layers × patches bytes, 255 is `ceiling`, ceiling, means: [layer],
+// summary: {name: "CLS", values: [layer]} or null}
+// It sends the setting "off", and reports {off: [[layer, head], …], heads, strongest}.
 
 export function board({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("[data-board]") ?? parentElement;
@@ -152,16 +150,16 @@ export function board({ data, parentElement, setStateValue }) {
       heads: data.heads,
       data,
       grid: null, //        see drawing/matrix.js
-      film: "", //          the shape that the row of small pictures was made for
+      film: "", //          the shape for which the row of small pictures was made
       off: [], //           [layer, head] of each switch that is off; the numbers follow
-      told: null, //        what was told and is not answered yet
-      view: null, //        whose switches these are: another one comes from elsewhere
+      told: null, //        the reported switches, until the answer comes
+      view: null, //        the view of these switches; another view sets them from outside
       tell: null,
     });
     buildBoard(root, state);
   }
   state.data = data;
-  state.tell = (off) => setStateValue("settings", { off, stamp: Date.now() }); // equal messages must differ
+  state.tell = (offText) => setStateValue("settings", { off: offText, stamp: Date.now() }); // no two messages are equal
   if (state.told === data.off || state.view !== data.view_id) state.told = null;
   state.view = data.view_id;
   if (state.told === null) state.off = readOff(data);
@@ -173,16 +171,16 @@ export function board({ data, parentElement, setStateValue }) {
   return () => delete parentElement.__board;
 }
 
-// Reads the heads that are off; leaves out heads that this model does not have.
+// Reads the heads that are off; ignores heads that this model does not have.
 function readOff({ off, layers, heads }) {
   const spots = off ? off.split(" ").map((spot) => spot.split(".").map(Number)) : [];
   return spots.filter(([layer, head]) => layer < layers && head < heads);
 }
 
-const asText = (spots, most) =>
+const asText = (spots, maximum) =>
   [...spots]
     .sort(([a, b], [c, d]) => a - c || b - d)
-    .slice(0, most)
+    .slice(0, maximum)
     .map((spot) => spot.join("."))
     .join(" ");
 
@@ -205,21 +203,21 @@ function buildBoard(root, state) {
   root.querySelector(".reset").addEventListener("click", () => switchOff(root, state, []));
 }
 
-const has = (spots, [layer, head]) => spots.some(([l, h]) => l === layer && h === head);
+const includesSpot = (spots, [layer, head]) => spots.some(([l, h]) => l === layer && h === head);
 
-// Switches these heads off; or on, where all of them are off.
-function toggle(root, state, pressed) {
+// Switches these heads off; or on, if all of them are off.
+function toggle(root, state, spots) {
   const { played, most } = state.data;
-  const areOff = pressed.every((spot) => has(state.off, spot));
-  const others = state.off.filter((spot) => !has(pressed, spot));
-  const off = areOff ? others : [...others, ...pressed];
-  const known = !played || played.includes(asText(off, most));
-  switchOff(root, state, known ? off : areOff ? [] : pressed);
+  const areOff = spots.every((spot) => includesSpot(state.off, spot));
+  const remaining = state.off.filter((spot) => !includesSpot(spots, spot));
+  const spotsOff = areOff ? remaining : [...remaining, ...spots];
+  const isPlayed = !played || played.includes(asText(spotsOff, most));
+  switchOff(root, state, isPlayed ? spotsOff : areOff ? [] : spots);
 }
 
-function switchOff(root, state, off) {
-  state.off = off;
-  state.told = asText(off, state.data.most);
+function switchOff(root, state, spotsOff) {
+  state.off = spotsOff;
+  state.told = asText(spotsOff, state.data.most);
   root.classList.add("waiting");
   paintBoard(root, state); // at once; the numbers follow
   state.tell(state.told);
@@ -229,21 +227,21 @@ function paintBoard(root, { data, grid, off }) {
   for (let layer = 0; layer < data.layers; layer++) {
     for (let head = 0; head < data.heads; head++) {
       const cell = grid.at(layer, head),
-        out = has(off, [layer, head]),
+        out = includesSpot(off, [layer, head]),
         effect = data.effect[layer][head];
       paintCell(cell, effect / 3, out ? "off" : "");
       cell.setAttribute("aria-pressed", String(out));
       cell.title = `layer ${layer}, head ${head}: adds ${effect.toFixed(2)} × what a head of its layer does on average`;
       cell.setAttribute("aria-label", `${cell.title}. ${out ? "Switch it on" : "Switch it off"}`);
     }
-    const whole = off.filter(([l]) => l === layer).length === data.heads;
-    grid.sides[layer].setAttribute("aria-pressed", String(whole));
-    grid.sides[layer].title = `switch all heads of layer ${layer} ${whole ? "on" : "off"}`;
+    const isWholeLayer = off.filter(([l]) => l === layer).length === data.heads;
+    grid.sides[layer].setAttribute("aria-pressed", String(isWholeLayer));
+    grid.sides[layer].title = `switch all heads of layer ${layer} ${isWholeLayer ? "on" : "off"}`;
   }
   const names = off.map(([layer, head]) => `layer ${layer} head ${head}`);
-  const many = names.length > 3 ? `${names.length} heads` : names.join(", ");
+  const headNames = names.length > 3 ? `${names.length} heads` : names.join(", ");
   root.querySelector(".said").textContent = off.length
-    ? `off: ${many}`
+    ? `off: ${headNames}`
     : "Bright heads add much. Click one: it is switched off.";
   root.querySelector(".reset").hidden = !off.length;
   root.dataset.off = asText(off);
@@ -276,7 +274,7 @@ function paintPredictions(root, data, isOff) {
 
 const percent = (p) => `${(100 * p).toFixed(p < 0.0995 && p > 0 ? 1 : 0)} %`;
 
-// One small picture for each layer: how much every patch's token differs from what it would have been.
+// One small picture for each layer: the change of every patch's token.
 function paintFilm(root, state, data, isOff) {
   const film = root.querySelector(".film");
   const [rows, columns] = data.grid;
@@ -295,9 +293,9 @@ function paintFilm(root, state, data, isOff) {
     });
     film.replaceChildren(text("h3", "What the tokens lose, layer by layer"), text("p", "", "key"), ...frames);
   }
-  const most = `${Math.round(100 * data.ceiling)} % or more`;
+  const ceilingWords = `${Math.round(100 * data.ceiling)} % or more`;
   film.querySelector(".key").textContent = isOff
-    ? `how far each patch's token has moved, relative to its length: black nothing, yellow ${most}`
+    ? `how far each patch's token has moved, relative to its length: black nothing, yellow ${ceilingWords}`
     : "Switch a head off: these show how far each patch's token moves after each layer.";
   const bytes = Uint8Array.from(atob(data.maps), (c) => c.charCodeAt(0));
   [...film.querySelectorAll("figure")].forEach((frame, layer) => {
@@ -306,8 +304,8 @@ function paintFilm(root, state, data, isOff) {
     canvas.hidden = !isOff;
     paintMap(canvas, bytes.subarray(layer * rows * columns, (layer + 1) * rows * columns));
     const summary = data.summary ? `, ${data.summary.name} ${percent(data.summary.values[layer])}` : "";
-    const moved = isOff ? `: ${percent(data.means[layer])}${summary}` : "";
-    frame.querySelector("figcaption").textContent = `layer ${layer}${moved}`;
+    const meanWords = isOff ? `: ${percent(data.means[layer])}${summary}` : "";
+    frame.querySelector("figcaption").textContent = `layer ${layer}${meanWords}`;
     frame.classList.toggle("untouched", isOff && data.means[layer] === 0);
   });
 }

@@ -1,12 +1,11 @@
 // Plays the parts of a lesson's step in the browser, without Python. playground/lessons/parts.py describes the parts;
-// playground/serving/site_files.py writes which of them changes with which settings.
-//
-// A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
-// {script, styles, box, look, mount: the script where it is here already}}, read(file) and fileAt(file), plotly() → a
-// promise, set(changes), subject: somebody's own photograph that the step is shown on, as subject.js has it, or null,
-// stays: what is said then of a part that stays the sample's}. Every kind of part is a function of its place, of `get`,
-// which gives the part as it is with the present settings, of the lesson, and of a signal that ends when the step is
-// left; it gives {draw(), end()}.
+// playground/serving/site_files.py writes how they depend on the settings.
+// // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
+// {script, styles, box, look, mount: the script if it is loaded already}}, read(file) and fileAt(file), plotly() → a
+// promise, set(changes), subject: the person's own photograph for this step (see subject.js), or null, stays: the
+// sentence about parts that keep the sample's numbers}. Each kind of part is a function of its place, of `currentPart`,
+// which returns the part for the present settings, of the lesson, and of a signal that ends when the step is left; it
+// returns {draw(), end()}.
 
 import { withHeader } from "../core/container.js";
 import { wordsOf } from "../core/measures.js";
@@ -14,9 +13,9 @@ import { softmaxRow } from "../core/nine.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { askedOf, chartOf, dataOf, partOf, pictureOf } from "./subject.js";
 
-// Gives {draw, end}.
+// Returns {draw, end}.
 export default playParts;
-export function playParts(box, parts, lesson, left) {
+export function playParts(box, parts, lesson, signal) {
   lesson.data = {}; // of the drawings, by their names
   const places = parts.map((part) => {
     const place = document.createElement("div");
@@ -26,21 +25,21 @@ export function playParts(box, parts, lesson, left) {
   box.replaceChildren(...places);
   const played = parts.map((part, n) => {
     const place = part.stays && lesson.subject ? belowLine(places[n], lesson.stays) : places[n];
-    return playPart(place, part, lesson, left);
+    return playPart(place, part, lesson, signal);
   });
   const draw = () => {
-    for (const [n, part] of played.entries()) drawn(part, places[n], left);
+    for (const [n, part] of played.entries()) playIn(part, places[n], signal);
   };
   lesson.reveal = () => {
-    const guessed = (document.documentElement.dataset.guessed ?? "").split(" ");
+    const guessedIds = (document.documentElement.dataset.guessed ?? "").split(" ");
     for (const [n, place] of places.entries()) {
       const wasHidden = place.hidden;
-      place.hidden = Boolean(place.dataset.after) && !guessed.includes(place.dataset.after);
-      if (wasHidden && !place.hidden) drawn(played[n], place, left); // it has a size now
+      place.hidden = Boolean(place.dataset.after) && !guessedIds.includes(place.dataset.after);
+      if (wasHidden && !place.hidden) playIn(played[n], place, signal); // only now it has a size
     }
   };
   lesson.reveal();
-  addEventListener("guess-locked", lesson.reveal, { signal: left });
+  addEventListener("guess-locked", lesson.reveal, { signal: signal });
   return {
     draw,
     end() {
@@ -50,104 +49,108 @@ export function playParts(box, parts, lesson, left) {
 }
 
 // Draws a part. If its numbers can't be fetched, its place says why.
-const drawn = (part, place, left) =>
+const playIn = (part, place, signal) =>
   Promise.resolve(part.draw()).catch((error) => {
-    if (!left.aborted) (place.shadowRoot ?? place).textContent = error.says ?? "The numbers did not come: try again.";
+    if (!signal.aborted) (place.shadowRoot ?? place).textContent = error.says ?? "The numbers did not come: try again.";
   });
 
-function playPart(place, part, lesson, left) {
-  const get = part.kind === "each" ? () => asItIsNow(part, lesson) : () => part;
-  const { kind } = get();
+function playPart(place, part, lesson, signal) {
+  const currentPart = part.kind === "each" ? () => variantFor(part, lesson) : () => part;
+  const { kind } = currentPart();
   place.className = `lesson-${kind}`;
-  return PLAYED[kind](place, get, lesson, left);
+  return PLAYED[kind](place, currentPart, lesson, signal);
 }
 
 // An element inside `place`, below a line that says whose numbers these are.
-function belowLine(place, says) {
-  const [line, within] = ["p", "div"].map((tag) => document.createElement(tag));
+function belowLine(place, markup) {
+  const [line, box] = ["p", "div"].map((tag) => document.createElement(tag));
   line.className = "lesson-whose";
-  line.innerHTML = markedWords(says);
-  place.append(line, within);
-  return within;
+  line.innerHTML = markedWords(markup);
+  place.append(line, box);
+  return box;
 }
 
-// A part as it is with the present settings. Values that were not computed ahead are replaced by some that were; a
-// drawing is told which.
-function asItIsNow({ by, of, same }, { settings }) {
-  const wanted = by.map((name) => settings[name]);
-  const nearest = Object.keys(of)
+// A part for the present settings. Values that were not computed ahead are replaced by the nearest computed ones; a
+// drawing gets their list.
+function variantFor({ by, of, same }, { settings }) {
+  const wantedValues = by.map((name) => settings[name]);
+  const nearestVariant = Object.keys(of)
     .map((key) => ({ key, values: key.split(" | ") }))
-    .map(({ key, values }) => ({ key, values, same: values.filter((value, n) => value === wanted[n]).length }))
-    .reduce((best, one) => (one.same > best.same ? one : best));
-  for (const [n, value] of nearest.values.entries()) settings[by[n]] = value;
-  const part = of[nearest.key];
+    .map(({ key, values }) => ({ key, values, same: values.filter((value, n) => value === wantedValues[n]).length }))
+    .reduce((best, variant) => (variant.same > best.same ? variant : best));
+  for (const [n, value] of nearestVariant.values.entries()) settings[by[n]] = value;
+  const part = of[nearestVariant.key];
   return { ...part, ...(same && { data: { ...same, ...part.data } }), played: Object.keys(of) };
 }
 
 const typedSettings = ({ settings, options }) =>
   Object.fromEntries(
-    Object.entries(settings).map(([name, text]) => [name, options[name]?.find(([one]) => one === text)?.[1] ?? text]),
+    Object.entries(settings).map(([name, text]) => [
+      name,
+      options[name]?.find(([optionText]) => optionText === text)?.[1] ?? text,
+    ]),
   );
 
-const asText = ({ options }, name, value) => options[name]?.find(([, one]) => one === value)?.[0] ?? String(value);
+const asText = ({ options }, name, value) =>
+  options[name]?.find(([, optionValue]) => optionValue === value)?.[0] ?? String(value);
 
-// The index of a choice's present option; that of the default if the setting's value is not offered.
+// The index of a choice's present option; of the default if the setting's value is not offered.
 function chosenOption({ setting, options }, { settings, defaults }) {
-  const at = () => options.findIndex(([value]) => value === settings[setting]);
-  if (at() < 0) settings[setting] = defaults[setting];
-  return at();
+  const indexNow = () => options.findIndex(([value]) => value === settings[setting]);
+  if (indexNow() < 0) settings[setting] = defaults[setting];
+  return indexNow();
 }
 
-// Rewrites links of the app, whose settings stand after a ?, so that they lead to the same page of the folder.
+// Rewrites links of the app, whose settings follow a ?, so that they lead to the same page of the folder.
 const linked = (html) =>
   html.replace(/\[([^\]]+)\]\(\.\/(\w*)\?([^)\s]*)\)/g, (_, text, page, words) => {
     const address = page ? `page=${page}&amp;${words}` : words;
     return `<a href="#${address}">${text}</a>`;
   });
 
-// The part, or, if the lesson has a visitor's photograph, a promise of the part about that.
-const ofWhom = (part, { subject }) => (part.own && subject ? partOf(part, subject) : part);
+// The part itself, or a promise of the part about the visitor's photograph.
+const ownPart = (part, { subject }) => (part.own && subject ? partOf(part, subject) : part);
 
-// Shows the part, or the part that a promise resolves to, unless a newer one was shown meanwhile.
-function shownAs(get, lesson, left, show) {
-  let times = 0;
+// Shows the part, once its promise has resolved, unless a newer part was shown in the meantime.
+function shownAs(currentPart, lesson, signal, display) {
+  let callCount = 0;
   return {
     async draw() {
-      const [part, time] = [get(), ++times];
-      const whose = ofWhom(part, lesson);
-      if (whose === part) return show(part);
-      const shown = await whose;
-      if (time === times && !left.aborted) show(shown);
+      const [part, time] = [currentPart(), ++callCount];
+      const ownOrSample = ownPart(part, lesson);
+      if (ownOrSample === part) return display(part);
+      const ready = await ownOrSample;
+      if (time === callCount && !signal.aborted) display(ready);
     },
   };
 }
 
 const PLAYED = {
-  words: (place, get, lesson, left) =>
-    shownAs(get, lesson, left, (words) => {
+  words: (place, currentPart, lesson, signal) =>
+    shownAs(currentPart, lesson, signal, (words) => {
       place.classList.toggle("small", Boolean(words.small));
       place.innerHTML = linked(markedBlocks(wordsOf(words, lesson.subject?.pack)));
     }),
 
-  run: (place, get) => ({
+  run: (place, currentPart) => ({
     draw() {
-      place.innerHTML = markedBlocks(get().needs);
+      place.innerHTML = markedBlocks(currentPart().needs);
     },
   }),
 
-  ask: (place, get, lesson, left) => {
+  ask: (place, currentPart, lesson, signal) => {
     const question = () => {
-      const part = get();
+      const part = currentPart();
       return part.own && lesson.subject ? askedOf(part, lesson.subject) : { ...part, ...part.question };
     };
-    return mountedScript(place, "guess", lesson, left, question, () => lesson.reveal()); // it may be guessed already
+    return mountedScript(place, "guess", lesson, signal, question, () => lesson.reveal()); // it may be guessed already
   },
 
-  choice(place, get, lesson) {
-    const { setting, label, options } = get();
+  choice(place, currentPart, lesson) {
+    const { setting, label, options } = currentPart();
     place.setAttribute("role", "group");
     place.setAttribute("aria-label", label);
-    if (options.length < 2) place.style.display = "none"; // this page has one
+    if (options.length < 2) place.style.display = "none"; // one option is no choice
     const legend = document.createElement("span");
     legend.innerHTML = markedWords(label);
     const buttons = options.map(([value, words]) => {
@@ -159,33 +162,33 @@ const PLAYED = {
     place.append(legend, ...buttons);
     return {
       draw() {
-        const at = chosenOption(get(), lesson);
-        for (const [n, button] of buttons.entries()) button.setAttribute("aria-pressed", String(n === at));
+        const chosenIndex = chosenOption(currentPart(), lesson);
+        for (const [n, button] of buttons.entries()) button.setAttribute("aria-pressed", String(n === chosenIndex));
       },
     };
   },
 
-  slider(place, get, lesson) {
-    const { setting, label, options } = get();
+  slider(place, currentPart, lesson) {
+    const { setting, label, options } = currentPart();
     if (options.length < 2) place.style.display = "none";
     const line = document.createElement("label");
-    const [legend, shown] = [document.createElement("span"), document.createElement("output")];
+    const [legend, output] = [document.createElement("span"), document.createElement("output")];
     const dial = Object.assign(document.createElement("input"), { type: "range", min: 0, max: options.length - 1 });
     legend.innerHTML = markedWords(label);
-    line.append(legend, dial, shown);
+    line.append(legend, dial, output);
     dial.addEventListener("input", () => lesson.set({ [setting]: options[Number(dial.value)][0] }));
     place.append(line);
     return {
       draw() {
-        const at = chosenOption(get(), lesson);
-        dial.value = String(at);
-        shown.textContent = options[at]?.[1] ?? "";
+        const chosenIndex = chosenOption(currentPart(), lesson);
+        dial.value = String(chosenIndex);
+        output.textContent = options[chosenIndex]?.[1] ?? "";
       },
     };
   },
 
-  pick(place, get, lesson) {
-    const { setting, label, options } = get();
+  pick(place, currentPart, lesson) {
+    const { setting, label, options } = currentPart();
     const line = document.createElement("label");
     const [legend, list] = [document.createElement("span"), document.createElement("select")];
     legend.innerHTML = markedWords(label);
@@ -195,61 +198,63 @@ const PLAYED = {
     place.append(line);
     return {
       draw() {
-        list.selectedIndex = chosenOption(get(), lesson);
+        list.selectedIndex = chosenOption(currentPart(), lesson);
       },
     };
   },
 
-  picture: (place, get, { subject }, left, drawn = { times: 0 }) => ({
+  picture: (place, currentPart, { subject }, signal, counter = { times: 0 }) => ({
     async draw() {
-      const [part, time] = [get(), ++drawn.times];
+      const [part, time] = [currentPart(), ++counter.times];
       const { data, caption, width, words } = part.own && subject ? await pictureOf(part, subject) : part;
-      if (time !== drawn.times || left.aborted) return;
-      const [figure, said] = ["figure", "figcaption"].map((tag) => document.createElement(tag));
+      if (time !== counter.times || signal.aborted) return;
+      const [figure, captionElement] = ["figure", "figcaption"].map((tag) => document.createElement(tag));
       const image = Object.assign(new Image(), { src: data, alt: words });
       if (width) image.width = width;
-      said.innerHTML = markedWords(caption);
-      figure.append(image, ...(caption ? [said] : []));
+      captionElement.innerHTML = markedWords(caption);
+      figure.append(image, ...(caption ? [captionElement] : []));
       place.replaceChildren(figure);
     },
   }),
 
-  drawing(place, get, lesson, left) {
+  drawing(place, currentPart, lesson, signal) {
     const files = new Map(); // file → a promise of its bytes: the same bytes are the same data
-    const { name } = get();
-    return mountedScript(place, name, lesson, left, () => {
-      const { data, file, settings, played, own } = get();
-      const typed = typedSettings(lesson);
-      const begins = {
-        ...Object.fromEntries(settings.map((one) => [one, typed[one]])),
+    const { name } = currentPart();
+    return mountedScript(place, name, lesson, signal, () => {
+      const { data, file, settings, played, own: ownMeasures } = currentPart();
+      const values = typedSettings(lesson);
+      const start = {
+        ...Object.fromEntries(settings.map((setting) => [setting, values[setting]])),
         ...{ view_id: "here", microscope: "#", played },
       };
-      if (own && lesson.subject) return dataOf(own, lesson.subject, data).then((made) => begun(made, begins));
+      if (ownMeasures && lesson.subject)
+        return dataOf(ownMeasures, lesson.subject, data).then((ownData) => withStart(ownData, start));
       if (file && !files.has(file)) files.set(file, lesson.read(file));
-      if (file) return files.get(file).then((bytes) => begun(bytes, begins));
+      if (file) return files.get(file).then((bytes) => withStart(bytes, start));
       lesson.data[name] = data;
-      return { ...data, ...begins };
+      return { ...data, ...start };
     });
   },
 
-  exercise(place, get, lesson, left) {
-    const exerciseData = async () => ({ ...(await ofWhom(get(), lesson)), settings: { ...lesson.settings } });
-    return mountedScript(place, "exercise", lesson, left, exerciseData);
+  exercise(place, currentPart, lesson, signal) {
+    const exerciseData = async () => ({ ...(await ownPart(currentPart(), lesson)), settings: { ...lesson.settings } });
+    return mountedScript(place, "exercise", lesson, signal, exerciseData);
   },
 
-  chart(place, get, lesson, left) {
-    let [Plotly, times] = [null, 0];
+  chart(place, currentPart, lesson, signal) {
+    let [Plotly, callCount] = [null, 0];
     return {
       async draw() {
         Plotly = await lesson.plotly();
-        if (left.aborted || !place.clientWidth) return; // it is held back
-        const [{ figure, height, name, moves, own }, time] = [get(), ++times];
-        const theirs = { ...figure, data: figure.data.map((trace) => ({ ...trace })) };
-        const { data, layout } = own && lesson.subject ? await chartOf(theirs, own, lesson.subject) : theirs;
-        if (left.aborted || time !== times) return;
-        if (moves) {
-          const numbers = { ...moves.numbers, ...Object.assign({}, ...Object.values(lesson.data)) };
-          Object.assign(data.at(moves.trace), MOVES[moves.rule](typedSettings(lesson), numbers));
+        if (signal.aborted || !place.clientWidth) return; // it is hidden
+        const [{ figure, height, name, moves: canMove, own: ownMeasures }, time] = [currentPart(), ++callCount];
+        const sampleFigure = { ...figure, data: figure.data.map((trace) => ({ ...trace })) };
+        const { data, layout } =
+          ownMeasures && lesson.subject ? await chartOf(sampleFigure, ownMeasures, lesson.subject) : sampleFigure;
+        if (signal.aborted || time !== callCount) return;
+        if (canMove) {
+          const numbers = { ...canMove.numbers, ...Object.assign({}, ...Object.values(lesson.data)) };
+          Object.assign(data.at(canMove.trace), MOVES[canMove.rule](typedSettings(lesson), numbers));
         }
         Plotly.react(place, data, chartLayout(layout, height, place), chartConfig(name));
       },
@@ -257,48 +262,48 @@ const PLAYED = {
     };
   },
 
-  table: (place, get, lesson, left) =>
-    shownAs(get, lesson, left, ({ head, rows }) => {
+  table: (place, currentPart, lesson, signal) =>
+    shownAs(currentPart, lesson, signal, ({ head, rows }) => {
       const cells = (line, tag) => line.map((text) => `<${tag}>${markedWords(text)}</${tag}>`).join("");
       const lines = rows.map((line) => `<tr>${cells(line, "td")}</tr>`).join("");
       place.innerHTML = `<table><thead><tr>${cells(head, "th")}</tr></thead><tbody>${lines}</tbody></table>`;
     }),
 
-  code: (place, get) => ({
+  code: (place, currentPart) => ({
     draw() {
       const code = document.createElement("code");
-      code.textContent = get().text;
+      code.textContent = currentPart().text;
       const listing = document.createElement("pre");
       listing.append(code);
       place.replaceChildren(listing);
     },
   }),
 
-  fold(place, get, lesson, left) {
-    const [details, summary, within] = ["details", "summary", "div"].map((name) => document.createElement(name));
-    summary.innerHTML = markedWords(get().title);
-    details.append(summary, within);
+  fold(place, currentPart, lesson, signal) {
+    const [details, summary, box] = ["details", "summary", "div"].map((name) => document.createElement(name));
+    summary.innerHTML = markedWords(currentPart().title);
+    details.append(summary, box);
     place.append(details);
-    const played = PLAYED.row(within, get, lesson, left);
-    details.addEventListener("toggle", () => details.open && drawn(played, within, left)); // it has a size now
+    const played = PLAYED.row(box, currentPart, lesson, signal);
+    details.addEventListener("toggle", () => details.open && playIn(played, box, signal)); // only now it has a size
     return played;
   },
 
-  column: (place, get, lesson, left) => PLAYED.row(place, get, lesson, left),
+  column: (place, currentPart, lesson, signal) => PLAYED.row(place, currentPart, lesson, signal),
 
-  row(place, get, lesson, left) {
-    const { parts, shares } = get();
+  row(place, currentPart, lesson, signal) {
+    const { parts, shares } = currentPart();
     if (new Set(shares).size > 1) place.style.setProperty("--shares", shares.map((share) => `${share}fr`).join(" "));
     const played = parts.map((_, n) => {
       const cell = document.createElement("div");
       place.append(cell);
-      const { kind } = get().parts[n];
+      const { kind } = currentPart().parts[n];
       cell.className = `lesson-${kind}`;
-      return PLAYED[kind](cell, () => get().parts[n], lesson, left);
+      return PLAYED[kind](cell, () => currentPart().parts[n], lesson, signal);
     });
     return {
       draw() {
-        for (const [n, part] of played.entries()) drawn(part, place.children[n], left);
+        for (const [n, part] of played.entries()) playIn(part, place.children[n], signal);
       },
       end() {
         for (const part of played) part.end?.();
@@ -308,44 +313,44 @@ const PLAYED = {
 };
 
 // Adds the host's settings and links to a drawing's data.
-const begun = (data, begins) => (data instanceof Uint8Array ? withHeader(data, begins) : { ...data, ...begins });
+const withStart = (data, start) => (data instanceof Uint8Array ? withHeader(data, start) : { ...data, ...start });
 
 // Mounts one of our scripts in its own shadow root, as in the app, so that other parts' styles don't reach it.
-function mountedScript(place, name, lesson, left, dataOf, then = () => {}) {
-  const { script, styles, box, look = "", mount: here } = lesson.scripts[name];
-  const within = place.attachShadow({ mode: "open" });
+function mountedScript(place, name, lesson, signal, dataOf, afterMount = () => {}) {
+  const { script, styles, box, look: className = "", mount: builtIn } = lesson.scripts[name];
+  const shadow = place.attachShadow({ mode: "open" });
   const root = document.createElement("div");
-  root.className = `${box} ${look}`.trim();
+  root.className = `${box} ${className}`.trim();
   root.dataset[box] = "";
-  within.append(root);
-  const coming = Promise.all([
-    here ? { default: here } : import(lesson.fileAt(script)),
+  shadow.append(root);
+  const loading = Promise.all([
+    builtIn ? { default: builtIn } : import(lesson.fileAt(script)),
     styles && lesson.read(styles),
   ]).then(([{ default: mount }, text]) => {
     const sheet = new CSSStyleSheet();
     if (text) sheet.replaceSync(new TextDecoder().decode(text));
-    within.adoptedStyleSheets = [sheet];
+    shadow.adoptedStyleSheets = [sheet];
     return mount;
   });
   const setStateValue = (setting, value) => {
     const changes = setting === "settings" ? value : { [setting]: value };
-    const known = Object.entries(changes).filter(([one]) => one in lesson.settings);
-    const texts = known.map(([one, told]) => [one, asText(lesson, one, told)]);
+    const knownChanges = Object.entries(changes).filter(([name]) => name in lesson.settings);
+    const texts = knownChanges.map(([name, newValue]) => [name, asText(lesson, name, newValue)]);
     lesson.set(Object.fromEntries(texts));
   };
-  let times = 0;
+  let callCount = 0;
   const part = {
     end: null,
     async draw() {
-      const time = ++times;
-      const [mount, data] = await Promise.all([coming, dataOf()]);
-      if (left.aborted || time !== times) return;
-      const close = mount({ data, parentElement: within, setStateValue });
+      const time = ++callCount;
+      const [mount, data] = await Promise.all([loading, dataOf()]);
+      if (signal.aborted || time !== callCount) return;
+      const close = mount({ data, parentElement: shadow, setStateValue });
       part.end = () => {
-        within.__drawing?.tellNow(); // reports a choice even if the reader leaves at once
+        shadow.__drawing?.tellNow(); // reports a choice even if the reader leaves at once
         close?.();
       };
-      then();
+      afterMount();
     },
   };
   return part;
@@ -373,12 +378,12 @@ function chartLayout(layout, height, place) {
       yaxis: axis,
     },
   };
-  const around = { margin: { l: 8, r: 8, t: 36, b: 8 }, hoverlabel: { align: "left" } };
-  return { ...structuredClone(layout), ...around, template, height, autosize: true };
+  const margins = { margin: { l: 8, r: 8, t: 36, b: 8 }, hoverlabel: { align: "left" } };
+  return { ...structuredClone(layout), ...margins, template, height, autosize: true };
 }
 
 // Points of charts that follow a drawing's settings (playground/lessons/parts.py, Moves). A rule takes the settings and
-// the numbers of chart and drawing, and gives what the point's trace has.
+// the numbers of chart and drawing, and returns the point's trace.
 
 const THREE_DIGITS = { deviation: 2, entropy: 2, peak: 3 };
 const QUANTITY_SAYS = {

@@ -1,9 +1,8 @@
-// A weight beside what it carries: for the patch under the cursor, its weights and weight × ‖W_O v‖; and below them a
-// mixing desk of its largest weights.
-//
-// data: the container of playground/pack with {id, layer, patch: which asks at first, desk: a sentence with holes,
-// look, sections: {pack, image}}. The pack holds this one layer. Out goes the setting "look", "layer.head.row.column".
-// It reports `tops`, the patches with the two tags, once somebody has chosen a patch.
+// A weight beside the value that it carries: for the patch under the cursor, its weights and weight × ‖W_O v‖; below
+// them a mixing desk of its largest weights.
+// // data: the container of playground/pack with {id, layer, patch: the first query, desk: a sentence with holes, look,
+// sections: {pack, image}}. The pack holds only this layer. It sends the setting "look", "layer.head.row.column". It
+// reports `tops`, the patches with the two tags, once a person has chosen a patch.
 
 import { ROLES } from "../core/colours.js";
 import { largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";
@@ -30,7 +29,7 @@ const CARRIED = `<label class="head">Head <input type="range" min="0" data-ref="
 
 function createCarried(stage) {
   stage.root.innerHTML = CARRIED;
-  const it = Object.seal({
+  const state = Object.seal({
     stage,
     canvases: ["weight", "arrives"].map(stage.find),
     id: null, //       of the layer and the picture
@@ -39,60 +38,62 @@ function createCarried(stage) {
     bitmap: null,
     photo: null,
     prints: [], //     one for each of the two canvases
-    rows: [], //       of the patch that asks, (tokens,) each: its weights, and what arrives as shares of their sum
+    rows: [], //       of the asking patch, (tokens,) each: its weights, and the contributions as shares of their sum
     head: 0,
-    patch: 0, //       which is chosen
-    hover: -1, //      the patch under the cursor, which goes before
-    chosen: false, //  somebody chose a patch
-    shown: null, //    what was drawn last, in numbers
+    patch: 0, //       the chosen patch
+    hover: -1, //      the patch under the cursor, which has priority
+    chosen: false, //  whether a person chose a patch
+    shown: null, //    the last drawn numbers
   });
-  stage.find("head").addEventListener("input", (event) => choose(it, { head: Number(event.target.value) }));
-  for (const canvas of it.canvases) {
+  stage.find("head").addEventListener("input", (event) => choose(state, { head: Number(event.target.value) }));
+  for (const canvas of state.canvases) {
     canvas.addEventListener("pointermove", (event) => {
-      it.hover = patchUnder(it, canvas, event);
+      state.hover = patchUnder(state, canvas, event);
       stage.redraw();
     });
     canvas.addEventListener("pointerleave", () => {
-      it.hover = -1;
+      state.hover = -1;
       stage.redraw();
     });
-    canvas.addEventListener("click", (event) => choose(it, { patch: patchUnder(it, canvas, event), chosen: true }));
+    canvas.addEventListener("click", (event) =>
+      choose(state, { patch: patchUnder(state, canvas, event), chosen: true }),
+    );
   }
   return {
-    take: (data) => take(it, data),
-    paint: () => it.bitmap && paint(it),
-    read: () => it.shown,
+    take: (data) => takeMixture(state, data),
+    paint: () => state.bitmap && paintMixture(state),
+    read: () => state.shown,
   };
 }
 
-function take(it, data) {
+function takeMixture(state, data) {
   const { header, section } = openContainer(data);
-  const { find, heeds } = it.stage;
-  if (it.id !== header.id) {
+  const { find, heeds } = state.stage;
+  if (state.id !== header.id) {
     const pack = unpack(section("pack"));
-    Object.assign(it, { id: header.id, header, pack, bitmap: null, photo: null, patch: header.patch });
-    it.rows = [new Float32Array(pack.tokens), new Float32Array(pack.tokens)];
+    Object.assign(state, { id: header.id, header, pack, bitmap: null, photo: null, patch: header.patch });
+    state.rows = [new Float32Array(pack.tokens), new Float32Array(pack.tokens)];
     find("head").max = String(pack.heads - 1);
     decodeJpeg(section("image")).then((bitmap) => {
-      if (it.pack !== pack) return;
-      it.bitmap = bitmap;
-      it.stage.redraw();
+      if (state.pack !== pack) return;
+      state.bitmap = bitmap;
+      state.stage.redraw();
     });
   }
   if (!heeds("look", header.look) || !header.look) return;
   const [, head, row, column] = header.look.split(".").map(Number);
-  const { rows, columns, heads } = it.pack;
-  it.head = Math.min(heads - 1, head);
-  it.patch = Math.min(rows - 1, row) * columns + Math.min(columns - 1, column);
-  it.chosen = true;
+  const { rows, columns, heads } = state.pack;
+  state.head = Math.min(heads - 1, head);
+  state.patch = Math.min(rows - 1, row) * columns + Math.min(columns - 1, column);
+  state.chosen = true;
 }
 
-function choose(it, change) {
-  Object.assign(it, change);
-  const { columns } = it.pack;
-  const look = [it.header.layer, it.head, Math.floor(it.patch / columns), it.patch % columns];
-  it.stage.tell("look", look.join("."));
-  it.stage.redraw();
+function choose(state, change) {
+  Object.assign(state, change);
+  const { columns } = state.pack;
+  const viewNumbers = [state.header.layer, state.head, Math.floor(state.patch / columns), state.patch % columns];
+  state.stage.tell("look", viewNumbers.join("."));
+  state.stage.redraw();
 }
 
 function patchUnder({ pack }, canvas, event) {
@@ -100,80 +101,80 @@ function patchUnder({ pack }, canvas, event) {
   return patchAt(x / canvas.clientWidth, y / canvas.clientHeight, pack.rows, pack.columns);
 }
 
-function paint(it) {
-  const { pack, head, header, rows } = it;
-  const { find } = it.stage;
-  const [weights, arriving] = rows;
-  const front = pack.prefixCount;
-  const patch = it.hover >= 0 ? it.hover : it.patch;
+function paintMixture(state) {
+  const { pack, head, header, rows } = state;
+  const { find } = state.stage;
+  const [weights, contributions] = rows;
+  const prefixCount = pack.prefixCount;
+  const patch = state.hover >= 0 ? state.hover : state.patch;
   const { norms } = layerOf(pack, header.layer);
-  rowInto(weights, 0, pack, header.layer, head, front + patch, pack.scale);
-  weighInto(arriving, 0, weights, norms, head * pack.tokens, pack.tokens);
-  const all = sumOf(arriving, 0, pack.tokens); // as shares, so that both pictures have the same colours
-  for (let token = 0; token < pack.tokens; token++) arriving[token] /= all || 1;
-  const tops = rows.map((shares) => largestIndex(shares, front, pack.tokens) - front);
-  const domain = { low: 0, high: Math.max(...rows.map((one) => exposure(one, front, pack.tokens))), log: false };
-  for (const [i, shares] of rows.entries()) paintOne(it, i, shares, patch, tops[i], domain);
+  rowInto(weights, 0, pack, header.layer, head, prefixCount + patch, pack.scale);
+  weighInto(contributions, 0, weights, norms, head * pack.tokens, pack.tokens);
+  const total = sumOf(contributions, 0, pack.tokens); // as shares, so that both pictures have the same colours
+  for (let token = 0; token < pack.tokens; token++) contributions[token] /= total || 1;
+  const tops = rows.map((shares) => largestIndex(shares, prefixCount, pack.tokens) - prefixCount);
+  const domain = { low: 0, high: Math.max(...rows.map((row) => exposure(row, prefixCount, pack.tokens))), log: false };
+  for (const [i, shares] of rows.entries()) paintPanel(state, i, shares, patch, tops[i], domain);
   find("head").value = String(head);
   find("headNow").textContent = String(head);
-  const [most, adds] = tops.map((top) => placeOf(pack, top));
+  const [weighted, adding] = tops.map((top) => placeOf(pack, top));
   find("verdict").textContent =
     tops[0] === tops[1]
       ? `Patch ${placeOf(pack, patch)}: the most-weighted patch is also the one that contributes most.`
-      : `Patch ${placeOf(pack, patch)}: the most-weighted patch is ${most}, but ${adds} contributes most.`;
-  const loud = norms.subarray(head * pack.tokens, (head + 1) * pack.tokens);
-  const desk = deskOf(find("desk"), weights, loud, pack);
+      : `Patch ${placeOf(pack, patch)}: the most-weighted patch is ${weighted}, but ${adding} contributes most.`;
+  const valueNorms = norms.subarray(head * pack.tokens, (head + 1) * pack.tokens);
+  const desk = deskOf(find("desk"), weights, valueNorms, pack);
   const [row, column] = [Math.floor(patch / pack.columns), patch % pack.columns];
-  const filled = { tokens: pack.tokens.toLocaleString("en"), channels: desk.length, row, column, head };
-  const numbers = { ...filled, layer: header.layer };
+  const holes = { tokens: pack.tokens.toLocaleString("en"), channels: desk.length, row, column, head };
+  const numbers = { ...holes, layer: header.layer };
   find("deskSays").innerHTML = markedWords(header.desk.replace(/\{(\w+)\}/g, (_, name) => numbers[name]));
-  it.shown = { layer: header.layer, head, patch, tops, desk, weights: [...weights], arriving: [...arriving] };
-  if (it.chosen) reportNumbers("carried", { tops });
+  state.shown = { layer: header.layer, head, patch, tops, desk, weights: [...weights], arriving: [...contributions] };
+  if (state.chosen) reportNumbers("carried", { tops });
 }
 
 const placeOf = (pack, patch) => `(${Math.floor(patch / pack.columns)}, ${patch % pack.columns})`;
 
-function paintOne(it, i, shares, patch, top, domain) {
-  const { pack } = it,
-    canvas = it.canvases[i];
-  const [high, wide] = pack.header.size ?? [pack.rows, pack.columns];
-  const { context, ratio } = sheetOf(canvas, Math.round((canvas.clientWidth * high) / wide));
+function paintPanel(state, i, shares, patch, top, domain) {
+  const { pack } = state,
+    canvas = state.canvases[i];
+  const [high, sizeWide] = pack.header.size ?? [pack.rows, pack.columns];
+  const { context, ratio } = sheetOf(canvas, Math.round((canvas.clientWidth * high) / sizeWide));
   const { width, height } = canvas;
-  if (it.photo?.width !== width) {
-    it.photo = makePhoto(it.bitmap, width, height);
-    it.prints = it.canvases.map(() => makePrint(it.photo));
+  if (state.photo?.width !== width) {
+    state.photo = makePhoto(state.bitmap, width, height);
+    state.prints = state.canvases.map(() => makePrint(state.photo));
   }
-  printHeat(it.prints[i], shares, pack.prefixCount, pack.rows, pack.columns, domain);
+  printHeat(state.prints[i], shares, pack.prefixCount, pack.rows, pack.columns, domain);
   const text = percent(shares[pack.prefixCount + top]);
   const tag = { patch: top, text, colour: i ? "#009E73" : "#D55E00" };
   const marks = { rows: pack.rows, columns: pack.columns, grid: false, mark: patch, tag };
   context.save();
   context.setTransform(1, 0, 0, 1, 0, 0);
-  drawPicture(context, width, height, it.prints[i].canvas, marks, ratio);
+  drawPicture(context, width, height, state.prints[i].canvas, marks, ratio);
   context.restore();
   const prefix = sumOf(shares, 0, pack.prefixCount);
-  const others = pack.prefixCount ? ` · class token and registers: ${percent(prefix)}` : "";
-  canvas.nextElementSibling.textContent = `most: ${placeOf(pack, top)}, ${text}${others}`;
+  const prefixNote = pack.prefixCount ? ` · class token and registers: ${percent(prefix)}` : "";
+  canvas.nextElementSibling.textContent = `most: ${placeOf(pack, top)}, ${text}${prefixNote}`;
 }
 
 export function carried(component) {
   return keepDrawing(component, createCarried);
 }
 
-// Bars with a name below and a number above, as elements: a mixing desk of the largest weights of a row, and the
-// scores and weights of the step after it.
+// Bars with a name below and a number above, as elements: a mixing desk of the largest weights of a row, and the scores
+// and weights of the step after it.
 
 const CHANNELS = 8;
-export const WEIGHTS = "#B63679"; // of magma, as weights are
+export const WEIGHTS = "#B63679"; // of magma, like weights
 
-// Draws the desk into its place; gives [{name, weight, loud, heard}].
-export function deskOf(place, weights, loud, pack) {
-  const largest = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, CHANNELS);
-  const desk = largest.map((token) => ({
+// Draws the desk into its place; returns [{name, weight, loud, heard}].
+export function deskOf(place, weights, valueNorms, pack) {
+  const largestTokens = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, CHANNELS);
+  const desk = largestTokens.map((token) => ({
     name: nameOf(token, pack),
     weight: weights[token],
-    loud: loud[token],
-    heard: weights[token] * loud[token],
+    loud: valueNorms[token],
+    heard: weights[token] * valueNorms[token],
   }));
   const names = desk.map(({ name }) => name);
   const groups = [
@@ -194,25 +195,25 @@ function nameOf(token, { prefix, prefixCount, columns }) {
   return patch < 0 ? prefix[token] : `${Math.floor(patch / columns)},${patch % columns}`;
 }
 
-// `most`: the value of a bar of full height; bars go down from zero where a value is negative.
-export function barsOf({ title, names, values, colour, text, most = Math.max(...values, 0) }) {
+// `most`: the value of a bar of full height; bars of negative values go down from zero.
+export function barsOf({ title, names, values, colour, text, most: maximum = Math.max(...values, 0) }) {
   const figure = document.createElement("figure");
   const caption = document.createElement("figcaption");
   caption.innerHTML = `<b>${title}</b>`;
   const box = document.createElement("div");
   box.className = "bars";
-  const least = Math.min(0, ...values.filter(Number.isFinite));
-  const range = most - least || 1;
+  const minimum = Math.min(0, ...values.filter(Number.isFinite));
+  const range = maximum - minimum || 1;
   for (const [n, value] of values.entries()) {
     const [column, number, bar, name] = ["div", "b", "i", "span"].map((tag) => document.createElement(tag));
-    const drawn = Number.isFinite(value) ? value : 0;
+    const height = Number.isFinite(value) ? value : 0;
     number.textContent = text(value);
     name.textContent = names[n];
     bar.style.background = colour;
-    bar.style.height = `${(100 * Math.abs(drawn)) / range}%`;
-    bar.style.bottom = `${(100 * (Math.min(0, drawn) - least)) / range}%`;
-    number.style.bottom = `${(100 * (Math.max(0, drawn) - least)) / range}%`;
-    column.style.setProperty("--zero", `${(100 * -least) / range}%`);
+    bar.style.height = `${(100 * Math.abs(height)) / range}%`;
+    bar.style.bottom = `${(100 * (Math.min(0, height) - minimum)) / range}%`;
+    number.style.bottom = `${(100 * (Math.max(0, height) - minimum)) / range}%`;
+    column.style.setProperty("--zero", `${(100 * -minimum) / range}%`);
     column.append(bar, number);
     const channel = document.createElement("div");
     channel.append(column, name);
@@ -222,10 +223,9 @@ export function barsOf({ title, names, values, colour, text, most = Math.max(...
   return figure;
 }
 
-// Three scores that can be set, e to their power, and the weights: with and without subtracting the largest score.
-//
-// data: {says: a sentence with the hole `broken`, broken and whole: what fills it, the first with the hole `sum`, and
-// the setting scores, "8_0_-8"}. Out goes that setting. It reports {scores, naive, weights}.
+// Three scores with dials, e to their power, and the weights: with and without subtracting the largest score.
+// // data: {says: a sentence with the hole `broken`, broken and whole: texts for the hole, the first with the hole
+// `sum`, and the setting scores, "8_0_-8"}. It sends that setting, and reports {scores, naive, weights}.
 
 const NAMES = ["A", "B", "C"];
 const [LEAST, MOST] = [-100, 1000];
@@ -246,7 +246,7 @@ export function numberText(x) {
 
 function createScores(stage) {
   stage.root.innerHTML = SCORES;
-  let sent = null;
+  let sentData = null;
   let scores = [0, 0, 0];
   for (const [n, name] of NAMES.entries())
     stage.find(name).addEventListener("input", (event) => {
@@ -256,18 +256,18 @@ function createScores(stage) {
     });
   return {
     take: (data) => {
-      sent = data;
+      sentData = data;
       if (stage.heeds("scores", data.scores)) scores = data.scores.split("_").map(setScore);
     },
-    paint: () => paintScores(stage, scores, sent),
+    paint: () => paintScores(stage, scores, sentData),
     read: () => ({ scores, ...powersOf(scores) }),
   };
 }
 
 const setScore = (text) => Math.min(MOST, Math.max(LEAST, Number(text)));
 
-function paintScores({ find }, scores, { says, broken, whole }) {
-  const { plain, naive, stable, weights } = powersOf(scores);
+function paintScores({ find }, scores, { says: template, broken: brokenWords, whole: wholeWords }) {
+  const { plain: exponentials, naive: naiveShares, stable, weights } = powersOf(scores);
   const asText = (score) => String(score).replace("-", "−");
   for (const [n, name] of NAMES.entries()) {
     find(name).value = String(scores[n]);
@@ -285,15 +285,15 @@ function paintScores({ find }, scores, { says, broken, whole }) {
     }),
   );
   const lines = NAMES.map((name, n) => {
-    const cells = [plain, naive, stable].map((numbers) => numberText(numbers[n]));
+    const cells = [exponentials, naiveShares, stable].map((numbers) => numberText(numbers[n]));
     return [name, asText(scores[n]), ...cells, `**${numberText(weights[n])}**`];
   });
   const line = (cells, tag) => `<tr>${cells.map((cell) => `<${tag}>${markedWords(cell)}</${tag}>`).join("")}</tr>`;
   find("table").innerHTML = line(HEAD, "th") + lines.map((cells) => line(cells, "td")).join("");
-  const sum = numberText(naive.reduce((a, b) => a + b, 0));
-  const which = isBroken(naive) ? broken.replace("{sum}", sum) : whole;
-  find("says").innerHTML = markedBlocks(says.replace("{broken}", which));
-  reportNumbers("scores", { scores: [...scores], naive: [...naive], weights: [...weights] });
+  const sum = numberText(naiveShares.reduce((a, b) => a + b, 0));
+  const verdict = isBroken(naiveShares) ? brokenWords.replace("{sum}", sum) : wholeWords;
+  find("says").innerHTML = markedBlocks(template.replace("{broken}", verdict));
+  reportNumbers("scores", { scores: [...scores], naive: [...naiveShares], weights: [...weights] });
 }
 
 export function scores(component) {

@@ -1,6 +1,5 @@
 // A mask: the scores of nine tokens, the same with −∞ where a token must not look, and their softmax.
-//
-// data: {arrows: "20_0_…", mask: "" | "causal" | "BE"}. Out goes the setting "mask"; it reports the same.
+// // data: {arrows: "20_0_…", mask: "" | "causal" | "BE"}. It sends the setting "mask", and reports the same.
 
 import { ROLES } from "../core/colours.js";
 import { onReport, reportNumbers, reportsHere } from "../core/guesses.js";
@@ -29,7 +28,7 @@ const MASKS = `
 
 function createMasks(stage) {
   stage.root.innerHTML = MASKS;
-  const it = Object.seal({
+  const state = Object.seal({
     stage,
     canvases: ["scores", "masked", "weights"].map(stage.find),
     arrows: null, //      see core/nine.js
@@ -38,9 +37,9 @@ function createMasks(stage) {
     refused: false, //    the last click would have hidden every token
   });
   const choose = (mask) => {
-    it.refused = mask.length === TOKENS && mask !== "causal";
-    if (!it.refused) {
-      it.mask = mask;
+    state.refused = mask.length === TOKENS && mask !== "causal";
+    if (!state.refused) {
+      state.mask = mask;
       stage.tell("mask", mask);
       reportNumbers("masks", { mask });
     }
@@ -48,17 +47,19 @@ function createMasks(stage) {
   };
   for (const button of stage.root.querySelectorAll("[data-letter]")) {
     button.addEventListener("click", () => {
-      const hidden = it.mask === "causal" ? "" : it.mask,
+      const hiddenLetters = state.mask === "causal" ? "" : state.mask,
         { letter } = button.dataset;
-      choose([...LETTERS].filter((l) => (l === letter ? !hidden.includes(l) : hidden.includes(l))).join(""));
+      choose(
+        [...LETTERS].filter((l) => (l === letter ? !hiddenLetters.includes(l) : hiddenLetters.includes(l))).join(""),
+      );
     });
   }
   for (const button of stage.root.querySelectorAll("[data-mask]"))
     button.addEventListener("click", () => choose(button.dataset.mask));
-  for (const canvas of it.canvases) {
+  for (const canvas of state.canvases) {
     const point = (event) => {
       const cell = cellUnder(...spotOf(event, canvas), canvas.clientWidth, TOKENS);
-      if (cell) it.marked = cell;
+      if (cell) state.marked = cell;
       stage.redraw();
     };
     canvas.addEventListener("pointermove", point);
@@ -66,41 +67,41 @@ function createMasks(stage) {
   }
   return {
     take: (data) => {
-      it.arrows = readArrows(data.arrows);
-      if (stage.heeds("mask", data.mask)) it.mask = data.mask;
-      reportNumbers("masks", { mask: it.mask });
+      state.arrows = readArrows(data.arrows);
+      if (stage.heeds("mask", data.mask)) state.mask = data.mask;
+      reportNumbers("masks", { mask: state.mask });
     },
-    paint: (theme) => paintMasks(it, theme),
-    read: () => ({ mask: it.mask, weights: Array.from(weightsOf(maskedOf(scoresOf(it.arrows), it.mask))) }),
+    paint: (theme) => paintMasks(state, theme),
+    read: () => ({ mask: state.mask, weights: Array.from(weightsOf(maskedOf(scoresOf(state.arrows), state.mask))) }),
   };
 }
 
-function paintMasks(it, theme) {
-  const { root } = it.stage;
+function paintMasks(state, theme) {
+  const { root } = state.stage;
   for (const button of root.querySelectorAll("[data-letter]")) {
-    button.setAttribute("aria-pressed", String(it.mask !== "causal" && it.mask.includes(button.dataset.letter)));
+    button.setAttribute("aria-pressed", String(state.mask !== "causal" && state.mask.includes(button.dataset.letter)));
   }
   for (const button of root.querySelectorAll("[data-mask]"))
-    button.setAttribute("aria-pressed", String(button.dataset.mask === it.mask));
-  const scores = scoresOf(it.arrows),
-    masked = maskedOf(scores, it.mask),
-    weights = weightsOf(masked);
-  [scores, masked, weights].forEach((values, place) => {
-    const { context, width } = sheetOf(it.canvases[place], it.canvases[place].clientWidth);
-    drawMatrix(context, width, TOKENS, { values, reach: place === 2 ? null : 6 }, it.marked, theme, {
+    button.setAttribute("aria-pressed", String(button.dataset.mask === state.mask));
+  const scores = scoresOf(state.arrows),
+    maskedScores = maskedOf(scores, state.mask),
+    weights = weightsOf(maskedScores);
+  [scores, maskedScores, weights].forEach((values, place) => {
+    const { context, width } = sheetOf(state.canvases[place], state.canvases[place].clientWidth);
+    drawMatrix(context, width, TOKENS, { values, reach: place === 2 ? null : 6 }, state.marked, theme, {
       query: ROLES.query,
       key: ROLES.key,
     });
   });
-  it.stage.find("sum").innerHTML = it.refused
+  state.stage.find("sum").innerHTML = state.refused
     ? "One token must stay: a row of nothing but −∞ would be 0 / 0."
-    : rowInWords(it, masked, weights);
+    : rowInWords(state, maskedScores, weights);
 }
 
-function rowInWords(it, masked, weights) {
-  const { row } = it.marked;
-  const scores = masked.subarray(row * TOKENS, (row + 1) * TOKENS);
-  const column = it.marked.column >= 0 ? it.marked.column : Math.max(0, scores.indexOf(-Infinity));
+function rowInWords(state, maskedScores, weights) {
+  const { row } = state.marked;
+  const scores = maskedScores.subarray(row * TOKENS, (row + 1) * TOKENS);
+  const column = state.marked.column >= 0 ? state.marked.column : Math.max(0, scores.indexOf(-Infinity));
   const powers = Array.from(scores, (score) =>
     score === -Infinity ? "e<sup>−∞</sup>" : `e<sup>${signedText(score, 1)}</sup>`,
   );
@@ -118,10 +119,10 @@ export function masks(component) {
   return keepDrawing(component, createMasks);
 }
 
-// What each of nine tokens receives, its row of weights times the values: as a table and as a layer of neurons.
-//
-// data: {arrows: "20_0_…", values: [nine numbers], letters: [nine], nearly: a value above it counts as large}. It
-// follows the drawing of the arrows while they are dragged, and reports what is received.
+// The vector that each of nine tokens receives, its row of weights times the values: as a table and as a layer of
+// neurons.
+// // data: {arrows: "20_0_…", values: [nine numbers], letters: [nine], nearly: a value above it counts as large}. It
+// follows the drawing of the arrows while they are dragged, and reports the received values.
 
 const HIGH = 300; // px
 const SIDE = 86; // px: letters and numbers beside the neurons
@@ -135,32 +136,33 @@ const line = (name, cells) =>
 
 function createReceived({ root, find, redraw }) {
   root.innerHTML = RECEIVED;
-  const end = new AbortController();
-  let latest = null;
-  const arrowsNow = () => readArrows(reportsHere().arrows?.arrows ?? latest.arrows);
+  const controller = new AbortController();
+  let latestData = null;
+  const arrowsNow = () => readArrows(reportsHere().arrows?.arrows ?? latestData.arrows);
   const report = () =>
-    latest && reportNumbers("received", { received: Array.from(receivedOf(arrowsNow(), latest.values)), ...latest });
+    latestData &&
+    reportNumbers("received", { received: Array.from(receivedOf(arrowsNow(), latestData.values)), ...latestData });
   onReport(({ detail }) => {
-    if (detail !== "arrows" || !latest) return;
+    if (detail !== "arrows" || !latestData) return;
     report();
     redraw();
-  }, end.signal);
+  }, controller.signal);
   return {
     take: (data) => {
-      latest = data;
+      latestData = data;
       report();
       redraw();
     },
     paint: (theme) => {
-      const { letters, values } = latest;
-      const received = Array.from(receivedOf(arrowsNow(), values), (number) => number.toFixed(1));
-      const taken = received.map((number) => `<b>${number}</b>`);
+      const { letters, values } = latestData;
+      const receivedTexts = Array.from(receivedOf(arrowsNow(), values), (number) => number.toFixed(1));
+      const cells = receivedTexts.map((number) => `<b>${number}</b>`);
       root.querySelector("table").innerHTML =
-        line("token", letters) + line("value, given", values) + line("received", taken);
-      paintNeurons(find("neurons"), arrowsNow(), { letters, values, received }, theme);
+        line("token", letters) + line("value, given", values) + line("received", cells);
+      paintNeurons(find("neurons"), arrowsNow(), { letters, values, received: receivedTexts }, theme);
     },
-    read: () => Array.from(receivedOf(arrowsNow(), latest.values)),
-    end: () => end.abort(),
+    read: () => Array.from(receivedOf(arrowsNow(), latestData.values)),
+    end: () => controller.abort(),
   };
 }
 
@@ -169,11 +171,15 @@ function paintNeurons(canvas, arrows, { letters, values, received }, theme) {
   const weights = weightsOf(scoresOf(arrows));
   const y = (token) => ((token + 0.5) * height) / TOKENS;
   const [left, right] = [SIDE, width - SIDE];
-  const all = Array.from(weights, (weight, at) => ({ weight, asks: Math.floor(at / TOKENS), asked: at % TOKENS }));
-  for (const { weight, asks, asked } of all.sort((a, b) => a.weight - b.weight)) {
+  const pairs = Array.from(weights, (weight, index) => ({
+    weight,
+    asks: Math.floor(index / TOKENS),
+    asked: index % TOKENS,
+  }));
+  for (const { weight, asks: query, asked: key } of pairs.sort((a, b) => a.weight - b.weight)) {
     context.beginPath();
-    context.moveTo(left, y(asked));
-    context.lineTo(right, y(asks));
+    context.moveTo(left, y(key));
+    context.lineTo(right, y(query));
     context.globalAlpha = Math.min(1, 0.05 + 1.6 * weight);
     context.lineWidth = 0.5 + 8 * weight;
     context.strokeStyle = magmaCss(0.5);
@@ -183,7 +189,7 @@ function paintNeurons(canvas, arrows, { letters, values, received }, theme) {
   context.font = `14px ${theme.font}`;
   context.textBaseline = "middle";
   for (let token = 0; token < TOKENS; token++) {
-    for (const [x, text, align, by] of [
+    for (const [x, text, align, shift] of [
       [left, `${letters[token]}  ${values[token]}`, "right", -16],
       [right, `${letters[token]}  ${received[token]}`, "left", 16],
     ]) {
@@ -193,7 +199,7 @@ function paintNeurons(canvas, arrows, { letters, values, received }, theme) {
       context.fill();
       context.fillStyle = theme.ink;
       context.textAlign = align;
-      context.fillText(text, x + by, y(token));
+      context.fillText(text, x + shift, y(token));
     }
   }
   context.textAlign = "left";

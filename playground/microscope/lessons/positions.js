@@ -1,8 +1,7 @@
 // The position embedding: the table, the similarity of the patch under the cursor to all others, and such a map for
 // every patch, in a grid.
-//
-// data: bytes, a container whose header says id, grid, width, kind, place ("row,column" or ""), and whose section
-// places is (float16, patches × width). Out goes the state "place".
+// // data: bytes, a container. Header: id, grid, width, kind, place ("row,column" or ""). Section: places (float16,
+// patches × width). It sends the setting "place".
 
 import { decodeHalves, openContainer, rowInto, unpack } from "../core/core.js";
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
@@ -12,8 +11,8 @@ import { decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell, styled } from 
 import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
 import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
-const MOST_MAPS = 14; // along a side; more would be too small
-const CLIPPED = 0.1; // share of the table's numbers with the full colour: else a few large ones make the rest white
+const MOST_MAPS = 14; // maps along a side; more would be too small
+const CLIPPED = 0.1; // share of the table's numbers with the full colour: a few large ones would make all others pale
 const WHOLE = { low: -1, high: 1, log: false };
 const MARKUP = `
   <div class="three">
@@ -29,59 +28,64 @@ const MARKUP = `
 
 function createPositions(stage) {
   stage.root.innerHTML = MARKUP;
-  const it = Object.seal({
+  const state = Object.seal({
     stage,
     table: stage.find("table"),
     map: stage.find("map"),
     maps: stage.find("maps"),
     id: null, //          of the table
-    set: null, //         what came in, and unit: its rows at length one, count: of patches
+    set: null, //         the data, with unit: its rows at length one, and count: the number of patches
     at: 0, //             the chosen patch
     heat: null, //        the map of the chosen patch
     tableHeat: null,
-    tableOf: null, //     what `tableHeat` shows: the table's id and whether the page is dark
+    tableOf: null, //     state of `tableHeat`: the table's id and whether the page is dark
     mapsSheet: null, //   a canvas with all the small maps
     mapsOf: null,
   });
-  const choose = (at) => {
-    if (at === it.at || !(at >= 0)) return;
-    it.at = at;
-    stage.tell("place", patchText(at, it.set.grid[1]));
+  const choose = (place) => {
+    if (place === state.at || !(place >= 0)) return;
+    state.at = place;
+    stage.tell("place", patchText(place, state.set.grid[1]));
     stage.redraw();
   };
   const onGrid = (event, canvas) => {
     const [x, y] = spotOf(event, canvas);
-    return patchAt(x / canvas.clientWidth, y / canvas.clientHeight, ...it.set.grid);
+    return patchAt(x / canvas.clientWidth, y / canvas.clientHeight, ...state.set.grid);
   };
-  const inTable = (event) => {
-    const [, y] = spotOf(event, it.table);
-    return patchAt(0, y / it.table.clientHeight, it.set.count, 1);
+  const placeInTable = (event) => {
+    const [, y] = spotOf(event, state.table);
+    return patchAt(0, y / state.table.clientHeight, state.set.count, 1);
   };
   for (const kind of ["pointermove", "pointerdown"]) {
-    it.map.addEventListener(kind, (event) => choose(onGrid(event, it.map)));
-    it.maps.addEventListener(kind, (event) => choose(onGrid(event, it.maps)));
-    it.table.addEventListener(kind, (event) => choose(inTable(event)));
+    state.map.addEventListener(kind, (event) => choose(onGrid(event, state.map)));
+    state.maps.addEventListener(kind, (event) => choose(onGrid(event, state.maps)));
+    state.table.addEventListener(kind, (event) => choose(placeInTable(event)));
   }
-  it.map.addEventListener("keydown", (event) => {
-    const next = patchAfterKey(event.key, it.at, ...it.set.grid);
-    if (next < 0) return;
+  state.map.addEventListener("keydown", (event) => {
+    const nextPlace = patchAfterKey(event.key, state.at, ...state.set.grid);
+    if (nextPlace < 0) return;
     event.preventDefault();
-    choose(next);
+    choose(nextPlace);
   });
   return {
-    take: (data) => takePlaces(it, data),
-    paint: (theme) => it.set && paintPlaces(it, theme),
-    read: () => ({ at: it.at, kind: it.set.kind, grid: it.set.grid, map: Array.from(likeness(it, it.at)) }),
+    take: (data) => takePlaces(state, data),
+    paint: (theme) => state.set && paintPlaces(state, theme),
+    read: () => ({
+      at: state.at,
+      kind: state.set.kind,
+      grid: state.set.grid,
+      map: Array.from(similarities(state, state.at)),
+    }),
   };
 }
 
-function takePlaces(it, data) {
+function takePlaces(state, data) {
   const { header, section } = openContainer(data);
-  const fresh = it.id !== header.id;
+  const isNew = state.id !== header.id;
   const [rows, columns] = header.grid;
-  if (it.stage.heeds("place", header.place) || fresh) it.at = patchFrom(header.place, rows, columns);
-  if (!fresh) return;
-  it.id = header.id;
+  if (state.stage.heeds("place", header.place) || isNew) state.at = patchFrom(header.place, rows, columns);
+  if (!isNew) return;
+  state.id = header.id;
   const places = decodeHalves(section("places")),
     count = rows * columns,
     { width } = header;
@@ -92,90 +96,91 @@ function takePlaces(it, data) {
     const length = Math.sqrt(square) || 1;
     for (let x = 0; x < width; x++) unit[i * width + x] = places[i * width + x] / length;
   }
-  it.set = { ...header, places, unit, count };
-  it.tableOf = it.mapsOf = null;
+  state.set = { ...header, places, unit, count };
+  state.tableOf = state.mapsOf = null;
 }
 
 // The cosines between one patch's row of the table and all rows.
-function likeness(it, at) {
-  const { unit, width, count } = it.set,
-    out = new Float32Array(count),
-    row = unit.subarray(at * width, (at + 1) * width);
+function similarities(state, place) {
+  const { unit, width, count } = state.set,
+    similarity = new Float32Array(count),
+    row = unit.subarray(place * width, (place + 1) * width);
   for (let i = 0, u = 0; i < count; i++) {
     let sum = 0;
     for (let x = 0; x < width; x++, u++) sum += row[x] * unit[u];
-    out[i] = sum;
+    similarity[i] = sum;
   }
-  return out;
+  return similarity;
 }
 
-function paintPlaces(it, theme) {
+function paintPlaces(state, theme) {
   const {
     grid: [rows, columns],
     count,
-  } = it.set;
+  } = state.set;
   const palette = signedPalette(theme.dark);
-  const height = Math.round((it.map.clientWidth * rows) / columns);
-  const like = likeness(it, it.at);
-  paintTable(it, theme, palette, height);
-  const { context, width: w } = sheetOf(it.map, height);
-  if (!it.heat || it.heat.rows !== rows || it.heat.columns !== columns) it.heat = makeHeat(rows, columns);
-  fillHeat(it.heat, like, 0, palette, WHOLE);
+  const height = Math.round((state.map.clientWidth * rows) / columns);
+  const similarity = similarities(state, state.at);
+  paintTable(state, theme, palette, height);
+  const { context, width: w } = sheetOf(state.map, height);
+  if (!state.heat || state.heat.rows !== rows || state.heat.columns !== columns) state.heat = makeHeat(rows, columns);
+  fillHeat(state.heat, similarity, 0, palette, WHOLE);
   context.imageSmoothingEnabled = false;
-  context.drawImage(it.heat.canvas, 0, 0, w, height);
-  const row = Math.floor(it.at / columns),
-    column = it.at % columns;
+  context.drawImage(state.heat.canvas, 0, 0, w, height);
+  const row = Math.floor(state.at / columns),
+    column = state.at % columns;
   outlineCell(context, (column * w) / columns, (row * height) / rows, w / columns, height / rows, 1);
-  paintMaps(it, theme, palette, height);
-  it.stage.find("which").textContent = `to the patch ${row},${column}`;
-  const beside = (r, c) => (r < 0 || c < 0 || r >= rows || c >= columns ? "–" : signedText(like[r * columns + c]));
-  it.stage.find("sum").innerHTML =
-    `<b>Patch ${row},${column}</b>: similarity to its right neighbour ${beside(row, column + 1)}, ` +
-    `to the one below ${beside(row + 1, column)}, ` +
-    `to the first patch ${signedText(like[0])} and to the last ${signedText(like[count - 1])} ` +
+  paintMaps(state, theme, palette, height);
+  state.stage.find("which").textContent = `to the patch ${row},${column}`;
+  const neighbourText = (r, c) =>
+    r < 0 || c < 0 || r >= rows || c >= columns ? "–" : signedText(similarity[r * columns + c]);
+  state.stage.find("sum").innerHTML =
+    `<b>Patch ${row},${column}</b>: similarity to its right neighbour ${neighbourText(row, column + 1)}, ` +
+    `to the one below ${neighbourText(row + 1, column)}, ` +
+    `to the first patch ${signedText(similarity[0])} and to the last ${signedText(similarity[count - 1])} ` +
     `(1: the same, <i data-style="color:#01665e">teal</i>; 0: nothing in common; ` +
     `below 0: <i data-style="color:#a6611a">brown</i>).`;
-  styled(it.stage.find("sum"));
+  styled(state.stage.find("sum"));
 }
 
-function paintTable(it, theme, palette, height) {
-  const { places, width, count } = it.set,
-    key = `${it.id} ${theme.dark}`;
-  if (it.tableOf !== key) {
+function paintTable(state, theme, palette, height) {
+  const { places, width, count } = state.set,
+    key = `${state.id} ${theme.dark}`;
+  if (state.tableOf !== key) {
     const sizes = places.map(Math.abs).sort();
-    const most = Math.max(sizes[Math.floor((1 - CLIPPED) * (sizes.length - 1))], 1e-12);
-    it.stage.find("rows").textContent = `a row for each patch; full colour from ±${most.toPrecision(2)}`;
-    it.tableHeat = makeHeat(count, width);
-    fillHeat(it.tableHeat, places, 0, palette, { low: -most, high: most, log: false });
-    it.tableOf = key;
+    const colourLimit = Math.max(sizes[Math.floor((1 - CLIPPED) * (sizes.length - 1))], 1e-12);
+    state.stage.find("rows").textContent = `a row for each patch; full colour from ±${colourLimit.toPrecision(2)}`;
+    state.tableHeat = makeHeat(count, width);
+    fillHeat(state.tableHeat, places, 0, palette, { low: -colourLimit, high: colourLimit, log: false });
+    state.tableOf = key;
   }
-  const { context, width: w } = sheetOf(it.table, height);
+  const { context, width: w } = sheetOf(state.table, height);
   context.imageSmoothingEnabled = width > w || count > height;
-  context.drawImage(it.tableHeat.canvas, 0, 0, w, height);
+  context.drawImage(state.tableHeat.canvas, 0, 0, w, height);
   const step = height / count;
-  outlineCell(context, 1, it.at * step, w - 2, Math.max(2, step), 0.75);
+  outlineCell(context, 1, state.at * step, w - 2, Math.max(2, step), 0.75);
 }
 
 // On a fine grid only every second or third patch's map is drawn.
-function paintMaps(it, theme, palette, height) {
+function paintMaps(state, theme, palette, height) {
   const {
       grid: [rows, columns],
-    } = it.set,
-    every = Math.max(1, Math.ceil(Math.max(rows, columns) / MOST_MAPS));
-  const down = Math.ceil(rows / every),
-    across = Math.ceil(columns / every),
-    key = `${it.id} ${theme.dark}`;
-  if (it.mapsOf !== key) {
-    it.mapsOf = key;
-    it.mapsSheet = makeCanvas(across * (columns + 1), down * (rows + 1));
-    const context = it.mapsSheet.getContext("2d"),
+    } = state.set,
+    mapStep = Math.max(1, Math.ceil(Math.max(rows, columns) / MOST_MAPS));
+  const mapRows = Math.ceil(rows / mapStep),
+    mapColumns = Math.ceil(columns / mapStep),
+    key = `${state.id} ${theme.dark}`;
+  if (state.mapsOf !== key) {
+    state.mapsOf = key;
+    state.mapsSheet = makeCanvas(mapColumns * (columns + 1), mapRows * (rows + 1));
+    const context = state.mapsSheet.getContext("2d"),
       heat = makeHeat(rows, columns);
-    for (let i = 0; i < down * across; i++) {
-      const row = Math.floor(i / across),
-        column = i % across;
+    for (let i = 0; i < mapRows * mapColumns; i++) {
+      const row = Math.floor(i / mapColumns),
+        column = i % mapColumns;
       fillHeat(
         heat,
-        likeness(it, Math.min(rows - 1, row * every) * columns + Math.min(columns - 1, column * every)),
+        similarities(state, Math.min(rows - 1, row * mapStep) * columns + Math.min(columns - 1, column * mapStep)),
         0,
         palette,
         WHOLE,
@@ -183,12 +188,12 @@ function paintMaps(it, theme, palette, height) {
       context.drawImage(heat.canvas, column * (columns + 1), row * (rows + 1));
     }
   }
-  const { context, width: w } = sheetOf(it.maps, height);
+  const { context, width: w } = sheetOf(state.maps, height);
   context.imageSmoothingQuality = "high";
-  context.drawImage(it.mapsSheet, 0, 0, w, height);
-  const row = Math.floor(Math.floor(it.at / columns) / every),
-    column = Math.floor((it.at % columns) / every);
-  outlineCell(context, (column * w) / across, (row * height) / down, w / across, height / down, 1);
+  context.drawImage(state.mapsSheet, 0, 0, w, height);
+  const row = Math.floor(Math.floor(state.at / columns) / mapStep),
+    column = Math.floor((state.at % columns) / mapStep);
+  outlineCell(context, (column * w) / mapColumns, (row * height) / mapRows, w / mapColumns, height / mapRows, 1);
 }
 
 export function positions(component) {
@@ -197,10 +202,9 @@ export function positions(component) {
 
 // The same patches in two orders, and the attention of the patch under the cursor in both: without positions it goes to
 // the same patches.
-//
-// data: bytes, a pack (see core/core.js) whose layer 0 is the pass in order and whose layer 1 the shuffled one, with
-// the section "image" (JPEG) and in its header id, places: which patch lies at each of them, order: the
-// number of this order, orders: how many there are, asker: "row,column" or "". Out go the settings "asker" and "order".
+// // data: bytes, a pack (see core/core.js) whose layer 0 is the pass in order and whose layer 1 the shuffled one, with
+// the section "image" (JPEG) and in its header id, places: the patch at each place, order: the number of this order,
+// orders: the number of orders, asker: "row,column" or "". It sends the settings "asker" and "order".
 
 const SHUFFLE = `
   <div class="three">
@@ -216,7 +220,7 @@ const SHUFFLE = `
 
 function createShuffle(stage) {
   stage.root.innerHTML = SHUFFLE;
-  const it = Object.seal({
+  const state = Object.seal({
     stage,
     canvases: ["before", "after", "back"].map(stage.find),
     id: null, //          of the picture, the order and the positions
@@ -226,139 +230,139 @@ function createShuffle(stage) {
     shuffled: null, // the photograph with its patches in the order of the second pass
     prints: [],
     heat: null,
-    at: 0, //             the patch that asks
-    moved: 1, //          how far the patches are on their way to their new places, 0 to 1
-    stop: () => {}, //    ends this way
+    at: 0, //             the asking patch
+    moved: 1, //          the patches' progress to their new places, 0 to 1
+    stop: () => {}, //    stops the motion
   });
-  const choose = (at) => {
-    if (at === it.at || !(at >= 0)) return;
-    it.at = at;
-    stage.tell("asker", patchText(at, it.pack.columns));
+  const choose = (place) => {
+    if (place === state.at || !(place >= 0)) return;
+    state.at = place;
+    stage.tell("asker", patchText(place, state.pack.columns));
     stage.redraw();
   };
   stage.find("again").addEventListener("click", () => {
-    const { order, orders } = it.pack.header;
+    const { order, orders } = state.pack.header;
     stage.tell("order", String((Number(order) % orders) + 1));
   });
-  it.canvases.forEach((canvas, which) => {
+  state.canvases.forEach((canvas, pass) => {
     const point = (event) => {
       const [x, y] = spotOf(event, canvas),
-        { rows, columns } = it.pack;
+        { rows, columns } = state.pack;
       const row = Math.floor((y / canvas.clientHeight) * rows),
         column = Math.floor((x / canvas.clientWidth) * columns);
       if (row < 0 || column < 0 || row >= rows || column >= columns) return;
       const place = row * columns + column;
-      choose(which === 1 ? it.pack.header.places[place] : place);
+      choose(pass === 1 ? state.pack.header.places[place] : place);
     };
     canvas.addEventListener("pointermove", point);
     canvas.addEventListener("pointerdown", point);
   });
-  it.canvases[0].addEventListener("keydown", (event) => {
-    const next = patchAfterKey(event.key, it.at, it.pack.rows, it.pack.columns);
-    if (next < 0) return;
+  state.canvases[0].addEventListener("keydown", (event) => {
+    const nextPlace = patchAfterKey(event.key, state.at, state.pack.rows, state.pack.columns);
+    if (nextPlace < 0) return;
     event.preventDefault();
-    choose(next);
+    choose(nextPlace);
   });
   return {
-    take: (data) => takeShuffle(it, data),
-    paint: (theme) => it.pack && paintShuffle(it, theme),
+    take: (data) => takeShuffle(state, data),
+    paint: (theme) => state.pack && paintShuffle(state, theme),
     read: () => ({
-      at: it.at,
-      before: Array.from(meanRow(it, 0)),
-      after: Array.from(meanRow(it, 1)),
-      order: it.pack.header.places,
-      id: it.id,
+      at: state.at,
+      before: Array.from(meanRow(state, 0)),
+      after: Array.from(meanRow(state, 1)),
+      order: state.pack.header.places,
+      id: state.id,
     }),
   };
 }
 
-function takeShuffle(it, data) {
+function takeShuffle(state, data) {
   const { header, section } = openContainer(data);
-  const fresh = it.id !== header.id;
-  const former = it.pack?.header.places;
-  it.pack = unpack(data);
-  if (it.stage.heeds("asker", header.asker) || !former || former.length !== header.places.length)
-    it.at = patchFrom(header.asker, it.pack.rows, it.pack.columns);
-  if (!fresh) return;
-  it.id = header.id;
+  const isNew = state.id !== header.id;
+  const formerPlaces = state.pack?.header.places;
+  state.pack = unpack(data);
+  if (state.stage.heeds("asker", header.asker) || !formerPlaces || formerPlaces.length !== header.places.length)
+    state.at = patchFrom(header.asker, state.pack.rows, state.pack.columns);
+  if (!isNew) return;
+  state.id = header.id;
   decodeJpeg(section("image")).then((bitmap) => {
-    it.bitmap = bitmap;
-    it.photo = null;
-    it.stage.redraw();
+    state.bitmap = bitmap;
+    state.photo = null;
+    state.stage.redraw();
   });
-  if (String(former) === String(header.places)) return; // only the positions were switched
-  it.stop();
-  it.moved = 0;
-  it.stop = it.stage.moves(1100, (t) => {
-    it.moved = t;
-    it.stage.redraw();
+  if (String(formerPlaces) === String(header.places)) return; // only the positions were switched
+  state.stop();
+  state.moved = 0;
+  state.stop = state.stage.moves(1100, (t) => {
+    state.moved = t;
+    state.stage.redraw();
   });
 }
 
-// The mean of all heads' rows, in the order of the tokens in that pass.
-function meanRow(it, pass) {
-  const { pack } = it,
+// The mean of all heads' rows, in the token order of that pass.
+function meanRow(state, pass) {
+  const { pack } = state,
     { places: order } = pack.header;
-  const token = pack.prefixCount + (pass ? order.indexOf(it.at) : it.at);
+  const token = pack.prefixCount + (pass ? order.indexOf(state.at) : state.at);
   const row = new Float32Array(pack.tokens),
-    mean = new Float32Array(pack.tokens);
+    rowMean = new Float32Array(pack.tokens);
   for (let head = 0; head < pack.heads; head++) {
     rowInto(row, 0, pack, pass, head, token, pack.scale);
-    for (let j = 0; j < pack.tokens; j++) mean[j] += row[j] / pack.heads;
+    for (let j = 0; j < pack.tokens; j++) rowMean[j] += row[j] / pack.heads;
   }
-  return mean;
+  return rowMean;
 }
 
-function paintShuffle(it) {
-  const { pack } = it,
+function paintShuffle(state) {
+  const { pack } = state,
     { places: order, size } = pack.header,
     { rows, columns, prefixCount } = pack;
-  const ordered = meanRow(it, 0),
-    after = meanRow(it, 1),
-    back = new Float32Array(pack.patches);
-  order.forEach((patch, place) => (back[patch] = after[prefixCount + place]));
-  const domain = { low: 0, high: exposure(ordered, prefixCount, pack.tokens), log: false };
-  const height = Math.round((it.canvases[0].clientWidth * size[0]) / size[1]);
-  const sheets = it.canvases.map((canvas) => sheetOf(canvas, height));
+  const orderedRow = meanRow(state, 0),
+    shuffledRow = meanRow(state, 1),
+    restored = new Float32Array(pack.patches);
+  order.forEach((patch, place) => (restored[patch] = shuffledRow[prefixCount + place]));
+  const domain = { low: 0, high: exposure(orderedRow, prefixCount, pack.tokens), log: false };
+  const height = Math.round((state.canvases[0].clientWidth * size[0]) / size[1]);
+  const sheets = state.canvases.map((canvas) => sheetOf(canvas, height));
   const { width: w, ratio } = sheets[0];
-  if (it.photo?.width !== it.canvases[0].width) preparePhotos(it, w * ratio, height * ratio);
+  if (state.photo?.width !== state.canvases[0].width) preparePhotos(state, w * ratio, height * ratio);
   const cw = w / columns,
     ch = height / rows;
-  const show = (i, values, from, place) => {
-    printHeat(it.prints[i], values, from, rows, columns, domain);
-    sheets[i].context.drawImage(it.prints[i].canvas, 0, 0, w, height);
+  const paintPass = (i, values, start, place) => {
+    printHeat(state.prints[i], values, start, rows, columns, domain);
+    sheets[i].context.drawImage(state.prints[i].canvas, 0, 0, w, height);
     outlineCell(sheets[i].context, (place % columns) * cw, Math.floor(place / columns) * ch, cw, ch, 1);
   };
-  show(0, ordered, prefixCount, it.at);
-  if (it.moved >= 1) {
-    show(1, after, prefixCount, order.indexOf(it.at));
-    show(2, back, 0, it.at);
+  paintPass(0, orderedRow, prefixCount, state.at);
+  if (state.moved >= 1) {
+    paintPass(1, shuffledRow, prefixCount, order.indexOf(state.at));
+    paintPass(2, restored, 0, state.at);
   } else {
-    paintMoved(it, sheets[1].context, w, height, it.photo.clear, eased(it.moved));
-    sheets[2].context.drawImage(softOf(it.photo), 0, 0, w, height);
+    paintMoved(state, sheets[1].context, w, height, state.photo.clear, eased(state.moved));
+    sheets[2].context.drawImage(softOf(state.photo), 0, 0, w, height);
   }
-  writeShuffle(it, ordered, back);
+  writeShuffle(state, orderedRow, restored);
 }
 
-function preparePhotos(it, width, height) {
-  it.photo = makePhoto(it.bitmap, width, height);
-  const moved = makeCanvas(width, height);
-  paintMoved(it, moved.getContext("2d"), moved.width, moved.height, it.photo.clear, 1);
-  it.shuffled = makePhoto(moved, width, height);
-  it.prints = [it.photo, it.shuffled, it.photo].map((photo) => makePrint(photo));
+function preparePhotos(state, width, height) {
+  state.photo = makePhoto(state.bitmap, width, height);
+  const movedCanvas = makeCanvas(width, height);
+  paintMoved(state, movedCanvas.getContext("2d"), movedCanvas.width, movedCanvas.height, state.photo.clear, 1);
+  state.shuffled = makePhoto(movedCanvas, width, height);
+  state.prints = [state.photo, state.shuffled, state.photo].map((photo) => makePrint(photo));
 }
 
 // Every patch on its way from its old place to its new one.
-function paintMoved(it, context, w, h, picture, t) {
-  const { rows, columns } = it.pack,
+function paintMoved(state, context, w, h, picture, t) {
+  const { rows, columns } = state.pack,
     cw = w / columns,
     ch = h / rows;
   const sw = picture.width / columns,
     sh = picture.height / rows;
-  it.pack.header.places.forEach((patch, place) => {
-    const along = (from, to) => from + (to - from) * t;
-    const x = along(patch % columns, place % columns) * cw,
-      y = along(Math.floor(patch / columns), Math.floor(place / columns)) * ch;
+  state.pack.header.places.forEach((patch, place) => {
+    const between = (from, to) => from + (to - from) * t;
+    const x = between(patch % columns, place % columns) * cw,
+      y = between(Math.floor(patch / columns), Math.floor(place / columns)) * ch;
     context.drawImage(
       picture,
       (patch % columns) * sw,
@@ -373,16 +377,17 @@ function paintMoved(it, context, w, h, picture, t) {
   });
 }
 
-function writeShuffle(it, ordered, back) {
-  const { pack } = it;
-  let apart = 0;
-  for (let i = 0; i < pack.patches; i++) apart += Math.abs(ordered[pack.prefixCount + i] - back[i]) / 2;
-  const place = patchText(it.at, pack.columns);
-  const says =
-    apart < 0.001
+function writeShuffle(state, orderedRow, restored) {
+  const { pack } = state;
+  let difference = 0;
+  for (let i = 0; i < pack.patches; i++) difference += Math.abs(orderedRow[pack.prefixCount + i] - restored[i]) / 2;
+  const place = patchText(state.at, pack.columns);
+  const verdict =
+    difference < 0.001
       ? "it listens to the very same patches, wherever they lie"
-      : `${percent(apart)} of its weight has gone to other patches`;
-  it.stage.find("sum").innerHTML = `<b>Patch ${place}</b>, the mean of ${pack.heads} heads: after shuffling, ${says}.`;
+      : `${percent(difference)} of its weight has gone to other patches`;
+  state.stage.find("sum").innerHTML =
+    `<b>Patch ${place}</b>, the mean of ${pack.heads} heads: after shuffling, ${verdict}.`;
 }
 
 export function shuffle(component) {

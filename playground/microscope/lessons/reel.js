@@ -50,7 +50,7 @@ export function bindClock(reel) {
 
 export function bindPicture(reel) {
   const { picture } = reel.refs;
-  const under = (event) => {
+  const cellUnder = (event) => {
     const box = picture.getBoundingClientRect(),
       { rows, columns } = reel.shape;
     const x = (event.clientX - box.left) / box.width,
@@ -62,27 +62,27 @@ export function bindPicture(reel) {
     reel.hover = patch;
     reel.schedule();
   };
-  picture.addEventListener("pointermove", (event) => reel.shape && hover(under(event)));
+  picture.addEventListener("pointermove", (event) => reel.shape && hover(cellUnder(event)));
   picture.addEventListener("pointerleave", () => hover(null));
-  picture.addEventListener("click", (event) => reel.shape && reel.choose({ patch: under(event) }));
+  picture.addEventListener("click", (event) => reel.shape && reel.choose({ patch: cellUnder(event) }));
   picture.addEventListener("keydown", (event) => {
     if (!reel.shape) return;
     const { rows, columns } = reel.shape;
-    const next = patchAfterKey(event.key, patchFrom(reel.view.patch, rows, columns), rows, columns);
-    if (next < 0) return;
+    const nextPatch = patchAfterKey(event.key, patchFrom(reel.view.patch, rows, columns), rows, columns);
+    if (nextPatch < 0) return;
     event.preventDefault();
-    reel.choose({ patch: patchText(next, columns) });
+    reel.choose({ patch: patchText(nextPatch, columns) });
   });
 }
 
-// The steps under the slider, as many as have room.
+// The step numbers under the slider, as many as fit.
 export function writeTicks(reel) {
   const { refs, moments, planned } = reel;
-  const every = Math.ceil((planned * 52) / Math.max(200, reel.width - 220));
+  const labelStep = Math.ceil((planned * 52) / Math.max(200, reel.width - 220));
   const marks = moments.map((step, i) => {
     const mark = document.createElement("button");
     Object.assign(mark, {
-      textContent: (moments.length - 1 - i) % every === 0 ? step.toLocaleString("en") : "",
+      textContent: (moments.length - 1 - i) % labelStep === 0 ? step.toLocaleString("en") : "",
       tabIndex: -1,
     });
     mark.style.left = `${(100 * i) / Math.max(1, planned - 1)}%`;
@@ -104,7 +104,7 @@ function beginMarks({ begins, moments, planned }) {
     });
 }
 
-// Made once per shape, because a button that is made again loses the keyboard's focus.
+// Made once for each shape, because a new button loses the keyboard's focus.
 export function buildHeadButtons(reel) {
   const { refs, shape, view } = reel;
   const key = `${shape.layers} ${shape.heads} ${shape.rows} ${shape.columns}`;
@@ -131,7 +131,7 @@ export function buildHeadButtons(reel) {
   }
   for (const [layer, button] of [...refs.layers.querySelectorAll("button")].entries()) {
     button.setAttribute("aria-pressed", String(layer === view.layer));
-    button.disabled = !isHere(reel, layer);
+    button.disabled = !isPlayed(reel, layer);
   }
   reel.thumbs.forEach(({ button }, head) => button.setAttribute("aria-pressed", String(head === view.head)));
 }
@@ -143,7 +143,7 @@ function choiceButton(text, act) {
   return button;
 }
 
-const FIRST_PATCH = [0.6, 0.45]; // how far down and right: the cat's forehead
+const FIRST_PATCH = [0.6, 0.45]; // part of height and width: the cat's forehead
 
 const REEL = `
 <div class="clock">
@@ -184,14 +184,14 @@ function createReel(stage) {
   reel.schedule = () => {
     if (!reel.frame && reel.alive) reel.frame = requestAnimationFrame((time) => onReelFrame(reel, time));
   };
-  reel.choose = (change) => {
-    if ("layer" in change && !isHere(reel, change.layer)) return;
-    Object.assign(reel.view, change);
-    if ("layer" in change || "head" in change) {
+  reel.choose = (changes) => {
+    if ("layer" in changes && !isPlayed(reel, changes.layer)) return;
+    Object.assign(reel.view, changes);
+    if ("layer" in changes || "head" in changes) {
       reel.chosen = true;
       rebuild(reel);
     }
-    tellView(reel, Object.keys(change));
+    tellView(reel, Object.keys(changes));
     reel.schedule();
   };
   reel.goTo = (moment) => {
@@ -215,20 +215,19 @@ function createReel(stage) {
   };
 }
 
-const isHere = ({ played }, layer) => !played || played.includes(String(layer));
+const isPlayed = ({ played }, layer) => !played || played.includes(String(layer));
 
-// The moment stands in an address as a step.
+// The address names the moment by its step.
 function tellView({ stage, settings, view, moments, message }, names) {
   const texts = { ...view, moment: String(moments[view.moment]) };
-  for (const name of names.filter((one) => settings.includes(one))) {
+  for (const name of names.filter((setting) => settings.includes(setting))) {
     stage.tell(name, texts[name]);
     if (lately.message !== message) Object.assign(lately, { message, told: {} });
     lately.told[name] = texts[name];
   }
 }
 
-// Settings reported since the last message. If the page makes the drawing anew from that message, they replace its
-// older settings.
+// Settings reported since the last message. If the page draws again from that message, they replace its older settings.
 const lately = { message: null, told: {} };
 
 const SETTINGS = ["moment", "layer", "head", "patch"];
@@ -253,7 +252,7 @@ function createReelState(root, stage) {
     stage,
     refs: collectRefs(root),
     alive: true,
-    // what came in, see the top of this file
+    // the data, see the top of this file
     run: null,
     moments: [],
     planned: 0,
@@ -270,21 +269,21 @@ function createReelState(root, stage) {
     growing: false,
     first: null,
     played: null,
-    settings: [], //      that the page hears of
+    settings: [], //      names of the settings that the page hears of
     viewId: null,
     message: null, //     the number of the last one, in the app
     packs: new Map(), //  step → pack
-    shape: null, //       any of them, for what they all have in common
+    shape: null, //       of any pack: sizes that all of them share
     bitmap: null,
-    // what is chosen
+    // choices
     view: { moment: 0, layer: 0, head: 0, patch: null },
-    chosen: false, //     somebody chose a head of this run
-    pointed: false, //    at `first`
-    hover: null, //       the patch under the cursor, which goes before
+    chosen: false, //     whether a person chose a head of this run
+    pointed: false, //    whether `first` is shown
+    hover: null, //       the patch under the cursor, which has priority
     now: 0, //            the place on the clock, in moments; between two while it plays
-    target: null, //      where it plays to; null: it stands still
-    before: undefined, // when the last frame was, while it plays
-    // what is drawn from
+    target: null, //      the moment that it plays to; null: it stands still
+    before: undefined, // the time of the last frame, while it plays
+    // data for drawing
     ramp: barColours(),
     domain: null,
     colours: null,
@@ -294,19 +293,19 @@ function createReelState(root, stage) {
     print: null,
     thumbPhoto: null,
     heat: null,
-    rows: null, //        (heads × tokens,) the weights of the patch that asks
-    ahead: null, //       (tokens,) those of the next moment
+    rows: null, //        (heads × tokens,) the weights of the asking patch
+    ahead: null, //       (tokens,) a row of the next moment
     thumbs: [], //        {button, heat} of every head
-    buttonsKey: "", //    the shape that the buttons were made for
+    buttonsKey: "", //    the shape for which the buttons were made
     charts: null, //      see reelcharts.js
     calm: matchMedia("(prefers-reduced-motion: reduce)").matches,
     // frames, and pending work
     frame: 0,
     frames: 0,
     painted: false, //    the token of the last frame; false: a layer was missing
-    schedule: null, //    asks for a frame
+    schedule: null, //    requests a frame
     choose: null, //      changes the view
-    goTo: null, //        puts the clock to a moment
+    goTo: null, //        sets the clock to a moment
   });
 }
 
@@ -314,33 +313,33 @@ function createReelState(root, stage) {
 
 const CURVES = ["moments", "planned", "losses", "begins", "curve", "habits", "kinds", "entropy", "mass"];
 const GIVEN = ["run", "chance", "aim", "told", "growing", "first", ...CURVES];
-const clockOf = (run) => run?.split("-")[0];
+const clockOf = (runId) => runId?.split("-")[0];
 
-function updateReel(reel, next) {
-  const fresh = next.run !== reel.run;
-  const sameClock = clockOf(next.run) === clockOf(reel.run);
-  const elsewhere = next.view_id !== reel.viewId;
+function updateReel(reel, data) {
+  const isNewRun = data.run !== reel.run;
+  const sameClock = clockOf(data.run) === clockOf(reel.run);
+  const isNewView = data.view_id !== reel.viewId;
   const wasAtEnd = (reel.target ?? Math.round(reel.now)) >= reel.moments.length - 1;
-  if (fresh) Object.assign(reel, { packs: new Map(), bitmap: null, chosen: false, pointed: false, hover: null });
-  for (const name of GIVEN) reel[name] = next[name];
+  if (isNewRun) Object.assign(reel, { packs: new Map(), bitmap: null, chosen: false, pointed: false, hover: null });
+  for (const name of GIVEN) reel[name] = data[name];
   Object.assign(reel, {
-    played: next.played ?? null,
-    viewId: next.view_id,
-    message: next.message ?? null,
-    settings: SETTINGS.filter((name) => name in next),
+    played: data.played ?? null,
+    viewId: data.view_id,
+    message: data.message ?? null,
+    settings: SETTINGS.filter((name) => name in data),
   });
-  for (const { step, bytes } of next.packs) {
+  for (const { step, bytes } of data.packs) {
     const pack = unpack(bytes);
-    const known = reel.packs.get(step);
-    reel.packs.set(step, known ? mergePack(known, pack) : pack);
+    const formerPack = reel.packs.get(step);
+    reel.packs.set(step, formerPack ? mergePack(formerPack, pack) : pack);
   }
-  if (!reel.bitmap) takeImage(reel, next.image);
+  if (!reel.bitmap) takeImage(reel, data.image);
   reel.shape = reel.packs.values().next().value;
-  if (elsewhere || (fresh && !sameClock)) {
-    const begins = { ...next, ...(reel.message !== null && reel.message === lately.message && lately.told) };
-    for (const name of reel.settings.filter((one) => one !== "moment")) reel.view[name] = begins[name];
-    const at = reel.moments.indexOf(Number(begins.moment || Number.NaN));
-    Object.assign(reel, { now: at < 0 ? reel.moments.length - 1 : at, target: null });
+  if (isNewView || (isNewRun && !sameClock)) {
+    const opening = { ...data, ...(reel.message !== null && reel.message === lately.message && lately.told) };
+    for (const name of reel.settings.filter((setting) => setting !== "moment")) reel.view[name] = opening[name];
+    const index = reel.moments.indexOf(Number(opening.moment || Number.NaN));
+    Object.assign(reel, { now: index < 0 ? reel.moments.length - 1 : index, target: null });
   } else if (wasAtEnd && reel.growing) reel.target = reel.moments.length - 1; // from the newest moment on to the next
   reel.now = Math.min(reel.now, reel.moments.length - 1);
   reel.view.moment = Math.round(reel.now);
@@ -351,9 +350,9 @@ function updateReel(reel, next) {
 
 // Shows the header's `first` head while the run goes on, until the reader chooses another.
 function pointAtFirst(reel) {
-  const { first, view } = reel;
-  if (!first || reel.chosen) return;
-  const [layer, head] = first;
+  const { first: firstStep, view } = reel;
+  if (!firstStep || reel.chosen) return;
+  const [layer, head] = firstStep;
   if (view.layer === layer && view.head === head && reel.pointed) return;
   Object.assign(view, { layer, head });
   reel.pointed = true;
@@ -376,7 +375,7 @@ function takeImage(reel, image) {
   });
 }
 
-// After a change of size, theme, data, layer or head: everything but the picture and the clock.
+// After a change of size, theme, data, layer or head: everything except the picture and the clock.
 function rebuild(reel) {
   if (!reel.shape || !reel.width || !reel.alive) return;
   const { refs, root, shape, moments } = reel;

@@ -3,11 +3,11 @@
 import { effectiveNumber, entropyBits, holds, largestIndex, rowInto } from "../core/core.js";
 import { percent } from "../core/numbers.js";
 import { queryOf, tokenOf } from "../core/view.js";
-import { say, show } from "../drawing/dom.js";
+import { setText, setVisible } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 
-// Which of the habits {label, colour} a head's words begin with: "fixed offset: left" is a fixed offset.
+// The habit {label, colour} that begins a head's words: "fixed offset: left" is a fixed offset.
 const familyOf = (habits, kind) => habits.findIndex(({ label }) => kind.startsWith(label));
 // A colour for each loss. None has a meaning elsewhere; colour-blind people can tell them apart, and the legend names
 // them in order.
@@ -17,15 +17,15 @@ const LEFT = 34,
   TOP = 6,
   BOTTOM = 17;
 
-// Where a step lies on the clock: moments stand at even distances, steps between two of them by their logarithm.
+// The place of a step on the clock: moments have even distances, steps between two of them logarithmic ones.
 export function placeOf(step, moments, planned) {
-  const last = moments.length - 1;
+  const lastIndex = moments.length - 1;
   let i = 0;
-  while (i < last && moments[i + 1] <= step) i++;
-  if (i >= last)
-    return last === planned - 1 || last < 1
-      ? last
-      : last + (step - moments[last]) / (moments[last] - moments[last - 1]);
+  while (i < lastIndex && moments[i + 1] <= step) i++;
+  if (i >= lastIndex)
+    return lastIndex === planned - 1 || lastIndex < 1
+      ? lastIndex
+      : lastIndex + (step - moments[lastIndex]) / (moments[lastIndex] - moments[lastIndex - 1]);
   const [low, high] = [moments[i], moments[i + 1]];
   return i + (low > 0 ? Math.log(step / low) / Math.log(high / low) : (step - low) / (high - low));
 }
@@ -33,7 +33,10 @@ export function placeOf(step, moments, planned) {
 export function buildCharts(reel) {
   const { refs } = reel;
   if (!reel.charts) {
-    reel.charts = [lossChart, entropyChart, massChart, habitChart].map((build) => ({ build, ...frameOf(reel) }));
+    reel.charts = [lossChart, entropyChart, massChart, habitChart].map((drawChart) => ({
+      build: drawChart,
+      ...frameOf(reel),
+    }));
     refs.charts.replaceChildren(...reel.charts.map(({ figure }) => figure));
   }
   for (const chart of reel.charts) {
@@ -59,20 +62,23 @@ export function writeCharts(reel, moment) {
   const spot = `layer ${view.layer}, head ${view.head}`;
   const values = [
     ["Losses", ""],
-    ["Entropy of the heads", `${at(reel, "entropy", moment, view.layer, view.head).toFixed(1)} bits`],
-    [reel.aim || "On the patch's own object", `${Math.round(100 * at(reel, "mass", moment, view.layer, view.head))} %`],
+    ["Entropy of the heads", `${valueAt(reel, "entropy", moment, view.layer, view.head).toFixed(1)} bits`],
+    [
+      reel.aim || "On the patch's own object",
+      `${Math.round(100 * valueAt(reel, "mass", moment, view.layer, view.head))} %`,
+    ],
     ["Habits", kinds[moment][view.layer][view.head]],
   ];
-  charts.forEach(({ title, value, who }, i) => {
-    say(title, values[i][0]);
-    say(value, values[i][1]);
-    say(who, i ? spot : "each as a share of its first value");
+  charts.forEach(({ title, value, who: owner }, i) => {
+    setText(title, values[i][0]);
+    setText(value, values[i][1]);
+    setText(owner, i ? spot : "each as a share of its first value");
   });
   writeLosses(reel, moments[moment]);
   writeLegend(reel, moment);
 }
 
-const at = (reel, name, moment, layer, head) =>
+const valueAt = (reel, name, moment, layer, head) =>
   reel[name][(moment * reel.shape.layers + layer) * reel.shape.heads + head];
 
 // ------------------------------------------------------------------------------------------------------------- pieces
@@ -81,9 +87,9 @@ function frameOf(reel) {
   const figure = document.createElement("figure");
   figure.innerHTML = `<figcaption><b></b> <span class="soft"></span><output></output></figcaption>
     <svg role="img"><g></g><line class="mark" x1="0" x2="0"/></svg><p class="legend"></p>`;
-  const [svg, title, who, value] = ["svg", "b", "span", "output"].map((name) => figure.querySelector(name));
+  const [svg, title, owner, value] = ["svg", "b", "span", "output"].map((name) => figure.querySelector(name));
   const scrub = (event) => {
-    const chart = reel.charts.find((one) => one.svg === svg),
+    const chart = reel.charts.find((candidate) => candidate.svg === svg),
       box = svg.getBoundingClientRect();
     const place = ((event.clientX - box.left - LEFT) / (chart.w - LEFT - RIGHT)) * (reel.planned - 1);
     reel.goTo(Math.round(place));
@@ -99,7 +105,7 @@ function frameOf(reel) {
     figure,
     svg,
     title,
-    who,
+    who: owner,
     value,
     plot: figure.querySelector("g"),
     mark: figure.querySelector(".mark"),
@@ -114,13 +120,13 @@ function svgElement(name, attributes, text) {
   return element;
 }
 
-// The axis of steps, with as many numbers as have room.
+// The axis of steps, with as many numbers as fit.
 function timeAxis(reel, { x, h }) {
   const { moments, planned } = reel;
-  const every = Math.max(1, Math.ceil(planned / 5));
+  const tickStep = Math.max(1, Math.ceil(planned / 5));
   return moments.flatMap((step, i) => {
     const line = svgElement("line", { class: "grid", x1: x(i), x2: x(i), y1: h - BOTTOM, y2: h - BOTTOM + 3 });
-    if ((moments.length - 1 - i) % every) return [line];
+    if ((moments.length - 1 - i) % tickStep) return [line];
     const anchor = i === planned - 1 ? "end" : "middle";
     return [
       line,
@@ -133,11 +139,11 @@ function timeAxis(reel, { x, h }) {
   });
 }
 
-// A line where something begins in the run, with its words on it; those of one step share a line.
+// A line where something begins in the run, labelled; beginnings at one step share a line.
 function beginLines({ begins, moments, planned }, { x, h }) {
-  const at = new Map();
-  for (const [step, words] of begins) at.set(step, [...(at.get(step) ?? []), words]);
-  return [...at].flatMap(([step, words]) => {
+  const wordsByStep = new Map();
+  for (const [step, words] of begins) wordsByStep.set(step, [...(wordsByStep.get(step) ?? []), words]);
+  return [...wordsByStep].flatMap(([step, words]) => {
     if (step <= 0 || step > moments[moments.length - 1]) return [];
     const place = x(placeOf(step, moments, planned));
     const line = svgElement("line", { class: "begins", x1: place, x2: place, y1: TOP, y2: h - BOTTOM });
@@ -160,11 +166,11 @@ const pathOf = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixe
 
 // The points of one loss: [step, share of its first value]. Before it begins it is 0, and is left out.
 export function shareOfFirst(curve, column) {
-  const begun = curve.findIndex((row) => row[column] > 0);
-  return begun < 0 ? [] : curve.slice(begun).map((row) => [row[0], row[column] / curve[begun][column]]);
+  const firstRow = curve.findIndex((row) => row[column] > 0);
+  return firstRow < 0 ? [] : curve.slice(firstRow).map((row) => [row[0], row[column] / curve[firstRow][column]]);
 }
 
-// A line for each loss, all from 100 %, the loss of a model that has learned nothing.
+// A line for each loss, all from 100 %, the loss of an untrained model.
 function lossChart(reel, chart) {
   const { curve, losses, moments, planned } = reel;
   const { y, parts } = valueAxis(chart, 0, 1.25, [0, 0.5, 1], (share) => `${100 * share} %`);
@@ -185,7 +191,7 @@ function headLines(reel, chart, name, y) {
   const lines = [];
   for (let layer = 0; layer < shape.layers; layer++) {
     for (let head = 0; head < shape.heads; head++) {
-      const d = pathOf(moments.map((_, i) => [chart.x(i), y(at(reel, name, i, layer, head))]));
+      const d = pathOf(moments.map((_, i) => [chart.x(i), y(valueAt(reel, name, i, layer, head))]));
       const rank = layer === view.layer ? (head === view.head ? 2 : 1) : 0;
       lines.push([rank, svgElement("path", { class: ["other", "sister", "chosen"][rank], d })]);
     }
@@ -194,44 +200,44 @@ function headLines(reel, chart, name, y) {
 }
 
 function entropyChart(reel, chart) {
-  const most = Math.log2(reel.shape.tokens);
-  const ticks = [0, 2, 4, 6, 8].filter((bits) => bits < most - 0.7);
-  const { y, parts } = valueAxis(chart, 0, most * 1.02, ticks, String);
-  const even = [
-    chanceLine(chart, y(most)),
-    svgElement("text", { class: "tick", x: LEFT - 5, y: y(most) + 5, "text-anchor": "end" }, "even"),
+  const mostBits = Math.log2(reel.shape.tokens);
+  const ticks = [0, 2, 4, 6, 8].filter((bits) => bits < mostBits - 0.7);
+  const { y, parts } = valueAxis(chart, 0, mostBits * 1.02, ticks, String);
+  const evenLines = [
+    chanceLine(chart, y(mostBits)),
+    svgElement("text", { class: "tick", x: LEFT - 5, y: y(mostBits) + 5, "text-anchor": "end" }, "even"),
   ];
-  return [...parts, ...even, ...headLines(reel, chart, "entropy", y)];
+  return [...parts, ...evenLines, ...headLines(reel, chart, "entropy", y)];
 }
 
 function massChart(reel, chart) {
   const { y, parts } = valueAxis(chart, 0, 1, [0, 0.5, 1], (share) => `${100 * share} %`);
-  const { chance } = reel;
-  const even = chance
+  const { chance: chanceLevel } = reel;
+  const evenLines = chanceLevel
     ? [
-        chanceLine(chart, y(chance)),
-        svgElement("text", { class: "tick", x: chart.w - RIGHT, y: y(chance) - 3, "text-anchor": "end" }, "even"),
+        chanceLine(chart, y(chanceLevel)),
+        svgElement("text", { class: "tick", x: chart.w - RIGHT, y: y(chanceLevel) - 3, "text-anchor": "end" }, "even"),
       ]
     : [];
-  return [...parts, ...even, ...headLines(reel, chart, "mass", y)];
+  return [...parts, ...evenLines, ...headLines(reel, chart, "mass", y)];
 }
 
-// A row for every head, from the first layer downwards; in it a field for every moment.
+// A row for every head, from the first layer downwards, with a field for every moment.
 function habitChart(reel, chart) {
   const { shape, view, kinds, habits } = reel;
   const { layers, heads } = shape;
   const gap = 3,
     high = (chart.h - BOTTOM - TOP - gap * (layers - 1)) / (layers * heads);
   const top = (layer, head) => TOP + layer * (heads * high + gap) + head * high;
-  const wide = chart.x(1) - chart.x(0);
+  const bandWidth = chart.x(1) - chart.x(0);
   const fields = kinds.flatMap((moment, i) =>
     moment.flatMap((row, layer) =>
       row.map((kind, head) => {
-        const from = Math.max(LEFT, chart.x(i) - wide / 2),
-          to = Math.min(chart.w - RIGHT, chart.x(i) + wide / 2);
+        const bandStart = Math.max(LEFT, chart.x(i) - bandWidth / 2),
+          bandEnd = Math.min(chart.w - RIGHT, chart.x(i) + bandWidth / 2);
         const field = svgElement("rect", {
-          x: from,
-          width: Math.max(0, to - from) + 0.3,
+          x: bandStart,
+          width: Math.max(0, bandEnd - bandStart) + 0.3,
           y: top(layer, head),
           height: Math.max(1, high - (high > 4 ? 1 : 0.3)),
           fill: habits[familyOf(habits, kind)]?.colour ?? "none",
@@ -259,7 +265,7 @@ function habitChart(reel, chart) {
   return [...fields, ...names, frame];
 }
 
-// How many heads have each habit at this moment.
+// The number of heads with each habit at this moment.
 function writeLegend(reel, moment) {
   const chart = reel.charts[3];
   const { habits } = reel;
@@ -280,7 +286,7 @@ function writeLosses(reel, step) {
   fillLegend(
     reel.charts[0],
     losses.flatMap((name, i) => {
-      const share = shareOfFirst(curve, 1 + i).findLast(([at]) => at <= step);
+      const share = shareOfFirst(curve, 1 + i).findLast(([rowStep]) => rowStep <= step);
       return share ? [[LOSS_COLOURS[i % LOSS_COLOURS.length], `${name} ${Math.round(100 * share[1])} %`]] : [];
     }),
   );
@@ -313,23 +319,23 @@ export function onReelFrame(reel, time) {
   if (reel.target !== null) reel.schedule();
 }
 
-// Advances at an even pace; when the run has got far ahead, faster.
+// Advances at an even pace; faster when the run is far ahead.
 function advance(reel, time) {
-  const passed = Math.min(100, time - (reel.before ?? time)) / 1000;
+  const seconds = Math.min(100, time - (reel.before ?? time)) / 1000;
   reel.before = time;
-  const pace = Math.max(1, reel.growing ? reel.target - reel.now : 1) / SECONDS;
-  reel.now = Math.min(reel.target, reel.now + passed * pace);
+  const speed = Math.max(1, reel.growing ? reel.target - reel.now : 1) / SECONDS;
+  reel.now = Math.min(reel.target, reel.now + seconds * speed);
   if (reel.now >= reel.target) reel.goTo(reel.target);
 }
 
 // Each moment stands still for a while, then fades into the next.
 function blendOf(reel) {
-  const last = reel.moments.length - 1;
-  const from = Math.min(last, Math.floor(reel.now)),
-    rest = reel.now - from;
-  const t = Math.min(1, Math.max(0, (rest - 0.35) / 0.5));
-  const share = reel.calm ? Math.round(rest) : t * t * (3 - 2 * t);
-  return { from, to: Math.min(last, from + 1), share };
+  const lastIndex = reel.moments.length - 1;
+  const index = Math.min(lastIndex, Math.floor(reel.now)),
+    fraction = reel.now - index;
+  const t = Math.min(1, Math.max(0, (fraction - 0.35) / 0.5));
+  const share = reel.calm ? Math.round(fraction) : t * t * (3 - 2 * t);
+  return { from: index, to: Math.min(lastIndex, index + 1), share };
 }
 
 function paintReel(reel) {
@@ -339,19 +345,19 @@ function paintReel(reel) {
   const token = tokenOf(reel.hover ?? view.patch, shape);
   refs.slider.value = String(reel.now);
   refs.slider.setAttribute("aria-valuetext", `step ${moments[nearest]}`);
-  say(refs.step, `step ${moments[nearest].toLocaleString("en")}`);
-  say(refs.playSign, reel.target === null || reel.growing ? "▶" : "❚❚");
+  setText(refs.step, `step ${moments[nearest].toLocaleString("en")}`);
+  setText(refs.playSign, reel.target === null || reel.growing ? "▶" : "❚❚");
   refs.play.setAttribute("aria-label", reel.target === null ? "Play" : "Pause");
   moveMark(reel);
   writeCharts(reel, nearest);
-  const missing = fillRows(reel, from, to, share, token);
-  show(refs.waiting, missing);
-  reel.painted = !missing && token;
-  if (missing) return say(refs.waiting, `Layer ${view.layer} is on its way.`);
-  const at = view.head * shape.tokens + shape.prefixCount;
+  const isMissing = fillRows(reel, from, to, share, token);
+  setVisible(refs.waiting, isMissing);
+  reel.painted = !isMissing && token;
+  if (isMissing) return setText(refs.waiting, `Layer ${view.layer} is on its way.`);
+  const start = view.head * shape.tokens + shape.prefixCount;
   const { rows, columns } = shape;
   if (!reel.photo || reel.photo.width !== refs.picture.width) preparePhotos(reel);
-  printHeat(reel.print, reel.rows, at, rows, columns, reel.domain);
+  printHeat(reel.print, reel.rows, start, rows, columns, reel.domain);
   const picture = {
     rows,
     columns,
@@ -382,39 +388,39 @@ function preparePhotos(reel) {
   reel.thumbPhoto = makePhoto(reel.bitmap, (clientWidth || 1) * reel.ratio, (clientHeight || 1) * reel.ratio);
 }
 
-// The rows of all heads, mixed from two moments. True while one of the two has not arrived.
+// The rows of all heads, mixed from two moments. True while one of the two is missing.
 function fillRows(reel, from, to, share, token) {
-  const { rows, ahead, shape, view, moments } = reel;
+  const { rows, ahead: nextRows, shape, view, moments } = reel;
   const pack = reel.packs.get(moments[from]),
-    then = reel.packs.get(moments[to]);
-  if (!pack || !then || !holds(pack, view.layer) || !holds(then, view.layer)) return true;
+    nextPack = reel.packs.get(moments[to]);
+  if (!pack || !nextPack || !holds(pack, view.layer) || !holds(nextPack, view.layer)) return true;
   for (let head = 0; head < shape.heads; head++) {
-    const at = head * shape.tokens;
-    rowInto(rows, at, pack, view.layer, head, token, pack.scale);
+    const start = head * shape.tokens;
+    rowInto(rows, start, pack, view.layer, head, token, pack.scale);
     if (share === 0) continue;
-    rowInto(ahead, 0, then, view.layer, head, token, then.scale);
-    for (let j = 0; j < shape.tokens; j++) rows[at + j] += share * (ahead[j] - rows[at + j]);
+    rowInto(nextRows, 0, nextPack, view.layer, head, token, nextPack.scale);
+    for (let j = 0; j < shape.tokens; j++) rows[start + j] += share * (nextRows[j] - rows[start + j]);
   }
   return false;
 }
 
 function writeWords(reel, token) {
   const { refs, view, shape, rows } = reel;
-  const at = view.head * shape.tokens;
-  const number = effectiveNumber(entropyBits(rows, at, shape.tokens));
-  const peak = largestIndex(rows, at, at + shape.tokens);
-  const about = `${number.toFixed(number < 10 ? 1 : 0)} of ${shape.tokens} tokens`;
-  const largest = `the largest weight is ${percent(rows[peak])}`;
-  say(refs.says, `Patch ${queryOf(token, shape)} listens to about ${about}; ${largest}.`);
-  const guided = reel.told.find(([layer, head]) => layer === view.layer && head === view.head);
-  show(refs.told, Boolean(guided));
-  if (guided) say(refs.told, `this head was told to ${guided[2]}`);
+  const start = view.head * shape.tokens;
+  const number = effectiveNumber(entropyBits(rows, start, shape.tokens));
+  const peak = largestIndex(rows, start, start + shape.tokens);
+  const count = `${number.toFixed(number < 10 ? 1 : 0)} of ${shape.tokens} tokens`;
+  const largestWords = `the largest weight is ${percent(rows[peak])}`;
+  setText(refs.says, `Patch ${queryOf(token, shape)} listens to about ${count}; ${largestWords}.`);
+  const cue = reel.told.find(([layer, head]) => layer === view.layer && head === view.head);
+  setVisible(refs.told, Boolean(cue));
+  if (cue) setText(refs.told, `this head was told to ${cue[2]}`);
 }
 
 export function readReel(reel) {
   const { view, shape, moments, rows } = reel;
   if (!shape || !rows) return null;
-  const at = view.head * shape.tokens;
+  const start = view.head * shape.tokens;
   return {
     run: reel.run,
     step: moments[view.moment],
@@ -423,7 +429,7 @@ export function readReel(reel) {
     layer: view.layer,
     head: view.head,
     patch: reel.hover ?? view.patch,
-    row: Array.from(rows.subarray(at, at + shape.tokens)),
+    row: Array.from(rows.subarray(start, start + shape.tokens)),
     playing: reel.target !== null,
     painted: reel.painted !== false && !reel.frame,
     frames: reel.frames,

@@ -1,10 +1,10 @@
 // A plan as slides, in one file that needs no server. A slide shows a scene of the story, in one frame for all scenes,
 // or a lesson's step. Arrow keys, a clicker's page keys and the buttons go to the next slide; N shows the speaker's
 // notes.
-//
-// In the page: <script type="application/json" id="slides"> {slides: [{title, minutes, notes, story: the scene's number
-// or 0, lesson: null or {settings: {name: {default, options, now}}, parts: as lessons/host.js plays them}}], story: the
-// frame's HTML, files: {name: base64}, scripts: {name: {styles, box, look}}}; the scripts stand in globalThis.mounts.
+// // In the page: <script type="application/json" id="slides"> {slides: [{title, minutes, notes, story: the scene's
+// number or 0, lesson: null or {settings: {name: {default, options, now}}, parts: as lessons/host.js plays them}}],
+// story: the frame's HTML, files: {name: base64}, scripts: {name: {styles, box, look}}}; the scripts are in
+// globalThis.mounts.
 
 import { markedWords } from "../drawing/listing.js";
 import { playParts } from "./host.js";
@@ -14,32 +14,32 @@ const SLIDE = `<header><h2></h2><span class="minutes"></span></header><p class="
 
 function makeSlide({ title, minutes, notes, story, lesson }, deck) {
   const slide = Object.assign(document.createElement("section"), { className: "slide", innerHTML: SLIDE });
-  const put = (part, words) => Object.assign(slide.querySelector(part), { innerHTML: markedWords(words) });
-  put("h2", title);
-  put(".minutes", minutes);
-  put(".notes", notes);
+  const setPart = (part, words) => Object.assign(slide.querySelector(part), { innerHTML: markedWords(words) });
+  setPart("h2", title);
+  setPart(".minutes", minutes);
+  setPart(".notes", notes);
   slide.classList.toggle("of-story", story > 0);
   let mounted = false;
-  slide.show = (on) => {
-    slide.hidden = !on;
-    if (!on || mounted || !lesson) return;
+  slide.show = (isShown) => {
+    slide.hidden = !isShown;
+    if (!isShown || mounted || !lesson) return;
     mounted = true;
     playOn(slide.querySelector(".scene"), lesson, deck);
   };
   return slide;
 }
 
-// The parts of a step, without a server: their scripts and their numbers are in the file.
-function playOn(box, { settings: told, parts }, { files, scripts }) {
+// The parts of a step; their scripts and numbers are in the file.
+function playOn(box, { settings, parts }, { files, scripts }) {
   const list = document.createElement("div");
   box.append(list);
-  const each = Object.entries(told);
+  const entries = Object.entries(settings);
   const lesson = {
-    settings: Object.fromEntries(each.map(([name, { now }]) => [name, now])),
-    defaults: Object.fromEntries(each.map(([name, setting]) => [name, setting.default])),
-    options: Object.fromEntries(each.map(([name, { options }]) => [name, options])),
+    settings: Object.fromEntries(entries.map(([name, { now }]) => [name, now])),
+    defaults: Object.fromEntries(entries.map(([name, setting]) => [name, setting.default])),
+    options: Object.fromEntries(entries.map(([name, { options }]) => [name, options])),
     scripts: Object.fromEntries(
-      Object.entries(scripts).map(([name, one]) => [name, { ...one, mount: globalThis.mounts[name] }]),
+      Object.entries(scripts).map(([name, script]) => [name, { ...script, mount: globalThis.mounts[name] }]),
     ),
     read: async (file) => Uint8Array.from(atob(files[file]), (letter) => letter.charCodeAt(0)),
     set(changes) {
@@ -61,24 +61,29 @@ function startSlides() {
   if (frame) place.append(frame);
   const slideAsked = () => Math.min(slides.length, Math.max(1, Number(location.hash.slice(1)) || 1)) - 1;
   let notes = false;
-  const tell = () => {
+  const reportSlide = () => {
     const { story } = deck.slides[slideAsked()];
     if (story) frame.contentWindow.postMessage({ scene: story }, "*");
   };
   const draw = () => {
-    const at = slideAsked();
+    const index = slideAsked();
     for (const [n, slide] of slides.entries()) {
-      slide.show(n === at);
+      slide.show(n === index);
       slide.querySelector(".notes").hidden = !notes;
     }
-    if (frame) frame.classList.toggle("away", !deck.slides[at].story);
-    tell();
-    count.textContent = `${at + 1} of ${slides.length}`;
+    if (frame) frame.classList.toggle("away", !deck.slides[index].story);
+    reportSlide();
+    count.textContent = `${index + 1} of ${slides.length}`;
   };
-  const go = (by) => {
-    location.hash = String(Math.min(slides.length, Math.max(1, slideAsked() + 1 + by)));
+  const moveSlide = (step) => {
+    location.hash = String(Math.min(slides.length, Math.max(1, slideAsked() + 1 + step)));
   };
-  const act = { ArrowRight: () => go(1), PageDown: () => go(1), ArrowLeft: () => go(-1), PageUp: () => go(-1) };
+  const act = {
+    ArrowRight: () => moveSlide(1),
+    PageDown: () => moveSlide(1),
+    ArrowLeft: () => moveSlide(-1),
+    PageUp: () => moveSlide(-1),
+  };
   act.n = act.N = () => {
     notes = !notes;
     draw();
@@ -90,12 +95,12 @@ function startSlides() {
   });
   addEventListener("message", ({ data, source }) => {
     if (!frame || source !== frame.contentWindow) return;
-    if (data.ready) tell();
-    else if (data.by === 1 || data.by === -1) go(data.by);
+    if (data.ready) reportSlide();
+    else if (data.by === 1 || data.by === -1) moveSlide(data.by);
     else if (data.notes) act.n();
   });
-  document.getElementById("back").addEventListener("click", () => go(-1));
-  document.getElementById("on").addEventListener("click", () => go(1));
+  document.getElementById("back").addEventListener("click", () => moveSlide(-1));
+  document.getElementById("on").addEventListener("click", () => moveSlide(1));
   document.getElementById("notes").addEventListener("click", act.n);
   draw();
 }

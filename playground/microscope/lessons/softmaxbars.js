@@ -1,15 +1,14 @@
 // One softmax row as bars, with two dials: d_k, and the scale as a power of it, 1/d_k^p.
-//
-// data: {widths, powers, rows: how many random rows there are, scores: of this row, a list of q·k for each width, and
-// the settings row, dk, power, view_id}. "dk" and "power" are applied when "view_id" changes, so that a rerun of the
-// page never takes a choice back. Out go the settings, when a dial has rested for a moment; it reports the largest
+// // data: {widths, powers, rows: the number of random rows, scores: of this row, a list of q·k for each width, and the
+// settings row, dk, power, view_id}. "dk" and "power" are applied when "view_id" changes, so that a rerun of the page
+// never undoes a choice. It sends the settings after the dials have rested for a moment, and reports the largest
 // weight.
 
 import { colourIndex, MAGMA, sharedCeiling } from "../core/colours.js";
 import { reportNumbers } from "../core/guesses.js";
 import { softmaxRow } from "../core/nine.js";
 import { percent, shortNumber } from "../core/numbers.js";
-import { collectRefs, say } from "../drawing/dom.js";
+import { collectRefs, setText } from "../drawing/dom.js";
 
 const REST = 250; // milliseconds after the last move of a dial
 
@@ -37,7 +36,8 @@ const BARS_MARKUP = `
 
 export default function ({ data, parentElement, setStateValue }) {
   let bars = parentElement.__bars;
-  if (!bars) bars = parentElement.__bars = build(parentElement.querySelector("[data-softmax]") ?? parentElement, data);
+  if (!bars)
+    bars = parentElement.__bars = buildBars(parentElement.querySelector("[data-softmax]") ?? parentElement, data);
   bars.send = (settings) => setStateValue("settings", settings);
   bars.data = data;
   if (bars.viewId !== data.view_id) {
@@ -52,7 +52,7 @@ export default function ({ data, parentElement, setStateValue }) {
   };
 }
 
-function build(root, data) {
+function buildBars(root, data) {
   root.innerHTML = BARS_MARKUP;
   const refs = collectRefs(root);
   const bars = Object.seal({
@@ -61,27 +61,27 @@ function build(root, data) {
     data: null,
     viewId: undefined,
     pointed: -1, //       the bar under the cursor
-    shown: null, //       what is drawn, in numbers
-    send: null, //        tells the page where the dials stand
+    shown: null, //       the drawn row in numbers
+    send: null, //        reports the dials to the page
     timer: 0,
   });
   root.__softmax = bars; // for tests and the console
   refs.widthDial.max = data.widths.length - 1;
   refs.powerDial.max = data.powers.length - 1;
   refs.bars.append(...data.scores[0].map(() => document.createElement("i")));
-  const turned = () => {
+  const readDials = () => {
     draw(bars);
-    tell(bars, bars.data.row);
+    reportBars(bars, bars.data.row);
   };
-  refs.widthDial.addEventListener("input", turned);
-  refs.powerDial.addEventListener("input", turned);
+  refs.widthDial.addEventListener("input", readDials);
+  refs.powerDial.addEventListener("input", readDials);
   root.addEventListener("click", (event) => {
     const button = event.target.closest("[data-power]");
     if (!button) return;
     refs.powerDial.value = bars.data.powers.indexOf(Number(button.dataset.power));
-    turned();
+    readDials();
   });
-  refs.again.addEventListener("click", () => tell(bars, bars.data.row + 1, 0));
+  refs.again.addEventListener("click", () => reportBars(bars, bars.data.row + 1, 0));
   const point = (event) => {
     const box = refs.bars.getBoundingClientRect();
     bars.pointed = Math.min(
@@ -99,13 +99,13 @@ function build(root, data) {
   return bars;
 }
 
-function tell(bars, row, after = REST) {
+function reportBars(bars, row, delay = REST) {
   clearTimeout(bars.timer);
-  const { dk, power } = dialled(bars);
-  bars.timer = setTimeout(() => bars.send({ dk, power, row: row % bars.data.rows }), after);
+  const { dk, power } = dialValues(bars);
+  bars.timer = setTimeout(() => bars.send({ dk, power, row: row % bars.data.rows }), delay);
 }
 
-const dialled = ({ refs, data }) => ({
+const dialValues = ({ refs, data }) => ({
   dk: data.widths[Number(refs.widthDial.value)],
   power: data.powers[Number(refs.powerDial.value)],
 });
@@ -114,7 +114,7 @@ const SCALE_NAMES = { 0: "no scale", 0.5: "= 1/√dₖ, as in the paper", 1: "= 
 
 function draw(bars) {
   const { refs, data } = bars;
-  const { dk, power } = dialled(bars);
+  const { dk, power } = dialValues(bars);
   const scale = dk ** -power;
   const scores = data.scores[data.widths.indexOf(dk)];
   const row = softmaxRow(scores, scale);
@@ -122,32 +122,32 @@ function draw(bars) {
   reportNumbers("softmaxbars", { peak: row.peak });
   const domain = { low: 0, high: sharedCeiling(scores.length), log: false };
   const ceiling = row.peak <= 0.25 ? 0.25 : row.peak <= 0.5 ? 0.5 : 1; // as in the microscope's sorted weights
-  say(refs.top, percent(ceiling));
-  say(refs.half, ceiling === 0.25 ? "12.5 %" : percent(ceiling / 2));
+  setText(refs.top, percent(ceiling));
+  setText(refs.half, ceiling === 0.25 ? "12.5 %" : percent(ceiling / 2));
   [...refs.bars.children].forEach((bar, j) => {
     const colour = 3 * colourIndex(row.weights[j], domain);
     bar.style.height = `${Math.max(0.6, (100 * row.weights[j]) / ceiling)}%`;
     bar.style.background = `rgb(${MAGMA[colour]} ${MAGMA[colour + 1]} ${MAGMA[colour + 2]})`;
     bar.classList.toggle("pointed", j === bars.pointed);
   });
-  say(refs.width, String(dk));
-  say(refs.scale, power === 0 ? "1" : shortScale(scale));
-  say(refs.scaleName, SCALE_NAMES[power] ?? `= 1/dₖ^${power}`);
+  setText(refs.width, String(dk));
+  setText(refs.scale, power === 0 ? "1" : shortScale(scale));
+  setText(refs.scaleName, SCALE_NAMES[power] ?? `= 1/dₖ^${power}`);
   for (const button of bars.root.querySelectorAll("[data-power]"))
     button.setAttribute("aria-pressed", String(Number(button.dataset.power) === power));
-  say(refs.deviation, row.deviation.toFixed(2));
-  say(refs.entropy, `${row.entropy.toFixed(2)} of ${Math.log2(scores.length).toFixed(0)} bits`);
-  say(refs.peak, percent(row.peak));
-  say(refs.gradient, row.gradient >= 0.001 ? row.gradient.toFixed(3) : row.gradient.toExponential(0));
+  setText(refs.deviation, row.deviation.toFixed(2));
+  setText(refs.entropy, `${row.entropy.toFixed(2)} of ${Math.log2(scores.length).toFixed(0)} bits`);
+  setText(refs.peak, percent(row.peak));
+  setText(refs.gradient, row.gradient >= 0.001 ? row.gradient.toFixed(3) : row.gradient.toExponential(0));
   const sentence = `The largest of ${scores.length} weights is ${percent(row.peak)}.`;
   refs.plot.setAttribute("aria-label", sentence);
-  say(refs.said, bars.pointed < 0 ? sentence : spelledOut(bars.pointed, scores, scale, row));
+  setText(refs.said, bars.pointed < 0 ? sentence : spelledOut(bars.pointed, scores, scale, row));
 }
 
 const shortScale = (scale) => scale.toPrecision(3).replace(/\.?0+$/, "");
 
 // The arithmetic under the cursor.
 function spelledOut(j, scores, scale, row) {
-  const times = scale === 1 ? "" : ` × ${shortScale(scale)} = ${shortNumber(scores[j] * scale)}`;
-  return `key ${j + 1}: q·k = ${shortNumber(scores[j])}${times} → weight ${percent(row.weights[j])}`;
+  const factorWords = scale === 1 ? "" : ` × ${shortScale(scale)} = ${shortNumber(scores[j] * scale)}`;
+  return `key ${j + 1}: q·k = ${shortNumber(scores[j])}${factorWords} → weight ${percent(row.weights[j])}`;
 }

@@ -10,9 +10,9 @@
 import { MAGMA } from "../core/colours.js";
 import { decodeHalves, openContainer } from "../core/core.js";
 import { codeHtml, formulaHtml, markedWords } from "../drawing/listing.js";
-import { walkOfNumbers, whyNot } from "./walknumbers.js";
+import { sizesProblem, walkOfNumbers } from "./walknumbers.js";
 
-// The numbers of one step as colours: a group for each tensor, in it a panel for each head. `walk` is the state of
+// The numbers of one step as colours: a group for each tensor, with a panel for each head. `walk` is the state of
 // steps.js.
 
 const TINTS = { query: [0, 114, 178], key: [213, 94, 0], value: [0, 158, 115], plain: [122, 81, 190] };
@@ -20,29 +20,29 @@ const TINTS = { query: [0, 114, 178], key: [213, 94, 0], value: [0, 158, 115], p
 export function drawStep(walk, step) {
   const heat = walk.root.querySelector(".heat");
   walk.width = heat.clientWidth;
-  const whole = step.shape[step.shape.length - 1];
+  const fullWidth = step.shape[step.shape.length - 1];
   const square = step.axes[step.axes.length - 1] === "tokens";
   const { panels, rows, columns } = step.groups[0];
-  const lies = step.joined ? panels * columns : columns;
+  const columnsShown = step.joined ? panels * columns : columns;
   heat.className = `heat ${square ? "square" : ""} ${step.joined ? "joined" : "apart"}`;
   const operators = step.name === "Skip" ? ["", "+", "="] : [];
-  const height = `<b>${some(rows, walk.numbers.tokens)}</b> tokens${square ? " ask" : ""}`;
-  const down = `<span class="axis tokens down">${height}</span>`;
-  const last = step.axes[step.axes.length - 1];
+  const height = `<b>${countWords(rows, walk.numbers.tokens)}</b> tokens${square ? " ask" : ""}`;
+  const verticalAxis = `<span class="axis tokens down">${height}</span>`;
+  const lastAxis = step.axes[step.axes.length - 1];
   const inHeads = step.axes.includes("heads")
-    ? ` <span class="axis heads">in <b>${some(panels, walk.numbers.heads)}</b> heads</span>`
+    ? ` <span class="axis heads">in <b>${countWords(panels, walk.numbers.heads)}</b> heads</span>`
     : "";
-  const width = `<b>${some(lies, whole)}</b> ${square ? "tokens are asked" : formulaHtml(last)}`;
-  const across = `<span class="across"><span class="axis ${last}">${width}</span>${inHeads}</span>`;
+  const width = `<b>${countWords(columnsShown, fullWidth)}</b> ${square ? "tokens are asked" : formulaHtml(lastAxis)}`;
+  const horizontalAxis = `<span class="across"><span class="axis ${lastAxis}">${width}</span>${inHeads}</span>`;
   heat.innerHTML =
-    down +
+    verticalAxis +
     step.groups
       .map(
         (group, g) =>
           `<div class="group" data-group="${g}">${label(group, operators[g])}<div class="panels"></div></div>`,
       )
       .join("") +
-    across;
+    horizontalAxis;
   walk.drawn = step.groups.map((group, g) =>
     drawGroup(walk, step, group, heat.querySelector(`[data-group="${g}"] .panels`), square),
   );
@@ -52,18 +52,18 @@ export function drawStep(walk, step) {
     isWeight(step) ? (i / 63) * step.end : (i / 31.5 - 1) * step.end,
   );
   paint(bar, ramp, 0, 1, 64, step.groups[0].role, step.end, dark);
-  const first = walk.numbers.batch > 1 ? `the first of ${walk.numbers.batch} · ` : "";
-  walk.root.querySelector(".range").textContent = `${first}numbers from ${nice(step.low)} to ${nice(step.high)}`;
+  const batchWords = walk.numbers.batch > 1 ? `the first of ${walk.numbers.batch} · ` : "";
+  walk.root.querySelector(".range").textContent = `${batchWords}numbers from ${nice(step.low)} to ${nice(step.high)}`;
   walk.root.querySelector(".end").textContent = `${isWeight(step) ? "0 …" : "±"} ${nice(step.end)}`;
   requestAnimationFrame(() => heat.classList.add("settled")); // animates the gaps between heads
 }
 
 const isWeight = (step) => step.groups[0].role === "weight";
-const some = (shown, all) => (shown < all ? `${shown} of ${all}` : `${all}`);
+const countWords = (shown, total) => (shown < total ? `${shown} of ${total}` : `${total}`);
 
 function label({ name, role }, operator) {
-  const named = operator || ["x", "Q", "K", "V", "A V"].includes(name);
-  return `<span class="name ${role}">${operator ? `<em>${operator}</em>` : ""}${named ? name : ""}</span>`;
+  const isNamed = operator || ["x", "Q", "K", "V", "A V"].includes(name);
+  return `<span class="name ${role}">${operator ? `<em>${operator}</em>` : ""}${isNamed ? name : ""}</span>`;
 }
 
 function drawGroup(walk, step, group, place, square) {
@@ -90,16 +90,19 @@ function drawGroup(walk, step, group, place, square) {
 
 // The side of the largest equal squares of which `count` fit.
 function squareSide(place, count) {
-  const room = place.getBoundingClientRect(); // clientWidth rounds up, and the last square of a row would not fit
-  const width = Math.floor(room.width),
-    height = Math.floor(room.height),
+  const box = place.getBoundingClientRect(); // clientWidth rounds up: the last square of a row would not fit
+  const width = Math.floor(box.width),
+    height = Math.floor(box.height),
     gap = 6;
-  let best = 0;
-  for (let across = 1; across <= count; across++) {
-    const down = Math.ceil(count / across);
-    best = Math.max(best, Math.min((width - gap * (across - 1)) / across, (height - gap * (down - 1)) / down));
+  let largest = 0;
+  for (let columnCount = 1; columnCount <= count; columnCount++) {
+    const rowCount = Math.ceil(count / columnCount);
+    largest = Math.max(
+      largest,
+      Math.min((width - gap * (columnCount - 1)) / columnCount, (height - gap * (rowCount - 1)) / rowCount),
+    );
   }
-  return Math.floor(best);
+  return Math.floor(largest);
 }
 
 // ----------------------------------------------------------------------------------------------------------- colours
@@ -111,21 +114,22 @@ const isDark = (root) => {
   return parts[0] + parts[1] + parts[2] < 384;
 };
 
-// Signed numbers: the role's colour above zero, grey below, paper at zero. Weights: magma.
-function paint(canvas, values, at, rows, columns, role, end, dark) {
+// Signed numbers: the role's colour above zero, grey below, the paper's colour at zero. Weights: magma.
+function paint(canvas, values, offset, rows, columns, role, limit, dark) {
   const context = canvas.getContext("2d");
   const image = context.createImageData(columns, rows);
-  const zero = dark ? [30, 30, 37] : [247, 247, 249];
-  const below = dark ? [214, 214, 222] : [62, 62, 70];
-  const above = role === "weight" ? null : TINTS[role].map((c) => (dark ? Math.round(c + (255 - c) * 0.2) : c));
+  const zeroColour = dark ? [30, 30, 37] : [247, 247, 249];
+  const negativeColour = dark ? [214, 214, 222] : [62, 62, 70];
+  const positiveColour =
+    role === "weight" ? null : TINTS[role].map((c) => (dark ? Math.round(c + (255 - c) * 0.2) : c));
   for (let i = 0; i < rows * columns; i++) {
-    const t = Math.max(-1, Math.min(1, values[at + i] / end));
+    const t = Math.max(-1, Math.min(1, values[offset + i] / limit));
     for (let c = 0; c < 3; c++) {
-      const goal = t < 0 ? below : above;
+      const target = t < 0 ? negativeColour : positiveColour;
       image.data[4 * i + c] =
         role === "weight"
           ? MAGMA[3 * Math.round(255 * Math.max(0, t)) + c]
-          : zero[c] + (goal[c] - zero[c]) * Math.abs(t);
+          : zeroColour[c] + (target[c] - zeroColour[c]) * Math.abs(t);
     }
     image.data[4 * i + 3] = 255;
   }
@@ -142,13 +146,13 @@ const AXES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
 
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("[data-walk]") ?? parentElement;
-  const walk = (parentElement.__walk ??= start(root));
-  parentElement.__drawing = walk; // so that closing it reports the step first
+  const walk = (parentElement.__walk ??= createWalk(root));
+  parentElement.__drawing = walk; // closing reports the step first
   walk.tell = (settings) => setStateValue("settings", settings);
-  if (data && data !== walk.data) take(walk, data);
-  else if (walk.steps) show(walk); // called again for a theme switch
+  if (data && data !== walk.data) takeWalk(walk, data);
+  else if (walk.steps) drawWalk(walk); // called again for a theme switch
   return () => {
-    stop(walk);
+    stopWalk(walk);
     clearTimeout(walk.telling);
     walk.watch.disconnect();
     delete parentElement.__walk;
@@ -156,7 +160,7 @@ export default function ({ data, parentElement, setStateValue }) {
   };
 }
 
-function start(root) {
+function createWalk(root) {
   root.innerHTML = `
     <div class="sizes"></div><div class="controls"><button data-go="-1" aria-label="one step back">‹</button
       ><button data-play></button><button data-go="1" aria-label="one step on">›</button><ol></ol></div>
@@ -170,20 +174,20 @@ function start(root) {
     <div class="code"></div>`;
   const walk = Object.seal({
     root,
-    data: null, //        the bytes that came last
-    about: null, //       what is walked: a picture's layer, or sizes
-    numbers: null, //     {axis: how many}
-    tokens: null, //      their names
+    data: null, //        the data that came last
+    about: null, //       the subject of the walk: a picture's layer, or sizes
+    numbers: null, //     {axis: its length}
+    tokens: null, //      the tokens' names
     steps: null, //       see the top of this file
     values: null, //      (section's name) → its numbers
     viewId: null,
-    step: 0, //           the step that is shown
-    playing: 0, //        the timer of the player, 0: it stands still
+    step: 0, //           the step on show
+    playing: 0, //        the timer of the player; 0: it stands still
     drawn: null, //       [{group, values, panels}] of this step
     pointed: null, //     the cell under the cursor
-    width: 0, //          that the drawing was made for
+    width: 0, //          the width of the drawn numbers
     tell: null, //        sends settings to the page
-    telling: 0, //        the timer of a step that is not told yet
+    telling: 0, //        the timer of the next report
     tellNow: null,
     watch: null, //       the observer of its size
   });
@@ -196,16 +200,16 @@ function start(root) {
   root.addEventListener("click", (event) => {
     const button = event.target.closest?.("button");
     if (!button || !walk.steps) return;
-    if ("play" in button.dataset) return void (walk.playing ? pause(walk) : play(walk));
-    stop(walk);
-    go(walk, button.dataset.step ? Number(button.dataset.step) : walk.step + Number(button.dataset.go));
+    if ("play" in button.dataset) return void (walk.playing ? pause(walk) : startPlaying(walk));
+    stopWalk(walk);
+    goToWalkStep(walk, button.dataset.step ? Number(button.dataset.step) : walk.step + Number(button.dataset.go));
   });
   root.addEventListener("keydown", (event) => {
     const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (event.target.closest?.("input")) return;
     if (!way || !walk.steps) return;
-    stop(walk);
-    go(walk, walk.step + way);
+    stopWalk(walk);
+    goToWalkStep(walk, walk.step + way);
     event.preventDefault();
   });
   const heat = root.querySelector(".heat");
@@ -213,28 +217,28 @@ function start(root) {
   heat.addEventListener("pointerdown", (event) => point(walk, event));
   heat.addEventListener("pointerleave", () => unpoint(walk));
   walk.watch = new ResizeObserver(() => {
-    if (walk.steps && heat.clientWidth !== walk.width) show(walk);
+    if (walk.steps && heat.clientWidth !== walk.width) drawWalk(walk);
   });
   walk.watch.observe(heat);
-  root.__walk = { read: () => walk.steps && read(walk) }; // no steps: its sizes are impossible
+  root.__walk = { read: () => walk.steps && readWalk(walk) }; // without steps, its sizes are impossible
   return walk;
 }
 
-function take(walk, data) {
+function takeWalk(walk, data) {
   walk.data = data;
   const { header, section } = openContainer(data);
   const sizes = header.steps ? null : sizesOf(header);
   showSizes(walk.root.querySelector(".sizes"), header, sizes, walk.tell);
-  const why = sizes ? whyNot(sizes) : "";
-  walk.root.classList.toggle("impossible", why !== "");
-  walk.root.querySelector(".refused").textContent = why;
-  const about = header.steps ? header.id : JSON.stringify(sizes);
+  const problem = sizes ? sizesProblem(sizes) : "";
+  walk.root.classList.toggle("impossible", problem !== "");
+  walk.root.querySelector(".refused").textContent = problem;
+  const identity = header.steps ? header.id : JSON.stringify(sizes);
   const isNew = walk.viewId !== header.view_id;
   if (isNew) walk.step = header.walk - 1;
   walk.viewId = header.view_id;
-  if (about === walk.about && !isNew) return;
-  walk.about = why ? null : about;
-  if (why) return;
+  if (identity === walk.about && !isNew) return;
+  walk.about = problem ? null : identity;
+  if (problem) return;
   const values = (name) => decodeHalves(section(name));
   const { numbers, tokens, steps } = header;
   Object.assign(walk, header.steps ? { numbers, tokens, steps, values } : walkOfNumbers(sizes, header));
@@ -245,34 +249,34 @@ function take(walk, data) {
         `<li><button data-step="${i}"><b>${markedWords(step.name)}</b><span>${bare(step)}</span></button></li>`,
     )
     .join("");
-  show(walk);
+  drawWalk(walk);
 }
 
-// ------------------------------------------------------------------------------------------------------- going about
+// ------------------------------------------------------------------------------------------------- going through steps
 
-function go(walk, step) {
+function goToWalkStep(walk, step) {
   walk.step = Math.min(walk.steps.length - 1, Math.max(0, step));
-  show(walk);
+  drawWalk(walk);
   clearTimeout(walk.telling);
   if (!walk.playing) walk.telling = setTimeout(walk.tellNow, 300);
 }
 
-function play(walk) {
+function startPlaying(walk) {
   if (walk.step === walk.steps.length - 1) walk.step = -1;
-  const next = () => {
+  const advance = () => {
     if (walk.step === walk.steps.length - 1) return pause(walk);
-    go(walk, walk.step + 1);
+    goToWalkStep(walk, walk.step + 1);
   };
-  walk.playing = setInterval(next, PACE);
-  next();
+  walk.playing = setInterval(advance, PACE);
+  advance();
 }
 
 function pause(walk) {
-  stop(walk);
-  go(walk, walk.step);
+  stopWalk(walk);
+  goToWalkStep(walk, walk.step);
 }
 
-function stop(walk) {
+function stopWalk(walk) {
   clearInterval(walk.playing);
   walk.playing = 0;
 }
@@ -284,26 +288,26 @@ const bare = (step) => step.shape.map((n, i) => `<i class="axis ${step.axes[i]}"
 const axis = (walk, name) =>
   `<span class="axis ${name}"><b>${walk.numbers[name]}</b><i>${formulaHtml(name)}</i></span>`;
 
-function show(walk) {
+function drawWalk(walk) {
   const { root, steps } = walk;
   const step = steps[walk.step];
-  const put = (place, html) => (root.querySelector(place).innerHTML = html);
-  put("[data-play]", walk.playing ? "❚❚ Pause" : "▶ Play");
+  const setHtml = (place, html) => (root.querySelector(place).innerHTML = html);
+  setHtml("[data-play]", walk.playing ? "❚❚ Pause" : "▶ Play");
   root.querySelectorAll("ol button").forEach((button, i) => {
     button.setAttribute("aria-current", i === walk.step ? "step" : "false");
-    if (i === walk.step) reveal(button);
+    if (i === walk.step) scrollIntoSight(button);
   });
   root.querySelector('[data-go="-1"]').disabled = walk.step === 0;
   root.querySelector('[data-go="1"]').disabled = walk.step === steps.length - 1;
-  put("h3", `<span>${walk.step + 1}</span> ${formulaHtml(step.name)}`);
-  put(".says", markedWords(step.says.replace(/\{(\w+)\}/g, (_, name) => walk.numbers[name])));
-  put(".formula", formulaHtml(step.formula));
-  put(".shape", step.axes.map((name) => axis(walk, name)).join('<span class="by">×</span>'));
-  put(
+  setHtml("h3", `<span>${walk.step + 1}</span> ${formulaHtml(step.name)}`);
+  setHtml(".says", markedWords(step.says.replace(/\{(\w+)\}/g, (_, name) => walk.numbers[name])));
+  setHtml(".formula", formulaHtml(step.formula));
+  setHtml(".shape", step.axes.map((name) => axis(walk, name)).join('<span class="by">×</span>'));
+  setHtml(
     ".reckoning",
     step.reckoning.replace(AXES, (name) => `<b class="axis ${name}" title="${name}">${walk.numbers[name]}</b>`),
   );
-  put(
+  setHtml(
     ".code",
     `<p>${step.file}</p>` +
       step.lines
@@ -315,7 +319,7 @@ function show(walk) {
 }
 
 // Scrolls only the list of steps: scrollIntoView would move the page, too.
-function reveal(button) {
+function scrollIntoSight(button) {
   const list = button.closest("ol"),
     item = button.parentElement;
   if (item.offsetLeft < list.scrollLeft || item.offsetLeft + item.offsetWidth > list.scrollLeft + list.clientWidth)
@@ -328,17 +332,17 @@ function point(walk, event) {
   const panel = event.target.closest?.(".panel");
   if (!panel) return unpoint(walk);
   const box = panel.getBoundingClientRect();
-  const drawn = walk.drawn[Number(panel.closest(".group").dataset.group)];
-  const { group } = drawn,
+  const entry = walk.drawn[Number(panel.closest(".group").dataset.group)];
+  const { group } = entry,
     head = Number(panel.dataset.head);
   const row = Math.min(group.rows - 1, Math.max(0, Math.floor(((event.clientY - box.top) / box.height) * group.rows)));
   const column = Math.min(
     group.columns - 1,
     Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * group.columns)),
   );
-  for (const { panels } of walk.drawn) for (const others of panels) mark(others, group, row, column);
-  const value = drawn.values[(head * group.rows + row) * group.columns + column];
-  walk.root.querySelector(".readout").textContent = tell(walk, group, head, row, column, value);
+  for (const { panels } of walk.drawn) for (const sameHead of panels) mark(sameHead, group, row, column);
+  const value = entry.values[(head * group.rows + row) * group.columns + column];
+  walk.root.querySelector(".readout").textContent = cellSentence(walk, group, head, row, column, value);
   walk.pointed = { group: group.name, head, row, column, value };
 }
 
@@ -349,13 +353,14 @@ function mark(panel, { rows, columns }, row, column) {
   cell.style.cssText = `${high};left:${(100 * column) / columns}%;width:${100 / columns}%`;
 }
 
-function tell(walk, group, head, row, column, value) {
+function cellSentence(walk, group, head, row, column, value) {
   const step = walk.steps[walk.step];
-  const where = group.panels > 1 ? `head ${head}: ` : "";
+  const headWords = group.panels > 1 ? `head ${head}: ` : "";
   const name = (i) => walk.tokens[i];
-  if (step.axes[step.axes.length - 1] === "tokens") return `${where}${name(row)} asks ${name(column)}: ${nice(value)}`;
+  if (step.axes[step.axes.length - 1] === "tokens")
+    return `${headWords}${name(row)} asks ${name(column)}: ${nice(value)}`;
   const place = step.joined ? head * group.columns + column : column;
-  return `${where}${name(row)}, column ${place}: ${nice(value)}`;
+  return `${headWords}${name(row)}, column ${place}: ${nice(value)}`;
 }
 
 function unpoint(walk) {
@@ -367,7 +372,7 @@ function unpoint(walk) {
 }
 
 // For tests.
-function read(walk) {
+function readWalk(walk) {
   const step = walk.steps[walk.step];
   const values = walk.drawn.map(({ group, values }) => ({ ...group, values: Array.from(values.subarray(0, 2000)) }));
   return {
@@ -380,37 +385,37 @@ function read(walk) {
   };
 }
 
-// Fields for the sizes of random tokens and of their layer. A textbook's example sets them; changing one turns the
-// example into the reader's own numbers.
+// Fields for the sizes of random tokens and of their layer. A textbook's example sets them; changing one makes the
+// example the reader's own.
 
-// header: {example, sizes: {example: {batch, …}}, fields: [[name, label, most], …], and what was chosen of each}
+// header: {example, sizes: {example: {batch, …}}, fields: [[name, label, most], …], and the chosen value of each}
 export function sizesOf(header) {
   const sizes = header.sizes[header.example] ?? header;
-  return Object.fromEntries(header.fields.map(([name, , most]) => [name, within(sizes[name], most)]));
+  return Object.fromEntries(header.fields.map(([name, , maximum]) => [name, clamped(sizes[name], maximum)]));
 }
 
-const within = (text, most) => Math.min(most, Math.max(1, Math.round(Number(text)) || 1));
+const clamped = (text, maximum) => Math.min(maximum, Math.max(1, Math.round(Number(text)) || 1));
 
 // Without `sizes` the fields are hidden.
-export function showSizes(place, { fields = [] }, sizes, tell) {
+export function showSizes(place, { fields = [] }, sizes, onChange) {
   place.hidden = !sizes;
   if (!sizes) return;
   if (!place.childElementCount) place.append(...fields.map(fieldOf));
-  const focused = place.getRootNode().activeElement;
-  for (const [name, , most] of fields) {
+  const focusedInput = place.getRootNode().activeElement;
+  for (const [name, , maximum] of fields) {
     const input = place.querySelector(`[name="${name}"]`);
-    if (input !== focused) input.value = sizes[name];
+    if (input !== focusedInput) input.value = sizes[name];
     input.onchange = () => {
-      input.value = within(input.value, most);
-      const numbers = fields.map(([one]) => [one, Number(place.querySelector(`[name="${one}"]`).value)]);
-      tell({ example: "own", ...Object.fromEntries(numbers) });
+      input.value = clamped(input.value, maximum);
+      const numbers = fields.map(([name]) => [name, Number(place.querySelector(`[name="${name}"]`).value)]);
+      onChange({ example: "own", ...Object.fromEntries(numbers) });
     };
   }
 }
 
-function fieldOf([name, label, most]) {
+function fieldOf([name, label, maximum]) {
   const line = document.createElement("label");
-  const input = Object.assign(document.createElement("input"), { type: "number", name, min: 1, max: most, step: 1 });
+  const input = Object.assign(document.createElement("input"), { type: "number", name, min: 1, max: maximum, step: 1 });
   const words = document.createElement("span");
   words.className = `axis ${name}`;
   words.textContent = label;

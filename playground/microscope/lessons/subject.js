@@ -1,10 +1,9 @@
-// Lessons on a visitor's photograph where there is no Python. A part with `own` (playground/lessons/parts.py) gets its
-// words, numbers, data and pictures from here, in place of those that were written ahead for a sample.
-//
-// The photograph is {id, words: of its address, pack: its trace with all layers, bytes: the same as bytes, bitmap: its
-// pixels, at most 1024 to a side, gridFor([rows, columns] of a square picture): its grid of patches, plain: its pass,
-// passed({scale, cut}): a promise of another one}. A pass is {pack, features(): a promise of the tokens after each
-// layer, as float16 bits, answer(): a promise of [label, probability] of all labels}.
+// Lessons on a visitor's photograph without Python. A part with `own` (playground/lessons/parts.py) gets its words,
+// numbers, data and pictures from here, instead of those written ahead for a sample.
+// // The photograph is {id, words: of its address, pack: its trace with all layers, bytes: the same as bytes, bitmap:
+// its pixels, at most 1024 to a side, gridFor([rows, columns] of a square picture): its grid of patches, plain: its
+// pass, passed({scale, cut}): a promise of another pass}. A pass is {pack, features(): a promise of the tokens after
+// each layer, as float16 bits, answer(): a promise of [label, probability] of all labels}.
 
 import { MAGMA } from "../core/colours.js";
 import { toContainer } from "../core/container.js";
@@ -31,52 +30,53 @@ const DRAWN_SIDE = 640; // pixels of a picture in a drawing
 const THUMB = 200; // pixels of the picture on the board
 const AROUND = 2; // patches on each side of the query
 const ENLARGED_SIDE = 480; // pixels
-const COLOURS_SIDE = 224; // pixels of a square picture whose patches have mean colours; and their usual scale, which is
+const COLOURS_SIDE = 224; // pixels of a square picture whose patches have mean colours
 const COLOURS_SCALE = 20; //    1/temperature: as in playground/analysis/by_hand.py
-const BLACK_PART = 1e-6; // counts as grey
+const BLACK_PART = 1e-6; // a smaller part counts as grey
 
-// The question, asked about the photograph: the fields in `own` are replaced.
-export async function askedOf({ question, own, ...more }, subject) {
-  return { ...question, ...(await othersOf(own, question, subject)), ...more, context: subject.id };
+// The question about the photograph: the fields in `own` are replaced.
+export async function askedOf({ question, own: ownMeasures, ...fields }, subject) {
+  return { ...question, ...(await othersOf(ownMeasures, question, subject)), ...fields, context: subject.id };
 }
 
 // The picture and its caption, made from the photograph.
-export const pictureOf = async ({ own, ...picture }, subject) => {
-  const { caption = picture.caption, data } = await othersOf(own, picture, subject);
+export const pictureOf = async ({ own: ownMeasures, ...picture }, subject) => {
+  const { caption = picture.caption, data } = await othersOf(ownMeasures, picture, subject);
   return { ...picture, data, caption, words: caption };
 };
 
 // A part of words, a table or an exercise, about the photograph: the fields in `own` are replaced.
-export async function partOf({ own, ...part }, subject) {
-  return { ...part, ...(await othersOf(own, part, subject)) };
+export async function partOf({ own: ownMeasures, ...part }, subject) {
+  return { ...part, ...(await othersOf(ownMeasures, part, subject)) };
 }
 
 // {field: its value for the photograph}, for each field in `own`.
-async function othersOf(own, whole, subject) {
+async function othersOf(ownMeasures, sampleFields, subject) {
   const fields = {};
-  for (const [name, told] of Object.entries(own)) {
-    if ("text" in told) fields[name] = wordsOf(told, subject.pack);
-    else if ("measure" in told) fields[name] = measureOf(told, subject.pack);
-    else fields[name] = await FIELDS[told.made](told, subject, whole[name]);
+  for (const [name, recipe] of Object.entries(ownMeasures)) {
+    if ("text" in recipe) fields[name] = wordsOf(recipe, subject.pack);
+    else if ("measure" in recipe) fields[name] = measureOf(recipe, subject.pack);
+    else fields[name] = await FIELDS[recipe.made](recipe, subject, sampleFields[name]);
   }
   return fields;
 }
 
-// A promise of the chart's {data, layout}. Traces in `own` get the photograph's values as y, or all are made anew.
-export async function chartOf({ data, layout }, own, subject) {
-  if (own.made) return CHARTS[own.made](own, subject, { data, layout });
-  return { data: data.map((trace, n) => (own[n] ? { ...trace, y: measureOf(own[n], subject.pack) } : trace)), layout };
+// A promise of the chart's {data, layout}. Traces in `recipe` get the photograph's values as y, or all are made again.
+export async function chartOf({ data, layout }, recipe, subject) {
+  if (recipe.made) return CHARTS[recipe.made](recipe, subject, { data, layout });
+  const valuesOf = (trace, measure) => (measure ? { ...trace, y: measureOf(measure, subject.pack) } : trace);
+  return { data: data.map((trace, n) => valuesOf(trace, recipe[n])), layout };
 }
 
-// A promise of a drawing's data, as bytes or as an object; `data`: the sample's. The same request gets the same one.
-export function dataOf(own, subject, data) {
-  return onceFor(subject, JSON.stringify(own), () => DRAWINGS[own.made](own, subject, data));
+// A promise of a drawing's data, as bytes or as an object; `data`: the sample's. Equal requests share one promise.
+export function dataOf(recipe, subject, data) {
+  return onceFor(subject, JSON.stringify(recipe), () => DRAWINGS[recipe.made](recipe, subject, data));
 }
 
-function onceFor(subject, key, make) {
+function onceFor(subject, key, compute) {
   subject.made ??= new Map();
   if (!subject.made.has(key)) {
-    const value = make();
+    const value = compute();
     subject.made.set(key, value);
     value.catch?.(() => subject.made.delete(key)); // the next request tries again
   }
@@ -85,34 +85,36 @@ function onceFor(subject, key, make) {
 
 const atScale = (subject, scale) => onceFor(subject, `scale ${scale}`, () => subject.passed({ scale: String(scale) }));
 
-// [layer][head]: what each head does on the photograph, as core/habits.js measures it.
+// [layer][head]: the numbers of each head on the photograph, as core/habits.js measures them.
 const headsOf = (subject) =>
   onceFor(subject, "heads", () => {
     const { pack, bitmap } = subject;
     const [height, width] = pack.header.size;
     const { data } = drawnOn(bitmap, width, height).getImageData(0, 0, width, height);
-    const apart = apartIn(meanColours(data, width, height, pack.rows, pack.columns));
-    return ofAllHeads(pack, (layer, head) => headNumbers(pack, apart, layer, head));
+    const colourDistances = apartIn(meanColours(data, width, height, pack.rows, pack.columns));
+    return mapHeads(pack, (layer, head) => headNumbers(pack, colourDistances, layer, head));
   });
 
-const ofAllHeads = ({ layers, heads }, value) =>
+const mapHeads = ({ layers, heads }, value) =>
   Array.from({ length: layers }, (_, layer) => Array.from({ length: heads }, (_, head) => value(layer, head)));
 
-// {change: [layer] (tokens,), as movedTokens gives it, rows: [label, before, after] of the likeliest labels}: of a pass
-// without some heads, "3.0 4.2".
-async function lostWithout(subject, off) {
+// Of a pass without some heads, "3.0 4.2": {change: [layer] (tokens,), see movedTokens, rows: [label, before, after] of
+// the likeliest labels}.
+async function lostWithout(subject, spotsOff) {
   const { plain, pack } = subject;
-  const cut = off
+  const cut = spotsOff
     .split(" ")
     .map((spot) => `zero@${spot}`)
     .join(";");
-  const altered = off ? await subject.passed({ cut }) : plain;
-  const [before, after] = await Promise.all([plain.features(), altered.features()]);
-  const change = before.map((halves, layer) => movedTokens(halves, after[layer], pack));
-  const [was, is] = await Promise.all([plain.answer(), altered.answer()]);
-  const likeliest = (answer, many) => [...answer.keys()].sort((a, b) => answer[b][1] - answer[a][1]).slice(0, many);
-  const likely = [...new Set([...likeliest(was, LIKELY), ...likeliest(is, 2)])].sort((a, b) => was[b][1] - was[a][1]);
-  return { change, rows: likely.map((i) => [...was[i], is[i][1]]) };
+  const cutPass = spotsOff ? await subject.passed({ cut }) : plain;
+  const [fullFeatures, cutFeatures] = await Promise.all([plain.features(), cutPass.features()]);
+  const change = fullFeatures.map((halves, layer) => movedTokens(halves, cutFeatures[layer], pack));
+  const [fullAnswer, cutAnswer] = await Promise.all([plain.answer(), cutPass.answer()]);
+  const likeliest = (answer, count) => [...answer.keys()].sort((a, b) => answer[b][1] - answer[a][1]).slice(0, count);
+  const indices = [...new Set([...likeliest(fullAnswer, LIKELY), ...likeliest(cutAnswer, 2)])].sort(
+    (a, b) => fullAnswer[b][1] - fullAnswer[a][1],
+  );
+  return { change, rows: indices.map((i) => [...fullAnswer[i], cutAnswer[i][1]]) };
 }
 
 const DRAWINGS = {
@@ -125,19 +127,19 @@ const DRAWINGS = {
       const values = valuesOf(measure.key, measure.unit === "%" ? 100 : 1);
       return { ...measure, values, spread: null, high: high[measure.key] ?? measure.high };
     });
-    const named = (head, { told }) => ({ ...habitWords(head, habits), told });
+    const namedHabit = (head, { told: cue }) => ({ ...habitWords(head, habits), told: cue });
     return {
       ...{ ...data, words, measures, offsets: heads.map((layer) => layer.map(({ offsets }) => offsets)) },
-      habits: heads.map((layer, l) => layer.map((head, h) => named(head, data.habits[l][h]))),
+      habits: heads.map((layer, l) => layer.map((head, h) => namedHabit(head, data.habits[l][h]))),
     };
   },
 
-  async board({ off }, subject, data) {
-    const { change, rows } = await lostWithout(subject, off);
-    const patches = change.map((moved) => moved.slice(subject.pack.prefixCount));
+  async board({ off: spotsOff }, subject, data) {
+    const { change, rows } = await lostWithout(subject, spotsOff);
+    const patches = change.map((changes) => changes.slice(subject.pack.prefixCount));
     const sorted = Float64Array.from(patches.flat()).sort();
-    const ceiling = off ? roundShare(quantile(sorted, 0.98)) : 1;
-    const bytes = Uint8Array.from(patches.flat(), (moved) => Math.min(255, Math.floor((255 * moved) / ceiling)));
+    const ceiling = spotsOff ? roundShare(quantile(sorted, 0.98)) : 1;
+    const bytes = Uint8Array.from(patches.flat(), (share) => Math.min(255, Math.floor((255 * share) / ceiling)));
     const { pack, bitmap } = subject;
     const [layer, head] = ["layer", "head"].map((axis) => extremeHead(pack, { which: "most", what: axis }));
     return {
@@ -149,9 +151,9 @@ const DRAWINGS = {
         grid: [pack.rows, pack.columns],
         strongest: [layer, head],
       },
-      ...{ effect: headsOf(subject).map((ofLayer) => ofLayer.map(({ effect }) => effect)) },
+      ...{ effect: headsOf(subject).map((layerHeads) => layerHeads.map(({ effect }) => effect)) },
       summary: pack.prefix[0] === "cls" ? { name: "CLS", values: change.map(([cls]) => cls) } : null,
-      means: patches.map((moved) => moved.reduce((sum, one) => sum + one, 0) / moved.length),
+      means: patches.map((changes) => changes.reduce((sum, share) => sum + share, 0) / changes.length),
       picture: urlOf(await jpegOf(bitmap, THUMB)),
     };
   },
@@ -193,15 +195,15 @@ const DRAWINGS = {
 // (patches × 3) → the same, each of length one.
 export function unitColours(colours) {
   const unit = colours.map((part) => part + BLACK_PART);
-  for (let at = 0; at < unit.length; at += 3) {
-    const length = Math.hypot(unit[at], unit[at + 1], unit[at + 2]);
-    for (let c = at; c < at + 3; c++) unit[c] /= length;
+  for (let start = 0; start < unit.length; start += 3) {
+    const length = Math.hypot(unit[start], unit[start + 1], unit[start + 2]);
+    for (let i = start; i < start + 3; i++) unit[i] /= length;
   }
   return unit;
 }
 
 const NUMBERS = { self: "to_self", class: "to_class", registers: "to_registers" };
-const LIKELY = 5; // labels before
+const LIKELY = 5; // number of labels before the change
 
 // A round end for a colour scale: 5, 10, 20, 50, 100 … per cent.
 const roundShare = (share) => [0.05, 0.1, 0.2, 0.5, 1].find((round) => share <= 1.2 * round) ?? 2;
@@ -211,96 +213,98 @@ const CHARTS = {
   async by_depth({ habits, hover, patch }, subject, { data, layout }) {
     const { pack } = subject;
     const heads = headsOf(subject);
-    const even = MEASURES.even_distance(pack);
+    const evenDistance = MEASURES.even_distance(pack);
     const place = (layer, head) => layer + ((head - (pack.heads - 1) / 2) * 0.5) / pack.heads;
-    const all = heads.flatMap((row, layer) =>
+    const entries = heads.flatMap((row, layer) =>
       row.map((numbers, head) => ({ layer, head, x: place(layer, head), y: numbers.distance, numbers })),
     );
-    const says = ({ layer, head, y, numbers }) =>
-      filled(hover, {
+    const hoverText = ({ layer, head, y, numbers }) =>
+      fillBlanks(hover, {
         ...{ layer, head, habit: habitWords(numbers, habits).long },
         ...{ away: y.toFixed(1), pixels: (y * patch).toFixed(0) },
       });
     const traces = habits.map(({ label, colour, symbol }, n) => {
-      const points = all.filter(({ numbers }) => habitOf(numbers) === n);
-      const [x, y] = [points.map((one) => one.x), points.map((one) => one.y)];
+      const points = entries.filter(({ numbers }) => habitOf(numbers) === n);
+      const [x, y] = [points.map((point) => point.x), points.map((point) => point.y)];
       const marker = { size: 11, symbol, color: colour, line: { width: 1.5 } };
-      return { type: "scatter", mode: "markers", name: label, text: points.map(says), hoverinfo: "text", x, y, marker };
+      const text = points.map(hoverText);
+      return { type: "scatter", mode: "markers", name: label, text, hoverinfo: "text", x, y, marker };
     });
     const [evenRow, nine] = data.slice(-2);
-    const lines = [{ ...evenRow, y: [even, even] }, nine];
-    const yaxis = { ...layout.yaxis, range: [0, 1.1 * Math.max(even, ...all.map(({ y }) => y))] };
+    const lines = [{ ...evenRow, y: [evenDistance, evenDistance] }, nine];
+    const yaxis = { ...layout.yaxis, range: [0, 1.1 * Math.max(evenDistance, ...entries.map(({ y }) => y))] };
     return { data: [...traces.filter(({ x }) => x.length), ...lines], layout: { ...layout, yaxis } };
   },
 
   // Entropy, largest weight or spread of scores of each head, with the model's scale and with another one.
-  async sharpness({ quantity, scale, whole, hover, digits, title }, subject, { data, layout }) {
-    const [ties, on, off] = data;
+  async sharpness({ quantity, scale, whole: isWholePass, hover, digits, title }, subject, { data, layout }) {
+    const [ties, scaledTrace, unscaledTrace] = data;
     const { pack } = subject;
-    const changedPack = whole ? (await atScale(subject, scale)).pack : pack;
-    const [scaled, changed] = [sharpnessOf(pack, pack.scale), sharpnessOf(changedPack, scale)];
-    const values = [scaled, changed].map((heads) => heads.map((numbers) => numbers[quantity]));
+    const changedPack = isWholePass ? (await atScale(subject, scale)).pack : pack;
+    const [scaled, unscaled] = [sharpnessOf(pack, pack.scale), sharpnessOf(changedPack, scale)];
+    const values = [scaled, unscaled].map((heads) => heads.map((numbers) => numbers[quantity]));
     const text = scaled.map(({ layer, head }, n) =>
-      filled(hover, { layer, head, on: values[0][n].toFixed(digits), off: values[1][n].toFixed(digits) }),
+      fillBlanks(hover, { layer, head, on: values[0][n].toFixed(digits), off: values[1][n].toFixed(digits) }),
     );
     const traces = [
-      { ...ties, y: values[0].flatMap((one, n) => [one, values[1][n], null]) },
-      { ...on, y: values[0], text },
-      { ...off, y: values[1], text },
+      { ...ties, y: values[0].flatMap((value, n) => [value, values[1][n], null]) },
+      { ...scaledTrace, y: values[0], text },
+      { ...unscaledTrace, y: values[1], text },
     ];
-    const says = filled(title, { most: Math.log2(pack.tokens).toFixed(1) });
-    return { data: traces, layout: { ...layout, title: { ...layout.title, text: says } } };
+    const titleText = fillBlanks(title, { most: Math.log2(pack.tokens).toFixed(1) });
+    return { data: traces, layout: { ...layout, title: { ...layout.title, text: titleText } } };
   },
 };
 
-const filled = (text, values) => text.replace(/\{(\w+)\}/g, (blank, name) => values[name] ?? blank);
+const fillBlanks = (text, values) => text.replace(/\{(\w+)\}/g, (match, name) => values[name] ?? match);
 
 const FIELDS = {
-  // The photograph with the row to guess; beside it, enlarged, the patch that asks and its neighbours.
+  // The photograph with the row to guess; beside it, enlarged, the asking patch and its neighbours.
   async far_row({ words }, { pack, bitmap }, photo) {
     const { rows, columns } = pack;
     const mark = middleOf(pack);
     const heat = Array.from(farRow(pack), (weight) => Number(weight.toFixed(6)));
-    const beside = { words, ...(await enlarged(bitmap, pack, mark)) };
+    const partner = { words, ...(await enlarged(bitmap, pack, mark)) };
     const image = urlOf(await jpegOf(bitmap, DRAWN_SIDE));
-    return { ...photo, image, grid: [rows, columns], aspect: columns / rows, mark, heat, beside };
+    return { ...photo, image, grid: [rows, columns], aspect: columns / rows, mark, heat, beside: partner };
   },
 
-  // The sentences for as many heads as give much to one place.
-  async by_count({ none, one, several }, { pack }) {
-    const many = MEASURES.locked_heads(pack);
-    return wordsOf(many > 1 ? several : many ? one : none, pack);
+  // The sentence for the number of heads that give much to one place.
+  async by_count({ none: noneWords, one: oneWords, several: severalWords }, { pack }) {
+    const count = MEASURES.locked_heads(pack);
+    return wordsOf(count > 1 ? severalWords : count ? oneWords : noneWords, pack);
   },
-  async megaphone({ loud, has, none }, { pack }) {
-    return wordsOf(MEASURES.key_length(pack) > loud ? has : none, pack);
+  async megaphone({ loud: threshold, has: loudWords, none: quietWords }, { pack }) {
+    return wordsOf(MEASURES.key_length(pack) > threshold ? loudWords : quietWords, pack);
   },
-  // The reasons against tempting guesses: their sentences name the weight of an even row.
-  async even_tempting({ even }, { pack }, tempting) {
+  // Reasons against tempting guesses: their sentences name the weight of an even row.
+  async even_tempting({ even: placeholder }, { pack }, tempting) {
     const share = MEASURES.even_share(pack);
-    const here = ([range, says]) => [range, says.replace(even, percent(share))];
-    const [least, [, says], all] = tempting.map(here);
-    return [least, [[0, 100 * share + 1], says], all];
+    const withShare = ([range, words]) => [range, words.replace(placeholder, percent(share))];
+    const [lowest, [, words], highest] = tempting.map(withShare);
+    return [lowest, [[0, 100 * share + 1], words], highest];
   },
   async agreeing_heads(_, subject) {
     const heads = headsOf(subject);
     const { prefixCount, prefix } = subject.pack;
     const registers = prefix.filter((name) => name.startsWith("reg")).length;
-    const most = [...toPlaces(subject.pack)].sort((a, b) => b.share - a.share).slice(0, 5);
-    return most.map(({ layer, head, mean, toOne }) => {
-      const share = (from, to) => mean.subarray(from, to).reduce((sum, one) => sum + one, 0);
+    const topHeads = [...toPlaces(subject.pack)].sort((a, b) => b.share - a.share).slice(0, 5);
+    return topHeads.map(({ layer, head, mean, toOne }) => {
+      const share = (from, to) => mean.subarray(from, to).reduce((sum, weight) => sum + weight, 0);
       const shares = [toOne, share(0, prefixCount - registers), share(prefixCount - registers, prefixCount)];
       const { entropy, effect } = heads[layer][head];
       return [`layer ${layer}, head ${head}`, ...shares.map(percent), `${entropy.toFixed(1)} bits`, effect.toFixed(2)];
     });
   },
   // The mean row of the head whose rows agree most; beside it, of the head whose rows agree least.
-  async agreed_rows({ words, least, brightest }, { pack, bitmap }, photo) {
-    const [most, other] = ["most", "least"].map((which) => agreeingHead(pack, which).mean.slice(pack.prefixCount));
-    const { rows, columns } = pack;
-    const below = litPicture(bitmap, pack, other, { most: Math.max(brightest, ...other) });
-    const beside = { image: urlOf(await bytesOfCanvas(below)), words: wordsOf(least, pack), aspect: columns / rows };
+  async agreed_rows({ words, least: leastWords, brightest: floor }, { pack, bitmap }, photo) {
+    const { rows, columns, prefixCount } = pack;
+    const [mostRow, leastRow] = ["most", "least"].map((which) => agreeingHead(pack, which).mean.slice(prefixCount));
+    const lowerPicture = litPicture(bitmap, pack, leastRow, { most: Math.max(floor, ...leastRow) });
+    const lowerImage = urlOf(await bytesOfCanvas(lowerPicture));
+    const below = { image: lowerImage, words: wordsOf(leastWords, pack), aspect: columns / rows };
     const image = urlOf(await jpegOf(bitmap, DRAWN_SIDE));
-    const heat = Array.from(most, (share) => Number(share.toFixed(6)));
+    const heat = Array.from(mostRow, (share) => Number(share.toFixed(6)));
     return {
       ...photo,
       image,
@@ -308,7 +312,7 @@ const FIELDS = {
       aspect: columns / rows,
       heat,
       words: wordsOf(words, pack),
-      beside,
+      beside: below,
     };
   },
 
@@ -321,28 +325,28 @@ const FIELDS = {
   async widest_guess(_, { pack }, guess) {
     return { ...guess, high: Number((HEADROOM * Math.max(...widestOf(pack))).toFixed(1)) };
   },
-  async widest_tempting(_, { pack }, tempting) {
-    const most = HEADROOM * Math.max(...widestOf(pack));
-    const [, says] = tempting.at(-1);
-    return [...tempting.slice(0, -1), [[most / 1.1, Number(most.toFixed(1))], says]];
+  async widest_tempting(_, { pack }, options) {
+    const maximum = HEADROOM * Math.max(...widestOf(pack));
+    const [, words] = options.at(-1);
+    return [...options.slice(0, -1), [[maximum / 1.1, Number(maximum.toFixed(1))], words]];
   },
 
   // The photograph in grey, its middle patch outlined, and that patch's row in colour over it. `lit` in
   // playground/lessons/pictures.py draws the same.
-  async lit({ row, ...asked }, { pack, bitmap }) {
-    const values = ROWS[row](pack, asked);
+  async lit({ row, ...options }, { pack, bitmap }) {
+    const values = ROWS[row](pack, options);
     return urlOf(await bytesOfCanvas(litPicture(bitmap, pack, values, { spot: middleOf(pack) })));
   },
 };
 
-// A canvas: the photograph in grey under a number for each patch, `most` of which is brightest; a patch outlined.
-function litPicture(bitmap, { rows, columns }, values, { most = Math.max(...values), spot = null }) {
+// A canvas: the photograph in grey under a number for each patch, of which `most` is brightest; one patch outlined.
+function litPicture(bitmap, { rows, columns }, values, { most: largest = Math.max(...values), spot = null }) {
   const share = Math.min(1, DRAWN_SIDE / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(share * pixels)));
   const context = drawnOn(bitmap, width, height);
   const photo = context.getImageData(0, 0, width, height);
-  for (let at = 0; at < photo.data.length; at += 4)
-    photo.data.fill(greyOf(photo.data[at], photo.data[at + 1], photo.data[at + 2]), at, at + 3);
+  for (let index = 0; index < photo.data.length; index += 4)
+    photo.data.fill(greyOf(photo.data[index], photo.data[index + 1], photo.data[index + 2]), index, index + 3);
   context.putImageData(photo, 0, 0);
   const edges = (n, count, side) => [Math.round((n * side) / count), Math.round(((n + 1) * side) / count)];
   const boxOf = (patch) => {
@@ -353,8 +357,8 @@ function litPicture(bitmap, { rows, columns }, values, { most = Math.max(...valu
     return [left, top, right - left, bottom - top];
   };
   for (const [patch, value] of values.entries()) {
-    const at = 3 * Math.floor((255 * value) / most);
-    context.fillStyle = `rgb(${MAGMA.slice(at, at + 3).join(" ")} / ${(40 + (200 * value) / most) / 255})`;
+    const index = 3 * Math.floor((255 * value) / largest);
+    context.fillStyle = `rgb(${MAGMA.slice(index, index + 3).join(" ")} / ${(40 + (200 * value) / largest) / 255})`;
     context.fillRect(...boxOf(patch));
   }
   if (spot !== null) {
@@ -367,11 +371,12 @@ function litPicture(bitmap, { rows, columns }, values, { most = Math.max(...valu
 
 const HEADROOM = 1.25; // end of the axis, × the widest head's spread
 function widestOf(pack) {
-  const apart = sharpnessOf(pack, pack.scale).map(({ deviation }) => deviation);
-  return Array.from({ length: pack.layers }, (_, n) => Math.max(...apart.slice(n * pack.heads, (n + 1) * pack.heads)));
+  const { layers, heads } = pack;
+  const spreads = sharpnessOf(pack, pack.scale).map(({ deviation }) => deviation);
+  return Array.from({ length: layers }, (_, n) => Math.max(...spreads.slice(n * heads, (n + 1) * heads)));
 }
 
-// The middle patch's row, (patches,), by the name that a lesson gives.
+// The middle patch's row, (patches,), by the name in a lesson.
 export const ROWS = {
   kernel: ({ rows, columns }) => {
     const [y, x] = [Math.floor(rows / 2), Math.floor(columns / 2)];
@@ -388,23 +393,23 @@ export const ROWS = {
 
 // {image, aspect}: a patch, outlined, and the patches around it.
 async function enlarged(bitmap, { rows, columns }, patch) {
-  const across = 2 * AROUND + 1;
-  const [high, wide] = [bitmap.height / rows, bitmap.width / columns];
-  const within = (at, count) => Math.min(Math.max(at, AROUND), Math.max(AROUND, count - 1 - AROUND)) - AROUND;
+  const cells = 2 * AROUND + 1;
+  const [h, w] = [bitmap.height / rows, bitmap.width / columns];
+  const windowStart = (cell, count) => Math.min(Math.max(cell, AROUND), Math.max(AROUND, count - 1 - AROUND)) - AROUND;
   const [row, column] = [Math.floor(patch / columns), patch % columns];
-  const [top, left] = [within(row, rows), within(column, columns)];
-  const height = Math.round((ENLARGED_SIDE * high) / wide);
+  const [top, left] = [windowStart(row, rows), windowStart(column, columns)];
+  const height = Math.round((ENLARGED_SIDE * h) / w);
   const canvas = new OffscreenCanvas(ENLARGED_SIDE, height);
   const context = canvas.getContext("2d");
-  context.drawImage(bitmap, left * wide, top * high, across * wide, across * high, 0, 0, ENLARGED_SIDE, height);
-  const [y, x] = [((row - top) * height) / across, ((column - left) * ENLARGED_SIDE) / across];
+  context.drawImage(bitmap, left * w, top * h, cells * w, cells * h, 0, 0, ENLARGED_SIDE, height);
+  const [y, x] = [((row - top) * height) / cells, ((column - left) * ENLARGED_SIDE) / cells];
   for (const [colour, line] of [
     ["black", 6],
     ["white", 2],
   ]) {
     context.strokeStyle = colour;
     context.lineWidth = line;
-    context.strokeRect(x, y, ENLARGED_SIDE / across, height / across);
+    context.strokeRect(x, y, ENLARGED_SIDE / cells, height / cells);
   }
   return { image: urlOf(await bytesOfCanvas(canvas)), aspect: ENLARGED_SIDE / height };
 }
@@ -418,7 +423,7 @@ function drawnOn(bitmap, width, height) {
   return context;
 }
 
-// At most so many pixels to a side.
+// At most this many pixels to a side.
 function jpegOf(bitmap, side) {
   const share = Math.min(1, side / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(share * pixels)));
@@ -434,6 +439,6 @@ const urlOf = (jpeg) => `data:image/jpeg;base64,${base64Of(jpeg)}`;
 
 function base64Of(bytes) {
   let text = "";
-  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
   return btoa(text);
 }

@@ -1,5 +1,5 @@
-// A moment as a loop of three seconds: the photograph, the curve to where its patch looks, the sentence. It ends still,
-// so that it can repeat. It is recorded as MP4 if the browser can, else written as a GIF.
+// A moment as a loop of three seconds: the photograph, the curve to the patch with the largest share, the sentence. It
+// ends with a still picture, so that it can repeat. It is recorded as MP4 if the browser can, else written as a GIF.
 
 import { ROLES } from "../core/colours.js";
 import { makeCanvas, outlineCell } from "../drawing/dom.js";
@@ -12,13 +12,13 @@ const SAID_FROM = 1250;
 const FADE = 200;
 const FILM_RATE = 25; // frames a second
 const FILM_KINDS = ["video/mp4;codecs=avc1.42E01F", "video/mp4"];
-const GIF_MOMENTS = [0, 650, 720, 860, 950, 1050, 1160, 1350, 1500]; // ms between pictures; the last one stays
+const GIF_MOMENTS = [0, 650, 720, 860, 950, 1050, 1160, 1350, 1500]; // ms of the GIF's pictures; the last one stays
 const LOOP_EDGE = 56; // pixels around the words
 const TYPE = { size: 54, lead: 68, small: 28 };
 const PAPER = "#131318";
 const INK = "#f1f1f4";
 const SOFT = "#a9a9b2";
-// Where the picture and the words stand
+// The places of picture and words
 export const LOOP_SHAPES = {
   tall: {
     width: 1080,
@@ -30,45 +30,45 @@ export const LOOP_SHAPES = {
     width: 1920,
     height: 1080,
     picture: [1360, 1080],
-    words: ([wide]) => ({ x: wide + LOOP_EDGE, y: 150, wide: 448 }),
+    words: ([width]) => ({ x: width + LOOP_EDGE, y: 150, wide: 448 }),
   },
 };
 
 // The picture's size within a format.
-export function loopPicture({ picture: [wide, high] }, aspect) {
-  const width = Math.round(Math.min(wide, high * aspect));
+export function loopPicture({ picture: [maxWidth, maxHeight] }, aspect) {
+  const width = Math.round(Math.min(maxWidth, maxHeight * aspect));
   return [width, Math.round(width / aspect)];
 }
 
-// moment: {photo, lit: canvases of the picture's size, cell: {x, y, width, height} of who asks, curve: {from, bend, to}
-// or null, sentence: [{text, marked}], made: the line below it}
-export function drawLoop(context, shape, { photo, lit, cell, curve, sentence, made }, font, ms) {
+// moment: {photo, lit: canvases of the picture's size, cell: {x, y, width, height} of the query, curve: {from, bend,
+// to} or null, sentence: [{text, marked}], made: the line below it}
+export function drawLoop(context, shape, { photo, lit: litCanvas, cell, curve, sentence, made: credit }, font, ms) {
   const size = [photo.width, photo.height];
   const top = shape === LOOP_SHAPES.wide ? Math.round((shape.height - size[1]) / 2) : 0;
   context.fillStyle = PAPER;
   context.fillRect(0, 0, shape.width, shape.height);
   context.drawImage(photo, 0, top);
-  context.globalAlpha = passedOf(ms, LIT_FROM, FADE);
-  context.drawImage(lit, 0, top);
+  context.globalAlpha = loopProgress(ms, LIT_FROM, FADE);
+  context.drawImage(litCanvas, 0, top);
   if (cell && ms >= LIT_FROM) outlineCell(context, cell.x, cell.y + top, cell.width, cell.height, 3, ROLES.query);
   context.globalAlpha = 1;
-  if (curve) drawLoopCurve(context, curve, top, passedOf(ms, CURVE_FROM, CURVE_MS));
-  context.globalAlpha = passedOf(ms, SAID_FROM, FADE);
+  if (curve) drawLoopCurve(context, curve, top, loopProgress(ms, CURVE_FROM, CURVE_MS));
+  context.globalAlpha = loopProgress(ms, SAID_FROM, FADE);
   drawWords(context, sentence, shape.words(size), font);
   context.font = `400 ${TYPE.small}px ${font}`;
   context.fillStyle = SOFT;
-  const { x, wide } = shape.words(size);
+  const { x, wide: width } = shape.words(size);
   context.globalAlpha = 1;
-  for (const [n, line] of linesOf(context, [{ text: made }], wide)
+  for (const [n, line] of linesOf(context, [{ text: credit }], width)
     .reverse()
     .entries())
     for (const word of line) context.fillText(word.text, x + word.x, shape.height - LOOP_EDGE - n * 1.3 * TYPE.small);
 }
 
-const passedOf = (ms, from, long) => Math.min(1, Math.max(0, (ms - from) / long));
+const loopProgress = (ms, from, duration) => Math.min(1, Math.max(0, (ms - from) / duration));
 
-function drawLoopCurve(context, { from, bend, to }, top, along) {
-  if (along <= 0) return;
+function drawLoopCurve(context, { from, bend, to }, top, progress) {
+  if (progress <= 0) return;
   context.save();
   context.translate(0, top);
   context.lineCap = "round";
@@ -78,45 +78,45 @@ function drawLoopCurve(context, { from, bend, to }, top, along) {
   context.shadowBlur = 6;
   context.beginPath();
   context.moveTo(...from);
-  for (let t = 0.04; t <= along + 1e-9; t += 0.04) {
-    const at = [0, 1].map((i) => (1 - t) ** 2 * from[i] + 2 * t * (1 - t) * bend[i] + t * t * to[i]);
-    context.lineTo(...at);
+  for (let t = 0.04; t <= progress + 1e-9; t += 0.04) {
+    const point = [0, 1].map((i) => (1 - t) ** 2 * from[i] + 2 * t * (1 - t) * bend[i] + t * t * to[i]);
+    context.lineTo(...point);
   }
   context.stroke();
   context.restore();
 }
 
-function drawWords(context, sentence, { x, y, wide }, font) {
+function drawWords(context, sentence, { x, y, wide: width }, font) {
   context.font = `400 ${TYPE.size}px ${font}`;
   context.textBaseline = "alphabetic";
-  for (const [n, line] of linesOf(context, sentence, wide).entries()) {
+  for (const [n, line] of linesOf(context, sentence, width).entries()) {
     for (const word of line) {
-      const down = y + n * TYPE.lead;
+      const baseline = y + n * TYPE.lead;
       if (word.marked) {
         context.fillStyle = ROLES.key;
-        context.fillRect(x + word.x - 10, down - 0.86 * TYPE.size, word.wide + 20, 1.16 * TYPE.size);
+        context.fillRect(x + word.x - 10, baseline - 0.86 * TYPE.size, word.wide + 20, 1.16 * TYPE.size);
       }
       context.fillStyle = word.marked ? "#fff" : INK;
-      context.fillText(word.text, x + word.x, down);
+      context.fillText(word.text, x + word.x, baseline);
     }
   }
 }
 
 // Breaks words into lines, [[{text, marked, x, wide}]]; a marked place stays on one line.
-export function linesOf(context, sentence, room) {
+export function linesOf(context, sentence, lineWidth) {
   const lines = [[]];
   let x = 0;
-  for (const { text, marked = false } of sentence) {
-    for (const word of marked ? [text] : (text.match(/ *[^ ]+/g) ?? [])) {
-      const padding = marked ? 12 : 0;
-      if (x > 0 && x + context.measureText(word).width + 2 * padding > room) {
+  for (const { text, marked: isMarked = false } of sentence) {
+    for (const word of isMarked ? [text] : (text.match(/ *[^ ]+/g) ?? [])) {
+      const padding = isMarked ? 12 : 0;
+      if (x > 0 && x + context.measureText(word).width + 2 * padding > lineWidth) {
         lines.push([]);
         x = 0;
       }
-      const shown = x === 0 ? word.trimStart() : word;
-      const wide = context.measureText(shown).width;
-      lines.at(-1).push({ text: shown, marked, x: x + padding, wide });
-      x += wide + 2 * padding;
+      const trimmed = x === 0 ? word.trimStart() : word;
+      const width = context.measureText(trimmed).width;
+      lines.at(-1).push({ text: trimmed, marked: isMarked, x: x + padding, wide: width });
+      x += width + 2 * padding;
     }
   }
   return lines;
@@ -127,43 +127,45 @@ const filmKind = () =>
     ? FILM_KINDS.find((kind) => MediaRecorder.isTypeSupported(kind))
     : undefined;
 
-// Records the film from `canvas` as a blob; null if it failed or is not wanted any more.
-export async function makeLoop(canvas, shape, moment, font, goesOn) {
+// Records the film from `canvas` as a blob; null if it failed or is no longer wanted.
+export async function makeLoop(canvas, shape, moment, font, isWanted) {
   Object.assign(canvas, { width: shape.width, height: shape.height });
   const context = canvas.getContext("2d");
   const draw = (ms) => drawLoop(context, shape, moment, font, ms);
   draw(0);
   const kind = filmKind();
-  return (kind && (await recorded(canvas, kind, draw, goesOn))) || gifOfLoop(canvas, draw, goesOn);
+  return (kind && (await recorded(canvas, kind, draw, isWanted))) || gifOfLoop(canvas, draw, isWanted);
 }
 
-function recorded(canvas, mimeType, draw, goesOn) {
-  return new Promise((done) => {
-    const pieces = [];
+function recorded(canvas, mimeType, draw, isWanted) {
+  return new Promise((resolve) => {
+    const chunks = [];
     const recorder = new MediaRecorder(canvas.captureStream(FILM_RATE), { mimeType, videoBitsPerSecond: 6e6 });
-    recorder.addEventListener("dataavailable", ({ data }) => pieces.push(data));
-    recorder.addEventListener("stop", () => done(pieces.length ? new Blob(pieces, { type: recorder.mimeType }) : null));
-    recorder.addEventListener("error", () => done(null));
+    recorder.addEventListener("dataavailable", ({ data }) => chunks.push(data));
+    recorder.addEventListener("stop", () =>
+      resolve(chunks.length ? new Blob(chunks, { type: recorder.mimeType }) : null),
+    );
+    recorder.addEventListener("error", () => resolve(null));
     recorder.start();
-    const begun = performance.now();
+    const startTime = performance.now();
     const step = () => {
-      const ms = performance.now() - begun;
+      const ms = performance.now() - startTime;
       draw(Math.min(ms, LOOP_MS));
-      if (ms >= LOOP_MS || !goesOn()) recorder.stop();
+      if (ms >= LOOP_MS || !isWanted()) recorder.stop();
       else requestAnimationFrame(step);
     };
     requestAnimationFrame(step);
   });
 }
 
-async function gifOfLoop(canvas, draw, goesOn) {
+async function gifOfLoop(canvas, draw, isWanted) {
   const { width, height } = canvas;
-  const read = makeCanvas(width, height);
-  const context = read.getContext("2d", { willReadFrequently: true });
+  const canvasToRead = makeCanvas(width, height);
+  const context = canvasToRead.getContext("2d", { willReadFrequently: true });
   const frames = [];
   for (const [n, ms] of GIF_MOMENTS.entries()) {
-    await new Promise((goOn) => setTimeout(goOn));
-    if (!goesOn()) return null;
+    await new Promise((resolve) => setTimeout(resolve));
+    if (!isWanted()) return null;
     draw(ms);
     context.drawImage(canvas, 0, 0);
     const { data } = context.getImageData(0, 0, width, height);
@@ -175,54 +177,56 @@ async function gifOfLoop(canvas, draw, goesOn) {
 // An endless GIF from frames of RGBA pixels, with one palette of the most frequent colours. No DOM.
 
 const GIF_COLOURS = 256;
-const MISSED_MOST = 48; // of these, colours that would be missed most
-const CONSIDERED = 4000; // frequent colours considered for them
+const MISSED_MOST = 48; // number of rare colours in the palette
+const CONSIDERED = 4000; // frequent colours among which the rare ones are chosen
 const MOST_CODES = 4096; // codes of GIF's LZW have at most twelve bits
 
 // frames: [{pixels: RGBA bytes, ms}]
 export function gifOf(frames, width, height) {
   const palette = paletteOf(frames);
   const indexOf = nearestIn(palette);
-  const out = [..."GIF89a"].map((letter) => letter.charCodeAt(0));
-  const number = (value) => out.push(value & 255, value >> 8);
+  const bytes = [..."GIF89a"].map((letter) => letter.charCodeAt(0));
+  const number = (value) => bytes.push(value & 255, value >> 8);
   number(width);
   number(height);
-  out.push(0xf7, 0, 0); // a palette of 256 colours
-  for (let i = 0; i < GIF_COLOURS; i++) out.push(...(palette[i] ?? [0, 0, 0]));
+  bytes.push(0xf7, 0, 0); // a palette of 256 colours
+  for (let i = 0; i < GIF_COLOURS; i++) bytes.push(...(palette[i] ?? [0, 0, 0]));
   // loops forever
-  out.push(0x21, 0xff, 11, ...[..."NETSCAPE2.0"].map((letter) => letter.charCodeAt(0)), 3, 1, 0, 0, 0);
-  const parts = [Uint8Array.from(out)];
-  let former = null;
+  bytes.push(0x21, 0xff, 11, ...[..."NETSCAPE2.0"].map((letter) => letter.charCodeAt(0)), 3, 1, 0, 0, 0);
+  const parts = [Uint8Array.from(bytes)];
+  let formerFrame = null;
   for (const { pixels, ms } of frames) {
     const hundredths = Math.max(2, Math.round(ms / 10));
     const indices = new Uint8Array(width * height);
     for (let i = 0; i < indices.length; i++) indices[i] = indexOf(pixels[4 * i], pixels[4 * i + 1], pixels[4 * i + 2]);
-    const box = former ? changedBox(former, indices, width, height) : { left: 0, top: 0, wide: width, high: height };
-    const { left, top, wide, high } = box;
+    const box = formerFrame
+      ? changedBox(formerFrame, indices, width, height)
+      : { left: 0, top: 0, wide: width, high: height };
+    const { left, top, wide: boxWidth, high: boxHeight } = box;
     const head = [0x21, 0xf9, 4, 4, hundredths & 255, hundredths >> 8, 0, 0, 0x2c]; // draw over the former frame
-    for (const value of [left, top, wide, high]) head.push(value & 255, value >> 8);
+    for (const value of [left, top, boxWidth, boxHeight]) head.push(value & 255, value >> 8);
     parts.push(
       Uint8Array.from([...head, 0, 8]),
       ...blocksOf(packedCodes(cutOut(indices, width, box))),
       Uint8Array.of(0),
     );
-    former = indices;
+    formerFrame = indices;
   }
   parts.push(Uint8Array.of(0x3b));
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
+  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let offset = 0;
   for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
+    joined.set(part, offset);
+    offset += part.length;
   }
-  return whole;
+  return joined;
 }
 
 // The smallest rectangle that contains all changes; one pixel if there are none.
-function changedBox(former, next, width, height) {
+function changedBox(formerFrame, frame, width, height) {
   let [left, right, top, bottom] = [width, -1, height, -1];
-  for (let i = 0; i < next.length; i++) {
-    if (next[i] === former[i]) continue;
+  for (let i = 0; i < frame.length; i++) {
+    if (frame[i] === formerFrame[i]) continue;
     const [x, y] = [i % width, Math.floor(i / width)];
     [left, right] = [Math.min(left, x), Math.max(right, x)];
     [top, bottom] = [Math.min(top, y), Math.max(bottom, y)];
@@ -231,15 +235,15 @@ function changedBox(former, next, width, height) {
   return { left, top, wide: right - left + 1, high: bottom - top + 1 };
 }
 
-function cutOut(indices, width, { left, top, wide, high }) {
-  const part = new Uint8Array(wide * high);
-  for (let y = 0; y < high; y++)
-    part.set(indices.subarray((top + y) * width + left, (top + y) * width + left + wide), y * wide);
+function cutOut(indices, width, { left, top, wide: boxWidth, high: boxHeight }) {
+  const part = new Uint8Array(boxWidth * boxHeight);
+  for (let y = 0; y < boxHeight; y++)
+    part.set(indices.subarray((top + y) * width + left, (top + y) * width + left + boxWidth), y * boxWidth);
   return part;
 }
 
-// The most frequent colours at five bits a channel; the last places go to rare ones far from all others, such as a thin
-// coloured line.
+// The most frequent colours at five bits a channel; the last places go to rare colours far from all others, such as a
+// thin coloured line.
 function paletteOf(frames) {
   const counts = new Uint32Array(1 << 15);
   for (const { pixels } of frames)
@@ -252,52 +256,57 @@ function paletteOf(frames) {
       count: counts[key],
       rgb: [key >> 10, (key >> 5) & 31, key & 31].map((five) => (five << 3) | (five >> 2)),
     }));
-  const chosen = colours.slice(0, GIF_COLOURS - MISSED_MOST);
-  const others = colours.slice(chosen.length, chosen.length + CONSIDERED);
-  for (const one of others) one.away = Math.min(...chosen.map(({ rgb }) => colourAway(rgb, one.rgb)));
-  const missed = ({ count, away }) => count * away;
-  while (chosen.length < GIF_COLOURS && others.length > 0) {
-    const most = others.reduce((best, one, i) => (missed(one) > missed(others[best]) ? i : best), 0);
-    const [taken] = others.splice(most, 1);
-    chosen.push(taken);
-    for (const one of others) one.away = Math.min(one.away, colourAway(taken.rgb, one.rgb));
+  const palette = colours.slice(0, GIF_COLOURS - MISSED_MOST);
+  const candidates = colours.slice(palette.length, palette.length + CONSIDERED);
+  for (const candidate of candidates)
+    candidate.away = Math.min(...palette.map(({ rgb }) => colourAway(rgb, candidate.rgb)));
+  const missedError = ({ count, away: distance }) => count * distance;
+  while (palette.length < GIF_COLOURS && candidates.length > 0) {
+    const index = candidates.reduce(
+      (bestIndex, candidate, i) => (missedError(candidate) > missedError(candidates[bestIndex]) ? i : bestIndex),
+      0,
+    );
+    const [colour] = candidates.splice(index, 1);
+    palette.push(colour);
+    for (const candidate of candidates)
+      candidate.away = Math.min(candidate.away, colourAway(colour.rgb, candidate.rgb));
   }
-  return chosen.map(({ rgb }) => rgb);
+  return palette.map(({ rgb }) => rgb);
 }
 
 const colourAway = ([r, g, b], [red, green, blue]) => 2 * (r - red) ** 2 + 4 * (g - green) ** 2 + (b - blue) ** 2;
 
 // (red, green, blue) → index of the nearest colour; each of the 32,768 colours is searched once.
 function nearestIn(palette) {
-  const known = new Int16Array(1 << 15).fill(-1);
+  const cache = new Int16Array(1 << 15).fill(-1);
   return (red, green, blue) => {
     const key = ((red >> 3) << 10) | ((green >> 3) << 5) | (blue >> 3);
-    if (known[key] >= 0) return known[key];
-    let [best, least] = [0, Number.POSITIVE_INFINITY];
+    if (cache[key] >= 0) return cache[key];
+    let [nearest, smallest] = [0, Number.POSITIVE_INFINITY];
     for (const [i, rgb] of palette.entries()) {
-      const away = colourAway(rgb, [red, green, blue]);
-      if (away < least) [best, least] = [i, away];
+      const distance = colourAway(rgb, [red, green, blue]);
+      if (distance < smallest) [nearest, smallest] = [i, distance];
     }
-    known[key] = best;
-    return best;
+    cache[key] = nearest;
+    return nearest;
   };
 }
 
 // LZW of bytes.
 function packedCodes(indices) {
-  const [clear, end] = [256, 257];
-  const out = [];
-  let [bits, held, size] = [0, 0, 9];
-  const put = (code) => {
-    held |= code << bits;
+  const [clearCode, endCode] = [256, 257];
+  const bytes = [];
+  let [bits, pendingBits, size] = [0, 0, 9];
+  const writeCode = (code) => {
+    pendingBits |= code << bits;
     bits += size;
     for (; bits >= 8; bits -= 8) {
-      out.push(held & 255);
-      held >>>= 8;
+      bytes.push(pendingBits & 255);
+      pendingBits >>>= 8;
     }
   };
-  let [table, next] = [new Map(), 258];
-  put(clear);
+  let [table, nextCode] = [new Map(), 258];
+  writeCode(clearCode);
   let prefix = indices[0];
   for (let i = 1; i < indices.length; i++) {
     const key = (prefix << 8) | indices[i];
@@ -306,26 +315,26 @@ function packedCodes(indices) {
       prefix = code;
       continue;
     }
-    put(prefix);
-    if (next < MOST_CODES) {
-      table.set(key, next++);
-      if (next > 1 << size && size < 12) size++;
+    writeCode(prefix);
+    if (nextCode < MOST_CODES) {
+      table.set(key, nextCode++);
+      if (nextCode > 1 << size && size < 12) size++;
     } else {
-      put(clear);
-      [table, next, size] = [new Map(), 258, 9];
+      writeCode(clearCode);
+      [table, nextCode, size] = [new Map(), 258, 9];
     }
     prefix = indices[i];
   }
-  put(prefix);
-  put(end);
-  if (bits) out.push(held & 255);
-  return Uint8Array.from(out);
+  writeCode(prefix);
+  writeCode(endCode);
+  if (bits) bytes.push(pendingBits & 255);
+  return Uint8Array.from(bytes);
 }
 
 function blocksOf(bytes) {
   const blocks = [];
-  for (let at = 0; at < bytes.length; at += 255) {
-    const block = bytes.subarray(at, at + 255);
+  for (let start = 0; start < bytes.length; start += 255) {
+    const block = bytes.subarray(start, start + 255);
     blocks.push(Uint8Array.of(block.length), block);
   }
   return blocks;

@@ -1,5 +1,5 @@
-// The moments of a picture, at See's foot: at most five that were found in it, and a surprise. One press chooses a
-// moment's layer, head and patch.
+// The moments of a picture, below See's picture: at most five, and a surprise. One press chooses a moment's layer, head
+// and patch.
 
 import { ownExposure } from "../core/answers.js";
 import { holdsHead, rowInto } from "../core/core.js";
@@ -13,38 +13,39 @@ import { sceneOf, surprise } from "../lens/moment.js";
 import { outsideNine, partAt, whereOf } from "./says.js";
 import { PART_NAMES, seeWords } from "./words.js";
 
-const MOMENT_SIZE = { width: 102, height: 70 }; // px, where there is room for them; 64 × 44 elsewhere
+const MOMENT_SIZE = { width: 102, height: 70 }; // px, if there is room; 64 × 44 otherwise
 
 // `hold(true)`: acts as if the picture were pointed at.
 export function createMoments({ choice, data, frame, page }, row, { language, hold }) {
-  const words = (key, filled) => seeWords(language(), key, filled);
+  const words = (key, values) => seeWords(language(), key, values);
   const moments = { scene: null, list: [], buttons: [] };
-  let opening = null; // {layer, head, patch} at which the picture opened
+  let openingMoment = null; // {layer, head, patch} at which the picture opened
   row.setAttribute("role", "group");
   oneStop(row, () => [...row.children]);
 
-  function show(isRow) {
+  function showMoments(isRow) {
     const { main } = data;
     const { view } = choice;
     const scene = sceneOf(data);
     if (main.trace.words?.first) return; // a coarse trace; moments are searched in the finer one
     const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
-    if (opening?.of !== key) {
+    if (openingMoment?.of !== key) {
       const patch = view.what === FIRST_WAY ? frame.shown.mark : -1; // without a striking moment it opens without a row
-      opening = { of: key, layer: view.layer, head: view.head, patch };
+      openingMoment = { of: key, layer: view.layer, head: view.head, patch };
       Object.assign(moments, { scene: null, list: [] });
       row.replaceChildren();
     }
     if (scene && moments.scene !== scene) {
-      const { layer, head, patch } = opening;
-      const opened = patch >= 0 && holdsHead(scene.pack, layer, head) ? { layer, head, patch } : null;
-      Object.assign(moments, { scene, list: momentsOf(scene, opened) });
+      const { layer, head, patch } = openingMoment;
+      const atOpening = patch >= 0 && holdsHead(scene.pack, layer, head) ? { layer, head, patch } : null;
+      Object.assign(moments, { scene, list: momentsOf(scene, atOpening) });
       fillMoments();
     }
     for (const [i, button] of moments.buttons.entries()) {
-      const one = moments.list[i];
-      const chosen = one && one.layer === view.layer && one.head === view.head && one.patch === frame.shown.mark;
-      button.setAttribute("aria-pressed", String(Boolean(chosen) && isRow));
+      const moment = moments.list[i];
+      const isShown =
+        moment && moment.layer === view.layer && moment.head === view.head && moment.patch === frame.shown.mark;
+      button.setAttribute("aria-pressed", String(Boolean(isShown) && isRow));
     }
   }
 
@@ -52,31 +53,31 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     const { pack } = moments.scene;
     const parts = data.main.picture.parts ?? [];
     const photo = makePhoto(photoOf(data, frame, page, data.main).image, ...coverSize(pack));
-    moments.buttons = moments.list.map((one, i) => {
-      const name = momentName(one, pack, parts, PART_NAMES[language()], words);
-      const says = words("momentSays", { name, layer: one.layer, head: pack.headNumbers[one.head] });
-      const button = momentButton(name, says);
-      if (one.kind === "sink") {
+    moments.buttons = moments.list.map((moment, i) => {
+      const name = momentName(moment, pack, parts, PART_NAMES[language()], words);
+      const description = words("momentSays", { name, layer: moment.layer, head: pack.headNumbers[moment.head] });
+      const button = momentButton(name, description);
+      if (moment.kind === "sink") {
         button.title = "";
-        button.dataset.explains = `${words("sinkMeans", { share: 100 * IN_A_SINK })} ${says}`;
+        button.dataset.explains = `${words("sinkMeans", { share: 100 * IN_A_SINK })} ${description}`;
       }
-      drawThumb(button.firstChild, photo, pack, one);
-      button.addEventListener("click", () => goTo(i));
+      drawThumb(button.firstChild, photo, pack, moment);
+      button.addEventListener("click", () => showMoment(i));
       return button;
     });
-    const more = momentButton(words("surprise"), words("surprise"));
-    more.classList.add("surprise");
-    more.firstChild.remove();
-    more.addEventListener("click", () => {
+    const moreButton = momentButton(words("surprise"), words("surprise"));
+    moreButton.classList.add("surprise");
+    moreButton.firstChild.remove();
+    moreButton.addEventListener("click", () => {
       hold(true);
       surprise(choice, data, page);
       if (choice.view.locked) page.choose({ locked: false });
     });
-    row.replaceChildren(...moments.buttons, more);
+    row.replaceChildren(...moments.buttons, moreButton);
     for (const [i, button] of [...row.children].entries()) button.tabIndex = i ? -1 : 0;
   }
 
-  function goTo(i) {
+  function showMoment(i) {
     const { list, scene } = moments;
     const { layer, head, patch } = list[i];
     hold(true);
@@ -85,17 +86,17 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     page.choose({ what: FIRST_WAY, direction: "row", layer, head, query, locked: false });
   }
 
-  // A presenter's keys: next or former moment. False where there is none.
-  function step(by) {
-    const pressed = moments.buttons.findIndex((one) => one.getAttribute("aria-pressed") === "true");
-    const to = pressed < 0 && by < 0 ? moments.list.length - 1 : pressed + by;
-    if (!moments.list[to]) return moments.list.length > 0;
-    goTo(to);
+  // A presenter's keys: the next or former moment. False if there is none.
+  function step(steps) {
+    const pressed = moments.buttons.findIndex((button) => button.getAttribute("aria-pressed") === "true");
+    const target = pressed < 0 && steps < 0 ? moments.list.length - 1 : pressed + steps;
+    if (!moments.list[target]) return moments.list.length > 0;
+    showMoment(target);
     return true;
   }
 
-  // A thumbnail cut from the picture, with the row's patch and its brightest one in it.
-  function drawThumb(canvas, photo, pack, { layer, head, patch, best }) {
+  // A thumbnail cut from the picture, with the row's patch and its brightest one.
+  function drawThumb(canvas, photo, pack, { layer, head, patch, best: brightest }) {
     const values = new Float32Array(pack.tokens);
     rowInto(values, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
     const print = makePrint(photo);
@@ -103,10 +104,11 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain);
     fitCanvas(canvas, MOMENT_SIZE.width, MOMENT_SIZE.height, frame.ratio);
     const [w, h] = [canvas.width, canvas.height];
-    const middle = (at, across, size, cut) => Math.min(size - cut, Math.max(0, ((at + 0.5) / across) * size - cut / 2));
-    const column = ((patch % pack.columns) + (best % pack.columns)) / 2;
-    const line = (Math.floor(patch / pack.columns) + Math.floor(best / pack.columns)) / 2;
-    const [x, y] = [middle(column, pack.columns, photo.width, w), middle(line, pack.rows, photo.height, h)];
+    const cropStart = (cell, cells, size, cut) =>
+      Math.min(size - cut, Math.max(0, ((cell + 0.5) / cells) * size - cut / 2));
+    const column = ((patch % pack.columns) + (brightest % pack.columns)) / 2;
+    const line = (Math.floor(patch / pack.columns) + Math.floor(brightest / pack.columns)) / 2;
+    const [x, y] = [cropStart(column, pack.columns, photo.width, w), cropStart(line, pack.rows, photo.height, h)];
     canvas.getContext("2d").drawImage(print.canvas, x, y, w, h, 0, 0, w, h);
   }
 
@@ -115,55 +117,55 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     return [columns * factor, rows * factor];
   };
 
-  return { show, step, writeWords: () => row.setAttribute("aria-label", words("moments")) };
+  return { show: showMoments, step, writeWords: () => row.setAttribute("aria-label", words("moments")) };
 }
 
-function momentButton(name, says) {
+function momentButton(name, description) {
   const button = document.createElement("button");
   const label = document.createElement("span");
   button.type = "button";
   label.textContent = name;
-  button.title = says;
+  button.title = description;
   button.append(document.createElement("canvas"), label);
   return button;
 }
 
-// The moments of a picture, at most five: what the search found far away, a row that stays near, and a sink. No DOM in
-// here.
+// The moments of a picture, at most five: those of the search with a far partner, a row that stays near, and a sink. No
+// DOM in here.
 
 const FAR_ONES = 3;
 const CLOSE = 3; // patches apart at which two places count as the same
 const STAYS_NEAR = 0.35; // share of a row within the 3 × 3 places that makes it near
 const IN_A_SINK = 0.3; // share of a row on one token that makes it a sink
 
-// [{kind: "far" | "near" | "sink" | "same", layer, head, patch, best}], the opening one first. scene: what
-// core/moments.js found; opening: {layer, head, patch} as the picture opened.
+// [{kind: "far" | "near" | "sink" | "same", layer, head, patch, best}], the opening one first. scene: of
+// core/moments.js; opening: {layer, head, patch} with which the picture opened.
 export function momentsOf(scene, opening) {
   const { pack } = scene;
   const candidates = [opening, ...surprisesOf(scene, 8)]
     .filter(Boolean)
-    .map((one) => described(pack, one))
+    .map((candidate) => described(pack, candidate))
     .filter(({ kind }) => kind !== "itself");
-  const chosen = [];
-  for (const one of candidates) {
-    const again = chosen.some(
+  const distinct = [];
+  for (const candidate of candidates) {
+    const isRepeat = distinct.some(
       ({ patch, best }) =>
-        (near(pack, patch, one.patch) && near(pack, best, one.best)) ||
-        (near(pack, patch, one.best) && near(pack, best, one.patch)), // a pair and its reverse are one moment
+        (areClose(pack, patch, candidate.patch) && areClose(pack, best, candidate.best)) ||
+        (areClose(pack, patch, candidate.best) && areClose(pack, best, candidate.patch)), // also the reverse
     );
-    if (!again && chosen.length < FAR_ONES) chosen.push(one);
+    if (!isRepeat && distinct.length < FAR_ONES) distinct.push(candidate);
   }
-  const patch = chosen[0]?.patch ?? opening?.patch ?? Math.floor(pack.patches / 2);
-  const others = [
-    strongest(pack, patch, nearShare, STAYS_NEAR, "near"),
-    strongest(pack, patch, sinkShare, IN_A_SINK, "sink"),
+  const patch = distinct[0]?.patch ?? opening?.patch ?? Math.floor(pack.patches / 2);
+  const byKind = [
+    strongestMoment(pack, patch, nearShare, STAYS_NEAR, "near"),
+    strongestMoment(pack, patch, sinkShare, IN_A_SINK, "sink"),
   ];
-  return [...chosen, ...others.filter(Boolean)].slice(0, 5);
+  return [...distinct, ...byKind.filter(Boolean)].slice(0, 5);
 }
 
-const near = ({ columns }, one, other) =>
-  Math.abs(Math.floor(one / columns) - Math.floor(other / columns)) <= CLOSE &&
-  Math.abs((one % columns) - (other % columns)) <= CLOSE;
+const areClose = ({ columns }, patch, other) =>
+  Math.abs(Math.floor(patch / columns) - Math.floor(other / columns)) <= CLOSE &&
+  Math.abs((patch % columns) - (other % columns)) <= CLOSE;
 
 function trainedRow(pack, layer, head, patch) {
   const row = new Float32Array(pack.tokens);
@@ -172,42 +174,43 @@ function trainedRow(pack, layer, head, patch) {
 }
 
 function largestPatch(row, { prefixCount, tokens }) {
-  let best = prefixCount;
-  for (let j = prefixCount; j < tokens; j++) if (row[j] > row[best]) best = j;
-  return best - prefixCount;
+  let brightest = prefixCount;
+  for (let j = prefixCount; j < tokens; j++) if (row[j] > row[brightest]) brightest = j;
+  return brightest - prefixCount;
 }
 
 function described(pack, { layer, head, patch }) {
-  const best = largestPatch(trainedRow(pack, layer, head, patch), pack);
-  const where = whereOf(patch, best, pack.rows, pack.columns);
-  return { kind: where === "aside" ? "same" : where, layer, head, patch, best };
+  const brightest = largestPatch(trainedRow(pack, layer, head, patch), pack);
+  const whereabouts = whereOf(patch, brightest, pack.rows, pack.columns);
+  return { kind: whereabouts === "aside" ? "same" : whereabouts, layer, head, patch, best: brightest };
 }
 
 const nearShare = (row, pack, patch) => 1 - outsideNine(row, 0, pack, patch);
 function sinkShare(row, { prefixCount }) {
-  let most = 0;
-  for (let j = 0; j < prefixCount; j++) most = Math.max(most, row[j]);
-  return most;
+  let largest = 0;
+  for (let j = 0; j < prefixCount; j++) largest = Math.max(largest, row[j]);
+  return largest;
 }
 
 // The loaded head in which this patch's row has its largest share; null if none is large enough.
-function strongest(pack, patch, shareOf, least, kind) {
-  let best = null;
+function strongestMoment(pack, patch, shareOf, minimum, kind) {
+  let strongest = null;
   for (const layer of pack.stored.keys()) {
     for (let head = 0; head < pack.heads; head++) {
       if (!holdsHead(pack, layer, head)) continue;
       const row = trainedRow(pack, layer, head, patch);
       const share = shareOf(row, pack, patch);
-      if (share >= (best?.share ?? least)) best = { share, kind, layer, head, patch, best: largestPatch(row, pack) };
+      if (share >= (strongest?.share ?? minimum))
+        strongest = { share, kind, layer, head, patch, best: largestPatch(row, pack) };
     }
   }
-  return best;
+  return strongest;
 }
 
-// "eye → eye" where the sample names both places; else the kind's own word.
-export function momentName({ kind, patch, best }, { rows, columns }, parts, names, wordOf) {
-  const [from, to] = [partAt(parts, patch, rows, columns), partAt(parts, best, rows, columns)];
-  if (from && to && ["far", "same"].includes(kind))
-    return wordOf("momentParts", { from: names[from.kind].short, to: names[to.kind].short });
+// "eye → eye" if the sample names both places; else the kind's own word.
+export function momentName({ kind, patch, best: brightest }, { rows, columns }, parts, names, wordOf) {
+  const [fromPart, toPart] = [partAt(parts, patch, rows, columns), partAt(parts, brightest, rows, columns)];
+  if (fromPart && toPart && ["far", "same"].includes(kind))
+    return wordOf("momentParts", { from: names[fromPart.kind].short, to: names[toPart.kind].short });
   return wordOf({ far: "momentFar", near: "momentNear", sink: "momentSink", same: "momentSame" }[kind]);
 }

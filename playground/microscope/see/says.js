@@ -7,13 +7,13 @@ const FAR_AWAY = 0.15; // share of the longer side, as in core/moments.js
 const WORTH_SAYING = 0.1; // share that a patch gives to itself
 
 // The direction of the brightest patch from the asking one.
-export function whereOf(mark, best, rows, columns) {
-  if (mark === best) return "itself";
-  const [down, across] = [
-    Math.abs(Math.floor(mark / columns) - Math.floor(best / columns)),
-    Math.abs((mark % columns) - (best % columns)),
+export function whereOf(mark, brightest, rows, columns) {
+  if (mark === brightest) return "itself";
+  const [rowDistance, columnDistance] = [
+    Math.abs(Math.floor(mark / columns) - Math.floor(brightest / columns)),
+    Math.abs((mark % columns) - (brightest % columns)),
   ];
-  const distance = Math.max(down, across);
+  const distance = Math.max(rowDistance, columnDistance);
   if (distance <= 1) return "near";
   return distance > FAR_AWAY * Math.max(rows, columns) ? "far" : "aside";
 }
@@ -25,51 +25,51 @@ export function partAt(parts, patch, rows, columns) {
   return parts.find(({ box: [top, left, bottom, right] }) => y >= top && y < bottom && x >= left && x < right) ?? null;
 }
 
-// "the other eye": only where the sample names the place, and it is another part than the asking one.
-export function nameOfPlace(language, parts, mark, best, rows, columns) {
-  const [from, to] = [partAt(parts, mark, rows, columns), partAt(parts, best, rows, columns)];
-  if (!to || from === to) return "";
-  return PART_NAMES[language][to.kind][from?.kind === to.kind ? "other" : "one"];
+// "the other eye": only if the sample names the place, and it is not the asking patch's part.
+export function nameOfPlace(language, parts, mark, brightest, rows, columns) {
+  const [fromPart, toPart] = [partAt(parts, mark, rows, columns), partAt(parts, brightest, rows, columns)];
+  if (!toPart || fromPart === toPart) return "";
+  return PART_NAMES[language][toPart.kind][fromPart?.kind === toPart.kind ? "other" : "one"];
 }
 
-// A number and its sign stay in one line.
-export const together = (share) => percent(share).replaceAll(" ", "\u00a0");
+// Keeps a number and its sign on one line.
+export const unbrokenPercent = (share) => percent(share).replaceAll(" ", "\u00a0");
 
-// row: {mark, best, share, rows, columns, even, off, token: the special one that gets the most or "", most,
-// beyond: where it looks beyond its neighbours (beyondNear), or null}
+// row: {mark, best, share, rows, columns, even, off, token: the special token with the largest share or "", most,
+// beyond: the brightest patch beyond the neighbours (beyondNear), or null}
 export function sayRow(language, row, parts = []) {
-  const { mark, best, rows, columns, off } = row;
-  const filled = { share: together(row.share), most: together(row.most), token: row.token };
-  if (row.even) return aroundPlace(language, "even", { share: together(row.most) }, "");
-  const key = (name) => (off ? `off${name[0].toUpperCase()}${name.slice(1)}` : name);
-  const here = aroundPlace(language, "here", {}, "").before;
-  if (row.token) return aroundPlace(language, key("placeless"), filled, here);
-  const name = nameOfPlace(language, parts, mark, best, rows, columns);
-  if (name) return aroundPlace(language, key("named"), filled, name);
+  const { mark, best: brightest, rows, columns, off: isOff } = row;
+  const values = { share: unbrokenPercent(row.share), most: unbrokenPercent(row.most), token: row.token };
+  if (row.even) return aroundPlace(language, "even", { share: unbrokenPercent(row.most) }, "");
+  const key = (name) => (isOff ? `off${name[0].toUpperCase()}${name.slice(1)}` : name);
+  const hereWord = aroundPlace(language, "here", {}, "").before;
+  if (row.token) return aroundPlace(language, key("placeless"), values, hereWord);
+  const name = nameOfPlace(language, parts, mark, brightest, rows, columns);
+  if (name) return aroundPlace(language, key("named"), values, name);
   if (row.beyond) {
     const placeName = nameOfPlace(language, parts, mark, row.beyond.patch, rows, columns);
-    filled.beyond = together(row.beyond.share);
-    return aroundPlace(language, placeName ? "itselfNamed" : "itselfThen", filled, placeName || here);
+    values.beyond = unbrokenPercent(row.beyond.share);
+    return aroundPlace(language, placeName ? "itselfNamed" : "itselfThen", values, placeName || hereWord);
   }
-  return aroundPlace(language, key(whereOf(mark, best, rows, columns)), filled, here);
+  return aroundPlace(language, key(whereOf(mark, brightest, rows, columns)), values, hereWord);
 }
 
-// For a patch that looks mostly at itself: its brightest patch beyond the neighbours, {patch, share}; null if too weak.
-export function beyondNear(weights, at, { prefixCount, rows, columns }, mark) {
-  const beyond = { patch: -1, share: 0 };
+// For a patch that gives most to itself: its brightest patch beyond the neighbours, {patch, share}; null if too weak.
+export function beyondNear(weights, start, { prefixCount, rows, columns }, mark) {
+  const largest = { patch: -1, share: 0 };
   for (let patch = 0; patch < rows * columns; patch++) {
-    const share = weights[at + prefixCount + patch];
-    if (share > beyond.share && !["itself", "near"].includes(whereOf(mark, patch, rows, columns)))
-      Object.assign(beyond, { patch, share });
+    const share = weights[start + prefixCount + patch];
+    if (share > largest.share && !["itself", "near"].includes(whereOf(mark, patch, rows, columns)))
+      Object.assign(largest, { patch, share });
   }
-  return beyond.share >= WORTH_SAYING * weights[at + prefixCount + mark] ? beyond : null;
+  return largest.share >= WORTH_SAYING * weights[start + prefixCount + mark] ? largest : null;
 }
 
 // The share of a row outside the 3 × 3 neighbourhood, prefix tokens included: a convolution reads none of it.
-export function outsideNine(weights, at, { prefixCount, rows, columns }, mark) {
-  const near = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, 3);
-  let inside = 0;
-  for (let r = near.top; r <= near.bottom; r++)
-    for (let c = near.left; c <= near.right; c++) inside += weights[at + prefixCount + r * columns + c];
-  return Math.max(0, 1 - inside);
+export function outsideNine(weights, start, { prefixCount, rows, columns }, mark) {
+  const area = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, 3);
+  let nearTotal = 0;
+  for (let r = area.top; r <= area.bottom; r++)
+    for (let c = area.left; c <= area.right; c++) nearTotal += weights[start + prefixCount + r * columns + c];
+  return Math.max(0, 1 - nearTotal);
 }

@@ -5,7 +5,7 @@ import { isEven } from "../core/light.js";
 import { percent } from "../core/numbers.js";
 import { sentenceOf } from "../core/sentence.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
-import { cutTo, fitCanvas, oneStop, say, sayMath, show } from "../drawing/dom.js";
+import { cutTo, fitCanvas, oneStop, sayMath, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/layout.js";
@@ -22,7 +22,7 @@ import {
   setBars,
 } from "./curve.js";
 import { createMoments } from "./moments.js";
-import { beyondNear, outsideNine, sayRow, together } from "./says.js";
+import { beyondNear, outsideNine, sayRow, unbrokenPercent } from "./says.js";
 import { createShared } from "./shared.js";
 import { habitIn, seeWords } from "./words.js";
 
@@ -33,11 +33,11 @@ const SEE_COLUMN = 334; // px, beside the picture, at least
 const LOW_COLUMN = 262; // px, in a window as low as a phone on its side, or a desktop's at 200 %
 const PRESENTED = 0.3; // share of the width for the column beside a picture in a lecture hall
 const MOMENTS_HIGH = 56; // px: the moments
-const BESIDE_FROM = 640; // px: in a narrower window all stands below the picture
+const BESIDE_FROM = 640; // px: in a narrower window all parts are below the picture
 const LOWEST = 260; // px, of a picture with the column below it
-const BELOW = 470; // px: what stands below it
+const BELOW = 470; // px: of the parts below it
 const HIGHEST = 440; // px, of a portrait with the column below it
-// Classes by which layout.js marks a lens of Lab with little room, or with much.
+// Classes by which layout.js marks a lens of Lab with little or much room.
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
 const ROOMY = 102; // px below the picture: the moments are larger there
 const BARS_SHOWN = 12;
@@ -49,52 +49,52 @@ const SEE_STAIRS = `
   <p data-see="largest"></p><canvas data-see="stairs" aria-hidden="true"></canvas><p data-see="dashed"></p>`;
 const SEE_NINE = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
 
-// options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a page
-// that is shared, tryAt: an address that others reach, bar: px above it, story(lens, see): what is told beside the
-// picture, see story/story.js}
+// options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a shared
+// page, tryAt: an address that others reach, bar: px above it, story(lens, see): the story beside the picture, see
+// story/story.js}
 export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "", bar = BAR, story = null }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
-  const part = (name, className, html, place, where) => {
+  const part = (name, className, html, place, position) => {
     const element = document.createElement(name);
     element.className = className;
     element.innerHTML = html;
-    place[where](element);
+    place[position](element);
     return element;
   };
   const head = part("div", "see-head", SEE_HEAD, refs.below, "prepend");
   const stairsBox = part("div", "see-stairs", SEE_STAIRS, refs.scale, "after");
   const nine = part("div", "see-nine", SEE_NINE, refs.two, "before");
   const tabs = part("div", "see-tabs", "", head, "after");
-  const outside = part("p", "see-outside", "", refs.two, "after");
+  const outsideLine = part("p", "see-outside", "", refs.two, "after");
   const divide = part("span", "see-divide", "", refs.switch, "after");
   sayMath(divide, "÷ √d_k");
   const doors = part("div", "see-doors", "", refs.below, "append");
   const moments = createMoments(lens, part("div", "see-moments", "", refs.stage, "after"), { language, hold });
-  const plain = part("canvas", "plain", "", refs.picture, "before");
+  const plainCanvas = part("canvas", "plain", "", refs.picture, "before");
   const curve = createCurve(frame, part("div", "see-arc", CURVE, refs.picture, "after"));
   const see = {
     face,
-    untouched: false, // nobody points, and no moment is held: the photograph as it is
-    drawer: "", //       "why" | "heads" | "numbers" | "moments", which has a door where they have no row
+    untouched: false, // nobody points, and no moment is shown: the photograph alone
+    drawer: "", //       "why" | "heads" | "numbers" | "moments", if they have no row of their own
     lockedForWhy: false,
     stairs: createStaircase(),
-    other: new Float32Array(0), // a row at the other setting of the switch
-    above: 0, //         px, of the page above the lens when it was laid out
+    other: new Float32Array(0), // the row at the other setting of the switch
+    above: 0, //         px of the page above the lens at the last layout
     story: null,
     get on() {
-      const presented = choice.presenting && choice.view.beside !== "filter"; // Lab shows the filter beside the picture
+      const presented = choice.presenting && choice.view.beside !== "filter"; // Lab shows the filter beside it
       return (see.face === "see" || presented) && !page.ui.bare;
     },
   };
-  const still = matchMedia("(prefers-reduced-motion: reduce)");
-  let spoken = language();
-  const words = (key, filled) => seeWords(spoken, key, filled);
-  const by = (box, name) => box.querySelector(`[data-see="${name}"]`);
-  const says = by(head, "says");
-  const from = by(head, "from");
-  const stairs = by(stairsBox, "stairs");
-  const dashed = by(stairsBox, "dashed");
+  const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
+  let spokenLanguage = language();
+  const words = (key, values) => seeWords(spokenLanguage, key, values);
+  const partBy = (box, name) => box.querySelector(`[data-see="${name}"]`);
+  const sentenceElement = partBy(head, "says");
+  const sourceElement = partBy(head, "from");
+  const stairs = partBy(stairsBox, "stairs");
+  const dashed = partBy(stairsBox, "dashed");
   const doorButtons = ["why", "heads", "numbers", "moments"].map((name) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -107,14 +107,14 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   oneStop(doors, () => doorButtons);
   const credit = part("span", "see-credit", "", doors, "append");
 
-  // ---- on a phone: two switches, and the panel of the one that was pressed last
+  // ---- on a phone: two switches, and the panel of the last pressed one
   const tabButtons = ["divide", "nine"].map((name) => {
     const button = document.createElement("button");
     button.type = "button";
     button.addEventListener("click", () => {
-      const again = root.dataset.panel === name;
+      const isOpen = root.dataset.panel === name;
       root.dataset.panel = name;
-      if (name === "divide" && again) page.choose({ scale: choice.view.scale === "on" ? "off" : "on" });
+      if (name === "divide" && isOpen) page.choose({ scale: choice.view.scale === "on" ? "off" : "on" });
       refresh(lens);
     });
     tabs.append(button);
@@ -126,15 +126,15 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   // ---- words that do not depend on the row
   function writeWords() {
-    spoken = language();
+    spokenLanguage = language();
     for (const button of doorButtons)
-      say(button, words(button.dataset.door === "moments" ? "wall" : button.dataset.door));
-    say(by(nine, "nineTitle"), words("convolution"));
-    say(by(nine, "hears"), words("hearsNine"));
-    say(by(stairsBox, "largest"), words("largest", { count: BARS_SHOWN }));
+      setText(button, words(button.dataset.door === "moments" ? "wall" : button.dataset.door));
+    setText(partBy(nine, "nineTitle"), words("convolution"));
+    setText(partBy(nine, "hears"), words("hearsNine"));
+    setText(partBy(stairsBox, "largest"), words("largest", { count: BARS_SHOWN }));
     moments.writeWords();
     writeMarked(page);
-    from.title = words("stepThrough");
+    sourceElement.title = words("stepThrough");
     root.lang = see.on ? language() : "en";
     refs.switch.querySelector(".on").textContent = see.on ? words("switchOn") : "ON";
     refs.switch.querySelector(".off").textContent = see.on ? words("switchOff") : "OFF";
@@ -161,24 +161,24 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   }
 
   // ---- one tab stop: arrow keys step through layers and heads
-  from.addEventListener("click", () => openDrawer(see.drawer === "heads" ? "" : "heads"));
-  from.addEventListener("keydown", (event) => {
+  sourceElement.addEventListener("click", () => openDrawer(see.drawer === "heads" ? "" : "heads"));
+  sourceElement.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: ["head", -1], ArrowRight: ["head", 1], ArrowUp: ["layer", 1], ArrowDown: ["layer", -1] };
-    const [key, by] = step[event.key] ?? [];
+    const [key, change] = step[event.key] ?? [];
     if (!key) return;
     event.preventDefault();
     event.stopPropagation();
     hold(true);
-    page.choose({ [key]: choice.view[key] + by });
+    page.choose({ [key]: choice.view[key] + change });
   });
 
-  // ---- the photograph is untouched while nobody points; a moment stays until somebody does
+  // ---- the photograph stays untouched while nobody points; a moment stays until somebody does
   function hold(isHeld) {
-    const hides = isHeld && !see.story?.covers(); // a row that the story asks for is hidden
-    if (see.untouched === hides) page.schedule();
-    see.untouched = !hides;
+    const isHiding = isHeld && !see.story?.covers(); // the row of a question is hidden
+    if (see.untouched === isHiding) page.schedule();
+    see.untouched = !isHiding;
     root.classList.toggle("untouched", see.on && see.untouched);
-    if (!hides) curve.place(null);
+    if (!isHiding) curve.place(null);
   }
   refs.picture.addEventListener("pointermove", () => see.on && hold(true));
   refs.picture.addEventListener("pointerdown", () => see.on && hold(true));
@@ -188,17 +188,17 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     page.schedule();
   });
 
-  function turn(to = see.face === "see" ? "lab" : "see") {
-    if (to === see.face) return;
+  function turnFace(newFace = see.face === "see" ? "lab" : "see") {
+    if (newFace === see.face) return;
     if (see.drawer) openDrawer("");
     see.story?.end();
-    see.face = to;
+    see.face = newFace;
     frame.tag.low = false;
     hold(true);
     writeWords();
     refresh(lens);
     requestAnimationFrame(() => refresh(lens)); // the parts have their new sizes now
-    turned(to);
+    turned(newFace);
   }
 
   // Full screen in either face: the moment stays.
@@ -210,7 +210,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   }
 
   // ---- sizes
-  // Pulls the lens up over free space below the page's bar. Returns where the lens begins.
+  // Pulls the lens up over free space below the page's bar. Returns the top of the lens.
   function pullUp(bar) {
     root.style.marginTop = "";
     const top = root.getBoundingClientRect().top + window.scrollY;
@@ -225,30 +225,30 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   function stand() {
     root.dataset.face = "see";
     const width = root.clientWidth;
-    const beside = width >= BESIDE_FROM && width > window.innerHeight;
-    const above = choice.presenting ? 0 : beside || !bar ? bar : PHONE_BAR;
-    const height = window.innerHeight - pullUp(above) - (choice.presenting ? 0 : page.ui.below);
+    const isBeside = width >= BESIDE_FROM && width > window.innerHeight;
+    const heightAbove = choice.presenting ? 0 : isBeside || !bar ? bar : PHONE_BAR;
+    const height = window.innerHeight - pullUp(heightAbove) - (choice.presenting ? 0 : page.ui.below);
     root.style.setProperty("--room", `${Math.max(0, height)}px`);
     root.dataset.way = "see";
-    root.dataset.size = beside ? "wide" : "narrow";
-    return { width, height, beside };
+    root.dataset.size = isBeside ? "wide" : "narrow";
+    return { width, height, beside: isBeside };
   }
 
   function layOut(aspect) {
-    const { width, height, beside } = stand();
-    const low = beside && height < 420; // a phone on its side: the moments are in the column
+    const { width, height, beside: isBeside } = stand();
+    const low = isBeside && height < 420; // a phone on its side: the moments are in the column
     root.classList.remove(...LAB_SIZES);
     root.classList.toggle("sideways", low);
-    root.classList.toggle("tabbed", low || !beside);
+    root.classList.toggle("tabbed", low || !isBeside);
     root.style.setProperty("--aspect", String(aspect));
     const { pack } = data.main;
     const wall = (aspect * pack.heads) / layersAtHand(data).length;
     root.style.setProperty("--twin", String(choice.view.beside === "wall" ? wall : aspect));
     const column = choice.presenting ? Math.max(SEE_COLUMN, PRESENTED * width) : low ? LOW_COLUMN : SEE_COLUMN;
-    const room = beside ? Math.min(width - column, (height - (low ? 0 : MOMENTS_HIGH)) * aspect) : width;
-    const left = aspect < 1 ? HIGHEST : Math.max(LOWEST, height - BELOW); // only below a portrait the page scrolls
-    const high = beside ? room / aspect : Math.min(room / aspect, left);
-    root.classList.toggle("roomy", beside && !low && !choice.presenting && height - high >= ROOMY);
+    const availableWidth = isBeside ? Math.min(width - column, (height - (low ? 0 : MOMENTS_HIGH)) * aspect) : width;
+    const availableHeight = aspect < 1 ? HIGHEST : Math.max(LOWEST, height - BELOW); // below a portrait it scrolls
+    const high = isBeside ? availableWidth / aspect : Math.min(availableWidth / aspect, availableHeight);
+    root.classList.toggle("roomy", isBeside && !low && !choice.presenting && height - high >= ROOMY);
     frame.tag.low = true; // below the curve
     frame.seenWidth = 0;
     setPictures(frame, page, high * aspect, aspect);
@@ -276,10 +276,10 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   function paintPlain() {
     const photo = photoOf(data, frame, page, data.main);
-    if (plain.of === photo) return;
-    plain.of = photo;
-    fitCanvas(plain, frame.pictureWidth, frame.pictureHeight, frame.ratio);
-    plain.getContext("2d").drawImage(photo.clear, 0, 0);
+    if (plainCanvas.of === photo) return;
+    plainCanvas.of = photo;
+    fitCanvas(plainCanvas, frame.pictureWidth, frame.pictureHeight, frame.ratio);
+    plainCanvas.getContext("2d").drawImage(photo.clear, 0, 0);
     root.classList.toggle("untouched", see.untouched);
   }
 
@@ -290,38 +290,38 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const { shown } = frame;
     const { main } = data;
     const { pack, answers, mark, mainDomain } = shown;
-    const ready = answers.ready[view.head] && !shown.layerMissing && !shown.rough;
-    const at = view.head * pack.tokens;
-    show(outside, ready && mark >= 0);
+    const isReady = answers.ready[view.head] && !shown.layerMissing && !shown.rough;
+    const start = view.head * pack.tokens;
+    setVisible(outsideLine, isReady && mark >= 0);
     let sentence = { before: words(page.touch ? "touch" : "point"), place: "", after: "" };
-    if (!ready) sentence.before = words("comes");
+    if (!isReady) sentence.before = words("comes");
     else if (wayOf(view).coloured && refs.message.textContent) sentence.before = words("unstriking");
     else if (!see.untouched && (!isPlainRow() || mark < 0)) {
-      const { before, share, between, place, after } = sentenceOf(factsOf(choice, data, frame)); // as Lab says it
+      const { before, share, between, place, after } = sentenceOf(factsOf(choice, data, frame)); // as in Lab
       sentence = { before: before + share + between, place, after };
-    } else if (!see.untouched) sentence = sayRow(spoken, rowNow(at), partsNow());
+    } else if (!see.untouched) sentence = sayRow(spokenLanguage, rowNow(start), partsNow());
     writeSentence(sentence);
-    if (ready && mark >= 0)
-      say(outside, words("outside", { share: percent(outsideNine(answers.weights, at, pack, mark)) }));
-    const off = choice.view.scale !== "on";
+    if (isReady && mark >= 0)
+      setText(outsideLine, words("outside", { share: percent(outsideNine(answers.weights, start, pack, mark)) }));
+    const isOff = choice.view.scale !== "on";
     if (credit.textContent !== (main.picture.credit ?? "")) {
-      say(credit, main.picture.credit ?? "");
+      setText(credit, main.picture.credit ?? "");
       root.style.setProperty("--doors", `${doors.offsetHeight}px`); // the credit may need a line of its own
     }
-    sayOnce(tabButtons[0], `÷ √d_k ${words(off ? "switchOff" : "switchOn").toLowerCase()}`);
-    say(tabButtons[1], "3×3");
+    sayOnce(tabButtons[0], `÷ √d_k ${words(isOff ? "switchOff" : "switchOn").toLowerCase()}`);
+    setText(tabButtons[1], "3×3");
     for (const [i, name] of ["divide", "nine"].entries())
       tabButtons[i].setAttribute("aria-pressed", String(root.dataset.panel === name));
     const ofFeatures = wayOf(view).needs === "features";
-    const hows = [ofFeatures && "fromFeatures", see.untouched && "fromNothing", view.cut && "fromCut"];
-    const how = hows.find(Boolean) ?? (shown.altered ? "fromOff" : "from");
+    const sources = [ofFeatures && "fromFeatures", see.untouched && "fromNothing", view.cut && "fromCut"];
+    const sourceKey = sources.find(Boolean) ?? (shown.altered ? "fromOff" : "from");
     sayOnce(
-      from,
-      words(how, {
+      sourceElement,
+      words(sourceKey, {
         layer: view.layer,
         head: pack.headNumbers[view.head],
         count: pack.layers * (pack.header.heads_in_all ?? pack.heads),
-        brightest: mainDomain && ready ? together(mainDomain.high) : "…",
+        brightest: mainDomain && isReady ? unbrokenPercent(mainDomain.high) : "…",
         model: pack.header.engine
           ? words("computed", { model: main.trace.title, engine: pack.header.engine })
           : main.trace.title,
@@ -333,40 +333,41 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   // Replaces the elements and doesn't edit their text: browsers count no layout shift of new elements.
   function writeSentence({ before, place, after }) {
-    const whole = before + place + after;
-    if (says.saidText === whole) return;
-    says.saidText = whole;
+    const sentenceText = before + place + after;
+    if (sentenceElement.saidText === sentenceText) return;
+    sentenceElement.saidText = sentenceText;
     const parts = [before, place, after].map((text, i) => {
       const part = document.createElement(i === 1 ? "b" : "span");
       if (i === 1 && text) part.className = "key";
       sayMath(part, text);
       return part;
     });
-    says.replaceChildren(...parts);
+    sentenceElement.replaceChildren(...parts);
   }
 
-  function rowNow(at) {
+  function rowNow(start) {
     const { view } = choice;
     const { shown } = frame;
     const { pack, answers, mark } = shown;
     const { weights } = answers;
     const { rows, columns, prefixCount, tokens } = pack;
-    const best = largestIndex(weights, at + prefixCount, at + tokens);
-    const most = largestIndex(weights, at, at + tokens);
-    const placeless = most - at < prefixCount;
+    const brightest = largestIndex(weights, start + prefixCount, start + tokens);
+    const largest = largestIndex(weights, start, start + tokens);
+    const isPrefix = largest - start < prefixCount;
     return {
-      ...{ mark, rows, columns, best: best - at - prefixCount, share: weights[best], most: weights[most] },
+      ...{ mark, rows, columns, share: weights[brightest], most: weights[largest] },
+      best: brightest - start - prefixCount,
       even: isEven(answers.entropies[view.head], tokens),
       off: Math.abs(shown.scale - 1) < 1e-9 && shown.altered,
-      beyond: beyondNow(best - at - prefixCount),
-      token: placeless ? prefixName(pack.prefix[most - at]) : "",
+      beyond: beyondNow(brightest - start - prefixCount),
+      token: isPrefix ? prefixName(pack.prefix[largest - start]) : "",
     };
   }
 
   // The words and mark for a row whose largest share is the patch's own.
-  function beyondNow(best) {
+  function beyondNow(brightest) {
     const { answers, pack, mark, altered } = frame.shown;
-    if (best !== mark || altered || !isPlainRow()) return null;
+    if (brightest !== mark || altered || !isPlainRow()) return null;
     return beyondNear(answers.weights, choice.view.head * pack.tokens, pack, mark);
   }
 
@@ -377,13 +378,13 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const { pack, answers, token, mainDomain } = shown;
     if (!stairs.width || shown.rough || !answers.ready[view.head] || !isPlainRow() || !mainDomain) return;
     const { scale } = pack;
-    const altered = Math.abs(shown.scale - scale) > 1e-9 * scale;
+    const isAltered = Math.abs(shown.scale - scale) > 1e-9 * scale;
     const time = performance.now();
-    setBars(see.stairs, largestShares(sorted, BARS_SHOWN), altered, time, still.matches);
-    const dashedShare = otherLargest(pack, view, token, altered ? scale : 1);
-    const look = { ramp: rampOf(choice, frame), domain: mainDomain, colours: frame.colours, unit: frame.ratio };
-    drawStaircase(stairs.getContext("2d"), stairs.width, stairs.height, barsAt(see.stairs, time), dashedShare, look);
-    sayOnce(dashed, words(altered ? "dashedOn" : "dashedOff", { share: percent(dashedShare) }));
+    setBars(see.stairs, largestShares(sorted, BARS_SHOWN), isAltered, time, reducedMotion.matches);
+    const dashedShare = otherLargest(pack, view, token, isAltered ? scale : 1);
+    const style = { ramp: rampOf(choice, frame), domain: mainDomain, colours: frame.colours, unit: frame.ratio };
+    drawStaircase(stairs.getContext("2d"), stairs.width, stairs.height, barsAt(see.stairs, time), dashedShare, style);
+    sayOnce(dashed, words(isAltered ? "dashedOn" : "dashedOff", { share: percent(dashedShare) }));
     if (isMoving(see.stairs, time)) requestAnimationFrame(() => page.alive && see.on && paintStairs());
   }
 
@@ -396,7 +397,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   // The sheet of Share in See's language.
   function writeShared() {
-    const wordsHere = (key, english) => (see.on ? words(key) : english);
+    const wordsOfFace = (key, english) => (see.on ? words(key) : english);
     const names = {
       picture: "sharePicture",
       tall: "shareTall",
@@ -405,42 +406,42 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       link: "shareLink",
     };
     for (const button of refs.shareWays.children)
-      if (see.on) say(button, words(names[button.dataset.share] ?? "sharePresent"));
-    say(refs.shareGo, wordsHere("share", "Share"));
+      if (see.on) setText(button, words(names[button.dataset.share] ?? "sharePresent"));
+    setText(refs.shareGo, wordsOfFace("share", "Share"));
   }
 
   writeWords();
   if (see.on) stand();
   see.story = story?.(lens, { hold }) ?? null;
   return Object.assign(see, {
-    // By how far the page above has moved the lens since layout.
+    // The distance by which the page above has moved the lens since layout.
     overflow: () => Math.ceil(Math.abs(root.getBoundingClientRect().top + window.scrollY - see.above)),
     layOut,
     paint,
     expects: () => see.on && writeSentence({ before: words("comes"), place: "", after: "" }),
-    turn,
+    turn: turnFace,
     present,
     stepMoment: moments.step,
     writeWords,
     openDrawer,
     hold,
     sumsAreOpen: () => sumsAreOpen(page),
-    marked: (best) => (see.on ? (beyondNow(best)?.patch ?? best) : best), // the patch whose share stands beside it
+    marked: (brightest) => (see.on ? (beyondNow(brightest)?.patch ?? brightest) : brightest), // where the share stands
     habit: (label) => habitIn(language(), label),
-    says: () => says.textContent,
-    spoken: () => [says.textContent, from.textContent].join(" "), // for screen readers
+    says: () => sentenceElement.textContent,
+    spoken: () => [sentenceElement.textContent, sourceElement.textContent].join(" "), // for screen readers
     words,
     writeShared,
     ...createShared(lens, {
       ...{ words, language, shared, tryAt, isPlain: isPlainRow },
       sentence: () => sayRow(language(), rowNow(choice.view.head * frame.shown.pack.tokens), partsNow()),
-      made: () => `${from.textContent} · Attention Playground`,
+      made: () => `${sourceElement.textContent} · Attention Playground`,
       curve: (w, h) => (isPlainRow() ? curve.points(w, h) : null),
     }),
   });
 }
 
-// Writes √d_k as mathematics, only when it changed: writing costs a layout.
+// Writes √d_k as mathematics, only if it changed: writing costs a layout.
 function sayOnce(element, text) {
   if (element.saidText === text) return;
   element.saidText = text;

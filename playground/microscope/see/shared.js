@@ -22,16 +22,20 @@ export function createShared(lens, see) {
     const { picture } = frame;
     const [width, height] = loopPicture(shape, frame.pictureWidth / frame.pictureHeight);
     const photo = makePhoto(data.main.picture.bitmap, width, height);
-    const lit = makeCanvas(width, height);
+    const litCanvas = makeCanvas(width, height);
     const print = printed(choice, data, frame, photo);
     const { mark } = picture;
     const unit = Math.max(width, height) / WIDE_PICTURE;
-    drawPicture(lit.getContext("2d"), width, height, print, { ...picture, mark: -1, behind: null }, unit);
-    const [wide, high] = [width / picture.columns, height / picture.rows];
-    const corner = { x: (mark % picture.columns) * wide, y: Math.floor(mark / picture.columns) * high };
+    drawPicture(litCanvas.getContext("2d"), width, height, print, { ...picture, mark: -1, behind: null }, unit);
+    const [cellWidth, cellHeight] = [width / picture.columns, height / picture.rows];
+    const corner = { x: (mark % picture.columns) * cellWidth, y: Math.floor(mark / picture.columns) * cellHeight };
     const { before, place, after } = see.sentence();
     return {
-      ...{ photo: photo.clear, lit, cell: mark < 0 ? null : { ...corner, width: wide, height: high } },
+      ...{
+        photo: photo.clear,
+        lit: litCanvas,
+        cell: mark < 0 ? null : { ...corner, width: cellWidth, height: cellHeight },
+      },
       curve: see.curve(width, height),
       sentence: [{ text: before }, ...(place ? [{ text: place, marked: true }] : []), { text: after }],
       made: see.made(),
@@ -47,9 +51,9 @@ export function createShared(lens, see) {
       drawLoop(canvas.getContext("2d"), shape, momentIn(shape), frame.colours.font, AT_REST_MS);
       return canvas;
     },
-    sharedLoop(canvas, way, goesOn) {
+    sharedLoop(canvas, way, isWanted) {
       const shape = LOOP_SHAPES[way];
-      return makeLoop(canvas, shape, momentIn(shape), frame.colours.font, goesOn);
+      return makeLoop(canvas, shape, momentIn(shape), frame.colours.font, isWanted);
     },
     async sharedPage() {
       const { before, place, after } = see.sentence();
@@ -70,8 +74,8 @@ const POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; " +
   "base-uri 'none'; form-action 'none'";
 
-// `script`: of shell/shared.js, with its styles as they are exported; `tryAt`: an address that others reach, or "".
-// `words`: {title, tryYours, still: the sentence}, `language`: of See.
+// `script`: of shell/shared.js, with its exported styles; `tryAt`: an address that others reach, or "". `words`:
+// {title, tryYours, still: the sentence}, `language`: of See.
 export async function makeSharedPage({ choice, data, frame }, script, { tryAt, words, language }) {
   const { main } = data;
   const { view } = choice;
@@ -134,7 +138,7 @@ export function pageOf({ title, still, photo, start, packed, code }) {
 `;
 }
 
-// A pack of this head alone; its printed number of heads stays that of the model.
+// A pack of this head alone; the printed number of heads is still the model's.
 export function headPack(pack, layer, head) {
   const { q, k, norms } = layerOf(pack, layer);
   const size = pack.tokens * pack.dim;
@@ -148,8 +152,8 @@ export function headPack(pack, layer, head) {
     arrays[`${name}_step`] = [step, [1, 1, pack.dim]];
   }
   if (norms) arrays.value_norms = [Float32Array.from(part(norms, pack.tokens)), [1, 1, pack.tokens]];
-  const alone = { held: [layer], heads: 1, head_numbers: [pack.headNumbers[head]], heads_in_all: pack.heads };
-  return toContainer({ ...header, ...alone }, arrays);
+  const singleHead = { held: [layer], heads: 1, head_numbers: [pack.headNumbers[head]], heads_in_all: pack.heads };
+  return toContainer({ ...header, ...singleHead }, arrays);
 }
 
 // A data URL of at most 60 kB, in the model's own crop so that patches fit.
@@ -169,8 +173,9 @@ async function smallPhoto(bitmap, { rows, columns, header }) {
 
 async function zipped(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
-  const out = new Uint8Array(await new Response(stream).arrayBuffer());
+  const compressed = new Uint8Array(await new Response(stream).arrayBuffer());
   let text = "";
-  for (let at = 0; at < out.length; at += 0x8000) text += String.fromCharCode(...out.subarray(at, at + 0x8000));
+  for (let index = 0; index < compressed.length; index += 0x8000)
+    text += String.fromCharCode(...compressed.subarray(index, index + 0x8000));
   return btoa(text);
 }

@@ -1,4 +1,4 @@
-// All of See's words in whole sentences, one table per language. {here} is the marked place in the picture. No DOM
+// All of See's words in whole sentences, one table for each language. {here} is the marked place in the picture. No DOM
 // here.
 
 export const LANGUAGES = { en: "English", de: "Deutsch" };
@@ -114,7 +114,7 @@ export const SEE_WORDS = {
     tourBack: "Back",
     tourEnd: "End",
     tourFinish: "Finish",
-    // ---- to send on
+    // ---- sharing
     sharePicture: "Picture",
     shareTall: "Three seconds, upright",
     shareWide: "Three seconds, wide",
@@ -267,7 +267,7 @@ export const SEE_WORDS = {
   },
 };
 
-// Names of the samples' parts (playground/samples.py): {one, other: for a second one of its kind, short}
+// Names of the samples' parts (playground/samples.py): {one, other: a second one of its kind, short}
 export const PART_NAMES = {
   en: {
     eye: { one: "the eye", other: "the other eye", short: "eye" },
@@ -303,7 +303,7 @@ export const PART_NAMES = {
   },
 };
 
-// What a head mostly does (playground/analysis/heads.py); a fixed offset's direction is added
+// The habits of heads (playground/analysis/heads.py); a fixed offset's direction is appended
 export const HABIT_NAMES = {
   en: {},
   de: {
@@ -320,21 +320,21 @@ export const HABIT_NAMES = {
 };
 
 export function habitIn(language, label) {
-  const known = Object.keys(HABIT_NAMES[language]).find((name) => label.startsWith(name));
-  return known ? HABIT_NAMES[language][known] + label.slice(known.length) : label;
+  const knownName = Object.keys(HABIT_NAMES[language]).find((name) => label.startsWith(name));
+  return knownName ? HABIT_NAMES[language][knownName] + label.slice(knownName.length) : label;
 }
 
 // The browser's first language that has a table; else English.
 export const languageOf = (tags) =>
   tags.map((tag) => tag.toLowerCase().split("-")[0]).find((name) => Object.hasOwn(SEE_WORDS, name)) ?? "en";
 
-export const filledIn = (sentence, filled = {}) =>
-  sentence.replace(/\{(\w+)\}/g, (whole, name) => filled[name] ?? whole);
+export const filledIn = (sentence, values = {}) =>
+  sentence.replace(/\{(\w+)\}/g, (match, name) => values[name] ?? match);
 
-export const seeWords = (language, key, filled = {}) => filledIn(SEE_WORDS[language][key], filled);
+export const seeWords = (language, key, values = {}) => filledIn(SEE_WORDS[language][key], values);
 
 // The sentence around the marked place: {before, place, after}.
-export function aroundPlace(language, key, filled, place) {
-  const [before, after] = SEE_WORDS[language][key].split("{here}").map((half) => filledIn(half, filled));
+export function aroundPlace(language, key, values, place) {
+  const [before, after] = SEE_WORDS[language][key].split("{here}").map((half) => filledIn(half, values));
   return after === undefined ? { before, place: "", after: "" } : { before, place, after };
 }

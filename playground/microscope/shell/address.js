@@ -14,19 +14,18 @@ const page = {
   ...{ settings: {}, tour: null, story: null, classLink: false },
 };
 
-// The microscope's view, kept on every page: whoever comes back finds it as it was.
+// The microscope's view, kept on every page: a person who comes back finds it unchanged.
 let view = {};
 
-// Whether the address's words stand after a #, as on static hosts, so that they are not sent; else they stand after a
-// ?.
-let behindHash = false;
-export const isBehindHash = () => behindHash;
+// Whether the address's words follow a #, as on static hosts, so that they are not sent; else they follow a ?.
+let isHashUsed = false;
+export const isBehindHash = () => isHashUsed;
 export function writeBehindHash() {
-  behindHash = true;
+  isHashUsed = true;
 }
-export const addressWords = () => (behindHash ? location.hash : location.search).slice(1);
+export const addressWords = () => (isHashUsed ? location.hash : location.search).slice(1);
 function putWords(url, text) {
-  if (behindHash) url.hash = text;
+  if (isHashUsed) url.hash = text;
   else url.search = text;
 }
 
@@ -37,24 +36,24 @@ export function openFace() {
 }
 
 export const viewNow = () => view;
-export const viewWords = (shown = view) => Object.fromEntries(new URLSearchParams(viewToQuery(shown)));
+export const viewWords = (shownView = view) => Object.fromEntries(new URLSearchParams(viewToQuery(shownView)));
 
 // A compared picture is shown beside the main one, unless the address says otherwise.
-const viewWordsHere = (shown = view) => ({
+const viewWordsHere = (shownView = view) => ({
   ...(choice.now.beside && { beside: DEFAULT_VIEW.beside }),
-  ...viewWords(shown),
-  // without it, an address with a view would open Lab
-  ...(face.now === "see" && (choice.now.beside || Object.keys(viewWords(shown)).length) && { face: "see" }),
+  ...viewWords(shownView),
+  // without "see", an address with a view would open Lab
+  ...(face.now === "see" && (choice.now.beside || Object.keys(viewWords(shownView)).length) && { face: "see" }),
 });
 
-export function setView(next) {
-  view = next;
+export function setView(newView) {
+  view = newView;
 }
 
 export const pageNow = () => page;
 
-export function setPage(change) {
-  Object.assign(page, change);
+export function setPage(changes) {
+  Object.assign(page, changes);
 }
 
 export function wordsNow() {
@@ -69,14 +68,14 @@ export function wordsNow() {
 
 // The parameters of this page's address, without the tour.
 export function wordsWithoutTour() {
-  const { tour, ...said } = wordsNow();
-  return said;
+  const { tour, ...ownWordsNow } = wordsNow();
+  return ownWordsNow;
 }
 
 // `step`: adds an entry to the history, so that Back returns to the former address.
 export function writeAddress({ step = false } = {}) {
   if (location.pathname !== (page.path ?? location.pathname)) return; // the settings belong to another page
-  if (behindHash && page.name !== "microscope") return;
+  if (isHashUsed && page.name !== "microscope") return;
   const url = new URL(location.href);
   const text = new URLSearchParams(wordsNow()).toString();
   if (addressWords() === text) return;
@@ -86,34 +85,34 @@ export function writeAddress({ step = false } = {}) {
 
 const CHOSEN = ["sample", "mine", "model", "detail", "with"];
 
-// {choice, view, rest, settings, tour, story} of the current address. `settings`: for the lesson to read.
+// {choice, view, rest, settings, tour, story} of the current address. `settings`: for the lesson.
 export function readAddress(text = addressWords()) {
   const words = Object.fromEntries(new URLSearchParams(text));
-  const chosen = {};
-  for (const key of CHOSEN) if (words[key]) chosen[key] = words[key];
+  const choiceWords = {};
+  for (const key of CHOSEN) if (words[key]) choiceWords[key] = words[key];
   const only = (isWanted) => Object.fromEntries(Object.entries(words).filter(([key]) => isWanted(key)));
   const ownWords = ["tour", "story"];
   const settings = only((key) => !CHOSEN.includes(key) && !ownWords.includes(key));
-  const rest = only((key) => !(key in chosen) && !ownWords.includes(key) && !(key in DEFAULT_VIEW));
+  const otherWords = only((key) => !(key in choiceWords) && !ownWords.includes(key) && !(key in DEFAULT_VIEW));
   const { tour = null, story = null } = words;
-  return { choice: chosen, view: viewFromQuery(text), rest, settings, tour, story };
+  return { choice: choiceWords, view: viewFromQuery(text), rest: otherWords, settings, tour, story };
 }
 
-export function linkTo(seen) {
+export function linkTo(viewToLink) {
   const url = new URL(location.href);
   const words = { ...wordsNow(), ...Object.fromEntries(Object.keys(DEFAULT_VIEW).map((key) => [key, undefined])) };
-  const entries = Object.entries({ ...words, ...viewWordsHere(seen) }).filter(([, word]) => word !== undefined);
+  const entries = Object.entries({ ...words, ...viewWordsHere(viewToLink) }).filter(([, word]) => word !== undefined);
   [url.search, url.hash] = ["", ""];
   putWords(url, new URLSearchParams(entries).toString());
   return url.href;
 }
 
-// The microscope's face, See or Lab, and the language of See. The browser remembers both.
+// The microscope's face, See or Lab, and the language of See. The browser stores both.
 
 const KEPT_FACE = "attention-playground-face";
 const KEPT_LANGUAGE = "attention-playground-language";
 
-const hears = new Set();
+const firstListeners = new Set();
 let chosenFace = null;
 let chosenLanguage = null;
 
@@ -121,7 +120,7 @@ const keptWord = (name) => {
   try {
     return localStorage.getItem(name);
   } catch {
-    return null; // this browser keeps nothing
+    return null; // this browser stores nothing
   }
 };
 const keepWord = (name, value) => {
@@ -132,12 +131,12 @@ const keepWord = (name, value) => {
   }
 };
 
-// `words` of an address. One with a view but no face was made before See existed: it opens in Lab.
-export function faceOf(words, remembered) {
+// The face of an address. One with a view but no face was made before See existed: it opens in Lab.
+export function faceOf(words, storedFace) {
   if (words.face === "see" || words.face === "lab") return words.face;
   if (words.tour || words.story || words.class === "yes") return "see"; // a class sees the picture, not Lab
-  const says = Object.keys(words).some((key) => key in DEFAULT_VIEW || key === "with");
-  return says ? "lab" : remembered === "lab" ? "lab" : "see";
+  const hasViewWords = Object.keys(words).some((key) => key in DEFAULT_VIEW || key === "with");
+  return hasViewWords ? "lab" : storedFace === "lab" ? "lab" : "see";
 }
 
 export const face = {
@@ -152,39 +151,39 @@ export const face = {
   open(words) {
     chosenFace ??= faceOf(words, keptWord(KEPT_FACE));
   },
-  set(to) {
-    if (to === chosenFace) return;
-    chosenFace = to;
-    keepWord(KEPT_FACE, to);
+  set(newFace) {
+    if (newFace === chosenFace) return;
+    chosenFace = newFace;
+    keepWord(KEPT_FACE, newFace);
     tellOfFace();
   },
   // By hand
-  turn: (to) => cutTo([document.body], () => face.set(to)),
-  speak(to) {
-    chosenLanguage = languageOf([to]);
+  turn: (newFace) => cutTo([document.body], () => face.set(newFace)),
+  speak(newLanguage) {
+    chosenLanguage = languageOf([newLanguage]);
     keepWord(KEPT_LANGUAGE, chosenLanguage);
     tellOfFace();
   },
   follow(listener) {
-    hears.add(listener);
-    return () => hears.delete(listener);
+    firstListeners.add(listener);
+    return () => firstListeners.delete(listener);
   },
 };
 
 function tellOfFace() {
-  for (const listener of hears) listener();
+  for (const listener of firstListeners) listener();
 }
 
 // One person's visit: the present page, and the ways to other pages. The toolbar's component reports when the server's
 // script has drawn another page.
 
 const viewListeners = new Set();
-const leaving = { wholly: false };
-let settingsTold = { run: null, n: 0 }; // the settings that a lesson reported last
-let begun = null;
+const departure = { wholly: false };
+let settingsTold = { run: null, n: 0 }; // the last report of a lesson's settings
+let visitPromise = null;
 let isReady = null;
-const whenReady = new Promise((go) => {
-  isReady = go;
+const whenReady = new Promise((resolve) => {
+  isReady = resolve;
 });
 
 // Resolves when the samples are known and the address has been read.
@@ -194,7 +193,7 @@ export const ready = () => whenReady;
 export const shownTrace = {
   now: null,
   listeners: new Set(),
-  whenComplete: null, // called once all its layers are here
+  whenComplete: null, // called once all its layers have arrived
   set(trace) {
     this.now = trace;
     for (const listener of this.listeners) listener(trace);
@@ -207,30 +206,30 @@ export const shownTrace = {
 
 export const visit = {
   tell: null, //  ({page, words, …}) → the server's script
-  share: null, // () opens the sheet to send on what the stage shows
-  picture: null, // (factor) → a canvas of it, so many times its size
+  share: null, // () opens the sheet of Share
+  picture: null, // (factor) → a canvas of the picture, at this multiple of its size
   lens: null, // the lens on the stage
-  live: null, // {camera(), film(file)}: the stage shows frame after frame
-  modelForLive: null, // (wanted) → a promise of the model that looks at them; null: this page can't
-  fetch: null, // (model) → brings it to the server, then chooses it
-  leftOut: [], // [key, word] of the address that can't be chosen; the stage says it
+  live: null, // {camera(), film(file)}: show frame after frame on the stage
+  modelForLive: null, // (wanted) → a promise of the model for these frames; null: this page has none
+  fetch: null, // (model) → downloads it to the server, then chooses it
+  leftOut: [], // [key, word] of the address that can't be chosen; the stage reports it
   follow(listener) {
     viewListeners.add(listener);
     return () => viewListeners.delete(listener);
   },
 
   // Called whenever the toolbar is drawn. `samples`: the address of their list.
-  async arrive({ page, samples, arrived, run }) {
-    begun ??= beginVisit(samples, page).catch((error) => {
-      begun = null; // the next call tries again
+  async arrive({ page, samples, arrived: arrival, run: runId }) {
+    visitPromise ??= beginVisit(samples, page).catch((error) => {
+      visitPromise = null; // the next call tries again
       throw error;
     });
-    await begun;
-    const another = run !== pageNow().run; // a restarted server counts from the beginning
-    const moved = pageNow().name !== page || (!another && pageNow().arrived !== arrived);
-    setPage({ name: page, path: location.pathname, arrived, run });
-    if (moved) readAgain({ keep: !leaving.wholly });
-    if (moved) leaving.wholly = false;
+    await visitPromise;
+    const isNewRun = runId !== pageNow().run; // a restarted server counts from the beginning
+    const isNewPage = pageNow().name !== page || (!isNewRun && pageNow().arrived !== arrival);
+    setPage({ name: page, path: location.pathname, arrived: arrival, run: runId });
+    if (isNewPage) readAgain({ keep: !departure.wholly });
+    if (isNewPage) departure.wholly = false;
     writeSettings();
   },
 
@@ -244,53 +243,52 @@ export const visit = {
 
   // To a saved scene or a step of the tour: its picture, model and view.
   go(address, { step = true } = {}) {
-    const read = readAddress(address);
-    setPage({ tour: read.tour, story: read.story });
-    if (read.tour || read.story) openFace().set("see"); // tour and story are about See
-    setView(read.view);
-    const former = choice.now;
-    if ("sample" in read.choice || "mine" in read.choice) choice.open(read.choice, { view: read.view });
-    else if (read.choice.model) choice.set({ model: read.choice.model }, { view: read.view });
-    if (choice.now === former) for (const listener of viewListeners) listener();
+    const parsed = readAddress(address);
+    setPage({ tour: parsed.tour, story: parsed.story });
+    if (parsed.tour || parsed.story) openFace().set("see"); // tour and story belong to See
+    setView(parsed.view);
+    const formerChoice = choice.now;
+    if ("sample" in parsed.choice || "mine" in parsed.choice) choice.open(parsed.choice, { view: parsed.view });
+    else if (parsed.choice.model) choice.set({ model: parsed.choice.model }, { view: parsed.view });
+    if (choice.now === formerChoice) for (const listener of viewListeners) listener();
     writeAddress({ step });
   },
 
-  // Opens another page of the app with the present choice. `wholly`: only `words` count there.
-  leave(page, words = null, { wholly = false } = {}) {
-    leaving.wholly = wholly;
-    const next = words ?? { ...choice.words(), ...(page === "microscope" ? viewWords() : {}) };
-    visit.tell?.({ page, words: next, choice: choice.words(), view: viewWords() });
+  // Opens another page of the app with the present choice. `isWhole`: only `words` count there.
+  leave(page, words = null, { wholly: isWhole = false } = {}) {
+    departure.wholly = isWhole;
+    const nextWords = words ?? { ...choice.words(), ...(page === "microscope" ? viewWords() : {}) };
+    visit.tell?.({ page, words: nextWords, choice: choice.words(), view: viewWords() });
   },
 };
 
 async function beginVisit(samples, page) {
   await Promise.all([loadCatalogue(samples), ownPictures.read()]);
-  const read = readAddress();
-  setPage({ name: page, path: location.pathname, settings: read.settings, tour: read.tour, story: read.story });
-  setPage({ classLink: read.rest.class === "yes" });
-  setView(read.view);
-  choice.open(read.choice, { view: read.view, quietly: true });
-  if (page === "microscope") visit.leftOut = leftOpen(read.choice, choice.now);
-  choice.follow((_, how) => how.quietly || writeAddress({ step: true }));
+  const parsed = readAddress();
+  setPage({ name: page, path: location.pathname, settings: parsed.settings, tour: parsed.tour, story: parsed.story });
+  setPage({ classLink: parsed.rest.class === "yes" });
+  setView(parsed.view);
+  choice.open(parsed.choice, { view: parsed.view, quietly: true });
+  if (page === "microscope") visit.leftOut = leftOpen(parsed.choice, choice.now);
+  choice.follow((_, options) => options.quietly || writeAddress({ step: true }));
   window.addEventListener("popstate", () => readAgain({ keep: false }));
   isReady();
 }
 
-// The address changed without this module: another page, Back or Forward. `keep`: words that it leaves out keep their
-// values.
-function readAgain({ keep }) {
-  const read = readAddress();
-  const { settings, tour, story } = read;
-  setPage({ settings, tour, story, classLink: read.rest.class === "yes" });
-  setView(keep ? { ...viewNow(), ...read.view } : read.view);
-  const former = choice.now;
-  if (!keep || "sample" in read.choice || "mine" in read.choice)
-    choice.open(read.choice, { quietly: true, view: viewNow() });
-  if (choice.now === former) for (const listener of viewListeners) listener();
+// The address changed without this module: another page, Back or Forward. `keepsView`: missing words keep their values.
+function readAgain({ keep: keepsView }) {
+  const parsed = readAddress();
+  const { settings, tour, story } = parsed;
+  setPage({ settings, tour, story, classLink: parsed.rest.class === "yes" });
+  setView(keepsView ? { ...viewNow(), ...parsed.view } : parsed.view);
+  const formerChoice = choice.now;
+  if (!keepsView || "sample" in parsed.choice || "mine" in parsed.choice)
+    choice.open(parsed.choice, { quietly: true, view: viewNow() });
+  if (choice.now === formerChoice) for (const listener of viewListeners) listener();
   writeAddress();
 }
 
-// Writes settings that arrived before the toolbar was told of their page.
+// Writes settings that arrived before the toolbar knew their page.
 function writeSettings() {
   if (settingsTold.page !== pageNow().name) return;
   setPage({ settings: settingsTold.settings });

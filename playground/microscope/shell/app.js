@@ -28,24 +28,24 @@ async function comeAhead(mounts) {
   const pageData = pageSays();
   if (pageData?.computes?.length) computeOwnHere(pageData.computes);
   watchDialog();
-  const waits = document.querySelector(STREAMLITS); // not on a lesson's page
-  if (!waits) watchDoor();
-  const begin = waits && beginAfterPicture(waits);
+  const streamlitScripts = document.querySelector(STREAMLITS); // not on a lesson's page
+  if (!streamlitScripts) watchDoor();
+  const begin = streamlitScripts && beginAfterPicture(streamlitScripts);
   if (pageData) await Promise.all([loadCatalogue(pageData.samples), ownPictures.read()]);
-  if (!pageData || !waits) return;
-  const read = readAddress();
-  const { main } = tracesOf(openedBy(read.choice));
-  source.beginWith(main, (trace) => headWanted({ ...trace.opens, ...read.view })).catch(() => {}); // the stage says so
+  if (!pageData || !streamlitScripts) return;
+  const parsed = readAddress();
+  const { main } = tracesOf(openedBy(parsed.choice));
+  source.beginWith(main, (trace) => headWanted({ ...trace.opens, ...parsed.view })).catch(() => {});
   const { styles } = await import(import.meta.url);
   const places = standEarly(styles);
   if (!places) return;
   const data = { page: "microscope", arrived: 0, answer: null, run: null };
-  const setTriggerValue = (...wishes) => {
-    wish(...wishes);
+  const setTriggerValue = (...settings) => {
+    wish(...settings);
     begin();
   };
   places.toolbar.addEventListener("pointerdown", (event) => {
-    if (event.composedPath().some((one) => one.matches?.(LEADS_ELSEWHERE))) begin(); // before the page is chosen
+    if (event.composedPath().some((element) => element.matches?.(LEADS_ELSEWHERE))) begin(); // before its page opens
   });
   mounts.toolbar({ data, parentElement: places.toolbar, setStateValue() {}, setTriggerValue });
   mounts.stage({ parentElement: places.stage });
@@ -53,26 +53,26 @@ async function comeAhead(mounts) {
 
 // Waits for layers from the browser's cache, which come sooner than Streamlit's scripts could be parsed; not for layers
 // from the server.
-function beginAfterPicture(waits) {
-  let latest = setTimeout(() => {
-    latest = setTimeout(begin, openFace().now === "see" ? LATEST_IN_SEE : 0);
+function beginAfterPicture(streamlitScripts) {
+  let timer = setTimeout(() => {
+    timer = setTimeout(begin, openFace().now === "see" ? LATEST_IN_SEE : 0);
   }, LATEST);
   let isShown = false;
   const beginIfNeeded = () => isShown && needsServerSide() && begin();
   const unfollow = [openFace().follow(beginIfNeeded), choice.follow(beginIfNeeded)];
   function begin() {
-    clearTimeout(latest);
-    shownTrace.listeners.delete(shown);
+    clearTimeout(timer);
+    shownTrace.listeners.delete(onShown);
     shownTrace.whenComplete = null;
-    for (const end of unfollow.splice(0)) end();
-    if (!waits.isConnected) return;
+    for (const stopListening of unfollow.splice(0)) stopListening();
+    if (!streamlitScripts.isConnected) return;
     watchDoor();
-    waits.replaceWith(waits.content);
+    streamlitScripts.replaceWith(streamlitScripts.content);
   }
-  function shown() {
-    shownTrace.listeners.delete(shown);
-    clearTimeout(latest);
-    latest = setTimeout(() => {
+  function onShown() {
+    shownTrace.listeners.delete(onShown);
+    clearTimeout(timer);
+    timer = setTimeout(() => {
       isShown = true;
       beginIfNeeded();
     }, LAYERS);
@@ -81,11 +81,11 @@ function beginAfterPicture(waits) {
     isShown = true;
     beginIfNeeded();
   };
-  shownTrace.listeners.add(shown);
+  shownTrace.listeners.add(onShown);
   return begin;
 }
 
-// Lab and own photographs use the server's time, so they need a page at the server, by which it knows the person.
+// Lab and own photographs use the server's time, so they need a page at the server, which identifies the person.
 const needsServerSide = () => openFace().now !== "see" || Boolean(choice.now.mine);
 
 const MOUNTS = {

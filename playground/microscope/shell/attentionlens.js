@@ -6,7 +6,7 @@ import { bringHeld, defineLens, LensError } from "./element.js";
 import { toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
-// ---- networks that run in anybody's page
+// ---- networks in anybody's page
 
 // Runs networks in other people's pages, without a server, in one worker for the whole page. Weights are files of
 // playground/models/engine_file.py at an address of the page's choice; nothing is sent or stored.
@@ -22,26 +22,26 @@ const NO_WORKER =
   "No worker may start in this page, and networks run in one: its policy has to allow worker-src blob: and " +
   "script-src 'wasm-unsafe-eval'.";
 
-const given = { worker: "", kernels: "" }; // the worker's script, and base64 of the kernels
+const engineParts = { worker: "", kernels: "" }; // the worker's script, and base64 of the kernels
 
-const cards = {}; //                address of a model → what workersource.js wants to know of it
-const arrived = new Map(); //       address → the promise of its bytes, until the worker has them
+const cards = {}; //                address of a model → its card for workersource.js
+const byteRequests = new Map(); //       address → the promise of its bytes, until the worker has them
 const pictures = new Map(); //      id → a picture, as workersource.js wants it
 let shared = null;
-let numbers = 0; // ids of pictures given so far
+let numbers = 0; // number of pictures so far
 
 // The one source of this page, for elements and for load().
 function sharedSource() {
   shared ??= createWorkerSource({
     worker: lateWorker(startWorker, NO_WORKER),
     compiled: () =>
-      WebAssembly.compile(Uint8Array.from(atob(given.kernels), (letter) => letter.charCodeAt(0))).catch(() => {
+      WebAssembly.compile(Uint8Array.from(atob(engineParts.kernels), (letter) => letter.charCodeAt(0))).catch(() => {
         throw new LensError(NO_WORKER);
       }),
     models: cards,
     weightsOf: async (address) => {
-      const bytes = arrived.get(address) ?? bytesOf(address, "model");
-      arrived.delete(address); // the worker takes them; a new worker requests them again
+      const bytes = byteRequests.get(address) ?? bytesOf(address, "model");
+      byteRequests.delete(address); // the worker takes them; a new worker requests them again
       return bytes;
     },
     pictureOf: ({ picture }) => pictures.get(picture),
@@ -50,31 +50,31 @@ function sharedSource() {
 }
 
 function startWorker() {
-  const address = URL.createObjectURL(new Blob([given.worker], { type: "text/javascript" }));
+  const address = URL.createObjectURL(new Blob([engineParts.worker], { type: "text/javascript" }));
   return new Worker(address);
 }
 
-async function bytesOf(address, what) {
+async function bytesOf(address, kind) {
   const response = await fetch(address).catch(() => null);
   if (!response)
     throw new LensError(
-      `The ${what} ${address} can't be read: it is not there, or its host does not let this page read it (CORS).`,
+      `The ${kind} ${address} can't be read: it is not there, or its host does not let this page read it (CORS).`,
     );
   if (!response.ok)
-    throw new LensError(`The ${what} ${address} is not there: its host answers with ${response.status}.`);
+    throw new LensError(`The ${kind} ${address} is not there: its host answers with ${response.status}.`);
   return new Uint8Array(await response.arrayBuffer());
 }
 
-// Fetches a model and returns its address, by which the source knows it.
+// Fetches a model and returns its address, its name for the source.
 async function bringModel(model) {
   if (!model) throw new LensError("No model is named: model is the address of its weights.");
   const address = new URL(model, document.baseURI).href;
   if (cards[address]) return address;
-  if (!arrived.has(address)) arrived.set(address, bytesOf(address, "model"));
+  if (!byteRequests.has(address)) byteRequests.set(address, bytesOf(address, "model"));
   try {
-    cards[address] ??= cardOf(await arrived.get(address), address);
+    cards[address] ??= cardOf(await byteRequests.get(address), address);
   } catch (error) {
-    arrived.delete(address); // the next request tries again
+    byteRequests.delete(address); // the next request tries again
     throw error;
   }
   return address;
@@ -85,7 +85,7 @@ function cardOf(bytes, address) {
   try {
     ({ header } = openContainer(bytes));
   } catch {
-    // told below
+    // reported below
   }
   if (header?.format !== WEIGHTS_FORMAT)
     throw new LensError(
@@ -99,15 +99,15 @@ function cardOf(bytes, address) {
   };
 }
 
-// `image`: an address, a file, or anything that createImageBitmap takes. Returns the id by which the source knows it.
+// `image`: an address, a file, or anything that createImageBitmap takes. Returns its id for the source.
 async function bringPicture(image, title = "") {
   if (!image) throw new LensError("No picture is named: picture is its address.");
   const isAddress = typeof image === "string" || image instanceof URL;
-  const held = isAddress ? new Blob([await bytesOf(new URL(image, document.baseURI).href, "picture")]) : image;
+  const blob = isAddress ? new Blob([await bytesOf(new URL(image, document.baseURI).href, "picture")]) : image;
   let bitmap = null;
   try {
-    bitmap = await toBitmap(held);
-    if (!(held instanceof Blob)) readOnePixel(bitmap);
+    bitmap = await toBitmap(blob);
+    if (!(blob instanceof Blob)) readOnePixel(bitmap);
   } catch (error) {
     if (error.name === "SecurityError") throw new LensError(TAINTED);
     throw new LensError(`${isAddress ? `The picture ${image}` : "What was given"} can't be read as a picture.`);
@@ -115,7 +115,7 @@ async function bringPicture(image, title = "") {
   const id = `picture${++numbers}`;
   const { width, height } = bitmap;
   bitmap.close();
-  pictures.set(id, { id, title, credit: "", hint: "", start: undefined, width, height, file: async () => held });
+  pictures.set(id, { id, title, credit: "", hint: "", start: undefined, width, height, file: async () => blob });
   return id;
 }
 const TAINTED = "The picture comes from a host that does not let this page read it (CORS).";
@@ -132,16 +132,24 @@ function readOnePixel(bitmap) {
 export async function load(model) {
   const address = await bringModel(model);
   const { title, layers, heads, patch, prefix, labels } = cards[address];
-  return Object.freeze({ title, layers, heads, patch, prefix, labels, run: (image, how) => run(address, image, how) });
+  return Object.freeze({
+    title,
+    layers,
+    heads,
+    patch,
+    prefix,
+    labels,
+    run: (image, options) => runModel(address, image, options),
+  });
 }
 
-async function run(model, image, { signal } = {}) {
+async function runModel(model, image, { signal } = {}) {
   const id = await bringPicture(image);
   try {
     const source = sharedSource();
     const trace = await source.open({ picture: id, model }, { signal });
-    const all = Array.from({ length: trace.layers }, (_, layer) => layer);
-    return seenIn(unpack(await source.layers(trace, all, { signal })));
+    const layerNumbers = Array.from({ length: trace.layers }, (_, layer) => layer);
+    return seenIn(unpack(await source.layers(trace, layerNumbers, { signal })));
   } catch (error) {
     throw error.name === "AbortError" || error instanceof LensError ? error : new LensError(error.says ?? NO_WORKER);
   } finally {
@@ -156,19 +164,19 @@ function seenIn(pack) {
     ...{ layers, heads, tokens, prefix, grid: Object.freeze([rows, columns]) },
     row(layer, head, query) {
       const [token] = [tokenIn(pack, query), inBounds("layer", layer, layers), inBounds("head", head, heads)];
-      const out = new Float32Array(tokens);
-      rowInto(out, 0, pack, layer, head, token, scale);
-      return out;
+      const row = new Float32Array(tokens);
+      rowInto(row, 0, pack, layer, head, token, scale);
+      return row;
     },
   });
 }
 
-// ---- what is asked for
+// ---- arguments
 
-function inBounds(what, number, count) {
+function inBounds(name, number, count) {
   if (Number.isInteger(number) && number >= 0 && number < count) return number;
   throw new LensError(
-    `The ${what} is a whole number from 0 to ${count - 1}; given was ${String(number).slice(0, 40)}.`,
+    `The ${name} is a whole number from 0 to ${count - 1}; given was ${String(number).slice(0, 40)}.`,
   );
 }
 
@@ -179,9 +187,9 @@ function tokenIn(shape, query) {
   const text = Array.isArray(query) ? query.join(",") : String(query);
   const token = tokenOf(text, { ...shape, prefixCount: prefix.length });
   if (token >= 0) return token;
-  const named = prefix.length ? `, or ${prefix.join(", ")}` : "";
+  const prefixHint = prefix.length ? `, or ${prefix.join(", ")}` : "";
   throw new LensError(
-    `The query is a row below ${rows} and a column below ${columns}${named}; given was ${text.slice(0, 40)}.`,
+    `The query is a row below ${rows} and a column below ${columns}${prefixHint}; given was ${text.slice(0, 40)}.`,
   );
 }
 
@@ -201,9 +209,9 @@ function viewIn(text) {
 
 // `shape`: {layers, heads, prefix, rows, columns}.
 function checkView({ layer, head, query }, shape) {
-  const whole = (text) => (/^\d+$/.test(text) ? Number(text) : text);
-  if (layer !== undefined) inBounds("layer", whole(layer), shape.layers);
-  if (head !== undefined) inBounds("head", whole(head), shape.heads);
+  const toNumber = (text) => (/^\d+$/.test(text) ? Number(text) : text);
+  if (layer !== undefined) inBounds("layer", toNumber(layer), shape.layers);
+  if (head !== undefined) inBounds("head", toNumber(head), shape.heads);
   if (query !== undefined) tokenIn(shape, query);
 }
 
@@ -218,31 +226,31 @@ const HOST_STYLES = `
 
 async function bringHere(element) {
   const view = viewIn(element.getAttribute("view") ?? "");
-  const best = view.layer === undefined && view.head === undefined;
+  const opensAtBest = view.layer === undefined && view.head === undefined;
   if (element.hasAttribute("numbers")) {
-    const brought = await bringHeld(element);
-    checkView(view, unpack(brought.pack));
-    return { ...brought, view, best };
+    const content = await bringHeld(element);
+    checkView(view, unpack(content.pack));
+    return { ...content, view, best: opensAtBest };
   }
   const model = await bringModel(element.getAttribute("model"));
   const picture = await bringPicture(element.getAttribute("picture"), element.getAttribute("title") ?? "");
-  const forget = () => pictures.delete(picture);
+  const forgetPicture = () => pictures.delete(picture);
   try {
     const source = sharedSource();
     const trace = await source.open({ picture, model });
     const [rows, columns] = trace.grid;
     const { heads, prefix } = cards[model];
     checkView(view, { layers: trace.layers, heads, prefix, rows, columns });
-    return { source, trace, view, best, forget };
+    return { source, trace, view, best: opensAtBest, forget: forgetPicture };
   } catch (error) {
-    forget();
+    forgetPicture();
     throw error;
   }
 }
 
-// `styles`: of the lens; `worker` and `kernels`: what runs a network.
+// `styles`: of the lens; `worker` and `kernels`: to run a network.
 export function beginAttentionLens({ styles, ...engine }) {
-  Object.assign(given, engine);
+  Object.assign(engineParts, engine);
   if (!globalThis.customElements || customElements.get("attention-lens")) return;
   const sheets = [styles, HOST_STYLES].map((rules) => {
     const sheet = new CSSStyleSheet();

@@ -20,6 +20,6 @@ put.type = "module";
 put.textContent = code;
 document.head.append(put);
 
-// On a first visit the picture is shown before the typeface has come; letters then move nothing.
+// On a first visit the picture is shown before the typeface has arrived; new letters then move nothing.
 if (font && navigator.serviceWorker?.controller)
   document.fonts.add(await new FontFace("Source Sans", `url(${fileHere(font)})`, { weight: "200 900" }).load());

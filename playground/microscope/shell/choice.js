@@ -1,17 +1,16 @@
-// A person's choice: the picture, the model, the grid, and what it is compared with. It is one object for the whole
-// document, which address, strip, toolbar and stage all show, so that they cannot disagree. No DOM in here.
-//
-// {sample, mine: a sample's name or the id of a picture of one's own, model, detail: how many times finer than usual,
-//  beside: null | {sample} | {mine} | {model}, chose: the model was chosen by the person, not by the app}
+// A person's choice: the picture, the model, the grid, and the comparison. It is one object for the whole document;
+// address, strip, toolbar and stage all show it, so they cannot disagree. No DOM in here.
+// // {sample, mine: a sample's name or the id of an own picture, model, detail: how many times finer than usual,
+// beside: null | {sample} | {mine} | {model}, chose: the model was chosen by the person, not by the app}
 import { DEFAULT_VIEW } from "../core/view.js";
 import { ask } from "./http.js";
 
-// The server's samples and how each opens; the same for everybody, fetched once.
+// The server's samples and their openings; the same for everybody, fetched once.
 
 export const catalogue = {
   samples: [], // [{name, title, hint, kind, credit, start, thumb, picture, opens: {model, detail, layer, head}}]
-  own: { model: "bundled", detail: 1 }, // how a person's own picture opens
-  real: null, // {model, title, here, may_fetch, megabytes, with_photographs: they come with it}: the model that knows
+  own: { model: "bundled", detail: 1 }, // the opening of a person's own picture
+  real: null, // {model, title, here, may_fetch, megabytes, with_photographs: they come with it}: the model for
   //             photographs
   ours: [], // names of the models that come with the playground
 };
@@ -21,7 +20,7 @@ let loading = null;
 export function loadCatalogue(address) {
   loading ??= ask(address)
     .then((response) => response.json())
-    .then((loaded) => Object.assign(catalogue, loaded))
+    .then((models) => Object.assign(catalogue, models))
     .catch((error) => {
       loading = null;
       throw error;
@@ -31,7 +30,7 @@ export function loadCatalogue(address) {
 
 export const sampleNamed = (name) => catalogue.samples.find((sample) => sample.name === name);
 
-// The first picture: a photograph if there is a model for it; a drawing where one of our own models is asked for.
+// The first picture: a photograph if there is a model for it; a drawing if one of our own models is asked for.
 export const firstSample = (model) =>
   (catalogue.ours.includes(model) ? catalogue.samples.find(({ kind }) => kind === "drawing") : null) ??
   catalogue.samples[0];
@@ -45,62 +44,63 @@ export const choice = {
   get now() {
     return current;
   },
-  // `how`: passed on to the listeners: {quietly: the address says it already}
-  set: (change, how = {}) => put(changed(current, change), how),
-  // Sets the choice of an address; what that leaves out opens as usual.
-  open: (words, how = {}) => put(openedBy(words), how),
+  // `options`: passed on to the listeners: {quietly: the address has it already}
+  set: (changes, options = {}) => setCurrent(choiceAfter(current, changes), options),
+  // Sets the choice of an address; missing words have their usual values.
+  open: (words, options = {}) => setCurrent(openedBy(words), options),
   // Restores a former choice exactly.
-  restore: (former, how = {}) => put(former, how),
+  restore: (formerChoice, options = {}) => setCurrent(formerChoice, options),
   follow(listener) {
     listeners.add(listener);
     return () => listeners.delete(listener);
   },
-  words: (chosen = current) => wordsOf(chosen),
+  words: (chosenParts = current) => wordsOf(chosenParts),
 };
 
-function put(next, how) {
-  const former = current;
-  if (JSON.stringify(next) === JSON.stringify(former)) return;
-  current = Object.freeze(next);
-  for (const listener of listeners) listener(current, how);
+function setCurrent(nextChoice, options) {
+  const formerChoice = current;
+  if (JSON.stringify(nextChoice) === JSON.stringify(formerChoice)) return;
+  current = Object.freeze(nextChoice);
+  for (const listener of listeners) listener(current, options);
 }
 
-// How a picture opens by default: {model, detail}.
-export function usual({ sample, mine }) {
-  const opens = mine ? catalogue.own : sampleNamed(sample)?.opens;
-  return { model: opens?.model ?? catalogue.own.model, detail: opens?.detail ?? 1 };
+// The default opening of a picture: {model, detail}.
+export function usual({ sample, mine: ownId }) {
+  const opening = ownId ? catalogue.own : sampleNamed(sample)?.opens;
+  return { model: opening?.model ?? catalogue.own.model, detail: opening?.detail ?? 1 };
 }
 
 // The default grid of a picture in this model.
 const usualDetail = (picture, model) => (usual(picture).model === model ? usual(picture).detail : 1);
 
-export function changed(former, change) {
-  let next = { ...former, ...change };
-  const another = "sample" in change || "mine" in change;
-  if (another) {
-    const picture = { sample: change.sample ?? null, mine: change.mine ?? null };
-    next = { ...next, ...picture, ...wishFor(former, picture) };
-    if ("detail" in change) next.detail = change.detail;
-  } else if ("model" in change && !("detail" in change)) next.detail = usualDetail(next, next.model);
-  if (!("beside" in change)) next.beside = besideOf(former, next);
-  return next;
+export function choiceAfter(formerChoice, changes) {
+  let nextChoice = { ...formerChoice, ...changes };
+  const isNewPicture = "sample" in changes || "mine" in changes;
+  if (isNewPicture) {
+    const picture = { sample: changes.sample ?? null, mine: changes.mine ?? null };
+    nextChoice = { ...nextChoice, ...picture, ...wishFor(formerChoice, picture) };
+    if ("detail" in changes) nextChoice.detail = changes.detail;
+  } else if ("model" in changes && !("detail" in changes))
+    nextChoice.detail = usualDetail(nextChoice, nextChoice.model);
+  if (!("beside" in changes)) nextChoice.beside = besideOf(formerChoice, nextChoice);
+  return nextChoice;
 }
 
 // A new picture opens in the model that suits it, unless the person chose one, and at the detail that they chose.
-function wishFor(former, picture) {
-  const model = former.chose && former.model ? former.model : usual(picture).model;
-  const refined = former.model && former.detail !== usualDetail(former, former.model);
-  return { model, detail: model === former.model && refined ? former.detail : usualDetail(picture, model) };
+function wishFor(formerChoice, picture) {
+  const model = formerChoice.chose && formerChoice.model ? formerChoice.model : usual(picture).model;
+  const refined = formerChoice.model && formerChoice.detail !== usualDetail(formerChoice, formerChoice.model);
+  return { model, detail: model === formerChoice.model && refined ? formerChoice.detail : usualDetail(picture, model) };
 }
 
 // The comparison after a new choice: two models are compared on the new picture, two pictures in the new model.
-// Choosing what was compared swaps both.
-function besideOf(former, next) {
-  const { beside } = former;
+// Choosing the compared one swaps both.
+function besideOf(formerChoice, nextChoice) {
+  const { beside } = formerChoice;
   if (!beside) return null;
-  if (beside.model) return beside.model === next.model ? { model: former.model } : beside;
-  const swapped = isSame(beside, next) ? pictureOf(former) : beside;
-  return isSame(swapped, next) ? null : swapped;
+  if (beside.model) return beside.model === nextChoice.model ? { model: formerChoice.model } : beside;
+  const compared = isSame(beside, nextChoice) ? pictureOf(formerChoice) : beside;
+  return isSame(compared, nextChoice) ? null : compared;
 }
 
 const isSame = (a, b) => (a.mine ?? null) === (b.mine ?? null) && (a.sample ?? null) === (b.sample ?? null);
@@ -120,91 +120,95 @@ export function wordsOf({ sample, mine, model, detail, beside }) {
 
 // Addresses are hostile: unknown words are dropped. The server checks the model's name.
 export function openedBy(words) {
-  const mine = isOwn(words.mine) ? words.mine : null;
-  const sample = mine ? null : (sampleNamed(words.sample) ?? firstSample(words.model))?.name;
-  const picture = { sample, mine };
-  const suits = usual(picture);
-  const model = words.model || suits.model;
-  const finer = /^[1-4]$/.test(words.detail ?? "") ? Number(words.detail) : null;
-  const detail = finer ?? (words.model ? 1 : suits.detail);
-  const opened = { ...NOTHING, ...picture, model, detail, chose: model !== suits.model };
-  return { ...opened, beside: besideFrom(words.with, opened) };
+  const ownId = isOwn(words.mine) ? words.mine : null;
+  const sample = ownId ? null : (sampleNamed(words.sample) ?? firstSample(words.model))?.name;
+  const picture = { sample, mine: ownId };
+  const usualChoice = usual(picture);
+  const model = words.model || usualChoice.model;
+  const givenDetail = /^[1-4]$/.test(words.detail ?? "") ? Number(words.detail) : null;
+  const detail = givenDetail ?? (words.model ? 1 : usualChoice.detail);
+  const mainChoice = { ...NOTHING, ...picture, model, detail, chose: model !== usualChoice.model };
+  return { ...mainChoice, beside: besideFrom(words.with, mainChoice) };
 }
 
 // [key, word] of each dropped word.
-export function leftOpen(words, opened) {
-  const usualWords = wordsOf(opened);
-  const isNone = { detail: words.detail === "1", sample: Boolean(opened.mine) }; // the usual grid is left out
+export function leftOpen(words, openedChoice) {
+  const usualWords = wordsOf(openedChoice);
+  const isNone = { detail: words.detail === "1", sample: Boolean(openedChoice.mine) }; // the usual grid is left out
   return Object.entries(words).filter(([key, word]) => key !== "model" && !isNone[key] && usualWords[key] !== word);
 }
 
 export const isOwn = (id) => /^[0-9a-f]{16}$/.test(id ?? "");
 
 // Nothing is compared with itself.
-function besideFrom(text, opened) {
+function besideFrom(text, mainChoice) {
   const [, kind, name] = /^(sample|mine|model):(.+)$/.exec(text ?? "") ?? [];
-  if (!kind || name === opened[kind]) return null;
+  if (!kind || name === mainChoice[kind]) return null;
   if ((kind === "sample" && !sampleNamed(name)) || (kind === "mine" && !isOwn(name))) return null;
   return { [kind]: name };
 }
 
 // The traces that the microscope shows for a choice, and their view. No DOM in here.
 
-// {main, other} as words of an address: what is asked of the source.
+// {main, other} as words of an address for the source.
 export function tracesOf({ sample, mine, model, detail, beside }) {
   const picture = mine ? { mine } : { sample };
-  const wish = (where, name, finer) => ({ ...where, model: name, ...(finer > 1 ? { detail: String(finer) } : {}) });
-  const main = wish(picture, model, detail);
+  const traceWords = (pictureWords, name, traceDetail) => ({
+    ...pictureWords,
+    model: name,
+    ...(traceDetail > 1 ? { detail: String(traceDetail) } : {}),
+  });
+  const main = traceWords(picture, model, detail);
   if (!beside) return { main, other: null };
-  if (beside.model) return { main, other: wish(picture, beside.model, beside.model === model ? detail : 1) };
-  return { main, other: wish(beside.mine ? { mine: beside.mine } : { sample: beside.sample }, model, detail) };
+  if (beside.model) return { main, other: traceWords(picture, beside.model, beside.model === model ? detail : 1) };
+  return { main, other: traceWords(beside.mine ? { mine: beside.mine } : { sample: beside.sample }, model, detail) };
 }
 
-// The part of the view that stays when `trace` replaces `former`, which may be null; null if only the grid changes.
-// Layer and head were chosen for the former picture, and a locked patch belongs to it, so they don't stay.
-export function viewFor(trace, former, view) {
-  const another = former?.picture.id !== trace.picture.id;
-  const sameModel = former?.model === trace.model;
-  if (!another && sameModel) return null;
-  const next = { ...view };
-  const opensByItself = Object.keys(trace.opens ?? {}).length > 0 || (another && trace.private);
-  if (opensByItself || !sameModel) for (const key of ["layer", "head"]) delete next[key];
-  if (another) for (const key of ["locked", "query", "cut"]) delete next[key];
-  return next;
+// The part of the view that stays when `trace` replaces `formerTrace`, which may be null; null if only the grid
+// changes. Layer and head were chosen for the former picture, and a locked patch belongs to it, so they don't stay.
+export function viewFor(trace, formerTrace, view) {
+  const isNewPicture = formerTrace?.picture.id !== trace.picture.id;
+  const sameModel = formerTrace?.model === trace.model;
+  if (!isNewPicture && sameModel) return null;
+  const nextView = { ...view };
+  const opensByItself = Object.keys(trace.opens ?? {}).length > 0 || (isNewPicture && trace.private);
+  if (opensByItself || !sameModel) for (const key of ["layer", "head"]) delete nextView[key];
+  if (isNewPicture) for (const key of ["locked", "query", "cut"]) delete nextView[key];
+  return nextView;
 }
 
 // Comparing opens and closes the second picture.
-export const besideFor = (view, compares) => ({
+export const besideFor = (view, isComparing) => ({
   ...view,
-  beside: compares ? "compare" : view.beside === "compare" ? DEFAULT_VIEW.beside : view.beside,
+  beside: isComparing ? "compare" : view.beside === "compare" ? DEFAULT_VIEW.beside : view.beside,
 });
 
 // Advice beside the picture if the app chose the model, or if another model would suit better: {says, model, label}, or
 // null.
-export function adviceFor(trace, kind, { chose }, former, real) {
+export function adviceFor(trace, kind, { chose }, formerTrace, realModel) {
   if (trace.own) return null; // a person with a model of their own gets no advice
-  const wasOther = former && former.model !== trace.model;
+  const wasOther = formerTrace && formerTrace.model !== trace.model;
   const kindWords = kind === "drawing" ? "a drawing" : "a photograph";
   if (!chose && wasOther)
     return {
       says: `${kindWords}: shown in ${trace.title}`,
-      model: former.model,
-      label: `use ${former.title}${former.model === real?.model ? once(real) : ""}`,
+      model: formerTrace.model,
+      label: `use ${formerTrace.title}${formerTrace.model === realModel?.model ? downloadNote(realModel) : ""}`,
     };
-  if (trace.model === "bundled" && kind !== "drawing" && real)
+  if (trace.model === "bundled" && kind !== "drawing" && realModel)
     return {
       says: "This small model knows drawings best.",
-      model: real.model,
-      label: `See it with ${real.title}${once(real)}`,
+      model: realModel.model,
+      label: `See it with ${realModel.title}${downloadNote(realModel)}`,
     };
-  if (real && !real.here && real.may_fetch && trace.model !== real.model)
+  if (realModel && !realModel.here && realModel.may_fetch && trace.model !== realModel.model)
     return {
       says: "DINOv2 makes this work on photographs:",
-      model: real.model,
-      label: `fetch ${real.title}${once(real)}`,
+      model: realModel.model,
+      label: `fetch ${realModel.title}${downloadNote(realModel)}`,
     };
   return null;
 }
 
-// The size of its download, if it is not here.
-const once = ({ here, megabytes }) => (here || !megabytes ? "" : ` (${megabytes} MB, once)`);
+// The size of its download, if it is not in this place.
+const downloadNote = ({ here: isLocal, megabytes }) => (isLocal || !megabytes ? "" : ` (${megabytes} MB, once)`);

@@ -1,4 +1,4 @@
-// Reports a lost WebSocket in our words; the picture goes on working, for its numbers come over HTTP. Streamlit
+// Reports a lost WebSocket in our words; the picture goes on working, because its numbers come over HTTP. Streamlit
 // reconnects by itself. Its own dialog, which explains how to start a server, is closed.
 import { CONNECTION, hasConnected, isConnected, isEarly } from "./early.js";
 import { forgetNotice, notify } from "./notice.js";
@@ -20,7 +20,7 @@ export function watchDialog() {
 export function watchConnection() {
   let timer = 0;
   let wasTold = false;
-  const look = () => {
+  const checkConnection = () => {
     closeStreamlitsDialog();
     if (isConnected()) {
       clearTimeout(timer);
@@ -34,9 +34,9 @@ export function watchConnection() {
       notify(CONNECTION_LOST, { stays: Number.POSITIVE_INFINITY });
     }, SHORT_BREAK);
   };
-  const watch = new MutationObserver(look);
+  const watch = new MutationObserver(checkConnection);
   watch.observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: [CONNECTION] });
-  look();
+  checkConnection();
   return () => {
     clearTimeout(timer);
     watch.disconnect();
@@ -45,7 +45,7 @@ export function watchConnection() {
 
 // A page that never got a connection: Streamlit shows only grey bars. If the server is full, its own page says so and
 // reloads; if the server is away, this code says so. A person who already has the microscope keeps it and gets a notice
-// about what does not work.
+// about missing functions.
 
 const DOOR_SOON = 3000; // ms; a slow line is not reported
 const DOOR_AGAIN = 5000;
@@ -55,7 +55,7 @@ const NO_LESSONS = "The server is full: the picture works, and lessons come as s
 
 let isIn = false; // whether the page has had a connection; from then on the code above reports losses
 let doorSign = null;
-let noticed = false;
+let isNoticed = false;
 
 export function watchDoor() {
   setTimeout(lookAtTheDoor, DOOR_SOON);
@@ -64,7 +64,7 @@ export function watchDoor() {
 export function enterTheDoor() {
   isIn = true;
   sayAtTheDoor("");
-  if (noticed) forgetNotice();
+  if (isNoticed) forgetNotice();
 }
 
 async function lookAtTheDoor() {
@@ -84,8 +84,8 @@ async function lookAtTheDoor() {
 
 function sayInNotice(sentence) {
   if (sentence) notify(sentence, { stays: Number.POSITIVE_INFINITY });
-  else if (noticed) forgetNotice();
-  noticed = Boolean(sentence);
+  else if (isNoticed) forgetNotice();
+  isNoticed = Boolean(sentence);
 }
 
 function sayAtTheDoor(sentence) {

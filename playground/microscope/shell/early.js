@@ -1,5 +1,5 @@
 // Mounts toolbar and microscope before Streamlit has built its page, over the places where Streamlit will put them.
-// When Streamlit has made these places, they move there. Everything that we read of Streamlit's page is listed below.
+// When Streamlit has made these places, they move there. All parts of Streamlit's page that we read are listed below.
 
 // The data in the page's HTML about all pages of the app (ui/toolbar.py): {samples: the address of their list,
 // pages: [{name, short, title, number, exports}], titles, labelled,
@@ -15,19 +15,19 @@ const PARTS = ["toolbar", "stage"];
 const FONT = "Source Sans"; // Streamlit's; its page preloads the file
 const FONT_FILE = 'link[rel="preload"][as="font"]';
 
-let early = null; // {box, unseen: a style, places: {name: element}, wishes: messages from before Streamlit was ready}
+let earlyPage = null; // {box, unseen: a style, places: {name: element}, wishes: early messages}
 
-// Mounts toolbar and microscope early, where the page allows it; returns their places.
+// Mounts toolbar and microscope early, if the page allows it; returns their places.
 export function standEarly(styles) {
   if (document.querySelector(PARTS.map((name) => `.st-key-${name}`).join())) return null; // Streamlit was faster
   const box = document.createElement("div");
   box.className = "attention-early";
   const font = document.querySelector(FONT_FILE);
   if (font) document.fonts.add(new FontFace(FONT, `url("${font.href}")`, { weight: "200 900", display: "swap" }));
-  const within = box.attachShadow({ mode: "open" });
+  const shadow = box.attachShadow({ mode: "open" });
   const style = document.createElement("style");
   style.textContent = styles;
-  within.append(style);
+  shadow.append(style);
   const unseen = document.createElement("style"); // Hides Streamlit's page while it is built, so that nothing jumps
   unseen.textContent = `${APP} { visibility: hidden }`;
   box.append(unseen);
@@ -38,49 +38,49 @@ export function standEarly(styles) {
     root.className = name;
     root.dataset[name] = "";
     places[name].append(root);
-    within.append(places[name]);
+    shadow.append(places[name]);
   }
   document.body.append(box);
-  early = { box, unseen, places, wishes: [] };
+  earlyPage = { box, unseen, places, wishes: [] };
   return places;
 }
 
-export const isEarly = () => Boolean(early);
+export const isEarly = () => Boolean(earlyPage);
 
 // Stores a part's message to Streamlit until Streamlit is ready.
-export const wish = (...words) => early?.wishes.push(words);
+export const wish = (...words) => earlyPage?.wishes.push(words);
 
 // Streamlit has made this part's place: an early part moves there and its stored messages are sent.
 export function moveIn(part, { parentElement, setTriggerValue }) {
-  const from = early?.places[part];
+  const from = earlyPage?.places[part];
   if (!from) return;
-  delete early.places[part];
-  from.style.minHeight = `${from.offsetHeight}px`; // until the other part has moved, too, it stays where it is
+  delete earlyPage.places[part];
+  from.style.minHeight = `${from.offsetHeight}px`; // until the other part has moved, too, it stays in place
   const place = parentElement.querySelector(`[data-${part}]`);
-  for (const element of [...from.childNodes]) move(element, place);
+  for (const element of [...from.childNodes]) moveElement(element, place);
   place.remove();
   parentElement[`__${part}`] = from[`__${part}`];
   if (part === "toolbar") {
-    early.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // only now: until then its place moves
-    for (const words of early.wishes) setTriggerValue(...words);
+    earlyPage.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // only now: until then its place moves
+    for (const words of earlyPage.wishes) setTriggerValue(...words);
   }
-  if (!Object.keys(early.places).length) removeBox();
+  if (!Object.keys(earlyPage.places).length) removeBox();
 }
 
 // If Streamlit went on to a page without a microscope, removes the early one, which would cover that page for ever.
 export function endEarly() {
-  if (!early) return;
-  for (const place of Object.values(early.places)) place.__stage?.end();
+  if (!earlyPage) return;
+  for (const place of Object.values(earlyPage.places)) place.__stage?.end();
   removeBox();
 }
 
 function removeBox() {
-  early.box.remove();
-  early = null;
+  earlyPage.box.remove();
+  earlyPage = null;
 }
 
 // Moves an element with its state (open parts, focus), in browsers that can.
-function move(element, place) {
+function moveElement(element, place) {
   if (place.parentNode.moveBefore) place.parentNode.moveBefore(element, place);
   else place.before(element);
 }
@@ -88,12 +88,12 @@ function move(element, place) {
 // Parts of Streamlit's page that these modules use although Streamlit may change them. Tried with Streamlit 1.67;
 // tests/ui/test_streamlit_private.py fails when one is gone, and counts them. Python's are in ui/streamlit_private.py.
 
-export const MAIN = "stMain"; //             a data-testid: what scrolls
+export const MAIN = "stMain"; //             a data-testid: the scrolling part
 export const CONNECTION = "data-test-connection-state"; // an attribute
 export const APP = '[data-testid="stApp"]'; // a selector: the whole page
-export const SKIP = "stSkipToContent"; //    a data-testid: the link past everything, for the keyboard
+export const SKIP = "stSkipToContent"; //    a data-testid: the keyboard's link past all other parts
 
-export const partOfStreamlit = (id, within = document) => within.querySelector(`[data-testid="${id}"]`);
+export const partOfStreamlit = (id, root = document) => root.querySelector(`[data-testid="${id}"]`);
 export const hasConnected = () => Boolean(document.querySelector(`[${CONNECTION}=CONNECTED]`));
 export const isConnected = () => !document.querySelector(`[${CONNECTION}]:not([${CONNECTION}=CONNECTED])`);
 export const isWithin = (element, id) => Boolean(element.closest?.(`[data-testid="${id}"]`));

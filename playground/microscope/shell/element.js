@@ -11,9 +11,9 @@ export class LensError extends Error {
   }
 }
 
-// How elements are made: `bring(element)` gives {source, trace, view, best} for createLens, its `options`, and
-// forget(). `sheets`: styles of the shadow in which the lens stands; a page that is nothing but the lens has them
-// itself, and needs no shadow.
+// How elements are made: `loadContent(element)` returns {source, trace, view, best} for createLens, its `options`, and
+// forget(). `sheets`: styles of the shadow around the lens; a page that is nothing but the lens has them itself, and
+// needs no shadow.
 const making = { bring: null, sheets: null };
 
 const NOT_WORKED = "The attention lens can't show this here.";
@@ -25,7 +25,7 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
   #place = null;
   #says = null;
   #lens = null;
-  #brought = null; // what is on show
+  #brought = null; // the content on show
   #turn = null; //    an object that identifies the latest request to show a pack
   #shown = Promise.resolve();
 
@@ -34,14 +34,14 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
     return this.#shown;
   }
 
-  // What is on view, as an address says it.
+  // The view on show, as words of an address.
   get now() {
     return this.#lens?.view ?? null;
   }
 
   // {view, ui} of createLens: for the page that is made around this element.
-  update(change) {
-    this.#lens?.update(change);
+  update(changes) {
+    this.#lens?.update(changes);
   }
 
   connectedCallback() {
@@ -71,37 +71,37 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
 
   // Several attributes that change together are one change.
   #begin() {
-    const turn = {};
-    this.#turn = turn;
-    this.#shown = Promise.resolve().then(() => (this.#turn === turn ? this.#show(turn) : this.#shown));
+    const request = {};
+    this.#turn = request;
+    this.#shown = Promise.resolve().then(() => (this.#turn === request ? this.#show(request) : this.#shown));
     this.#shown.catch(() => {}); // no report of an unhandled rejection in the page's console
   }
 
-  async #show(turn) {
-    let brought = null;
+  async #show(request) {
+    let content = null;
     try {
-      brought = await making.bring(this);
-      if (this.#turn !== turn) return brought.forget?.();
-      const { source, trace, view, best, options } = brought;
+      content = await making.bring(this);
+      if (this.#turn !== request) return content.forget?.();
+      const { source, trace, view, best, options } = content;
       const height = this.clientHeight > 100 ? this.clientHeight : USUAL_HEIGHT;
-      const failed = (error) => this.#fail(error);
-      this.#lens ??= createLens(this.#place, { source, ui: { height }, link: null, failed, ...options });
+      const onFailure = (error) => this.#fail(error);
+      this.#lens ??= createLens(this.#place, { source, ui: { height }, link: null, failed: onFailure, ...options });
       await this.#lens.show({ main: trace, view, best });
-      if (this.#turn !== turn) return;
-      this.#forget(brought);
+      if (this.#turn !== request) return;
+      this.#forget(content);
       this.#tell("");
       this.dispatchEvent(new Event("load"));
     } catch (error) {
-      if (brought !== this.#brought) brought?.forget?.();
-      if (this.#turn === turn) throw this.#fail(error);
+      if (content !== this.#brought) content?.forget?.();
+      if (this.#turn === request) throw this.#fail(error);
     }
   }
 
   #fail(error) {
-    const told = error instanceof LensError ? error : new LensError(error.says ?? NOT_WORKED);
-    this.#tell(told.message);
-    this.dispatchEvent(new ErrorEvent("error", { message: told.message, error: told }));
-    return told;
+    const lensError = error instanceof LensError ? error : new LensError(error.says ?? NOT_WORKED);
+    this.#tell(lensError.message);
+    this.dispatchEvent(new ErrorEvent("error", { message: lensError.message, error: lensError }));
+    return lensError;
   }
 
   #tell(sentence) {
@@ -109,23 +109,23 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
     this.#place.hidden = Boolean(sentence) && !this.#brought;
   }
 
-  #forget(next) {
+  #forget(content) {
     this.#brought?.forget?.();
-    this.#brought = next;
+    this.#brought = content;
   }
 }
 
-export function defineLens(bring, sheets = null) {
-  Object.assign(making, { bring, sheets });
+export function defineLens(loadContent, sheets = null) {
+  Object.assign(making, { bring: loadContent, sheets });
   globalThis.customElements?.define("attention-lens", AttentionLens);
 }
 
-// ---- numbers that lie in the page
+// ---- numbers in the page
 
 // `numbers`: the id of a script with base64 of a zipped pack (Trace.to_bytes); `picture`: of an image.
 export async function bringHeld(element) {
-  const bytes = Uint8Array.from(atob(held(element, "numbers").textContent), (letter) => letter.charCodeAt(0));
-  const image = held(element, "picture");
+  const bytes = Uint8Array.from(atob(elementOf(element, "numbers").textContent), (letter) => letter.charCodeAt(0));
+  const image = elementOf(element, "picture");
   const [pack, picture] = await Promise.all([
     unzipped(bytes),
     image.decode().then(
@@ -138,9 +138,9 @@ export async function bringHeld(element) {
   return { source, pack, trace: { id: "held", title: "", picture: { id: "picture", title } } };
 }
 
-function held(element, attribute) {
+function elementOf(element, attribute) {
   const id = element.getAttribute(attribute) ?? "";
-  const found = element.ownerDocument.getElementById(id);
-  if (found) return found;
+  const target = element.ownerDocument.getElementById(id);
+  if (target) return target;
   throw new LensError(`The page has no element ${id.slice(0, 40)}: ${attribute} is the id of one.`);
 }

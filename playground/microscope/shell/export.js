@@ -4,7 +4,7 @@
 // A still figure of a sample has an address, and the preview is an <img> of it. Animations, interactive figures, and
 // figures of a person's own picture are requested with the key and shown as blobs.
 
-import { say, show } from "../drawing/dom.js";
+import { setText, setVisible } from "../drawing/dom.js";
 import { addressOf } from "./http.js";
 import { ownPictures } from "./own.js";
 
@@ -33,24 +33,24 @@ const CHOICES_OF_KIND = {
 
 const pickedForExport = {}; // the last options, for the whole document: the next sheet begins with them
 
-// ---- what is asked
+// ---- the request
 
 // The choices of each kind of file, in their order. A lesson's page has a fixed layout.
 export const choicesOfExport = (kind, layout) =>
   (CHOICES_OF_KIND[kind] ?? ["kind", ...EXPORT_LOOK]).filter((name) => name !== "layout" || !layout);
 
-// The query of /api/exports: what is on view, and those chosen options that this kind of file has.
+// The query of /api/exports: the view, and those chosen options that this kind of file has.
 export function wordsOfExport({ words, layout, theme }, choices) {
-  const chosen = {};
-  for (const name of choicesOfExport(choices.kind, layout)) if (name in choices) chosen[name] = String(choices[name]);
-  if (choices.kind === "html" && theme === "dark") chosen.theme = theme; // "light" is as the reader has it
-  const place = Object.entries({ ...words, ...chosen, ...(layout ? { only: layout } : {}) });
+  const options = {};
+  for (const name of choicesOfExport(choices.kind, layout)) if (name in choices) options[name] = String(choices[name]);
+  if (choices.kind === "html" && theme === "dark") options.theme = theme; // "light" leaves it to the reader
+  const place = Object.entries({ ...words, ...options, ...(layout ? { only: layout } : {}) });
   return new URLSearchParams(place.filter(([, value]) => value !== null && value !== undefined));
 }
 
 const isOfOwnPicture = (name, value) => name === "mine" || String(value).startsWith("mine:");
 
-// A link to what is on view. Own pictures never stand in an address.
+// A link to the present view. Own pictures never stand in an address.
 export function linkOfExport(page, words) {
   const url = new URL(page);
   [url.search, url.hash] = ["", ""];
@@ -62,41 +62,41 @@ export function linkOfExport(page, words) {
 
 const LINK = "The link to this view";
 
-export const wordsOfExportWait = (ahead) =>
-  ahead ? `Waiting: ${ahead} ${ahead === 1 ? "person" : "people"} before you` : "";
+export const wordsOfExportWait = (peopleAhead) =>
+  peopleAhead ? `Waiting: ${peopleAhead} ${peopleAhead === 1 ? "person" : "people"} before you` : "";
 
 // ---- the sheet
 
 // words: of the choice and the view; layout: of a lesson's page, or null; theme: "light" or "dark"; signal: aborted
-// when the sheet closes; share: sends on three seconds of it, or null. Gives update(part of these), for
-// when the view changes while the sheet is open.
-export function fillExport(box, { words, layout = null, ask, theme = "light", share = null, signal }) {
+// when the sheet closes; share: makes a loop of three seconds, or null. Returns update(changes of these), for a view
+// that changes while the sheet is open.
+export function fillExport(box, { words, layout = null, ask: sendRequest, theme = "light", share = null, signal }) {
   const current = { words, layout, theme };
   let data = null; // the server's last answer
-  let asking = null; // request of the preview
-  let saving = false; //  a download is on its way
+  let previewRequest = null; // request of the preview
+  let saving = false; //  whether a download is on its way
 
   const root = exportPart("div", "exporting");
   const frame = exportPart("div", "export-preview");
   const button = exportPart("button", "export-download", "Download");
   const status = exportPart("p", "export-status");
   const choices = exportPart("div", "export-choices");
-  const note = exportPart("p", "export-note");
+  const noteElement = exportPart("p", "export-note");
   const command = lineToCopy("The command that makes it again");
   const link = lineToCopy(LINK);
   const address = lineToCopy("The address of this figure, for a slide or a web page");
   button.type = "button";
   button.disabled = true;
   status.setAttribute("role", "status");
-  const send = exportPart(
+  const sendButton = exportPart(
     "button",
     "export-share",
     "A loop of three seconds, or a still picture, made in this browser",
   );
-  send.type = "button";
-  show(send, Boolean(share));
-  send.addEventListener("click", () => share());
-  root.append(frame, button, status, send, choices, note, command.element, link.element, address.element);
+  sendButton.type = "button";
+  setVisible(sendButton, Boolean(share));
+  sendButton.addEventListener("click", () => share());
+  root.append(frame, button, status, sendButton, choices, noteElement, command.element, link.element, address.element);
   box.append(root);
 
   const controls = {};
@@ -110,51 +110,57 @@ export function fillExport(box, { words, layout = null, ask, theme = "light", sh
 
   button.addEventListener("click", download);
   signal?.addEventListener("abort", () => {
-    asking?.abort();
+    previewRequest?.abort();
     letGoOfImage(frame.querySelector("img"));
   });
   redraw();
 
-  // Asks as http.js does; if the server has forgotten the picture, sends it again, once.
-  async function get(path, { method, signal: until }) {
-    const how = { signal: until, onWait: (ahead) => say(status, wordsOfExportWait(ahead) || "Drawing …") };
+  // Sends a request as http.js does; if the server has forgotten the picture, sends that again, once.
+  async function sendWhileOpen(path, { method, signal: abortSignal }) {
+    const options = {
+      signal: abortSignal,
+      onWait: (peopleAhead) => setText(status, wordsOfExportWait(peopleAhead) || "Drawing …"),
+    };
     const askedAt = performance.now();
     try {
-      return await ask(path, { method, ...how });
+      return await sendRequest(path, { method, ...options });
     } catch (error) {
-      if (!error.body?.forgotten || !(await ownPictures.bringAgain(error.body.forgotten, { ...how, asked: askedAt })))
+      if (
+        !error.body?.forgotten ||
+        !(await ownPictures.bringAgain(error.body.forgotten, { ...options, asked: askedAt }))
+      )
         throw error;
-      return ask(path, { method, ...how });
+      return sendRequest(path, { method, ...options });
     }
   }
 
-  // Cancels the former request. The old preview stays until the new one is there.
+  // Cancels the former request. The old preview stays until the new one has arrived.
   async function redraw() {
-    asking?.abort();
-    const request = (asking = new AbortController());
+    previewRequest?.abort();
+    const request = (previewRequest = new AbortController());
     root.setAttribute("aria-busy", "true");
-    if (!saving) say(status, "Drawing …");
+    if (!saving) setText(status, "Drawing …");
     try {
       const query = wordsOfExport(current, pickedForExport);
-      const how = { method: "GET", signal: request.signal };
-      const answer = await (await get(`api/exports?${query}`, how)).json();
+      const options = { method: "GET", signal: request.signal };
+      const answer = await (await sendWhileOpen(`api/exports?${query}`, options)).json();
       request.signal.throwIfAborted();
       draw(answer);
-      const [image, says] = await Promise.all([
+      const [image, preview] = await Promise.all([
         pictureAt(answer.preview, request.signal),
         answer.chosen.kind === "html"
-          ? get(`api/exports/size?${query}`, how).then((response) => response.json())
+          ? sendWhileOpen(`api/exports/size?${query}`, options).then((response) => response.json())
           : null,
       ]);
       if (request.signal.aborted) return letGoOfImage(image);
-      put(image, answer);
-      say(note, says?.says ?? "");
-      if (!saving) say(status, "");
+      showImage(image, answer);
+      setText(noteElement, preview?.says ?? "");
+      if (!saving) setText(status, "");
     } catch (error) {
       if (request.signal.aborted) return;
       saySorry(error);
     } finally {
-      if (asking === request) root.removeAttribute("aria-busy");
+      if (previewRequest === request) root.removeAttribute("aria-busy");
     }
   }
 
@@ -162,12 +168,12 @@ export function fillExport(box, { words, layout = null, ask, theme = "light", sh
     data = answer;
     const kinds = choicesOfExport(answer.chosen.kind, current.layout);
     for (const [name, control] of Object.entries(controls)) {
-      show(control.element, kinds.includes(name));
+      setVisible(control.element, kinds.includes(name));
       control.draw(answer.offers[name], answer.chosen[name]);
     }
     button.disabled = false;
-    say(button, `Download ${answer.file.name}`);
-    say(note, "");
+    setText(button, `Download ${answer.file.name}`);
+    setText(noteElement, "");
     command.draw(answer.command);
     const hasOwn = Object.entries(current.words).some(([name, value]) => value && isOfOwnPicture(name, value));
     link.draw(linkOfExport(location.href, current.words), `${LINK}${hasOwn ? ". Your own picture is not in it" : ""}`);
@@ -175,33 +181,33 @@ export function fillExport(box, { words, layout = null, ask, theme = "light", sh
   }
 
   // A still of a sample, by address. If it fails, asks the server for the reason.
-  async function pictureAt({ address: where, method }, until) {
+  async function pictureAt({ address: path, method }, abortSignal) {
     if (method === "GET") {
-      const image = await loadedImage(addressOf(where), until).catch(() => null);
+      const image = await loadedImage(addressOf(path), abortSignal).catch(() => null);
       if (image) return image;
-      until.throwIfAborted();
+      abortSignal.throwIfAborted();
     }
-    const blob = await (await get(where, { method, signal: until })).blob();
-    return loadedImage(URL.createObjectURL(blob), until);
+    const blob = await (await sendWhileOpen(path, { method, signal: abortSignal })).blob();
+    return loadedImage(URL.createObjectURL(blob), abortSignal);
   }
 
-  function put(image, answer) {
-    const former = frame.querySelector("img");
+  function showImage(image, answer) {
+    const formerImage = frame.querySelector("img");
     image.alt = `The figure: ${titleOfExported(answer, "layout")}`;
     frame.replaceChildren(image);
     frame.dataset.background = answer.chosen.background;
-    letGoOfImage(former);
+    letGoOfImage(formerImage);
   }
 
   async function download() {
     if (saving || !data) return;
     saving = true;
     button.setAttribute("aria-disabled", "true");
-    const { name, method, address: where } = data.file;
-    say(status, `Making ${name} …`);
+    const { name, method, address: path } = data.file;
+    setText(status, `Making ${name} …`);
     try {
-      saveBlob(await (await get(where, { method })).blob(), name); // the download goes on when the sheet is closed
-      say(status, `${name} is downloaded.`);
+      saveBlob(await (await sendWhileOpen(path, { method })).blob(), name); // goes on when the sheet closes
+      setText(status, `${name} is downloaded.`);
     } catch (error) {
       saySorry(error);
     } finally {
@@ -210,16 +216,16 @@ export function fillExport(box, { words, layout = null, ask, theme = "light", sh
     }
   }
 
-  const saySorry = (error) => say(status, error.says ?? "The figure could not be drawn: try again.");
+  const saySorry = (error) => setText(status, error.says ?? "The figure could not be drawn: try again.");
 
-  return function update(change = {}) {
-    Object.assign(current, change);
+  return function update(changes = {}) {
+    Object.assign(current, changes);
     redraw();
   };
 }
 
-const titleOfExported = ({ offers, chosen }, choice) =>
-  offers[choice].find(({ name }) => name === chosen[choice])?.title ?? "";
+const titleOfExported = ({ offers, chosen: options }, choice) =>
+  offers[choice].find(({ name }) => name === options[choice])?.title ?? "";
 
 function saveBlob(blob, name) {
   const link = document.createElement("a");
@@ -231,8 +237,8 @@ function saveBlob(blob, name) {
 // A decoded image, ready to be painted.
 async function loadedImage(src, signal) {
   const image = document.createElement("img");
-  const leave = () => image.removeAttribute("src"); // stops the browser's own request
-  signal.addEventListener("abort", leave, { once: true });
+  const stopLoading = () => image.removeAttribute("src"); // stops the browser's own request
+  signal.addEventListener("abort", stopLoading, { once: true });
   try {
     image.src = src;
     await image.decode();
@@ -242,7 +248,7 @@ async function loadedImage(src, signal) {
     letGoOfImage({ src });
     throw error;
   } finally {
-    signal.removeEventListener("abort", leave);
+    signal.removeEventListener("abort", stopLoading);
   }
 }
 
@@ -259,25 +265,25 @@ function exportPart(tag, className = "", text = "") {
   return element;
 }
 
-// {element, draw(options: [{name, title}], value)} of one choice; take(value) is called when a person chooses.
-function exportChoice(name, take) {
-  if (EXPORT_SWITCHES.includes(name)) return exportSwitch(name, take);
-  return EXPORT_LISTS.includes(name) ? exportList(name, take) : exportRow(name, take);
+// {element, draw(options: [{name, title}], value)} of one choice; onChoice(value) is called when a person chooses.
+function exportChoice(name, onChoice) {
+  if (EXPORT_SWITCHES.includes(name)) return exportSwitch(name, onChoice);
+  return EXPORT_LISTS.includes(name) ? exportList(name, onChoice) : exportRow(name, onChoice);
 }
 
-function exportSwitch(name, take) {
+function exportSwitch(name, onChoice) {
   const element = exportPart("label", "export-switch");
   const input = exportPart("input");
   input.type = "checkbox";
-  input.addEventListener("change", () => take(input.checked));
+  input.addEventListener("change", () => onChoice(input.checked));
   element.append(input, EXPORT_HEADINGS[name]);
   return { element, draw: (_, value) => (input.checked = value) };
 }
 
-function exportList(name, take) {
+function exportList(name, onChoice) {
   const element = exportPart("label", "export-list");
   const list = exportPart("select");
-  list.addEventListener("change", () => take(list.value));
+  list.addEventListener("change", () => onChoice(list.value));
   element.append(exportPart("span", "", EXPORT_HEADINGS[name]), list);
   const drawOptions = onlyOnChange((options) => {
     list.replaceChildren(
@@ -294,23 +300,23 @@ function exportList(name, take) {
 }
 
 // Radio buttons, so that arrow keys move between options.
-function exportRow(name, take) {
+function exportRow(name, onChoice) {
   const element = exportPart("fieldset", "export-row");
   const row = exportPart("div");
   const group = `export-${name}`;
   element.append(exportPart("legend", "", EXPORT_HEADINGS[name]), row);
   const drawOptions = onlyOnChange((options) => {
-    const focused = row.querySelector("input:focus")?.value;
+    const focusedValue = row.querySelector("input:focus")?.value;
     row.replaceChildren(
       ...options.map(({ name: value, title }) => {
         const label = exportPart("label");
         const input = Object.assign(exportPart("input"), { type: "radio", name: group, value });
-        input.addEventListener("change", () => take(value));
+        input.addEventListener("change", () => onChoice(value));
         label.append(input, exportPart("span", "", title));
         return label;
       }),
     );
-    [...row.querySelectorAll("input")].find(({ value }) => value === focused)?.focus();
+    [...row.querySelectorAll("input")].find(({ value }) => value === focusedValue)?.focus();
   });
   return {
     element,
@@ -322,11 +328,11 @@ function exportRow(name, take) {
 }
 
 function onlyOnChange(drawOptions) {
-  let drawn = "";
+  let drawnOptions = "";
   return (options) => {
-    const written = JSON.stringify(options);
-    if (written !== drawn) drawOptions(options);
-    drawn = written;
+    const optionsText = JSON.stringify(options);
+    if (optionsText !== drawnOptions) drawOptions(options);
+    drawnOptions = optionsText;
   };
 }
 
@@ -337,25 +343,25 @@ function lineToCopy(heading) {
   const button = exportPart("button", "", "Copy");
   button.type = "button";
   button.setAttribute("aria-label", `Copy: ${heading}`);
-  text.tabIndex = 0; // it can be selected by keyboard where the clipboard is forbidden
+  text.tabIndex = 0; // it can be selected by keyboard if the clipboard is forbidden
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(text.textContent);
-      say(button, "Copied");
+      setText(button, "Copied");
     } catch {
       getSelection().selectAllChildren(text);
-      say(button, "Marked");
+      setText(button, "Marked");
     }
-    setTimeout(() => say(button, "Copy"), COPIED_FOR);
+    setTimeout(() => setText(button, "Copy"), COPIED_FOR);
   });
-  const about = exportPart("span", "", heading);
-  element.append(about, button, text);
+  const headingWords = exportPart("span", "", heading);
+  element.append(headingWords, button, text);
   return {
     element,
     draw(line, words = heading) {
-      show(element, Boolean(line));
-      say(text, line);
-      say(about, words);
+      setVisible(element, Boolean(line));
+      setText(text, line);
+      setText(headingWords, words);
     },
   };
 }

@@ -1,4 +1,4 @@
-// Sends requests to the server. People who have to wait are told how many come first; a refusal comes with a sentence
+// Sends requests to the server. People who have to wait see the number of people before them; a refusal has a sentence
 // for people. If the browser itself can answer, no request is sent.
 import { notify } from "./notice.js";
 
@@ -21,8 +21,8 @@ const storage = () => (onlyThisTab() ? sessionStorage : localStorage);
 
 function readKey() {
   try {
-    const stored = storage().getItem(KEPT_KEY);
-    return PATTERN.test(stored ?? "") ? stored : null;
+    const storedKey = storage().getItem(KEPT_KEY);
+    return PATTERN.test(storedKey ?? "") ? storedKey : null;
   } catch {
     return null; // storage is forbidden: the key lasts as long as the page
   }
@@ -30,15 +30,15 @@ function readKey() {
 
 function makeKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(24));
-  const fresh = btoa(String.fromCharCode(...bytes))
+  const newKey = btoa(String.fromCharCode(...bytes))
     .replaceAll("+", "-")
     .replaceAll("/", "_");
   try {
-    storage().setItem(KEPT_KEY, fresh);
+    storage().setItem(KEPT_KEY, newKey);
   } catch {
     // it lasts as long as the page
   }
-  return fresh;
+  return newKey;
 }
 
 let root = new URL("../../../../", import.meta.url); // this script lies at …/api/app/DIGEST/shell/
@@ -51,10 +51,10 @@ export function answerHere(answer, place = root) {
   root = new URL(place);
 }
 
-export const SERVER_AGAIN = 3000; // ms until a server that does not answer, or is busy, is asked again
+export const SERVER_AGAIN = 3000; // ms before the next request to a server that is busy or does not answer
 const PASSING = [0, 408, 502, 503, 504]; // no answer, a stalled body, a proxy without its server, too many people
 
-let sessionHere = ""; // this page's session at the server: a key at work keeps its seat when the server is full
+let sessionHere = ""; // this page's session at the server: a working key keeps its seat when the server is full
 export const nameRun = (name) => {
   sessionHere = name ?? "";
 };
@@ -62,44 +62,44 @@ export const nameRun = (name) => {
 export const addressOf = (path) => new URL(path.replace(/^\//, ""), root).href;
 
 export class Refusal extends Error {
-  constructor(status, says, body = {}) {
-    super(says);
-    Object.assign(this, { name: "Refusal", status, says, body });
+  constructor(status, sentence, body = {}) {
+    super(sentence);
+    Object.assign(this, { name: "Refusal", status, says: sentence, body });
   }
 }
 
 // Whether the same request may succeed a little later.
 export const passes = ({ status }) => PASSING.includes(status);
 
-// `onWait(ahead)`: how many must finish first; 0 when the wait is over.
-export async function ask(path, { method = "GET", body, headers = {}, signal, onWait, travels } = {}) {
+// `onWait(ahead)`: the number of requests before this one; 0 when the wait is over.
+export async function ask(path, { method = "GET", body, headers = {}, signal, onWait, travels: goesToServer } = {}) {
   let ticket = null;
   for (;;) {
     const request = { method, body: ticket ? undefined : body, headers, signal };
-    const local = answersHere?.(path, { ...request, travels });
+    const local = answersHere?.(path, { ...request, travels: goesToServer });
     const response = await (local ?? askServer(path, request, ticket));
     if (response.status !== 202) {
       if (ticket) onWait?.(0);
       if (response.ok) return response;
       throw await refusalOf(response);
     }
-    const { before, again } = await response.json();
+    const { before, again: delay } = await response.json();
     ticket = response.headers.get("X-Playground-Ticket");
     onWait?.(before);
-    await pause(again, signal);
+    await pause(delay, signal);
   }
 }
 
-function askServer(path, { headers, ...asked }, ticket) {
+function askServer(path, { headers, ...options }, ticket) {
   const with_ = ticket ? { "X-Playground-Ticket": ticket } : {};
-  const sent = {
+  const sentHeaders = {
     "X-Playground-Key": ownKey(),
     ...(sessionHere && { "X-Playground-Run": sessionHere }),
     ...headers,
     ...with_,
   };
-  return fetch(addressOf(path), { ...asked, headers: sent }).catch((error) => {
-    throw asked.signal?.aborted ? error : new Refusal(0, "The server does not answer; the page tries again.");
+  return fetch(addressOf(path), { ...options, headers: sentHeaders }).catch((error) => {
+    throw options.signal?.aborted ? error : new Refusal(0, "The server does not answer; the page tries again.");
   });
 }
 
@@ -108,9 +108,9 @@ function askServer(path, { headers, ...asked }, ticket) {
 const NO_NETWORK = "This is not kept in this browser, and the network does not answer: try again when it does.";
 const WENT_WRONG = "That did not work: try it again, or open this page anew.";
 
-export async function fetchFile(address, how = {}) {
-  const response = await fetch(address, how).catch((error) => {
-    throw how.signal?.aborted ? error : new Refusal(404, NO_NETWORK);
+export async function fetchFile(address, options = {}) {
+  const response = await fetch(address, options).catch((error) => {
+    throw options.signal?.aborted ? error : new Refusal(404, NO_NETWORK);
   });
   if (!response.ok) throw new Refusal(response.status, `${address.split("/").at(-1)} is not there.`);
   return response;
@@ -125,21 +125,21 @@ async function refusalOf(response) {
 }
 
 function pause(ms, signal) {
-  return new Promise((go, stop) => {
-    const timer = setTimeout(go, ms);
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
     signal?.addEventListener("abort", () => {
       clearTimeout(timer);
-      stop(signal.reason);
+      reject(signal.reason);
     });
   });
 }
 
-// Tells a waiting person how many come first.
+// Shows a waiting person the number of people before them.
 
-let waited = false;
+let hasWaited = false;
 
-export function sayWaiting(ahead) {
-  if (ahead) notify(`Waiting: ${ahead} ${ahead === 1 ? "person" : "people"} before you`);
-  else if (waited) notify("");
-  waited = ahead > 0;
+export function sayWaiting(peopleAhead) {
+  if (peopleAhead) notify(`Waiting: ${peopleAhead} ${peopleAhead === 1 ? "person" : "people"} before you`);
+  else if (hasWaited) notify("");
+  hasWaited = peopleAhead > 0;
 }

@@ -6,14 +6,14 @@ import { WAYS } from "../core/ways.js";
 import { addressOf, ask, Refusal, sayWaiting } from "./http.js";
 import { ownPictures } from "./own.js";
 
-const KEPT_TRACES = 60; // descriptions of traces
+const KEPT_TRACES = 60; // number of trace descriptions
 
-// `bringAgain(id)`: brings a picture of one's own that the server has forgotten. `onWait`: see http.js.
+// `bringAgain(id)`: sends an own picture again that the server has forgotten. `onWait`: see http.js.
 export function createHttpSource({ bringAgain, onWait }) {
-  const known = new Map(); // words → trace, for samples
+  const knownTraces = new Map(); // words → trace, for samples
 
   // If the server has forgotten a person's picture, sends it again, once.
-  async function get(path, { signal } = {}) {
+  async function request(path, { signal } = {}) {
     const askedAt = performance.now();
     try {
       return await ask(path, { signal, onWait });
@@ -23,30 +23,30 @@ export function createHttpSource({ bringAgain, onWait }) {
       return ask(path, { signal, onWait });
     }
   }
-  // Requests sent ahead of need; the first one who needs the answer takes it.
-  const ahead = new Map(); // path → its answer
-  function bring(path, read, how) {
-    const early = ahead.get(path);
-    ahead.delete(path);
-    return early ?? get(path, how).then(read);
+  // Requests sent ahead of need; the first caller takes the answer.
+  const earlyRequests = new Map(); // path → its answer
+  function earlyOrRequest(path, decode, options) {
+    const earlyAnswer = earlyRequests.get(path);
+    earlyRequests.delete(path);
+    return earlyAnswer ?? request(path, options).then(decode);
   }
-  function begin(path, read) {
-    const answer = get(path).then(read);
-    answer.catch(() => ahead.delete(path)); // whoever needs it asks again and gets the error
-    ahead.set(path, answer);
+  function begin(path, decode) {
+    const answer = request(path).then(decode);
+    answer.catch(() => earlyRequests.delete(path)); // the next caller asks again and gets the error
+    earlyRequests.set(path, answer);
     return answer;
   }
   const asJson = (response) => response.json();
   const asImage = async (response) => createImageBitmap(await response.blob());
-  const part = (trace, name, more = {}) =>
-    `api/trace/${trace.digest}/${name}?${new URLSearchParams({ ...trace.words, ...more })}`;
+  const part = (trace, name, query = {}) =>
+    `api/trace/${trace.digest}/${name}?${new URLSearchParams({ ...trace.words, ...query })}`;
   const bytesOf = async (response) => new Uint8Array(await response.arrayBuffer());
-  const matrix = async (trace, name, more, how) =>
-    openContainer(await bytesOf(await get(part(trace, name, more), how))).section("matrix");
+  const matrix = async (trace, name, query, options) =>
+    openContainer(await bytesOf(await request(part(trace, name, query), options))).section("matrix");
 
   // The matrix, with the fields of the answer's header.
-  async function withHeader(trace, name, more, how) {
-    const { header, section } = openContainer(await bytesOf(await get(part(trace, name, more), how)));
+  async function withHeader(trace, name, query, options) {
+    const { header, section } = openContainer(await bytesOf(await request(part(trace, name, query), options)));
     return { ...header, matrix: section("matrix") };
   }
 
@@ -59,15 +59,15 @@ export function createHttpSource({ bringAgain, onWait }) {
     ],
 
     // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
-    async open(words, how = {}) {
+    async open(words, options = {}) {
       const text = new URLSearchParams(words).toString();
-      if (known.has(text)) return known.get(text);
-      const trace = traceOf(await bring(`api/trace?${text}`, asJson, how), words);
-      if (!trace.private) known.set(text, trace);
-      for (const old of known.keys()) if (known.size > KEPT_TRACES) known.delete(old);
+      if (knownTraces.has(text)) return knownTraces.get(text);
+      const trace = traceOf(await earlyOrRequest(`api/trace?${text}`, asJson, options), words);
+      if (!trace.private) knownTraces.set(text, trace);
+      for (const oldest of knownTraces.keys()) if (knownTraces.size > KEPT_TRACES) knownTraces.delete(oldest);
       return trace;
     },
-    forget: () => known.clear(),
+    forget: () => knownTraces.clear(),
 
     rounds: true,
     async layers(trace, layers, { heads, rounded, signal } = {}) {
@@ -76,10 +76,10 @@ export function createHttpSource({ bringAgain, onWait }) {
         ...(heads && { heads: heads.join(",") }),
         ...(rounded && { rounded: "yes" }),
       };
-      return bring(part(trace, "layers", words), bytesOf, { signal });
+      return earlyOrRequest(part(trace, "layers", words), bytesOf, { signal });
     },
-    picture: (trace, how) => bring(trace.picture.address, asImage, how),
-    // Requests all that the first picture needs: `headOf(trace)` gives the layer and head in which it opens.
+    picture: (trace, options) => earlyOrRequest(trace.picture.address, asImage, options),
+    // Requests all data of the first picture: `headOf(trace)` returns the layer and head in which it opens.
     async beginWith(words, headOf) {
       const answer = await begin(`api/trace?${new URLSearchParams(words)}`, asJson);
       if (answer.first) return source.beginWith({ ...words, first: "yes" }, headOf);
@@ -88,63 +88,63 @@ export function createHttpSource({ bringAgain, onWait }) {
       if (layer !== null) begin(part(trace, "layers", { layers: String(layer), heads: String(head) }), bytesOf);
       begin(trace.picture.address, asImage);
     },
-    features: (trace, layer, how) => matrix(trace, "features", { layer }, how),
-    flows: (trace, how) => matrix(trace, "flows", {}, how),
-    relevance: (trace, question, how) => matrix(trace, "relevance", question, how),
-    label: (trace, question, how) => matrix(trace, "answers", question, how),
-    text: (trace, question, how) => matrix(trace, "text", question, how),
-    occlusion: (trace, question, how) => withHeader(trace, "occluded", question, how),
-    patched: (trace, question, how) => withHeader(trace, "patched", question, how),
-    async labels(trace, how) {
-      return (await (await get(part(trace, "labels"), how)).json()).labels;
+    features: (trace, layer, options) => matrix(trace, "features", { layer }, options),
+    flows: (trace, options) => matrix(trace, "flows", {}, options),
+    relevance: (trace, question, options) => matrix(trace, "relevance", question, options),
+    label: (trace, question, options) => matrix(trace, "answers", question, options),
+    text: (trace, question, options) => matrix(trace, "text", question, options),
+    occlusion: (trace, question, options) => withHeader(trace, "occluded", question, options),
+    patched: (trace, question, options) => withHeader(trace, "patched", question, options),
+    async labels(trace, options) {
+      return (await (await request(part(trace, "labels"), options)).json()).labels;
     },
-    rollout: (trace, query, how) => matrix(trace, "flows", { query }, how),
-    async names(trace, layer, how) {
-      return (await (await get(part(trace, "names", { layer }), how)).json()).heads;
+    rollout: (trace, query, options) => matrix(trace, "flows", { query }, options),
+    async names(trace, layer, options) {
+      return (await (await request(part(trace, "names", { layer }), options)).json()).heads;
     },
-    // `scale`: null where it is the trained one; `cut`: "" where nothing is cut; `from`: whose pass it takes from.
-    async whole(trace, { scale, cut, from }, how) {
-      const changes = {
+    // `scale`: null for the trained one; `cut`: "" for none; `from`: the sample whose pass gives values.
+    async whole(trace, { scale, cut, from: otherTrace }, options) {
+      const changedWords = {
         ...(scale !== null && { scale: String(scale) }),
         ...(cut && { cut }),
-        ...(from && { with: from }),
+        ...(otherTrace && { with: otherTrace }),
       };
-      const whole = await source.open({ ...trace.words, ...changes }, how);
-      const { labels } = await (await get(part(whole, "verdict"), how)).json();
+      const whole = await source.open({ ...trace.words, ...changedWords }, options);
+      const { labels } = await (await request(part(whole, "verdict"), options)).json();
       return { ...whole, verdict: labels };
     },
-    async moved(trace, query, how) {
-      return (await get(part(trace, "moved", { query }), how)).json();
+    async moved(trace, query, options) {
+      return (await request(part(trace, "moved", { query }), options)).json();
     },
-    async ran(trace, question, how) {
-      return (await get(part(trace, "ran", question), how)).json();
+    async ran(trace, question, options) {
+      return (await request(part(trace, "ran", question), options)).json();
     },
     addressOf,
   };
   return source;
 }
 
-// The document's source: over HTTP, which sends own pictures again if the server forgot them; if this browser can
-// compute the model, the source that does so.
+// The document's source: over HTTP, which sends own pictures again if the server forgot them; or, for models that this
+// browser can compute, the source that does so.
 
 const NOT_HERE = "This browser does not have that photograph: it was forgotten, or it is somebody else's.";
 
 export const source = createHttpSource({
-  bringAgain: async (id, how) => {
-    if (await ownPictures.bringAgain(id, how)) return true;
+  bringAgain: async (id, options) => {
+    if (await ownPictures.bringAgain(id, options)) return true;
     throw new Refusal(404, NOT_HERE);
   },
   onWait: sayWaiting,
 });
 
-// From now on the source `nearer` answers if `nearer.has(words of picture and model, or a trace)`.
-export function askNearer(nearer) {
+// From now on the source `nearSource` answers if `nearSource.has(words of picture and model, or a trace)`.
+export function askNearer(nearSource) {
   const server = { ...source };
-  const whoHas = (trace) => (nearer.has(trace) ? nearer : server);
-  for (const [name, question] of Object.entries({ ...server, ...nearer }))
-    if (typeof question === "function") source[name] = (trace, ...more) => whoHas(trace)[name](trace, ...more);
+  const sourceOf = (trace) => (nearSource.has(trace) ? nearSource : server);
+  for (const [name, question] of Object.entries({ ...server, ...nearSource }))
+    if (typeof question === "function") source[name] = (trace, ...args) => sourceOf(trace)[name](trace, ...args);
   source.forget = server.forget;
-  const { keeps, keepsPictures, rounds = server.rounds } = nearer;
+  const { keeps, keepsPictures, rounds = server.rounds } = nearSource;
   Object.assign(source, { keeps, keepsPictures, rounds });
 }
 
@@ -154,67 +154,66 @@ export function askNearer(nearer) {
 const GONE_WITH_IT = "a model that was opened from files is gone when its page is. Drop its files again.";
 const WITHOUT = "This page was written without the network that would compute that.";
 
-// `computing`: a source as workersource.js makes it; models: {model: {title, megabytes, asked: whether a person is
-// asked before it is fetched, …}}, of those whose weights the page has; `isKept(model)` gives a promise.
-// `preparedOf(words)` gives what lies ready of a sample, or null: {opening: {layer, head, file} or null, upper: the
-// layer that opens where none is named, layers: files, names: of heads, a file or null}; `read(file)` gives a promise
-// of its bytes. `without`: what is said where a network is missing.
-// `knows(model)`: whether the page was written with it, if not with its weights.
-export function createPreparedSource({ computing, models, isKept, preparedOf, read, pictureFile, ...more }) {
-  const { without = WITHOUT, knows = () => true } = more;
+// `computing`: a source made by workersource.js; models: {model: {title, megabytes, asked: whether the person is asked
+// before a download, …}}, all whose weights the page has; `isKept(model)`: a promise. `preparedOf(words)`: the prepared
+// files of a sample, or null: {opening: {layer, head, file} or null, upper: the default layer, layers: files, names: of
+// heads, a file or null}; `read(file)`: a promise of its bytes. `without`: the sentence about a missing network.
+// `knows(model)`: whether the page was written with this model, if not with its weights.
+export function createPreparedSource({ computing, models, isKept, preparedOf, read, pictureFile, ...texts }) {
+  const { without: missingWords = WITHOUT, knows: isKnown = () => true } = texts;
   const isHere = (model) => Boolean(models[model]);
 
-  // Rejects if the model must be fetched first, saying how; small models are fetched at once.
-  async function needs(model) {
-    const { title, megabytes, asked } = models[model] ?? {};
+  // Rejects with instructions if the model must be downloaded first; small models are downloaded at once.
+  async function requireModel(model) {
+    const { title, megabytes, asked: mustAsk } = models[model] ?? {};
     if (!title)
-      throw new Refusal(404, knows(model) ? without : `There is no ${model.slice(0, 80)} here: ${GONE_WITH_IT}`);
-    if (!asked || (await isKept(model))) return;
-    const missing = { model, title, megabytes, may_fetch: true };
-    throw new Refusal(404, `${title} is not in this browser yet: ${megabytes} MB, once.`, { missing });
+      throw new Refusal(404, isKnown(model) ? missingWords : `There is no ${model.slice(0, 80)} here: ${GONE_WITH_IT}`);
+    if (!mustAsk || (await isKept(model))) return;
+    const missingModel = { model, title, megabytes, may_fetch: true };
+    throw new Refusal(404, `${title} is not in this browser yet: ${megabytes} MB, once.`, { missing: missingModel });
   }
 
-  const computed =
-    (name, { plain = true } = {}) =>
-    async (trace, ...more) => {
-      if (plain) await needs(trace.model);
-      return computing[name](trace, ...more);
+  const computedBy =
+    (name, { plain: needsPlain = true } = {}) =>
+    async (trace, ...args) => {
+      if (needsPlain) await requireModel(trace.model);
+      return computing[name](trace, ...args);
     };
 
   return {
     ...computing,
     has: () => true,
     rounds: false, // the file has the full numbers
-    async open(words, how) {
+    async open(words, options) {
       const prepared = preparedOf(words);
-      if (!prepared) await needs(words.model);
-      const trace = await computing.open(words, how);
+      if (!prepared) await requireModel(words.model);
+      const trace = await computing.open(words, options);
       if (!prepared) return Object.freeze({ ...trace, offers: computing.offers, here: true });
       const offers = [...(isHere(words.model) ? computing.offers : ["layers"]), ...(prepared.names ? ["names"] : [])];
       return Object.freeze({ ...trace, prepared, offers, sparing: true });
     },
-    async layers(trace, numbers, how = {}) {
+    async layers(trace, numbers, options = {}) {
       const { prepared } = trace;
-      if (!prepared) return computing.layers(trace, numbers, how);
-      const { opening, upper, layers } = prepared;
-      const layer = numbers?.[0] ?? upper; // the lens asks for one at a time
-      const [head, ...others] = how.heads ?? [];
-      const isOpening = opening?.layer === layer && opening.head === head && !others.length;
+      if (!prepared) return computing.layers(trace, numbers, options);
+      const { opening, upper: upperLayer, layers } = prepared;
+      const layer = numbers?.[0] ?? upperLayer; // the lens asks for one at a time
+      const [head, ...otherHeads] = options.heads ?? [];
+      const isOpening = opening?.layer === layer && opening.head === head && !otherHeads.length;
       if (!isOpening && !layers[layer]) throw new Refusal(400, `There is no layer ${layer}.`);
       const file = isOpening ? opening.file : layers[layer];
-      return read(file, how).catch(async (error) => {
-        if (how.signal?.aborted || !isHere(trace.model) || !(await isKept(trace.model))) throw error;
-        return computing.layers(trace, numbers, how); // without these files, computed
+      return read(file, options).catch(async (error) => {
+        if (options.signal?.aborted || !isHere(trace.model) || !(await isKept(trace.model))) throw error;
+        return computing.layers(trace, numbers, options); // computed if these files are missing
       });
     },
-    picture: (trace, how) => (trace.prepared ? pictureFile(trace, how) : computing.picture(trace, how)),
-    features: computed("features"),
-    flows: computed("flows"),
-    rollout: computed("rollout"),
-    whole: computed("whole"),
-    moved: computed("moved"),
-    async names({ prepared }, layer, how) {
-      const names = await read(prepared.names, how);
+    picture: (trace, options) => (trace.prepared ? pictureFile(trace, options) : computing.picture(trace, options)),
+    features: computedBy("features"),
+    flows: computedBy("flows"),
+    rollout: computedBy("rollout"),
+    whole: computedBy("whole"),
+    moved: computedBy("moved"),
+    async names({ prepared }, layer, options) {
+      const names = await read(prepared.names, options);
       return JSON.parse(new TextDecoder().decode(names))[layer];
     },
     async beginWith() {}, // the page itself starts the first download

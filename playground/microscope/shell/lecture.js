@@ -1,5 +1,5 @@
-// The story in a frame of a slide deck, with all that it needs (see playground/figures/html.py). The deck sets the
-// scene (lessons/slides.js); a presenter's keys pressed here go to the deck.
+// The story in a frame of a slide deck, self-contained (see playground/figures/html.py). The deck sets the scene
+// (lessons/slides.js); a presenter's keys pressed here go to the deck.
 import { createSee } from "../see/see.js";
 import { languageOf } from "../see/words.js";
 import { createStory } from "../story/story.js";
@@ -9,14 +9,14 @@ const DECK_KEYS = { PageDown: 1, ArrowRight: 1, PageUp: -1, ArrowLeft: -1 };
 
 function startLecture() {
   const {
-    scene: first = 1,
+    scene: firstScene = 1,
     place,
     view,
     title,
     parts,
     model,
   } = JSON.parse(document.getElementById("start").textContent);
-  const scene = { n: first };
+  const scene = { n: firstScene };
   const language = () => languageOf(navigator.languages ?? []);
   const deck = (message) => parent.postMessage(message, "*"); // no secrets; the parent, a file, has no origin
   const way = {
@@ -25,16 +25,16 @@ function startLecture() {
     lesson: () => null,
     place: () => place,
   };
-  const see = (lens) =>
+  const makeSee = (lens) =>
     createSee(lens, {
       ...{ face: "see", language, turned() {}, bar: 0 },
-      story: (within, seen) => createStory(within, seen, { language, way, klass: NOBODY }),
+      story: (box, see) => createStory(box, see, { language, way, klass: NOBODY }),
     });
   defineLens(async (element) => {
     const { source } = await bringHeld(element);
     document.getElementById("still").hidden = true;
     const trace = { id: "file", title: model, model, picture: { id: "picture", title, parts } };
-    return { source, trace, view, options: { ui: { height: "window" }, see } };
+    return { source, trace, view, options: { ui: { height: "window" }, see: makeSee } };
   });
   const element = document.querySelector("attention-lens");
   addEventListener("message", ({ data, source }) => {
@@ -55,11 +55,11 @@ function startLecture() {
   );
   element.shown.then(
     () => deck({ ready: true }),
-    () => {}, // the element says what is wrong
+    () => {}, // the element shows the error
   );
 }
 
-// A file has no class of guessing phones.
+// A file has no class with phones.
 const NOBODY = {
   ...{ now: () => null, follow() {}, go() {}, keepsBoard: () => false },
   headIn: () => ({ drawHead() {} }),

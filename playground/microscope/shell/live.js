@@ -14,7 +14,7 @@ const NO_FILM = "This browser can't play that film.";
 
 const frames = new Map(); // id → an ImageBitmap
 
-// A frame as workersource.js reads pictures, or null if there is no such frame.
+// A frame as a picture for workersource.js, or null if there is no such frame.
 export function liveFrame(id) {
   const bitmap = frames.get(id);
   if (!bitmap) return null;
@@ -23,58 +23,58 @@ export function liveFrame(id) {
   return { id, film, title: "live", credit: "", hint: "", start: undefined, width, height, file: async () => bitmap };
 }
 
-// `place` gets a line that says that it runs; `modelFor(wanted)` returns a promise of the model to use; `back()` shows
-// the chosen picture again.
-export function createLive({ lens, place, modelFor, back, stageLeft }) {
-  let running = null; // {picture: what was chosen when it began, film, frames: how many there were, end}
+// `place` gets a line that says that the camera or video runs; `modelFor(wanted)` returns a promise of the model to
+// use; `back()` shows the chosen picture again.
+export function createLive({ lens, place, modelFor, back: onReturn, stageLeft }) {
+  let running = null; // {picture: the choice at its beginning, film, frames: their number, end}
   let films = 0;
 
-  // `open()` gives a promise of {video, end}.
-  async function begin(open, words) {
-    stop();
+  // `openStream()` returns a promise of {video, end}.
+  async function begin(openStream, words) {
+    stopSession();
     document.documentElement.classList.add("live-runs");
     const session = { picture: pictureChosen(), film: `live-${++films}`, frames: 0, end: () => {} };
     running = session;
     try {
-      const { video, end } = await open();
-      session.end = end;
-      if (running !== session) return end();
-      const line = writeLine(place, video, words, () => leave());
+      const { video, end: stopStream } = await openStream();
+      session.end = stopStream;
+      if (running !== session) return stopStream();
+      const line = writeLine(place, video, words, () => leaveSession());
       session.end = () => {
         line.remove();
-        end();
+        stopStream();
       };
-      await run(session, video, line);
+      await runFrames(session, video, line);
     } catch (error) {
       if (running !== session) return;
-      leave();
+      leaveSession();
       notify(wordsOfTrouble(error));
     }
   }
 
-  async function run(session, video, line) {
-    const times = [];
-    let [next, model, before] = [null, null, null];
+  async function runFrames(session, video, line) {
+    const frameTimes = [];
+    let [upcoming, model, formerId] = [null, null, null];
     while (running === session) {
-      const isHeld = lens.view.locked && before;
+      const isHeld = lens.view.locked && formerId;
       line.frozen(isHeld);
       if (isHeld || document.hidden || video.readyState < 2) {
-        await later(LIVE_REST);
+        await waitFor(LIVE_REST);
         continue;
       }
-      const { id, trace } = await (next ?? frameOf(session, video));
+      const { id, trace } = await (upcoming ?? frameOf(session, video));
       line.looksIn(trace.title);
-      const view = trace.model === model ? null : viewFirst(trace.model, before);
-      const shown = await lens.show({ main: trace, view });
-      frames.delete(before);
-      [before, model] = [id, shown ? trace.model : model];
+      const view = trace.model === model ? null : viewFirst(trace.model, formerId);
+      const shownView = await lens.show({ main: trace, view });
+      frames.delete(formerId);
+      [formerId, model] = [id, shownView ? trace.model : model];
       // Computes the next frame while this one is drawn.
-      next = running === session && !lens.view.locked ? frameOf(session, video) : null;
-      next?.catch(() => {}); // its error is handled when its turn comes
+      upcoming = running === session && !lens.view.locked ? frameOf(session, video) : null;
+      upcoming?.catch(() => {}); // its error is handled when its turn comes
       await nextFrame();
-      times.push(performance.now());
-      while (times.at(-1) - times[0] > COUNTED) times.shift();
-      line.count(times);
+      frameTimes.push(performance.now());
+      while (frameTimes.at(-1) - frameTimes[0] > COUNTED) frameTimes.shift();
+      line.count(frameTimes);
     }
     for (const id of frames.keys()) if (id.startsWith(`${session.film} `)) frames.delete(id);
   }
@@ -93,41 +93,42 @@ export function createLive({ lens, place, modelFor, back, stageLeft }) {
   }
 
   // The first frame in a new model keeps only the patch of the former view, because layers differ.
-  const viewFirst = (model, former) => (former || model !== lens.read()?.model ? {} : { ...lens.view, locked: false });
+  const viewFirst = (model, formerModel) =>
+    formerModel || model !== lens.read()?.model ? {} : { ...lens.view, locked: false };
 
-  function stop() {
+  function stopSession() {
     running?.end();
     running = null;
     document.documentElement.classList.remove("live-runs");
   }
-  function leave() {
-    stop();
-    back();
+  function leaveSession() {
+    stopSession();
+    onReturn();
   }
-  stageLeft.addEventListener("abort", stop);
+  stageLeft.addEventListener("abort", stopSession);
 
   return {
     camera: () => begin(openCamera, "The camera runs"),
-    stop,
+    stop: stopSession,
     film: (file) => begin(() => openFilm(file), "The film runs"),
     // Whether the new choice changes only the model; a new picture ends the film.
     goesOn() {
       if (!running) return false;
       if (running.picture === pictureChosen() && !choice.now.beside) return true;
-      stop();
+      stopSession();
       return false;
     },
   };
 }
 
 const pictureChosen = () => choice.now.mine ?? choice.now.sample;
-const later = (ms) => new Promise((go) => setTimeout(go, ms));
-const nextFrame = () => Promise.race([new Promise((go) => requestAnimationFrame(go)), later(200)]);
+const waitFor = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const nextFrame = () => Promise.race([new Promise((resolve) => requestAnimationFrame(resolve)), waitFor(200)]);
 
 function pictureOfFrame(video) {
   const { videoWidth: width, videoHeight: height } = video;
-  const shrunk = Math.min(1, WIDEST / width);
-  const [resizeWidth, resizeHeight] = [width, height].map((side) => Math.max(1, Math.round(side * shrunk)));
+  const ratio = Math.min(1, WIDEST / width);
+  const [resizeWidth, resizeHeight] = [width, height].map((side) => Math.max(1, Math.round(side * ratio)));
   return createImageBitmap(video, { resizeWidth, resizeHeight, resizeQuality: "medium" });
 }
 
@@ -146,38 +147,38 @@ async function openFilm(file) {
   const video = document.createElement("video");
   const src = URL.createObjectURL(file);
   Object.assign(video, { src, muted: true, loop: true, playsInline: true });
-  const end = () => [video.pause(), URL.revokeObjectURL(src)];
+  const stopVideo = () => [video.pause(), URL.revokeObjectURL(src)];
   await video.play().catch(() => {
-    end();
+    stopVideo();
     throw Object.assign(new Error(NO_FILM), { says: NO_FILM });
   });
-  return { video, end };
+  return { video, end: stopVideo };
 }
 
 // The camera's own picture, small, and a sentence that says that it runs.
-function writeLine(place, video, words, stop) {
+function writeLine(place, video, words, onStop) {
   const line = document.createElement("div");
   line.className = "live-line";
   line.setAttribute("role", "status");
-  const [dot, says, count, button] = ["i", "span", "span", "button"].map((tag) => document.createElement(tag));
+  const [dotElement, label, count, button] = ["i", "span", "span", "button"].map((tag) => document.createElement(tag));
   count.setAttribute("aria-live", "off");
   Object.assign(button, { type: "button", textContent: "Stop" });
-  button.addEventListener("click", stop);
-  line.append(dot, video, says, count, button);
+  button.addEventListener("click", onStop);
+  line.append(dotElement, video, label, count, button);
   place.prepend(line);
   return {
     remove: () => line.remove(),
     looksIn(model) {
       const sentence = `${words}, in ${model}. Nothing is kept or sent.`;
-      if (says.textContent !== sentence) says.textContent = sentence;
+      if (label.textContent !== sentence) label.textContent = sentence;
     },
-    frozen: (is) => {
-      line.classList.toggle("frozen", Boolean(is));
-      if (is) count.textContent = "frozen: click the patch again to go on";
+    frozen: (isFrozen) => {
+      line.classList.toggle("frozen", Boolean(isFrozen));
+      if (isFrozen) count.textContent = "frozen: click the patch again to go on";
     },
-    count: (times) => {
-      const seconds = (times.at(-1) - times[0]) / 1000;
-      count.textContent = seconds > 0 ? `${((times.length - 1) / seconds).toFixed(1)} pictures a second` : "";
+    count: (frameTimes) => {
+      const seconds = (frameTimes.at(-1) - frameTimes[0]) / 1000;
+      count.textContent = seconds > 0 ? `${((frameTimes.length - 1) / seconds).toFixed(1)} pictures a second` : "";
     },
   };
 }

@@ -11,28 +11,31 @@ const HERE_OR_NOT = [
   [false, "To fetch once"],
 ];
 
-// [{heading, group: cards}] without empty groups, each in the order in which the server gave its cards.
+// [{heading, group: cards}] without empty groups, each in the server's order.
 export function groupsOfModels(cards) {
-  const groups = HERE_OR_NOT.map(([here, heading]) => ({ heading, group: cards.filter((card) => card.here === here) }));
+  const groups = HERE_OR_NOT.map(([isLocal, heading]) => ({
+    heading,
+    group: cards.filter((card) => card.here === isLocal),
+  }));
   return groups.filter(({ group }) => group.length);
 }
 
-export function factsOfModel({ suits, megabytes, licence }) {
-  return [suits && `for ${suits}`, megabytes && `${megabytes} MB`, licence].filter(Boolean).join(" · ");
+export function factsOfModel({ suits: purpose, megabytes, licence }) {
+  return [purpose && `for ${purpose}`, megabytes && `${megabytes} MB`, licence].filter(Boolean).join(" · ");
 }
 
 export function wordsOfSearch(count) {
   return count ? `${count} found` : "No model that loads is called so: try fewer words.";
 }
 
-export function cardOfModel(card, look) {
+export function cardOfModel(card, preview) {
   const button = modelPart("button", "model-card");
   const words = modelPart("span", "model-words");
   const title = modelPart("b", "", card.title);
   words.append(title, " ", card.good_for, " ", modelPart("small", "", factsOfModel(card)));
   if (card.assumed) words.append(modelPart("small", "", card.assumed));
   button.dataset.model = card.name;
-  button.append(...(look ? [look] : []), words);
+  button.append(...(preview ? [preview] : []), words);
   return button;
 }
 
@@ -41,16 +44,16 @@ export function cardOfModel(card, look) {
 export function lookThrough(root, ask, { sample, mine }) {
   const places = new Map(); // name -> place; a card may reappear after a search
   const queue = [];
-  let busy = false;
+  let isBusy = false;
 
-  async function work() {
-    if (busy) return;
-    busy = true;
-    while (queue.length && root.isConnected) await look(queue.shift());
-    busy = false;
+  async function workThrough() {
+    if (isBusy) return;
+    isBusy = true;
+    while (queue.length && root.isConnected) await drawPreview(queue.shift());
+    isBusy = false;
   }
 
-  async function look(name) {
+  async function drawPreview(name) {
     const query = new URLSearchParams({ ...(mine ? { mine } : sample ? { sample } : {}), model: name });
     try {
       const picture = await (await ask(`api/preview?${query}`)).blob();
@@ -63,21 +66,21 @@ export function lookThrough(root, ask, { sample, mine }) {
     }
   }
 
-  const want = (name) => {
+  const queuePreview = (name) => {
     queue.push(name);
-    work();
+    workThrough();
   };
   const sight = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
       sight.unobserve(target);
-      want(target.dataset.look);
+      queuePreview(target.dataset.look);
     }
   });
 
   return {
-    of({ name, quick }) {
-      if (!quick) return null;
+    of({ name, quick: isQuick }) {
+      if (!isQuick) return null;
       if (!places.has(name)) {
         const place = modelPart("span", "model-look");
         place.dataset.look = name;
@@ -99,154 +102,156 @@ export function modelPart(kind, className = "", text = "") {
 }
 
 const TYPING = 300; // ms without typing until a search is sent
-const AGAIN = 500; // ms between two questions about the download; a browser silent for 5 s has left
-const MOST_MISSED = 20; //  questions one after another that nobody answered
+const AGAIN = 500; // ms between two requests for the progress; a browser silent for 5 s counts as gone
+const MOST_MISSED = 20; //  consecutive requests without an answer
 const SILENT = "The server does not answer: try again.";
 const LOST = "It did not arrive: try again.";
 
-const troubleSentence = ({ status, says }) => (status === 0 ? SILENT : (says ?? SILENT));
+const troubleSentence = ({ status, says: sentence }) => (status === 0 ? SILENT : (sentence ?? SILENT));
 
 // ---- fetching
 
-// Resolves when the model is on the server. onProgress({bytes, total, arrived, over}); a refusal or trouble has `says`.
+// Resolves when the model is on the server. onProgress({bytes, total, arrived, over}); refusals and other errors have
+// `says`.
 export async function pickModel(ask, name, onProgress, signal) {
   const address = `api/fetching?${new URLSearchParams({ model: name })}`;
   const begin = async () => (await ask(address, { method: "POST", signal })).json();
-  const leave = () => ask(address, { method: "DELETE" }).catch(() => {}); // the server also notices silence
+  const cancelFetching = () => ask(address, { method: "DELETE" }).catch(() => {}); // the server also notices silence
   signal?.throwIfAborted();
-  signal?.addEventListener("abort", leave, { once: true });
+  signal?.addEventListener("abort", cancelFetching, { once: true });
   try {
     let progress = await begin();
     while (!progress.over) {
       onProgress(progress);
       await aWhile(AGAIN, signal);
-      progress = await howFar(ask, address, begin, signal);
+      progress = await progressOf(ask, address, begin, signal);
     }
     if (!progress.arrived) throw Object.assign(new Error("not fetched"), { says: progress.trouble ?? LOST });
     onProgress(progress);
   } finally {
-    signal?.removeEventListener("abort", leave);
+    signal?.removeEventListener("abort", cancelFetching);
   }
 }
 
-async function howFar(ask, address, begin, signal) {
-  for (let missed = 0; ; missed++) {
+async function progressOf(ask, address, begin, signal) {
+  for (let missedAnswers = 0; ; missedAnswers++) {
     try {
       return await (await ask(address, { signal })).json();
     } catch (error) {
       signal?.throwIfAborted();
-      if (error.status === 404) return begin(); // a hidden tab asks once a minute, and the server took it for gone
-      if ((error.status && error.status < 500) || missed >= MOST_MISSED) throw error;
+      if (error.status === 404) return begin(); // a hidden tab asks once a minute, and the server dropped the download
+      if ((error.status && error.status < 500) || missedAnswers >= MOST_MISSED) throw error;
       await aWhile(AGAIN, signal);
     }
   }
 }
 
 function aWhile(ms, signal) {
-  return new Promise((go, stop) => {
-    if (signal?.aborted) return stop(signal.reason);
-    const end = () => {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const finish = () => {
       clearTimeout(timer);
-      stop(signal.reason);
+      reject(signal.reason);
     };
     const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", end);
-      go();
+      signal?.removeEventListener("abort", finish);
+      resolve();
     }, ms);
-    signal?.addEventListener("abort", end, { once: true });
+    signal?.addEventListener("abort", finish, { once: true });
   });
 }
 
 // The present download, {card, told, trouble, ask, choice, stop()}, and listeners that draw it.
-const onItsWay = { now: null, listeners: new Set() };
+const fetchingModel = { now: null, listeners: new Set() };
 
-// Has the server download a model that it lacks, then chooses the model. `card`: {name, title}.
+// Has the server download a missing model, then chooses the model. `card`: {name, title}.
 export function fetchModel(card, ask, choice) {
   leaveModel();
-  const ending = new AbortController();
-  const fetching = { card, told: null, trouble: null, ask, choice, stop: () => ending.abort() };
-  const tell = (change) => {
-    if (onItsWay.now === fetching) tellOfModel(Object.assign(fetching, change));
+  const controller = new AbortController();
+  const fetching = { card, told: null, trouble: null, ask, choice, stop: () => controller.abort() };
+  const changeState = (changes) => {
+    if (fetchingModel.now === fetching) tellOfModel(Object.assign(fetching, changes));
   };
   tellOfModel(fetching);
-  pickModel(ask, card.name, (progress) => tell({ told: progress }), ending.signal).then(
+  pickModel(ask, card.name, (progress) => changeState({ told: progress }), controller.signal).then(
     () => {
-      if (onItsWay.now !== fetching) return;
+      if (fetchingModel.now !== fetching) return;
       choice.set({ model: card.name, chose: true });
       tellOfModel(null, card);
     },
-    (error) => tell({ trouble: troubleSentence(error) }),
+    (error) => changeState({ trouble: troubleSentence(error) }),
   );
 }
 
 function leaveModel() {
-  const left = onItsWay.now;
-  if (!left) return;
+  const fetching = fetchingModel.now;
+  if (!fetching) return;
   tellOfModel(null);
-  left.stop();
+  fetching.stop();
 }
 
-function tellOfModel(fetching, arrived = null) {
-  onItsWay.now = fetching;
-  for (const listener of [...onItsWay.listeners]) listener(fetching, arrived);
+function tellOfModel(fetching, arrivedCard = null) {
+  fetchingModel.now = fetching;
+  for (const listener of [...fetchingModel.listeners]) listener(fetching, arrivedCard);
 }
 
 // listener(fetching, arrived) is called until its element leaves the page or the returned function is called.
 function followModel(element, listener) {
-  const listen = (fetching, arrived) => (element.isConnected ? listener(fetching, arrived) : stop());
-  const stop = () => onItsWay.listeners.delete(listen);
-  onItsWay.listeners.add(listen);
-  return stop;
+  const listenWhileShown = (fetching, arrivedCard) =>
+    element.isConnected ? listener(fetching, arrivedCard) : stopListening();
+  const stopListening = () => fetchingModel.listeners.delete(listenWhileShown);
+  fetchingModel.listeners.add(listenWhileShown);
+  return stopListening;
 }
 
-export function wordsOfFetching({ card, told, trouble }) {
+export function wordsOfFetching({ card, told: progress, trouble }) {
   if (trouble) return trouble.includes(card.title) ? trouble : `${card.title}: ${trouble}`;
-  if (told?.arrived) return `${card.title}: loading it`;
-  if (!told?.total) return `${card.title}: looking for it`;
-  return `${card.title}: ${(told.bytes / 1e6).toFixed(0)} of ${(told.total / 1e6).toFixed(0)} MB`;
+  if (progress?.arrived) return `${card.title}: loading it`;
+  if (!progress?.total) return `${card.title}: looking for it`;
+  return `${card.title}: ${(progress.bytes / 1e6).toFixed(0)} of ${(progress.total / 1e6).toFixed(0)} MB`;
 }
 
 // Draws the running download into the box, if there is one. Returns a function that ends this.
 export function showFetching(box) {
   const line = modelPart("div", "model-fetching");
   const [words, bar] = [modelPart("span"), modelPart("progress")];
-  const [again, end] = [modelPart("button", "", "Try again"), modelPart("button")];
-  const spoken = modelPart("span", "model-spoken"); // announced by screen readers once, not at each megabyte
-  spoken.setAttribute("role", "status");
-  again.addEventListener("click", () => {
-    const { card, ask, choice } = onItsWay.now;
+  const [retryButton, stopButton] = [modelPart("button", "", "Try again"), modelPart("button")];
+  const announcement = modelPart("span", "model-spoken"); // announced by screen readers once, not at each megabyte
+  announcement.setAttribute("role", "status");
+  retryButton.addEventListener("click", () => {
+    const { card, ask, choice } = fetchingModel.now;
     fetchModel(card, ask, choice);
   });
-  end.addEventListener("click", leaveModel);
-  line.append(words, bar, again, end);
-  box.append(line, spoken);
-  const draw = (fetching, arrived = null) => {
+  stopButton.addEventListener("click", leaveModel);
+  line.append(words, bar, retryButton, stopButton);
+  box.append(line, announcement);
+  const draw = (fetching, arrivedCard = null) => {
     line.hidden = !fetching;
-    if (arrived) spoken.textContent = `${arrived.title} is here.`;
+    if (arrivedCard) announcement.textContent = `${arrivedCard.title} is here.`;
     if (!fetching) return;
     words.textContent = wordsOfFetching(fetching);
     const text = fetching.trouble ? words.textContent : `${fetching.card.title} is being fetched.`;
-    if (spoken.textContent !== text) spoken.textContent = text;
+    if (announcement.textContent !== text) announcement.textContent = text;
     bar.hidden = Boolean(fetching.trouble);
-    again.hidden = !fetching.trouble;
+    retryButton.hidden = !fetching.trouble;
     bar.setAttribute("aria-label", `Fetching ${fetching.card.title}`);
     bar.max = fetching.told?.total || 1;
     if (fetching.told?.total && !fetching.told.arrived) bar.value = fetching.told.bytes;
     else bar.removeAttribute("value"); // its duration is unknown
-    end.textContent = fetching.trouble ? "Close" : "Cancel";
+    stopButton.textContent = fetching.trouble ? "Close" : "Cancel";
   };
-  draw(onItsWay.now);
-  const stop = followModel(box, draw);
+  draw(fetchingModel.now);
+  const stopFollowing = followModel(box, draw);
   return () => {
-    stop();
+    stopFollowing();
     line.remove();
-    spoken.remove();
+    announcement.remove();
   };
 }
 
 // ---- the sheet
 
-export function fillModels(box, { choice, ask, words, done }) {
+export function fillModels(box, { choice, ask, words, done: onPicked }) {
   const root = modelPart("div", "models");
   const search = modelPart("input", "model-search");
   Object.assign(search, { type: "search", hidden: true, placeholder: "Search: clip base, deit …", spellcheck: false });
@@ -257,21 +262,21 @@ export function fillModels(box, { choice, ask, words, done }) {
   root.append(search, status, list);
   box.append(root);
 
-  const items = new Map(); // name -> {card, item, button, hide: ends the bar under it}, as they are shown
-  const looks = lookThrough(root, ask, words);
-  let [asked, typing] = [null, 0]; // the last question, and the timer of the next search
+  const items = new Map(); // name → {card, item, button, hide: ends the bar under it}, in the list
+  const previews = lookThrough(root, ask, words);
+  let [question, typing] = [null, 0]; // the last request, and the timer of the next search
 
-  async function load(text) {
-    asked?.abort();
-    const { signal } = (asked = new AbortController());
+  async function loadModels(text) {
+    question?.abort();
+    const { signal } = (question = new AbortController());
     if (text) status.textContent = "Searching …";
     try {
       const address = text ? `api/models?${new URLSearchParams({ search: text })}` : "api/models";
-      const found = await (await ask(address, { signal })).json();
+      const catalogue = await (await ask(address, { signal })).json();
       if (signal.aborted) return;
-      search.hidden = !found.open;
-      draw(found.cards);
-      status.textContent = text ? wordsOfSearch(found.cards.length) : "";
+      search.hidden = !catalogue.open;
+      draw(catalogue.cards);
+      status.textContent = text ? wordsOfSearch(catalogue.cards.length) : "";
     } catch (error) {
       if (!signal.aborted) status.textContent = troubleSentence(error);
     }
@@ -284,8 +289,8 @@ export function fillModels(box, { choice, ask, words, done }) {
     for (const { heading, group } of groupsOfModels(cards)) {
       const [section, rows] = [modelPart("section"), modelPart("ul")];
       for (const card of group) {
-        const [item, button] = [modelPart("li"), cardOfModel(card, looks.of(card))];
-        button.addEventListener("click", () => pick(card));
+        const [item, button] = [modelPart("li"), cardOfModel(card, previews.of(card))];
+        button.addEventListener("click", () => pickCard(card));
         item.append(button);
         rows.append(item);
         items.set(card.name, { card, item, button, hide: null });
@@ -294,20 +299,21 @@ export function fillModels(box, { choice, ask, words, done }) {
       list.append(section);
     }
     mark();
-    const stop = oneStop();
-    const focused = root.getRootNode().activeElement;
-    if (focused && focused !== root && focused.contains(root)) stop?.focus({ preventScroll: true });
+    const tabStop = setTabStop();
+    const focusedElement = root.getRootNode().activeElement;
+    if (focusedElement && focusedElement !== root && focusedElement.contains(root))
+      tabStop?.focus({ preventScroll: true });
   }
 
-  function pick(card) {
-    const coming = onItsWay.now;
+  function pickCard(card) {
+    const current = fetchingModel.now;
     if (!card.here) {
-      if (coming?.card.name !== card.name || coming.trouble) fetchModel(card, ask, choice);
+      if (current?.card.name !== card.name || current.trouble) fetchModel(card, ask, choice);
       return;
     }
     leaveModel();
     choice.set({ model: card.name, chose: true });
-    done();
+    onPicked();
   }
 
   // Marks the chosen card, and shows the download's bar under its card.
@@ -315,9 +321,9 @@ export function fillModels(box, { choice, ask, words, done }) {
     for (const entry of items.values()) {
       if (entry.card.name === choice.now.model) entry.button.setAttribute("aria-current", "true");
       else entry.button.removeAttribute("aria-current");
-      const comes = entry.card.name === onItsWay.now?.card.name;
-      if (comes && !entry.hide) entry.hide = showFetching(entry.item);
-      if (comes || !entry.hide) continue;
+      const isFetching = entry.card.name === fetchingModel.now?.card.name;
+      if (isFetching && !entry.hide) entry.hide = showFetching(entry.item);
+      if (isFetching || !entry.hide) continue;
       const hadFocus = entry.item.contains(root.getRootNode().activeElement);
       entry.hide = entry.hide();
       if (hadFocus) entry.button.focus({ preventScroll: true });
@@ -326,29 +332,29 @@ export function fillModels(box, { choice, ask, words, done }) {
 
   const buttons = () => [...items.values()].map(({ button }) => button);
 
-  function oneStop() {
-    const stop = buttons().find((button) => button.hasAttribute("aria-current")) ?? buttons()[0];
-    makeOneStop(buttons(), stop);
-    return stop;
+  function setTabStop() {
+    const tabStop = buttons().find((button) => button.hasAttribute("aria-current")) ?? buttons()[0];
+    makeOneStop(buttons(), tabStop);
+    return tabStop;
   }
 
   search.addEventListener("input", () => {
     clearTimeout(typing);
-    typing = setTimeout(() => load(search.value.trim()), TYPING);
+    typing = setTimeout(() => loadModels(search.value.trim()), TYPING);
   });
   root.addEventListener("keydown", (event) => {
     if (event.target === search && event.key !== "ArrowDown") return;
-    const to = event.target === search ? buttons()[0] : nextByKey(event, buttons(), ["ArrowUp", "ArrowDown"]);
-    if (!to) return;
+    const target = event.target === search ? buttons()[0] : nextByKey(event, buttons(), ["ArrowUp", "ArrowDown"]);
+    if (!target) return;
     event.preventDefault();
-    makeOneStop(buttons(), to);
-    to.focus();
+    makeOneStop(buttons(), target);
+    target.focus();
   });
 
   const stopFollowing = choice.follow(() => (root.isConnected ? mark() : stopFollowing()));
-  followModel(root, (_, arrived) => {
+  followModel(root, (_, arrivedCard) => {
     mark();
-    if (arrived) done();
+    if (arrivedCard) onPicked();
   });
-  load("");
+  loadModels("");
 }

@@ -14,14 +14,17 @@ const NOTICE_STYLE = `
 .attention-notice button {
   border: 0; background: none; color: inherit; font: inherit; font-weight: 600; text-decoration: underline;
   text-underline-offset: 3px; white-space: nowrap; cursor: pointer;
-}`; // the style is here, for a notice may be the page's first text
+}`; // the style is here, because a notice may be the page's first text
 
 let box = null;
 let timer = 0;
-let holding = false; // stays when another picture is shown
+let isHeld = false; // whether it stays when another picture is shown
 
-export function notify(sentence, { action = null, closed = () => {}, stays = STAYS, holds = false } = {}) {
-  holding = holds && Boolean(sentence);
+export function notify(
+  sentence,
+  { action = null, closed: onClose = () => {}, stays: milliseconds = STAYS, holds: isHeldNotice = false } = {},
+) {
+  isHeld = isHeldNotice && Boolean(sentence);
   box ??= makeBox();
   clearTimeout(timer);
   box.replaceChildren();
@@ -31,11 +34,11 @@ export function notify(sentence, { action = null, closed = () => {}, stays = STA
   words.textContent = sentence;
   box.append(words);
   if (action) box.append(button(action.label, action.act));
-  box.append(button("×", closed, "Close"));
-  if (!action && !holds && Number.isFinite(stays)) timer = setTimeout(() => notify(""), stays);
+  box.append(button("×", onClose, "Close"));
+  if (!action && !isHeldNotice && Number.isFinite(milliseconds)) timer = setTimeout(() => notify(""), milliseconds);
 }
 
-export const forgetNotice = () => box && !holding && notify("");
+export const forgetNotice = () => box && !isHeld && notify("");
 
 function button(text, act, label = text) {
   const element = document.createElement("button");
@@ -52,7 +55,7 @@ function makeBox() {
   const element = document.createElement("div");
   element.className = "attention-notice";
   element.setAttribute("role", "status");
-  const sheet = new document.defaultView.CSSStyleSheet(); // a style in the page is forbidden where a policy is strict
+  const sheet = new document.defaultView.CSSStyleSheet(); // a strict policy forbids styles in the page
   sheet.replaceSync(NOTICE_STYLE);
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   document.body.append(element);

@@ -1,4 +1,4 @@
-// A picture of one's own: chosen, photographed, dropped or pasted; or a small one by its number.
+// Opening an own picture: chosen, photographed, dropped or pasted; or a small one by its number.
 
 import { MOST } from "./own.js";
 import { createIcon } from "./toolbarparts.js";
@@ -7,8 +7,8 @@ import { createIcon } from "./toolbarparts.js";
 
 export const hasCamera = () => Boolean(navigator.mediaDevices?.getUserMedia); // missing on a page without https
 
-// Turns `button` into the camera's picture with a button to take it. `take` gets a file.
-export async function startCamera(button, take, signal) {
+// Turns `button` into the camera's picture with a button to take it. `onFiles` gets the file.
+export async function startCamera(button, onFiles, signal) {
   button.disabled = true;
   let stream = null;
   try {
@@ -20,15 +20,15 @@ export async function startCamera(button, take, signal) {
     trouble.textContent = "The camera can't be used: the browser has none, or is not allowed to use it.";
     return button.replaceWith(trouble);
   }
-  const stop = () => stream.getTracks().forEach((track) => track.stop());
-  if (signal.aborted) return stop(); // the sheet was closed meanwhile
-  signal.addEventListener("abort", stop);
+  const stopStream = () => stream.getTracks().forEach((track) => track.stop());
+  if (signal.aborted) return stopStream(); // the sheet was closed in the meantime
+  signal.addEventListener("abort", stopStream);
   const video = document.createElement("video");
   Object.assign(video, { srcObject: stream, autoplay: true, muted: true, playsInline: true, className: "camera" });
   const shoot = document.createElement("button");
   Object.assign(shoot, { type: "button", className: "wide main", textContent: "Take the photo", disabled: true });
   video.addEventListener("loadeddata", () => [(shoot.disabled = false), shoot.focus({ preventScroll: true })]);
-  shoot.addEventListener("click", () => fileOfFrame(video).then(take));
+  shoot.addEventListener("click", () => fileOfFrame(video).then(onFiles));
   button.replaceWith(video, shoot);
 }
 
@@ -36,7 +36,7 @@ async function fileOfFrame(video) {
   const canvas = document.createElement("canvas");
   Object.assign(canvas, { width: video.videoWidth, height: video.videoHeight });
   canvas.getContext("2d").drawImage(video, 0, 0);
-  const blob = await new Promise((done) => canvas.toBlob(done, "image/jpeg", 0.92));
+  const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/jpeg", 0.92));
   return new File([blob], "camera.jpg", { type: blob.type });
 }
 
@@ -44,51 +44,54 @@ const ACCEPTED = "image/*,.heic,.heif,.avif";
 const PICTURE = /^image\//,
   PICTURE_NAME = /\.(heic|heif|avif)$/i; // browsers that do not know these formats report no type
 
-// The pictures among some files. If none looks like one, the first: the server then says what is wrong.
+// The pictures among some files. If none looks like a picture, the first file: the server then reports the error.
 export function picturesAmong(files) {
-  const all = [...(files ?? [])];
-  const pictures = all.filter((file) => PICTURE.test(file.type) || PICTURE_NAME.test(file.name));
-  return (pictures.length ? pictures : all.slice(0, 1)).slice(0, MOST);
+  const fileList = [...(files ?? [])];
+  const pictures = fileList.filter((file) => PICTURE.test(file.type) || PICTURE_NAME.test(file.name));
+  return (pictures.length ? pictures : fileList.slice(0, 1)).slice(0, MOST);
 }
 
 const WHERE_KEPT = "Your pictures are kept in this browser only. The server forgets them soon after you have left.";
 
 // take(files) opens them. `labelled`: {count, what} of those with a number, takeLabelled(number) opens one of them and
-// gives a promise. `kept` says where a picture goes. `live`: {camera(), film(file)}, where frame
-// after frame can be looked at.
-export function fillOpenPicture(box, { take, labelled, takeLabelled, kept = WHERE_KEPT, live, signal }) {
+// returns a promise. `kept`: the sentence about the privacy of pictures. `live`: {camera(), film(file)}, if frames can
+// be shown one after another.
+export function fillOpenPicture(
+  box,
+  { take: onFiles, labelled, takeLabelled, kept: privacyNote = WHERE_KEPT, live, signal },
+) {
   const onPhone = matchMedia("(pointer: coarse)").matches;
-  const choose = fileButton(onPhone ? "Choose pictures" : "Choose files", "picture", take);
+  const choose = fileButton(onPhone ? "Choose pictures" : "Choose files", "picture", onFiles);
   choose.input.multiple = true;
   if (onPhone) {
-    const photograph = fileButton("Take a photo", "camera", take);
+    const photograph = fileButton("Take a photo", "camera", onFiles);
     photograph.input.setAttribute("capture", "environment");
     box.append(photograph.label, choose.label);
   } else {
     box.append(choose.label);
-    if (hasCamera()) box.append(cameraButton(take, signal));
+    if (hasCamera()) box.append(cameraButton(onFiles, signal));
     box.append(noteLine("Or drop one on this page, or paste it."));
   }
   if (live) box.append(...liveButtons(live));
   if (labelled?.count) box.append(byNumber(labelled, takeLabelled));
-  box.append(noteLine(kept));
+  box.append(noteLine(privacyNote));
 }
 
-function fileButton(words, icon, take) {
+function fileButton(words, icon, onFiles) {
   const label = document.createElement("label");
   label.className = "wide";
   const input = document.createElement("input");
   Object.assign(input, { type: "file", accept: ACCEPTED, className: "unseen" });
-  input.addEventListener("change", () => take([...input.files]));
+  input.addEventListener("change", () => onFiles([...input.files]));
   label.append(createIcon(icon), words, input);
   return { label, input };
 }
 
-function cameraButton(take, signal) {
+function cameraButton(onFiles, signal) {
   const button = document.createElement("button");
   Object.assign(button, { type: "button", className: "wide" });
   button.append(createIcon("camera"), "Use the camera");
-  button.addEventListener("click", () => startCamera(button, (file) => take([file]), signal));
+  button.addEventListener("click", () => startCamera(button, (file) => onFiles([file]), signal));
   return button;
 }
 
@@ -97,9 +100,9 @@ function liveButtons({ camera, film }) {
   Object.assign(button, { type: "button", className: "wide" });
   button.append(createIcon("camera"), "Live: what the camera sees, while you move");
   button.addEventListener("click", camera);
-  const chosen = fileButton("A film, frame by frame", "picture", ([file]) => file && film(file));
-  chosen.input.accept = "video/*";
-  return [...(hasCamera() ? [button] : []), chosen.label];
+  const filmButton = fileButton("A film, frame by frame", "picture", ([file]) => file && film(file));
+  filmButton.input.accept = "video/*";
+  return [...(hasCamera() ? [button] : []), filmButton.label];
 }
 
 function noteLine(words) {
@@ -110,10 +113,10 @@ function noteLine(words) {
 }
 
 // A slider goes far, its arrow keys go from one picture to the next; a number may be typed.
-function byNumber({ count, what }, takeLabelled) {
+function byNumber({ count, what: itemName }, takeLabelled) {
   const part = document.createElement("fieldset");
   const legend = document.createElement("legend");
-  legend.textContent = `Or by its number: ${count.toLocaleString("en")} ${what}`;
+  legend.textContent = `Or by its number: ${count.toLocaleString("en")} ${itemName}`;
   const line = noteLine("");
   line.setAttribute("role", "status");
   const inputs = ["range", "number"].map((type) => {
@@ -123,26 +126,26 @@ function byNumber({ count, what }, takeLabelled) {
     return input;
   });
   // While one is loading, only the latest request matters.
-  let [wanted, busy] = [null, false];
+  let [wantedNumber, isBusy] = [null, false];
   const askForIt = async () => {
-    busy = true;
-    while (wanted !== null) {
-      const number = wanted;
-      wanted = null;
+    isBusy = true;
+    while (wantedNumber !== null) {
+      const number = wantedNumber;
+      wantedNumber = null;
       line.textContent = await takeLabelled(number).then(
         ({ title }) => title,
         (trouble) => trouble.says ?? "The picture did not come: the server can't be reached.",
       );
     }
-    busy = false;
+    isBusy = false;
   };
   for (const input of inputs) {
     const write = () => inputs.forEach((field) => field !== input && (field.value = input.value));
     input.addEventListener("input", write);
     input.addEventListener("change", () => {
-      wanted = Math.max(0, Math.min(count - 1, Math.round(Number(input.value)) || 0));
-      for (const each of inputs) each.value = wanted;
-      if (!busy) askForIt();
+      wantedNumber = Math.max(0, Math.min(count - 1, Math.round(Number(input.value)) || 0));
+      for (const input of inputs) input.value = wantedNumber;
+      if (!isBusy) askForIt();
     });
   }
   part.append(legend, ...inputs, line);
@@ -153,30 +156,30 @@ const INVITATION =
   "position: fixed; inset: 0; z-index: 1000; display: grid; place-items: center; pointer-events: none; " +
   "border: 6px dashed #0072b2; background: rgb(0 114 178 / 0.22); font: 600 2rem system-ui";
 
-// Drop and paste anywhere on the page, which shows that it takes a dragged file.
-export function takeDroppedAndPasted(take, isWanted, signal) {
+// Drop and paste anywhere on the page, which highlights that it takes a dragged file.
+export function takeDroppedAndPasted(onFiles, isWanted, signal) {
   const invitation = Object.assign(document.createElement("div"), { textContent: "Drop your picture" });
   invitation.style.cssText = INVITATION;
-  const invite = (on) => {
-    document.documentElement.classList.toggle("takes-a-picture", on);
-    if (on) document.body.append(invitation);
+  const markInvited = (isOverPage) => {
+    document.documentElement.classList.toggle("takes-a-picture", isOverPage);
+    if (isOverPage) document.body.append(invitation);
     else invitation.remove();
   };
   const takeFrom = (transfer, event) => {
     if (!isWanted() || event.defaultPrevented || !transfer?.files.length) return;
     event.preventDefault();
     event.stopPropagation();
-    take([...transfer.files], transfer);
+    onFiles([...transfer.files], transfer);
   };
-  const over = (event) => {
+  const onDragOver = (event) => {
     if (!isWanted() || ![...(event.dataTransfer?.types ?? [])].includes("Files")) return;
-    event.preventDefault(); // else the browser would leave the page for the file
-    invite(true);
+    event.preventDefault(); // otherwise the browser would leave the page for the file
+    markInvited(true);
   };
-  document.addEventListener("dragover", over, { signal });
-  document.addEventListener("dragleave", (event) => event.relatedTarget ?? invite(false), { signal });
-  document.addEventListener("drop", () => invite(false), { signal, capture: true });
+  document.addEventListener("dragover", onDragOver, { signal });
+  document.addEventListener("dragleave", (event) => event.relatedTarget ?? markInvited(false), { signal });
+  document.addEventListener("drop", () => markInvited(false), { signal, capture: true });
   document.addEventListener("drop", (event) => takeFrom(event.dataTransfer, event), { signal });
   document.addEventListener("paste", (event) => takeFrom(event.clipboardData, event), { signal });
-  signal.addEventListener("abort", () => invite(false));
+  signal.addEventListener("abort", () => markInvited(false));
 }

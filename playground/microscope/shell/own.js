@@ -1,5 +1,5 @@
-// A person's own pictures: stored in their browser, sent to the server when looked at, and sent again if it has
-// forgotten them.
+// A person's own pictures: stored in their browser, sent to the server for viewing, and sent again if it has forgotten
+// them.
 
 import { joinScenes, readScenes, writeScenes } from "../core/view.js";
 import { choice, firstSample } from "./choice.js";
@@ -9,12 +9,12 @@ const STAYED = "Your photograph stayed in this browser.";
 const LONGEST_TITLE = 60; // letters of a file's name; the server cuts there too
 
 let album = []; // [{id, title, src, blob, when}], the newest last
-let reading = null;
-let coming = 0;
+let albumPromise = null;
+let sendingCount = 0;
 let keeping = Promise.resolve(); // the running write to the browser's disk; no picture waits for it
 const albumListeners = new Set();
 const returning = new Map(); // id → promise of a picture that is being sent again
-const returned = new Map(); // id → when it was last sent again
+const sentAgainAt = new Map(); // id → when it was last sent again
 
 export const ownPictures = {
   get list() {
@@ -25,19 +25,19 @@ export const ownPictures = {
     return () => albumListeners.delete(listener);
   },
   last: null, // the file that was opened last
-  // How many are being sent.
+  // The number of pictures being sent.
   get coming() {
-    return coming;
+    return sendingCount;
   },
   // A promise of whether a picture that is only in this browser may be sent to the server.
   mayTravel: async () => true,
-  read: () => (reading ??= readOnce()),
-  // Sends a file to the server and shows it. `how`: {onWait, signal}, see http.js. A Refusal says why not.
-  async open(file, how = {}) {
+  read: () => (albumPromise ??= readOnce()),
+  // Sends a file to the server and shows it. `options`: {onWait, signal}, see http.js. A Refusal says why not.
+  async open(file, options = {}) {
     ownPictures.last = file;
     tellComing(1);
     try {
-      const picture = await send(file, file.name || "pasted picture", { onWait: sayWaiting, ...how });
+      const picture = await sendPicture(file, file.name || "pasted picture", { onWait: sayWaiting, ...options });
       keepInAlbum({ ...picture, src: picture.thumb, blob: file, when: Date.now() });
       choice.set({ mine: picture.id });
     } finally {
@@ -50,10 +50,10 @@ export const ownPictures = {
     keepInAlbum({ ...picture, src: picture.thumb, blob: null, number, when: Date.now() });
     choice.set({ mine: picture.id });
   },
-  // Sends a picture that the server has forgotten, once for all who miss it. False if this browser has not stored it.
-  // `asked`: when the failed request was sent; if the picture was sent again since, nothing is done.
-  bringAgain(id, { onWait, asked = Number.POSITIVE_INFINITY } = {}) {
-    if (returned.get(id) > asked) return Promise.resolve(true);
+  // Sends a picture that the server has forgotten, once for all callers. False if this browser has not stored it.
+  // `askedAt`: when the failed request was sent; if the picture was sent again since, nothing is done.
+  bringAgain(id, { onWait, asked: askedAt = Number.POSITIVE_INFINITY } = {}) {
+    if (sentAgainAt.get(id) > askedAt) return Promise.resolve(true);
     if (!returning.has(id))
       returning.set(
         id,
@@ -65,8 +65,8 @@ export const ownPictures = {
     album = [];
     tellAlbum();
     const emptied = keeping.then(emptyAlbum);
-    const { mine, beside } = choice.now;
-    if (mine) choice.set({ sample: firstSample().name, beside: null });
+    const { mine: ownId, beside } = choice.now;
+    if (ownId) choice.set({ sample: firstSample().name, beside: null });
     else if (beside?.mine) choice.set({ beside: null });
     await ask("api/pictures", { method: "DELETE" }).catch(() => {}); // the server forgets it by itself
     await emptied;
@@ -75,19 +75,19 @@ export const ownPictures = {
 
 async function bringOnce(id, onWait) {
   await ownPictures.read();
-  const picture = album.find((one) => one.id === id);
+  const picture = album.find((entry) => entry.id === id);
   if (!picture) return false;
   if (!(await ownPictures.mayTravel(id))) throw new Refusal(404, STAYED);
-  if (picture.blob) await send(picture.blob, picture.title, { onWait, travels: true });
+  if (picture.blob) await sendPicture(picture.blob, picture.title, { onWait, travels: true });
   else await ask(`api/labelled?number=${picture.number}`, { method: "POST" });
-  returned.set(id, performance.now());
+  sentAgainAt.set(id, performance.now());
   return true;
 }
 
 async function readOnce() {
   if (onlyThisTab()) return;
-  const stored = await readAlbum();
-  album = [...stored.filter(({ id }) => !album.some((one) => one.id === id)), ...album].slice(-MOST);
+  const storedAlbum = await readAlbum();
+  album = [...storedAlbum.filter(({ id }) => !album.some((entry) => entry.id === id)), ...album].slice(-MOST);
   tellAlbum();
 }
 
@@ -97,26 +97,25 @@ function keepInAlbum(picture) {
   if (!onlyThisTab()) keeping = keeping.then(() => keepPhotograph(picture));
 }
 
-function tellComing(more) {
-  coming += more;
+function tellComing(change) {
+  sendingCount += change;
   tellAlbum();
 }
 
 const tellAlbum = () => albumListeners.forEach((listener) => listener(album));
 
-const send = (blob, name, how) =>
+const sendPicture = (blob, name, options) =>
   ask("api/pictures", {
-    ...how,
+    ...options,
     method: "POST",
     body: blob,
     headers: { "X-Playground-Name": encodeURIComponent(name.slice(0, LONGEST_TITLE)) },
   }).then((response) => response.json());
 
 // A person's own photographs, kept in their own browser (IndexedDB) so that a reload brings them back.
-//
-// A photograph: {id: as the server calls the picture, title, src: a small data URL, blob: the file, when: ms, width,
-// height: in pixels, where this browser opened it}.
-// Where a browser keeps nothing (private mode, storage forbidden) every function goes on without a word: then the
+// // A photograph: {id: the server's name for it, title, src: a small data URL, blob: the file, when: ms, width,
+// height: in pixels, if this browser opened it}.
+// If a browser stores nothing (private mode, storage forbidden), every function goes on without an error: then the
 // photographs last as long as the page.
 
 export const MOST = 8; // photographs; FIFO eviction
@@ -132,9 +131,9 @@ export async function readAlbum() {
 
 export async function keepPhotograph(photograph) {
   await inStore("readwrite", (store) => store.put(photograph));
-  const all = (await inStore("readonly", (store) => store.getAll())) ?? []; // another tab may have stored some
-  const old = all.sort((a, b) => a.when - b.when).slice(0, -MOST);
-  for (const { id } of old) await inStore("readwrite", (store) => store.delete(id));
+  const stored = (await inStore("readonly", (store) => store.getAll())) ?? []; // another tab may have stored some
+  const oldest = stored.sort((a, b) => a.when - b.when).slice(0, -MOST);
+  for (const { id } of oldest) await inStore("readwrite", (store) => store.delete(id));
 }
 
 export const emptyAlbum = () => inStore("readwrite", (store) => store.clear());
@@ -143,12 +142,12 @@ export const emptyAlbum = () => inStore("readwrite", (store) => store.clear());
 async function inStore(mode, action) {
   let database = null;
   try {
-    database = await opened();
+    database = await openDatabase();
     const transaction = database.transaction(STORE, mode);
     const request = action(transaction.objectStore(STORE));
-    await new Promise((done, fail) => {
-      transaction.oncomplete = done;
-      transaction.onerror = transaction.onabort = () => fail(transaction.error);
+    await new Promise((resolve, reject) => {
+      transaction.oncomplete = resolve;
+      transaction.onerror = transaction.onabort = () => reject(transaction.error);
     });
     return request.result;
   } catch {
@@ -158,16 +157,16 @@ async function inStore(mode, action) {
   }
 }
 
-function opened() {
-  return new Promise((done, fail) => {
+function openDatabase() {
+  return new Promise((resolve, reject) => {
     const request = indexedDB.open(DATABASE, 1);
     request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: "id" });
-    request.onsuccess = () => done(request.result);
-    request.onerror = request.onblocked = () => fail(request.error);
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = request.onblocked = () => reject(request.error);
   });
 }
 
-// Where the scenes of the microscope are kept: in this browser. A link may bring some (#scenes=…).
+// The store of the microscope's scenes: in this browser. A link may bring some (#scenes=…).
 
 const SCENES = "attention-playground-scenes";
 
@@ -195,17 +194,17 @@ export function keepScenes(text) {
 export function takeScenesOfLink() {
   const [, text] = location.hash.match(/^#scenes=(.*)$/) ?? [];
   if (!text) return;
-  let received = [];
+  let receivedScenes = [];
   try {
-    received = readScenes(decodeURIComponent(text));
+    receivedScenes = readScenes(decodeURIComponent(text));
   } catch {
-    // cut short on its way
+    // the link was cut short
   }
-  keepScenes(writeScenes(joinScenes(readScenes(keptScenes()), received)));
+  keepScenes(writeScenes(joinScenes(readScenes(keptScenes()), receivedScenes)));
   history.replaceState(history.state, "", location.pathname + location.search);
 }
 
-// Whether this browser was here before. Stored only here; the server is not told.
+// Whether this browser was here before. Stored only here; the server does not learn it.
 
 const BEEN_HERE = "attention-playground-been-here";
 

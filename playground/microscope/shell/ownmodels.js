@@ -5,12 +5,12 @@
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
 
-const WEIGHTS_FILE = /\.(safetensors|bin|pt|pth|ckpt)$/i; // pickled files are refused with a sentence
+const WEIGHTS_FILE = /\.(safetensors|bin|pt|pth|ckpt)$/i; // a sentence refuses pickled files
 const JSON_BESIDE = /\.json$/i;
 const MOST_KEPT = 3; // models of this visit
-const MOST_PATCHES_HERE = 1600; // grids finer than this take a browser half a minute
-const FIRST_LOOK = [16, 16]; // detail of a model whose own grid has more patches than that
-const MOST_BYTES = 2e9; // most bytes of a file from another address
+const MOST_PATCHES_HERE = 1600; // finer grids take a browser half a minute
+const FIRST_LOOK = [16, 16]; // grid of a first look at a model with more patches
+const MOST_BYTES = 2e9; // maximum for a file from another address
 const STAYS_HERE_TOO = "from a file of yours, which stays in this browser";
 const OPENER_LOST = "What opens models has stopped: this browser may have too little memory. Try it again.";
 const NEW_VERSION_OF = / \(\d+\)$/;
@@ -23,15 +23,15 @@ const FOLDER_GONE = "That folder can't be read: it is gone, or this browser may 
 
 const isFolder = (item) => item.webkitGetAsEntry?.()?.isDirectory;
 
-// The toolbar's door for dropped models and its sheet of models; `own()` gives a promise of what createOwnModels makes.
+// The toolbar's door for dropped models and its sheet of models; `own()` returns a promise of createOwnModels's result.
 export function createModelDoor(door, choice) {
   return {
     takes: ({ files, items }) => areModel([...files]) || [...(items ?? [])].some(isFolder),
     async open(transfer) {
-      const dropped = await readDrop(transfer).catch(() => null);
-      if (!dropped) notify(FOLDER_GONE);
-      else if (!areModel(dropped.files)) notify(NO_MODEL_IN_IT);
-      else await (await door()).open(dropped);
+      const droppedFiles = await readDrop(transfer).catch(() => null);
+      if (!droppedFiles) notify(FOLDER_GONE);
+      else if (!areModel(droppedFiles.files)) notify(NO_MODEL_IN_IT);
+      else await (await door()).open(droppedFiles);
     },
     sheet(box, host) {
       fillModels(box, host);
@@ -48,18 +48,20 @@ export function createModelDoor(door, choice) {
 export function readDrop({ files, items }) {
   const entry = [...(items ?? [])].find(isFolder)?.webkitGetAsEntry();
   if (!entry) return Promise.resolve({ files: [...files], folder: "" });
-  return filesWithin(entry).then((inside) => ({ files: inside, folder: entry.name }));
+  return filesWithin(entry).then((files) => ({ files: files, folder: entry.name }));
 }
 
 async function filesWithin(entry) {
   const [reader, entries] = [entry.createReader(), []];
   for (;;) {
-    const more = await new Promise((resolve, failed) => reader.readEntries(resolve, failed)); // a hundred at a time
-    if (!more.length) break;
-    entries.push(...more);
+    const batch = await new Promise((resolve, reject) => reader.readEntries(resolve, reject)); // a hundred at a time
+    if (!batch.length) break;
+    entries.push(...batch);
   }
-  const useful = entries.filter(({ isFile, name }) => isFile && (WEIGHTS_FILE.test(name) || JSON_BESIDE.test(name)));
-  return Promise.all(useful.map((one) => new Promise((resolve, failed) => one.file(resolve, failed))));
+  const modelFiles = entries.filter(
+    ({ isFile, name }) => isFile && (WEIGHTS_FILE.test(name) || JSON_BESIDE.test(name)),
+  );
+  return Promise.all(modelFiles.map((entry) => new Promise((resolve, reject) => entry.file(resolve, reject))));
 }
 
 // The facts about a model that workersource.js needs before the model runs.
@@ -71,7 +73,7 @@ export function cardOfOpened({ config, name, bytes, notice }) {
     ...{ title: name, patch, layers, heads, head_dim: width / heads, prefix, labels, multi_label, own: true },
     grid: native.map((side) => Math.max(1, Math.floor(side * shrink))),
     first: patches > FIRST_LOOK[0] * FIRST_LOOK[1] ? FIRST_LOOK : null,
-    details: [1, 2, 3, 4].filter((finer) => finer === 1 || patches * finer ** 2 <= MOST_PATCHES_HERE),
+    details: [1, 2, 3, 4].filter((detail) => detail === 1 || patches * detail ** 2 <= MOST_PATCHES_HERE),
     ...{
       megabytes: Math.max(1, Math.round(bytes / 1e6)),
       asked: false,
@@ -83,28 +85,29 @@ export function cardOfOpened({ config, name, bytes, notice }) {
   };
 }
 
-// `beginWorker()` gives a new worker; `taken(name)`: whether a model is called so; add(name, card, weights: a Blob) and
-// remove(name) tell the page; choose(name) shows one.
-export function createOwnModels({ beginWorker, taken, add, remove, choose }) {
-  const opened = new Map(); // name → {files, folder, assumed, given, numbers}
-  let coming = null; // the worker that is opening a model
+// `beginWorker()` returns a new worker; `taken(name)`: whether a model has this name; add(name, card, weights: a Blob)
+// and remove(name) change the page's list; choose(name) shows one.
+export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choose }) {
+  const openedModels = new Map(); // name → {files, folder, assumed, given, numbers}
+  let openingWorker = null; // the worker that is opening a model
 
   // Returns a promise of its name, or null if it can't be opened; the reason is shown.
-  async function open({ files, folder = "" }, how = {}) {
-    stop();
-    const worker = (coming = beginWorker());
+  async function openFiles({ files, folder = "" }, options = {}) {
+    stopOpening();
+    const worker = (openingWorker = beginWorker());
     try {
-      const model = await openIn(worker, { files, folder, ...how });
-      if (worker !== coming) return null; // another one was opened meanwhile
-      const name = freeName(model.name); // a new model, not a replacement for `instead` with its pictures
-      if (how.instead) drop(how.instead);
-      for (const old of [...opened.keys()].slice(0, Math.max(0, opened.size + 1 - MOST_KEPT))) drop(old);
-      opened.set(name, {
+      const model = await openIn(worker, { files, folder, ...options });
+      if (worker !== openingWorker) return null; // another one was opened in the meantime
+      const name = freeName(model.name); // a new name, because `instead` keeps its pictures
+      if (options.instead) dropModel(options.instead);
+      for (const oldest of [...openedModels.keys()].slice(0, Math.max(0, openedModels.size + 1 - MOST_KEPT)))
+        dropModel(oldest);
+      openedModels.set(name, {
         files,
         folder,
         assumed: model.assumed,
-        given: how.given ?? {},
-        numbers: how.numbers ?? "int8",
+        given: options.given ?? {},
+        numbers: options.numbers ?? "int8",
       });
       const weights = new Blob([model.bytes]);
       add(name, cardOfOpened({ ...model, name, bytes: weights.size }), weights);
@@ -112,33 +115,33 @@ export function createOwnModels({ beginWorker, taken, add, remove, choose }) {
       choose(name);
       return name;
     } catch (error) {
-      if (worker === coming) notify(error.message, { holds: true });
+      if (worker === openingWorker) notify(error.message, { holds: true });
       return null;
     } finally {
       worker.terminate();
-      if (worker === coming) coming = null;
+      if (worker === openingWorker) openingWorker = null;
     }
   }
 
-  function stop() {
-    coming?.terminate();
-    coming = null;
+  function stopOpening() {
+    openingWorker?.terminate();
+    openingWorker = null;
   }
 
-  function drop(name) {
-    opened.delete(name);
+  function dropModel(name) {
+    openedModels.delete(name);
     remove(name);
   }
 
-  function freeName(wish) {
-    const plain = wish.replace(NEW_VERSION_OF, "");
-    let name = wish;
-    for (let number = 2; taken(name); number++) name = `${plain} (${number})`;
+  function freeName(wanted) {
+    const baseName = wanted.replace(NEW_VERSION_OF, "");
+    let name = wanted;
+    for (let number = 2; isTaken(name); number++) name = `${baseName} (${number})`;
     return name;
   }
 
-  // A file of weights at another address, with what lies beside it. `allowed`: origins that models may come from.
-  async function bring(address, allowed) {
+  // A file of weights at another address, with its sidecar files. `allowed`: origins that models may come from.
+  async function openFromAddress(address, allowed) {
     const { origin, pathname, href } = new URL(address);
     if (!allowed.includes(origin)) {
       const hint = "whoever writes this page allows it with site --models-from";
@@ -148,55 +151,55 @@ export function createOwnModels({ beginWorker, taken, add, remove, choose }) {
     const file = decodeURIComponent(parts.at(-1));
     notify(`Fetching ${file} …`, { holds: true });
     try {
-      const weights = await fetched(href, file);
-      const beside = ["config.json", "preprocessor_config.json"].map(
-        (name) => fetched(new URL(name, href).href, name).catch(() => null), // not every model has them
+      const weights = await fetchWeights(href, file);
+      const sidecars = ["config.json", "preprocessor_config.json"].map(
+        (name) => fetchWeights(new URL(name, href).href, name).catch(() => null), // not every model has them
       );
-      const files = [weights, ...(await Promise.all(beside)).filter(Boolean)];
+      const files = [weights, ...(await Promise.all(sidecars)).filter(Boolean)];
       const folder = decodeURIComponent(parts.at(-2) ?? ""); // on the hub: NAME/resolve/main/model.safetensors
-      return await open({ files, folder: folder === "main" ? decodeURIComponent(parts.at(-4) ?? "") : folder });
+      return await openFiles({ files, folder: folder === "main" ? decodeURIComponent(parts.at(-4) ?? "") : folder });
     } catch (error) {
       return notify(`${href} did not arrive (${error.message}).`, { holds: true });
     }
   }
 
-  return { open, bring, stop, kept: opened };
+  return { open: openFiles, bring: openFromAddress, stop: stopOpening, kept: openedModels };
 }
 
-// The same for a page that computes; `opener`: where the worker's script lies. choose(name) shows a model.
+// The same for a page that computes; `opener`: the address of the worker's script. choose(name) shows a model.
 export const ownModelsWithin =
-  ({ opener, cards, networks, kept, computing }) =>
+  ({ opener, cards, networks, kept: store, computing }) =>
   (choose) =>
     createOwnModels({
       beginWorker: () => new Worker(opener, { type: "module" }),
       taken: (name) => name in cards,
       add(name, card, blob) {
         cards[name] = networks[name] = card;
-        kept.hold(name, blob);
+        store.hold(name, blob);
       },
       remove(name) {
         delete cards[name];
         delete networks[name];
-        kept.hold(name, null);
+        store.hold(name, null);
         computing.forgetNetwork(name);
       },
       choose,
     });
 
 function openIn(worker, message) {
-  return new Promise((done, failed) => {
+  return new Promise((resolve, reject) => {
     worker.addEventListener("message", ({ data: { share, model, error } }) => {
-      if (model) done(model);
-      else if (error) failed(new Error(error));
+      if (model) resolve(model);
+      else if (error) reject(new Error(error));
       else notify(`Opening it: ${Math.round(100 * share)} %`, { holds: true });
     });
-    worker.addEventListener("error", () => failed(new Error(OPENER_LOST)));
+    worker.addEventListener("error", () => reject(new Error(OPENER_LOST)));
     notify("Opening it …", { holds: true });
     worker.postMessage(message);
   });
 }
 
-async function fetched(address, name) {
+async function fetchWeights(address, name) {
   const response = await fetch(address, { credentials: "omit", referrerPolicy: "no-referrer" });
   if (!response.ok) throw new Error(`the host answers with ${response.status}`);
   if (Number(response.headers.get("Content-Length")) > MOST_BYTES) throw new Error("it is too large");
@@ -220,22 +223,22 @@ const OFFERED_WORDS = {
 const NUMBERS_SAID = { int8: "8 bits a number", float32: "as they are, four times the memory" };
 
 // Fields to choose files, and options of the shown model.
-function fillOwnModels(box, models, { choice, done }) {
+function fillOwnModels(box, models, { choice, done: onOpened }) {
   const label = document.createElement("label");
   label.className = "wide own-model";
   const input = document.createElement("input");
   Object.assign(input, { type: "file", multiple: true, accept: ".safetensors,.json", className: "unseen" });
-  input.addEventListener("change", () => [done(), models.open({ files: [...input.files] })]);
+  input.addEventListener("change", () => [onOpened(), models.open({ files: [...input.files] })]);
   label.append("Open a model: .safetensors, with its config.json", input);
-  const note = document.createElement("p");
-  note.className = "note";
-  note.textContent = "Or drop its files or its folder on this page. It runs here, and is sent to nobody.";
-  box.append(label, note);
+  const noteElement = document.createElement("p");
+  noteElement.className = "note";
+  noteElement.textContent = "Or drop its files or its folder on this page. It runs here, and is sent to nobody.";
+  box.append(label, noteElement);
   const { model } = choice.now;
-  if (models.kept.has(model)) box.append(formOf(model, models.kept.get(model), models, done));
+  if (models.kept.has(model)) box.append(formOf(model, models.kept.get(model), models, onOpened));
 }
 
-function formOf(name, { files, folder, assumed, given, numbers }, models, done) {
+function formOf(name, { files, folder, assumed, given, numbers }, models, onOpened) {
   const form = document.createElement("form");
   form.className = "own-model-words";
   const title = document.createElement("b");
@@ -248,11 +251,11 @@ function formOf(name, { files, folder, assumed, given, numbers }, models, done) 
   form.append(title, ...fields.map(({ line }) => line), button);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const { numbers: kind, ...said } = Object.fromEntries(
+    const { numbers: kind, ...answers } = Object.fromEntries(
       fields.map(({ word, element }) => [word, element.value.trim()]),
     );
-    done();
-    models.open({ files, folder }, { given: said, numbers: kind, instead: name });
+    onOpened();
+    models.open({ files, folder }, { given: answers, numbers: kind, instead: name });
   });
   return form;
 }
@@ -260,8 +263,11 @@ function formOf(name, { files, folder, assumed, given, numbers }, models, done) 
 function fieldOf(word, title, value = "", assumed = "") {
   const line = document.createElement("label");
   const element = document.createElement(word in OFFERED_WORDS ? "select" : "input");
-  const nothing = assumed && [["", assumed]];
-  const options = [...(nothing || []), ...(OFFERED_WORDS[word] ?? []).map((one) => [one, NUMBERS_SAID[one] ?? one])];
+  const blankOption = assumed && [["", assumed]];
+  const options = [
+    ...(blankOption || []),
+    ...(OFFERED_WORDS[word] ?? []).map((option) => [option, NUMBERS_SAID[option] ?? option]),
+  ];
   for (const [key, words] of word in OFFERED_WORDS ? options : []) {
     const option = document.createElement("option");
     Object.assign(option, { value: key, textContent: words });

@@ -1,5 +1,5 @@
-// A class's page on a phone: the lecturer's scene, its question, this phone's guess, and all guesses when they are
-// shown. It long-polls for the next state, and polls anew when the phone wakes up.
+// A class's page on a phone: the lecturer's scene, its question, this phone's guess, and all guesses once they are
+// shown. It long-polls for the next state, and starts again when the phone wakes up.
 
 import {
   CLASS_LANGUAGES,
@@ -14,68 +14,69 @@ import {
 import { markedWords } from "../drawing/listing.js";
 import { addressOf, ask } from "./http.js";
 
-const AGAIN_AFTER = 2000; // ms: no connection, or too many at once
+const AGAIN_AFTER = 2000; // ms: no connection, or too many requests
 const CODE_OF_CLASS = /^[A-Za-z]{5}$/;
 const REFUSED_FOR_GOOD = [403, 404, 410]; // after other refusals, a later request may succeed
 
 // host: {code: of the address or "", languages, state(code, after, signal), guess(code, {question, turn, guess}): both
-//        promises of JSON that reject with {status, says}, image(path): a promise of an address for <img>,
-//        go(code): another class, wakes(listener): calls it when the phone may have slept}
+// promises of JSON that reject with {status, says}, image(path): a promise of an address for <img>, go(code): another
+// class, wakes(listener): calls it when the phone may have slept}
 function createPhone(root, host) {
   const phone = {
     language: languageOfPhone(host.languages),
     state: null, // the server's last answer
-    refusal: null, // why there is no answer, as in http.js
+    refusal: null, // the reason without an answer, as in http.js
     says: null, //   (language) → a sentence under the guess
-    wanted: null, // a slider's number that has not been sent yet
+    wanted: null, // a slider's number before it is sent
     image: null, //  {of: path, src}
     drawn: "",
     stop: new AbortController(),
   };
-  const words = (key, filled) => classWords(phone.language, key, filled);
+  const words = (key, values) => classWords(phone.language, key, values);
   host.wakes(listenAnew);
-  if (CODE_OF_CLASS.test(host.code)) listen();
+  if (CODE_OF_CLASS.test(host.code)) followState();
   draw();
 
   function listenAnew() {
     if (!CODE_OF_CLASS.test(host.code) || phone.state?.ended || phone.refusal) return;
     phone.stop.abort();
-    listen();
+    followState();
   }
 
-  async function listen() {
+  async function followState() {
     phone.stop = new AbortController();
     const { signal } = phone.stop;
-    let after = -1;
+    let count = -1;
     while (!signal.aborted) {
       try {
-        const state = await host.state(host.code, after, signal);
+        const state = await host.state(host.code, count, signal);
         if (signal.aborted) return;
-        after = state.version;
-        take(state);
+        count = state.version;
+        takeState(state);
         if (state.ended) return;
       } catch (error) {
         if (signal.aborted) return;
         if (REFUSED_FOR_GOOD.includes(error.status)) return refuse(error);
-        phone.says = error.status === 429 && !phone.state ? refusedAs(error) : lost;
+        phone.says = error.status === 429 && !phone.state ? refusedAs(error) : connectionLost;
         draw();
-        await new Promise((go) => setTimeout(go, AGAIN_AFTER));
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER));
       }
     }
   }
 
-  const lost = (language) => classWords(language, "lost");
-  const refusedAs = (error) => (error.says ? (language) => refusedWords(language, error) : lost);
+  const connectionLost = (language) => classWords(language, "lost");
+  const refusedAs = (error) => (error.says ? (language) => refusedWords(language, error) : connectionLost);
 
   function refuse(error) {
     Object.assign(phone, { state: null, refusal: refusedAs(error) });
     draw();
   }
 
-  function take(state) {
-    const former = phone.state?.question;
-    const same = former?.number === state.question?.number && former?.turn === state.question?.turn;
-    if (!same) phone.wanted = null;
+  function takeState(state) {
+    const formerQuestion = phone.state?.question;
+    const isSameQuestion =
+      formerQuestion?.number === state.question?.number && formerQuestion?.turn === state.question?.turn;
+    if (!isSameQuestion) phone.wanted = null;
     Object.assign(phone, { state, says: null });
     bringImage(state.question?.picture);
     draw();
@@ -90,12 +91,12 @@ function createPhone(root, host) {
     draw();
   }
 
-  async function send(guess) {
-    const { number, turn } = phone.state.question;
+  async function sendGuess(guess) {
+    const { number, turn: round } = phone.state.question;
     try {
-      const answer = await host.guess(host.code, { question: number, turn, guess });
-      const { question, mine } = phone.state;
-      if (question?.number === number && question.turn === turn) mine[turn - 1] = answer.guess;
+      const answer = await host.guess(host.code, { question: number, turn: round, guess });
+      const { question, mine: guesses } = phone.state;
+      if (question?.number === number && question.turn === round) guesses[round - 1] = answer.guess;
       phone.says = null;
     } catch (error) {
       phone.says = refusedAs(error);
@@ -103,11 +104,11 @@ function createPhone(root, host) {
     draw();
   }
 
-  // ---- what is shown
+  // ---- drawing
   function draw() {
     const { state, language } = phone;
-    const [refusal, says] = [phone.refusal, phone.says].map((sentence) => sentence?.(language) ?? "");
-    const key = JSON.stringify([state, refusal, says, language, phone.image?.src]);
+    const [refusal, notice] = [phone.refusal, phone.says].map((sentence) => sentence?.(language) ?? "");
+    const key = JSON.stringify([state, refusal, notice, language, phone.image?.src]);
     if (phone.drawn === key) return;
     phone.drawn = key;
     root.lang = language;
@@ -121,7 +122,7 @@ function createPhone(root, host) {
     else madeIn(root, "p", "phone-front").textContent = words("front");
     const line = madeIn(root, "p", "phone-says");
     line.setAttribute("role", "status");
-    line.textContent = says;
+    line.textContent = notice;
   }
 
   function drawHead() {
@@ -142,10 +143,10 @@ function createPhone(root, host) {
     }
   }
 
-  // A field for the code, with the reason for it.
+  // A field for the code, with its reason.
   function drawDoor() {
-    const refused = (phone.refusal ?? phone.says)?.(phone.language) ?? "";
-    const sentence = phone.state?.ended ? words("ended") : refused;
+    const refusalText = (phone.refusal ?? phone.says)?.(phone.language) ?? "";
+    const sentence = phone.state?.ended ? words("ended") : refusalText;
     if (sentence) madeIn(root, "p", "phone-refusal").textContent = sentence;
     if (!sentence && CODE_OF_CLASS.test(host.code)) return; // it is on its way
     const form = madeIn(root, "form");
@@ -177,20 +178,20 @@ function createPhone(root, host) {
       return;
     }
     drawGuesses(box, question, { language, mine: phone.state.mine, picture: pictureOf });
-    const [own, truth] = [madeIn(root, "p", "phone-yours"), madeIn(root, "p", "phone-truth")];
-    own.textContent = guess === null ? words("missed") : `${words("you")}: ${wordsOf(question, guess)}`;
-    if (guess !== null && question.kind === "place") own.textContent = offBy(question, guess);
+    const [guessLine, truthLine] = [madeIn(root, "p", "phone-yours"), madeIn(root, "p", "phone-truth")];
+    guessLine.textContent = guess === null ? words("missed") : `${words("you")}: ${wordsOf(question, guess)}`;
+    if (guess !== null && question.kind === "place") guessLine.textContent = offBy(question, guess);
     if (question.phase !== "tells") return;
     const text = question.kind === "place" ? words("truthPlace") : wordsOf(question, question.truth);
-    truth.textContent = question.kind === "place" ? text : words("truth", { truth: text });
+    truthLine.textContent = question.kind === "place" ? text : words("truth", { truth: text });
     madeIn(root, "p", "phone-after").innerHTML = markedWords(inLanguage(question.after, language));
   }
 
-  // The distance from the pressed place to the truth, once shown; a neighbouring square counts as right.
+  // The distance from the guessed place to the truth, once shown; a neighbouring square counts as right.
   function offBy({ truth = null, columns }, guess) {
     if (truth === null) return "";
-    const down = Math.abs(Math.floor(guess / columns) - Math.floor(truth / columns));
-    const count = Math.max(down, Math.abs((guess % columns) - (truth % columns)));
+    const rowDistance = Math.abs(Math.floor(guess / columns) - Math.floor(truth / columns));
+    const count = Math.max(rowDistance, Math.abs((guess % columns) - (truth % columns)));
     return count <= 1 ? words("hit") : words("off", { count });
   }
 
@@ -208,22 +209,22 @@ function createPhone(root, host) {
 
   const ASKED = {
     choice(box, { options }, guess) {
-      for (const [value, said] of options) {
+      for (const [value, texts] of options) {
         const button = madeIn(box, "button");
-        Object.assign(button, { type: "button", textContent: inLanguage(said, phone.language) });
+        Object.assign(button, { type: "button", textContent: inLanguage(texts, phone.language) });
         button.setAttribute("aria-pressed", String(value === guess));
-        button.addEventListener("click", () => send(value));
+        button.addEventListener("click", () => sendGuess(value));
       }
     },
 
     number(box, { low, high, unit = "" }, guess) {
       const dial = madeIn(box, "input");
-      const start = phone.wanted ?? guess ?? Math.round((low + high) / 2);
-      Object.assign(dial, { type: "range", min: low, max: high, step: 1, value: start });
+      const startValue = phone.wanted ?? guess ?? Math.round((low + high) / 2);
+      Object.assign(dial, { type: "range", min: low, max: high, step: 1, value: startValue });
       dial.setAttribute("aria-label", words("guess"));
-      const shown = madeIn(box, "output");
+      const output = madeIn(box, "output");
       const write = () => {
-        shown.textContent = `${dial.value}${unit}`;
+        output.textContent = `${dial.value}${unit}`;
       };
       dial.addEventListener("input", () => {
         phone.wanted = Number(dial.value);
@@ -232,18 +233,18 @@ function createPhone(root, host) {
       write();
       const button = madeIn(box, "button", "phone-main");
       Object.assign(button, { type: "button", textContent: words("guess") });
-      button.addEventListener("click", () => send(Number(dial.value)));
+      button.addEventListener("click", () => sendGuess(Number(dial.value)));
     },
 
-    place(box, { rows, columns, mark, aspect }, mine) {
+    place(box, { rows, columns, mark, aspect }, guess) {
       const place = madeIn(box, "div", "class-map");
       if (aspect > 0) place.style.aspectRatio = String(aspect);
-      place.append(pictureOf(), mapOf({ rows, columns, mark, mine }));
+      place.append(pictureOf(), mapOf({ rows, columns, mark, mine: guess }));
       place.addEventListener("click", (event) => {
         const { left, top, width, height } = place.getBoundingClientRect();
         const column = Math.min(columns - 1, Math.max(0, Math.floor(((event.clientX - left) / width) * columns)));
         const row = Math.min(rows - 1, Math.max(0, Math.floor(((event.clientY - top) / height) * rows)));
-        send(row * columns + column);
+        sendGuess(row * columns + column);
       });
     },
   };
@@ -255,8 +256,8 @@ const json = (response) => response.json();
 createPhone(document.querySelector("[data-phone]"), {
   code: decodeURIComponent(location.pathname.match(/\/c\/([^/]+)$/)?.[1] ?? ""),
   languages: navigator.languages ?? [],
-  state: (code, after, signal) =>
-    ask(after < 0 ? `api/classes/${code}` : `api/classes/${code}?after=${after}`, { signal }).then(json),
+  state: (code, count, signal) =>
+    ask(count < 0 ? `api/classes/${code}` : `api/classes/${code}?after=${count}`, { signal }).then(json),
   guess: (code, guess) =>
     ask(`api/classes/${code}/guesses`, { method: "POST", body: JSON.stringify(guess) }).then(json),
   async image(path) {

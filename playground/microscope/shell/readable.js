@@ -1,4 +1,4 @@
-// Reads a person's file with the same pixels as Python (playground/pictures/images.py): transparent pixels lie on
+// Reads a person's file with the same pixels as Python (playground/pictures/images.py): transparent pixels are put on
 // white, and of 16 bits the upper eight are used. Browsers' own conversions differ by up to one level.
 
 import { crc32 } from "../core/container.js";
@@ -6,12 +6,12 @@ import { crc32 } from "../core/container.js";
 // Converts a PNG of 16 bits a channel to 8 bits without decoding it: PNG's filters combine each byte with the same byte
 // of a neighbour, so the upper bytes of all numbers form a valid PNG.
 
-const COLOURS = ["IHDR", "sRGB", "gAMA", "cHRM", "iCCP", "cICP", "eXIf"]; // chunks that are kept, besides the pixels
+const COLOURS = ["IHDR", "sRGB", "gAMA", "cHRM", "iCCP", "cICP", "eXIf"]; // chunks that stay, besides the pixels
 const NUMBERS = { 0: 1, 2: 3, 4: 2, 6: 4 }; // numbers of a pixel, by colour type
 const SIGNATURE = "\x89PNG\r\n\x1a\n";
 const IHDR = { at: 16, depth: 8, pixels: 9, interlaced: 12 }; // the chunk's offset, and offsets of its fields
 
-// Reads a PNG's header; null: it is no PNG. `keyed`: transparency is listed apart from the pixels.
+// Reads a PNG's header; null for other files. `keyed`: transparency is listed apart from the pixels.
 export function headerOf(head) {
   const text = new TextDecoder("latin1").decode(head);
   if (text.slice(1, 4) !== "PNG") return null;
@@ -40,35 +40,35 @@ async function withUpperBytes(bytes) {
     .pipeThrough(new DecompressionStream("deflate"))
     .pipeThrough(upperBytes(rowBytes, height))
     .pipeThrough(new CompressionStream("deflate"));
-  const chosen = chunks.filter(({ name }) => COLOURS.includes(name)).map(({ name, data }) => chunk(name, data));
-  chosen[0] = chunk("IHDR", header);
+  const keptChunks = chunks.filter(({ name }) => COLOURS.includes(name)).map(({ name, data }) => chunk(name, data));
+  keptChunks[0] = chunk("IHDR", header);
   const packedAgain = new Uint8Array(await new Response(pixels).arrayBuffer());
-  const parts = [latin1(SIGNATURE), ...chosen, chunk("IDAT", packedAgain), chunk("IEND", new Uint8Array(0))];
+  const parts = [latin1(SIGNATURE), ...keptChunks, chunk("IDAT", packedAgain), chunk("IEND", new Uint8Array(0))];
   return new Blob(parts, { type: "image/png" });
 }
 
 function* chunksOf(bytes) {
-  for (let at = SIGNATURE.length; at < bytes.length; ) {
-    const length = numberAt(bytes, at);
-    const name = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
-    yield { name, data: bytes.subarray(at + 8, at + 8 + length) };
-    at += 12 + length;
+  for (let start = SIGNATURE.length; start < bytes.length; ) {
+    const length = numberAt(bytes, start);
+    const name = String.fromCharCode(...bytes.subarray(start + 4, start + 8));
+    yield { name, data: bytes.subarray(start + 8, start + 8 + length) };
+    start += 12 + length;
   }
 }
 
 // Keeps each row's filter byte, and the upper byte of each number.
 function upperBytes(rowBytes, rows) {
-  let [place, left] = [0, rows * rowBytes];
+  let [place, remaining] = [0, rows * rowBytes];
   const transform = (bytes, stream) => {
-    left -= bytes.length;
-    if (left < 0) throw new RangeError("There are more pixels than the header says.");
-    const upper = new Uint8Array(bytes.length);
+    remaining -= bytes.length;
+    if (remaining < 0) throw new RangeError("There are more pixels than the header says.");
+    const halfBytes = new Uint8Array(bytes.length);
     let count = 0;
     for (const byte of bytes) {
-      if (place === 0 || place % 2 === 1) upper[count++] = byte;
+      if (place === 0 || place % 2 === 1) halfBytes[count++] = byte;
       place = (place + 1) % rowBytes;
     }
-    stream.enqueue(upper.subarray(0, count));
+    stream.enqueue(halfBytes.subarray(0, count));
   };
   return new TransformStream({ transform });
 }
@@ -92,11 +92,11 @@ const OPACITY_TOO = 4; // a bit of a PNG's kind of pixels
 
 // An upright bitmap with the file's own colours, not multiplied by their opacity: then eight bits would be too few for
 // a colour profile. A camera's frame is a bitmap already.
-const decodedAnew = async (file, how) =>
-  createImageBitmap(await readable(file), { ...UPRIGHT, premultiplyAlpha: "none", ...how });
+const decodedAnew = async (file, options) =>
+  createImageBitmap(await readable(file), { ...UPRIGHT, premultiplyAlpha: "none", ...options });
 
 // Decoding a large JPEG takes long, and several parts of the page need it at almost the same time: they get copies of
-// one bitmap, which is kept until it is unused for a while or another file comes.
+// one bitmap, which stays until it is unused for a while or another file comes.
 const JPEG_BEGINS = 0xff;
 const DECODED_STAYS = 2000; // ms
 let lastDecoded = { file: null, coming: null, timer: 0 };
@@ -109,9 +109,9 @@ function dropDecoded() {
 
 const isJpeg = async (file) => new Uint8Array(await file.slice(0, 1).arrayBuffer())[0] === JPEG_BEGINS;
 
-// `how`: resizeWidth and the like.
-export async function toBitmap(file, how = {}) {
-  if (!(file instanceof Blob) || !(await isJpeg(file))) return decodedAnew(file, how);
+// `options`: resizeWidth and the like.
+export async function toBitmap(file, options = {}) {
+  if (!(file instanceof Blob) || !(await isJpeg(file))) return decodedAnew(file, options);
   if (lastDecoded.file !== file) {
     dropDecoded();
     lastDecoded = { file, coming: decodedAnew(file), timer: 0 };
@@ -120,7 +120,7 @@ export async function toBitmap(file, how = {}) {
   const decoded = lastDecoded;
   clearTimeout(decoded.timer);
   const bitmap = await decoded.coming;
-  const copy = createImageBitmap(bitmap, how);
+  const copy = createImageBitmap(bitmap, options);
   clearTimeout(decoded.timer);
   decoded.timer = setTimeout(() => decoded === lastDecoded && dropDecoded(), DECODED_STAYS);
   return copy;
@@ -131,12 +131,12 @@ export async function readable(file) {
   if (!(file instanceof Blob)) return file;
   const head = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());
   const png = headerOf(head);
-  const whole = png?.depth === 16 && !png.keyed && !png.interlaced ? await inEightBits(file) : file;
+  const in8Bits = png?.depth === 16 && !png.keyed && !png.interlaced ? await inEightBits(file) : file;
   const isOpaque = png ? !png.keyed && !(png.pixels & OPACITY_TOO) : head[0] === JPEG_BEGINS;
-  return isOpaque ? whole : ((await onWhite(whole)) ?? whole);
+  return isOpaque ? in8Bits : ((await onWhite(in8Bits)) ?? in8Bits);
 }
 
-// The pixels on white; null if all are opaque, or if this browser can't give colours as in the file, so that a canvas
+// The pixels on white; null if all are opaque, or if this browser can't read the file's own colours, so that a canvas
 // has to do.
 async function onWhite(file) {
   const bitmap = await createImageBitmap(file, { ...UPRIGHT, premultiplyAlpha: "none" });
@@ -167,22 +167,22 @@ async function onWhite(file) {
   }
 }
 
-// A large photograph is made smaller before it is sent: that takes less time than to send it.
+// A large photograph is made smaller before it is sent: that takes less time than sending it.
 
-const SENT_AS_IT_IS = 8e6; // bytes
-const MOST_SENT = 32e6; //    as large as an upload may be
+const SENT_AS_IT_IS = 8e6; // bytes: smaller files are not resized
+const MOST_SENT = 32e6; //    the limit of an upload
 const LONGEST_SIDE = 2048; // pixels
 
-// A file under the same name. What the browser can't open goes as it is, and the server says what is wrong with it.
+// A file under the same name. A file that the browser can't open is sent unchanged, and the server reports the error.
 export async function smallEnough(file) {
   if (file.size <= SENT_AS_IT_IS) return file;
-  const smaller = await shrunk(file).catch(() => file);
-  if (smaller.size <= MOST_SENT) return smaller;
-  const says = `The file has ${Math.round(file.size / 1e6)} MB. At most ${MOST_SENT / 1e6} MB can be opened.`;
-  throw Object.assign(new Error(says), { says });
+  const shrunkFile = await shrinkFile(file).catch(() => file);
+  if (shrunkFile.size <= MOST_SENT) return shrunkFile;
+  const sentence = `The file has ${Math.round(file.size / 1e6)} MB. At most ${MOST_SENT / 1e6} MB can be opened.`;
+  throw Object.assign(new Error(sentence), { says: sentence });
 }
 
-async function shrunk(file) {
+async function shrinkFile(file) {
   const bitmap = await createImageBitmap(file);
   const factor = Math.min(1, LONGEST_SIDE / Math.max(bitmap.width, bitmap.height));
   const canvas = new OffscreenCanvas(Math.round(bitmap.width * factor), Math.round(bitmap.height * factor));

@@ -6,14 +6,14 @@
 
 const SITE = globalThis.writtenSite;
 const KEPT_FILES = "attention-playground-files";
-const SLOW = 3000; // ms without an answer, after which the page that is kept is shown
+const SLOW = 3000; // ms without an answer, after which the cached page is shown
 
 addEventListener("install", (event) => event.waitUntil(keepCore().then(() => skipWaiting())));
 addEventListener("activate", (event) => event.waitUntil(dropOldest().then(() => clients.claim())));
 addEventListener("fetch", (event) => {
   const { request } = event;
-  const inside = request.url.startsWith(registration.scope) && request.method === "GET";
-  if (!inside) return;
+  const isOurs = request.url.startsWith(registration.scope) && request.method === "GET";
+  if (!isOurs) return;
   if (request.mode === "navigate") event.respondWith(thePage(request).then(isolating));
   else if (SITE.names.includes(nameOf(request.url))) event.respondWith(aFile(request).then(isolating));
 });
@@ -31,46 +31,46 @@ function isolating(answer) {
 }
 
 async function keepCore() {
-  const kept = await keptFiles();
+  const cache = await keptFiles();
   for (const name of SITE.core) {
     const url = new URL(name, registration.scope).href;
-    if (isPage(name) || !(await kept.match(url))) await kept.add(new Request(url, { cache: "no-cache" }));
+    if (isPage(name) || !(await cache.match(url))) await cache.add(new Request(url, { cache: "no-cache" }));
   }
 }
 
 async function thePage(request) {
-  const kept = await keptFiles();
+  const cache = await keptFiles();
   const page = registration.scope;
-  const fresh = fetch(request).then((answer) => {
-    if (answer.ok && nameOf(request.url) === "") kept.put(page, answer.clone());
+  const network = fetch(request).then((answer) => {
+    if (answer.ok && nameOf(request.url) === "") cache.put(page, answer.clone());
     return answer;
   });
-  const late = new Promise((_, stop) => setTimeout(() => stop(new Error("slow")), SLOW));
-  return Promise.race([fresh, late]).catch(
-    async () => (await kept.match(request.url.split(/[?#]/)[0])) ?? (await kept.match(page)) ?? fresh,
+  const timeout = new Promise((_, reject) => setTimeout(() => reject(new Error("slow")), SLOW));
+  return Promise.race([network, timeout]).catch(
+    async () => (await cache.match(request.url.split(/[?#]/)[0])) ?? (await cache.match(page)) ?? network,
   );
 }
 
 async function aFile(request) {
-  const kept = await keptFiles();
-  const found = await kept.match(request, { ignoreVary: true });
-  if (found) return found;
+  const cache = await keptFiles();
+  const match = await cache.match(request, { ignoreVary: true });
+  if (match) return match;
   const answer = await fetch(request);
-  if (answer.status === 200) await kept.put(request, answer.clone()).catch(() => {}); // no room: it is fetched again
+  if (answer.status === 200) await cache.put(request, answer.clone()).catch(() => {}); // without room: fetched again
   return answer;
 }
 
 async function dropOldest() {
-  const kept = await keptFiles();
-  const list = new URL("versions", registration.scope).href; // a name of the cache alone
-  const before = await kept.match(list).then((found) => found?.json() ?? []);
-  const versions = [{ version: SITE.version, names: SITE.names }, ...before].filter(
-    ({ version }, i, all) => all.findIndex((one) => one.version === version) === i,
+  const cache = await keptFiles();
+  const list = new URL("versions", registration.scope).href; // a name that only the cache uses
+  const formerVersions = await cache.match(list).then((response) => response?.json() ?? []);
+  const versions = [{ version: SITE.version, names: SITE.names }, ...formerVersions].filter(
+    ({ version }, i, entries) => entries.findIndex((entry) => entry.version === version) === i,
   );
-  const stays = new Set(versions.slice(0, 2).flatMap(({ names }) => names));
-  for (const { url } of await kept.keys()) {
+  const currentNames = new Set(versions.slice(0, 2).flatMap(({ names }) => names));
+  for (const { url } of await cache.keys()) {
     const name = nameOf(url);
-    if (name !== "" && name !== "versions" && !stays.has(name)) await kept.delete(url);
+    if (name !== "" && name !== "versions" && !currentNames.has(name)) await cache.delete(url);
   }
-  await kept.put(list, new Response(JSON.stringify(versions.slice(0, 2))));
+  await cache.put(list, new Response(JSON.stringify(versions.slice(0, 2))));
 }

@@ -9,11 +9,11 @@ export default function startShared(styles) {
   const style = document.createElement("style");
   style.textContent = styles;
   document.head.append(style);
-  const see = (lens) => createSee(lens, { face: "see", language: () => language, turned() {}, bar: 0 });
+  const makeSee = (lens) => createSee(lens, { face: "see", language: () => language, turned() {}, bar: 0 });
   defineLens(async (element) => {
     const { source } = await bringHeld(element);
     const trace = { id: "shared", title: model, picture: { id: "picture", title, credit, parts } };
-    return { source, trace, view, options: { ui: { height: "window" }, see } };
+    return { source, trace, view, options: { ui: { height: "window" }, see: makeSee } };
   });
   if (!tryAt) return;
   const link = Object.assign(document.createElement("a"), { href: tryAt, className: "try-yours", rel: "noopener" });

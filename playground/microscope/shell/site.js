@@ -29,7 +29,7 @@ const NEW_VERSION = "There is a new version of this page.";
 const LIVE = { camera: () => visit.live?.camera(), film: (file) => visit.live?.film(file) };
 const REAL_NAME = "dinov2-small"; // the network that knows photographs
 
-// What playground/ui/site wrote: {worker, opener, kernels, models_from: origins that models may come from, cards:
+// The data from playground/ui/site: {worker, opener, kernels, models_from: origins that models may come from, cards:
 // {model: …}, weights: {model: {file, bytes, digest, …}}, lessons: {page: see below}, offline: see createOffline}
 const SITE_SCRIPT = document.querySelector("script[data-site]");
 const site = JSON.parse(SITE_SCRIPT.dataset.site);
@@ -41,21 +41,21 @@ async function readFile(name, { signal } = {}) {
   return name.endsWith(".packed") ? unzipped(bytes) : bytes;
 }
 
-const able = canCompute();
-if (!able) site.weights = {};
-const lacks = able ? undefined : TOO_OLD;
-const { kept, networks, computing, ownModels } = computeHere(site, siteFile, pictureNamed);
-const mine = able ? ownModels((model) => choice.set({ model, chose: true })) : null;
-const models = mine && createModelDoor(async () => mine, choice);
+const isAble = canCompute();
+if (!isAble) site.weights = {};
+const reason = isAble ? undefined : TOO_OLD;
+const { kept: store, networks, computing, ownModels } = computeHere(site, siteFile, pictureNamed);
+const ownDoor = isAble ? ownModels((model) => choice.set({ model, chose: true })) : null;
+const models = ownDoor && createModelDoor(async () => ownDoor, choice);
 
-const nearer = createPreparedSource({
+const prepared = createPreparedSource({
   computing,
   models: networks,
-  isKept: kept.isKept,
+  isKept: store.isKept,
   preparedOf: ({ sample, model, detail, scale, cut }) =>
     scale === undefined && !cut && (sampleNamed(sample)?.prepared[`${model} ${detail ?? 1}`] ?? null),
   read: readFile,
-  without: lacks,
+  without: reason,
   knows: (model) => model in site.cards,
   pictureFile: async ({ picture }) =>
     createImageBitmap(new Blob([await readFile(sampleNamed(picture.sample).picture)])),
@@ -79,26 +79,32 @@ function whenLoaded(act) {
 }
 
 // Opens a model from another address, #model=https://…. Afterwards it is named after its file, and the address loses
-// it.
+// this part.
 function bringNamed() {
   const words = new URLSearchParams(location.hash.slice(1));
   const address = words.get("model");
   if (!/^https?:\/\//.test(address ?? "")) return;
   words.delete("model");
   history.replaceState(null, "", `#${words}`);
-  if (mine) whenLoaded(() => mine.bring(address, site.models_from ?? []));
+  if (ownDoor) whenLoaded(() => ownDoor.bring(address, site.models_from ?? []));
 }
 
-// The list of samples, and which network opens a person's own picture.
-async function catalogueFrom(listing) {
-  const real = networks[REAL_NAME];
-  const here = Boolean(real) && (await kept.isKept(REAL_NAME));
-  const usual = here || !networks.bundled ? REAL_NAME : "bundled";
-  const realModel = real && { model: REAL_NAME, title: real.title, here, may_fetch: true, megabytes: real.megabytes };
-  return { ...listing, own: { model: usual, detail: 1 }, real: realModel ?? null };
+// The list of samples, and the network that opens a person's own picture.
+async function catalogueFrom(list) {
+  const realEntry = networks[REAL_NAME];
+  const isRealHere = Boolean(realEntry) && (await store.isKept(REAL_NAME));
+  const usualModel = isRealHere || !networks.bundled ? REAL_NAME : "bundled";
+  const realModel = realEntry && {
+    model: REAL_NAME,
+    title: realEntry.title,
+    here: isRealHere,
+    may_fetch: true,
+    megabytes: realEntry.megabytes,
+  };
+  return { ...list, own: { model: usualModel, detail: 1 }, real: realModel ?? null };
 }
 
-function arrived(model) {
+function onModelArrived(model) {
   if (model !== REAL_NAME || !catalogue.real) return;
   catalogue.real.here = true;
   catalogue.own = { model, detail: 1 };
@@ -108,7 +114,7 @@ function arrived(model) {
 
 const places = { toolbar: document.getElementById("toolbar"), stage: document.getElementById("stage") };
 const lesson = document.getElementById("lesson");
-const foot = document.getElementById("foot");
+const footer = document.getElementById("foot");
 let count = 0;
 
 const pageAsked = () => {
@@ -116,12 +122,12 @@ const pageAsked = () => {
   return pageSays().pages.some(({ name }) => name === page) ? page : "microscope";
 };
 
-const wordsHere = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+const wordsInHash = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 
 let leaveWall = null;
-let leaveLesson = () => {}; // ends what is mounted of the lesson that was shown
-const linkHere = (to, words) =>
-  siteFile(`#${new URLSearchParams(to === "microscope" ? words : { page: to, ...words })}`);
+let leaveLesson = () => {}; // ends the lesson on show
+const linkHere = (pageName, words) =>
+  siteFile(`#${new URLSearchParams(pageName === "microscope" ? words : { page: pageName, ...words })}`);
 
 function draw(page) {
   const isLesson = page !== "microscope";
@@ -139,7 +145,7 @@ function draw(page) {
       pageSays().pages.find(({ name }) => name === page),
       {
         go: leadTo,
-        ...{ file: site.lessons[page], words: wordsHere(), read: readFile, fileAt: siteFile },
+        ...{ file: site.lessons[page], words: wordsInHash(), read: readFile, fileAt: siteFile },
         chose: (words) =>
           history.replaceState(null, "", `#${new URLSearchParams({ page, ...choice.words(), ...words })}`),
       },
@@ -148,7 +154,7 @@ function draw(page) {
     data: { page, arrived: count, answer: null, run: null },
     parentElement: places.toolbar,
     setStateValue() {},
-    setTriggerValue: (_, { page: to, words }) => leadTo(to, words),
+    setTriggerValue: (_, { page: pageName, words }) => leadTo(pageName, words),
     more: {
       kept: STAYS_HERE,
       live: Object.keys(networks).length ? LIVE : null,
@@ -159,12 +165,12 @@ function draw(page) {
   });
 }
 
-// The chosen model if it is here; else one that is here.
+// The chosen model if it is in this browser; else another one that is.
 visit.modelForLive = async (model) => {
-  const can = async (name) => networks[name] && (!networks[name].asked || (await kept.isKept(name)));
-  if (await can(model)) return model;
-  for (const name of Object.keys(networks)) if (await can(name)) return name;
-  return Object.keys(networks)[0]; // its source reports which files must be fetched first
+  const isAvailable = async (name) => networks[name] && (!networks[name].asked || (await store.isKept(name)));
+  if (await isAvailable(model)) return model;
+  for (const name of Object.keys(networks)) if (await isAvailable(name)) return name;
+  return Object.keys(networks)[0]; // its source reports the files to fetch first
 };
 
 function leadTo(page, words = {}) {
@@ -182,16 +188,18 @@ window.addEventListener("popstate", () => {
 
 async function keepForOffline() {
   if (!("serviceWorker" in navigator) || !site.offline) return;
-  const had = navigator.serviceWorker.controller;
+  const hadController = navigator.serviceWorker.controller;
   navigator.serviceWorker.addEventListener("controllerchange", () => {
-    if (had) notify(NEW_VERSION, { action: { label: "load it", act: () => location.reload() } });
+    if (hadController) notify(NEW_VERSION, { action: { label: "load it", act: () => location.reload() } });
   });
-  const taken = new Promise((go) => navigator.serviceWorker.addEventListener("controllerchange", go, { once: true }));
+  const controllerChange = new Promise((resolve) =>
+    navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true }),
+  );
   const registered = await navigator.serviceWorker.register(siteFile("sw.js")).catch(() => null);
-  await kept.dropOld().catch(() => {});
-  if (!registered) return; // without it, each visit needs the internet
-  if (!navigator.serviceWorker.controller || registered.installing || registered.waiting) await taken;
-  createOffline(site.offline, { kept, networks, siteFile }).begin(foot, foot.querySelector("button"));
+  await store.dropOld().catch(() => {});
+  if (!registered) return; // without a service worker, each visit needs the internet
+  if (!navigator.serviceWorker.controller || registered.installing || registered.waiting) await controllerChange;
+  createOffline(site.offline, { kept: store, networks, siteFile }).begin(footer, footer.querySelector("button"));
 }
 
 // An address with the app's parameters after a ? opens here as in the app.
@@ -211,47 +219,58 @@ bringNamed();
 writeBehindHash();
 answerHere(
   createPageAnswers({
-    ...{ models: networks, kept, catalogueFrom, arrived },
-    ...{ read: readFile, wall: site.moments, without: lacks },
+    ...{ models: networks, kept: store, catalogueFrom, arrived: onModelArrived },
+    ...{ read: readFile, wall: site.moments, without: reason },
   }),
   siteRoot,
 );
-askNearer(nearer);
-mountStage({ parentElement: places.stage, below: foot.offsetHeight + 3 }); // and the gap above it
+askNearer(prepared);
+mountStage({ parentElement: places.stage, below: footer.offsetHeight + 3 }); // and the gap above it
 draw(pageAsked());
-choice.follow((_, how) => how.quietly || pageNow().name === "microscope" || leadTo("microscope", choice.words()));
+choice.follow(
+  (_, options) => options.quietly || pageNow().name === "microscope" || leadTo("microscope", choice.words()),
+);
 whenLoaded(() => setTimeout(keepForOffline));
 
 // A lesson's page without a server: its steps, one at a time, and how to get the app, which has the whole lesson.
-//
-// The file of a lesson (playground/ui/site/__init__.py): {settings: {name: {default, options, pattern}}, scripts,
-// plotly, model: that it looks through, steps: [{name, title, beyond, own: see lessons/lesson.py, file: of parts}]}.
+// // The file of a lesson (playground/ui/site/__init__.py): {settings: {name: {default, options, pattern}}, scripts,
+// plotly, model: of its numbers, steps: [{name, title, beyond, own: see lessons/lesson.py, file: of parts}]}.
 // lessons/host.js, which `host` names, plays the parts.
 
-// `file`: of the lesson; `words`: what the address says of it; `chose(words)`; `read(name)` gives a
-// promise of a file's bytes, and `fileAt(name)` says where it lies.
+// `file`: of the lesson; `words`: of the address; `chose(words)`: called after a choice; `read(name)`: a promise of a
+// file's bytes; `fileAt(name)`: its address.
 export function showLesson(box, { name, title, about }, { go, file, words, chose, read, fileAt }) {
   leaveLesson();
-  const stop = new AbortController();
-  leaveLesson = () => stop.abort();
-  const [heading, what, how] = ["h1", "p", "p"].map((tag) => document.createElement(tag));
+  const controller = new AbortController();
+  leaveLesson = () => controller.abort();
+  const [heading, description, appLine] = ["h1", "p", "p"].map((tag) => document.createElement(tag));
   sayMath(heading, title);
-  what.innerHTML = markedWords(about ?? "");
-  const typed = document.createElement("code");
-  typed.textContent = pageSays().app.command;
-  how.append("The app has this lesson whole: ", typed, ` ${pageSays().app.where}.`);
+  description.innerHTML = markedWords(about ?? "");
+  const command = document.createElement("code");
+  command.textContent = pageSays().app.command;
+  appLine.append("The app has this lesson whole: ", command, ` ${pageSays().app.where}.`);
   const back = buttonOf("wide", "Back to the microscope", () => go("microscope"));
   const place = document.createElement("div");
   box.dataset.page = name;
-  box.replaceChildren(heading, what, place, how, back);
-  const failed = (error) => {
-    if (!stop.signal.aborted) place.textContent = error.says ?? "The lesson did not come: open this page again.";
+  box.replaceChildren(heading, description, place, appLine, back);
+  const showFailure = (error) => {
+    if (!controller.signal.aborted) place.textContent = error.says ?? "The lesson did not come: open this page again.";
   };
-  const readJson = (one) =>
-    read(one, { signal: stop.signal }).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
+  const readJson = (address) =>
+    read(address, { signal: controller.signal }).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
   readJson(file)
-    .then((record) => beginLesson(place, record, { words, chose, read, readJson, fileAt, failed, left: stop.signal }))
-    .catch(failed);
+    .then((record) =>
+      beginLesson(place, record, {
+        words,
+        chose,
+        read,
+        readJson,
+        fileAt,
+        failed: showFailure,
+        left: controller.signal,
+      }),
+    )
+    .catch(showFailure);
 }
 
 function buttonOf(kind, words, act) {
@@ -261,83 +280,95 @@ function buttonOf(kind, words, act) {
   return button;
 }
 
-// Somebody's own photograph, as lessons/subject.js wants it.
+// A person's own photograph as a subject for lessons/subject.js.
 async function photographOf(id, model, signal) {
-  const how = { signal };
-  // A pass through the lesson's model: plain, or with what `more` says of its scale and its cuts.
-  async function passed(more = {}) {
-    const trace = await nearer.open({ mine: id, model, ...more }, how);
+  const options = { signal };
+  // A pass through the lesson's model: plain, or with `cuts`, its scale and cuts.
+  async function runPass(cuts = {}) {
+    const trace = await prepared.open({ mine: id, model, ...cuts }, options);
     const layers = Array.from({ length: trace.layers }, (_, layer) => layer);
-    const bytes = await nearer.layers(trace, layers, how);
-    const features = () => Promise.all(layers.map((layer) => nearer.features(trace, layer, how)));
-    return { trace, bytes, pack: unpack(bytes), features, answer: () => nearer.answer(trace, how) };
+    const bytes = await prepared.layers(trace, layers, options);
+    const features = () => Promise.all(layers.map((layer) => prepared.features(trace, layer, options)));
+    return { trace, bytes, pack: unpack(bytes), features, answer: () => prepared.answer(trace, options) };
   }
-  const plain = await passed();
-  const { trace, pack, bytes } = plain;
-  const bitmap = await nearer.picture(trace);
+  const basePass = await runPass();
+  const { trace, pack, bytes } = basePass;
+  const bitmap = await prepared.picture(trace);
   const { width, height } = trace.private_picture;
   const gridOf = (native) => gridFor([width, height], native);
-  return { id: trace.id, words: `mine=${id}&model=${model}`, pack, bytes, bitmap, gridFor: gridOf, plain, passed };
+  return {
+    id: trace.id,
+    words: `mine=${id}&model=${model}`,
+    pack,
+    bytes,
+    bitmap,
+    gridFor: gridOf,
+    plain: basePass,
+    passed: runPass,
+  };
 }
 
 const ON_YOURS = "This is your photograph: its numbers are computed in this browser.";
 const OF_SAMPLE = "These numbers are of a sample, not of your photograph.";
 
-function beginLesson(place, record, { words, chose, read, readJson, fileAt, failed, left }) {
+function beginLesson(place, record, { words, chose, read, readJson, fileAt, failed, left: signal }) {
   const tabs = document.createElement("nav");
   tabs.className = "lesson-steps";
   const body = document.createElement("div");
   const { settings, defaults, options } = settingsOf(record.settings, words);
   const lesson = { ...record, settings, defaults, options, read, fileAt, plotly: () => plotlyOf(record, fileAt) };
   let playing = null; // the step on view: {step, parts, end}
-  let coming = null; // a promise of the person's own photograph
-  // {subject, line: whose numbers the step shows}: where somebody has chosen a photograph of theirs.
-  async function ofWhom({ own }) {
+  let photographPromise = null; // a promise of the person's own photograph
+  // {subject, line: whose numbers the step shows}, if a person has chosen an own photograph.
+  async function subjectFor({ own }) {
     if (own === null || !isOwn(words.mine)) return { subject: null, line: "" };
     if (!own) return { subject: null, line: OF_SAMPLE };
-    coming ??= photographOf(words.mine, record.model, left);
+    photographPromise ??= photographOf(words.mine, record.model, signal);
     try {
-      return { subject: await coming, line: ON_YOURS };
+      return { subject: await photographPromise, line: ON_YOURS };
     } catch (error) {
-      coming = null; // the next step tries again
+      photographPromise = null; // the next step tries again
       return { subject: null, line: `${OF_SAMPLE} ${error.says ?? ""}`.trim() };
     }
   }
   lesson.set = (changes) => {
     Object.assign(settings, changes);
-    playing.parts?.draw(); // also the part that told it, which waits to hear it
+    playing.parts?.draw(); // also the part that reported it, which waits for this
     chose({ step: playing.step.name, ...changedOf(record.settings, settings) });
   };
-  const go = async (step) => {
+  const goToStep = async (step) => {
     playing?.end();
-    const stop = new AbortController();
-    const play = { step, parts: null, end: () => [play.parts?.end(), stop.abort()] };
-    playing = play;
+    const controller = new AbortController();
+    const player = { step, parts: null, end: () => [player.parts?.end(), controller.abort()] };
+    playing = player;
     for (const button of tabs.children)
       button.setAttribute("aria-current", button.dataset.step === step.name ? "step" : "false");
-    const all = [import(fileAt(record.host)), readJson(step.file), ofWhom(step)];
-    const [{ default: playParts }, parts, { subject, line }] = await Promise.all(all);
-    if (playing !== play || left.aborted) return;
-    const [whose, list] = ["p", "div"].map((tag) => document.createElement(tag));
-    whose.className = "lesson-whose";
-    whose.innerHTML = markedWords(line);
+    const promises = [import(fileAt(record.host)), readJson(step.file), subjectFor(step)];
+    const [{ default: playParts }, parts, { subject, line }] = await Promise.all(promises);
+    if (playing !== player || signal.aborted) return;
+    const [ownerLine, list] = ["p", "div"].map((tag) => document.createElement(tag));
+    ownerLine.className = "lesson-whose";
+    ownerLine.innerHTML = markedWords(line);
     const context = { ...lesson, subject, stays: OF_SAMPLE };
-    play.parts = playParts(list, parts, context, stop.signal);
-    body.replaceChildren(...(line ? [whose] : []), list, ...afterParts(step));
-    play.parts.draw();
+    player.parts = playParts(list, parts, context, controller.signal);
+    body.replaceChildren(...(line ? [ownerLine] : []), list, ...afterParts(step));
+    player.parts.draw();
   };
   const choose = (step) => {
-    go(step).catch(failed);
+    goToStep(step).catch(failed);
     chose({ step: step.name, ...changedOf(record.settings, settings) });
   };
   const { steps } = record;
   function afterParts(step) {
-    const beyond = document.createElement("p");
-    beyond.className = "lesson-beyond";
-    beyond.textContent = step.beyond ?? "";
-    const next = steps[steps.indexOf(step) + 1];
-    const lead = () => [choose(next), scrollTo(0, 0)];
-    return [...(step.beyond ? [beyond] : []), ...(next ? [buttonOf("lesson-next", `Next: ${next.title}`, lead)] : [])];
+    const outsideLine = document.createElement("p");
+    outsideLine.className = "lesson-beyond";
+    outsideLine.textContent = step.beyond ?? "";
+    const nextStep = steps[steps.indexOf(step) + 1];
+    const lead = () => [choose(nextStep), scrollTo(0, 0)];
+    return [
+      ...(step.beyond ? [outsideLine] : []),
+      ...(nextStep ? [buttonOf("lesson-next", `Next: ${nextStep.title}`, lead)] : []),
+    ];
   }
   for (const step of record.steps) {
     const button = buttonOf("lesson-step", step.title, () => choose(step));
@@ -346,18 +377,18 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
   }
   if (steps.length > 1) place.replaceChildren(tabs, body);
   else place.replaceChildren(body);
-  left.addEventListener("abort", () => playing?.end());
-  go(steps.find(({ name }) => name === words.step) ?? steps[0]).catch(failed);
+  signal.addEventListener("abort", () => playing?.end());
+  goToStep(steps.find(({ name }) => name === words.step) ?? steps[0]).catch(failed);
 }
 
 // Each setting's value in the address if it is an option, else its default.
 function settingsOf(declared, words) {
   const [settings, defaults, options] = [{}, {}, {}];
   for (const [name, setting] of Object.entries(declared)) {
-    const { default: begins, options: there, pattern } = setting;
-    [defaults[name], options[name]] = [begins, there];
-    const known = there.some(([text]) => text === words[name]) || (pattern && isWritten(pattern, words[name]));
-    settings[name] = known ? words[name] : begins;
+    const { default: initial, options: choices, pattern } = setting;
+    [defaults[name], options[name]] = [initial, choices];
+    const isKnown = choices.some(([text]) => text === words[name]) || (pattern && isWritten(pattern, words[name]));
+    settings[name] = isKnown ? words[name] : initial;
   }
   return { settings, defaults, options };
 }
@@ -365,8 +396,8 @@ function settingsOf(declared, words) {
 const isWritten = (pattern, word) => word !== undefined && new RegExp(`^(?:${pattern})$`).test(word);
 
 function changedOf(defaults, settings) {
-  const changed = Object.entries(settings).filter(([name, text]) => defaults[name].default !== text);
-  return Object.fromEntries(changed);
+  const changedEntries = Object.entries(settings).filter(([name, text]) => defaults[name].default !== text);
+  return Object.fromEntries(changedEntries);
 }
 
 // Loads Plotly for the first chart. Plotly would insert styles, which the page's policy forbids; it does not if
@@ -375,13 +406,13 @@ let comingPlotly = null;
 
 function plotlyOf({ plotly: { file, styles } }, fileAt) {
   comingPlotly ??= new Promise((resolve, reject) => {
-    const instead = styles.map((id) =>
+    const stylesheets = styles.map((id) =>
       Object.assign(document.createElement("template"), { id, className: "no-inline-styles" }),
     );
     const script = Object.assign(document.createElement("script"), { src: fileAt(file) });
     script.addEventListener("load", () => resolve(globalThis.Plotly));
     script.addEventListener("error", () => reject(new Error(file)));
-    document.head.append(...instead, script);
+    document.head.append(...stylesheets, script);
   });
   return comingPlotly;
 }

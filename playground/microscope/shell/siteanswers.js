@@ -12,12 +12,12 @@ import { createModelDoor, ownModelsWithin } from "./ownmodels.js";
 import { toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
-const SMALL_SIDE = 96; // pixels of a small picture: two to a point
+const SMALL_SIDE = 96; // pixels of a thumbnail: two for each point
 const MOST_PIXELS = 120e6; // of a picture; more would fill the memory of a phone
 const LEAST_SIDE = 8; // pixels, as in Python (playground/pictures/decoding.py)
-const SIDES = "A picture's sides may be from 8 to 20,000 pixels"; // Python's own sentence
+const SIDES = "A picture's sides may be from 8 to 20,000 pixels"; // the sentence of Python
 const LARGER = "crop or resize it.";
-const OPENING_TIME = 20_000; // ms; a file may be made so that decoding it never ends
+const OPENING_TIME = 20_000; // ms: hostile files may never finish decoding
 const UNREADABLE =
   "This browser can't open that file as a picture. JPEG, PNG, WebP, AVIF and GIF work everywhere; HEIC and TIFF only " +
   "in some browsers.";
@@ -25,81 +25,92 @@ const UNREADABLE =
 const SLOW_FILE = "This browser takes too long to open that file.";
 const SAMPLES_ALONE = "This page was written without a network, and shows its samples alone.";
 
-const answered = (body, status = 200) =>
+const jsonResponse = (body, status = 200) =>
   new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
-const sorry = (says, status = 400) => answered({ says }, status);
+const refuse = (sentence, status = 400) => jsonResponse({ says: sentence }, status);
 
-// `models`: as httpsource.js has them, each with {good_for, licence, suits} for its card; `kept`: see below;
-// `catalogueFrom(found)` completes the list of samples; `arrived(model)` is told when one is here; `without` is
-// said where there is none; `wall` is the file of the wall of moments.
-export function createPageAnswers({ models, kept, catalogueFrom, arrived, read, wall, without = SAMPLES_ALONE }) {
-  const readJson = (name, asked) => read(name, asked).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
+// `models`: as in httpsource.js, each with {good_for, licence, suits} for its card; `kept`: see below;
+// `catalogueFrom(list)` completes the list of samples; `arrived(model)` is called when one has arrived; `without`: the
+// sentence about missing models; `wall`: the file of the wall of moments.
+export function createPageAnswers({
+  models,
+  kept: store,
+  catalogueFrom,
+  arrived: onModelArrived,
+  read,
+  wall,
+  without: missingWords = SAMPLES_ALONE,
+}) {
+  const readJson = (name, options) => read(name, options).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
   const routes = {
     "api/models": async () => {
       const cards = Object.entries(models).map(
         async ([name, { title, good_for, licence, suits, megabytes, assumed }]) => {
-          const here = await kept.isKept(name);
-          return { name, title, good_for, licence, suits, megabytes, assumed, here, quick: false };
+          const isLocal = await store.isKept(name);
+          return { name, title, good_for, licence, suits, megabytes, assumed, here: isLocal, quick: false };
         },
       );
-      return answered({ open: false, cards: await Promise.all(cards) });
+      return jsonResponse({ open: false, cards: await Promise.all(cards) });
     },
     "api/fetching": async (words, { method }) => {
       const model = words.get("model");
-      if (!models[model]) return sorry("This page has no such model.", 404);
-      if (method === "DELETE") return answered([kept.end(model)]);
-      const told = method === "POST" ? kept.begin(model) : kept.state(model);
-      if (!told) return sorry("It is not on its way.", 404);
-      if (told.arrived) arrived(model);
-      return answered(told);
+      if (!models[model]) return refuse("This page has no such model.", 404);
+      if (method === "DELETE") return jsonResponse([store.end(model)]);
+      const progress = method === "POST" ? store.begin(model) : store.state(model);
+      if (!progress) return refuse("It is not on its way.", 404);
+      if (progress.arrived) onModelArrived(model);
+      return jsonResponse(progress);
     },
-    "api/moments": async (_, asked) => answered(await readJson(wall, asked)),
+    "api/moments": async (_, options) => jsonResponse(await readJson(wall, options)),
     "api/pictures": async (_, { method, body, headers }) => {
-      if (method === "DELETE") return answered({});
-      if (!Object.keys(models).length) return sorry(without);
-      const opened = openHere(body, decodeURIComponent(headers["X-Playground-Name"] ?? "a picture"));
-      return Promise.race([opened, new Promise((go) => setTimeout(() => go(sorry(SLOW_FILE, 415)), OPENING_TIME))]);
+      if (method === "DELETE") return jsonResponse({});
+      if (!Object.keys(models).length) return refuse(missingWords);
+      const answer = openHere(body, decodeURIComponent(headers["X-Playground-Name"] ?? "a picture"));
+      return Promise.race([
+        answer,
+        new Promise((resolve) => setTimeout(() => resolve(refuse(SLOW_FILE, 415)), OPENING_TIME)),
+      ]);
     },
   };
 
-  return (path, asked) => {
+  return (path, options) => {
     const [name, query] = path.split("?");
-    if (routes[name]) return routes[name](new URLSearchParams(query), asked);
-    if (name.split("/")[0] === "api") return Promise.resolve(sorry("This page has no server that could answer.", 404));
-    return readJson(name, asked).then(async (found) => answered(await catalogueFrom(found)));
+    if (routes[name]) return routes[name](new URLSearchParams(query), options);
+    if (name.split("/")[0] === "api") return Promise.resolve(refuse("This page has no server that could answer.", 404));
+    return readJson(name, options).then(async (list) => jsonResponse(await catalogueFrom(list)));
   };
 }
 
 async function openHere(blob, name) {
-  const claimed = await sizeClaimed(blob);
-  if (!claimed) return sorry(UNREADABLE, 415);
-  if (Math.min(...claimed) < LEAST_SIDE)
-    return sorry(`${SIDES}, and this one is ${claimed.join(" × ")}: ${LARGER}`, 415);
-  const pixels = claimed[0] * claimed[1];
+  const claimedSize = await sizeClaimed(blob);
+  if (!claimedSize) return refuse(UNREADABLE, 415);
+  if (Math.min(...claimedSize) < LEAST_SIDE)
+    return refuse(`${SIDES}, and this one is ${claimedSize.join(" × ")}: ${LARGER}`, 415);
+  const pixels = claimedSize[0] * claimedSize[1];
   if (pixels > MOST_PIXELS)
-    return sorry(`The picture has ${Math.round(pixels / 1e6)} million pixels: make it smaller first.`, 413);
+    return refuse(`The picture has ${Math.round(pixels / 1e6)} million pixels: make it smaller first.`, 413);
   const bitmap = await toBitmap(blob).catch(() => null);
-  if (!bitmap) return sorry(UNREADABLE, 415);
+  if (!bitmap) return refuse(UNREADABLE, 415);
   const { width, height } = bitmap;
   const thumb = await smallPicture(bitmap);
   bitmap.close();
-  return answered({ id: await idOf(blob), title: name, thumb, width, height });
+  return jsonResponse({ id: await idOf(blob), title: name, thumb, width, height });
 }
 
 // [width, height] from the picture's header, read before decoding because a small file may claim more pixels than
 // memory holds; null if it has no such header.
 async function sizeClaimed(blob) {
   const image = new Image();
-  const src = URL.createObjectURL(blob.slice(0, blob.size, "image/jpeg")); // told by its bytes
-  const size = new Promise((found) => {
-    image.onload = () => found(image.naturalWidth ? [image.naturalWidth, image.naturalHeight] : null);
-    image.onerror = () => found(null);
+  const src = URL.createObjectURL(blob.slice(0, blob.size, "image/jpeg")); // the browser finds the format by its bytes
+  const size = new Promise((resolve) => {
+    image.onload = () => resolve(image.naturalWidth ? [image.naturalWidth, image.naturalHeight] : null);
+    image.onerror = () => resolve(null);
   });
   image.src = src;
   return size.finally(() => URL.revokeObjectURL(src));
 }
 
-// An id that is the same for the same file.
+// An id that is equal for equal files.
 async function idOf(blob) {
   const digest = await globalThis.crypto?.subtle?.digest("SHA-256", await blob.arrayBuffer());
   return hexOf(digest ?? crypto.getRandomValues(new Uint8Array(8)).buffer).slice(0, 16);
@@ -124,51 +135,60 @@ const ENGINE = "api/engine";
 const WOULD_TRAVEL = "This is computed by the server: your photograph would travel to it.";
 const COMPUTED_HERE = ["open", "layers", "picture", "features", "flows", "rollout", "whole", "moved", "names"];
 
-// `models`: names of those that this browser can run.
+// `models`: names of the models that this browser can run.
 export function computeOwnHere(models) {
-  const mayGo = new Set(); // photographs that may travel
-  let coming = null;
-  const begun = () => {
-    coming ??= begin();
-    coming.catch(() => {
-      coming = null; // the next request tries again
+  const allowedIds = new Set(); // photographs that may be sent
+  let startPromise = null;
+  const started = () => {
+    startPromise ??= begin();
+    startPromise.catch(() => {
+      startPromise = null; // the next request tries again
     });
-    return coming;
+    return startPromise;
   };
 
   async function begin() {
-    const told = await (await ask(ENGINE)).json();
-    const here = computeHere(told, addressOf, ({ mine, sample }) => (mine ? ownPicture(mine) : samplePicture(sample)));
-    const { kept, networks, computing } = here;
-    const own = here.ownModels((model) => choice.set({ model, chose: true }));
-    const source = createPreparedSource({ computing, models: networks, isKept: kept.isKept, preparedOf: () => null });
-    const arrived = (model) => {
+    const engine = await (await ask(ENGINE)).json();
+    const here = computeHere(engine, addressOf, ({ mine, sample }) =>
+      mine ? ownPicture(mine) : samplePicture(sample),
+    );
+    const { kept: store, networks, computing } = here;
+    const ownModels = here.ownModels((model) => choice.set({ model, chose: true }));
+    const source = createPreparedSource({ computing, models: networks, isKept: store.isKept, preparedOf: () => null });
+    const onModelArrived = (model) => {
       catalogue.own = { model, detail: 1 };
     };
-    const answers = createPageAnswers({ models: networks, kept, arrived });
-    const small = Object.keys(networks).find((name) => !networks[name].asked);
-    if (small && !(await kept.isKept(catalogue.own.model))) catalogue.own = { model: small, detail: 1 };
-    brought = own.kept;
-    return { source, answers, own };
+    const answers = createPageAnswers({ models: networks, kept: store, arrived: onModelArrived });
+    const smallModel = Object.keys(networks).find((name) => !networks[name].asked);
+    if (smallModel && !(await store.isKept(catalogue.own.model))) catalogue.own = { model: smallModel, detail: 1 };
+    openedModels = ownModels.kept;
+    return { source, answers, own: ownModels };
   }
-  let brought = new Map(); // models that this person has opened from files
-  visit.models = createModelDoor(async () => (await begun()).own, choice);
+  let openedModels = new Map(); // models that this person has opened from files
+  visit.models = createModelDoor(async () => (await started()).own, choice);
 
-  const isOurs = (path, { method, travels }) =>
-    (path === "api/pictures" && method === "POST" && !travels) ||
+  const isOurs = (path, { method, travels: goesToServer }) =>
+    (path === "api/pictures" && method === "POST" && !goesToServer) ||
     (path.startsWith("api/fetching?") && models.includes(new URLSearchParams(path.split("?")[1]).get("model")));
-  answerHere((path, asked) => (isOurs(path, asked) ? begun().then(({ answers }) => answers(path, asked)) : null));
+  answerHere((path, request) =>
+    isOurs(path, request) ? started().then(({ answers }) => answers(path, request)) : null,
+  );
 
-  const late =
+  const afterStart =
     (name) =>
-    async (...asked) =>
-      (await begun()).source[name](...asked);
-  const has = (what) => brought.has(what.model) || (Boolean((what.words ?? what).mine) && models.includes(what.model));
-  askNearer({ has, ...Object.fromEntries(COMPUTED_HERE.map((name) => [name, late(name)])), beginWith: async () => {} });
+    async (...args) =>
+      (await started()).source[name](...args);
+  const isComputedHere = (trace) =>
+    openedModels.has(trace.model) || (Boolean((trace.words ?? trace).mine) && models.includes(trace.model));
+  askNearer({
+    has: isComputedHere,
+    ...Object.fromEntries(COMPUTED_HERE.map((name) => [name, afterStart(name)])),
+    beginWith: async () => {},
+  });
 
   ownPictures.mayTravel = async (id) => {
-    if (!mayGo.has(id) && (await asksWhetherItMay())) mayGo.add(id);
-    return mayGo.has(id);
+    if (!allowedIds.has(id) && (await asksWhetherItMay())) allowedIds.add(id);
+    return allowedIds.has(id);
   };
 }
 
@@ -183,56 +203,56 @@ async function samplePicture(name) {
 }
 
 const asksWhetherItMay = () =>
-  new Promise((go) => {
-    const action = { label: "Send it", act: () => go(true) };
-    notify(WOULD_TRAVEL, { action, closed: () => go(false) });
+  new Promise((resolve) => {
+    const action = { label: "Send it", act: () => resolve(true) };
+    notify(WOULD_TRAVEL, { action, closed: () => resolve(false) });
   });
 
 // Networks in this browser: their weights, and a source that uses a worker.
 
 // Caches weights in this browser. They are downloaded in pieces that are stored one by one, so that an interruption
-// loses little: the rest is requested as a range if the host supports that. File names contain digests, so a cached
-// file is never of another version.
+// loses little: the remaining bytes are requested as a range if the host supports that. File names contain digests, so
+// a cached file is never of another version.
 
 const WEIGHTS = "attention-playground-weights"; // of the browser's cache storage
 const PIECE = 2 ** 21; // bytes
 const DAMAGED = "What came is not what was asked for: try again.";
 
-// `addressOf(file)` is where a file lies; files: {model: {file, bytes, digest: the first letters of its SHA-256}}
+// `addressOf(file)`: a file's address; files: {model: {file, bytes, digest: the first letters of its SHA-256}}
 export function createKeptWeights(files, addressOf) {
-  const held = new Map(); // file → its pieces, where the browser keeps nothing
-  const coming = new Map(); // model → {done: a promise, told: Set of listeners, stop, bytes}
+  const fallback = new Map(); // file → its pieces, if the browser stores nothing
+  const downloads = new Map(); // model → {done: a promise, told: Set of listeners, stop, bytes}
 
   const storage = () => globalThis.caches?.open(WEIGHTS).catch(() => null) ?? null;
   const keyOf = (file, piece) => `${addressOf(file)}?piece=${piece}`;
   const markOf = (file) => `${addressOf(file)}?whole`; // in the cache if the file is complete and verified
-  const whole = new Set(); // files that this page has verified
-  const brought = new Map(); // model → a Blob that a person has opened
+  const verifiedFiles = new Set(); // files that this page has verified
+  const openedModels = new Map(); // model → a Blob that a person has opened
 
   async function piecesOf(file) {
     const store = await storage();
-    if (!store) return held.get(file) ?? [];
+    if (!store) return fallback.get(file) ?? [];
     const pieces = [];
     for (;;) {
-      const found = await store.match(keyOf(file, pieces.length));
-      if (!found) return pieces;
-      pieces.push(new Uint8Array(await found.arrayBuffer()));
+      const stored = await store.match(keyOf(file, pieces.length));
+      if (!stored) return pieces;
+      pieces.push(new Uint8Array(await stored.arrayBuffer()));
     }
   }
 
-  async function keep(file, number, bytes) {
+  async function storePiece(file, number, bytes) {
     const store = await storage();
-    const kept = await store?.put(keyOf(file, number), new Response(bytes)).then(
+    const isStored = await store?.put(keyOf(file, number), new Response(bytes)).then(
       () => true,
       () => false, // no room
     );
-    if (kept) return;
-    held.set(file, [...(held.get(file) ?? []).slice(0, number), bytes]);
+    if (isStored) return;
+    fallback.set(file, [...(fallback.get(file) ?? []).slice(0, number), bytes]);
   }
 
-  async function drop(file) {
-    held.delete(file);
-    whole.delete(file);
+  async function removeFile(file) {
+    fallback.delete(file);
+    verifiedFiles.delete(file);
     const store = await storage();
     for (const { url } of (await store?.keys()) ?? [])
       if (url.startsWith(`${addressOf(file)}?`)) await store.delete(url);
@@ -240,99 +260,103 @@ export function createKeptWeights(files, addressOf) {
 
   const sizeOf = (pieces) => pieces.reduce((sum, { length }) => sum + length, 0);
 
-  async function bring(model, tell, signal) {
+  async function download(model, onProgress, signal) {
     const { file, bytes: total, digest } = files[model];
     const pieces = await piecesOf(file);
     let bytes = sizeOf(pieces);
-    tell(bytes);
+    onProgress(bytes);
     if (bytes < total) {
-      const how = { signal, headers: bytes ? { Range: `bytes=${bytes}-` } : {}, cache: "no-store" };
-      const response = await fetchFile(addressOf(file), how);
-      if (response.status !== 206) bytes = pieces.length = 0; // this host gives whole files only
+      const options = { signal, headers: bytes ? { Range: `bytes=${bytes}-` } : {}, cache: "no-store" };
+      const response = await fetchFile(addressOf(file), options);
+      if (response.status !== 206) bytes = pieces.length = 0; // this host sends only whole files
       for await (const piece of inPieces(response.body)) {
-        await keep(file, pieces.length, piece);
+        await storePiece(file, pieces.length, piece);
         pieces.push(piece);
         bytes += piece.length;
-        tell(bytes);
+        onProgress(bytes);
         signal?.throwIfAborted();
       }
     }
-    const all = new Uint8Array(total);
-    let at = 0;
-    const right = bytes === total && pieces.every((piece) => [all.set(piece, at), (at += piece.length)]);
-    if (right && (await isWhole(all, digest))) {
-      whole.add(file);
-      if (!held.has(file)) await (await storage())?.put(markOf(file), new Response("")).catch(() => {});
-      return all;
+    const joined = new Uint8Array(total);
+    let offset = 0;
+    const isComplete =
+      bytes === total && pieces.every((piece) => [joined.set(piece, offset), (offset += piece.length)]);
+    if (isComplete && (await isWhole(joined, digest))) {
+      verifiedFiles.add(file);
+      if (!fallback.has(file)) await (await storage())?.put(markOf(file), new Response("")).catch(() => {});
+      return joined;
     }
-    await drop(file);
+    await removeFile(file);
     throw Object.assign(new Error(DAMAGED), { says: DAMAGED });
   }
 
   return {
     // Holds weights that a person has opened; null releases them.
-    hold: (model, blob) => (blob ? brought.set(model, blob) : brought.delete(model)),
+    hold: (model, blob) => (blob ? openedModels.set(model, blob) : openedModels.delete(model)),
     async isKept(model) {
-      if (brought.has(model)) return true;
+      if (openedModels.has(model)) return true;
       const { file } = files[model];
-      if (!whole.has(file) && (await (await storage())?.match(markOf(file)))) whole.add(file);
-      return whole.has(file);
+      if (!verifiedFiles.has(file) && (await (await storage())?.match(markOf(file)))) verifiedFiles.add(file);
+      return verifiedFiles.has(file);
     },
-    // Reads weights from the cache, or downloads them. tell(bytes) reports progress.
-    read: async (model, { tell = () => {}, signal } = {}) =>
-      brought.has(model) ? new Uint8Array(await brought.get(model).arrayBuffer()) : bring(model, tell, signal),
+    // Reads weights from the cache, or downloads them. onProgress(bytes) reports progress.
+    read: async (model, { tell: onProgress = () => {}, signal } = {}) =>
+      openedModels.has(model)
+        ? new Uint8Array(await openedModels.get(model).arrayBuffer())
+        : download(model, onProgress, signal),
     // The state of a download, for the whole page: {bytes, total, arrived, over, trouble}
-    state: (model) => coming.get(model)?.told ?? null,
+    state: (model) => downloads.get(model)?.told ?? null,
     begin(model) {
-      const now = coming.get(model);
-      if (now && !now.told.trouble) return now.told;
-      const stop = new AbortController();
-      const told = { bytes: 0, total: files[model].bytes, arrived: false, over: false, trouble: null };
-      coming.set(model, { told, stop });
-      bring(model, (bytes) => Object.assign(told, { bytes }), stop.signal).then(
-        () => Object.assign(told, { arrived: true, over: true }),
-        ({ says }) => Object.assign(told, { over: true, trouble: says ?? "It did not arrive: try again." }),
+      const current = downloads.get(model);
+      if (current && !current.told.trouble) return current.told;
+      const controller = new AbortController();
+      const progress = { bytes: 0, total: files[model].bytes, arrived: false, over: false, trouble: null };
+      downloads.set(model, { told: progress, stop: controller });
+      download(model, (bytes) => Object.assign(progress, { bytes }), controller.signal).then(
+        () => Object.assign(progress, { arrived: true, over: true }),
+        ({ says: sentence }) =>
+          Object.assign(progress, { over: true, trouble: sentence ?? "It did not arrive: try again." }),
       );
-      return told;
+      return progress;
     },
     end(model) {
-      coming.get(model)?.stop.abort();
-      coming.delete(model);
+      downloads.get(model)?.stop.abort();
+      downloads.delete(model);
     },
     // Deletes files of other versions of this page.
     async dropOld() {
-      const named = Object.values(files).map(({ file }) => addressOf(file));
+      const currentAddresses = Object.values(files).map(({ file }) => addressOf(file));
       const store = await storage();
       for (const { url } of (await store?.keys()) ?? [])
-        if (!named.includes(url.split("?")[0])) await store.delete(url);
+        if (!currentAddresses.includes(url.split("?")[0])) await store.delete(url);
     },
   };
 }
 
 async function* inPieces(stream) {
   const reader = stream.getReader();
-  let room = new Uint8Array(PIECE);
-  let filled = 0;
+  let buffer = new Uint8Array(PIECE);
+  let bytesFilled = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    for (let from = 0; !done && from < value.length; ) {
-      const part = value.subarray(from, from + PIECE - filled);
-      room.set(part, filled);
-      filled += part.length;
-      from += part.length;
-      if (filled < PIECE) continue;
-      yield room;
-      [room, filled] = [new Uint8Array(PIECE), 0];
+    for (let start = 0; !done && start < value.length; ) {
+      const part = value.subarray(start, start + PIECE - bytesFilled);
+      buffer.set(part, bytesFilled);
+      bytesFilled += part.length;
+      start += part.length;
+      if (bytesFilled < PIECE) continue;
+      yield buffer;
+      [buffer, bytesFilled] = [new Uint8Array(PIECE), 0];
     }
     if (done) break;
   }
-  if (filled) yield room.slice(0, filled);
+  if (bytesFilled) yield buffer.slice(0, bytesFilled);
 }
 
 // A page without https has no digests.
 async function isWhole(bytes, digest) {
-  const found = await globalThis.crypto?.subtle?.digest("SHA-256", bytes);
-  return !found || hexOf(found).startsWith(digest);
+  const hash = await globalThis.crypto?.subtle?.digest("SHA-256", bytes);
+  return !hash || hexOf(hash).startsWith(digest);
 }
 
 export const hexOf = (buffer) =>
@@ -349,38 +373,38 @@ export const canCompute = () =>
     globalThis.WebAssembly?.validate(new Uint8Array([...SIMD, 11])) && globalThis.OffscreenCanvas && globalThis.Worker,
   );
 
-// told: {worker, opener: of models, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}}}, names of
-// files; `addressOf(name)` says where one lies; `pictureOf`: see workersource.js.
+// engine: {worker, opener: of models, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}}}, names of
+// files; `addressOf(name)`: a file's address; `pictureOf`: see workersource.js.
 export function computeHere({ worker, opener, kernels, cards, weights }, addressOf, pictureOf) {
-  const kept = createKeptWeights(weights, addressOf);
-  const shared = Boolean(globalThis.crossOriginIsolated);
+  const store = createKeptWeights(weights, addressOf);
+  const isShared = Boolean(globalThis.crossOriginIsolated);
   const computing = createWorkerSource({
     worker: lateWorker(() => new Worker(addressOf(worker), { type: "module" })),
     compiled: async () => {
       const bytes = new Uint8Array(await (await fetchFile(addressOf(kernels))).arrayBuffer());
-      return WebAssembly.compile(shared ? sharing(bytes) : bytes);
+      return WebAssembly.compile(isShared ? sharing(bytes) : bytes);
     },
-    shared,
+    shared: isShared,
     models: cards,
-    weightsOf: (name) => kept.read(name),
+    weightsOf: (name) => store.read(name),
     pictureOf,
   });
   const networks = Object.fromEntries(Object.keys(weights).map((name) => [name, { ...cards[name], ...weights[name] }]));
-  const ownModels = ownModelsWithin({ opener: addressOf(opener), cards, networks, kept, computing });
-  return { kept, networks, computing, ownModels };
+  const ownModels = ownModelsWithin({ opener: addressOf(opener), cards, networks, kept: store, computing });
+  return { kept: store, networks, computing, ownModels };
 }
 
-// A person's own picture, as workersource.js wants it.
+// A person's own picture for workersource.js.
 export async function ownPicture(id) {
   await ownPictures.read();
-  const own = ownPictures.list.find((one) => one.id === id);
-  if (!own?.blob)
+  const entry = ownPictures.list.find((item) => item.id === id);
+  if (!entry?.blob)
     throw Object.assign(new Error(id), { status: 404, says: "This browser does not have that photograph." });
-  const words = { title: own.title, credit: "", hint: "", start: undefined };
-  return { id, ...words, ...(await sizeOf(own)), file: async () => own.blob };
+  const words = { title: entry.title, credit: "", hint: "", start: undefined };
+  return { id, ...words, ...(await sizeOf(entry)), file: async () => entry.blob };
 }
 
-// The picture's size, stored when it was opened here; a picture that was opened by a server is decoded again.
+// The picture's size, stored when it was opened here; a picture that a server opened is decoded again.
 async function sizeOf({ blob, width, height }) {
   if (width) return { width, height };
   const bitmap = await toBitmap(blob);

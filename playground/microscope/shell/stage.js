@@ -16,21 +16,21 @@ import { greetOnce, keepScenes, keptScenes, ownPictures, takeScenesOfLink } from
 import { toBitmap } from "./readable.js";
 import { classOfStory, storyWay } from "./storyway.js";
 
-const HEIGHT = -53; // pixels: the window's height minus what stands above the microscope
+const HEIGHT = -53; // pixels: the window's height minus the page above the microscope
 const ON_ITS_WAY = "Your photograph is on its way";
 
-// The script for shared pages, which is put into them because they run without a server.
+// The script of shared pages, which contain it because they run without a server.
 const sharedScript = () => fetchFile(addressOf(pageSays().shared)).then((response) => response.text());
 
-const speaks = () => openFace().language;
+const languageNow = () => openFace().language;
 
-// An address of this page for other people; if only this machine reaches it, that of the repository, if there is one.
+// An address of this page for other people; if only this machine reaches it, the address of the repository, if any.
 function addressForOthers() {
-  const alone = /^(localhost|127\.|\[::1\]|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/.test(location.host);
-  return alone || location.protocol === "file:" ? (pageSays().repository ?? "") : addressOf("");
+  const isLocal = /^(localhost|127\.|\[::1\]|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/.test(location.host);
+  return isLocal || location.protocol === "file:" ? (pageSays().repository ?? "") : addressOf("");
 }
 
-// `below`: pixels that are needed beneath the microscope.
+// `below`: pixels that the page needs beneath the microscope.
 export function mountStage({ parentElement, below = 0 }) {
   const stage = parentElement.__stage;
   if (stage)
@@ -54,16 +54,16 @@ function beginStage(root, below) {
     advice,
     lens: null,
     before: null, // the trace that is shown
-    opened: null, // the view in which it opened
-    good: null, //   the choice that it belongs to
+    opened: null, // the trace's view at its opening
+    good: null, //   the choice of that trace
     opening: false, // whether anything was requested yet
     showing: false, // whether a request is running
-    coming: null, // the file of a photograph that is on its way
-    stop: new AbortController(), // of what is being opened
+    coming: null, // the file of a photograph on its way
+    stop: new AbortController(), // cancels the opening
     timer: 0,
     end: null,
   };
-  const left = new AbortController();
+  const controller = new AbortController();
   stage.lens = createLens(place, {
     source,
     ui: { height: HEIGHT - below, below },
@@ -71,7 +71,7 @@ function beginStage(root, below) {
       setView(view);
       writeAddress();
     },
-    failed,
+    failed: onFailure,
     allHere: () => shownTrace.complete(),
     opened: () => {
       stage.opened = stage.lens.view;
@@ -88,7 +88,7 @@ function beginStage(root, below) {
         shared: sharedScript,
         tryAt: addressForOthers,
         story: (parts, see) =>
-          createStory(parts, see, { language: speaks, way: storyWay(parts), klass: classOfStory(speaks) }),
+          createStory(parts, see, { language: languageNow, way: storyWay(parts), klass: classOfStory(languageNow) }),
       }),
   });
   const { see } = stage.lens;
@@ -106,10 +106,10 @@ function beginStage(root, below) {
     place: root,
     modelFor: (model) => visit.modelForLive(model),
     back: () => showChoice(stage, { view: {} }),
-    stageLeft: left.signal,
+    stageLeft: controller.signal,
   });
   visit.live = live;
-  const unfollow = choice.follow((_, how) => live.goesOn() || showChoice(stage, how));
+  const unfollow = choice.follow((_, options) => live.goesOn() || showChoice(stage, options));
   const unwatch = visit.follow(() => (stage.before ? showView(stage) : showChoice(stage, { view: viewNow() })));
   const unskip = leadToPicture(stage);
   const unwait = ownPictures.follow(() => waitForOwn(stage));
@@ -120,7 +120,7 @@ function beginStage(root, below) {
     unface();
     unwait();
     unskip();
-    left.abort();
+    controller.abort();
     stage.stop.abort();
     clearTimeout(stage.timer);
     visit.share = visit.picture = visit.lens = visit.live = null;
@@ -129,24 +129,24 @@ function beginStage(root, below) {
   return stage;
 }
 
-// `view`: shown as it is; without it the picture opens with its own. `instead`: whether it replaces a picture that
+// `view`: shown unchanged; without it the picture opens with its own. `instead`: whether it replaces a picture that
 // could not be shown, which was reported.
-export async function showChoice(stage, { view = null, instead = false } = {}) {
-  const chosen = choice.now;
-  if (!chosen.model) return;
+export async function showChoice(stage, { view = null, instead: isFallback = false } = {}) {
+  const choiceNow = choice.now;
+  if (!choiceNow.model) return;
   stage.opening = stage.showing = true;
   stage.stop.abort();
   clearTimeout(stage.timer);
   stage.stop = new AbortController();
   const { signal } = stage.stop;
   try {
-    const leftOut = await bringTraces(stage, chosen, view, signal);
-    stage.good = chosen;
-    if (leftOut?.length) notify(leftOutWords(leftOut));
-    else if (!instead) forgetNotice();
+    const ignoredWords = await bringTraces(stage, choiceNow, view, signal);
+    stage.good = choiceNow;
+    if (ignoredWords?.length) notify(leftOutWords(ignoredWords));
+    else if (!isFallback) forgetNotice();
     greetOnce(stage.lens);
   } catch (error) {
-    if (!signal.aborted) notShown(stage, chosen, error, view);
+    if (!signal.aborted) showTrouble(stage, choiceNow, error, view);
   } finally {
     if (stage.stop.signal === signal) stage.showing = false;
     waitForOwn(stage);
@@ -175,7 +175,7 @@ async function showComing(stage) {
   if (bitmap && stage.coming === file) stage.lens.expect(bitmap);
 }
 
-// Streamlit's link past everything ends before the toolbar; here it leads to the picture.
+// Streamlit's link past all other parts ends before the toolbar; here it leads to the picture.
 function leadToPicture({ lens }) {
   const skip = (event) => {
     if (!isWithin(event.target, SKIP)) return;
@@ -187,115 +187,116 @@ function leadToPicture({ lens }) {
   return () => document.removeEventListener("click", skip, { capture: true });
 }
 
-// Another view of the same picture, as an address says it.
+// Another view of the same picture, from the address.
 function showView(stage) {
   stage.lens.update({ view: { ...stage.before.opens, ...viewNow() } });
   stage.opened = stage.lens.view;
 }
 
-// Fetches the traces of a choice and shows them; `wantedView` is shown as it is. Returns [key, word] of the address's
+// Fetches the traces of a choice and shows them; `wantedView` is shown unchanged. Returns [key, word] of the address's
 // parts that could not be shown.
-export async function bringTraces(stage, wish, wantedView, signal) {
-  const { lens, before } = stage;
-  const words = tracesOf(wish);
-  const trace = withHint(await source.open(words.main, { signal }), wish);
-  const other = words.other && (await source.open(words.other, { signal }).catch((error) => without(error, signal)));
-  const turned = wantedView ? other && !wantedView.beside : Boolean(other) !== Boolean(stage.good?.beside);
-  // The person may change the view while traces are fetched: it is read again when they have come.
-  let [chosen, touched] = [null, false];
-  const opening = (state) => {
-    chosen = wantedView ?? viewFor(trace, before, chosenView(stage));
-    touched = !isUntouched(stage);
-    const opens = chosen && { ...trace.opens, ...chosen };
-    return turned ? besideFor(opens ?? state, Boolean(other)) : opens;
+export async function bringTraces(stage, wantedChoice, wantedView, signal) {
+  const { lens, before: formerTrace } = stage;
+  const words = tracesOf(wantedChoice);
+  const trace = withHint(await source.open(words.main, { signal }), wantedChoice);
+  const other =
+    words.other && (await source.open(words.other, { signal }).catch((error) => otherFailed(error, signal)));
+  const isCompareChanged = wantedView ? other && !wantedView.beside : Boolean(other) !== Boolean(stage.good?.beside);
+  // The person may change the view while traces are fetched: it is read again when they have arrived.
+  let [chosenParts, isTouched] = [null, false];
+  const openingView = (state) => {
+    chosenParts = wantedView ?? viewFor(trace, formerTrace, chosenView(stage));
+    isTouched = !isUntouched(stage);
+    const openingParts = chosenParts && { ...trace.opens, ...chosenParts };
+    return isCompareChanged ? besideFor(openingParts ?? state, Boolean(other)) : openingParts;
   };
-  let view = opening;
-  const place = new URLSearchParams(choice.words(wish)).toString();
-  const named = ["layer", "head", "query"].some((key) => key in (wantedView ?? {}));
-  const best = trace.private && !other && !named && trace.picture.id !== before?.picture.id;
+  let view = openingView;
+  const place = new URLSearchParams(choice.words(wantedChoice)).toString();
+  const isViewNamed = ["layer", "head", "query"].some((key) => key in (wantedView ?? {}));
+  const opensAtBest = trace.private && !other && !isViewNamed && trace.picture.id !== formerTrace?.picture.id;
   if (trace.first) {
-    const coarse = withHint(await source.open({ ...words.main, first: "yes" }, { signal }), wish);
-    if (!(await lens.show({ main: coarse, view, place, best }))) return;
-    stage.before = { ...coarse, chose: wish.chose };
-    if (chosen || !touched) stage.opened = lens.view;
+    const coarseTrace = withHint(await source.open({ ...words.main, first: "yes" }, { signal }), wantedChoice);
+    if (!(await lens.show({ main: coarseTrace, view, place, best: opensAtBest }))) return;
+    stage.before = { ...coarseTrace, chose: wantedChoice.chose };
+    if (chosenParts || !isTouched) stage.opened = lens.view;
     lens.wait(null);
     view = () => {
-      if (!isUntouched(stage)) [chosen, touched] = [null, true];
+      if (!isUntouched(stage)) [chosenParts, isTouched] = [null, true];
       return null;
     };
   }
   const main = trace.first ? { ...trace, words: { ...trace.words, finer: "yes" } } : trace;
-  if (!(await lens.show({ main, other, view, place, best: best && !trace.first }))) return;
-  advise(stage, trace, wish, before);
-  stage.before = { ...trace, chose: wish.chose };
-  if (chosen || !touched) stage.opened = lens.view;
-  setView(chosen ? pick(lens.view, Object.keys(chosen)) : touched ? lens.view : viewNow());
-  if (turned) setView({ ...viewNow(), beside: lens.view.beside });
+  if (!(await lens.show({ main, other, view, place, best: opensAtBest && !trace.first }))) return;
+  showAdvice(stage, trace, wantedChoice, formerTrace);
+  stage.before = { ...trace, chose: wantedChoice.chose };
+  if (chosenParts || !isTouched) stage.opened = lens.view;
+  setView(chosenParts ? pickKeys(lens.view, Object.keys(chosenParts)) : isTouched ? lens.view : viewNow());
+  if (isCompareChanged) setView({ ...viewNow(), beside: lens.view.beside });
   shownTrace.set(trace);
   writeAddress();
-  const compares = chosen && !trace.first; // a coarse grid has not all patches
-  return [...visit.leftOut.splice(0), ...(compares ? notTaken(wantedView, lens.view) : [])];
+  const isChecked = chosenParts && !trace.first; // a coarse grid lacks patches
+  return [...visit.leftOut.splice(0), ...(isChecked ? notTaken(wantedView, lens.view) : [])];
 }
 
-// Adds to a trace the hint what to look for in its sample.
+// Adds its sample's hint to a trace.
 const withHint = (trace, { sample }) => ({
   ...trace,
   picture: { ...trace.picture, hint: sampleNamed(sample)?.hint ?? "", parts: sampleNamed(sample)?.parts ?? [] },
 });
 
-// These keys as the lens has them: an address may hold invalid values.
-const pick = (view, keys) => Object.fromEntries(keys.map((key) => [key, view[key]]));
+// These keys with the lens's values: an address may hold invalid ones.
+const pickKeys = (view, keys) => Object.fromEntries(keys.map((key) => [key, view[key]]));
 
-// The view if the person has changed it. A view as the picture opened with does not belong in an address.
+// Whether the view is the one with which the picture opened. Such a view does not belong in an address.
 const chosenView = (stage) => (isUntouched(stage) ? viewNow() : stage.lens.view);
-const isUntouched = ({ lens, opened }) => !opened || viewText(lens.view) === viewText(opened);
+const isUntouched = ({ lens, opened: openedView }) => !openedView || viewText(lens.view) === viewText(openedView);
 // The view as text for comparison. A locked patch counts as a choice, the patch under the cursor does not.
 const viewText = (view) => JSON.stringify({ ...view, query: view.locked ? view.query : null });
 
 // Goes on without a comparison that failed.
-function without(error, signal) {
+function otherFailed(error, signal) {
   if (signal.aborted || passes(error)) throw error;
   notify(wordsOfTrouble(error));
   choice.set({ beside: null });
   return null;
 }
 
-// After a failed request: repeats it if the server was too busy. Else everything stays as it was, or, if nothing was
-// shown yet, the usual picture opens.
-function notShown(stage, chosen, error, view) {
+// After a failed request: repeats it if the server was too busy. Otherwise nothing changes, or, if nothing was shown
+// yet, the usual picture opens.
+function showTrouble(stage, failedChoice, error, view) {
   if (passes(error)) {
     notify(error.says);
     stage.timer = setTimeout(() => showChoice(stage, { view }), SERVER_AGAIN);
     return;
   }
   if (error.status === 410) return outdated();
-  const usually = { ...chosen, ...usual(chosen), beside: null, chose: false };
-  const fallback = stage.good ?? (chosen.model === usually.model ? null : usually);
+  const usualChoice = { ...failedChoice, ...usual(failedChoice), beside: null, chose: false };
+  const fallback = stage.good ?? (failedChoice.model === usualChoice.model ? null : usualChoice);
   notify(wordsOfTrouble(error), remedyFor(error));
-  const how = { instead: true };
-  if (fallback) choice.restore(fallback, how);
-  else if (chosen.mine || chosen.sample !== catalogue.samples[0].name)
-    choice.set({ sample: catalogue.samples[0].name, beside: null }, how);
+  const options = { instead: true };
+  if (fallback) choice.restore(fallback, options);
+  else if (failedChoice.mine || failedChoice.sample !== catalogue.samples[0].name)
+    choice.set({ sample: catalogue.samples[0].name, beside: null }, options);
 }
 
 const LONGEST_WORD = 40; // letters of an address that a sentence repeats
 
-function leftOutWords(leftOut) {
-  const words = leftOut.map(([key, word]) => `${key}=${String(word).slice(0, LONGEST_WORD)}`).join(" and ");
-  const number = leftOut.some(([key]) => key === "label") ? " A label is said by its number." : "";
+function leftOutWords(ignoredWords) {
+  const words = ignoredWords.map(([key, word]) => `${key}=${String(word).slice(0, LONGEST_WORD)}`).join(" and ");
+  const number = ignoredWords.some(([key]) => key === "label") ? " A label is said by its number." : "";
   return `The address asks for ${words}, which this page can't show: it is left out.${number}`;
 }
 
-// What to do about a model that could not be shown.
+// The notice's action for a model that could not be shown.
 function remedyFor({ body }) {
-  const { here, may_fetch: may, model, megabytes } = body?.missing ?? {};
-  if (here) return { action: { label: "open it", act: () => choice.set({ model }) } };
-  if (!may) return {};
+  const { here: isLocal, may_fetch: mayFetch, model, megabytes } = body?.missing ?? {};
+  if (isLocal) return { action: { label: "open it", act: () => choice.set({ model }) } };
+  if (!mayFetch) return {};
   const label = megabytes ? `fetch it (${megabytes} MB)` : "fetch it";
   return { action: { label, act: () => visit.fetch(model) } };
 }
 
-function failed(error) {
+function onFailure(error) {
   if (error.status === 410) outdated();
   else if (error.says) notify(error.says, remedyFor(error));
 }
@@ -305,21 +306,21 @@ function outdated() {
   notify("This page is older than the server.", { action: { label: "reload it", act: () => location.reload() } });
 }
 
-function advise(stage, trace, chosen, former) {
-  const kind = chosen.sample ? sampleNamed(chosen.sample)?.kind : "photograph";
-  const advice = adviceFor(trace, kind, chosen, former, catalogue.real);
-  const comes = stage.advice.hidden === Boolean(advice);
+function showAdvice(stage, trace, choiceNow, formerTrace) {
+  const kind = choiceNow.sample ? sampleNamed(choiceNow.sample)?.kind : "photograph";
+  const advice = adviceFor(trace, kind, choiceNow, formerTrace, catalogue.real);
+  const isChanged = stage.advice.hidden === Boolean(advice);
   stage.advice.hidden = !advice;
   stage.advice.replaceChildren();
-  if (comes) requestAnimationFrame(() => stage.lens.refresh()); // a line of its own takes height from the picture
+  if (isChanged) requestAnimationFrame(() => stage.lens.refresh()); // a line of its own takes height from the picture
   if (!advice) return;
   const button = document.createElement("button");
   button.textContent = advice.label;
   button.addEventListener("click", () => visit.fetch(advice.model));
-  const says = document.createElement("span");
-  says.textContent = `${advice.says} `;
-  button.title = advice.says; // where there is no room for both
-  stage.advice.append(says, button);
+  const sentence = document.createElement("span");
+  sentence.textContent = `${advice.says} `;
+  button.title = advice.says; // if there is no room for both
+  stage.advice.append(sentence, button);
 }
 
 function nextSample() {

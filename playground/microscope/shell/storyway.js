@@ -1,4 +1,4 @@
-// Connects the story to the address: it contains the scene, and Back leads to the former scene. Below: the lecturer's
+// Connects the story to the address, which contains the scene: Back leads to the former scene. Below: the lecturer's
 // class.
 
 import { createClassBar, drawClassBoard, keepClassBoard } from "../classroom/bar.js";
@@ -20,7 +20,7 @@ export const storyWay = ({ page }) => ({
   },
 
   lesson(name) {
-    const { title } = pageSays().pages.find((one) => one.name === name);
+    const { title } = pageSays().pages.find((page) => page.name === name);
     const words = new URLSearchParams(choice.words());
     const href = isBehindHash() ? `#page=${name}&${words}` : addressOf(`${name}?${words}`);
     return { title, href, go: () => visit.leave(name) };
@@ -56,14 +56,13 @@ export function beginStory() {
 }
 
 // The lecturer's class, one for the document: starts it, keeps it for a reload, and polls its state.
-//
-// The lecturer's link has the code and the secret behind its #, which no browser sends: #lecture=CODE.SECRET, and
+// // The lecturer's link has the code and the secret behind its #, which no browser sends: #lecture=CODE.SECRET, and
 // #lecture=new starts a class.
 
 const KEPT_CLASS = "attention-playground-class";
 const LECTURE = /(?:^#|&)lecture=(new|([A-Z]{5})\.([\w-]{20,64}))/;
 const OWN_PICTURE = /^api\/pictures\/([0-9a-f]{16})\.jpg$/;
-const EVERY = 300; // ms, between two answers: guesses come in by the hundred
+const EVERY = 300; // ms between two answers: guesses come in by the hundred
 
 const classHears = new Set();
 const lecture = { code: "", secret: "", now: null, says: "", shown: true, turn: 0, sent: "", may: {} };
@@ -91,28 +90,28 @@ function keptClass() {
 
 // The `klass` of story/story.js. `language()`: of its words; `command`: starts a server, for pages without one.
 export function lecturersClass({ language, command = "" }) {
-  const asLecturer = (path, { headers, ...how } = {}) =>
-    ask(path, { ...how, headers: { ...headers, "X-Playground-Lecturer": lecture.secret } }).then((answer) =>
+  const asLecturer = (path, { headers, ...options } = {}) =>
+    ask(path, { ...options, headers: { ...headers, "X-Playground-Lecturer": lecture.secret } }).then((answer) =>
       answer.json(),
     );
 
-  const whyNot = (error) => (error.says ? refusedWords(language(), error) : String(error));
+  const troubleWords = (error) => (error.says ? refusedWords(language(), error) : String(error));
 
   async function begin() {
-    if (command) return say(`${classWords(language(), "needsApp")} ${command}`);
+    if (command) return setStatus(`${classWords(language(), "needsApp")} ${command}`);
     try {
       const request = { method: "POST", body: JSON.stringify({ root: addressOf("") }) };
-      const { secret, ...now } = await ask("api/classes", request).then((answer) => answer.json());
-      open(now.code, secret, now);
+      const { secret, ...state } = await ask("api/classes", request).then((answer) => answer.json());
+      openClass(state.code, secret, state);
     } catch (error) {
-      say(whyNot(error));
+      setStatus(troubleWords(error));
     }
   }
 
-  function open(code, secret, state = null) {
+  function openClass(code, secret, state = null) {
     Object.assign(lecture, { code, secret, now: state, says: "", shown: !state?.asked, sent: "", may: {} });
     keepClass(`${code}.${secret}`);
-    listen();
+    followClass();
     tellOfClass();
   }
 
@@ -120,46 +119,46 @@ export function lecturersClass({ language, command = "" }) {
     lecture.turn++;
     Object.assign(lecture, { code: "", secret: "", now: null, sent: "", may: {} });
     keepClass("");
-    say(sentence);
+    setStatus(sentence);
   }
 
-  function say(sentence) {
+  function setStatus(sentence) {
     lecture.says = sentence;
     tellOfClass();
   }
 
-  function take(state) {
+  function takeState(state) {
     if (state.ended) return close(classWords(language(), "over"));
-    if (lecture.now && state.count < lecture.now.count) return; // an earlier answer that came late
+    if (lecture.now && state.count < lecture.now.count) return; // an earlier answer that arrived late
     Object.assign(lecture, { now: state, says: "" });
     tellOfClass();
   }
 
-  async function listen() {
-    const turn = ++lecture.turn;
+  async function followClass() {
+    const round = ++lecture.turn;
     const { code } = lecture;
-    while (turn === lecture.turn) {
+    while (round === lecture.turn) {
       try {
-        const after = lecture.now?.count ?? "";
-        const state = await asLecturer(`api/classes/${code}/lecturer?after=${after}`);
-        if (turn === lecture.turn) take(state);
-        await new Promise((go) => setTimeout(go, EVERY));
+        const count = lecture.now?.count ?? "";
+        const state = await asLecturer(`api/classes/${code}/lecturer?after=${count}`);
+        if (round === lecture.turn) takeState(state);
+        await new Promise((resolve) => setTimeout(resolve, EVERY));
       } catch (error) {
-        if (turn !== lecture.turn) return;
-        if (!passes(error)) return close(whyNot(error));
-        await new Promise((go) => setTimeout(go, SERVER_AGAIN));
+        if (round !== lecture.turn) return;
+        if (!passes(error)) return close(troubleWords(error));
+        await new Promise((resolve) => setTimeout(resolve, SERVER_AGAIN));
       }
     }
   }
 
-  async function act(action, more = {}) {
+  async function act(action, fields = {}) {
     const { code } = lecture;
     try {
-      const body = JSON.stringify({ do: action, ...more });
+      const body = JSON.stringify({ do: action, ...fields });
       const state = await asLecturer(`api/classes/${code}/lecturer`, { method: "POST", body });
-      if (code === lecture.code) take(state);
+      if (code === lecture.code) takeState(state);
     } catch (error) {
-      say(whyNot(error));
+      setStatus(troubleWords(error));
     }
   }
 
@@ -168,8 +167,8 @@ export function lecturersClass({ language, command = "" }) {
     const [keptCode, keptSecret] = keptClass().split(".");
     if (link) history.replaceState(history.state, "", location.pathname + location.search); // hides the secret
     if (word === "new") begin();
-    else if (code) open(code, secret);
-    else if (keptSecret && !lecture.code && !command) open(keptCode, keptSecret);
+    else if (code) openClass(code, secret);
+    else if (keptSecret && !lecture.code && !command) openClass(keptCode, keptSecret);
   }
 
   readLink();
@@ -180,8 +179,8 @@ export function lecturersClass({ language, command = "" }) {
     says: () => lecture.says,
     link: () => `${location.pathname}${location.search}#lecture=${lecture.code}.${lecture.secret}`,
     shownCode: () => lecture.shown,
-    showCode(yes) {
-      lecture.shown = yes;
+    showCode(isShown) {
+      lecture.shown = isShown;
       tellOfClass();
     },
     follow(listener) {
@@ -198,9 +197,9 @@ export function lecturersClass({ language, command = "" }) {
     // Whether a picture at this address goes to the phones only after a yes.
     isOwn: (address) => OWN_PICTURE.test(address),
     // `yes`: the lecturer's own photograph may go to the phones.
-    ask({ scene, question }, address, yes = false) {
+    ask({ scene, question }, address, mayTravel = false) {
       const id = address.match(OWN_PICTURE)?.[1];
-      const picture = id ? { mine: id, yes } : { picture: address };
+      const picture = id ? { mine: id, yes: mayTravel } : { picture: address };
       lecture.shown = false;
       lecture.sent = JSON.stringify([lecture.code, scene]);
       return act("ask", { scene, question: { ...question, ...(question.kind === "place" ? picture : {}) } });

@@ -1,6 +1,6 @@
 // A person's own pictures in a row, the latest first, then the samples; the chosen one is marked.
 
-import { say } from "../drawing/dom.js";
+import { setText } from "../drawing/dom.js";
 import { makeOneStop, nextByKey } from "./toolbarparts.js";
 
 const MINE_KEY = "mine:"; // before the id of an own picture, in data-sample
@@ -13,31 +13,31 @@ export function createStrip(host) {
   const root = newElement("div", "strip");
   root.setAttribute("role", "group");
   root.setAttribute("aria-label", "Pictures");
-  const [pictures, mine, samples] = [
+  const [pictures, ownRow, samples] = [
     newElement("div", "pictures"),
     newElement("span", "mine"),
     newElement("span", "samples"),
   ];
-  const [coming, words] = [newElement("span", "coming"), newElement("span", "own")];
-  const forget = newElement("button", "forget");
-  Object.assign(forget, { type: "button", textContent: "×" });
-  forget.title = "Forget your pictures: they are kept in this browser only";
-  forget.setAttribute("aria-label", "Forget your pictures");
-  coming.hidden = true;
+  const [sendingLine, words] = [newElement("span", "coming"), newElement("span", "own")];
+  const forgetButton = newElement("button", "forget");
+  Object.assign(forgetButton, { type: "button", textContent: "×" });
+  forgetButton.title = "Forget your pictures: they are kept in this browser only";
+  forgetButton.setAttribute("aria-label", "Forget your pictures");
+  sendingLine.hidden = true;
   words.title = "Drop or paste a picture anywhere on this page";
-  pictures.append(coming, mine, forget, samples);
+  pictures.append(sendingLine, ownRow, forgetButton, samples);
   root.append(pictures, words);
-  let [drawn, onTheirWay] = ["", 0];
+  let [drawnRow, sendingCount] = ["", 0];
 
   const buttons = () => [...pictures.querySelectorAll("[data-sample]")];
 
-  forget.addEventListener("click", () => ownPictures.forget());
+  forgetButton.addEventListener("click", () => ownPictures.forget());
   pictures.addEventListener("keydown", (event) => {
-    const next = nextByKey(event, buttons(), ["ArrowLeft", "ArrowRight"]);
-    if (!next) return;
+    const nextButton = nextByKey(event, buttons(), ["ArrowLeft", "ArrowRight"]);
+    if (!nextButton) return;
     event.preventDefault();
-    makeOneStop(buttons(), next);
-    next.focus();
+    makeOneStop(buttons(), nextButton);
+    nextButton.focus();
   });
   pictures.addEventListener("wheel", turnSideways, { passive: false });
   pictures.addEventListener("scroll", showWhatIsHidden, { passive: true });
@@ -47,9 +47,9 @@ export function createStrip(host) {
   // Scrolls the row sideways with a mouse's wheel; at either end the wheel scrolls the page.
   function turnSideways(event) {
     if (event.ctrlKey || Math.abs(event.deltaX) >= Math.abs(event.deltaY)) return;
-    const former = pictures.scrollLeft;
+    const formerScroll = pictures.scrollLeft;
     pictures.scrollLeft += event.deltaY;
-    if (pictures.scrollLeft !== former) event.preventDefault();
+    if (pictures.scrollLeft !== formerScroll) event.preventDefault();
   }
 
   // Fades the edges towards which the row can be scrolled.
@@ -62,34 +62,34 @@ export function createStrip(host) {
   function bringChosenIntoSight() {
     const button = pictures.querySelector('[aria-pressed="true"]');
     if (!button) return;
-    const [at, within] = [button.getBoundingClientRect(), pictures.getBoundingClientRect()];
-    const room = at.width; // so that the neighbour is visible, too
-    if (at.left - room < within.left) pictures.scrollLeft += at.left - room - within.left;
-    else if (at.right + room > within.right) pictures.scrollLeft += at.right + room - within.right;
+    const [buttonBox, rowBox] = [button.getBoundingClientRect(), pictures.getBoundingClientRect()];
+    const margin = buttonBox.width; // so that the neighbour is visible, too
+    if (buttonBox.left - margin < rowBox.left) pictures.scrollLeft += buttonBox.left - margin - rowBox.left;
+    else if (buttonBox.right + margin > rowBox.right) pictures.scrollLeft += buttonBox.right + margin - rowBox.right;
   }
 
   function draw() {
-    const chosen = keyChosen(choice.now);
+    const chosenKey = keyChosen(choice.now);
     const sampleOf = ({ name, title, hint, kind, thumb }) => ({ key: name, title, hint, kind, src: thumb });
-    const ownOf = ({ id, title, src }) => ({ key: MINE_KEY + id, title: `Yours: ${title}`, src });
+    const ownThumbnail = ({ id, title, src }) => ({ key: MINE_KEY + id, title: `Yours: ${title}`, src });
     fill(samples, host.catalogue.samples.map(sampleOf));
-    fill(mine, ownPictures.list.toReversed().map(ownOf));
-    const leaves = forget === root.getRootNode().activeElement && !ownPictures.list.length;
-    forget.hidden = !ownPictures.list.length;
+    fill(ownRow, ownPictures.list.toReversed().map(ownThumbnail));
+    const leaves = forgetButton === root.getRootNode().activeElement && !ownPictures.list.length;
+    forgetButton.hidden = !ownPictures.list.length;
     let button = null;
     for (const one of buttons()) {
-      const pressed = String(one.dataset.sample === chosen);
-      if (one.getAttribute("aria-pressed") !== pressed) one.setAttribute("aria-pressed", pressed);
-      if (pressed === "true") button = one;
+      const isPressed = String(one.dataset.sample === chosenKey);
+      if (one.getAttribute("aria-pressed") !== isPressed) one.setAttribute("aria-pressed", isPressed);
+      if (isPressed === "true") button = one;
     }
     const picture = ownPictures.list.find(({ id }) => id === choice.now.mine);
-    say(words, picture ? `yours: ${picture.title}` : "or drop yours");
+    setText(words, picture ? `yours: ${picture.title}` : "or drop yours");
     words.classList.toggle("invites", !picture);
-    coming.hidden = !onTheirWay;
+    sendingLine.hidden = !sendingCount;
     if (leaves) (button ?? buttons()[0])?.focus({ preventScroll: true });
-    const row = JSON.stringify([chosen, buttons().length, coming.hidden]);
-    if (row === drawn) return; // the person's scroll position stays
-    drawn = row;
+    const row = JSON.stringify([chosenKey, buttons().length, sendingLine.hidden]);
+    if (row === drawnRow) return; // the person's scroll position stays
+    drawnRow = row;
     const hasFocus = buttons().includes(root.getRootNode().activeElement);
     if (!hasFocus || button === root.getRootNode().activeElement) makeOneStop(buttons(), button ?? buttons()[0]);
     bringChosenIntoSight();
@@ -104,10 +104,10 @@ export function createStrip(host) {
   // Updates the row. Existing buttons stay, because a new one would lose the keyboard's focus and its picture would
   // flicker.
   function fill(row, list) {
-    const former = new Map([...row.children].map((button) => [button.dataset.sample, button]));
-    const all = list.map((picture) => former.get(picture.key) ?? thumbnailButton(picture, choose));
-    const same = all.length === row.children.length && all.every((button, i) => button === row.children[i]);
-    if (same) return;
+    const formerButtons = new Map([...row.children].map((button) => [button.dataset.sample, button]));
+    const all = list.map((picture) => formerButtons.get(picture.key) ?? thumbnailButton(picture, choose));
+    const isSame = all.length === row.children.length && all.every((button, i) => button === row.children[i]);
+    if (isSame) return;
     for (const button of row.children) if (!all.includes(button)) button.remove();
     all.forEach((button, i) => row.children[i] !== button && row.insertBefore(button, row.children[i] ?? null));
     makeOneStop(buttons(), buttons().find((button) => button.tabIndex === 0) ?? buttons()[0]);
@@ -118,7 +118,7 @@ export function createStrip(host) {
     draw,
     // Shows placeholders for this number of pictures that are being opened.
     wait(count) {
-      onTheirWay = count;
+      sendingCount = count;
       draw();
     },
     destroy: () => resized.disconnect(),

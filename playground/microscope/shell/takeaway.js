@@ -1,5 +1,5 @@
 // Files of the present view for pages without a server: a picture, a figure, its numbers, an interactive page, a link.
-// Each file says where it comes from and how the app makes it again. Only the app makes PDFs.
+// Each file names its origin and how the app makes it again. Only the app makes PDFs.
 import { numbersFile } from "../core/container.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { handOver } from "../lens/saving.js";
@@ -9,7 +9,7 @@ import { pageSays } from "./early.js";
 import { wordsOfTrouble } from "./http.js";
 import { ownPictures } from "./own.js";
 
-const FACTOR = 4; // of the PNG: times its size on the page
+const FACTOR = 4; // the PNG's size, × the size on the page
 const TAKEN = {
   png: { words: "A picture (.png)", type: "image/png" },
   svg: { words: "A figure with text as text (.svg)", type: "image/svg+xml" },
@@ -21,8 +21,8 @@ const TAKEN = {
 const NO_NUMBERS = "What is on view is no number of each patch.";
 const NOT_ALIVE = "A page that stays alive shows whom a patch listens to: look at a patch's weights first.";
 
-export function fillTakeAway(box, { done, share }) {
-  const status = noted("");
+export function fillTakeAway(box, { done: onDone, share }) {
+  const status = statusLine("");
   status.setAttribute("role", "status");
   const button = (words, act, className = "wide") => {
     const element = Object.assign(document.createElement("button"), { type: "button", className, textContent: words });
@@ -31,7 +31,7 @@ export function fillTakeAway(box, { done, share }) {
   };
   const save = (kind) =>
     fileOf(kind).then(
-      (file) => [handOver(file), done()],
+      (file) => [handOver(file), onDone()],
       (error) => (status.textContent = wordsOfTrouble(error)),
     );
   const files = (kinds) => kinds.map((kind) => button(TAKEN[kind].words, () => save(kind)));
@@ -39,71 +39,71 @@ export function fillTakeAway(box, { done, share }) {
   numbers.className = "take-numbers";
   numbers.append("Its numbers: ", ...["npz", "csv", "json"].map((kind) => button(kind, () => save(kind), "")));
   const link = button("Copy the link to this view", async () => {
-    const copied = await navigator.clipboard.writeText(linkTo(viewNow())).then(
+    const isCopied = await navigator.clipboard.writeText(linkTo(viewNow())).then(
       () => true,
       () => false,
     );
-    link.textContent = copied ? "Copied" : "This browser does not let a page copy: take the address above";
+    link.textContent = isCopied ? "Copied" : "This browser does not let a page copy: take the address above";
   });
   box.append(...files(["png", "svg"]), numbers, ...files(["html"]));
   if (share) box.append(button("A loop of three seconds, or a still picture", share));
-  box.append(link, status, noted(pdfSentence()));
+  box.append(link, status, statusLine(pdfSentence()));
 }
 
-function noted(words) {
+function statusLine(words) {
   return Object.assign(document.createElement("p"), { className: "note", textContent: words });
 }
 
-const cannot = (says) => Object.assign(new Error(says), { says });
+const failureOf = (sentence) => Object.assign(new Error(sentence), { says: sentence });
 
 async function fileOf(kind) {
   const { type, numbers } = TAKEN[kind];
   const name = `attention-${stem()}.${kind}`;
-  const about = aboutView(visit.lens.numbers(), `figure.${kind}`);
+  const metadata = aboutView(visit.lens.numbers(), `figure.${kind}`);
   if (kind === "png")
     return new File([await new Promise((resolve) => visit.picture(FACTOR).toBlob(resolve, type))], name, { type });
-  if (kind === "svg") return new File([visit.lens.figure(about)], name, { type });
+  if (kind === "svg") return new File([visit.lens.figure(metadata)], name, { type });
   if (numbers) {
-    const found = visit.lens.numbers();
-    if (!found) throw cannot(NO_NUMBERS);
+    const numbers = visit.lens.numbers();
+    if (!numbers) throw failureOf(NO_NUMBERS);
     const { model } = choice.now;
-    const { grid, tokens, values, map } = found;
+    const { grid, tokens, values, map } = numbers;
     const source = {
       model,
       image: pictureName(),
-      input: found.input,
-      patch_size: found.patch,
-      predictions: found.predictions,
+      input: numbers.input,
+      patch_size: numbers.patch,
+      predictions: numbers.predictions,
     };
     const table = { about: source, grid, tokens, maps: [map], values: [values] };
-    return new File([numbersFile(kind, about, table)], name, { type });
+    return new File([numbersFile(kind, metadata, table)], name, { type });
   }
   const { see } = visit.lens;
-  if (!see?.canShare("page")) throw cannot(NOT_ALIVE);
+  if (!see?.canShare("page")) throw failureOf(NOT_ALIVE);
   return new File([await see.sharedPage()], name, { type });
 }
 
 const pictureName = () => {
-  const { sample, mine } = choice.now;
-  return sample ?? ownPictures.list.find(({ id }) => id === mine)?.title ?? "picture";
+  const { sample, mine: ownId } = choice.now;
+  return sample ?? ownPictures.list.find(({ id }) => id === ownId)?.title ?? "picture";
 };
 const stem = () => `${choice.now.sample ?? "mine"}-${choice.now.model}`;
 
-// In words, as the app's files say it (playground/figures/provenance.py).
+// The origin in words, as in the app's files (playground/figures/provenance.py).
 function aboutView(numbers, output) {
   const { model } = choice.now;
   const { map, input, dim } = numbers ?? {};
-  const about = { model, image: pictureName() };
+  const metadata = { model, image: pictureName() };
   if (map) {
     const { layer, head, patch, what, direction, scale } = map;
-    Object.assign(about, { input: input.join("x"), layout: "head", layer: String(layer) });
-    if (head !== undefined) about.head = String(head);
-    if (patch) about.patch = patch;
-    about.shows = direction ? `${what}, ${direction}` : what;
-    if (scale !== undefined) about.scale = scaleInWords(scale, dim);
+    Object.assign(metadata, { input: input.join("x"), layout: "head", layer: String(layer) });
+    if (head !== undefined) metadata.head = String(head);
+    if (patch) metadata.patch = patch;
+    metadata.shows = direction ? `${what}, ${direction}` : what;
+    if (scale !== undefined) metadata.scale = scaleInWords(scale, dim);
   }
   const maker = `Attention Playground ${pageSays().version}`;
-  return { ...about, "made by": maker, ...(choice.now.sample && { command: commandOf(map, output) }) };
+  return { ...metadata, "made by": maker, ...(choice.now.sample && { command: commandOf(map, output) }) };
 }
 
 function scaleInWords(scale, dim) {
@@ -121,8 +121,8 @@ function commandOf(map, output) {
   if (what && what !== FIRST_WAY) flags.what = what;
   if (direction === "column") flags.direction = direction;
   if (scale && scale !== "on") flags.scale = scale;
-  const flagged = Object.entries(flags).filter(([, value]) => value !== undefined);
-  const options = flagged.map(([name, value]) => `--${name} ${value}`).join(" ");
+  const givenFlags = Object.entries(flags).filter(([, value]) => value !== undefined);
+  const options = givenFlags.map(([name, value]) => `--${name} ${value}`).join(" ");
   return `attention-playground figure ${mine ? "YOUR-PICTURE" : (sample ?? "")} ${options} -o ${output}`;
 }
 

@@ -16,7 +16,7 @@
 //        sheets: {models, export}: write their sheets, see shell/models.js and shell/export.js}
 //
 // The choice is read only from `choice.now`. update(part of a host) redraws the changed parts.
-import { oneStop, say, sayMath, show } from "../drawing/dom.js";
+import { oneStop, sayMath, setText, setVisible } from "../drawing/dom.js";
 import { LANGUAGES, seeWords } from "../see/words.js";
 import { storyWords } from "../story/words.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
@@ -24,7 +24,7 @@ import { smallEnough } from "./readable.js";
 import { createStrip } from "./strip.js";
 import { besideAsModel, createIcon, createSheet, fillCompare, nextByKey, titleOfBeside } from "./toolbarparts.js";
 
-// The menu of pages: real links, so that one opens in a tab of its own like any other.
+// The menu of pages: real links, so that a page can be opened in a tab of its own.
 
 // pages: [{name, title, number}]; link(page, words) gives an address, go(page, words) leads there within the app.
 export function fillPages(box, { pages, page, words, link, go, version, face }) {
@@ -34,10 +34,10 @@ export function fillPages(box, { pages, page, words, link, go, version, face }) 
   const entry = (name, query, number, title) => {
     const anchor = document.createElement("a");
     anchor.href = link(name, query);
-    const [place, says] = [document.createElement("span"), document.createElement("span")];
+    const [place, titleElement] = [document.createElement("span"), document.createElement("span")];
     place.textContent = number ?? "";
-    sayMath(says, title);
-    anchor.append(place, says);
+    sayMath(titleElement, title);
+    anchor.append(place, titleElement);
     anchor.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // a tab of its own
       event.preventDefault();
@@ -60,15 +60,15 @@ export function fillPages(box, { pages, page, words, link, go, version, face }) 
   }
   entry(pages[0].name, { ...words, tour: "1" }, null, "Guided tour").className = "tour-entry";
   menu.addEventListener("keydown", (event) => {
-    const next = nextByKey(event, [...menu.querySelectorAll("a")], ["ArrowUp", "ArrowDown"]);
-    if (!next) return;
+    const nextLink = nextByKey(event, [...menu.querySelectorAll("a")], ["ArrowUp", "ArrowDown"]);
+    if (!nextLink) return;
     event.preventDefault();
-    next.focus();
+    nextLink.focus();
   });
   menu.append(languageChooser(face));
-  const small = document.createElement("small");
-  small.textContent = `Attention Playground ${version}`;
-  box.append(menu, small);
+  const versionLine = document.createElement("small");
+  versionLine.textContent = `Attention Playground ${version}`;
+  box.append(menu, versionLine);
 }
 
 // The language of See.
@@ -83,7 +83,7 @@ function languageChooser(face) {
     button.setAttribute("aria-pressed", String(face.language === tag));
     button.addEventListener("click", () => {
       face.speak(tag);
-      for (const one of line.children) one.setAttribute("aria-pressed", String(one === button));
+      for (const option of line.children) option.setAttribute("aria-pressed", String(option === button));
     });
     line.append(button);
   }
@@ -100,13 +100,13 @@ export function createGridChooser(choose) {
   select.setAttribute("aria-label", "Patches, rows by columns");
   select.addEventListener("change", () => choose(Number(select.value)));
   element.append(select, createIcon("down"));
-  let drawn = "";
+  let drawnGrids = "";
   return {
     element,
     draw(grids, detail) {
-      const offered = JSON.stringify(grids ?? []);
-      if (offered !== drawn) {
-        drawn = offered;
+      const gridsText = JSON.stringify(grids ?? []);
+      if (gridsText !== drawnGrids) {
+        drawnGrids = gridsText;
         select.replaceChildren(...(grids ?? []).map(optionOf));
       }
       element.hidden = (grids ?? []).length < 2;
@@ -121,52 +121,52 @@ function optionOf({ detail, grid: [rows, columns] }) {
   return option;
 }
 
-const MICROSCOPE_PAGE = "microscope"; // the only page on which two are compared
+const MICROSCOPE_PAGE = "microscope"; // the only page with a comparison
 
 export function createToolbar(root, host) {
   const parts = { ...host };
   const { choice, ownPictures, face } = parts;
-  const stop = new AbortController();
+  const controller = new AbortController();
   const sheet = createSheet();
   const strip = createStrip(parts);
   const grid = createGridChooser((detail) => choice.set({ detail }));
 
-  // ---- what stands in it
+  // ---- its parts
   const name = document.createElement("p");
   name.className = "name";
   name.setAttribute("aria-level", "1");
-  const [first, second] = [document.createElement("span"), document.createElement("span")];
-  [first.textContent, second.textContent] = ["Attention ", "Playground"];
-  name.append(first, second);
+  const [firstWord, secondWord] = [document.createElement("span"), document.createElement("span")];
+  [firstWord.textContent, secondWord.textContent] = ["Attention ", "Playground"];
+  name.append(firstWord, secondWord);
   const pages = opener("pages", "menu", "Pages", fillWithPages);
-  const opening = opener("opening", "picture", "Open picture", fillWithOpening);
+  const openingSheet = opener("opening", "picture", "Open picture", fillWithOpening);
   const model = opener("model", null, "Model", fillWithModels);
   const compare = opener("compare", "compare", "Compare", fillWithCompare);
   const exporting = opener("export", "export", "Export", fillWithExport);
-  const more = opener("more", null, "More", fillWithMore);
-  // ---- what stands in it while the microscope shows See
+  const moreSheet = opener("more", null, "More", fillWithMore);
+  // ---- its parts while the microscope shows See
   const pictures = opener("pictures", null, "Pictures", fillWithPictures);
   const photo = opener("photo", null, "Your photo", fillWithOpening);
   const sending = plainButton("sending", () => parts.share());
   const faceButton = plainButton("other-face", () => face.turn(face.now === "see" ? "lab" : "see"));
-  const rest = document.createElement("div");
-  rest.className = "rest"; // on a phone it stands in the sheet of *More*
-  rest.append(model.button, grid.element, compare.button, exporting.button);
+  const restBox = document.createElement("div");
+  restBox.className = "rest"; // on a phone it is in the sheet of *More*
+  restBox.append(model.button, grid.element, compare.button, exporting.button);
   const notice = createNotice();
-  const waits = document.createElement("span");
-  waits.className = "unseen";
-  waits.setAttribute("role", "status");
-  const long = document.createElement("span"); // where there is room for it
-  [long.className, long.textContent] = ["long", " picture"];
-  opening.label.append("Open", long);
-  opening.button.setAttribute("aria-label", "Open picture");
-  say(compare.label, "Compare");
-  say(exporting.label, "Export");
-  say(more.label, "More");
+  const waitingLine = document.createElement("span");
+  waitingLine.className = "unseen";
+  waitingLine.setAttribute("role", "status");
+  const longWord = document.createElement("span"); // if there is room for it
+  [longWord.className, longWord.textContent] = ["long", " picture"];
+  openingSheet.label.append("Open", longWord);
+  openingSheet.button.setAttribute("aria-label", "Open picture");
+  setText(compare.label, "Compare");
+  setText(exporting.label, "Export");
+  setText(moreSheet.label, "More");
 
   root.classList.add("toolbar");
-  root.replaceChildren(pages.button, name, strip.element, opening.button, rest, more.button);
-  root.append(pictures.button, photo.button, sending, faceButton, waits, notice.element);
+  root.replaceChildren(pages.button, name, strip.element, openingSheet.button, restBox, moreSheet.button);
+  root.append(pictures.button, photo.button, sending, faceButton, waitingLine, notice.element);
   const buttonsOfSee = [pages.button, pictures.button, photo.button, sending, faceButton];
   let seeOnView = false;
   oneStop(root, () => (seeOnView ? buttonsOfSee.filter((button) => button.checkVisibility()) : []));
@@ -185,7 +185,7 @@ export function createToolbar(root, host) {
       if (sheet.opener() === button) sheet.close();
       else sheet.open(button, kind, label, fill);
     });
-    return { button, label: words, open: (under) => sheet.open(under, kind, label, fill) };
+    return { button, label: words, open: (anchor) => sheet.open(anchor, kind, label, fill) };
   }
 
   function plainButton(kind, act) {
@@ -195,43 +195,53 @@ export function createToolbar(root, host) {
     return button;
   }
 
-  // The samples and one's own pictures, as in the row of Lab.
+  // The samples and own pictures, as in the row of Lab.
   function fillWithPictures(box, signal) {
-    const all = createStrip({ ...parts, choice: { ...choice, set: (change) => [choice.set(change), sheet.close()] } });
-    signal.addEventListener("abort", () => all.destroy());
-    box.append(all.element);
-    all.draw();
-    return all.draw;
+    const strip = createStrip({
+      ...parts,
+      choice: { ...choice, set: (changes) => [choice.set(changes), sheet.close()] },
+    });
+    signal.addEventListener("abort", () => strip.destroy());
+    box.append(strip.element);
+    strip.draw();
+    return strip.draw;
   }
 
   function fillWithPages(box) {
-    const go = (page, words) => {
+    const goToPage = (page, words) => {
       sheet.close();
       parts.go(page, words);
     };
-    fillPages(box, { ...parts, words: choice.words(), go });
+    fillPages(box, { ...parts, words: choice.words(), go: goToPage });
   }
 
   function fillWithOpening(box, signal) {
     const { labelled, kept } = parts;
     const takeLabelled = (number) => ownPictures.openLabelled(number);
-    fillOpenPicture(box, { take, labelled, kept, takeLabelled, live: parts.live && closing(parts.live), signal });
+    fillOpenPicture(box, {
+      take: takeFiles,
+      labelled,
+      kept,
+      takeLabelled,
+      live: parts.live && closingFirst(parts.live),
+      signal,
+    });
   }
 
-  const closing = (acts) =>
-    Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...how) => [sheet.close(), act(...how)]]));
+  const closingFirst = (acts) =>
+    Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...args) => [sheet.close(), act(...args)]]));
 
   function fillWithModels(box, signal) {
     parts.sheets.models(box, { choice, ask: parts.ask, words: choice.words(), done: sheet.close, signal });
   }
 
   function fillWithCompare(box, signal) {
-    const among = besideAsModel(choice);
+    const compareChoice = besideAsModel(choice);
     const words = choice.words();
     fillCompare(box, {
       ...parts,
       fillWithModels: (part) =>
-        parts.sheets.models(part, { choice: among, ask: parts.ask, words, done: sheet.close, signal }),
+        parts.sheets.models(part, { choice: compareChoice, ask: parts.ask, words, done: sheet.close, signal }),
       done: sheet.close,
     });
   }
@@ -264,33 +274,33 @@ export function createToolbar(root, host) {
       [model, () => `Model: ${titleOfModel()}`],
       [compare, () => compare.label.textContent],
       [exporting, () => exporting.label.textContent],
-    ].map(([one, words]) => {
+    ].map(([opener, words]) => {
       const line = document.createElement("button");
       const label = document.createElement("span");
       Object.assign(line, { type: "button", className: "wide" });
       line.append(label, createIcon("on"));
-      line.addEventListener("click", () => one.open(more.button));
-      return { line, redraw: () => [say(label, words()), show(line, !one.button.hidden)] };
+      line.addEventListener("click", () => opener.open(moreSheet.button));
+      return { line, redraw: () => [setText(label, words()), setVisible(line, !opener.button.hidden)] };
     });
     box.append(lines[0].line, patches, ...lines.slice(1).map(({ line }) => line));
     const redraw = () => {
-      for (const each of lines) each.redraw();
+      for (const line of lines) line.redraw();
       chooser.draw(parts.grids, choice.now.detail);
-      show(patches, !chooser.element.hidden);
+      setVisible(patches, !chooser.element.hidden);
     };
     redraw();
     return redraw;
   }
 
-  // ---- pictures of one's own
-  let onTheirWay = 0;
-  function wait(more) {
-    onTheirWay += more;
-    strip.wait(onTheirWay);
-    say(waits, onTheirWay ? "Your picture is on its way" : "");
+  // ---- own pictures
+  let sendingCount = 0;
+  function wait(change) {
+    sendingCount += change;
+    strip.wait(sendingCount);
+    setText(waitingLine, sendingCount ? "Your picture is on its way" : "");
   }
 
-  async function take(files, transfer = { files }) {
+  async function takeFiles(files, transfer = { files }) {
     if (parts.models?.takes(transfer)) return [sheet.close(), parts.models.open(transfer)];
     const pictures = picturesAmong(files);
     if (!pictures.length) return;
@@ -301,63 +311,63 @@ export function createToolbar(root, host) {
       try {
         await ownPictures.open(await smallEnough(file));
       } catch (trouble) {
-        const says = trouble.says ?? "The picture did not arrive: the server can't be reached. Try it again.";
-        if (!stop.signal.aborted) notice.say(pictures.length > 1 ? `${file.name}: ${says}` : says);
+        const sentence = trouble.says ?? "The picture did not arrive: the server can't be reached. Try it again.";
+        if (!controller.signal.aborted) notice.say(pictures.length > 1 ? `${file.name}: ${sentence}` : sentence);
       }
       wait(-1);
     }
   }
 
-  // ---- what is chosen
+  // ---- the choice
   const titleOfModel = () => parts.titles?.[choice.now.model] ?? choice.now.model ?? "Model";
 
   function draw() {
-    show(root, !parts.hidden);
+    setVisible(root, !parts.hidden);
     if (parts.hidden) return sheet.close();
-    const here = parts.pages.find((page) => page.name === parts.page);
-    const see = parts.page === MICROSCOPE_PAGE && face.now === "see";
+    const currentPage = parts.pages.find((page) => page.name === parts.page);
+    const isSee = parts.page === MICROSCOPE_PAGE && face.now === "see";
     const words = (key) => seeWords(face.language, key);
-    root.dataset.face = see ? "see" : "lab";
-    for (const one of [pictures.button, photo.button, sending]) show(one, see);
+    root.dataset.face = isSee ? "see" : "lab";
+    for (const element of [pictures.button, photo.button, sending]) setVisible(element, isSee);
     for (const [label, key] of [
       [pictures.label, "pictures"],
       [photo.label, "yourPhoto"],
       [sending, "share"],
     ])
-      say(label, words(key));
-    say(faceButton, see ? words("lab") : words("see"));
-    writeAttribute(faceButton, "title", words(see ? "labSays" : "seeSays"));
-    show(faceButton, parts.page === MICROSCOPE_PAGE);
+      setText(label, words(key));
+    setText(faceButton, isSee ? words("lab") : words("see"));
+    writeAttribute(faceButton, "title", words(isSee ? "labSays" : "seeSays"));
+    setVisible(faceButton, parts.page === MICROSCOPE_PAGE);
     // Few stops of the Tab key before the picture: in See the bar is one stop; in Lab the key l replaces the last
     // button.
-    if (see !== seeOnView) for (const [i, button] of buttonsOfSee.entries()) button.tabIndex = see && i ? -1 : 0;
-    if (!see) faceButton.tabIndex = -1;
-    seeOnView = see;
+    if (isSee !== seeOnView) for (const [i, button] of buttonsOfSee.entries()) button.tabIndex = isSee && i ? -1 : 0;
+    if (!isSee) faceButton.tabIndex = -1;
+    seeOnView = isSee;
     // On the microscope's page, its sentence is the heading.
     writeAttribute(name, "role", parts.page === MICROSCOPE_PAGE ? "" : "heading");
-    say(pages.label, see ? "Attention Playground" : (here?.short ?? "Pages"));
-    say(model.label, titleOfModel());
+    setText(pages.label, isSee ? "Attention Playground" : (currentPage?.short ?? "Pages"));
+    setText(model.label, titleOfModel());
     writeAttribute(model.button, "aria-label", `Model: ${titleOfModel()}`);
     grid.draw(parts.grids, choice.now.detail);
-    const beside = titleOfBeside(choice.now, parts);
-    show(compare.button, parts.page === MICROSCOPE_PAGE);
+    const comparedTitle = titleOfBeside(choice.now, parts);
+    setVisible(compare.button, parts.page === MICROSCOPE_PAGE);
     compare.button.classList.toggle("on", Boolean(choice.now.beside));
-    writeAttribute(compare.button, "title", beside ? `Compared with ${beside}` : "");
-    show(exporting.button, parts.exports !== undefined);
+    writeAttribute(compare.button, "title", comparedTitle ? `Compared with ${comparedTitle}` : "");
+    setVisible(exporting.button, parts.exports !== undefined);
     strip.draw();
     sheet.redraw();
   }
 
-  let shown = choice.now;
-  function follow() {
-    const { sample, mine } = choice.now;
-    if (!onTheirWay && (sample !== shown.sample || mine !== shown.mine)) notice.say("");
-    shown = choice.now;
+  let shownChoice = choice.now;
+  function onChoice() {
+    const { sample, mine: ownId } = choice.now;
+    if (!sendingCount && (sample !== shownChoice.sample || ownId !== shownChoice.mine)) notice.say("");
+    shownChoice = choice.now;
     draw();
   }
 
-  const stops = [choice.follow(follow), ownPictures.follow(draw), face.follow(draw)];
-  takeDroppedAndPasted(take, () => !parts.hidden, stop.signal);
+  const unfollows = [choice.follow(onChoice), ownPictures.follow(draw), face.follow(draw)];
+  takeDroppedAndPasted(takeFiles, () => !parts.hidden, controller.signal);
   draw();
 
   return {
@@ -367,8 +377,8 @@ export function createToolbar(root, host) {
       draw();
     },
     destroy() {
-      stop.abort();
-      for (const end of stops) end?.();
+      controller.abort();
+      for (const unfollow of unfollows) unfollow?.();
       sheet.close();
       strip.destroy();
       root.replaceChildren();
@@ -380,21 +390,21 @@ function writeAttribute(element, attribute, words) {
   if (element.getAttribute(attribute) !== words) element.setAttribute(attribute, words);
 }
 
-// A sentence about what went wrong. It stays until it is closed, something new is tried or another picture is shown.
+// A sentence about an error. It stays until it is closed, something new is tried or another picture is shown.
 function createNotice() {
   const element = document.createElement("div");
-  const [says, close] = [document.createElement("p"), document.createElement("button")];
+  const [message, close] = [document.createElement("p"), document.createElement("button")];
   element.className = "notice";
   element.hidden = true;
-  says.setAttribute("role", "alert");
+  message.setAttribute("role", "alert");
   Object.assign(close, { type: "button", textContent: "×" });
   close.setAttribute("aria-label", "Close");
   const sayIt = (words) => {
-    says.textContent = words;
+    message.textContent = words;
     element.hidden = !words;
   };
   close.addEventListener("click", () => sayIt(""));
-  element.append(says, close);
+  element.append(message, close);
   return { element, say: sayIt };
 }
 

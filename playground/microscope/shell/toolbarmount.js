@@ -1,8 +1,7 @@
 // Mounts the toolbar as a component of Streamlit, once for the whole visit. On a lesson's page, whose numbers the
 // server computes, it reports each choice to the server's script; on the microscope's page it sends nothing.
-//
-// data: {page, run: the session, null while Streamlit is not there yet, arrived: how often a page was come to,
-//        answer: {needs: "key"} | {forgotten: id} | {instead: words} | null}, and what early.js has
+// // data: {page, run: the session, null before Streamlit runs, arrived: number of pages opened, answer: {needs: "key"}
+// | {forgotten: id} | {instead: words} | null}, and the data of early.js
 
 import { startQuery } from "../core/view.js";
 import { openFace, pageNow, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
@@ -22,11 +21,11 @@ import { followTour, goToStep } from "./tour.js";
 const STAYS_IN_BROWSER = "Your photograph stays in this browser. What needs the server asks before it travels.";
 
 // `more`: further fields of the toolbar's host, if it is mounted without Streamlit.
-export function mountToolbar({ data: given, parentElement, setStateValue, setTriggerValue, more = {} }) {
+export function mountToolbar({ data: givenData, parentElement, setStateValue, setTriggerValue, more = {} }) {
   const toolbar = (parentElement.__toolbar ??= beginToolbar(
     parentElement.querySelector("[data-toolbar]") ?? parentElement,
   ));
-  const data = { ...pageSays(), ...given };
+  const data = { ...pageSays(), ...givenData };
   toolbar.tellChoice = (settings = null) =>
     setStateValue("choice", {
       choice: choice.words(),
@@ -36,13 +35,13 @@ export function mountToolbar({ data: given, parentElement, setStateValue, setTri
       run: data.run,
       stamp: Date.now(),
     });
-  visit.tell = (go) => setTriggerValue("go", { ...go, key: ownKey(), stamp: Date.now() });
+  visit.tell = (target) => setTriggerValue("go", { ...target, key: ownKey(), stamp: Date.now() });
   visit.fetch = (name) => fetchModel({ name, title: titlesOf(data)[name] ?? name }, ask, choice);
   visit.tour = (n) => goToStep(n, tourWay);
   nameRun(data.run);
   Object.assign(toolbar, { data, more });
   if (data.run) toolbar.unconnected ??= watchConnection();
-  arrive(toolbar, data);
+  arriveOnPage(toolbar, data);
   return () => {
     toolbar.stop();
     toolbar.toolbar?.destroy();
@@ -50,7 +49,7 @@ export function mountToolbar({ data: given, parentElement, setStateValue, setTri
   };
 }
 
-async function arrive(toolbar, data) {
+async function arriveOnPage(toolbar, data) {
   clearTimeout(toolbar.timer);
   const { settings } = pageNow(); // before a new server reports its own
   try {
@@ -62,18 +61,18 @@ async function arrive(toolbar, data) {
   }
   toolbar.toolbar ??= createToolbar(toolbar.root, hostOf(toolbar));
   toolbar.toolbar.update(hostOf(toolbar));
-  const another = toolbar.run && toolbar.run !== data.run; // the server has restarted
+  const isNewRun = toolbar.run && toolbar.run !== data.run; // the server has restarted
   toolbar.run = data.run;
-  if (another && data.page !== "microscope") toolbar.tellChoice(settings);
+  if (isNewRun && data.page !== "microscope") toolbar.tellChoice(settings);
   const text = JSON.stringify(data.answer ?? null); // the same answer comes again with each message
-  if (text !== toolbar.answered) heed(toolbar, data.answer);
+  if (text !== toolbar.answered) heedAnswer(toolbar, data.answer);
   toolbar.answered = text;
   followTour(toolbar.root.parentNode, tourWay);
 }
 
 function arriveAgain(toolbar) {
   clearTimeout(toolbar.timer);
-  toolbar.timer = setTimeout(() => arrive(toolbar, toolbar.data), SERVER_AGAIN);
+  toolbar.timer = setTimeout(() => arriveOnPage(toolbar, toolbar.data), SERVER_AGAIN);
 }
 
 function beginToolbar(root) {
@@ -89,17 +88,18 @@ function beginToolbar(root) {
     stop: null,
     timer: 0,
   };
-  const coming = document.createElement("div"); // the line of a model that is on its way
-  coming.className = "coming";
-  root.after(coming);
-  const endLine = showFetching(coming);
-  const unfollow = choice.follow((chosen, how) => {
-    const { real } = catalogue;
-    if (chosen.model === real?.model && !real.here && real.with_photographs) return location.assign(addressOf(""));
-    if (pageNow().name !== "microscope" && !how.quietly) toolbar.tellChoice();
+  const fetchingLine = document.createElement("div"); // the line of a model on its way
+  fetchingLine.className = "coming";
+  root.after(fetchingLine);
+  const endLine = showFetching(fetchingLine);
+  const unfollow = choice.follow((newChoice, options) => {
+    const { real: realModel } = catalogue;
+    if (newChoice.model === realModel?.model && !realModel.here && realModel.with_photographs)
+      return location.assign(addressOf(""));
+    if (pageNow().name !== "microscope" && !options.quietly) toolbar.tellChoice();
   });
-  const again = () => toolbar.toolbar?.update(hostOf(toolbar));
-  shownTrace.listeners.add(again);
+  const redraw = () => toolbar.toolbar?.update(hostOf(toolbar));
+  shownTrace.listeners.add(redraw);
   const onTour = () => followTour(root.parentNode, tourWay);
   const unwatch = visit.follow(onTour);
   const unspeak = openFace().follow(onTour);
@@ -110,7 +110,7 @@ function beginToolbar(root) {
     unwatch();
     unspeak();
     endLine();
-    shownTrace.listeners.delete(again);
+    shownTrace.listeners.delete(redraw);
   };
   return toolbar;
 }
@@ -145,7 +145,7 @@ const hostOf = ({ data, more }) => ({
   ...more,
 });
 
-// The layout of figures of a page; null: all; undefined: none.
+// The layout of a page's figures; null: all; undefined: none.
 function exportsOf({ page, pages }) {
   const { exports } = pages.find(({ name }) => name === page);
   return exports === null ? undefined : exports || null;
@@ -157,7 +157,7 @@ const titlesOf = ({ titles }) => {
 };
 
 // Acts on the server's answer about a lesson's picture.
-async function heed(toolbar, answer) {
+async function heedAnswer(toolbar, answer) {
   if (!answer) return;
   if (answer.instead) return choice.open(answer.instead, { quietly: true });
   try {
@@ -165,7 +165,7 @@ async function heed(toolbar, answer) {
   } catch (error) {
     sayRefusal(error);
     if (passes(error)) {
-      toolbar.answered = null; // acts on the same answer again
+      toolbar.answered = null; // the same answer is handled again
       return arriveAgain(toolbar);
     }
     if (error.status !== 404) return; // the picture still exists
@@ -183,22 +183,22 @@ const tourWay = {
   asked: 0, // a person may be faster than the server
 
   async go(words) {
-    const turn = ++tourWay.asked;
-    const next = choice.words();
-    delete next.with;
-    Object.assign(next, await firstLook());
-    if (turn !== tourWay.asked) return;
-    Object.assign(next, words);
-    if (pageNow().name === "microscope") visit.go(new URLSearchParams(next).toString());
-    else visit.leave("microscope", next, { wholly: true });
+    const round = ++tourWay.asked;
+    const nextWords = choice.words();
+    delete nextWords.with;
+    Object.assign(nextWords, await firstLook());
+    if (round !== tourWay.asked) return;
+    Object.assign(nextWords, words);
+    if (pageNow().name === "microscope") visit.go(new URLSearchParams(nextWords).toString());
+    else visit.leave("microscope", nextWords, { wholly: true });
   },
 
-  back(former, finished) {
+  back(formerPlace, isFinished) {
     tourWay.asked++;
-    const nowhere = finished
+    const fallbackPlace = isFinished
       ? { page: "microscope", words: choice.words() }
       : { page: pageNow().name, words: wordsWithoutTour() };
-    const { page, words, face } = former ?? nowhere;
+    const { page, words, face } = formerPlace ?? fallbackPlace;
     if (face) openFace().set(face);
     if (page === "microscope" && pageNow().name === "microscope") visit.go(new URLSearchParams(words).toString());
     else visit.leave(page, words, { wholly: true });
@@ -208,7 +208,7 @@ const tourWay = {
 // The layer, head and patch with which the picture opens.
 async function firstLook() {
   const trace = await source.open(tracesOf(choice.now).main).catch(() => null);
-  if (!trace) return {}; // the stage says why
+  if (!trace) return {}; // the stage reports the error
   const [rows, columns] = trace.grid;
   return { ...trace.opens, query: startQuery({ rows, columns }, trace.picture.start) };
 }

@@ -19,13 +19,13 @@ export function createIcon(name) {
   return span;
 }
 
-// One stop for the Tab key in a row of buttons, and the arrow keys within it.
+// A row of buttons as one stop of the Tab key, with the arrow keys inside it.
 
-// The item to which a key moves the focus; `keys` are [back, on].
-export function nextByKey(event, items, [back, on]) {
-  const from = items.indexOf(event.target);
-  const to = { [back]: from - 1, [on]: from + 1, Home: 0, End: items.length - 1 }[event.key];
-  return from < 0 ? undefined : items[to];
+// The item to which a key moves the focus; `keys`: [back, forward].
+export function nextByKey(event, items, [backKey, forwardKey]) {
+  const index = items.indexOf(event.target);
+  const target = { [backKey]: index - 1, [forwardKey]: index + 1, Home: 0, End: items.length - 1 }[event.key];
+  return index < 0 ? undefined : items[target];
 }
 
 export function makeOneStop(items, stop) {
@@ -33,13 +33,12 @@ export function makeOneStop(items, stop) {
 }
 
 // The sheet under a button: one for the whole toolbar, so that only one is ever open.
-//
-// It lies in the browser's top layer (popover), where nothing of the page can cover it or cut it off. Escape, a press
-// outside and the Tab key past its end close it; then its button has the focus again, unless another thing took it.
+// // It lies in the browser's top layer (popover), so that the page can't cover it or cut it off. Escape, a press
+// outside and the Tab key past its end close it; then its button has the focus again, unless another element took it.
 
-const SHEET_EDGE = 8; // px that stay free between a sheet and the window's edge
+const SHEET_EDGE = 8; // px of free space between a sheet and the window's edge
 const SHEET_GAP = 6; //  px between a button and its sheet
-const LOW_ROOM = 260; // px of room below a button with which a sheet takes the whole height instead
+const LOW_ROOM = 260; // px: with less room below its button, a sheet takes the whole height
 
 export function createSheet() {
   const sheet = document.createElement("div");
@@ -47,24 +46,24 @@ export function createSheet() {
   sheet.tabIndex = -1;
   sheet.setAttribute("popover", "manual");
   sheet.setAttribute("role", "dialog");
-  let [opener, ending, redraw] = [null, null, null];
+  let [opener, controller, redraw] = [null, null, null];
 
   // fill(box, signal) writes the sheet's contents; `signal` is aborted when the sheet closes. `fill` may return a
   // function that updates the contents when the choice changes.
-  function open(button, kind, label, fill) {
+  function openSheet(button, kind, label, fill) {
     close();
-    [opener, ending] = [button, new AbortController()];
+    [opener, controller] = [button, new AbortController()];
     button.setAttribute("aria-expanded", "true");
     sheet.setAttribute("aria-label", label);
     sheet.dataset.kind = kind;
-    button.after(sheet); // the Tab key goes on where the button stands
+    button.after(sheet); // the Tab key goes on from the button
     const box = document.createElement("div");
     box.className = "sheet-box";
     sheet.replaceChildren(box);
-    redraw = fill(box, ending.signal) ?? null;
+    redraw = fill(box, controller.signal) ?? null;
     sheet.classList.add("open");
     sheet.showPopover?.();
-    listen(ending.signal);
+    listenForClose(controller.signal);
     putInPlace();
     (sheet.querySelector("[aria-current]") ?? sheet).focus({ preventScroll: true });
   }
@@ -72,8 +71,8 @@ export function createSheet() {
   function close({ focusBack = true } = {}) {
     if (!opener) return;
     const [button, hadFocus] = [opener, sheet.getRootNode().activeElement];
-    ending.abort();
-    [opener, ending, redraw] = [null, null, null];
+    controller.abort();
+    [opener, controller, redraw] = [null, null, null];
     sheet.classList.remove("open");
     sheet.hidePopover?.();
     button.setAttribute("aria-expanded", "false");
@@ -82,10 +81,10 @@ export function createSheet() {
     sheet.replaceChildren();
   }
 
-  function listen(signal) {
-    const press = (event) => {
+  function listenForClose(signal) {
+    const onPress = (event) => {
       const path = event.composedPath();
-      if (path.includes(sheet) || path.includes(opener)) return; // the button itself closes it with its click
+      if (path.includes(sheet) || path.includes(opener)) return; // its click closes the sheet
       const button = opener;
       close();
       const comeBack = () => nothingHasFocus() && button.focus({ preventScroll: true });
@@ -97,14 +96,14 @@ export function createSheet() {
       event.stopPropagation(); // the microscope under it keeps its lock
       close();
     };
-    const leave = ({ relatedTarget }) => {
+    const onLeave = ({ relatedTarget }) => {
       if (relatedTarget && relatedTarget !== opener && !sheet.contains(relatedTarget)) close({ focusBack: false });
     };
-    document.addEventListener("pointerdown", press, { signal, capture: true });
+    document.addEventListener("pointerdown", onPress, { signal, capture: true });
     document.addEventListener("keydown", byKey, { signal, capture: true });
     document.addEventListener("scroll", putInPlace, { signal, capture: true });
     window.addEventListener("resize", putInPlace, { signal });
-    sheet.addEventListener("focusout", leave, { signal });
+    sheet.addEventListener("focusout", onLeave, { signal });
     const grows = new ResizeObserver(putInPlace);
     grows.observe(sheet);
     signal.addEventListener("abort", () => grows.disconnect());
@@ -112,17 +111,21 @@ export function createSheet() {
 
   function putInPlace() {
     if (!opener) return;
-    const at = opener.getBoundingClientRect();
+    const openerBox = opener.getBoundingClientRect();
     if (opener.checkVisibility?.() === false) return close(); // the *More* button disappears in a wider window
-    const [across, down] = [document.documentElement.clientWidth, window.innerHeight];
-    const below = Math.max(SHEET_EDGE, at.bottom + SHEET_GAP);
-    const top = down - below < LOW_ROOM ? SHEET_EDGE : below;
-    const left = Math.max(SHEET_EDGE, Math.min(at.left, across - SHEET_EDGE - sheet.offsetWidth));
-    Object.assign(sheet.style, { left: `${left}px`, top: `${top}px`, maxHeight: `${down - top - SHEET_EDGE}px` });
+    const [windowWidth, windowHeight] = [document.documentElement.clientWidth, window.innerHeight];
+    const below = Math.max(SHEET_EDGE, openerBox.bottom + SHEET_GAP);
+    const top = windowHeight - below < LOW_ROOM ? SHEET_EDGE : below;
+    const left = Math.max(SHEET_EDGE, Math.min(openerBox.left, windowWidth - SHEET_EDGE - sheet.offsetWidth));
+    Object.assign(sheet.style, {
+      left: `${left}px`,
+      top: `${top}px`,
+      maxHeight: `${windowHeight - top - SHEET_EDGE}px`,
+    });
   }
 
   return {
-    open,
+    open: openSheet,
     close,
     opener: () => opener,
     redraw: () => redraw?.(),
@@ -137,11 +140,13 @@ const nothingHasFocus = () => [null, document.body].includes(document.activeElem
 export function titleOfBeside({ beside }, { catalogue, ownPictures, titles }) {
   if (!beside) return "";
   if (beside.model) return titles?.[beside.model] ?? beside.model;
-  const among = beside.mine ? ownPictures.list : catalogue.samples;
-  return among.find((one) => (beside.mine ? one.id === beside.mine : one.name === beside.sample))?.title ?? "";
+  const candidates = beside.mine ? ownPictures.list : catalogue.samples;
+  return (
+    candidates.find((entry) => (beside.mine ? entry.id === beside.mine : entry.name === beside.sample))?.title ?? ""
+  );
 }
 
-// A stand-in for the choice, with which the sheet of models chooses the model to compare with.
+// A stand-in for the choice: the sheet of models chooses the compared model with it.
 export const besideAsModel = (choice) => ({
   get now() {
     return { ...choice.now, model: choice.now.beside?.model ?? null };
@@ -152,63 +157,64 @@ export const besideAsModel = (choice) => ({
 });
 
 // fillWithModels(box) writes the cards of the models.
-export function fillCompare(box, { choice, catalogue, ownPictures, titles, fillWithModels, done }) {
-  const set = (beside) => {
+export function fillCompare(box, { choice, catalogue, ownPictures, titles, fillWithModels, done: onDone }) {
+  const setBeside = (beside) => {
     choice.set({ beside });
-    done();
+    onDone();
   };
-  const chosen = choice.now;
-  if (chosen.beside) {
-    const end = document.createElement("button");
-    Object.assign(end, { type: "button", className: "wide", textContent: "Nothing: end the comparison" });
-    end.addEventListener("click", () => set(null));
-    const says = document.createElement("p");
-    says.textContent = `Compared with ${titleOfBeside(chosen, { catalogue, ownPictures, titles })}`;
-    box.append(says, end);
+  const choiceNow = choice.now;
+  if (choiceNow.beside) {
+    const endButton = document.createElement("button");
+    Object.assign(endButton, { type: "button", className: "wide", textContent: "Nothing: end the comparison" });
+    endButton.addEventListener("click", () => setBeside(null));
+    const sentence = document.createElement("p");
+    sentence.textContent = `Compared with ${titleOfBeside(choiceNow, { catalogue, ownPictures, titles })}`;
+    box.append(sentence, endButton);
   }
   const part = document.createElement("div");
-  const fills = {
-    "Another picture": () => fillWithPictures(part, { now: chosen, catalogue, ownPictures, set }),
+  const fillers = {
+    "Another picture": () => fillWithPictures(part, { now: choiceNow, catalogue, ownPictures, set: setBeside }),
     "Another model, on this picture": () => fillWithModels(part),
   };
   const tabs = document.createElement("div");
   tabs.className = "tabs";
-  const turn = (words) => {
+  const showTab = (words) => {
     for (const tab of tabs.children) tab.setAttribute("aria-pressed", String(tab.textContent === words));
     part.replaceChildren();
-    fills[words]();
+    fillers[words]();
   };
-  for (const words of Object.keys(fills)) {
+  for (const words of Object.keys(fillers)) {
     const tab = document.createElement("button");
     Object.assign(tab, { type: "button", textContent: words });
-    tab.addEventListener("click", () => turn(words));
+    tab.addEventListener("click", () => showTab(words));
     tabs.append(tab);
   }
   box.append(tabs, part);
-  turn(Object.keys(fills)[chosen.beside?.model ? 1 : 0]);
+  showTab(Object.keys(fillers)[choiceNow.beside?.model ? 1 : 0]);
 }
 
-function fillWithPictures(part, { now, catalogue, ownPictures, set }) {
+function fillWithPictures(part, { now: choiceNow, catalogue, ownPictures, set: setBeside }) {
   const yoursList = ownPictures.list
     .toReversed()
     .map(({ id, title, src }) => ({ words: { mine: id }, title, src, own: true }));
   const samples = catalogue.samples.map(({ name, title, thumb }) => ({ words: { sample: name }, title, src: thumb }));
   const list = document.createElement("div");
   list.className = "besides";
-  const is = (words, { mine, sample }) => (words.mine ? words.mine === mine : !mine && words.sample === sample);
-  for (const { words, title, src, own: yours } of [...yoursList, ...samples]) {
-    if (is(words, now)) continue;
+  const isSamePicture = (words, { mine, sample }) =>
+    words.mine ? words.mine === mine : !mine && words.sample === sample;
+  for (const { words, title, src, own: isOwn } of [...yoursList, ...samples]) {
+    if (isSamePicture(words, choiceNow)) continue;
     const button = document.createElement("button");
     const image = document.createElement("img");
     Object.assign(image, { src, alt: "", draggable: false });
     button.type = "button";
     button.dataset.beside = words.mine ? `mine:${words.mine}` : words.sample;
     const name = document.createElement("span");
-    name.textContent = yours ? `Yours: ${title}` : title;
+    name.textContent = isOwn ? `Yours: ${title}` : title;
     button.title = name.textContent;
     button.append(image, name);
-    button.setAttribute("aria-pressed", String(Boolean(now.beside && is(words, now.beside))));
-    button.addEventListener("click", () => set(words));
+    button.setAttribute("aria-pressed", String(Boolean(choiceNow.beside && isSamePicture(words, choiceNow.beside))));
+    button.addEventListener("click", () => setBeside(words));
     list.append(button);
   }
   part.append(list);

@@ -6,8 +6,7 @@ import { sayMath } from "../drawing/dom.js";
 import { seeWords } from "../see/words.js";
 import { addressWords, openFace, pageNow, wordsWithoutTour } from "./address.js";
 
-// name: of its words; point: a selector of what is outlined, the first that is on view; words: of the address, which
-// set the view.
+// name: of its words; point: selectors, the first visible one is outlined; words: of the address, which set the view.
 const LOCKED = { locked: "true" };
 export const TOUR_STEPS = [
   { name: "Ask", point: ".lens [data-ref=pictureBox]", words: {} },
@@ -16,7 +15,7 @@ export const TOUR_STEPS = [
   { name: "Heads", point: ".lens .provenance", words: LOCKED },
   { name: "Moments", point: ".lens .see-moments, .lens .see-doors", words: {} },
 ];
-const KEEP = ".lens .see-says, .lens [data-ref=pictureBox]"; // parts that the card avoids to cover
+const KEEP = ".lens .see-says, .lens [data-ref=pictureBox]"; // parts that the card should not cover
 
 const MARGIN = 14;
 const INSET = 6; // CSS pixels between the outline and the window's edge
@@ -36,8 +35,8 @@ const CARD = `
 let cameByCard = true; // whether the last step was taken on the card, which then keeps the keyboard's focus
 let card = null; // {root, kept} while the tour runs
 
-// `place`: the card stands in it, under the toolbar's styles; `way`: {go(words): to a step's view, back(before,
-// finished): to what there was, {page, words, face}, or null where a link led into the tour}
+// `place`: contains the card, under the toolbar's styles; `way`: {go(words): to a step's view, back(before, finished):
+// to the former {page, words, face}, or null if a link led into the tour}
 export function followTour(place, way) {
   const n = Number(pageNow().tour);
   const step = TOUR_STEPS[n - 1];
@@ -45,10 +44,10 @@ export function followTour(place, way) {
   if (!step || pageNow().name !== "microscope") return endCard();
   if (addressWords() === `tour=${n}`) return goToStep(n, way);
   card ??= makeCard(place, way);
-  const { root, kept } = card;
-  kept.data = { ...step, n };
-  writeCard(root, kept.data);
-  follow(root, kept);
+  const { root, kept: state } = card;
+  state.data = { ...step, n };
+  writeCard(root, state.data);
+  followElement(root, state);
   if (cameByCard) root.querySelector('[data-go="next"]').focus({ preventScroll: true });
   cameByCard = false;
 }
@@ -58,11 +57,11 @@ export function goToStep(n, way) {
   cameByCard = n > 0;
   if (!pageNow().tour && n) keepForReload({ page: pageNow().name, words: wordsWithoutTour(), face: openFace().now });
   if (n) return way.go({ ...TOUR_STEPS[n - 1].words, tour: String(n) });
-  const former = keptBefore();
-  const finished = Number(pageNow().tour) === TOUR_STEPS.length;
+  const formerPlace = keptBefore();
+  const isFinished = Number(pageNow().tour) === TOUR_STEPS.length;
   keepForReload(null);
   endCard();
-  way.back(former, finished);
+  way.back(formerPlace, isFinished);
 }
 
 function makeCard(place, way) {
@@ -70,23 +69,23 @@ function makeCard(place, way) {
   root.className = "tour";
   place.append(root);
   document.documentElement.classList.add(GOES_ON);
-  return { root, kept: beginTour(root, (to) => goToStep(to, way)) };
+  return { root, kept: beginTour(root, (target) => goToStep(target, way)) };
 }
 
 function endCard() {
   if (!card) return;
-  const { root, kept } = card;
+  const { root, kept: state } = card;
   card = null;
-  kept.stop.abort();
-  clearInterval(kept.clock);
+  state.stop.abort();
+  clearInterval(state.clock);
   document.documentElement.classList.remove(GOES_ON);
   root.remove();
 }
 
 // Stores the former view for a reload. If storage is forbidden, the tour's end can't restore it.
-function keepForReload(former) {
+function keepForReload(formerPlace) {
   try {
-    if (former) sessionStorage.setItem(KEPT_BEFORE, JSON.stringify(former));
+    if (formerPlace) sessionStorage.setItem(KEPT_BEFORE, JSON.stringify(formerPlace));
     else sessionStorage.removeItem(KEPT_BEFORE);
   } catch {}
 }
@@ -99,7 +98,7 @@ function keptBefore() {
   }
 }
 
-function beginTour(root, go) {
+function beginTour(root, goTo) {
   root.innerHTML = CARD;
   const state = Object.seal({
     data: null,
@@ -112,7 +111,7 @@ function beginTour(root, go) {
     end: () => 0,
     next: () => (state.data.n + 1) % (TOUR_STEPS.length + 1),
   };
-  const act = (step) => (step !== "back" || state.data.n > 1 ? go(target[step]()) : null);
+  const act = (step) => (step !== "back" || state.data.n > 1 ? goTo(target[step]()) : null);
   root.querySelector("nav").addEventListener("click", (event) => {
     const step = event.target.closest("[data-go]")?.dataset.go;
     if (step) act(step);
@@ -125,24 +124,24 @@ function beginTour(root, go) {
     event.stopPropagation();
     act(keys[event.key]);
   });
-  const leave = (event) => {
+  const onKey = (event) => {
     if (event.key !== "Escape" || document.fullscreenElement) return;
     event.preventDefault();
     event.stopPropagation();
     act("end");
   };
-  document.addEventListener("keydown", leave, { signal, capture: true }); // wherever the focus is
-  const again = () => follow(root, state);
-  state.clock = setInterval(again, LOOK_AGAIN);
-  window.addEventListener("resize", again, { signal });
-  document.addEventListener("scroll", again, { signal, capture: true, passive: true });
+  document.addEventListener("keydown", onKey, { signal, capture: true }); // wherever the focus is
+  const followAgain = () => followElement(root, state);
+  state.clock = setInterval(followAgain, LOOK_AGAIN);
+  window.addEventListener("resize", followAgain, { signal });
+  document.addEventListener("scroll", followAgain, { signal, capture: true, passive: true });
   return state;
 }
 
 function writeCard(root, { n, name }) {
   const { language } = openFace();
   const count = TOUR_STEPS.length;
-  const words = (key, filled) => seeWords(language, key, filled);
+  const words = (key, values) => seeWords(language, key, values);
   const write = (part, text) => (root.querySelector(part).textContent = text);
   root.lang = language;
   write(".tour-count", `${n} / ${count}`);
@@ -163,13 +162,13 @@ function findShown(selector, scope = document) {
   if (!selector) return null;
   for (const element of scope.querySelectorAll(selector)) if (element.getBoundingClientRect().width > 0) return element;
   for (const element of scope.querySelectorAll("*")) {
-    const inside = element.shadowRoot && findShown(selector, element.shadowRoot);
-    if (inside) return inside;
+    const shadowElement = element.shadowRoot && findShown(selector, element.shadowRoot);
+    if (shadowElement) return shadowElement;
   }
   return null;
 }
 
-function follow(root, { data }) {
+function followElement(root, { data }) {
   if (!root.isConnected || !data) return;
   const [card, ring] = [root.querySelector(".tour-card"), root.querySelector(".tour-ring")];
   const target = findShown(data.point);
@@ -180,8 +179,8 @@ function follow(root, { data }) {
   const [right, bottom] = [Math.min(innerWidth - INSET, box.right), Math.min(innerHeight - INSET, box.bottom)];
   for (const [side, size] of Object.entries({ left, top, width: right - left, height: bottom - top }))
     ring.style[side] = `${size}px`;
-  const others = KEEP.split(", ").map((one) => findShown(one));
-  const boxes = others.filter(Boolean).map((element) => [element.getBoundingClientRect(), 0.4]);
+  const keptElements = KEEP.split(", ").map((selector) => findShown(selector));
+  const boxes = keptElements.filter(Boolean).map((element) => [element.getBoundingClientRect(), 0.4]);
   place(card, [[box, 20], ...boxes]);
 }
 
@@ -190,19 +189,19 @@ function place(card, boxes) {
   const { offsetWidth: w, offsetHeight: h } = card;
   const right = innerWidth - w - MARGIN,
     bottom = innerHeight - h - MARGIN,
-    middle = (innerWidth - w) / 2;
+    centre = (innerWidth - w) / 2;
   const places = [
     [right, bottom],
     [MARGIN, bottom],
-    [middle, bottom],
+    [centre, bottom],
     [right, MARGIN],
     [MARGIN, MARGIN],
-    [middle, MARGIN],
+    [centre, MARGIN],
   ];
-  const covered = ([x, y]) => boxes.reduce((sum, [box, weight]) => sum + weight * overlap(x, y, w, h, box), 0);
-  const offered = innerWidth < 700 ? [places[0], places[3]] : places;
-  const costs = offered.map(covered);
-  const [x, y] = offered[costs.indexOf(Math.min(...costs))];
+  const coveredArea = ([x, y]) => boxes.reduce((sum, [box, weight]) => sum + weight * overlap(x, y, w, h, box), 0);
+  const candidates = innerWidth < 700 ? [places[0], places[3]] : places;
+  const costs = candidates.map(coveredArea);
+  const [x, y] = candidates[costs.indexOf(Math.min(...costs))];
   Object.assign(card.style, { left: `${Math.max(0, x)}px`, top: `${Math.max(0, y)}px` });
 }
 

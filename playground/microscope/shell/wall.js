@@ -7,7 +7,7 @@ import { addressOf, ask, wordsOfTrouble } from "./http.js";
 
 const HTML = `<h1></h1><p class="wall-says"></p><ul class="wall"></ul>`;
 
-// way: {link(page, words): an address, go(page, words): leads there}
+// way: {link(page, words): an address, go(page, words): leads to it}
 export function mountWall(root, { link, go }) {
   root.innerHTML = HTML;
   const face = openFace();
@@ -17,8 +17,8 @@ export function mountWall(root, { link, go }) {
   draw();
   ask("api/moments")
     .then((response) => response.json())
-    .then((loaded) => {
-      moments = loaded;
+    .then((list) => {
+      moments = list;
       draw();
     })
     .catch((error) => {
@@ -31,7 +31,7 @@ function writeWall(root, moments, language, way) {
   root.lang = language;
   root.querySelector("h1").textContent = seeWords(language, "wall");
   root.querySelector(".wall-says").textContent = seeWords(language, "wallSays");
-  root.querySelector(".wall").replaceChildren(...moments.map((one) => tileOf(one, language, way)));
+  root.querySelector(".wall").replaceChildren(...moments.map((moment) => tileOf(moment, language, way)));
 }
 
 // {words: of its address, row, parts: see see/says.js, title, model, picture: its address, size}
@@ -43,15 +43,15 @@ function tileOf({ words, row, parts, title, model, picture, size: [width, height
   const image = new Image(width, height);
   Object.assign(image, { src: addressOf(picture), alt: "", loading: "lazy" });
   const { before, place, after } = sayRow(language, row, parts);
-  const says = document.createElement("span");
-  says.textContent = before + place + after;
+  const sentence = document.createElement("span");
+  sentence.textContent = before + place + after;
   const line = document.createElement("small");
-  const from = { layer: words.layer, head: words.head, model };
-  line.textContent = `${title} · ${seeWords(language, "wallFrom", from)}`;
+  const origin = { layer: words.layer, head: words.head, model };
+  line.textContent = `${title} · ${seeWords(language, "wallFrom", origin)}`;
   const share = document.createElement("b");
   share.textContent = percent(row.share);
   share.setAttribute("aria-hidden", "true");
-  anchor.append(image, share, says, line);
+  anchor.append(image, share, sentence, line);
   anchor.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // the browser opens a new tab
     event.preventDefault();

@@ -10,18 +10,18 @@ import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { filledIn } from "../see/words.js";
 import { heardAfter, MOST_SHARES, sharesAt } from "./scenes.js";
 
-const ENLARGED = 168; // px: one patch
+const ENLARGED = 168; // px of one patch
 const UNSAID_SIDE = 16; // pixels of a patch, if its side is not known
 const HEAD_WIDE = 92; // px
 const STRIP = 34; // px, high
-const LEAST_SHOWN = 0.0005; // share of a row below which a bar bears no number
+const LEAST_SHOWN = 0.0005; // bars of smaller shares bear no number
 const OWN_DIAL = 0.5; // the place of the model's own scale on the dial of core/view.js
 
-// look: {photo: (width, height) → see drawing/light.js, aspect, ratio, code, name: (token) → words, guessed,
-//        over(changes), choose(changes): what a hand moves changes over the picture, and in its view}
-export function drawFigure(box, figure, facts, look) {
+// options: {photo: (width, height) → see drawing/light.js, aspect, ratio, code, name: (token) → words, guessed,
+// over(changes), choose(changes): change the marks over the picture, and its view}
+export function drawFigure(box, figure, facts, options) {
   box.replaceChildren();
-  if (figure) FIGURES[figure.kind](box, figure, facts, look);
+  if (figure) FIGURES[figure.kind](box, figure, facts, options);
 }
 
 const FIGURES = {
@@ -29,20 +29,20 @@ const FIGURES = {
   patch(box, _, { pack, patch, side }, { photo, ratio }) {
     const canvas = canvasIn(box, ENLARGED, ENLARGED, ratio);
     const size = side ?? UNSAID_SIDE; // of the patch in the model's input
-    const { clear } = photo(pack.columns * size, pack.rows * size);
+    const { clear: photoCanvas } = photo(pack.columns * size, pack.rows * size);
     const context = canvas.getContext("2d");
     context.imageSmoothingEnabled = false;
     const [x, y] = [(patch % pack.columns) * size, Math.floor(patch / pack.columns) * size];
-    context.drawImage(clear, x, y, size, size, 0, 0, canvas.width, canvas.height);
+    context.drawImage(photoCanvas, x, y, size, size, 0, 0, canvas.width, canvas.height);
   },
 
-  // The largest products, one a line: q × k = their product.
+  // The largest products, one in each line: q × k = their product.
   products(box, { products }) {
     const list = elementIn(box, "ol", "story-products");
     const text = (x) => x.toFixed(2).replace("-", "−");
-    for (const { at, q, k, product } of products) {
+    for (const { at: dimension, q, k, product } of products) {
       const line = elementIn(list, "li");
-      line.title = `${at}`;
+      line.title = `${dimension}`;
       line.innerHTML = `<b class="q">${text(q)}</b> × <b class="k">${text(k)}</b> = ${text(product)}`;
     }
   },
@@ -54,7 +54,7 @@ const FIGURES = {
 
   // Share, and share × length of the value.
   handed(box, { handed }, _, { name }) {
-    const most = Math.max(...handed.map(({ share }) => share), 1e-9);
+    const largest = Math.max(...handed.map(({ share }) => share), 1e-9);
     const list = elementIn(box, "ul", "story-handed");
     for (const { token, share, product } of handed) {
       const line = elementIn(list, "li");
@@ -64,7 +64,7 @@ const FIGURES = {
         ["product", product],
       ]) {
         const bar = elementIn(line, "i", kind);
-        bar.style.setProperty("--long", `${(100 * value) / most}%`);
+        bar.style.setProperty("--long", `${(100 * value) / largest}%`);
       }
       elementIn(line, "em").textContent = percent(share);
     }
@@ -74,112 +74,112 @@ const FIGURES = {
   heads(box, { heads }, { pack, head }, { photo, aspect, ratio }) {
     const list = elementIn(box, "div", "story-heads");
     const print = photo(HEAD_WIDE * ratio, (HEAD_WIDE / aspect) * ratio);
-    for (const one of heads) {
-      const figure = elementIn(list, "figure", one.head === head ? "ours" : "");
+    for (const headFacts of heads) {
+      const figure = elementIn(list, "figure", headFacts.head === head ? "ours" : "");
       const canvas = elementIn(figure, "canvas");
-      const domain = ownExposure(one.row, 0, pack, FIRST_WAY, "auto", false);
-      printHeat(makePrint(print, canvas), one.row, pack.prefixCount, pack.rows, pack.columns, domain);
-      elementIn(figure, "figcaption").textContent = String(pack.headNumbers[one.head]);
+      const domain = ownExposure(headFacts.row, 0, pack, FIRST_WAY, "auto", false);
+      printHeat(makePrint(print, canvas), headFacts.row, pack.prefixCount, pack.rows, pack.columns, domain);
+      elementIn(figure, "figcaption").textContent = String(pack.headNumbers[headFacts.head]);
     }
   },
 
   // The largest weight on the place in any head of each layer; the answer is marked after the guess.
   layers(box, { layers, first, asker }, facts, look) {
-    const { guessed } = look;
-    const bars = layers.map((share, at) => ({ share, text: String(at), marked: guessed && at === first }));
-    barsIn(box, guessed ? bars : bars.map((bar) => ({ ...bar, share: 0 })), Math.max(...layers));
-    if (guessed && asker) FIGURES.asker(box, asker, facts, look);
+    const { guessed: isGuessed } = look;
+    const bars = layers.map((share, layer) => ({ share, text: String(layer), marked: isGuessed && layer === first }));
+    barsIn(box, isGuessed ? bars : bars.map((bar) => ({ ...bar, share: 0 })), Math.max(...layers));
+    if (isGuessed && asker) FIGURES.asker(box, asker, facts, look);
   },
 
-  code(box, _, __, { code, guessed }) {
-    if (!guessed) return;
-    const listing = elementIn(box, "pre");
-    elementIn(listing, "code").textContent = code;
+  code(box, _, __, { code, guessed: isGuessed }) {
+    if (!isGuessed) return;
+    const pre = elementIn(box, "pre");
+    elementIn(pre, "code").textContent = code;
   },
 
-  // ---- what a hand moves
-  // How far stacked convolutions hear, layer by layer, and what one layer of attention hears.
-  reach(box, { most, words }, { pack, patch }, { over, guessed }) {
+  // ---- figures with controls
+  // The number of places that stacked convolutions reach, layer by layer, and that one layer of attention reaches.
+  reach(box, { most: largest, words }, { pack, patch }, { over: drawMarks, guessed: isGuessed }) {
     const line = elementIn(box, "p", "story-touch");
-    const [max, value] = guessed ? [most.after, most.after] : [most.before, 1]; // as drawn over the picture
+    const [max, value] = isGuessed ? [largest.after, largest.after] : [largest.before, 1]; // as over the picture
     const dial = dialIn(line, { min: 1, max, step: 1, value }, words.layers);
-    const hears = elementIn(line, "output");
+    const output = elementIn(line, "output");
     const megaphone = buttonIn(box, words.megaphone);
     const convolve = () => {
       const layers = Number(dial.value);
-      hears.textContent = filledIn(words.heard, { stacked: layers, count: heardAfter(layers, patch, pack) });
+      output.textContent = filledIn(words.heard, { stacked: layers, count: heardAfter(layers, patch, pack) });
       megaphone.setAttribute("aria-pressed", "false");
-      over({ rings: layers, still: true, everybody: false });
+      drawMarks({ rings: layers, still: true, everybody: false });
     };
     dial.addEventListener("input", convolve);
-    hears.textContent = filledIn(words.heard, { stacked: value, count: heardAfter(value, patch, pack) });
+    output.textContent = filledIn(words.heard, { stacked: value, count: heardAfter(value, patch, pack) });
     megaphone.setAttribute("aria-pressed", "false");
     megaphone.addEventListener("click", () => {
       if (megaphone.getAttribute("aria-pressed") === "true") return convolve();
       megaphone.setAttribute("aria-pressed", "true");
-      hears.textContent = filledIn(words.everybody, { count: pack.patches });
-      over({ everybody: true });
+      output.textContent = filledIn(words.everybody, { count: pack.patches });
+      drawMarks({ everybody: true });
     });
   },
 
   // The query of the square, and the key, the score and the value's length of one of three tokens.
-  library(box, { q, words }, { books, pack }, { ratio, over }) {
-    const most = Math.max(...q.map(Math.abs), ...books.flatMap(({ k }) => [...k].map(Math.abs)));
+  library(box, { q, words }, { books, pack }, { ratio, over: drawMarks }) {
+    const largest = Math.max(...q.map(Math.abs), ...books.flatMap(({ k }) => [...k].map(Math.abs)));
     const shelf = elementIn(box, "p", "story-touch");
-    const open = elementIn(box, "div", "story-book");
+    const openBook = elementIn(box, "div", "story-book");
     const buttons = books.map((book) => {
       const button = buttonIn(shelf, words[book.kind]);
-      button.addEventListener("click", () => read(book));
+      button.addEventListener("click", () => openBookOf(book));
       return button;
     });
-    const read = ({ kind, token, k, score, share, length }, moved = true) => {
-      for (const [at, button] of buttons.entries())
-        button.setAttribute("aria-pressed", String(books[at].kind === kind));
-      open.replaceChildren();
-      stripIn(open, "query", q, most, ROLES.query, ratio);
-      stripIn(open, "key", k, most, ROLES.key, ratio);
-      const filled = { keyScore: score.toFixed(2).replace("-", "−"), keyShare: percent(share) };
-      sayMath(elementIn(open, "p"), filledIn(words.finds, filled));
+    const openBookOf = ({ kind, token, k, score, share, length }, isMoved = true) => {
+      for (const [index, button] of buttons.entries())
+        button.setAttribute("aria-pressed", String(books[index].kind === kind));
+      openBook.replaceChildren();
+      stripIn(openBook, "query", q, largest, ROLES.query, ratio);
+      stripIn(openBook, "key", k, largest, ROLES.key, ratio);
+      const values = { keyScore: score.toFixed(2).replace("-", "−"), keyShare: percent(share) };
+      sayMath(elementIn(openBook, "p"), filledIn(words.finds, values));
       if (length !== null) {
-        const value = elementIn(open, "p", "story-value");
+        const value = elementIn(openBook, "p", "story-value");
         elementIn(value, "b").textContent = words.value;
         elementIn(value, "i").style.setProperty("--long", `${100 * length}%`);
       }
-      if (moved) over({ at: token - pack.prefixCount });
+      if (isMoved) drawMarks({ at: token - pack.prefixCount });
     };
-    read(books[0], false);
+    openBookOf(books[0], false);
   },
 
   // A mixing desk's channels: the shares at any volume. Before the guess only volumes below the model's own.
-  knob(box, { words }, facts, { guessed, choose }) {
+  knob(box, { words }, facts, { guessed: isGuessed, choose }) {
     const channels = elementIn(box, "div", "story-desk");
     const line = elementIn(box, "p", "story-touch");
-    const most = guessed ? 1 : OWN_DIAL;
-    const dial = dialIn(line, { min: 0, max: most, step: 0.01, value: most }, words.volume);
-    const reads = elementIn(line, "output");
-    const turn = () => {
+    const maximum = isGuessed ? 1 : OWN_DIAL;
+    const dial = dialIn(line, { min: 0, max: maximum, step: 0.01, value: maximum }, words.volume);
+    const output = elementIn(line, "output");
+    const readDial = () => {
       const scale = dialToScale(Number(dial.value), facts.pack.scale);
-      const { shares, clips } = sharesAt(facts, scale, MOST_SHARES);
+      const { shares, clips: isClipped } = sharesAt(facts, scale, MOST_SHARES);
       channels.replaceChildren();
       barsIn(channels, shares.map(shareBar), 1);
-      for (const part of [channels, reads]) part.classList.toggle("clips", clips);
-      reads.textContent = filledIn(clips ? words.clips : words.largest, { loud: percent(shares[0]) });
+      for (const part of [channels, output]) part.classList.toggle("clips", isClipped);
+      output.textContent = filledIn(isClipped ? words.clips : words.largest, { loud: percent(shares[0]) });
       return scale;
     };
-    dial.addEventListener("input", () => choose({ scale: turn() }));
-    turn();
+    dial.addEventListener("input", () => choose({ scale: readDial() }));
+    readDial();
   },
 
-  // Chooses whose row the picture shows.
+  // Chooses the asking token of the row in the picture.
   asker(box, { words, query }, _, { choose }) {
     const line = elementIn(box, "p", "story-touch");
-    const asks = { square: query, cls: "cls" };
-    const buttons = Object.keys(asks).map((name) => {
+    const queries = { square: query, cls: "cls" };
+    const buttons = Object.keys(queries).map((name) => {
       const button = buttonIn(line, words[name]);
       button.setAttribute("aria-pressed", String(name === "square"));
       button.addEventListener("click", () => {
-        for (const one of buttons) one.setAttribute("aria-pressed", String(one === button));
-        choose({ query: asks[name] });
+        for (const other of buttons) other.setAttribute("aria-pressed", String(other === button));
+        choose({ query: queries[name] });
       });
       return button;
     });
@@ -187,9 +187,9 @@ const FIGURES = {
 };
 
 function dialIn(line, range, label) {
-  const holder = elementIn(line, "label");
-  elementIn(holder, "span").textContent = label;
-  return Object.assign(elementIn(holder, "input"), { type: "range", ...range });
+  const labelElement = elementIn(line, "label");
+  elementIn(labelElement, "span").textContent = label;
+  return Object.assign(elementIn(labelElement, "input"), { type: "range", ...range });
 }
 
 function buttonIn(box, words) {
@@ -198,28 +198,33 @@ function buttonIn(box, words) {
   return button;
 }
 
-// ---- what they are put together from
-// One bar a number: up above zero, down below; the longest of all is `most`.
-function stripIn(box, name, values, most, colour, ratio) {
+// ---- their parts
+// One bar for each number: up above zero, down below; the longest has the value `largest`.
+function stripIn(box, name, values, largest, colour, ratio) {
   elementIn(box, "b", `story-${name}`).textContent = name;
   const canvas = canvasIn(box, box.clientWidth || 300, STRIP, ratio);
   const context = canvas.getContext("2d");
-  const [wide, middle] = [canvas.width / values.length, canvas.height / 2];
+  const [barWidth, centreY] = [canvas.width / values.length, canvas.height / 2];
   context.fillStyle = colour;
-  for (const [at, value] of values.entries()) {
-    const high = (Math.abs(value) / most) * middle;
-    context.fillRect(at * wide, value > 0 ? middle - high : middle, Math.max(1, wide - ratio), Math.max(1, high));
+  for (const [index, value] of values.entries()) {
+    const high = (Math.abs(value) / largest) * centreY;
+    context.fillRect(
+      index * barWidth,
+      value > 0 ? centreY - high : centreY,
+      Math.max(1, barWidth - ratio),
+      Math.max(1, high),
+    );
   }
 }
 
 const shareBar = (share) => ({ share, text: share < LEAST_SHOWN ? "" : bareShare(share) });
 
 // bars: [{share, text, marked}]
-function barsIn(box, bars, most) {
+function barsIn(box, bars, largest) {
   const list = elementIn(box, "ol", "story-bars");
-  for (const { share, text, marked } of bars) {
-    const bar = elementIn(list, "li", marked ? "marked" : "");
-    bar.style.setProperty("--high", String(share / (most || 1)));
+  for (const { share, text, marked: isMarked } of bars) {
+    const bar = elementIn(list, "li", isMarked ? "marked" : "");
+    bar.style.setProperty("--high", String(share / (largest || 1)));
     elementIn(bar, "i");
     elementIn(bar, "span").textContent = text;
   }
@@ -242,12 +247,12 @@ function canvasIn(box, width, height, ratio) {
 
 export const photoAs = (image) => (width, height) => makePhoto(image, Math.round(width), Math.round(height));
 
-// What a scene draws over the photograph: the asking patch, the place that is heard, a grid, the rings of stacked
-// convolutions, place numbers. SVG in units of a patch.
+// A scene's marks over the photograph: the asking patch, its partner, a grid, the rings of stacked convolutions, place
+// numbers. SVG in units of a patch.
 
 const SVG = "http://www.w3.org/2000/svg";
 const RING_EVERY = 60; // ms, from one ring to the next
-const NUMBERED = 7; // most places along a side that bear a number
+const NUMBERED = 7; // places along a side that bear a number, at most
 
 export function createOver(place) {
   const svg = document.createElementNS(SVG, "svg");
@@ -258,60 +263,60 @@ export function createOver(place) {
   return svg;
 }
 
-// over: {marks, grid, places, rings: how many, still: at once, everybody, at: a patch that is heard} of a scene or
-// null; `guessed`: the rings may come; `hidden`: the place that is heard is what is asked for.
-export function drawOver(svg, over, { pack, patch, partner }, { guessed, hidden }) {
+// over: {marks, grid, places, rings: their number, still: at once, everybody, at: a partner} of a scene or null;
+// `guessed`: whether the rings may appear; `hidden`: whether the partner is the question.
+export function drawOver(svg, marks, { pack, patch, partner }, { guessed: isGuessed, hidden: isHidden }) {
   svg.replaceChildren();
-  if (!over) return;
+  if (!marks) return;
   const { rows, columns } = pack;
   svg.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
-  const at = (one) => [one % columns, Math.floor(one / columns)];
-  if (over.grid) {
+  const cellOfPatch = (index) => [index % columns, Math.floor(index / columns)];
+  if (marks.grid) {
     for (let x = 1; x < columns; x++) gridLine(svg, x, 0, x, rows);
     for (let y = 1; y < rows; y++) gridLine(svg, 0, y, columns, y);
   }
-  if (over.places) placeNumbers(svg, rows, columns);
-  const [x, y] = at(patch);
-  if (over.everybody) {
-    const all = make(svg, "rect", "everybody");
-    const whole = { x: 0, y: 0, width: columns, height: rows };
-    for (const [name, value] of Object.entries(whole)) all.setAttribute(name, String(value));
-  } else if (over.rings && (guessed || over.still)) {
-    for (let ring = 1; ring <= over.rings; ring++) {
-      const square = frameOf(svg, x - ring, y - ring, 2 * ring + 1, over.still ? "ring still" : "ring");
-      if (!over.still) square.style.animationDelay = `${ring * RING_EVERY}ms`;
+  if (marks.places) placeNumbers(svg, rows, columns);
+  const [x, y] = cellOfPatch(patch);
+  if (marks.everybody) {
+    const everybody = addElement(svg, "rect", "everybody");
+    const area = { x: 0, y: 0, width: columns, height: rows };
+    for (const [name, value] of Object.entries(area)) everybody.setAttribute(name, String(value));
+  } else if (marks.rings && (isGuessed || marks.still)) {
+    for (let ring = 1; ring <= marks.rings; ring++) {
+      const square = frameOf(svg, x - ring, y - ring, 2 * ring + 1, marks.still ? "ring still" : "ring");
+      if (!marks.still) square.style.animationDelay = `${ring * RING_EVERY}ms`;
     }
-  } else if (over.rings) frameOf(svg, x - 1, y - 1, 3, "ring still");
+  } else if (marks.rings) frameOf(svg, x - 1, y - 1, 3, "ring still");
   frameOf(svg, x, y, 1, "asks");
-  const heard = over.at ?? (over.marks || over.rings ? partner : -1);
-  if (!hidden && heard >= 0) frameOf(svg, ...at(heard), 1, "hears");
+  const heardPatch = marks.at ?? (marks.marks || marks.rings ? partner : -1);
+  if (!isHidden && heardPatch >= 0) frameOf(svg, ...cellOfPatch(heardPatch), 1, "hears");
 }
 
 function gridLine(svg, x1, y1, x2, y2) {
-  const element = make(svg, "line", "grid");
+  const element = addElement(svg, "line", "grid");
   for (const [name, value] of Object.entries({ x1, y1, x2, y2 })) element.setAttribute(name, String(value));
 }
 
 function frameOf(svg, x, y, side, className) {
-  const element = make(svg, "rect", className);
+  const element = addElement(svg, "rect", className);
   for (const [name, value] of Object.entries({ x, y, width: side, height: side }))
     element.setAttribute(name, String(value));
   return element;
 }
 
 function placeNumbers(svg, rows, columns) {
-  const every = Math.ceil(Math.max(rows, columns) / NUMBERED);
-  for (let y = Math.floor(every / 2); y < rows; y += every)
-    for (let x = Math.floor(every / 2); x < columns; x += every) {
-      const text = make(svg, "text", "place");
+  const numberStep = Math.ceil(Math.max(rows, columns) / NUMBERED);
+  for (let y = Math.floor(numberStep / 2); y < rows; y += numberStep)
+    for (let x = Math.floor(numberStep / 2); x < columns; x += numberStep) {
+      const text = addElement(svg, "text", "place");
       text.setAttribute("x", String(x + 0.5));
       text.setAttribute("y", String(y + 0.5));
-      text.style.fontSize = `${0.17 * every}px`;
+      text.style.fontSize = `${0.17 * numberStep}px`;
       text.textContent = String(y * columns + x);
     }
 }
 
-function make(svg, tag, className) {
+function addElement(svg, tag, className) {
   const element = document.createElementNS(SVG, tag);
   element.setAttribute("class", className);
   svg.append(element);

@@ -7,14 +7,14 @@ const LETTERS_IN_LINE = 96; // letters of base64 per line
 // place: {model}; code: see codeOf in story/scenes.js; photograph: a data URL or "".
 export function notebookOf(facts, { model, code, photograph = "" }) {
   const { pack, layer, head, patch, row } = facts;
-  const [down, across] = [Math.floor(patch / pack.columns), patch % pack.columns];
+  const [rowNumber, columnNumber] = [Math.floor(patch / pack.columns), patch % pack.columns];
   const keys = headKeys(facts);
   const picture = photograph && `\n\n![the photograph](${photograph})`;
-  const where = `layer ${layer}, head ${pack.headNumbers[head]}, of ${model}`;
+  const place = `layer ${layer}, head ${pack.headNumbers[head]}, of ${model}`;
   const cells = [
     proseCell(`# One row of attention
 
-The square in row ${down}, column ${across} of a photograph asks in ${where}. Its query and the keys of all \
+The square in row ${rowNumber}, column ${columnNumber} of a photograph asks in ${place}. Its query and the keys of all \
 ${pack.tokens} tokens are numbers of this very picture; below they become the row that the story has drawn.${picture}`),
     codeCell("%pip install torch"),
     codeCell(
@@ -25,9 +25,9 @@ ${pack.tokens} tokens are numbers of this very picture; below they become the ro
         "def numbers(text):",
         "    return torch.frombuffer(bytearray(base64.b64decode(text)), dtype=torch.float32)",
         "",
-        `q = numbers(${quoted(facts.pair.q)})`,
-        `k = numbers(${quoted(keys)}).reshape(${pack.tokens}, ${pack.dim})`,
-        `drawn = numbers(${quoted(row)})`,
+        `q = numbers(${numbersAsCode(facts.pair.q)})`,
+        `k = numbers(${numbersAsCode(keys)}).reshape(${pack.tokens}, ${pack.dim})`,
+        `drawn = numbers(${numbersAsCode(row)})`,
       ].join("\n"),
     ),
     proseCell(`## The row
@@ -69,7 +69,7 @@ function headKeys({ pack, layer, head }) {
 }
 
 // A Python string over several lines.
-function quoted(values) {
+function numbersAsCode(values) {
   const bytes = new Uint8Array(Float32Array.from(values).buffer);
   let letters = "";
   for (const byte of bytes) letters += String.fromCharCode(byte);
@@ -78,15 +78,16 @@ function quoted(values) {
 }
 
 let cellNumber = 0;
-const cellNamed = (kind, text, more) => ({
+const cellNamed = (kind, text, fields) => ({
   id: `cell-${++cellNumber}`,
   cell_type: kind,
   metadata: {},
-  ...more,
+  ...fields,
   source: text,
 });
 const proseCell = (text) => cellNamed("markdown", text, {});
 const codeCell = (text) => cellNamed("code", text, { execution_count: null, outputs: [] });
 
 // The difference between a computed row and the drawn one.
-export const farthest = (row, drawn) => row.reduce((most, share, at) => Math.max(most, Math.abs(share - drawn[at])), 0);
+export const largestError = (row, drawnRow) =>
+  row.reduce((largest, share, index) => Math.max(largest, Math.abs(share - drawnRow[index])), 0);

@@ -4,7 +4,7 @@
 import { pairOf, scoreOf } from "../core/answers.js";
 import { holdsAll, layerOf, rowInto, wholeLayers } from "../core/core.js";
 import { patchText } from "../core/grid.js";
-import { nameOfPlace, outsideNine, together } from "../see/says.js";
+import { nameOfPlace, outsideNine, unbrokenPercent } from "../see/says.js";
 import { filledIn } from "../see/words.js";
 import { STORY_WORDS, storyWords } from "./words.js";
 
@@ -13,26 +13,36 @@ export const SCENE_COUNT = 12;
 const THOUSANDS = "\u202f"; // some languages write a decimal comma
 const numberText = (x, digits) => x.toFixed(digits).replace("-", "−");
 
-// `parts`: of a sample that names them; `facts`: see factsOf below.
+// `parts`: of a sample that names them; `facts`: see factsOfStory below.
 export function sceneAt(n, facts, language, parts = []) {
   const { pack, patch, partner } = facts;
-  const named = nameOfPlace(language, parts, patch, partner, pack.rows, pack.columns);
-  const first = facts.layer === 0; // input of the first layer: no attention has changed it yet
+  const placeNamed = nameOfPlace(language, parts, patch, partner, pack.rows, pack.columns);
+  const isFirstLayer = facts.layer === 0; // input of the first layer: no attention has changed it yet
   const past = {
-    rewritten: storyWords(language, first ? "rewrittenByNone" : "rewritten"),
-    heard: storyWords(language, first ? "heardNothing" : "heard"),
+    rewritten: storyWords(language, isFirstLayer ? "rewrittenByNone" : "rewritten"),
+    heard: storyWords(language, isFirstLayer ? "heardNothing" : "heard"),
   };
   const beside = storyWords(language, facts.beside < patch ? "besideLeft" : "besideRight");
-  const filled = { ...filledOf(facts), ...past, beside, place: named || storyWords(language, "there") };
-  const say = (key, more = {}) => storyWords(language, key, { ...filled, ...more });
-  const scene = SAID[n](facts, say, named && samePlace(facts, language, parts, named));
-  return { title: say(`title${n}`), text: say(`text${n}`), guess: null, figure: null, view: {}, over: null, ...scene };
+  const values = { ...filledOf(facts), ...past, beside, place: placeNamed || storyWords(language, "there") };
+  const say = (key, extraValues = {}) => storyWords(language, key, { ...values, ...extraValues });
+  const scene = SAID[n](facts, say, placeNamed && patchesOfPlace(facts, language, parts, placeNamed));
+  return {
+    title: say(`title${n}`),
+    text: say(`text${n}`),
+    guess: null,
+    figure: null,
+    view: {},
+    over: null,
+    ...scene,
+  };
 }
 
 // Patches whose part has the same name: a guess of any of them counts.
-function samePlace({ pack, patch }, language, parts, named) {
-  const all = Array.from({ length: pack.patches }, (_, one) => one);
-  return all.filter((one) => nameOfPlace(language, parts, patch, one, pack.rows, pack.columns) === named);
+function patchesOfPlace({ pack, patch }, language, parts, placeNamed) {
+  const allPatches = Array.from({ length: pack.patches }, (_, index) => index);
+  return allPatches.filter(
+    (other) => nameOfPlace(language, parts, patch, other, pack.rows, pack.columns) === placeNamed,
+  );
 }
 
 function filledOf({ pack, layer, head, share, distance, outside, pair, besideScore, largest, loudest, side }) {
@@ -41,10 +51,10 @@ function filledOf({ pack, layer, head, share, distance, outside, pair, besideSco
     ...{ layer, head: pack.headNumbers[head], rows, columns, patches, tokens, heads, layers, dim, distance, side },
     numbers: side ? 3 * side * side : "",
     width: heads * dim,
-    share: together(share),
-    outside: together(outside),
-    largest: together(largest),
-    loudest: together(loudest),
+    share: unbrokenPercent(share),
+    outside: unbrokenPercent(outside),
+    largest: unbrokenPercent(largest),
+    loudest: unbrokenPercent(loudest),
     extra: pack.prefixCount,
     dot: numberText(pair.dot, 2),
     score: numberText(pair.score, 2),
@@ -53,10 +63,10 @@ function filledOf({ pack, layer, head, share, distance, outside, pair, besideSco
 }
 
 const SAID = {
-  1: ({ partner }, say, same) => ({
+  1: ({ partner }, say, samePatches) => ({
     guess: {
       ...{ kind: "place", asks: say("pressGuess"), truth: partner, after: say("after1") },
-      ...(same ? { same, found: say("hitPart", { count: "{count}" }) } : {}),
+      ...(samePatches ? { same: samePatches, found: say("hitPart", { count: "{count}" }) } : {}),
     },
     over: { marks: true },
     lesson: "by_hand",
@@ -80,7 +90,7 @@ const SAID = {
   }),
 
   4: (_, say) => ({
-    guess: chooses(
+    guess: choiceGuess(
       say("ask4"),
       [
         ["yes", say("yes")],
@@ -101,7 +111,7 @@ const SAID = {
 
   6: ({ pair, besideScore }, say) => ({
     text: say("text6", { count: PRODUCTS }),
-    guess: chooses(
+    guess: choiceGuess(
       say("ask6"),
       [
         ["partner", say("toPartner")],
@@ -141,11 +151,11 @@ const SAID = {
   }),
 
   10: ({ heads, pack }, say) => {
-    const agreeing = heads.filter(({ agrees }) => agrees).map(({ head }) => pack.headNumbers[head]);
+    const agreeing = heads.filter(({ agrees: isAgreeing }) => isAgreeing).map(({ head }) => pack.headNumbers[head]);
     const truth = agreeing.length;
-    const after = say("after10", { agreeing: agreeing.join(", ") || say("none") });
+    const afterWords = say("after10", { agreeing: agreeing.join(", ") || say("none") });
     return {
-      guess: { kind: "number", asks: say("ask10"), low: 0, high: pack.heads, truth, after },
+      guess: { kind: "number", asks: say("ask10"), low: 0, high: pack.heads, truth, after: afterWords },
       figure: { kind: "heads", heads },
       over: { marks: true },
       lesson: "heads",
@@ -155,25 +165,25 @@ const SAID = {
   11: (facts, say) => {
     const { layers } = facts;
     if (!layers) return { text: say("text11Alone"), over: { marks: true }, lesson: "block" };
-    const [truth, last] = [firstLayer(facts), layers.length - 1];
-    const after = say("after11", { first: truth, firstShare: together(layers[truth]) });
+    const [truth, lastLayer] = [firstLayer(facts), layers.length - 1];
+    const afterWords = say("after11", { first: truth, firstShare: unbrokenPercent(layers[truth]) });
     return {
-      guess: { kind: "number", asks: say("ask11"), low: 0, high: last, truth, after },
+      guess: { kind: "number", asks: say("ask11"), low: 0, high: lastLayer, truth, after: afterWords },
       figure: { kind: "layers", layers, first: truth, asker: askersOf(facts, say) },
       over: { marks: true },
       lesson: "block",
     };
   },
 
-  12: ({ pairs, twice, pack }, say) => {
-    const truth = Math.round(twice);
-    const options = [2, 4, truth].map((times) => [String(times), say("times", { n: times })]);
+  12: ({ pairs, twice: layersNeeded, pack }, say) => {
+    const truth = Math.round(layersNeeded);
+    const options = [2, 4, truth].map((factor) => [String(factor), say("times", { n: factor })]);
     return {
       text: say("text12", {
         pairs: pairs.toLocaleString("en").replaceAll(",", THOUSANDS),
         count: pack.layers * pack.heads,
       }),
-      guess: chooses(say("ask12"), options, String(truth), say("after12")),
+      guess: choiceGuess(say("ask12"), options, String(truth), say("after12")),
       figure: { kind: "code" },
       over: { marks: true },
       lesson: "cost",
@@ -198,41 +208,41 @@ const askersOf = ({ pack, patch }, say) =>
     ? { query: patchText(patch, pack.columns), words: { square: say("askSquare"), cls: say("askClass") } }
     : null;
 
-const chooses = (asks, options, truth, after) => ({ kind: "choice", asks, options, truth, after });
+const choiceGuess = (asks, options, truth, after) => ({ kind: "choice", asks, options, truth, after });
 
 const sorted = (row, count) => [...row].sort((a, b) => b - a).slice(0, count);
 
 // [{at, q, k, product}], the largest first, whatever their sign.
 function largestProducts({ q, k, products }) {
   const order = [...products.keys()].sort((a, b) => Math.abs(products[b]) - Math.abs(products[a]));
-  return order.slice(0, PRODUCTS).map((at) => ({ at, q: q[at], k: k[at], product: products[at] }));
+  return order.slice(0, PRODUCTS).map((index) => ({ at: index, q: q[index], k: k[index], product: products[index] }));
 }
 
-// How near a guess came: {right, words}. `pack` is needed only if the guess is a place.
+// The error of a guess: {right, words}. `pack` is needed only if the guess is a place.
 export function judged(guess, answer, pack, language) {
-  const say = (key, filled) => storyWords(language, key, filled);
+  const say = (key, values) => storyWords(language, key, values);
   if (guess.kind === "choice") return verdict(answer === guess.truth, optionWords(guess, guess.truth), say);
   if (guess.kind === "number") {
-    const [error, truth] = [Math.abs(Number(answer) - guess.truth), `${guess.truth}${guess.unit ?? ""}`];
-    if (error && error <= (guess.near ?? 0)) return { right: true, words: say("close", { truth }) };
-    return verdict(!error, truth, say);
+    const [error, truthWords] = [Math.abs(Number(answer) - guess.truth), `${guess.truth}${guess.unit ?? ""}`];
+    if (error && error <= (guess.near ?? 0)) return { right: true, words: say("close", { truth: truthWords }) };
+    return verdict(!error, truthWords, say);
   }
-  const down = Math.abs(Math.floor(answer / pack.columns) - Math.floor(guess.truth / pack.columns));
-  const apart = Math.max(down, Math.abs((answer % pack.columns) - (guess.truth % pack.columns)));
-  if (apart <= 1) return { right: true, words: say("hit") };
-  if (guess.same?.includes(answer)) return { right: true, words: filledIn(guess.found, { count: apart }) };
-  return { right: false, words: say("off", { count: apart }) };
+  const rowDistance = Math.abs(Math.floor(answer / pack.columns) - Math.floor(guess.truth / pack.columns));
+  const distance = Math.max(rowDistance, Math.abs((answer % pack.columns) - (guess.truth % pack.columns)));
+  if (distance <= 1) return { right: true, words: say("hit") };
+  if (guess.same?.includes(answer)) return { right: true, words: filledIn(guess.found, { count: distance }) };
+  return { right: false, words: say("off", { count: distance }) };
 }
 
 // The truth in words, without judging a guess.
 export function truthOf(guess, language) {
   if (guess.kind === "place") return "";
-  const truth = guess.kind === "choice" ? optionWords(guess, guess.truth) : `${guess.truth}${guess.unit ?? ""}`;
-  return storyWords(language, "itIs", { truth });
+  const truthWords = guess.kind === "choice" ? optionWords(guess, guess.truth) : `${guess.truth}${guess.unit ?? ""}`;
+  return storyWords(language, "itIs", { truth: truthWords });
 }
 
 const optionWords = ({ options }, truth) => options.find(([value]) => value === truth)[1];
-const verdict = (right, truth, say) => ({ right, words: right ? say("right") : say("itIs", { truth }) });
+const verdict = (isRight, truth, say) => ({ right: isRight, words: isRight ? say("right") : say("itIs", { truth }) });
 
 const INDENT = " ".repeat(4); // bundled scripts lack the blanks at the start of their lines
 
@@ -256,20 +266,20 @@ row = scores.softmax(0)`;
 
 // The head's weight on each patch as a digit of 16 steps, relative to the largest.
 export function heatOfRow({ pack, row, best }) {
-  const most = row[pack.prefixCount + best];
-  const digits = [...row.slice(pack.prefixCount)].map((share) => Math.round((15 * share) / most).toString(16));
+  const largest = row[pack.prefixCount + best];
+  const digits = [...row.slice(pack.prefixCount)].map((share) => Math.round((15 * share) / largest).toString(16));
   return digits.join("");
 }
 
-// A scene's question as plain data for a class, in all languages; the truth is separate, for phones get it when it is
-// shown.
+// A scene's question as plain data for a class, in all languages; the truth is separate, because phones get it when it
+// is shown.
 
 const LANGUAGES_TOLD = Object.keys(STORY_WORDS);
 
-// {scene: {n, count, title}, question: null | {kind, of, asks, …}, told: what is said when the answer is shown: {truth,
-// after, heat}}; words are {language: words}.
-// `of`: the picture that it is about, so that a class's question about another one is not taken for it.
-export function askedByScene(n, count, facts, parts, of) {
+// {scene: {n, count, title}, question: null | {kind, of, asks, …}, told: shown with the answer: {truth, after, heat}};
+// words are {language: words}.
+// `of`: the picture of the question, so that a class's question about another picture is not mistaken for it.
+export function askedByScene(n, count, facts, parts, picture) {
   const scenes = Object.fromEntries(LANGUAGES_TOLD.map((tag) => [tag, sceneAt(n, facts, tag, parts)]));
   const inLanguages = (words) => Object.fromEntries(LANGUAGES_TOLD.map((tag) => [tag, words(scenes[tag])]));
   const scene = { n, count, title: inLanguages(({ title }) => title) };
@@ -278,10 +288,10 @@ export function askedByScene(n, count, facts, parts, of) {
   const { kind, low, high, unit, truth, options } = guess;
   const isPlace = kind === "place";
   const asks = inLanguages(({ text, guess }) => (isPlace ? `${text} ${guess.asks}` : guess.asks));
-  const question = { kind, of, asks, low, high, unit };
+  const question = { kind, of: picture, asks, low, high, unit };
   if (isPlace) Object.assign(question, { rows: facts.pack.rows, columns: facts.pack.columns, mark: facts.patch });
   if (options)
-    question.options = options.map(([value], at) => [value, inLanguages(({ guess }) => guess.options[at][1])]);
+    question.options = options.map(([value], index) => [value, inLanguages(({ guess }) => guess.options[index][1])]);
   const answer = {
     truth,
     after: inLanguages(({ guess }) => guess.after),
@@ -306,108 +316,111 @@ export function rowOfPatch(pack, layer, head, patch, scale = pack.scale) {
   return row;
 }
 
-export function distanceOf(one, other, { columns }) {
-  const down = Math.abs(Math.floor(one / columns) - Math.floor(other / columns));
-  return Math.max(down, Math.abs((one % columns) - (other % columns)));
+export function distanceOf(patch, other, { columns }) {
+  const rowDistance = Math.abs(Math.floor(patch / columns) - Math.floor(other / columns));
+  return Math.max(rowDistance, Math.abs((patch % columns) - (other % columns)));
 }
 
 // The patch beyond the 3×3 neighbourhood with the largest weight: the story asks for the reason.
 export function partnerOf(row, patch, pack) {
-  let best = -1;
+  let farPatch = -1;
   for (let other = 0; other < pack.patches; other++) {
     if (distanceOf(patch, other, pack) <= RING) continue;
-    if (best < 0 || row[pack.prefixCount + other] > row[pack.prefixCount + best]) best = other;
+    if (farPatch < 0 || row[pack.prefixCount + other] > row[pack.prefixCount + farPatch]) farPatch = other;
   }
-  return best;
+  return farPatch;
 }
 
 // Null while the story's layer is missing; `layers` is null while any other one is. `side`: pixels of a patch, null if
 // unknown.
 export function factsOfStory(pack, { layer, head, patch }, side) {
   if (!holdsAll(pack, layer)) return null;
-  const whole = wholeLayers(pack);
+  const loadedLayers = wholeLayers(pack);
   const row = rowOfPatch(pack, layer, head, patch);
   const partner = partnerOf(row, patch, pack);
   const share = row[pack.prefixCount + partner];
-  const [asks, hears] = [pack.prefixCount + patch, pack.prefixCount + partner];
-  const pair = pairOf(pack, layer, head, asks, hears, pack.scale);
+  const [query, key] = [pack.prefixCount + patch, pack.prefixCount + partner];
+  const pair = pairOf(pack, layer, head, query, key, pack.scale);
   const beside = patch % pack.columns ? patch - 1 : patch + 1;
   const loud = rowOfPatch(pack, layer, head, patch, 1);
-  const placed = [...row.keys()].filter((token) => token >= pack.prefixCount);
-  const best = placed.reduce((most, token) => (row[token] > row[most] ? token : most)) - pack.prefixCount;
+  const patchTokens = [...row.keys()].filter((token) => token >= pack.prefixCount);
+  const best = patchTokens.reduce((former, token) => (row[token] > row[former] ? token : former)) - pack.prefixCount;
   return {
     ...{ pack, layer, head, patch, partner, row, share, pair, beside, loud, side, best },
     distance: distanceOf(patch, partner, pack),
     leads: best === partner, // the strongest of all patches
-    besideScore: scoreOf(pack, layer, head, asks, pack.prefixCount + beside, pack.scale),
+    besideScore: scoreOf(pack, layer, head, query, pack.prefixCount + beside, pack.scale),
     outside: outsideNine(row, 0, pack, patch),
     loudest: Math.max(...loud),
     largest: Math.max(...row),
-    handed: handedOver(pack, layer, head, row),
-    books: booksOf(pack, layer, head, asks, hears, row),
-    heads: Array.from({ length: pack.heads }, (_, one) => headOf(pack, layer, one, patch, partner)),
-    layers: whole.length < pack.layers ? null : whole.map((one) => mostInLayer(pack, one, patch, partner)),
+    handed: valueLengths(pack, layer, head, row),
+    books: booksOf(pack, layer, head, query, key, row),
+    heads: Array.from({ length: pack.heads }, (_, otherHead) => headOf(pack, layer, otherHead, patch, partner)),
+    layers:
+      loadedLayers.length < pack.layers
+        ? null
+        : loadedLayers.map((otherLayer) => mostInLayer(pack, otherLayer, patch, partner)),
     pairs: pack.tokens ** 2,
     twice: ((4 * pack.patches + pack.prefixCount) / pack.tokens) ** 2,
   };
 }
 
 // [{token, share, length, product}] of the tokens with the largest shares; lengths relative to the longest of all.
-function handedOver(pack, layer, head, row) {
+function valueLengths(pack, layer, head, row) {
   const { norms } = layerOf(pack, layer);
   if (!norms) return [];
   const lengths = norms.subarray(head * pack.tokens, (head + 1) * pack.tokens);
-  const longest = Math.max(...lengths);
+  const longestValue = Math.max(...lengths);
   const order = [...row.keys()].sort((a, b) => row[b] - row[a]).slice(0, TOLD);
   return order.map((token) => {
-    const length = lengths[token] / longest;
+    const length = lengths[token] / longestValue;
     return { token, share: row[token], length, product: row[token] * length };
   });
 }
 
 // Three tokens as books of a library: the partner; a token with a large share and a short value, easy to find with
 // little inside; the token whose key fits the query least. [{kind, token, k, score, share, length}]
-function booksOf(pack, layer, head, asks, hears, row) {
+function booksOf(pack, layer, head, query, key, row) {
   const { norms } = layerOf(pack, layer);
   const lengths = norms?.subarray(head * pack.tokens, (head + 1) * pack.tokens);
   const order = [...row.keys()].sort((a, b) => row[b] - row[a]);
   const length = (token) => (lengths ? lengths[token] / Math.max(...lengths) : null);
-  const largest = order.slice(0, TOLD).filter((token) => token !== hears);
-  const thin = largest.reduce((best, token) => (length(token) < length(best) ? token : best));
-  return Object.entries({ fits: hears, thin, least: order.at(-1) }).map(([kind, token]) => {
-    const { k, score } = pairOf(pack, layer, head, asks, token, pack.scale);
+  const largestTokens = order.slice(0, TOLD).filter((token) => token !== key);
+  const shortest = largestTokens.reduce((former, token) => (length(token) < length(former) ? token : former));
+  return Object.entries({ fits: key, thin: shortest, least: order.at(-1) }).map(([kind, token]) => {
+    const { k, score } = pairOf(pack, layer, head, query, token, pack.scale);
     return { kind, token, k, score, share: row[token], length: length(token) };
   });
 }
 
-// The largest shares of the row with the scores turned to another volume, and whether it clips: one takes nearly all.
+// The largest shares of the row with the scores at another volume, and whether it clips: one share takes nearly all.
 export function sharesAt({ pack, layer, head, patch }, scale, count) {
   const shares = [...rowOfPatch(pack, layer, head, patch, scale)].sort((a, b) => b - a).slice(0, count);
   return { shares, clips: shares[0] > CLIPS };
 }
 
-// `best`: the patch to which this head gives most; `agrees`: whether it lies at about the partner's place.
+// `best`: the patch to which this head gives most; `agrees`: whether it lies near the partner.
 function headOf(pack, layer, head, patch, partner) {
   const row = rowOfPatch(pack, layer, head, patch);
-  let best = 0;
+  let brightest = 0;
   for (let other = 1; other < pack.patches; other++)
-    if (row[pack.prefixCount + other] > row[pack.prefixCount + best]) best = other;
-  return { head, row, best, agrees: distanceOf(best, partner, pack) <= SAME_PLACE };
+    if (row[pack.prefixCount + other] > row[pack.prefixCount + brightest]) brightest = other;
+  return { head, row, best: brightest, agrees: distanceOf(brightest, partner, pack) <= SAME_PLACE };
 }
 
 // The largest weight on the partner in any head of each layer.
 function mostInLayer(pack, layer, patch, partner) {
-  let most = 0;
+  let largest = 0;
   for (let head = 0; head < pack.heads; head++)
-    most = Math.max(most, rowOfPatch(pack, layer, head, patch)[pack.prefixCount + partner]);
-  return most;
+    largest = Math.max(largest, rowOfPatch(pack, layer, head, patch)[pack.prefixCount + partner]);
+  return largest;
 }
 
 // The first layer in which a head gives the partner at least half of the story's own weight.
-export const firstLayer = ({ layers, share }) => layers.findIndex((most) => most >= share / 2);
+export const firstLayer = ({ layers, share }) => layers.findIndex((largest) => largest >= share / 2);
 
-// How many patches a stack of this many 3×3 convolutions hears; the picture's edge cuts them.
+// The number of patches that a stack of this many 3×3 convolutions reaches, cut at the picture's edge.
 export function heardAfter(layers, patch, { rows, columns }) {
-  const along = (at, length) => Math.min(at + layers, length - 1) - Math.max(at - layers, 0) + 1;
-  return along(Math.floor(patch / columns), rows) * along(patch % columns, columns);
+  const reachAlong = (position, length) => Math.min(position + layers, length - 1) - Math.max(position - layers, 0) + 1;
+  return reachAlong(Math.floor(patch / columns), rows) * reachAlong(patch % columns, columns);
 }

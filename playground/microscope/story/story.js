@@ -1,18 +1,18 @@
-// The story: twelve scenes about one patch of the photograph on view, from where it looks to what its weights do not
-// mean. The scenes stand beside See's picture, and all numbers are of that picture.
+// The story: twelve scenes about one patch of the photograph on view, from its partner to the limits of weights. The
+// scenes stand beside See's picture, and all numbers are of that picture.
 
 import { wholeLayers } from "../core/core.js";
 import { patchAt, patchText } from "../core/grid.js";
 import { percent } from "../core/numbers.js";
 import { DEFAULT_VIEW } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { makeCanvas, sayMath, show } from "../drawing/dom.js";
+import { makeCanvas, sayMath, setVisible } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { photoOf } from "../lens/layout.js";
 import { handOver } from "../lens/saving.js";
 import { canAsk } from "../lens/state.js";
 import { createOver, drawFigure, drawOver, photoAs } from "./figures.js";
-import { farthest, notebookOf } from "./notebook.js";
+import { largestError, notebookOf } from "./notebook.js";
 import { askedByScene, codeOf, factsOfStory, judged, SCENE_COUNT, sceneAt, truthOf } from "./scenes.js";
 import { storyWords } from "./words.js";
 
@@ -25,43 +25,43 @@ const PANEL = `
   <div class="story-after" aria-live="polite"></div>
   <div class="story-class"></div>`;
 const DEPTH_SCENE = 11; // the scene about all layers
-const MAP_WIDE = 560; // px: the photograph under pressed places
+const MAP_WIDE = 560; // px of the photograph under guessed places
 const FOOT = `<button class="story-back" type="button"></button><ol></ol>
   <button class="story-next" type="button"></button>`;
 
-// way: {at(): the scene's number or 0, go(n): to another, 0 ends it, lesson(name): {title, go()} of a page,
-// place(): {model, sample} as in an address, cat(): opens the cat in the story, lab(); in a file there is neither}
+// way: {at(): the scene's number or 0, go(n): to another, 0 ends it, lesson(name): {title, go()} of a page, place():
+// {model, sample} as in an address, cat(): opens the cat in the story, lab(); in a file both are missing}
 // klass: a class that guesses together, see shell/storyway.js: its state, its bar, its board
 export function createStory(lens, see, { language, way, klass }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
   const panel = storyPart("section", "story", PANEL);
-  const foot = storyPart("nav", "story-foot", FOOT);
+  const footer = storyPart("nav", "story-foot", FOOT);
   refs.below.append(panel);
-  refs.stage.after(foot);
-  const over = createOver(refs.picture);
-  const find = (name) => panel.querySelector(`.story-${name}`);
+  refs.stage.after(footer);
+  const marksSvg = createOver(refs.picture);
+  const findPart = (name) => panel.querySelector(`.story-${name}`);
   const title = panel.querySelector("h2");
-  const [back, next] = [foot.querySelector(".story-back"), foot.querySelector(".story-next")];
+  const [backButton, nextButton] = [footer.querySelector(".story-back"), footer.querySelector(".story-next")];
   const story = {
     of: "", // key of the picture, model and grid of `base`
     base: null, // {layer, head, patch} of the story
     facts: null,
     held: -1, // number of whole layers when the facts were computed
     guesses: {}, // {scene: guess} for this base
-    drawn: "", // key of what the panel shows
+    drawn: "", // key of the panel's content
     viewSet: "", // key of the last view that was set
     looked: null, // the film's setting before the story needed all layers
-    pressed: false, // the button that goes on also submits the guess
+    pressed: false, // whether the button that goes on also submits the guess
     wantsPicture: false, // whether to ask if the lecturer's photograph may go to the phones
   };
-  const classHead = klass.headIn(find("class"));
+  const classHead = klass.headIn(findPart("class"));
   klass.follow(() => page.schedule());
-  const words = (key, filled) => storyWords(language(), key, filled);
+  const words = (key, values) => storyWords(language(), key, values);
 
-  find("end").addEventListener("click", () => way.go(0));
-  back.addEventListener("click", () => way.go(way.at() - 1));
-  next.addEventListener("click", () => way.go(way.at() + 1));
+  findPart("end").addEventListener("click", () => way.go(0));
+  backButton.addEventListener("click", () => way.go(way.at() - 1));
+  nextButton.addEventListener("click", () => way.go(way.at() + 1));
   panel.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
@@ -69,9 +69,9 @@ export function createStory(lens, see, { language, way, klass }) {
   });
   // In a place question, a press on the photograph is the guess and locks nothing.
   refs.picture.addEventListener("pointerdown", guessPlace, { capture: true });
-  refs.picture.addEventListener("click", swallow, { capture: true });
+  refs.picture.addEventListener("click", stopClick, { capture: true });
 
-  function swallow(event) {
+  function stopClick(event) {
     if (story.pressed) event.stopImmediatePropagation();
     story.pressed = false;
   }
@@ -83,7 +83,7 @@ export function createStory(lens, see, { language, way, klass }) {
     const box = refs.picture.getBoundingClientRect();
     const { rows, columns } = data.main.pack;
     if (classAsks()) return; // nobody guesses on the projector
-    take(patchAt((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height, rows, columns));
+    takeGuess(patchAt((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height, rows, columns));
   }
 
   const sceneNow = () => sceneAt(way.at(), story.facts, language(), data.main.picture.parts ?? []);
@@ -99,12 +99,12 @@ export function createStory(lens, see, { language, way, klass }) {
   // Whether the row is hidden because its target is the question.
   const covers = () => way.at() === 1 && !isGuessed();
 
-  function take(guess) {
+  function takeGuess(guess) {
     story.guesses[way.at()] = guess;
     draw();
   }
 
-  // ---- what it is about
+  // ---- the subject
   function baseNow() {
     const { main } = data;
     const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
@@ -131,11 +131,11 @@ export function createStory(lens, see, { language, way, klass }) {
   // ---- a frame
   function paint() {
     const n = way.at();
-    if (!n) return leave();
+    if (!n) return leaveStory();
     root.dataset.story = String(n);
     root.classList.add("tells");
     baseNow();
-    choice.filmWanted = choice.exact = true; // the scene needs all layers for its numbers
+    choice.filmWanted = choice.exact = true; // the scene's numbers need all layers
     if (n >= DEPTH_SCENE - 1 && !navigator.connection?.saveData) wantAll();
     const { pack } = data.main;
     const count = wholeLayers(pack).length;
@@ -150,22 +150,22 @@ export function createStory(lens, see, { language, way, klass }) {
     choice.filmLooked = true;
   }
 
-  function leave() {
+  function leaveStory() {
     if (!root.classList.contains("tells")) return;
     choice.filmLooked = story.looked ?? choice.filmLooked;
     story.looked = null;
     root.classList.remove("tells");
     delete root.dataset.story;
     story.drawn = story.viewSet = "";
-    over.replaceChildren();
+    marksSvg.replaceChildren();
     if (choice.view.scale !== "on") page.choose({ scale: "on" });
   }
 
   function draw() {
     const n = way.at();
     const guess = JSON.stringify([story.guesses[n] ?? null, classNow()]);
-    const here = [Boolean(story.facts?.layers), Boolean(story.facts)];
-    const key = [n, language(), story.of, ...here, guess].join("|");
+    const dataState = [Boolean(story.facts?.layers), Boolean(story.facts)];
+    const key = [n, language(), story.of, ...dataState, guess].join("|");
     placeClass();
     classHead.drawHead(language());
     if (story.facts) setView(sceneNow());
@@ -173,33 +173,33 @@ export function createStory(lens, see, { language, way, klass }) {
     if (story.drawn === key) return;
     const isNewScene = story.drawn.split("|")[0] !== String(n);
     story.drawn = key;
-    panel.lang = foot.lang = language();
+    panel.lang = footer.lang = language();
     writeFoot(n);
     if (!story.facts) return writeWaiting();
     const scene = sceneNow();
     sayMath(title, scene.title);
-    find("text").innerHTML = markedBlocks(scene.text);
+    findPart("text").innerHTML = markedBlocks(scene.text);
     const guessed = isGuessed() || !scene.guess;
-    const shown = { guessed, hidden: covers() };
-    drawFigure(find("figure"), scene.figure, story.facts, {
+    const drawState = { guessed, hidden: covers() };
+    drawFigure(findPart("figure"), scene.figure, story.facts, {
       photo: photoAs(photoOf(data, frame, page, data.main).image),
       aspect: frame.pictureWidth / frame.pictureHeight,
       ...{ ratio: frame.ratio, guessed, name: nameOf, code: codeOf(story.facts, way.place()) },
-      over: (changes) => drawOver(over, { ...scene.over, ...changes }, story.facts, shown),
+      over: (changes) => drawOver(marksSvg, { ...scene.over, ...changes }, story.facts, drawState),
       choose: (changes) => page.choose(changes),
     });
     writeGuess(scene);
     writeAfter(n, scene, guessed);
-    drawOver(over, scene.over, story.facts, shown);
+    drawOver(marksSvg, scene.over, story.facts, drawState);
     if (!isNewScene) return;
     panel.scrollTop = 0;
     title.focus({ preventScroll: true });
   }
 
   // ---- a class
-  // Puts the class's bar above the scene while a class runs; else below it, out of the way of a single reader.
+  // Puts the class's bar above the scene while a class runs; else below it, where it disturbs no single reader.
   function placeClass() {
-    const [box, header] = [find("class"), panel.querySelector("header")];
+    const [box, header] = [findPart("class"), panel.querySelector("header")];
     const isAbove = box.previousElementSibling === header;
     if (isAbove === Boolean(klass.now())) return;
     if (isAbove) panel.append(box);
@@ -211,11 +211,11 @@ export function createStory(lens, see, { language, way, klass }) {
   // The facts about the class that the board shows.
   const classNow = () => klass.now() && [klass.now().code, klass.now().phones, classAsks(), story.wantsPicture];
 
-  function askClass(yes) {
+  function askClass(mayTravel) {
     const { address } = data.main.trace.picture;
     const isOwn = question().question.kind === "place" && klass.isOwn(address);
-    story.wantsPicture = isOwn && yes === undefined;
-    if (!isOwn || yes) klass.ask(withAspect(question()), address, yes);
+    story.wantsPicture = isOwn && mayTravel === undefined;
+    if (!isOwn || mayTravel) klass.ask(withAspect(question()), address, mayTravel);
     draw();
   }
 
@@ -240,19 +240,19 @@ export function createStory(lens, see, { language, way, klass }) {
 
   function writeWaiting() {
     title.textContent = words("title1");
-    find("text").textContent = words("comes");
-    for (const name of ["figure", "guess", "after"]) find(name).replaceChildren();
+    findPart("text").textContent = words("comes");
+    for (const name of ["figure", "guess", "after"]) findPart(name).replaceChildren();
   }
 
   function writeFoot(n) {
-    find("count").textContent = `${words("story")} · ${words("scene", { n, count: SCENE_COUNT })}`;
-    find("end").setAttribute("aria-label", words("end"));
-    find("end").title = words("end");
-    back.textContent = words("back");
-    next.textContent = words("next");
-    back.disabled = n === 1;
-    show(next, n < SCENE_COUNT);
-    const dots = foot.querySelector("ol");
+    findPart("count").textContent = `${words("story")} · ${words("scene", { n, count: SCENE_COUNT })}`;
+    findPart("end").setAttribute("aria-label", words("end"));
+    findPart("end").title = words("end");
+    backButton.textContent = words("back");
+    nextButton.textContent = words("next");
+    backButton.disabled = n === 1;
+    setVisible(nextButton, n < SCENE_COUNT);
+    const dots = footer.querySelector("ol");
     if (!dots.children.length) dots.append(...Array.from({ length: SCENE_COUNT }, (_, i) => dotOf(i + 1)));
     for (const [i, dot] of [...dots.children].entries()) dot.classList.toggle("now", i + 1 === n);
   }
@@ -273,80 +273,80 @@ export function createStory(lens, see, { language, way, klass }) {
 
   // ---- guesses
   function writeGuess({ guess }) {
-    const box = find("guess");
+    const box = findPart("guess");
     if (klass.keepsBoard(box, { language: language(), now: klass.now(), of: classAsks() })) return;
     box.replaceChildren();
     if (!guess || (isGuessed() && !classAsks())) return;
-    const asks = document.createElement("p");
-    asks.className = "story-asks";
-    asks.innerHTML = markedWords(guess.asks);
-    box.append(asks);
+    const question = document.createElement("p");
+    question.className = "story-asks";
+    question.innerHTML = markedWords(guess.asks);
+    box.append(question);
     if (klass.now()) writeBoard(box.appendChild(storyPart("div", "class-board", "")));
     if (classAsks()) return;
     if (guess.kind === "choice") {
-      for (const [value, option] of guess.options) box.append(storyButton(option, () => take(value)));
+      for (const [value, option] of guess.options) box.append(storyButton(option, () => takeGuess(value)));
     } else if (guess.kind === "number") box.append(...dialOf(guess));
   }
 
   function dialOf({ low, high, unit = "" }) {
     const dial = document.createElement("input");
     Object.assign(dial, { type: "range", min: low, max: high, step: 1, value: Math.round((low + high) / 2) });
-    const shown = document.createElement("output");
+    const output = document.createElement("output");
     const write = () => {
-      shown.textContent = `${dial.value}${unit}`;
+      output.textContent = `${dial.value}${unit}`;
     };
     dial.addEventListener("input", write);
     write();
     dial.setAttribute("aria-label", words("guess"));
-    return [dial, shown, storyButton(words("guess"), () => take(Number(dial.value)))];
+    return [dial, output, storyButton(words("guess"), () => takeGuess(Number(dial.value)))];
   }
 
-  function writeAfter(n, scene, guessed) {
-    const box = find("after");
+  function writeAfter(n, scene, isGuessed) {
+    const box = findPart("after");
     box.replaceChildren();
-    if (scene.guess && guessed) {
+    if (scene.guess && isGuessed) {
       const answer = classAsks() ? scene.guess.truth : story.guesses[n];
-      const { right, words: verdict } = judged(scene.guess, answer, data.main.pack, language());
+      const { right: isRight, words: verdict } = judged(scene.guess, answer, data.main.pack, language());
       const line = document.createElement("p");
       const mark = document.createElement("b");
-      mark.className = right ? "right" : "wrong";
+      mark.className = isRight ? "right" : "wrong";
       mark.textContent = classAsks() ? truthOf(scene.guess, language()) : verdict;
       line.append(mark, " ");
-      const more = document.createElement("span");
-      more.innerHTML = markedWords(scene.guess.after);
-      line.append(more);
+      const moreWords = document.createElement("span");
+      moreWords.innerHTML = markedWords(scene.guess.after);
+      line.append(moreWords);
       box.append(line);
     }
-    if (n === 1 && guessed && !story.facts.leads && way.cat) {
-      const plain = Object.assign(document.createElement("p"), { textContent: words("plain") });
+    if (n === 1 && isGuessed && !story.facts.leads && way.cat) {
+      const plainWords = Object.assign(document.createElement("p"), { textContent: words("plain") });
       box.append(
-        plain,
+        plainWords,
         storyButton(words("cat"), () => way.cat()),
       );
     }
-    if (n === SCENE_COUNT && guessed) writeEnd(box);
-    const lesson = guessed && way.lesson(scene.lesson);
+    if (n === SCENE_COUNT && isGuessed) writeEnd(box);
+    const lesson = isGuessed && way.lesson(scene.lesson);
     if (lesson) box.append(linkOf(words("more", { lesson: lesson.title }), lesson));
   }
 
-  // The code runs on a server if there is one; anywhere else it can be copied.
+  // The code runs on a server if there is one; otherwise it can be copied.
   function writeEnd(box) {
     const { layer, head, patch, pack } = story.facts;
     const status = document.createElement("p");
     status.className = "story-ran";
-    const run = storyButton(words("run"), async () => {
+    const runButton = storyButton(words("run"), async () => {
       status.textContent = words("runs");
       const query = patchText(patch, pack.columns);
-      const at = { layer, head: pack.headNumbers[head], query };
+      const place = { layer, head: pack.headNumbers[head], query };
       try {
-        const { torch, full, halves } = await data.host.source.ran(data.main.trace, at);
-        const apart = (row) => farthest(row, story.facts.row).toExponential(0).replace("-", "−");
-        status.textContent = words("ranSo", { torch, full: apart(full), halves: apart(halves) });
+        const { torch, full, halves } = await data.host.source.ran(data.main.trace, place);
+        const largestErrorText = (row) => largestError(row, story.facts.row).toExponential(0).replace("-", "−");
+        status.textContent = words("ranSo", { torch, full: largestErrorText(full), halves: largestErrorText(halves) });
       } catch (error) {
         status.textContent = error.says ?? String(error);
       }
     });
-    const take = storyButton(words("notebook"), () => {
+    const takeButton = storyButton(words("notebook"), () => {
       const { model } = way.place();
       const code = codeOf(story.facts, way.place());
       const photograph = smallPhotograph().toDataURL("image/jpeg", 0.8);
@@ -354,14 +354,14 @@ export function createStory(lens, see, { language, way, klass }) {
       handOver(new File([text], "attention.ipynb", { type: "application/x-ipynb+json" }));
     });
     box.append(
-      ...(canAsk(data, "ran") ? [run] : []),
-      take,
+      ...(canAsk(data, "ran") ? [runButton] : []),
+      takeButton,
       ...(way.lab ? [storyButton(words("lab"), () => way.lab())] : []),
       status,
     );
   }
 
-  function linkOf(text, { href, go }) {
+  function linkOf(text, { href, go: goTo }) {
     const line = document.createElement("p");
     const link = document.createElement("a");
     link.href = href;
@@ -369,7 +369,7 @@ export function createStory(lens, see, { language, way, klass }) {
     link.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
-      go();
+      goTo();
     });
     line.append(link);
     return line;

@@ -1,4 +1,4 @@
-// The story's words, one table a language. Holes are filled with numbers of the picture on view. No DOM in here.
+// The story's words, one table for each language. Holes are filled with numbers of the picture on view. No DOM in here.
 import { filledIn } from "../see/words.js";
 
 export const STORY_WORDS = {
@@ -390,4 +390,4 @@ export const STORY_WORDS = {
 
 export const storyText = (language, key) => [STORY_WORDS[language][key]].flat().join(" ");
 
-export const storyWords = (language, key, filled) => filledIn(storyText(language, key), filled);
+export const storyWords = (language, key, values) => filledIn(storyText(language, key), values);

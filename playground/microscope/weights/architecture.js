@@ -55,43 +55,52 @@ const ACTIVATIONS = {
 };
 const RESAMPLING = ["nearest", "lanczos", "bilinear", "bicubic"]; // Pillow's numbers
 
-// `names`: of the file's weights; `said` and `pixels`: config.json and preprocessor_config.json. Returns {config,
+// `names`: of the file's weights; `configFile` and `pixels`: config.json and preprocessor_config.json. Returns {config,
 // state: the renamed weights that are used}.
-export function huggingFaceConfig(names, whole, said, pixels) {
-  const reason = notPlain(names, whole);
+export function huggingFaceConfig(names, whole, configFile, pixels) {
+  const reason = unsupportedReason(names, whole);
   if (reason) {
-    const kind = said.model_type ? ` (${said.model_type})` : "";
+    const kind = configFile.model_type ? ` (${configFile.model_type})` : "";
     throw new WrongFile(`${reason}: it is no plain Vision Transformer${kind}`);
   }
   const family = familyOf(names, whole);
-  const usual = FAMILIES[family];
-  const tower = said.vision_config;
-  const told = tower && typeof tower === "object" ? { ...said, ...tower, id2label: said.id2label ?? {} } : said;
-  const [width, channels, patch, other] = whole.get("patch_embed.proj.weight").shape;
-  if (channels !== 3 || patch !== other)
+  const defaults = FAMILIES[family];
+  const tower = configFile.vision_config;
+  const settings =
+    tower && typeof tower === "object" ? { ...configFile, ...tower, id2label: configFile.id2label ?? {} } : configFile;
+  const [width, channels, patch, patchWidth] = whole.get("patch_embed.proj.weight").shape;
+  if (channels !== 3 || patch !== patchWidth)
     throw new WrongFile("it does not cut an RGB picture into square patches of one size");
-  if (family === "dinov3" && Number(told.rope_theta ?? 100) !== 100)
+  if (family === "dinov3" && Number(settings.rope_theta ?? 100) !== 100)
     throw new WrongFile("it turns queries and keys at another pace than DINOv3 (rope_theta)");
   const projects = names.some((name) => name.startsWith("visual_projection.")); // into the space of captions
-  const { reads, state } = readout(family, whole, width, projects);
-  const visible = shownBy(state);
-  const { classes, registers } = visible;
-  const act = visible.gated_mlp && family === "dinov2" ? "silu" : (told.hidden_act ?? usual.act ?? "gelu");
-  const { id2label = {} } = told;
+  const { reads: readoutConfig, state } = readout(family, whole, width, projects);
+  const stateConfig = shownBy(state);
+  const { classes, registers } = stateConfig;
+  const act = stateConfig.gated_mlp && family === "dinov2" ? "silu" : (settings.hidden_act ?? defaults.act ?? "gelu");
+  const { id2label = {} } = settings;
   if (id2label === null || typeof id2label !== "object") throw new Error("its id2label is no list of labels");
   const labels = Object.entries(id2label).sort(([a], [b]) => a - b);
   const positions = !state.has("pos_embed") ? "rotary" : registers ? "patches" : "learned";
   return {
     state,
     config: {
-      ...{ ...visible, qk_norm: false, pre_logits: false, pool: "token", norm_place: "tokens", ...reads, positions },
-      image_size: imageSize(state, told, patch, registers),
-      heads: headsSaid(told, width),
+      ...{
+        ...stateConfig,
+        qk_norm: false,
+        pre_logits: false,
+        pool: "token",
+        norm_place: "tokens",
+        ...readoutConfig,
+        positions,
+      },
+      image_size: imageSize(state, settings, patch, registers),
+      heads: headsSaid(settings, width),
       activation: ACTIVATIONS[act],
-      eps: Number(told.layer_norm_eps ?? usual.eps),
-      mean: (pixels.image_mean ?? usual.mean).map(Number),
-      std: (pixels.image_std ?? usual.std).map(Number),
-      interpolation: RESAMPLING[pixels.resample] ?? usual.interpolation,
+      eps: Number(settings.layer_norm_eps ?? defaults.eps),
+      mean: (pixels.image_mean ?? defaults.mean).map(Number),
+      std: (pixels.image_std ?? defaults.std).map(Number),
+      interpolation: RESAMPLING[pixels.resample] ?? defaults.interpolation,
       labels: labels.length === classes ? labels.map(([, label]) => String(label)) : [],
       multi_label: false,
     },
@@ -99,17 +108,17 @@ export function huggingFaceConfig(names, whole, said, pixels) {
 }
 
 // The values that these files give for the five words that a person may otherwise state.
-export function huggingFaceWords(said, pixels) {
+export function huggingFaceWords(configFile, pixels) {
   const words = {
     mean: pixels.image_mean,
     std: pixels.image_std,
-    num_heads: said.num_attention_heads || said.model_type,
+    num_heads: configFile.num_attention_heads || configFile.model_type,
   };
-  words.act_layer = said.model_type || said.hidden_act;
+  words.act_layer = configFile.model_type || configFile.hidden_act;
   return ["global_pool", ...Object.keys(words).filter((word) => words[word])];
 }
 
-function notPlain(names, state) {
+function unsupportedReason(names, state) {
   if (!["attn.qkv", "mlp.fc1", "mlp.fc2"].every((part) => state.has(`blocks.0.${part}.weight`)))
     return "its layers are others";
   if (names.some((name) => name.includes("relative_position")))
@@ -124,37 +133,37 @@ function familyOf(names, state) {
   return state.has("blocks.0.ls1.gamma") ? "dinov2" : state.has("dist_token") ? "deit" : "vit";
 }
 
-// What the classifier reads, which differs by family; without a classifier, the pooled output of `transformers`.
+// The classifier's input, which differs by family; without a classifier, the pooled output of `transformers`.
 function readout(family, state, width, projects) {
   const classes = rowsOf(state, "head.weight");
-  const without = (start) => new Map([...state].filter(([name]) => !name.startsWith(start)));
+  const stateWithout = (beginning) => new Map([...state].filter(([name]) => !name.startsWith(beginning)));
   if (family === "siglip") {
-    if (classes || !state.has("attn_pool.latent")) return { reads: { pool: "avg" }, state: without("attn_pool.") };
+    if (classes || !state.has("attn_pool.latent")) return { reads: { pool: "avg" }, state: stateWithout("attn_pool.") };
     return { reads: { pool: "map" }, state };
   }
   if (family === "clip" && classes && !projects)
-    return { reads: { pool: "avg", norm_place: "nowhere" }, state: without("norm.") };
+    return { reads: { pool: "avg", norm_place: "nowhere" }, state: stateWithout("norm.") };
   if (classes && state.get("head.weight").shape[1] === 2 * width) return { reads: { pool: "token+avg" }, state };
   if (classes && state.has("dist_token") && !state.has("head_dist.weight")) {
     // One classifier, of the class token alone. Our model averages two, so this one is doubled and the other is 0
-    const more = new Map(state);
+    const doubled = new Map(state);
     for (const kind of ["weight", "bias"]) {
-      const one = state.get(`head.${kind}`);
-      more.set(`head.${kind}`, times(one, 2)).set(`head_dist.${kind}`, zeros(...one.shape));
+      const tensor = state.get(`head.${kind}`);
+      doubled.set(`head.${kind}`, times(tensor, 2)).set(`head_dist.${kind}`, zeros(...tensor.shape));
     }
-    return { reads: {}, state: more };
+    return { reads: {}, state: doubled };
   }
   return { reads: {}, state };
 }
 
-function imageSize(state, said, patch, registers) {
-  const size = said.image_size ?? 224;
-  const told = (Array.isArray(size) ? size : [size, size]).map((side) => Math.floor(side / patch) * patch);
-  if (!told.every(Number.isInteger)) throw new Error("its image_size is no number of pixels");
-  if (!state.has("pos_embed")) return told;
+function imageSize(state, configFile, patch, registers) {
+  const size = configFile.image_size ?? 224;
+  const imageSides = (Array.isArray(size) ? size : [size, size]).map((side) => Math.floor(side / patch) * patch);
+  if (!imageSides.every(Number.isInteger)) throw new Error("its image_size is no number of pixels");
+  if (!state.has("pos_embed")) return imageSides;
   const prefix = registers ? 0 : state.has("cls_token") + state.has("dist_token");
   const patches = state.get("pos_embed").shape[1] - prefix;
-  if (told[0] * told[1] === patches * patch ** 2) return told;
+  if (imageSides[0] * imageSides[1] === patches * patch ** 2) return imageSides;
   return Array(2).fill(patch * Math.floor(Math.sqrt(patches)));
 }
 
@@ -184,33 +193,36 @@ export function baseOf(state) {
   return state.has("pos_embed") ? base : { ...base, positions: "rotary", eps: 1e-5, image_size: [256, 256] };
 }
 
-// The config of one of timm's architectures; `known`: a row of timmtable.js, or null if the architecture is unknown.
-export const timmBase = (known) => ({ ...USUAL, ...known });
+// The config of one of timm's architectures; `parts`: a row of timmtable.js, or null if the architecture is unknown.
+export const timmBase = (parts) => ({ ...USUAL, ...parts });
 
-// `base` corrected by the weights, by `known` (see opening.js) and by config.json (`said`).
-export function changed(base, state, known, said) {
+// `base` corrected by the weights, by `knownWords` (see opening.js) and by config.json (`configFile`).
+export function configOfState(base, state, knownWords, configFile) {
   const patches = state.get("patch_embed.proj.weight");
   if (!patches || !state.has("blocks.0.mlp.fc2.weight"))
     throw new WrongFile("its layers are others: it is no plain Vision Transformer");
-  const all = new Set(SHOWN.split(" "));
-  const hidden = Object.entries(said.model_args ?? {}).find(([name, value]) => !all.has(name) && value !== null);
-  if (hidden) throw new WrongFile(`its config.json asks for ${hidden[0]}, which the playground's ViT has not`);
+  const supported = new Set(SHOWN.split(" "));
+  const unsupported = Object.entries(configFile.model_args ?? {}).find(
+    ([name, value]) => !supported.has(name) && value !== null,
+  );
+  if (unsupported)
+    throw new WrongFile(`its config.json asks for ${unsupported[0]}, which the playground's ViT has not`);
   if (patches.shape.length !== 4 || patches.shape[1] !== 3)
     throw new WrongFile(`its pictures have ${patches.shape[1]} channels; the playground's have 3: red, green, blue`);
-  const found = shownBy(state);
+  const stateConfig = shownBy(state);
   const norm = state.has("fc_norm.weight") ? "pooled" : state.has("norm.weight") ? "tokens" : "nowhere";
-  const labels = labelsSaid(said, found.classes);
+  const labels = labelsSaid(configFile, stateConfig.classes);
   return {
-    ...found,
-    ...placesOf(base, state, found, sizeSaid(said)),
-    heads: known.num_heads ?? headsLike(base, state, found.width),
-    pool: poolOf(base, state, norm, known.global_pool),
+    ...stateConfig,
+    ...placesOf(base, state, stateConfig, sizeSaid(configFile)),
+    heads: knownWords.num_heads ?? headsLike(base, state, stateConfig.width),
+    pool: poolOf(base, state, norm, knownWords.global_pool),
     norm_place: norm,
-    activation: known.act_layer ?? base.activation,
+    activation: knownWords.act_layer ?? base.activation,
     eps: base.eps,
-    mean: known.mean ?? base.mean,
-    std: known.std ?? base.std,
-    interpolation: said.pretrained_cfg?.interpolation || base.interpolation,
+    mean: knownWords.mean ?? base.mean,
+    std: knownWords.std ?? base.std,
+    interpolation: configFile.pretrained_cfg?.interpolation || base.interpolation,
     labels,
     multi_label: base.multi_label,
   };
@@ -221,21 +233,21 @@ const headsLike = (base, state, width) =>
   Math.max(1, Math.floor(width / (rowsOf(state, "blocks.0.attn.q_norm.weight") || base.head)));
 
 // Learned positions have a row for each patch, and perhaps for each prefix token.
-function placesOf(base, state, { patch_size: patch, cls_token, dist_token, registers }, said) {
-  const usual = (said ?? base.image_size).map((side) => Math.floor(side / patch) * patch);
+function placesOf(base, state, { patch_size: patch, cls_token, dist_token, registers }, givenSize) {
+  const imageSides = (givenSize ?? base.image_size).map((side) => Math.floor(side / patch) * patch);
   const areLearned = ["learned", "patches"].includes(base.positions);
-  if (!state.has("pos_embed")) return { positions: areLearned ? "none" : base.positions, image_size: usual };
+  if (!state.has("pos_embed")) return { positions: areLearned ? "none" : base.positions, image_size: imageSides };
   const rows = state.get("pos_embed").shape[1];
   const tokens = cls_token + dist_token + registers;
-  let both = [
+  let candidates = [
     ["learned", rows - tokens],
     ["patches", rows],
   ];
-  if (!tokens) both = [[areLearned ? base.positions : "learned", rows]];
-  else if (base.positions === "patches") both.reverse();
-  for (const [positions, patches] of both)
-    if (patches === (usual[0] * usual[1]) / patch ** 2) return { positions, image_size: usual };
-  for (const [positions, patches] of both)
+  if (!tokens) candidates = [[areLearned ? base.positions : "learned", rows]];
+  else if (base.positions === "patches") candidates.reverse();
+  for (const [positions, patches] of candidates)
+    if (patches === (imageSides[0] * imageSides[1]) / patch ** 2) return { positions, image_size: imageSides };
+  for (const [positions, patches] of candidates)
     if (patches > 0 && Number.isInteger(Math.sqrt(patches)))
       return { positions, image_size: Array(2).fill(Math.sqrt(patches) * patch) };
   throw new WrongFile(
@@ -244,60 +256,67 @@ function placesOf(base, state, { patch_size: patch, cls_token, dist_token, regis
   );
 }
 
-function poolOf(base, state, norm, said) {
+function poolOf(base, state, norm, givenPool) {
   if (state.has("attn_pool.latent")) return "map";
-  if (said === "token" || said === "avg") return said;
-  if (!state.has("cls_token") || norm === "pooled") return "avg"; // timm then norms what it has pooled
+  if (givenPool === "token" || givenPool === "avg") return givenPool;
+  if (!state.has("cls_token") || norm === "pooled") return "avg"; // timm norms the pooled vector
   return base.pool === "map" || base.norm_place === "pooled" ? "token" : base.pool;
 }
 
-function sizeSaid(said) {
-  const size = said.model_args?.img_size ?? said.pretrained_cfg?.input_size;
+function sizeSaid(configFile) {
+  const size = configFile.model_args?.img_size ?? configFile.pretrained_cfg?.input_size;
   if (Number.isInteger(size)) return [size, size];
   return Array.isArray(size) && size.length >= 2 && size.every(Number.isInteger) ? size.slice(-2) : null;
 }
 
-function labelsSaid({ label_names: given, label_descriptions: more }, classes) {
-  const all = Array.from({ length: classes }, (_, i) => String(i));
-  const names = Array.isArray(given) ? given : given ? all.map((number) => given[number] ?? number) : [];
-  return names.length === classes ? names.map((name) => String(more?.[name] ?? name)) : [];
+function labelsSaid({ label_names: labelNames, label_descriptions: descriptions }, classes) {
+  const numbers = Array.from({ length: classes }, (_, i) => String(i));
+  const names = Array.isArray(labelNames)
+    ? labelNames
+    : labelNames
+      ? numbers.map((number) => labelNames[number] ?? number)
+      : [];
+  return names.length === classes ? names.map((name) => String(descriptions?.[name] ?? name)) : [];
 }
 
-// ------------------------------------------------------------------------------------------- what such a model holds
+// --------------------------------------------------------------------------------------- the weights of such a model
 
 // Name → shape, as VisionTransformer of playground/vit.py has them.
 export function shapesOf(c) {
-  const { width: D, mlp_width: wide, heads, patch_size: P } = c;
+  const { width: D, mlp_width: mlpWidth, heads, patch_size: P } = c;
   const shapes = new Map();
-  const put = (name, ...shape) => shapes.set(name, shape);
+  const addShape = (name, ...shape) => shapes.set(name, shape);
   const linear = (name, inputs, outputs, bias = true) => {
-    put(`${name}.weight`, outputs, inputs);
-    if (bias) put(`${name}.bias`, outputs);
+    addShape(`${name}.weight`, outputs, inputs);
+    if (bias) addShape(`${name}.bias`, outputs);
   };
-  const norm = (name, size = D) => [put(`${name}.weight`, size), put(`${name}.bias`, size)];
-  const mlp = (name) => [linear(`${name}.fc1`, D, wide * (c.gated_mlp ? 2 : 1)), linear(`${name}.fc2`, wide, D)];
+  const norm = (name, size = D) => [addShape(`${name}.weight`, size), addShape(`${name}.bias`, size)];
+  const mlp = (name) => [
+    linear(`${name}.fc1`, D, mlpWidth * (c.gated_mlp ? 2 : 1)),
+    linear(`${name}.fc2`, mlpWidth, D),
+  ];
   const tokens = c.cls_token + c.dist_token + c.registers;
   const rows = { learned: tokens, patches: 0 }[c.positions];
-  if (c.cls_token) put("cls_token", 1, 1, D);
-  if (c.dist_token) put("dist_token", 1, 1, D);
-  if (c.registers) put("reg_token", 1, c.registers, D);
-  if (rows !== undefined) put("pos_embed", 1, rows + (c.image_size[0] / P) * (c.image_size[1] / P), D);
-  put("patch_embed.proj.weight", D, 3, P, P);
-  if (!c.pre_norm) put("patch_embed.proj.bias", D);
+  if (c.cls_token) addShape("cls_token", 1, 1, D);
+  if (c.dist_token) addShape("dist_token", 1, 1, D);
+  if (c.registers) addShape("reg_token", 1, c.registers, D);
+  if (rows !== undefined) addShape("pos_embed", 1, rows + (c.image_size[0] / P) * (c.image_size[1] / P), D);
+  addShape("patch_embed.proj.weight", D, 3, P, P);
+  if (!c.pre_norm) addShape("patch_embed.proj.bias", D);
   if (c.pre_norm) norm("norm_pre");
   for (let layer = 0; layer < c.depth; layer++) {
     const name = `blocks.${layer}`;
     norm(`${name}.norm1`);
     linear(`${name}.attn.qkv`, D, 3 * D, c.qkv_bias);
-    if (c.qk_norm) for (const one of ["q_norm", "k_norm"]) norm(`${name}.attn.${one}`, D / heads);
+    if (c.qk_norm) for (const part of ["q_norm", "k_norm"]) norm(`${name}.attn.${part}`, D / heads);
     linear(`${name}.attn.proj`, D, D);
-    if (c.layer_scale) for (const one of ["ls1", "ls2"]) put(`${name}.${one}.gamma`, D);
+    if (c.layer_scale) for (const part of ["ls1", "ls2"]) addShape(`${name}.${part}.gamma`, D);
     norm(`${name}.norm2`);
     mlp(`${name}.mlp`);
   }
   if (c.norm_place === "tokens") norm("norm");
   if (c.pool === "map") {
-    put("attn_pool.latent", 1, 1, D);
+    addShape("attn_pool.latent", 1, 1, D);
     for (const [part, outputs] of Object.entries({ q: D, kv: 2 * D, proj: D })) linear(`attn_pool.${part}`, D, outputs);
     norm("attn_pool.norm");
     mlp("attn_pool.mlp");
@@ -311,22 +330,24 @@ export function shapesOf(c) {
 
 // Throws if the weights don't fit the config, with the sentences of source.py.
 export function checkFit(state, config, file) {
-  const ours = shapesOf(config);
+  const expected = shapesOf(config);
   const text = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
-  const misshapen = [...ours].filter(([name, shape]) => state.has(name) && text(state.get(name).shape) !== text(shape));
-  const wrongs = [
-    [[...ours.keys()].filter((name) => !state.has(name)), "lacks"],
-    [[...state.keys()].filter((name) => !ours.has(name)), "has, and the model has not,"],
+  const misshapen = [...expected].filter(
+    ([name, shape]) => state.has(name) && text(state.get(name).shape) !== text(shape),
+  );
+  const problems = [
+    [[...expected.keys()].filter((name) => !state.has(name)), "lacks"],
+    [[...state.keys()].filter((name) => !expected.has(name)), "has, and the model has not,"],
     [
       misshapen.map(([name, shape]) => `${name} ${text(state.get(name).shape)} for ${text(shape)}`),
       "holds other shapes:",
     ],
   ];
-  for (const [wrong, what] of wrongs) {
-    if (!wrong.length) continue;
-    const first = wrong.sort().slice(0, 3).join(", ").slice(0, 300);
-    const more = wrong.length > 3 ? ` and ${wrong.length - 3} more` : "";
-    throw new WrongFile(`${file} doesn't fit this model: it ${what} ${first}${more}.`);
+  for (const [wrongNames, problem] of problems) {
+    if (!wrongNames.length) continue;
+    const firstNames = wrongNames.sort().slice(0, 3).join(", ").slice(0, 300);
+    const restWords = wrongNames.length > 3 ? ` and ${wrongNames.length - 3} more` : "";
+    throw new WrongFile(`${file} doesn't fit this model: it ${problem} ${firstNames}${restWords}.`);
   }
 }
 
@@ -351,22 +372,24 @@ const DEFAULTS = { ...USUAL, ...PAPER, layer_scale: false, gated_mlp: false, pre
 const APP_ALONE = { rotation: [], pool_heads: 0, biased: false, mlp_norm: false }; // the values of other models
 
 // Returns the config, or throws an Error that says what is impossible.
-export function checkedConfig(given) {
-  if (given === null || typeof given !== "object") throw new Error("it is no list of names and values");
-  const unknown = Object.keys(given).find((name) => !(name in COUNTS || name in DEFAULTS || name in APP_ALONE));
+export function checkedConfig(candidate) {
+  if (candidate === null || typeof candidate !== "object") throw new Error("it is no list of names and values");
+  const unknown = Object.keys(candidate).find((name) => !(name in COUNTS || name in DEFAULTS || name in APP_ALONE));
   if (unknown) throw new Error(`there is no '${unknown.slice(0, 60)}'`);
-  const { head: _head, ...config } = { ...DEFAULTS, ...given };
-  for (const [name, none] of Object.entries(APP_ALONE)) {
-    if (name in config && shown(config[name]) !== shown(none))
+  const { head: _head, ...config } = { ...DEFAULTS, ...candidate };
+  for (const [name, unused] of Object.entries(APP_ALONE)) {
+    if (name in config && shown(config[name]) !== shown(unused))
       throw new WrongFile(
         `it has ${name}: ${shown(config[name])}, and nothing computes that in a browser; the app does`,
       );
     delete config[name];
   }
-  for (const [name, [least, most]] of Object.entries(COUNTS)) {
+  for (const [name, [minimum, maximum]] of Object.entries(COUNTS)) {
     const value = config[name];
-    if (!Number.isInteger(value) || value < least || value > most)
-      throw new Error(`${name} goes from ${least} to ${most.toLocaleString("en")}, and ${shown(value)} stands there`);
+    if (!Number.isInteger(value) || value < minimum || value > maximum)
+      throw new Error(
+        `${name} goes from ${minimum} to ${maximum.toLocaleString("en")}, and ${shown(value)} stands there`,
+      );
   }
   for (const [name, words] of Object.entries(WORDS))
     if (!words.includes(config[name]))
@@ -382,8 +405,8 @@ export function checkedConfig(given) {
   )
     throw new Error(`image_size is two sides of at most ${MOST_SIDE.toLocaleString("en")} pixels, not ${shown(size)}`);
   for (const name of ["mean", "std"]) {
-    const right = (n) => Number.isFinite(n) && Math.abs(n) <= 10 && (name === "mean" || n > 0);
-    if (!Array.isArray(config[name]) || config[name].length !== 3 || !config[name].every(right))
+    const isValid = (n) => Number.isFinite(n) && Math.abs(n) <= 10 && (name === "mean" || n > 0);
+    if (!Array.isArray(config[name]) || config[name].length !== 3 || !config[name].every(isValid))
       throw new Error(`${name} is a number for red, green and blue, not ${shown(config[name])}`);
   }
   if (!Array.isArray(labels) || !labels.every((label) => typeof label === "string" && label.length <= LONGEST_LABEL))

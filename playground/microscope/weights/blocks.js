@@ -1,6 +1,6 @@
-// Weights as the engine reads them, the same numbers as playground/models/engine_file.py writes: large matrices are
-// int8 with a gain for each 32 numbers of a row, or all is float32; gains of LayerScale are multiplied into what they
-// scale.
+// Weights for the engine, the same numbers as playground/models/engine_file.py writes: large matrices are int8 with a
+// gain for each 32 numbers of a row, or all is float32; gains of LayerScale are multiplied into the matrices before
+// them.
 
 import { emptyContainer, toHalves } from "../core/container.js";
 import { halfFloats } from "../core/core.js";
@@ -11,13 +11,13 @@ const IN_A_BLOCK = 32; // numbers of a row that share a gain
 const TOP = 127; // the largest code
 const ROUNDS = 1.5 * 2 ** 23; // adding it to a float rounds to an integer, halves to the even one
 const MOST_OF_MEMORY = 1.2e9; // bytes
-const SAID = // of the architecture; which norms, tokens and biases there are the weights show
+const SAID = // facts of the architecture that the weights don't show
   "activation classes depth eps gated_mlp heads image_size interpolation labels mean mlp_width multi_label " +
   "patch_size pool positions std width";
 
 // The parameters in the engine's shapes, in the order of `names`: matrices (outputs, inputs), tokens (tokens, D).
 function folded(state, names, { layer_scale }) {
-  const ours = new Map();
+  const tensors = new Map();
   for (const name of names) {
     if (name.endsWith(".gamma")) continue;
     let x = state.get(name);
@@ -25,9 +25,9 @@ function folded(state, names, { layer_scale }) {
     if (gains) x = withGains(x, gains);
     if (/(_token|pos_embed|latent)$/.test(name)) x = reshaped(x, ...x.shape.slice(1));
     else if (x.shape.length > 2) x = reshaped(x, x.shape[0], countOf(x) / x.shape[0]);
-    ours.set(name, x);
+    tensors.set(name, x);
   }
-  return ours;
+  return tensors;
 }
 
 const SCALED_BY_LAYERSCALE = /^(blocks\.\d+)\.(attn\.proj|mlp\.fc2)\.(weight|bias)$/;
@@ -37,55 +37,55 @@ function gainOf(name) {
   return block && `${block}.${part === "attn.proj" ? "ls1" : "ls2"}.gamma`;
 }
 
-// `state`: a Map of name → tensor that fits `config`; `names`: the order in which tensors are written; `tell(share)`
-// reports progress. Returns a promise of {bytes, header}.
-export async function toEngine(state, names, config, { title, numbers = "int8", tell = () => {} }) {
-  const ours = folded(state, names, config);
+// `state`: a Map of name → tensor that fits `config`; `names`: the order in which tensors are written;
+// `onProgress(share)` reports progress. Returns a promise of {bytes, header}.
+export async function toEngine(state, names, config, { title, numbers = "int8", tell: onProgress = () => {} }) {
+  const tensors = folded(state, names, config);
   const isInt8 = numbers === "int8";
   const kinds = {};
-  for (const [name, { shape }] of ours) {
+  for (const [name, { shape }] of tensors) {
     if (isInt8 && name.endsWith(".weight") && shape.length === 2) {
       kinds[name] = ["int8", shape];
       const blocks = Math.ceil(shape[1] / IN_A_BLOCK);
       kinds[`${name}.gain`] = ["float16", [shape[0], blocks]];
-      const fine = fineRows(name, shape);
-      if (!fine) continue;
-      kinds[`${name}.fine`] = ["int8", [fine, shape[1]]];
-      kinds[`${name}.fine.gain`] = ["float16", [fine, blocks]];
+      const fineCount = fineRows(name, shape);
+      if (!fineCount) continue;
+      kinds[`${name}.fine`] = ["int8", [fineCount, shape[1]]];
+      kinds[`${name}.fine.gain`] = ["float16", [fineCount, blocks]];
     } else kinds[name] = [isInt8 && name === "pos_embed" ? "float16" : "float32", shape];
   }
-  const total = [...ours.values()].reduce((sum, x) => sum + countOf(x), 0);
+  const total = [...tensors.values()].reduce((sum, x) => sum + countOf(x), 0);
   if (total * (isInt8 ? 1 : 4) > MOST_OF_MEMORY)
     throw new WrongFile(
       `${title} has ${Math.round(total / 1e6)} million numbers, more than a page has memory for: open it in the app.`,
     );
   const header = headerOf(config, title, isInt8);
-  const { bytes, put } = emptyContainer(header, kinds);
-  let done = 0;
-  for (const [name, x] of ours) {
+  const { bytes, put: append } = emptyContainer(header, kinds);
+  let numbersDone = 0;
+  for (const [name, x] of tensors) {
     const values = await x.read();
     if (kinds[name][0] === "int8") {
       const { codes, gains } = eightBitBlocks(values, ...x.shape);
-      put(name, codes);
-      put(`${name}.gain`, gains);
+      append(name, codes);
+      append(`${name}.gain`, gains);
       const [rows, columns] = x.shape;
-      const fine = fineRows(name, x.shape);
-      if (fine) {
-        const left = restOf(values, codes, gains, rows, columns).subarray(0, fine * columns);
-        const more = eightBitBlocks(left, fine, columns);
-        put(`${name}.fine`, more.codes);
-        put(`${name}.fine.gain`, more.gains);
+      const fineCount = fineRows(name, x.shape);
+      if (fineCount) {
+        const residuals = restOf(values, codes, gains, rows, columns).subarray(0, fineCount * columns);
+        const fineBlocks = eightBitBlocks(residuals, fineCount, columns);
+        append(`${name}.fine`, fineBlocks.codes);
+        append(`${name}.fine.gain`, fineBlocks.gains);
       }
-    } else put(name, kinds[name][0] === "float16" ? toHalves(values) : values);
-    done += values.length;
-    tell(done / total);
+    } else append(name, kinds[name][0] === "float16" ? toHalves(values) : values);
+    numbersDone += values.length;
+    onProgress(numbersDone / total);
   }
   return { bytes, header };
 }
 
 function headerOf(config, title, isInt8) {
   const { cls_token, dist_token, registers, image_size: size, patch_size: patch, layer_scale } = config;
-  const named = [...(cls_token ? ["cls"] : []), ...(dist_token ? ["dist"] : [])];
+  const tokenNames = [...(cls_token ? ["cls"] : []), ...(dist_token ? ["dist"] : [])];
   const changes = layer_scale ? ["the gains of LayerScale were multiplied into the matrices before them"] : [];
   if (isInt8)
     changes.push(`matrices were rounded to 8 bits, with a gain for each ${IN_A_BLOCK} numbers, positions to 16 bits`);
@@ -95,29 +95,29 @@ function headerOf(config, title, isInt8) {
     title,
     config: {
       ...Object.fromEntries(SAID.split(" ").map((name) => [name, config[name]])),
-      prefix: [...named, ...Array.from({ length: registers }, (_, i) => `reg${i}`)],
+      prefix: [...tokenNames, ...Array.from({ length: registers }, (_, i) => `reg${i}`)],
       native_grid: size.map((side) => side / patch),
     },
     changes: changes.join("; ") || "none",
   };
 }
 
-// Rows that get 8 more bits, for the remainder of the first 8: the patches' matrix and the first two layers, whose
-// errors go through all layers, and the rows of queries and keys, because a softmax amplifies errors of scores.
+// Rows that get 8 more bits, for the rounding errors of the first 8: the patches' matrix and the first two layers,
+// whose errors go through all layers, and the rows of queries and keys, because a softmax amplifies errors of scores.
 function fineRows(name, [rows]) {
   if (/^(patch_embed\.|blocks\.[01]\.)/.test(name)) return rows;
   return name.endsWith(".attn.qkv.weight") ? (2 * rows) / 3 : 0;
 }
 
 function restOf(values, codes, gains, rows, columns) {
-  const [left, table] = [Float32Array.from(values), halfFloats()];
+  const [residuals, table] = [Float32Array.from(values), halfFloats()];
   const blocks = gains.length / rows;
-  for (let i = 0; i < left.length; i++) {
+  for (let i = 0; i < residuals.length; i++) {
     const column = i % columns;
     const row = (i - column) / columns;
-    left[i] -= codes[i] * table[gains[row * blocks + Math.floor(column / IN_A_BLOCK)]];
+    residuals[i] -= codes[i] * table[gains[row * blocks + Math.floor(column / IN_A_BLOCK)]];
   }
-  return left;
+  return residuals;
 }
 
 // (rows, columns) → {codes: Int8Array, gains: float16 bits, (rows, blocks)}: a number is about code × gain of its
@@ -126,11 +126,11 @@ export function eightBitBlocks(numbers, rows, columns) {
   const blocks = Math.ceil(columns / IN_A_BLOCK);
   const [codes, exact] = [new Int8Array(numbers.length), new Float32Array(rows * blocks)];
   for (let row = 0; row < rows; row++)
-    for (let at = 0; at < columns; at += IN_A_BLOCK) {
-      let most = 0;
-      const end = row * columns + Math.min(at + IN_A_BLOCK, columns);
-      for (let i = row * columns + at; i < end; i++) most = Math.max(most, Math.abs(numbers[i]));
-      exact[row * blocks + at / IN_A_BLOCK] = most / TOP;
+    for (let column = 0; column < columns; column += IN_A_BLOCK) {
+      let largest = 0;
+      const end = row * columns + Math.min(column + IN_A_BLOCK, columns);
+      for (let i = row * columns + column; i < end; i++) largest = Math.max(largest, Math.abs(numbers[i]));
+      exact[row * blocks + column / IN_A_BLOCK] = largest / TOP;
     }
   const gains = toHalves(exact);
   const table = halfFloats();

@@ -8,20 +8,20 @@ const BEGINS = "patch_embed.proj.weight";
 const renamed = (state, name) => new Map([...state].map(([key, x]) => [name(key), x]));
 
 // Removes the prefixes that DistributedDataParallel, Lightning and users' own classes put before each name.
-export function unwrapped(given) {
-  let state = given;
-  const first = (name) => name.split(".")[0];
-  while (new Set([...state.keys()].map(first)).size === 1 && [...state.keys()].every((name) => name.includes(".")))
-    state = renamed(state, (name) => name.slice(first(name).length + 1));
+export function unwrapState(tensors) {
+  let state = tensors;
+  const firstPart = (name) => name.split(".")[0];
+  while (new Set([...state.keys()].map(firstPart)).size === 1 && [...state.keys()].every((name) => name.includes(".")))
+    state = renamed(state, (name) => name.slice(firstPart(name).length + 1));
   const wrappers = [...state.keys()].filter((name) => name.endsWith(`.${BEGINS}`));
   if (state.has(BEGINS) || !wrappers.length) return state;
-  const starts = wrappers.map((name) => name.slice(0, -BEGINS.length));
-  if (starts.length > 1)
+  const prefixes = wrappers.map((name) => name.slice(0, -BEGINS.length));
+  if (prefixes.length > 1)
     throw new WrongFile(
-      `it holds several models, ${starts.map((start) => start.slice(0, -1)).join(", ")}: save one of them`,
+      `it holds several models, ${prefixes.map((prefix) => prefix.slice(0, -1)).join(", ")}: save one of them`,
     );
-  const inside = [...state].filter(([name]) => name.startsWith(starts[0]));
-  return renamed(new Map(inside), (name) => name.slice(starts[0].length));
+  const entries = [...state].filter(([name]) => name.startsWith(prefixes[0]));
+  return renamed(new Map(entries), (name) => name.slice(prefixes[0].length));
 }
 
 // ------------------------------------------------------------------------------------- timm, Meta and torchvision
@@ -47,7 +47,7 @@ const IN_A_TORCHVISION_LAYER = [
 
 export const isTorchvision = (state) => ["conv_proj.weight", "encoder.pos_embedding"].every((name) => state.has(name));
 
-// DINOv2's or DINOv3's file, as Meta publishes it: both keep the token that stood for hidden patches.
+// DINOv2's or DINOv3's file, as Meta publishes it: both keep the mask token of training.
 export const isMeta = (state) => ["mask_token", BEGINS, "blocks.0.ls1.gamma"].every((name) => state.has(name));
 
 export function noAdapters(state) {
@@ -61,28 +61,28 @@ export function noAdapters(state) {
 export function fromOthers(state) {
   noAdapters(state);
   if (isTorchvision(state)) return renamed(state, torchvisionName);
-  const ours = new Map([...state].filter(([name]) => !UNUSED.test(name)));
-  for (const theirs of ["register_tokens", "storage_tokens"]) {
-    if (!ours.has(theirs)) continue;
-    ours.set("reg_token", ours.get(theirs));
-    ours.delete(theirs);
-    if (isMeta(state)) placeTheClassToken(ours); // in this model registers are inserted after positions are added
+  const merged = new Map([...state].filter(([name]) => !UNUSED.test(name)));
+  for (const theirName of ["register_tokens", "storage_tokens"]) {
+    if (!merged.has(theirName)) continue;
+    merged.set("reg_token", merged.get(theirName));
+    merged.delete(theirName);
+    if (isMeta(state)) placeTheClassToken(merged); // this model inserts registers after adding positions
   }
-  for (const name of [...ours.keys()].filter((key) => key.endsWith(".attn.qkv.bias") && state.has(`${key}_mask`))) {
-    const [q, k, v] = inThree(ours.get(name));
-    ours.set(name, joined(q, zeros(...k.shape), v)); // the mask sets the bias of keys to 0
+  for (const name of [...merged.keys()].filter((key) => key.endsWith(".attn.qkv.bias") && state.has(`${key}_mask`))) {
+    const [q, k, v] = inThree(merged.get(name));
+    merged.set(name, joined(q, zeros(...k.shape), v)); // the mask sets the bias of keys to 0
   }
-  return plainHead(gated(ours));
+  return plainHead(gated(merged));
 }
 
 function torchvisionName(name) {
-  const [start, layer] = IN_TORCHVISION.exec(name) ?? [];
-  const [rest, known] = start ? [name.slice(start.length), IN_A_TORCHVISION_LAYER] : [name, TORCHVISION];
-  const found = known.find(([theirs]) => theirs.test(rest));
-  return found ? `${start ? `blocks.${layer}.` : ""}${rest.replace(...found)}` : name;
+  const [layerPrefix, layer] = IN_TORCHVISION.exec(name) ?? [];
+  const [suffix, rules] = layerPrefix ? [name.slice(layerPrefix.length), IN_A_TORCHVISION_LAYER] : [name, TORCHVISION];
+  const rule = rules.find(([pattern]) => pattern.test(suffix));
+  return rule ? `${layerPrefix ? `blocks.${layer}.` : ""}${suffix.replace(...rule)}` : name;
 }
 
-// Registers then have no positions, and the class token has its own in it.
+// Registers then have no positions, and the class token already contains its own.
 function placeTheClassToken(ours) {
   if (!["cls_token", "pos_embed", "reg_token"].every((name) => ours.has(name))) return;
   ours.set("cls_token", added(ours.get("cls_token"), places(ours.get("pos_embed"), 0, 1)));
@@ -91,15 +91,15 @@ function placeTheClassToken(ours) {
 
 // Meta's SwiGLU: its gate first, as in ours.
 function gated(state) {
-  const ours = new Map();
+  const merged = new Map();
   for (const [name, x] of state) {
-    const [, start, part, kind] = /^(blocks\.\d+\.mlp\.)(w12|w1|w2|w3)\.(weight|bias)$/.exec(name) ?? [];
-    if (!part) ours.set(name, x);
-    else if (part === "w12") ours.set(`${start}fc1.${kind}`, x);
-    else if (part === "w3") ours.set(`${start}fc2.${kind}`, x);
-    else if (part === "w1") ours.set(`${start}fc1.${kind}`, joined(x, partner(state, `${start}w2.${kind}`)));
+    const [, prefix, part, kind] = /^(blocks\.\d+\.mlp\.)(w12|w1|w2|w3)\.(weight|bias)$/.exec(name) ?? [];
+    if (!part) merged.set(name, x);
+    else if (part === "w12") merged.set(`${prefix}fc1.${kind}`, x);
+    else if (part === "w3") merged.set(`${prefix}fc2.${kind}`, x);
+    else if (part === "w1") merged.set(`${prefix}fc1.${kind}`, joined(x, partner(state, `${prefix}w2.${kind}`)));
   }
-  return ours;
+  return merged;
 }
 
 function partner(state, name) {
@@ -107,27 +107,27 @@ function partner(state, name) {
   return state.get(name);
 }
 
-// head = Sequential(Dropout, Linear): its one matrix is the head.
+// head = Sequential(Dropout, Linear): its only matrix is the head.
 function plainHead(state) {
   const matrices = [...state].filter(([name, x]) => /^head\.\d+\.weight$/.test(name) && x.shape.length === 2);
   if (state.has("head.weight") || matrices.length !== 1) return state;
-  const start = matrices[0][0].slice(0, -"weight".length);
-  return renamed(state, (name) => (name.startsWith(start) ? `head.${name.slice(start.length)}` : name));
+  const prefix = matrices[0][0].slice(0, -"weight".length);
+  return renamed(state, (name) => (name.startsWith(prefix) ? `head.${name.slice(prefix.length)}` : name));
 }
 
 // Converts timm's Eva (DINOv3), which stores some tensors in two parts; weights with our names pass unchanged.
-export function fromEva(given) {
-  const [state, ours] = [fromOthers(given), new Map()];
+export function fromEva(tensors) {
+  const [state, merged] = [fromOthers(tensors), new Map()];
   for (const [name, x] of state) {
     if (/attn\.v_bias$|mlp\.fc1_x\.(weight|bias)$/.test(name)) continue; // joined when its partner comes
     if (name.endsWith("attn.q_bias")) {
       const v = partner(state, name.replace("q_bias", "v_bias")); // keys have no bias
-      ours.set(name.replace("q_bias", "qkv.bias"), joined(x, zeros(...x.shape), v));
+      merged.set(name.replace("q_bias", "qkv.bias"), joined(x, zeros(...x.shape), v));
     } else if (name.includes(".mlp.fc1_g."))
-      ours.set(name.replace("fc1_g", "fc1"), joined(x, partner(state, name.replace("fc1_g", "fc1_x"))));
-    else ours.set(name.replace(/\.gamma_([12])$/, ".ls$1.gamma"), x);
+      merged.set(name.replace("fc1_g", "fc1"), joined(x, partner(state, name.replace("fc1_g", "fc1_x"))));
+    else merged.set(name.replace(/\.gamma_([12])$/, ".ls$1.gamma"), x);
   }
-  return ours;
+  return merged;
 }
 
 // ------------------------------------------------------------------------------------------------------- transformers
@@ -173,43 +173,43 @@ const IN_A_LAYER = [
 
 export const isHuggingFace = (state) => [...state.keys()].some((name) => PATCHES.test(name));
 
-// Unknown names stay, so that whoever compares them can name them.
+// Unknown names stay, so that the check of names can report them.
 export function fromHuggingFace(state) {
-  const [ours, thirds, gates] = [new Map(), new Map(), new Map()];
+  const [merged, thirds, gates] = [new Map(), new Map(), new Map()];
   for (const [key, x] of state) {
     const name = key.replace(WRAPPED, "");
     if (UNUSED_THERE.includes(name) || NOT_THE_IMAGE.test(key)) continue;
     const [, layer, part, kind] = IN_LAYERS.exec(name) ?? [];
     if (!part) {
-      ours.set(outsideName(name), x);
+      merged.set(outsideName(name), x);
       continue;
     }
-    const third = QKV.exec(part);
-    const known = IN_A_LAYER.find(([theirs]) => theirs.test(part))?.[1];
-    if (third) {
-      const whole = `blocks.${layer}.attn.qkv.${kind}`;
-      thirds.set(whole, { ...thirds.get(whole), [(third[1] ?? third[2])[0]]: x });
+    const match = QKV.exec(part);
+    const target = IN_A_LAYER.find(([pattern]) => pattern.test(part))?.[1];
+    if (match) {
+      const qkvName = `blocks.${layer}.attn.qkv.${kind}`;
+      thirds.set(qkvName, { ...thirds.get(qkvName), [(match[1] ?? match[2])[0]]: x });
     } else if (part === "mlp.gate_proj") gates.set(`blocks.${layer}.mlp.fc1.${kind}`, x);
-    else ours.set(known ? `blocks.${layer}.${known}.${kind}`.replace(".lambda1", ".gamma") : name, x);
+    else merged.set(target ? `blocks.${layer}.${target}.${kind}`.replace(".lambda1", ".gamma") : name, x);
   }
-  for (const [key, three] of thirds) {
-    if (key.includes("weight") && Object.keys(three).length < 3) continue;
-    const [some] = Object.values(three);
-    const parts = ["q", "k", "v"].map((one) => three[one] ?? zeros(...some.shape)); // a bias may be left out
-    ours.set(key, joined(...parts));
+  for (const [key, qkvParts] of thirds) {
+    if (key.includes("weight") && Object.keys(qkvParts).length < 3) continue;
+    const [anyPart] = Object.values(qkvParts);
+    const parts = ["q", "k", "v"].map((part) => qkvParts[part] ?? zeros(...anyPart.shape)); // a bias may be left out
+    merged.set(key, joined(...parts));
   }
-  for (const [key, gate] of gates) if (ours.has(key)) ours.set(key, joined(gate, ours.get(key))); // the gate first
-  return complete(ours);
+  for (const [key, gate] of gates) if (merged.has(key)) merged.set(key, joined(gate, merged.get(key))); // gate first
+  return completeState(merged);
 }
 
 const outsideName = (name) => {
   if (Object.hasOwn(OUTSIDE_LAYERS, name)) return OUTSIDE_LAYERS[name];
-  const found = BEGINNINGS.find(([theirs]) => theirs.test(name));
-  return found ? name.replace(...found) : name;
+  const rule = BEGINNINGS.find(([pattern]) => pattern.test(name));
+  return rule ? name.replace(...rule) : name;
 };
 
 // Gives all weights the shapes of our model, and adds zeros for biases that the file lacks.
-function complete(ours) {
+function completeState(ours) {
   const cls = ours.get("cls_token");
   if (cls)
     ours.set(
@@ -225,9 +225,9 @@ function complete(ours) {
   if (positions?.shape.length === 2) ours.set("pos_embed", reshaped(positions, 1, ...positions.shape));
   if (ours.get("reg_token")?.shape.includes(0)) ours.delete("reg_token");
   for (const kind of ["weight", "bias"]) {
-    const whole = ours.get(`head.attention.in_proj_${kind}`);
-    if (!whole) continue;
-    const [q, k, v] = inThree(whole);
+    const inProjection = ours.get(`head.attention.in_proj_${kind}`);
+    if (!inProjection) continue;
+    const [q, k, v] = inThree(inProjection);
     ours.delete(`head.attention.in_proj_${kind}`);
     ours.set(`attn_pool.q.${kind}`, q);
     ours.set(`attn_pool.kv.${kind}`, joined(k, v));

@@ -3,16 +3,16 @@
 
 import {
   baseOf,
-  changed,
   checkedConfig,
   checkFit,
+  configOfState,
   huggingFaceConfig,
   huggingFaceWords,
   shapesOf,
   timmBase,
 } from "./architecture.js";
 import { toEngine } from "./blocks.js";
-import { fromEva, fromHuggingFace, isHuggingFace, noAdapters, unwrapped } from "./layouts.js";
+import { fromEva, fromHuggingFace, isHuggingFace, noAdapters, unwrapState } from "./layouts.js";
 import { openSafetensors, pickledFile, shown, WrongFile } from "./safetensors.js";
 import { TIMM } from "./timmtable.js";
 
@@ -46,54 +46,55 @@ function sorted(files) {
         .join(", ")}: drop one at a time.`,
     );
   const [name] = stems;
-  const beside = ["config.json", "preprocessor_config.json", `${name.slice(0, -KIND.length)}.json`].map(json);
-  return { weights, index: json(`${name}.index.json`), beside, name };
+  const sidecars = ["config.json", "preprocessor_config.json", `${name.slice(0, -KIND.length)}.json`].map(json);
+  return { weights, index: json(`${name}.index.json`), beside: sidecars, name };
 }
 
 async function readJson(file) {
   if (!file || file.size > LONGEST_JSON) return {};
   try {
-    const found = JSON.parse(await file.text());
-    return found && typeof found === "object" && !Array.isArray(found) ? found : {};
+    const parsed = JSON.parse(await file.text());
+    return parsed && typeof parsed === "object" && !Array.isArray(parsed) ? parsed : {};
   } catch {
-    return {}; // as in Python: what can't be read says nothing
+    return {}; // as in Python: an unreadable file gives no facts
   }
 }
 
 async function openAll({ weights, index, name }) {
-  const wanted = new Set(Object.values((await readJson(index)).weight_map ?? {}));
-  const missing = [...wanted].find((shard) => !weights.some((file) => file.name === shard));
-  const [, of] = /-of-0*(\d+)\.safetensors$/.exec(weights[0].name) ?? [];
-  if (missing || (of && Number(of) !== weights.length))
+  const shards = new Set(Object.values((await readJson(index)).weight_map ?? {}));
+  const missingShard = [...shards].find((shard) => !weights.some((file) => file.name === shard));
+  const [, shardCount] = /-of-0*(\d+)\.safetensors$/.exec(weights[0].name) ?? [];
+  if (missingShard || (shardCount && Number(shardCount) !== weights.length))
     throw new WrongFile(
-      `${name} lies in ${wanted.size || of} files, and ${weights.length} were dropped: drop all of them together.`,
+      `${name} lies in ${shards.size || shardCount} files, and ${weights.length} were dropped: ` +
+        "drop all of them together.",
     );
   const parts = await Promise.all(weights.map((file) => openSafetensors(file)));
   const tensors = new Map(parts.flatMap((part) => [...part.tensors]));
-  return { metadata: parts[0].metadata, tensors: possible(name, () => unwrapped(tensors)) };
+  return { metadata: parts[0].metadata, tensors: withFileName(name, () => unwrapState(tensors)) };
 }
 
-// Runs `describe`; an error about the model gets the file's name.
-function possible(name, describe) {
+// Runs `compute`; an error about the model gets the file's name.
+function withFileName(name, compute) {
   try {
-    return describe();
+    return compute();
   } catch (error) {
-    const why = error.message.replace(/\.$/, "");
-    if (error instanceof WrongFile) throw new WrongFile(`${name} can't be loaded: ${why}.`);
-    throw new WrongFile(`The architecture of ${name} can't be told: ${why}.`);
+    const reason = error.message.replace(/\.$/, "");
+    if (error instanceof WrongFile) throw new WrongFile(`${name} can't be loaded: ${reason}.`);
+    throw new WrongFile(`The architecture of ${name} can't be told: ${reason}.`);
   }
 }
 
-// {config, state, known: words that need not be assumed, unlike}
-function described({ name, metadata, tensors, said, pixels, given }) {
+// {config, state, known: words that need not be assumed, unlike: a difference from our model, or ""}
+function describeModel({ name, metadata, tensors, said: configFile, pixels, given }) {
   if ("config" in metadata) {
-    const config = possible(name, () => checkedConfig(JSON.parse(metadata.config)));
+    const config = withFileName(name, () => checkedConfig(JSON.parse(metadata.config)));
     return { config: { ...config, ...overrides(given) }, state: tensors, known: null, unlike: "" };
   }
   noAdapters(tensors);
   return isHuggingFace(tensors)
-    ? ofHuggingFace({ name, tensors, said, pixels, given })
-    : ofTimm({ name, metadata, tensors, said, given });
+    ? ofHuggingFace({ name, tensors, said: configFile, pixels, given })
+    : ofTimm({ name, metadata, tensors, said: configFile, given });
 }
 
 const overrides = ({ mean, std, num_heads: heads, act_layer: activation, global_pool: pool }) => ({
@@ -101,73 +102,86 @@ const overrides = ({ mean, std, num_heads: heads, act_layer: activation, global_
   ...(std && { std }),
   ...(heads && { heads }),
   ...(activation && { activation }),
-  ...(["token", "avg"].includes(pool) && { pool }), // "map" shows in the weights; with others there are no labels
+  ...(["token", "avg"].includes(pool) && { pool }), // the weights show "map"; the other values give no labels
 });
 
-function ofHuggingFace({ name, tensors, said, pixels, given }) {
-  const told = given.num_heads ? { ...said, num_attention_heads: given.num_heads } : said;
-  return possible(name, () => {
-    const { config, state } = huggingFaceConfig([...tensors.keys()], fromHuggingFace(tensors), told, pixels);
-    const known = [...huggingFaceWords(told, pixels), ...Object.keys(given)];
+function ofHuggingFace({ name, tensors, said: configFile, pixels, given }) {
+  const settings = given.num_heads ? { ...configFile, num_attention_heads: given.num_heads } : configFile;
+  return withFileName(name, () => {
+    const { config, state } = huggingFaceConfig([...tensors.keys()], fromHuggingFace(tensors), settings, pixels);
+    const knownWords = [...huggingFaceWords(settings, pixels), ...Object.keys(given)];
     return {
       config: checkedConfig({ ...config, ...overrides(given) }),
       state,
-      known,
+      known: knownWords,
       unlike: unlikeOurs(given.global_pool),
     };
   });
 }
 
-function ofTimm({ name, metadata, tensors, said, given }) {
-  const architecture = said.architecture ?? metadata.arch;
-  return possible(name, () => {
-    const row = architecture === undefined ? null : TIMM.find((one) => one.names.split(/\s+/).includes(architecture));
+function ofTimm({ name, metadata, tensors, said: configFile, given }) {
+  const architecture = configFile.architecture ?? metadata.arch;
+  return withFileName(name, () => {
+    const row =
+      architecture === undefined ? null : TIMM.find((entry) => entry.names.split(/\s+/).includes(architecture));
     if (row === undefined)
       throw new WrongFile(
         `its config.json names ${String(architecture).slice(0, 60)}, which is no plain Vision Transformer of timm`,
       );
     const base = row ? timmBase(row.is) : (baseOf(tensors) ?? timmBase(null));
     const state = fromEva(tensors);
-    const known = { ...toldByTimm(said), ...given };
-    const config = checkedConfig({ ...changed(base, state, known, said), ...overrides(given) });
-    const sure = [
-      ...Object.keys(known),
+    const knownWords = { ...toldByTimm(configFile), ...given };
+    const config = checkedConfig({ ...configOfState(base, state, knownWords, configFile), ...overrides(given) });
+    const certainWords = [
+      ...Object.keys(knownWords),
       ...(row ? ["num_heads", "act_layer"] : []),
       ...(config.qk_norm ? ["num_heads"] : []),
     ];
-    return { config, state, known: sure, unlike: config.classes ? unlikeOurs(known.global_pool) : "" };
+    return { config, state, known: certainWords, unlike: config.classes ? unlikeOurs(knownWords.global_pool) : "" };
   });
 }
 
-// `files`: as dropped, of one folder; `folder`: its name, or "". `given`: {word: value} that a
-// person has said; `numbers`: "int8" or "float32". Gives a promise of {name, bytes, config, assumed: {word: what is
-// taken}, notice}.
-export async function openModel(files, { folder = "", given = {}, numbers = "int8", tell } = {}) {
+// `files`: as dropped, of one folder; `folder`: its name, or "". `given`: {word: value} from a person; `numbers`:
+// "int8" or "float32". Returns a promise of {name, bytes, config, assumed: {word: the assumption}, notice}.
+export async function openModel(files, { folder = "", given = {}, numbers = "int8", tell: onProgress } = {}) {
   const group = sorted(files);
-  const [said, pixels, sidecar] = await Promise.all(group.beside.map(readJson));
+  const [configFile, pixels, sidecar] = await Promise.all(group.beside.map(readJson));
   const { metadata, tensors } = await openAll(group);
   const stem = group.name.slice(0, -KIND.length);
-  const told = String(metadata.name ?? said._name_or_path ?? said.architecture ?? said.model_type ?? stem);
-  const name = (group.name === EVERY_FILE_S_NAME ? folder || told : stem).slice(0, LONGEST_NAME);
+  const givenName = String(
+    metadata.name ?? configFile._name_or_path ?? configFile.architecture ?? configFile.model_type ?? stem,
+  );
+  const name = (group.name === EVERY_FILE_S_NAME ? folder || givenName : stem).slice(0, LONGEST_NAME);
   const words = { ...readGiven(sidecar), ...readGiven(given) };
-  const { config, state, known, unlike } = described({
+  const {
+    config,
+    state,
+    known: knownWords,
+    unlike: difference,
+  } = describeModel({
     name: group.name,
     metadata,
     tensors,
-    said,
+    said: configFile,
     pixels,
     given: words,
   });
   checkFit(state, config, group.name);
-  const assumed = known ? assumedOf(config, known) : {};
-  const noAnswer = whyNoAnswer(config, assumed, unlike);
-  const shown = noAnswer ? { ...config, labels: [] } : config;
+  const assumptions = knownWords ? assumedOf(config, knownWords) : {};
+  const noLabelsReason = whyNoAnswer(config, assumptions, difference);
+  const finalConfig = noLabelsReason ? { ...config, labels: [] } : config;
   const names = [...shapesOf(config).keys()];
-  const { bytes, header } = await toEngine(state, names, shown, { title: name, numbers, tell });
-  return { name, bytes, config: header.config, assumed, notice: noticeOf(name, assumed, noAnswer) };
+  const { bytes, header } = await toEngine(state, names, finalConfig, { title: name, numbers, tell: onProgress });
+  return {
+    name,
+    bytes,
+    config: header.config,
+    assumed: assumptions,
+    notice: noticeOf(name, assumptions, noLabelsReason),
+  };
 }
 
-// ---------------------------------------------------------------------------------------------------- what nobody says
+// ---------------------------------------------------------------------------------------------- facts that no file has
 
 // Facts about a model that a file of weights lacks: given by a person, or else assumed. As in
 // playground/models/given.py and source.py, in the words of `playground.load`.
@@ -177,7 +191,7 @@ const POOLS = [...Object.keys(READ_OUT), "map", "max", "avgmax"]; // with the la
 const ACTS = ["relu", "gelu", "gelu_tanh", "quick_gelu", "silu"];
 const WORDS_GIVEN = ["mean", "std", "num_heads", "act_layer", "global_pool"];
 
-function colours(word, given) {
+function readColours(word, given) {
   const parts = (typeof given === "string" ? given.split(/[\s,]+/) : Array.isArray(given) ? given : []).map(Number);
   if (parts.length !== 3 || parts.some(Number.isNaN))
     throw new WrongFile(
@@ -190,24 +204,32 @@ function colours(word, given) {
   return parts;
 }
 
-function count(word, given) {
-  const whole = typeof given === "string" && /^\d{1,5}$/.test(given) ? Number(given) : given;
-  if (!Number.isInteger(whole) || whole < 1 || whole > 256)
+function readCount(word, given) {
+  const number = typeof given === "string" && /^\d{1,5}$/.test(given) ? Number(given) : given;
+  if (!Number.isInteger(number) || number < 1 || number > 256)
     throw new WrongFile(`${word} goes from 1 to 256; given was ${shown(given)}.`);
-  return whole;
+  return number;
 }
 
-const oneOf = (names) => (word, given) => {
+const readOneOf = (names) => (word, given) => {
   if (names.includes(given)) return given;
   throw new WrongFile(`${word} is one of ${names.join(", ")}; given was ${shown(given)}.`);
 };
 
-const READ = { mean: colours, std: colours, num_heads: count, act_layer: oneOf(ACTS), global_pool: oneOf(POOLS) };
+const READ = {
+  mean: readColours,
+  std: readColours,
+  num_heads: readCount,
+  act_layer: readOneOf(ACTS),
+  global_pool: readOneOf(POOLS),
+};
 
-// {word: value} of the words that a person has given.
-function readGiven(said) {
-  const words = WORDS_GIVEN.filter((word) => said[word] !== undefined && said[word] !== null && said[word] !== "");
-  return Object.fromEntries(words.map((word) => [word, READ[word](word, said[word])]));
+// {word: value} of the words from a person or a config file.
+function readGiven(source) {
+  const words = WORDS_GIVEN.filter(
+    (word) => source[word] !== undefined && source[word] !== null && source[word] !== "",
+  );
+  return Object.fromEntries(words.map((word) => [word, READ[word](word, source[word])]));
 }
 
 // The words that a config.json of `timm.models.save_for_hf` gives.
@@ -218,15 +240,15 @@ function toldByTimm({ model_args: built, pretrained_cfg: pixels, global_pool: po
 
 const numbers = (values) => values.map((value) => String(Number(value.toPrecision(6)))).join(" ");
 
-// What is assumed for words that are not known: {word: the assumption in words}.
-function assumedOf(config, known) {
+// Assumptions for unknown words: {word: the assumption in words}.
+function assumedOf(config, knownWords) {
   const { mean, std, heads, width, activation, classes, pool, dist_token: dist } = config;
-  const every = {
+  const possible = {
     ...{ mean: `mean ${numbers(mean)}`, std: `std ${numbers(std)}`, num_heads: `${heads} heads of ${width / heads}` },
     act_layer: `the activation ${activation}`,
     ...(classes && pool in READ_OUT && !dist && { global_pool: `${READ_OUT[pool]} read out` }),
   };
-  return Object.fromEntries(Object.entries(every).filter(([word]) => !known.includes(word)));
+  return Object.fromEntries(Object.entries(possible).filter(([word]) => !knownWords.includes(word)));
 }
 
 const unlikeOurs = (pool) =>
@@ -235,23 +257,23 @@ const unlikeOurs = (pool) =>
     : `they are read out by ${shown(pool)}, which the playground's ViT does not compute`;
 
 // Why the model's labels may be wrong; "" if there is no reason.
-function whyNoAnswer(config, assumed, unlike) {
-  if (unlike || !config.classes) return unlike;
-  const usual = { act_layer: config.activation, global_pool: config.pool };
-  const unsaid = Object.keys(usual).filter((word) => word in assumed);
-  if (!unsaid.length) return "";
-  const such = unsaid.map((word) => `${word}=${shown(usual[word]).replaceAll('"', "'")}`).join(", ");
-  const asked = unsaid.map((word) => `${word}=`).join(" and ");
-  return `they depend on ${asked}, which no weight tells; say it, such as ${such}`;
+function whyNoAnswer(config, assumptions, difference) {
+  if (difference || !config.classes) return difference;
+  const values = { act_layer: config.activation, global_pool: config.pool };
+  const missingWords = Object.keys(values).filter((word) => word in assumptions);
+  if (!missingWords.length) return "";
+  const example = missingWords.map((word) => `${word}=${shown(values[word]).replaceAll('"', "'")}`).join(", ");
+  const wordList = missingWords.map((word) => `${word}=`).join(" and ");
+  return `they depend on ${wordList}, which no weight tells; say it, such as ${example}`;
 }
 
 // A notice about assumptions and missing labels; "" if everything is known.
-function noticeOf(name, assumed, noAnswer) {
-  const said = [];
-  if (Object.keys(assumed).length) {
-    const words = Object.keys(assumed).map((word) => `${word}=`);
-    said.push(`Assumed of ${name}: ${Object.values(assumed).join(", ")}. ${words.join(", ")} say otherwise.`);
+function noticeOf(name, assumptions, noLabelsReason) {
+  const sentences = [];
+  if (Object.keys(assumptions).length) {
+    const words = Object.keys(assumptions).map((word) => `${word}=`);
+    sentences.push(`Assumed of ${name}: ${Object.values(assumptions).join(", ")}. ${words.join(", ")} say otherwise.`);
   }
-  if (noAnswer) said.push(`Its rows are shown, its labels are not: ${noAnswer}.`);
-  return said.join(" ");
+  if (noLabelsReason) sentences.push(`Its rows are shown, its labels are not: ${noLabelsReason}.`);
+  return sentences.join(" ");
 }

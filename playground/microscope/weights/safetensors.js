@@ -1,9 +1,8 @@
 // A file of weights in the format safetensors. Its header is checked before any of its data is touched, as in
 // playground/models/weights_file.py: a file may come from anybody, and claim anything. Tensors are read one by one, so
 // that a file is never in memory as a whole.
-//
-// A tensor that is not read yet is {shape, read: gives a promise of its numbers, a Float32Array}; the functions at the
-// end make others of such ones.
+// // A tensor that is not read yet is {shape, read: returns a promise of its numbers, a Float32Array}; the functions at
+// the end transform such tensors.
 
 import { decodeHalves } from "../core/core.js";
 
@@ -15,27 +14,30 @@ const BYTES = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, 
 const VIEWS_OF = { F64: Float64Array, F32: Float32Array, F16: Uint16Array, BF16: Uint16Array, I64: BigInt64Array };
 const SMALL_VIEWS = { I32: Int32Array, I16: Int16Array, I8: Int8Array, U8: Uint8Array, BOOL: Uint8Array };
 
-// An error that says what is wrong with a file.
+// An error with a sentence about a file.
 export class WrongFile extends Error {}
 
 // A value from a file, shortened for a sentence.
 export const shown = (value) => JSON.stringify(value)?.slice(0, 60) ?? String(value);
 
-// `file`: a File or Blob. Gives {metadata: {name: text}, tensors: Map of name → tensor}.
+// `file`: a File or Blob. Returns {metadata: {name: text}, tensors: Map of name → tensor}.
 export async function openSafetensors(file, name = file.name) {
   const bytes = async (from, to) => file.slice(from, to).arrayBuffer();
   try {
-    const first = new Uint8Array(await bytes(0, LENGTH));
-    if (isPickled(first)) throw new WrongFile(pickledFile(name));
-    if (first.length < LENGTH) throw new Error("it is shorter than the header of one");
-    const length = Number(new DataView(first.buffer).getBigUint64(0, true));
+    const firstBytes = new Uint8Array(await bytes(0, LENGTH));
+    if (isPickled(firstBytes)) throw new WrongFile(pickledFile(name));
+    if (firstBytes.length < LENGTH) throw new Error("it is shorter than the header of one");
+    const length = Number(new DataView(firstBytes.buffer).getBigUint64(0, true));
     if (length > LONGEST_HEADER) throw new Error("it does not begin with the header of one");
     const start = LENGTH + length;
     if (start > file.size) throw new Error("it is cut off in its header");
     const header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(await bytes(LENGTH, start)));
-    const { metadata, entries } = checked(header, file.size - start);
-    const read = (one) => async () => numbersOf(one, await bytes(start + one.from, start + one.to), name);
-    return { metadata, tensors: new Map(entries.map((one) => [one.name, { shape: one.shape, read: read(one) }])) };
+    const { metadata, entries } = checkHeader(header, file.size - start);
+    const reader = (entry) => async () => numbersOf(entry, await bytes(start + entry.from, start + entry.to), name);
+    return {
+      metadata,
+      tensors: new Map(entries.map((entry) => [entry.name, { shape: entry.shape, read: reader(entry) }])),
+    };
   } catch (error) {
     throw unreadable(name, error);
   }
@@ -53,28 +55,30 @@ function unreadable(name, error) {
   return new WrongFile(`${name} is not a readable safetensors file (${error.message}); save it again in that format.`);
 }
 
-// A header as it was parsed → {metadata, entries: [{name, dtype, shape, from, to}]}. `size`: bytes of the data. Tensors
-// lie one behind the other without a gap, so no byte is two tensors'.
-function checked(header, size) {
+// A parsed header → {metadata, entries: [{name, dtype, shape, from, to}]}. `size`: bytes of the data. Tensors are
+// adjacent without gaps, so no byte belongs to two of them.
+function checkHeader(header, size) {
   if (header === null || typeof header !== "object" || Array.isArray(header)) throw new Error("its header is no list");
-  const { __metadata__: metadata = {}, ...rest } = header;
-  const names = Object.keys(rest);
+  const { __metadata__: metadata = {}, ...tensorHeaders } = header;
+  const names = Object.keys(tensorHeaders);
   if (names.length > MOST_TENSORS) throw new Error(`it claims ${names.length.toLocaleString("en")} tensors`);
   if (!Object.values(metadata ?? {}).every((text) => typeof text === "string"))
     throw new Error("its metadata are no texts");
-  const entries = names.map((name) => entryOf(name, rest[name])).sort((a, b) => a.from - b.from || a.to - b.to);
-  let end = 0;
+  const entries = names
+    .map((name) => entryOf(name, tensorHeaders[name]))
+    .sort((a, b) => a.from - b.from || a.to - b.to);
+  let formerEnd = 0;
   for (const { name, from, to } of entries) {
-    if (from !== end) throw new Error(`${name.slice(0, 60)} does not begin where the tensor before it ends`);
-    end = to;
+    if (from !== formerEnd) throw new Error(`${name.slice(0, 60)} does not begin where the tensor before it ends`);
+    formerEnd = to;
   }
-  if (end !== size)
-    throw new Error(`it has ${size.toLocaleString("en")} bytes of data, and claims ${end.toLocaleString("en")}`);
+  if (formerEnd !== size)
+    throw new Error(`it has ${size.toLocaleString("en")} bytes of data, and claims ${formerEnd.toLocaleString("en")}`);
   return { metadata: metadata ?? {}, entries };
 }
 
-function entryOf(name, said) {
-  const { dtype, shape, data_offsets: offsets } = said ?? {};
+function entryOf(name, entry) {
+  const { dtype, shape, data_offsets: offsets } = entry ?? {};
   const short = name.slice(0, 60);
   if (!Object.hasOwn(BYTES, dtype)) throw new Error(`${short} holds numbers of the kind ${shown(dtype)}`);
   const isCount = (n) => Number.isSafeInteger(n) && n >= 0;
@@ -89,11 +93,11 @@ function entryOf(name, said) {
 }
 
 function numbersOf({ name, dtype }, buffer, file) {
-  const found = decoded(dtype, buffer);
-  for (let i = 0; i < found.length; i++)
-    if (!Number.isFinite(found[i]))
+  const numbers = decoded(dtype, buffer);
+  for (let i = 0; i < numbers.length; i++)
+    if (!Number.isFinite(numbers[i]))
       throw new WrongFile(`${file} holds numbers that are none (NaN or infinite) in ${name.slice(0, 60)}.`);
-  return found;
+  return numbers;
 }
 
 function decoded(dtype, buffer) {
@@ -106,7 +110,7 @@ function decoded(dtype, buffer) {
   return new Float32Array(bits.buffer);
 }
 
-// ------------------------------------------------------------------------------------------- of tensors not read yet
+// ------------------------------------------------------------------------------------- tensors that are not read yet
 
 export const countOf = ({ shape }) => shape.reduce((product, n) => product * n, 1);
 export const zeros = (...shape) => ({ shape, read: async () => new Float32Array(countOf({ shape })) });
@@ -117,13 +121,13 @@ export const times = (x, factor) => ({ shape: x.shape, read: async () => (await 
 export const joined = (...parts) => ({
   shape: [parts.reduce((rows, { shape }) => rows + shape[0], 0), ...parts[0].shape.slice(1)],
   async read() {
-    const out = new Float32Array(countOf(this));
-    let at = 0;
+    const result = new Float32Array(countOf(this));
+    let offset = 0;
     for (const part of parts) {
-      out.set(await part.read(), at);
-      at += countOf(part);
+      result.set(await part.read(), offset);
+      offset += countOf(part);
     }
-    return out;
+    return result;
   },
 });
 
@@ -143,8 +147,8 @@ export const places = (x, from, to = x.shape[1]) => {
 export const added = (a, b) => ({
   shape: a.shape,
   async read() {
-    const [left, right] = [await a.read(), await b.read()];
-    return left.map((n, i) => n + right[i]);
+    const [first, second] = [await a.read(), await b.read()];
+    return first.map((n, i) => n + second[i]);
   },
 });
 
@@ -152,8 +156,8 @@ export const added = (a, b) => ({
 export const withGains = (x, gains) => ({
   shape: x.shape,
   async read() {
-    const [numbers, of] = [await x.read(), await gains.read()];
-    const perRow = numbers.length / of.length;
-    return numbers.map((n, i) => of[Math.floor(i / perRow)] * n);
+    const [numbers, gainNumbers] = [await x.read(), await gains.read()];
+    const perRow = numbers.length / gainNumbers.length;
+    return numbers.map((n, i) => gainNumbers[Math.floor(i / perRow)] * n);
   },
 });

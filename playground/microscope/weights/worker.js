@@ -1,25 +1,24 @@
-// A worker that opens dropped files of weights, and ends with them. It asks no network.
-//
-//   {files, folder, given, numbers}    see opening.js
-//     → {share: the part that is done}, repeatedly, then {model: {name, bytes, …}} or {error: a sentence}
+// A worker that opens dropped files of weights, and ends with them. It loads nothing from a network.
+// // {files, folder, given, numbers} see opening.js
+// → {share: the part that is done}, repeatedly, then {model: {name, bytes, …}} or {error: a sentence}
 
 import { openModel } from "./opening.js";
 
 const TOO_LITTLE = "There is not enough memory in this browser to open that model.";
-const OFTEN = 0.02; // of the whole
+const OFTEN = 0.02; // share of the work between two reports
 
-self.addEventListener("message", async ({ data: { files, ...how } }) => {
-  let told = 0;
-  const tell = (share) => {
-    if (share - told < OFTEN) return;
-    told = share;
+self.addEventListener("message", async ({ data: { files, ...options } }) => {
+  let reportedShare = 0;
+  const report = (share) => {
+    if (share - reportedShare < OFTEN) return;
+    reportedShare = share;
     self.postMessage({ share });
   };
   try {
-    const model = await openModel(files, { ...how, tell });
+    const model = await openModel(files, { ...options, tell: report });
     self.postMessage({ model }, [model.bytes.buffer]);
   } catch (error) {
-    const says = error instanceof RangeError ? TOO_LITTLE : String(error?.message ?? error);
-    self.postMessage({ error: says });
+    const sentence = error instanceof RangeError ? TOO_LITTLE : String(error?.message ?? error);
+    self.postMessage({ error: sentence });
   }
 });

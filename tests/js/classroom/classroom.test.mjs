@@ -48,7 +48,7 @@ test("all values are in one bar each, and no bar is beyond the ends", () => {
     const counts = Object.fromEntries(Array.from({ length: high - low + 1 }, (_, i) => [String(low + i), 1]));
     const bars = binned(counts, low, high);
     assert.equal(
-      bars.reduce((all, { count }) => all + count, 0),
+      bars.reduce((total, { count }) => total + count, 0),
       high - low + 1,
     );
     for (const bar of bars) assert.equal(bar.count, bar.to - bar.from + 1);
@@ -59,14 +59,14 @@ test("all values are in one bar each, and no bar is beyond the ends", () => {
 test("what a class is asked is the scene's question in all languages, and never says its truth", () => {
   for (let n = 1; n <= SCENE_COUNT; n++) {
     const { guess } = sceneAt(n, facts, "en");
-    const { scene, question, told } = askedByScene(n, SCENE_COUNT, facts, [], "this picture");
+    const { scene, question, told: reveal } = askedByScene(n, SCENE_COUNT, facts, [], "this picture");
     assert.equal(scene.n, n);
     assert.equal(scene.title.de, sceneAt(n, facts, "de").title);
     assert.equal(question === null, guess === null);
     if (!guess) continue;
-    assert.equal(told.truth, guess.truth);
-    assert.equal(told.after.en, guess.after);
-    assert.equal(told.heat?.length, guess.kind === "place" ? 48 : undefined);
+    assert.equal(reveal.truth, guess.truth);
+    assert.equal(reveal.after.en, guess.after);
+    assert.equal(reveal.heat?.length, guess.kind === "place" ? 48 : undefined);
     assert.ok(!("truth" in question) && !JSON.stringify(question).includes(guess.after), `scene ${n}`);
     for (const [value, words] of question.options ?? []) assert.ok(typeof value === "string" && words.en && words.de);
     if (guess.kind === "place") assert.deepEqual([question.rows, question.columns, question.mark], [6, 8, 19]);
@@ -81,8 +81,8 @@ test("the heat has a digit for each patch, and its brightest is the patch that g
 });
 
 test("what the server refuses is said in German by its key, and else in its own words", () => {
-  const refused = { says: "That is not between 1 and 9: …", body: { key: "notBetween", filled: { low: 1, high: 9 } } };
-  assert.match(refusedWords("de", refused), /zwischen 1 und 9/);
-  assert.equal(refusedWords("en", refused), refused.says);
+  const refusal = { says: "That is not between 1 and 9: …", body: { key: "notBetween", filled: { low: 1, high: 9 } } };
+  assert.match(refusedWords("de", refusal), /zwischen 1 und 9/);
+  assert.equal(refusedWords("en", refusal), refusal.says);
   assert.equal(refusedWords("de", { says: "Something else.", body: {} }), "Something else.");
 });

@@ -7,14 +7,14 @@ import { fixture } from "../support.mjs";
 
 const { bytes, cases } = fixture();
 const pack = unpack(bytes);
-const near = (a, b, tolerance = 1e-6) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
+const assertNear = (a, b, tolerance = 1e-6) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
 
 test("a layer answers with rows for all heads", () => {
   const answers = createAnswers(pack);
   for (const { layer, head, token, scale, row, entropy } of cases) {
     assert.ok(answerLayer(answers, layer, token, scale, "weight", "row"));
-    row.forEach((x, j) => near(answers.weights[head * pack.tokens + j], x));
-    near(answers.entropies[head], entropy);
+    row.forEach((x, j) => assertNear(answers.weights[head * pack.tokens + j], x));
+    assertNear(answers.entropies[head], entropy);
   }
   assert.equal(answerLayer(answers, 0, 0, 1, "weight", "row"), false);
 });
@@ -26,9 +26,9 @@ test("columns come when their sums are there, and again after the scale changed"
     while (prepareColumns(answers, [layer], head, scale, 5) < 1);
     answerLayer(answers, layer, token, scale, "weight", "column");
     assert.equal(answers.ready[head], 1);
-    column.forEach((x, i) => near(answers.weights[head * pack.tokens + i], x, 2e-6));
+    column.forEach((x, i) => assertNear(answers.weights[head * pack.tokens + i], x, 2e-6));
     const cell = answerCell(answers, layer, head, token, scale, "weight", "column");
-    column.forEach((x, i) => near(cell[i], x, 2e-6));
+    column.forEach((x, i) => assertNear(cell[i], x, 2e-6));
   }
 });
 
@@ -37,9 +37,9 @@ test("raw scores and value weights are drawn while the numbers stay weights", ()
   for (const { layer, head, token, scale, row, scores, weighted } of cases) {
     const at = head * pack.tokens;
     answerLayer(answers, layer, token, scale, "score", "row");
-    scores.forEach((x, j) => near(answers.drawn[at + j], x, 1e-5 * Math.max(1, Math.abs(x))));
-    row.forEach((x, j) => near(answers.weights[at + j], x));
+    scores.forEach((x, j) => assertNear(answers.drawn[at + j], x, 1e-5 * Math.max(1, Math.abs(x))));
+    row.forEach((x, j) => assertNear(answers.weights[at + j], x));
     answerLayer(answers, layer, token, scale, "value", "row");
-    weighted.forEach((x, j) => near(answers.drawn[at + j], x));
+    weighted.forEach((x, j) => assertNear(answers.drawn[at + j], x));
   }
 });

@@ -25,8 +25,8 @@ test("numbers in between go to the nearer one, to the even one of two, and no fu
   for (const at of [0, 1, 5, 0x3ff, 0x400, 0x401, 0x3c00, 0x5555, 0x7bfe]) {
     const [low, high] = [table[at], table[at + 1]];
     const even = at % 2 ? at + 1 : at;
-    const given = [low + 0.4 * (high - low), low + 0.6 * (high - low), (low + high) / 2, -(low + high) / 2];
-    assert.deepEqual([...toHalves(given)], [at, at + 1, even, even | 0x8000], `at ${at}`);
+    const floats = [low + 0.4 * (high - low), low + 0.6 * (high - low), (low + high) / 2, -(low + high) / 2];
+    assert.deepEqual([...toHalves(floats)], [at, at + 1, even, even | 0x8000], `at ${at}`);
   }
   assert.deepEqual([...toHalves([1e6, -1e6, 65519, 1e-12])], [0x7bff, 0xfbff, 0x7bff, 0]);
 });

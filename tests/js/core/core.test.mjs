@@ -7,12 +7,12 @@ import { fixture } from "../support.mjs";
 const { bytes, eighths, cases, halves, decoded, sum_of_positive_halves: halfSum } = fixture();
 const pack = core.unpack(bytes);
 
-const close = (actual, expected, tolerance, what) => {
-  assert.equal(actual.length, expected.length, what);
+const close = (actual, expected, tolerance, label) => {
+  assert.equal(actual.length, expected.length, label);
   actual.forEach((x, i) =>
     assert.ok(
       Math.abs(x - expected[i]) <= tolerance * Math.max(1, Math.abs(expected[i])),
-      `${what} [${i}]: ${x} is not ${expected[i]}`,
+      `${label} [${i}]: ${x} is not ${expected[i]}`,
     ),
   );
 };

@@ -8,10 +8,10 @@ import { packOf } from "../packs.mjs";
 // Tokens of a grid of 2 × 3: 0 is CLS, then 1 2 3 above 4 5 6.
 const cut = (...cuts) => unpack(packOf({ cuts, held: [0, 1] }));
 const edges = (pack, layer, head) => {
-  const found = [];
+  const edges = [];
   for (let i = 0; i < pack.tokens; i++)
-    for (let j = 0; j < pack.tokens; j++) if (isCut(pack, layer, head, i, j)) found.push(`${i}-${j}`);
-  return found.join(" ");
+    for (let j = 0; j < pack.tokens; j++) if (isCut(pack, layer, head, i, j)) edges.push(`${i}-${j}`);
+  return edges.join(" ");
 };
 
 test("a text names tokens, layers and heads", () => {
@@ -55,9 +55,9 @@ test("rows, columns and entropies are those of a softmax without the edge", () =
     const bits = rowInto(out, 0, pack, 0, head, token, pack.scale);
     return { row: [...out], bits };
   };
-  const before = row(whole, 1, 2).row;
-  const left = 1 - before[6];
-  const expected = before.map((weight, j) => (j === 6 ? 0 : weight / left));
+  const uncutRow = row(whole, 1, 2).row;
+  const left = 1 - uncutRow[6];
+  const expected = uncutRow.map((weight, j) => (j === 6 ? 0 : weight / left));
   const { row: after, bits } = row(less, 1, 2);
   after.forEach((weight, j) => assert.ok(Math.abs(weight - expected[j]) < 1e-6));
   const entropy = -expected.reduce((sum, weight) => sum + (weight ? weight * Math.log2(weight) : 0), 0);

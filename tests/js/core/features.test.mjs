@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import * as features from "../../../playground/microscope/core/features.js";
 
-// 40 tokens of 12 numbers, the first of them a prefix token; three directions carry nearly everything.
+// 40 tokens of 12 numbers, the first of them a prefix token; nearly all variance lies in three directions.
 function drawn(seed) {
   let state = seed;
   const random = () => {
@@ -71,10 +71,10 @@ test("two pictures share their components: the same features have the same colou
     12,
     1,
   );
-  const found = features.principal([a, same]);
-  const [one, two] = [a, same].map((of) => features.componentPixels(of, found));
-  assert.deepEqual([...one.slice(0, 19)], [...two.slice(0, 19)]);
-  assert.notDeepEqual([...one], [...two]);
+  const components = features.principal([a, same]);
+  const [first, second] = [a, same].map((source) => features.componentPixels(source, components));
+  assert.deepEqual([...first.slice(0, 19)], [...second.slice(0, 19)]);
+  assert.notDeepEqual([...first], [...second]);
 });
 
 test("the norm of each token is the length of its vector", () => {

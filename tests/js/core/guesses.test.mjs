@@ -19,21 +19,21 @@ test("the overlap is what an even coat of paint and the row have in common", () 
   close(overlapOf([0, 1], row), 0.5 + 0.3);
   close(overlapOf([0, 1, 2, 3], row), 0.25 + 0.25 + 0.1 + 0.1);
   close(overlapOf([], row), 0);
-  close(overlapOf([0, 1], [5, 3, 1, 1]), 0.8); // a row that does not sum to one is made to
+  close(overlapOf([0, 1], [5, 3, 1, 1]), 0.8); // a row is scaled to sum to one
 });
 
 test("no painting beats the best one", () => {
   const row = [0.4, 0.05, 0.25, 0.1, 0.2];
-  let best = 0;
+  let largest = 0;
   for (let bits = 1; bits < 32; bits++)
-    best = Math.max(
-      best,
+    largest = Math.max(
+      largest,
       overlapOf(
         [0, 1, 2, 3, 4].filter((patch) => bits & (1 << patch)),
         row,
       ),
     );
-  close(bestOverlap(row), best);
+  close(bestOverlap(row), largest);
 });
 
 test("how near a number came", () => {
@@ -46,10 +46,10 @@ test("how near a number came", () => {
   assert.equal(nearOf(1, 437, { ...percent, high: 1000 }), "440 times too low");
   assert.equal(nearOf(0, 147456, { ...percent, high: 1e6, step: 1000 }), "147,000 too low");
   assert.equal(nearOf(64, 63.8, percent), "as near as the scale allows");
-  assert.equal(nearOf(200, 196, powers), "4.0 too high"); // what is counted is typed: 196 can be said
+  assert.equal(nearOf(200, 196, powers), "4.0 too high"); // counts are typed: 196 is a possible guess
   assert.equal(nearOf(190, 196, powers), "6.0 too low");
   const shares = { low: 0.01, high: 40, step: 0.01, log: true };
-  assert.equal(nearOf(2, 1.96, shares), "as near as the scale allows"); // nobody can say 1.96 there
+  assert.equal(nearOf(2, 1.96, shares), "as near as the scale allows"); // 1.96 is no possible guess
 });
 
 test("guesses are kept in the storage, whatever else is in it, and can be forgotten", () => {

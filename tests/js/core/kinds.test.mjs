@@ -12,7 +12,7 @@ import {
 } from "../../../playground/microscope/core/kinds.js";
 import { packOf } from "../packs.mjs";
 
-// What Python's tests do not reach: tests/analysis/test_row_kinds.py compares facts and kinds with Python's.
+// Cases beyond Python's tests: tests/analysis/test_row_kinds.py compares facts and kinds with Python's.
 
 const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [4, 5] }));
 
@@ -33,9 +33,9 @@ test("a patch resembles itself, and another both ways alike", () => {
 
 test("what hangs together is found side by side, not across corners", () => {
   const belongs = new Set([0, 1, 6, 12, 13]); // of 4 × 5
-  const found = component((j) => belongs.has(j), 1, 4, 5);
+  const region = component((j) => belongs.has(j), 1, 4, 5);
   assert.deepEqual(
-    [...found.keys()].filter((j) => found[j]),
+    [...region.keys()].filter((j) => region[j]),
     [0, 1, 6],
   );
 });

@@ -40,8 +40,13 @@ test("scenes move, those of a link come after one's own, and steps stop at both 
 });
 
 test("a name that is no text is none", () => {
-  const given = [{ name: { toString: 1 }, address: "sample=a" }, { name: [Infinity], address: "sample=b" }, 5, null];
-  assert.deepEqual(scenes.readScenes(JSON.stringify(given)), [
+  const scenesInStorage = [
+    { name: { toString: 1 }, address: "sample=a" },
+    { name: [Infinity], address: "sample=b" },
+    5,
+    null,
+  ];
+  assert.deepEqual(scenes.readScenes(JSON.stringify(scenesInStorage)), [
     { name: "", address: "sample=a" },
     { name: "", address: "sample=b" },
   ]);

@@ -32,13 +32,13 @@ test("the largest share is in the patch itself, in its 3 × 3, or far", () => {
   for (let patch = 0; patch < rows * columns; patch++) {
     const values = new Float32Array(1 + rows * columns).fill(0.01);
     values[1 + patch] = 0.5;
-    const { best, where } = spread(values, 1, rows, columns, mark, 3);
-    assert.equal(best, patch);
-    assert.equal(where, patch === mark ? "itself" : near.includes(patch) ? "near" : "far", `patch ${patch}`);
+    const { best: largest, where: whereabouts } = spread(values, 1, rows, columns, mark, 3);
+    assert.equal(largest, patch);
+    assert.equal(whereabouts, patch === mark ? "itself" : near.includes(patch) ? "near" : "far", `patch ${patch}`);
   }
 });
 
-const said = (facts) => wholeSentence(sentenceOf({ ...FACTS, ...facts }));
+const textOf = (facts) => wholeSentence(sentenceOf({ ...FACTS, ...facts }));
 
 test("the sentence says what a patch gives to places that a convolution does not reach", () => {
   assert.deepEqual(sentenceOf(FACTS), {
@@ -68,38 +68,38 @@ test("what lies outside the neighbourhood is counted, and where the most goes is
 });
 
 test("most of all itself, or near, is said so", () => {
-  assert.match(said({ seen: { ...FAR, where: "itself" } }), /neighbourhood, and the most to itself \(9\.0 %\)\.$/);
-  assert.match(said({ seen: { ...FAR, where: "near" } }), /but the most stays near, here \(9\.0 %\)\.$/);
+  assert.match(textOf({ seen: { ...FAR, where: "itself" } }), /neighbourhood, and the most to itself \(9\.0 %\)\.$/);
+  assert.match(textOf({ seen: { ...FAR, where: "near" } }), /but the most stays near, here \(9\.0 %\)\.$/);
 });
 
 test("what special tokens take is said where it is much", () => {
-  assert.doesNotMatch(said({}), /CLS/);
-  assert.match(said({ special: { names: "CLS and registers", share: 0.35 } }), /; CLS and registers get 35 %\.$/);
+  assert.doesNotMatch(textOf({}), /CLS/);
+  assert.match(textOf({ special: { names: "CLS and registers", share: 0.35 } }), /; CLS and registers get 35 %\.$/);
 });
 
 test("a special token speaks of the picture, and not of a neighbourhood", () => {
   assert.equal(
-    said({ name: "CLS", seen: { ...FAR, far: 0.88 } }),
+    textOf({ name: "CLS", seen: { ...FAR, far: 0.88 } }),
     "CLS gives 88 % of its attention to the picture's patches, most of all here (9.0 %).",
   );
-  assert.match(said({ name: "register 0" }), /^Register 0 gives /);
+  assert.match(textOf({ name: "register 0" }), /^Register 0 gives /);
 });
 
 test("every other view has a sentence of its own", () => {
   const lines = {
-    even: said({ even: true }),
-    off: said({ scale: "Without 1/√64 in this layer" }),
-    whole: said({ scale: "Without 1/√64 in any layer", name: "CLS" }),
-    column: said({ direction: "column" }),
-    value: said({ what: "value", seen: { total: 20, far: 10, best: 3, value: 4, where: "far" } }),
-    score: said({ what: "score", seen: { ...FAR, value: 7.31 } }),
-    similarity: said({ what: "similarity", seen: { ...FAR, value: 0.874 }, place: "row 2, column 7" }),
-    rollout: said({ what: "rollout", seen: { ...FAR, total: 1 } }),
-    components: said({ what: "components", seen: null }),
-    norm: said({ what: "norm", seen: { ...FAR, value: 71.26 }, place: "row 2, column 7" }),
-    text: said({ what: "text", label: "a cat", seen: { ...FAR, value: 0.284 }, place: "row 2, column 7" }),
-    waiting: said({ seen: null }),
-    unlocked: said({ what: "relevance", seen: null, waits: "Click a patch: this map is of one patch." }),
+    even: textOf({ even: true }),
+    off: textOf({ scale: "Without 1/√64 in this layer" }),
+    whole: textOf({ scale: "Without 1/√64 in any layer", name: "CLS" }),
+    column: textOf({ direction: "column" }),
+    value: textOf({ what: "value", seen: { total: 20, far: 10, best: 3, value: 4, where: "far" } }),
+    score: textOf({ what: "score", seen: { ...FAR, value: 7.31 } }),
+    similarity: textOf({ what: "similarity", seen: { ...FAR, value: 0.874 }, place: "row 2, column 7" }),
+    rollout: textOf({ what: "rollout", seen: { ...FAR, total: 1 } }),
+    components: textOf({ what: "components", seen: null }),
+    norm: textOf({ what: "norm", seen: { ...FAR, value: 71.26 }, place: "row 2, column 7" }),
+    text: textOf({ what: "text", label: "a cat", seen: { ...FAR, value: 0.284 }, place: "row 2, column 7" }),
+    waiting: textOf({ seen: null }),
+    unlocked: textOf({ what: "relevance", seen: null, waits: "Click a patch: this map is of one patch." }),
   };
   assert.deepEqual(lines, {
     even: "This patch listens to all 197 tokens alike: 0.51 % to each.",
@@ -132,39 +132,42 @@ test("a place is named by row and column", () => {
 });
 
 test("of a label the sentence names what speaks most for it and what most against it", () => {
-  const most = { value: 0.03, place: "row 3, column 11" },
+  const highest = { value: 0.03, place: "row 3, column 11" },
     least = { value: -0.02, place: "row 10, column 6" };
-  const facts = { what: "relevance", label: "a cat", seen: FAR, ends: { most, least, written: String } };
+  const facts = { what: "relevance", label: "a cat", seen: FAR, ends: { most: highest, least, written: String } };
   assert.equal(
-    said(facts),
+    textOf(facts),
     "Through all layers, row 3, column 11 speaks most for “a cat” (0.03), row 10, column 6 most against it (-0.02).",
   );
-  const against = { ...facts.ends, most: { ...most, value: 0 } };
-  assert.match(said({ ...facts, ends: against }), /^Nothing in the picture speaks for “a cat”, most against it row 10/);
+  const against = { ...facts.ends, most: { ...highest, value: 0 } };
+  assert.match(
+    textOf({ ...facts, ends: against }),
+    /^Nothing in the picture speaks for “a cat”, most against it row 10/,
+  );
   const alone = { ...facts.ends, least: { ...least, value: 0 } };
   assert.equal(
-    said({ ...facts, what: "occlusion" }),
+    textOf({ ...facts, what: "occlusion" }),
     "Blanking row 3, column 11 takes most from “a cat” (0.03), blanking row 10, column 6 gives it most (-0.02).",
   );
-  assert.match(said({ ...facts, ends: alone }), /nothing against it\.$/);
-  assert.match(said({ ...facts, what: "occlusion", ends: alone }), /and nothing that is blanked gives it more\.$/);
+  assert.match(textOf({ ...facts, ends: alone }), /nothing against it\.$/);
+  assert.match(textOf({ ...facts, what: "occlusion", ends: alone }), /and nothing that is blanked gives it more\.$/);
 });
 
 test("where blanking moves nothing the sentence says below what", () => {
-  const unmoved = said({ what: "occlusion", label: "a cat", unmoved: "0.1 logits" });
+  const unmoved = textOf({ what: "occlusion", label: "a cat", unmoved: "0.1 logits" });
   assert.equal(
     unmoved,
     "Nothing here moves “a cat”: blanking changes it by less than 0.1 logits, whatever block it takes.",
   );
   assert.match(
-    said({ what: "occlusion", label: "", unmoved: "1.0%" }),
+    textOf({ what: "occlusion", label: "", unmoved: "1.0%" }),
     /^Nothing here moves the feature of this patch/,
   );
 });
 
 test("while numbers are on their way, a patch is named only where one asks", () => {
-  assert.equal(said({ seen: null }), "This patch: the numbers are on their way.");
-  assert.equal(said({ seen: null, what: "occlusion", label: "a cat", asks: false }), "The numbers are on their way.");
+  assert.equal(textOf({ seen: null }), "This patch: the numbers are on their way.");
+  assert.equal(textOf({ seen: null, what: "occlusion", label: "a cat", asks: false }), "The numbers are on their way.");
 });
 
 const HOLE = /\{\w+\}/g;
@@ -183,13 +186,13 @@ test("every word of every sentence is one of the table: another language is anot
     { place: "here" },
     { special: { names: "A and B", share: 1 } },
   );
-  for (const where of ["near", "itself"]) changes.push({ seen: { ...FAR, where } });
+  for (const whereabouts of ["near", "itself"]) changes.push({ seen: { ...FAR, where: whereabouts } });
   const sentences = new Set();
-  for (const what of Object.keys(WAYS))
-    for (const change of changes.filter((one) => !one.ends || WAYS[what].explains === "patch"))
-      sentences.add(said({ what, place: "ROW 2", label: "A CAT", ...change }));
-  for (const where of ["near", "far"])
-    sentences.add(nearnessSentence({ k: 3, seen: { ...FAR, where }, place: "ROW 2" }));
+  for (const way of Object.keys(WAYS))
+    for (const change of changes.filter((item) => !item.ends || WAYS[way].explains === "patch"))
+      sentences.add(textOf({ what: way, place: "ROW 2", label: "A CAT", ...change }));
+  for (const whereabouts of ["near", "far"])
+    sentences.add(nearnessSentence({ k: 3, seen: { ...FAR, where: whereabouts }, place: "ROW 2" }));
   assert.ok(sentences.size > 50, String(sentences.size));
   for (const sentence of sentences) {
     assert.doesNotMatch(sentence.replace(/\bhere\b|A and B/g, ""), /[a-z]|undefined/, sentence);

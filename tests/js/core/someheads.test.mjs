@@ -1,4 +1,4 @@
-// A pack that holds some heads of a layer: the head on view comes before the others.
+// A pack with some heads of a layer: the head on view comes before the others.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,21 +13,21 @@ import {
 import { holds, holdsAll, holdsHead, layerOf, mergePack, unpack } from "../../../playground/microscope/core/core.js";
 import { packOf } from "../packs.mjs";
 
-const whole = unpack(packOf({ held: [0, 1] }));
-const SCALE = whole.scale;
-const size = whole.tokens * whole.dim;
+const allHeads = unpack(packOf({ held: [0, 1] }));
+const SCALE = allHeads.scale;
+const size = allHeads.tokens * allHeads.dim;
 const part = (values, head, count) => [...values.subarray(head * count, (head + 1) * count)];
-const same = (a, b, what) => assert.deepEqual([...a], [...b], what);
+const same = (a, b, label) => assert.deepEqual([...a], [...b], label);
 
 test("some heads stand in the places that they have among all", () => {
   for (const some of [[2], [0, 2], [2, 0]]) {
     const pack = unpack(packOf({ held: [0, 1], some }));
     for (const layer of [0, 1]) {
       for (const head of some) {
-        const [here, there] = [layerOf(pack, layer), layerOf(whole, layer)];
-        same(part(here.q, head, size), part(there.q, head, size), `q of ${layer}.${head} of ${some}`);
-        same(part(here.k, head, size), part(there.k, head, size), `k of ${layer}.${head} of ${some}`);
-        const norms = part(there.norms, head, pack.tokens);
+        const [here, allOfLayer] = [layerOf(pack, layer), layerOf(allHeads, layer)];
+        same(part(here.q, head, size), part(allOfLayer.q, head, size), `q of ${layer}.${head} of ${some}`);
+        same(part(here.k, head, size), part(allOfLayer.k, head, size), `k of ${layer}.${head} of ${some}`);
+        const norms = part(allOfLayer.norms, head, pack.tokens);
         same(part(here.norms, head, pack.tokens), norms, `norms of ${layer}.${head} of ${some}`);
       }
     }
@@ -57,7 +57,7 @@ test("a pack knows which heads of a layer are here", () => {
     [false, true, false],
   );
   assert.deepEqual([holds(pack, 1), holdsAll(pack, 1), holdsHead(pack, 1, 1)], [false, false, false]);
-  assert.deepEqual([holdsAll(whole, 1), holdsHead(whole, 1, 2)], [true, true]);
+  assert.deepEqual([holdsAll(allHeads, 1), holdsHead(allHeads, 1, 2)], [true, true]);
 });
 
 test("a whole layer takes the place of some heads of it, and never the other way round", () => {
@@ -76,15 +76,15 @@ test("a head that is not here answers with nothing, whatever stood there before;
   const answers = createAnswers(pack);
   const expected = createAnswers(unpack(packOf({ held: [2] })));
   const { tokens } = pack;
-  for (const what of ["weight", "value", "score"]) {
-    answerLayer(answers, 1, 3, SCALE, what, "row"); // another layer's numbers, which must not stay
-    assert.equal(answerLayer(answers, 2, 3, SCALE, what, "row"), true);
-    answerLayer(expected, 2, 3, SCALE, what, "row");
-    assert.deepEqual([...answers.ready], [0, 1, 0], what);
+  for (const way of ["weight", "value", "score"]) {
+    answerLayer(answers, 1, 3, SCALE, way, "row"); // another layer's numbers, which must be overwritten
+    assert.equal(answerLayer(answers, 2, 3, SCALE, way, "row"), true);
+    answerLayer(expected, 2, 3, SCALE, way, "row");
+    assert.deepEqual([...answers.ready], [0, 1, 0], way);
     for (const head of [0, 1, 2]) {
       for (const kind of ["drawn", "weights"]) {
-        const there = head === 1 ? part(expected[kind], 1, tokens) : new Array(tokens).fill(0);
-        same(part(answers[kind], head, tokens), there, `${kind} of ${what} of head ${head}`);
+        const expectedPart = head === 1 ? part(expected[kind], 1, tokens) : new Array(tokens).fill(0);
+        same(part(answers[kind], head, tokens), expectedPart, `${kind} of ${way} of head ${head}`);
       }
     }
   }
@@ -104,11 +104,11 @@ test("columns: the sums of heads that are not here are not waited for, and come 
   assert.deepEqual([...answers.ready], [0, 0, 1], "the others have no sums yet");
   assert.deepEqual([...answers.weights.subarray(0, 2 * pack.tokens)], new Array(2 * pack.tokens).fill(0));
   assert.equal(answerCell(answers, 0, 0, 2, SCALE, "weight", "column"), null);
-  for (const what of ["weight", "value"]) {
-    answerLayer(answers, 0, 2, SCALE, what, "row"); // a row's numbers, which must not stay
-    answerLayer(answers, 0, 2, SCALE, what, "column");
+  for (const way of ["weight", "value"]) {
+    answerLayer(answers, 0, 2, SCALE, way, "row"); // a row's numbers, which must not stay
+    answerLayer(answers, 0, 2, SCALE, way, "column");
     for (const values of [answers.weights, answers.drawn])
-      assert.deepEqual([...values.subarray(0, 2 * pack.tokens)], new Array(2 * pack.tokens).fill(0), what);
+      assert.deepEqual([...values.subarray(0, 2 * pack.tokens)], new Array(2 * pack.tokens).fill(0), way);
   }
   assert.equal(prepareColumns(answers, [0], 1, SCALE, 1000), 1);
   answerLayer(answers, 0, 2, SCALE, "weight", "column");
@@ -117,7 +117,7 @@ test("columns: the sums of heads that are not here are not waited for, and come 
 });
 
 test("the head on view has its sums first", () => {
-  const answers = createAnswers(whole);
+  const answers = createAnswers(allHeads);
   const turns = [0, 0.5, 2, 2, 2, 2];
   const clock = performance.now;
   performance.now = () => turns.shift() ?? 2; // until 1: a slice, which is all of one small head
@@ -131,27 +131,27 @@ test("the head on view has its sums first", () => {
 });
 
 test("columns of values: a token's own length weighs what everybody takes of it", () => {
-  const answers = createAnswers(whole);
+  const answers = createAnswers(allHeads);
   while (prepareColumns(answers, [0], 0, SCALE, 1000) < 1);
   answerLayer(answers, 0, 4, SCALE, "value", "column");
-  const { norms } = layerOf(whole, 0);
+  const { norms } = layerOf(allHeads, 0);
   for (let i = 0; i < answers.drawn.length; i++) {
-    const length = norms[Math.floor(i / whole.tokens) * whole.tokens + 4];
+    const length = norms[Math.floor(i / allHeads.tokens) * allHeads.tokens + 4];
     assert.ok(Math.abs(answers.drawn[i] - answers.weights[i] * length) < 1e-6, `${i}`);
   }
-  const received = part(answers.weights, 1, whole.tokens).reduce((a, b) => a + b);
+  const received = part(answers.weights, 1, allHeads.tokens).reduce((a, b) => a + b);
   assert.ok(Math.abs(answers.totals[1] - received) < 1e-5, "what the token receives in all");
 });
 
 test("raw scores: rows and columns agree on each pair, and no weights stand where sums are missing", () => {
-  const [rows, columns] = [createAnswers(whole), createAnswers(whole)];
+  const [rows, columns] = [createAnswers(allHeads), createAnswers(allHeads)];
   answerLayer(rows, 0, 2, 1, "score", "row");
   answerLayer(columns, 0, 5, 1, "score", "column");
   for (const head of [0, 1, 2]) {
-    const at = head * whole.tokens;
+    const at = head * allHeads.tokens;
     assert.equal(rows.drawn[at + 5], columns.drawn[at + 2], "token 2 asks token 5");
-    same(answerCell(rows, 0, head, 2, 1, "score", "row"), part(rows.drawn, head, whole.tokens), "the wall's cell");
-    const column = part(columns.drawn, head, whole.tokens);
+    same(answerCell(rows, 0, head, 2, 1, "score", "row"), part(rows.drawn, head, allHeads.tokens), "the wall's cell");
+    const column = part(columns.drawn, head, allHeads.tokens);
     same(answerCell(columns, 0, head, 5, 1, "score", "column"), column, "a column of the wall");
   }
   assert.ok(columns.weights.every((weight) => weight === 0));
@@ -164,12 +164,12 @@ test("the colours of raw scores wait until all heads are here, then all heads sh
   const domain = () => sharedDomain(answers, 0, 1, "score", "auto", false);
   assert.deepEqual(domain(), { low: -1, high: 1, log: false });
   mergePack(pack, unpack(packOf()));
-  const found = { ...domain(), high: Math.fround(domain().high) };
+  const result = { ...domain(), high: Math.fround(domain().high) };
   let [low, high] = [Infinity, -Infinity];
   for (let token = 0; token < pack.tokens; token++) {
     answerLayer(answers, 0, token, 1, "score", "row");
     low = Math.min(low, ...answers.drawn);
     high = Math.max(high, ...answers.drawn);
   }
-  assert.deepEqual(found, { low, high, log: false });
+  assert.deepEqual(result, { low, high, log: false });
 });

@@ -8,7 +8,7 @@ import { fixture } from "../support.mjs";
 
 const { bytes } = fixture();
 const pack = unpack(bytes);
-const near = (a, b, tolerance = 1e-6) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
+const assertNear = (a, b, tolerance = 1e-6) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
 
 test("a query is a patch or a prefix token, and nothing off the grid", () => {
   assert.equal(view.tokenOf("cls", pack), 0);
@@ -94,17 +94,18 @@ test("what a view has not taken over of an address is known", () => {
 
 test("the dial has 0 at the left, the trained scale in the middle and 1 at the right", () => {
   for (const own of [0.125, 0.0884, 0.25]) {
-    near(view.dialToScale(0, own), 0);
-    near(view.dialToScale(0.5, own), own);
-    near(view.dialToScale(1, own), 1);
-    near(view.dialToScale(view.MOST_DIAL, own), view.MOST_SCALE);
+    assertNear(view.dialToScale(0, own), 0);
+    assertNear(view.dialToScale(0.5, own), own);
+    assertNear(view.dialToScale(1, own), 1);
+    assertNear(view.dialToScale(view.MOST_DIAL, own), view.MOST_SCALE);
     for (const t of [0, 0.1, 0.4, 0.5, 0.6, 0.9, 1, 1.1, 1.25])
-      near(view.scaleToDial(view.dialToScale(t, own), own), t);
+      assertNear(view.scaleToDial(view.dialToScale(t, own), own), t);
   }
 });
 
 test("weights can be lit; what has no share, or has two sides, is heat", () => {
-  for (const what of ["weight", "value", "rollout", "relevance"]) assert.ok(ways.canBeLit({ what, label: "" }), what);
-  for (const what of ["score", "similarity", "norm", "parts"]) assert.ok(!ways.canBeLit({ what, label: "" }), what);
-  for (const what of ["relevance", "occlusion"]) assert.ok(!ways.canBeLit({ what, label: "3" }), what);
+  for (const way of ["weight", "value", "rollout", "relevance"])
+    assert.ok(ways.canBeLit({ what: way, label: "" }), way);
+  for (const way of ["score", "similarity", "norm", "parts"]) assert.ok(!ways.canBeLit({ what: way, label: "" }), way);
+  for (const way of ["relevance", "occlusion"]) assert.ok(!ways.canBeLit({ what: way, label: "3" }), way);
 });

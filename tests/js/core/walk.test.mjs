@@ -6,7 +6,7 @@ import { threePatches, WALK, walkAt } from "../../../playground/microscope/lens/
 test("the greeting shows whom a patch listens to far away, whom it hardly hears, and ends on the patch itself", () => {
   const [rows, columns, start] = [9, 9, 40];
   const row = new Float32Array(1 + rows * columns).fill(0.01);
-  row[1 + 41] = 0.9; // a neighbour, which a convolution reads as well
+  row[1 + 41] = 0.9; // a neighbour, which a convolution reads, too
   row[1 + 20] = 0.2;
   row[1 + 60] = 0.001;
   row[1 + 0] = 0.0001; // in the corner
@@ -21,12 +21,12 @@ test("the cursor glides: it never jumps, rests on each patch, and takes about fi
     { x: 0.2, y: 0.9 },
   ];
   const rested = new Set();
-  let last = walkAt(0, places);
+  let formerPlace = walkAt(0, places);
   for (let ms = 0; ms <= WALK; ms += 16) {
     const now = walkAt(ms, places);
-    assert.ok(Math.hypot(now.x - last.x, now.y - last.y) < 0.03, `a jump at ${ms} ms`);
+    assert.ok(Math.hypot(now.x - formerPlace.x, now.y - formerPlace.y) < 0.03, `a jump at ${ms} ms`);
     if (now.rests) rested.add(`${now.x} ${now.y}`);
-    last = now;
+    formerPlace = now;
   }
   assert.deepEqual([...rested], ["0.7 0.5", "0.3 0.4", "0.2 0.9"]);
   assert.ok(WALK > 4500 && WALK < 5500);

@@ -5,46 +5,46 @@ import { draw, mounted } from "../lessons/mounting.mjs";
 
 const { explainWords } = await import("../../../playground/microscope/drawing/dom.js");
 
-// A page with a word that is explained, one that is not, and the card.
+// A page with an explained word, a plain word, and the card.
 function page() {
-  const left = new AbortController();
-  const there = mounted(({ parentElement }) => {
+  const controller = new AbortController();
+  const mount = mounted(({ parentElement }) => {
     parentElement.innerHTML =
       '<button class="word" data-explains="Spread over all."><i>all</i></button><button class="plain">7</button>';
-    explainWords(parentElement, left.signal);
+    explainWords(parentElement, controller.signal);
   }, {});
-  const [word, plain, card] = [".word", ".plain", ".explained"].map(there.find);
-  const tell = (element, made, pointerType) =>
-    element.dispatchEvent(Object.assign(new MouseEvent(made, { bubbles: true }), { pointerType }));
-  return { word, plain, card, tell, ...there };
+  const [word, plain, card] = [".word", ".plain", ".explained"].map(mount.find);
+  const dispatch = (element, eventName, pointerType) =>
+    element.dispatchEvent(Object.assign(new MouseEvent(eventName, { bubbles: true }), { pointerType }));
+  return { word, plain, card, tell: dispatch, ...mount };
 }
 
 test("a finger opens what a word means, and a press elsewhere closes it", () => {
-  const { word, plain, card, tell } = page();
+  const { word, plain, card, tell: dispatch } = page();
   assert.equal(card.hidden, true);
-  tell(word.firstChild, "click", "touch");
+  dispatch(word.firstChild, "click", "touch");
   assert.equal(card.hidden, false);
   assert.equal(card.textContent, "Spread over all.");
-  tell(plain, "click", "touch");
+  dispatch(plain, "click", "touch");
   assert.equal(card.hidden, true);
 });
 
 test("a mouse that rests opens it, and its press, which does something else, closes it", () => {
-  const { word, card, tell } = page();
-  tell(word, "pointerover", "mouse");
+  const { word, card, tell: dispatch } = page();
+  dispatch(word, "pointerover", "mouse");
   assert.equal(card.hidden, true);
   draw();
   assert.equal(card.hidden, false);
-  tell(word, "click", "mouse");
+  dispatch(word, "click", "mouse");
   assert.equal(card.hidden, true);
 });
 
 test("Escape closes it, and a word whose meaning is empty opens nothing", () => {
-  const { word, card, key, tell } = page();
-  tell(word, "click", "touch");
+  const { word, card, key, tell: dispatch } = page();
+  dispatch(word, "click", "touch");
   key(word, "Escape");
   assert.equal(card.hidden, true);
   word.dataset.explains = "";
-  tell(word, "click", "touch");
+  dispatch(word, "click", "touch");
   assert.equal(card.hidden, true);
 });

@@ -12,13 +12,13 @@ const tensors = () => createTensors(new WebAssembly.Module(readFileSync(join(MIC
 test("the kernels' float16 numbers are those of core/container.js, for numbers of every size", async () => {
   const t = await tensors();
   const bits = Uint32Array.from({ length: 2 ** 18 + 3 }, (_, i) => Math.imul(i, 0x9e3779b1) >>> 0);
-  const finite = bits.filter((one) => (one & 0x7f800000) !== 0x7f800000);
-  const given = new Float32Array(finite.buffer);
-  const special = Float32Array.from([0, -0, 1e6, -1e6, 65504, 65519, 65520, 2 ** -24, 2 ** -25, 3 * 2 ** -25, 1e-12]);
-  assert.deepEqual(t.toHalves(special), toHalves(special));
-  const [found, wanted] = [t.toHalves(given), toHalves(given)];
+  const finite = bits.filter((item) => (item & 0x7f800000) !== 0x7f800000);
+  const floats = new Float32Array(finite.buffer);
+  const extremes = Float32Array.from([0, -0, 1e6, -1e6, 65504, 65519, 65520, 2 ** -24, 2 ** -25, 3 * 2 ** -25, 1e-12]);
+  assert.deepEqual(t.toHalves(extremes), toHalves(extremes));
+  const [halves, expectedHalves] = [t.toHalves(floats), toHalves(floats)];
   assert.equal(
-    given.findIndex((_, i) => found[i] !== wanted[i]),
+    floats.findIndex((_, i) => halves[i] !== expectedHalves[i]),
     -1,
   );
 });
@@ -26,9 +26,9 @@ test("the kernels' float16 numbers are those of core/container.js, for numbers o
 test("what a picture takes of the kernels' memory is given back", async () => {
   const t = await tensors();
   const { createResizer } = await import("../../../playground/microscope/engine/images.js");
-  const before = t.mark();
+  const topBefore = t.mark();
   const resizer = createResizer(t, 50, 40, 20, 30);
   resizer.band(new Uint8ClampedArray(50 * 40 * 4).fill(200));
   assert.ok(resizer.end().every((byte) => byte === 200));
-  assert.equal(t.mark(), before);
+  assert.equal(t.mark(), topBefore);
 });

@@ -22,20 +22,20 @@ const job = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const read = (file) => new Uint8Array(readFileSync(file));
 const bytesOf = (x) => Buffer.from(x.buffer, x.byteOffset, x.byteLength);
 
-if (job.fits) console.log(JSON.stringify(job.fits.map((given) => gridFor(...given))));
+if (job.fits) console.log(JSON.stringify(job.fits.map((question) => gridFor(...question))));
 else if (job.pixels) await resize(job);
 else if (job.open) {
-  const told = [];
-  for (const one of job.open) told.push(await open(one));
-  console.log(JSON.stringify(told));
+  const models = [];
+  for (const item of job.open) models.push(await open(item));
+  console.log(JSON.stringify(models));
 } else await pass(job);
 
-async function open({ files, out, ...how }) {
-  const dropped = files.map(async (file) => Object.assign(await openAsBlob(file), { name: basename(file) }));
+async function open({ files, out, ...options }) {
+  const droppedFiles = files.map(async (file) => Object.assign(await openAsBlob(file), { name: basename(file) }));
   try {
-    const { bytes, ...told } = await openModel(await Promise.all(dropped), how);
+    const { bytes, ...facts } = await openModel(await Promise.all(droppedFiles), options);
     writeFileSync(out, bytes);
-    return told;
+    return facts;
   } catch ({ message, stack }) {
     return { error: message, stack };
   }
@@ -51,7 +51,7 @@ async function tensors(count = 1) {
   const compiled = await WebAssembly.compile(sharing(kernels));
   const threads = createThreads(compiled, () => new Worker(helper, { eval: true }), count);
   const t = await createTensors(compiled, threads);
-  while (t.engine !== `WebAssembly × ${count}`) await new Promise((go) => setTimeout(go, 5));
+  while (t.engine !== `WebAssembly × ${count}`) await new Promise((resolve) => setTimeout(resolve, 5));
   return t;
 }
 
@@ -62,12 +62,12 @@ async function resize({ pixels, size: [height, width], to: [toHeight, toWidth], 
   writeFileSync(out, resizer.end());
 }
 
-// Zeros in some columns of what is at some points: a head off, or whatever a layer adds.
+// Sets columns of the matrix at some points to zero: a head off, or all that a layer adds.
 function zeroed(t, x, point, zero) {
-  for (const [, column, columns] of zero.filter(([where]) => where === point))
+  for (const [, column, columns] of zero.filter(([zeroPoint]) => zeroPoint === point))
     for (let row = 0; row < x.rows; row++) {
-      const of = part(x, row, 1, column, columns);
-      t.take(of, 0, of);
+      const source = part(x, row, 1, column, columns);
+      t.take(source, 0, source);
     }
   return x;
 }
@@ -77,25 +77,25 @@ async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 
   const vit = new VisionTransformer(t, read(weights));
   const input = new Float32Array(read(image).buffer);
   const cut = cutting(vit, grid, readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }));
-  const how = {
+  const options = {
     ...(scale !== undefined && { scale }),
     at: (point, x) => zeroed(t, cut(point, x), point, zero),
   };
-  const times = { wall: [], cpu: [] };
+  const durations = { wall: [], cpu: [] };
   let layers, logits;
   for (let run = 0; run < runs; run++) {
-    const [began, cpu] = [performance.now(), process.cpuUsage()];
+    const [startTime, cpu] = [performance.now(), process.cpuUsage()];
     layers = [];
-    const walk = vit.layers(input, grid, how);
+    const walk = vit.layers(input, grid, options);
     let step = await walk.next();
     for (; !step.done; step = await walk.next()) layers.push(step.value);
     logits = step.value;
-    const used = process.cpuUsage(cpu);
-    times.wall.push(performance.now() - began);
-    times.cpu.push((used.user + used.system) / 1000);
+    const usage = process.cpuUsage(cpu);
+    durations.wall.push(performance.now() - startTime);
+    durations.cpu.push((usage.user + usage.system) / 1000);
   }
   const parts = ["q", "k", "norms", "adds", "features"].flatMap((name) => layers.map((layer) => bytesOf(layer[name])));
   writeFileSync(out, Buffer.concat([...parts, ...(logits ? [bytesOf(logits)] : [])]));
-  console.log(JSON.stringify({ ...times, bytes: t.bytes, points: vit.points() }));
+  console.log(JSON.stringify({ ...durations, bytes: t.bytes, points: vit.points() }));
   t.free();
 }

@@ -10,13 +10,13 @@ const ort = await import(pathToFileURL(join(library, "dist", "ort.node.min.mjs")
 ort.env.wasm.numThreads = threads;
 const session = await ort.InferenceSession.create(readFileSync(model), { executionProviders: ["wasm"] });
 const numbers = Float32Array.from({ length: 3 * size * size }, (_, i) => Math.sin(i));
-const times = { wall: [], cpu: [] };
+const durations = { wall: [], cpu: [] };
 for (let run = 0; run < runs; run++) {
-  const [began, cpu] = [performance.now(), process.cpuUsage()];
+  const [startTime, cpu] = [performance.now(), process.cpuUsage()];
   await session.run({ [session.inputNames[0]]: new ort.Tensor("float32", numbers, [1, 3, size, size]) });
-  const used = process.cpuUsage(cpu);
-  times.wall.push(performance.now() - began);
-  times.cpu.push((used.user + used.system) / 1000);
+  const usage = process.cpuUsage(cpu);
+  durations.wall.push(performance.now() - startTime);
+  durations.cpu.push((usage.user + usage.system) / 1000);
 }
-console.log(JSON.stringify(times));
+console.log(JSON.stringify(durations));
 process.exit(); // its threads would stay

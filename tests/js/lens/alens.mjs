@@ -1,4 +1,4 @@
-// What the lens remembers, without what it paints; a source whose answers the test gives; a clock that the test turns.
+// The lens's state without its painting; a source whose answers the test gives; a clock that the test sets.
 
 import { mock } from "node:test";
 
@@ -13,7 +13,7 @@ let now = 0;
 mock.timers.enable({ apis: ["setTimeout"] });
 mock.method(performance, "now", () => now);
 
-// Lets promises and timers do what they can do within so many milliseconds.
+// Lets promises and timers run for this many milliseconds.
 export async function pass(ms = 0) {
   await new Promise(setImmediate);
   now += ms;
@@ -29,28 +29,33 @@ export function aSource(offers = EVERYTHING) {
   const questions = [];
   const ask =
     (kind) =>
-    (trace, ...rest) => {
-      const { heads, rounded, signal } = rest.pop() ?? {};
-      const given = (one) => one !== "" && one !== null;
-      const said = (word) => (Array.isArray(word) ? word : Object.values(word).filter(given));
-      const words = rest.flatMap((word) => (word && typeof word === "object" ? said(word) : [word]));
+    (trace, ...others) => {
+      const { heads, rounded, signal } = others.pop() ?? {};
+      const isGiven = (item) => item !== "" && item !== null;
+      const valuesOf = (word) => (Array.isArray(word) ? word : Object.values(word).filter(isGiven));
+      const words = others.flatMap((word) => (word && typeof word === "object" ? valuesOf(word) : [word]));
       const text = [kind, trace.id, ...words].join(" ");
       const question = { text, heads, rounded, signal };
       questions.push(question);
-      return new Promise((answer, fail) => Object.assign(question, { answer, fail }));
+      return new Promise((answer, reject) => Object.assign(question, { answer, fail: reject }));
     };
   const kinds = ["layers", "picture", "features", "flows", "rollout", ...EXPLAINED, "names", "whole", "moved"];
   return { offers, questions, ...Object.fromEntries(kinds.map((kind) => [kind, ask(kind)])) };
 }
 
-export const aTrace = (id, more = {}) => ({ id, title: "small", picture: { id: `picture of ${id}` }, ...more });
+export const aTrace = (id, overrides = {}) => ({
+  id,
+  title: "small",
+  picture: { id: `picture of ${id}` },
+  ...overrides,
+});
 
-// `pack`: of what the main entry begins with.
+// `pack`: of the main entry.
 export function aLens({ pack = {}, view = {}, offers, film = false, host = {} } = {}) {
   const source = aSource(offers);
   const failures = [];
-  const told = { source, failed: (error) => failures.push(error.message), ...host };
-  const lens = createState(null, { message: {} }, told);
+  const lensHost = { source, failed: (error) => failures.push(error.message), ...host };
+  const lens = createState(null, { message: {} }, lensHost);
   lens.choice.filmWanted = film;
   Object.assign(lens.page, { film: { timer: 0 }, explained: { timer: 0 } });
   lens.data.main = receive(lens.data, aTrace("cat"), packOf(pack));
@@ -59,23 +64,23 @@ export function aLens({ pack = {}, view = {}, offers, film = false, host = {} } 
   return { lens, source, failures };
 }
 
-// As a frame does; the cursor's: `pointed`.
+// The part of a frame that asks; `pointed`: for a move of the cursor.
 export function frame(lens, pointed = false) {
   resolve(lens.choice, lens.data, lens.frame);
   askForMissing(lens, pointed);
   explain(lens);
 }
 
-// What has been asked since the last time, as texts.
+// The texts of all questions since the last call.
 export function asked(source) {
   const fresh = source.questions.filter((question) => !question.seen);
   for (const question of fresh) question.seen = true;
   return fresh.map(({ text }) => text);
 }
 
-// The question that is open, by its beginning.
+// The open question that begins with this text.
 export function open(source, beginning) {
-  const found = source.questions.findLast((question) => question.text.startsWith(beginning));
-  if (!found) throw new Error(`Nothing like "${beginning}" was asked: ${source.questions.map(({ text }) => text)}`);
-  return found;
+  const result = source.questions.findLast((question) => question.text.startsWith(beginning));
+  if (!result) throw new Error(`Nothing like "${beginning}" was asked: ${source.questions.map(({ text }) => text)}`);
+  return result;
 }

@@ -16,31 +16,32 @@ test("the product has the name that the scale makes of it", () => {
 });
 
 test("the arithmetic leads from the products to the weight, follows the cursor, and Escape closes it", async () => {
-  const there = await mounted({ pack: { grid: [6, 7] }, view: LOCKED });
-  const panel = there.find(".sums");
-  const point = (row, column) => there.point("pointermove", there.part("picture"), (column + 0.5) / 7, (row + 0.5) / 6);
+  const microscope = await mounted({ pack: { grid: [6, 7] }, view: LOCKED });
+  const panel = microscope.find(".sums");
+  const point = (row, column) =>
+    microscope.point("pointermove", microscope.part("picture"), (column + 0.5) / 7, (row + 0.5) / 6);
   point(2, 5);
-  there.click(there.find(".pair-label"));
+  microscope.click(microscope.find(".pair-label"));
   assert.equal(panel.hidden, false);
-  const steps = () => [...panel.querySelectorAll("dd")].map((one) => number(one.textContent));
-  const { aim } = there.lens.read();
+  const steps = () => [...panel.querySelectorAll("dd")].map((item) => number(item.textContent));
+  const { aim } = microscope.lens.read();
   const [dot, score, , share] = steps();
   assert.ok(Math.abs(dot / 2 - score) < 0.02, "the scale of heads four wide");
   assert.ok(Math.abs(score - aim.score) < 0.01 && Math.abs(share / 100 - aim.weight) < 0.006);
   const [, place, a, b, product] = /number (\d) of 4: (\S+) × (\S+) = (\S+)/.exec(panel.textContent);
   assert.ok(Number(place) >= 1);
   assert.ok(Math.abs(number(a) * number(b) - number(product)) < 0.05);
-  const before = panel.textContent;
+  const former = panel.textContent;
   point(4, 1);
-  assert.notEqual(panel.textContent, before);
-  there.key("Escape");
-  assert.deepEqual([panel.hidden, there.lens.view.locked], [true, true], "the lock stays");
+  assert.notEqual(panel.textContent, former);
+  microscope.key("Escape");
+  assert.deepEqual([panel.hidden, microscope.lens.view.locked], [true, true], "the lock stays");
 });
 
 test("without a patch that is pointed at it is of the largest weight, and a map has none", async () => {
-  const there = await mounted({ pack: { grid: [6, 7] }, view: { ...LOCKED, locked: false } });
-  there.key("a");
-  const { aim, locked, peakAt } = there.lens.read();
+  const microscope = await mounted({ pack: { grid: [6, 7] }, view: { ...LOCKED, locked: false } });
+  microscope.key("a");
+  const { aim, locked, peakAt } = microscope.lens.read();
   assert.deepEqual([aim.at, locked], [peakAt, true]);
   const map = await mounted({ pack: { grid: [6, 7] }, view: { ...LOCKED, what: "norm" } });
   map.key("a");

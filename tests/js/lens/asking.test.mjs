@@ -9,7 +9,7 @@ import { packOf } from "../packs.mjs";
 import { aLens, asked, aTrace, frame, open, pass } from "./alens.mjs";
 
 const SIX = { layers: 6 };
-const layer = (...held) => packOf({ ...SIX, held });
+const layer = (...layers) => packOf({ ...SIX, held: layers });
 const REST = 150;
 const AGAIN = 5000;
 
@@ -56,11 +56,11 @@ test("after an answer the next question comes at once", async () => {
 });
 
 test("a layer that the film alone shows costs no frame, but for the last one; then the host hears of it", async () => {
-  let heard = 0;
+  let calls = 0;
   const { lens, source } = aLens({
     pack: { layers: 3, held: [0] },
     film: true,
-    host: { allHere: () => heard++ },
+    host: { allHere: () => calls++ },
   });
   frame(lens);
   await pass(REST);
@@ -68,10 +68,10 @@ test("a layer that the film alone shows costs no frame, but for the last one; th
   lens.page.schedule = () => frames++;
   open(source, "layers cat 1").answer(packOf({ layers: 3, held: [1] }));
   await pass();
-  assert.deepEqual([frames, heard], [0, 0]);
+  assert.deepEqual([frames, calls], [0, 0]);
   open(source, "layers cat 2").answer(packOf({ layers: 3, held: [2] }));
   await pass();
-  assert.deepEqual([frames, heard], [1, 1]);
+  assert.deepEqual([frames, calls], [1, 1]);
 });
 
 test("what came is not asked for again before the next frame", async () => {
@@ -81,11 +81,11 @@ test("what came is not asked for again before the next frame", async () => {
   open(source, "whole").answer({ ...aTrace("off"), cut: [] });
   await pass();
   asked(source);
-  lens.page.schedule = () => {}; // no frame is drawn any more
+  lens.page.schedule = () => {}; // no further frame is drawn
   open(source, "layers off").answer(packOf({ ...SIX, held: [0], forward_scale: 1 }));
   await pass();
-  const again = asked(source).filter((text) => text.startsWith("whole"));
-  assert.deepEqual(again, []);
+  const repeatedRequests = asked(source).filter((text) => text.startsWith("whole"));
+  assert.deepEqual(repeatedRequests, []);
 });
 
 test("the layer on view is asked for at once; what is ahead of time waits until the dial rests", async () => {
@@ -93,7 +93,7 @@ test("the layer on view is asked for at once; what is ahead of time waits until 
   frame(lens);
   await pass(REST - 1);
   assert.deepEqual(asked(source), []);
-  frame(lens); // a choice puts it off
+  frame(lens); // a choice delays it
   await pass(REST - 1);
   assert.deepEqual(asked(source), []);
   frame(lens, true); // a move of the cursor does not
@@ -111,13 +111,13 @@ test("one question of a kind at a time: a new one ends the former, and its late 
   frame(lens);
   await pass(REST);
   assert.deepEqual(asked(source), ["layers cat 2"], "nothing is asked twice while it is open, however long");
-  const former = open(source, "layers");
+  const formerRequest = open(source, "layers");
   lens.choice.view = { ...lens.choice.view, layer: 4 };
   frame(lens);
   await pass(REST);
   assert.deepEqual(asked(source), ["layers cat 4"]);
-  assert.deepEqual([former.signal.aborted, open(source, "layers").signal.aborted], [true, false]);
-  former.answer(layer(2));
+  assert.deepEqual([formerRequest.signal.aborted, open(source, "layers").signal.aborted], [true, false]);
+  formerRequest.answer(layer(2));
   await pass();
   assert.equal(holdsAll(lens.data.main.pack, 2), false);
   open(source, "layers").answer(layer(4));
@@ -149,7 +149,7 @@ test("what failed is told and asked again after a while, not before", async () =
     await pass(part * AGAIN);
     assert.deepEqual(asked(source), []);
   }
-  await pass(0.25 * AGAIN); // by itself: nobody has to move the cursor
+  await pass(0.25 * AGAIN); // without any move of the cursor
   await pass(REST);
   assert.deepEqual(asked(source), ["layers cat 0"]);
 });
@@ -210,22 +210,22 @@ test("a lens that is gone asks nothing and takes nothing", async () => {
 });
 
 test("a source that offers nothing is asked nothing", async () => {
-  for (const what of ["weight", "similarity", "rollout", "relevance"]) {
+  for (const way of ["weight", "similarity", "rollout", "relevance"]) {
     const { lens, source } = aLens({
       offers: [],
       film: true,
       pack: SIX,
-      view: { layer: 3, what, pass: "whole", scale: 0.2, locked: true },
+      view: { layer: 3, what: way, pass: "whole", scale: 0.2, locked: true },
     });
     frame(lens);
     await pass(AGAIN);
-    assert.deepEqual(asked(source), [], what);
+    assert.deepEqual(asked(source), [], way);
   }
 });
 
 // ---------------------------------------------------------------------------------------------- maps of the source
 
-const TOKENS = 7; // of packOf as it comes
+const TOKENS = 7; // the default of packOf
 
 test("features are asked for once a layer, of the layer on view", async () => {
   const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, what: "norm" } });
@@ -402,31 +402,31 @@ test("a hundred whole passes do not pile up", async () => {
 });
 
 test("a comparison wants its layer before the neighbours; without one the host is asked for it", async () => {
-  let wished = 0;
+  let compareCount = 0;
   const { lens, source } = aLens({
     pack: { held: [2] },
     view: { layer: 2, beside: "compare" },
-    host: { compare: () => wished++ },
+    host: { compare: () => compareCount++ },
   });
   resolve(lens.choice, lens.data, lens.frame);
   askForMissing(lens, false);
   await pass(REST);
-  assert.equal(wished, 1);
+  assert.equal(compareCount, 1);
   asked(source);
   lens.data.other = receive(lens.data, aTrace("dog"), packOf({ layers: 10, held: [0] }));
   frame(lens);
   await pass(REST);
   assert.deepEqual(asked(source), ["layers dog 6"], "layer 2 of 4 is at the height of layer 6 of 10");
-  assert.equal(wished, 1);
+  assert.equal(compareCount, 1);
 });
 
 const rounding = (options) => {
-  const made = aLens(options);
-  made.source.rounds = true;
-  made.lens.page.see = { on: false };
-  return made;
+  const lensInSee = aLens(options);
+  lensInSee.source.rounds = true;
+  lensInSee.lens.page.see = { on: false };
+  return lensInSee;
 };
-const eighths = (...held) => packOf({ ...SIX, held, eighths: true });
+const eighths = (...layers) => packOf({ ...SIX, held: layers, eighths: true });
 
 test("of a source that rounds, the layer on view comes whole and what only is drawn in eight bits", async () => {
   const { lens, source } = rounding({
@@ -490,9 +490,9 @@ test("where numbers of all layers are told none comes rounded; See asks for thos
     const { pack, drawn } = lens.data.main;
     return [wholeLayers(pack), drawn ? wholeLayers(drawn.pack) : null];
   };
-  const made = () => rounding({ pack: { ...SIX, held: [5] }, view: { layer: 5 }, film: true });
-  assert.deepEqual(await answered(made(), true, false), [[0, 1, 2, 3, 4, 5], null]);
-  assert.deepEqual(await answered(made(), false, true), [[5], [3, 4, 5]]);
+  const newLens = () => rounding({ pack: { ...SIX, held: [5] }, view: { layer: 5 }, film: true });
+  assert.deepEqual(await answered(newLens(), true, false), [[0, 1, 2, 3, 4, 5], null]);
+  assert.deepEqual(await answered(newLens(), false, true), [[5], [3, 4, 5]]);
 });
 
 test("See asks for the names of heads where its numbers are on view, and not before", async () => {

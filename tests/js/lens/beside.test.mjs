@@ -24,35 +24,39 @@ test("the compared picture is asked at the same place, at the same height, with 
 });
 
 test("a filter without a network says what it lights, and follows the patch that asks", async () => {
-  const there = await mounted({ pack: GRID, bitmap, view: { layer: 1, query: "3,3", locked: true, beside: "filter" } });
-  const said = there.words("filterWords");
-  assert.match(said, /^The filter gives .*The row of layer 1, head 0 is .*: .*% in common\.$/);
-  assert.match(there.words("twinBadge"), /^no network: colour and nearness alone$/);
-  assert.match(there.words("filterExposed"), /^brightest from /);
-  there.lens.update({ view: { layer: 1, query: "0,0", locked: true, beside: "filter" } });
+  const microscope = await mounted({
+    pack: GRID,
+    bitmap,
+    view: { layer: 1, query: "3,3", locked: true, beside: "filter" },
+  });
+  const sentence = microscope.words("filterWords");
+  assert.match(sentence, /^The filter gives .*The row of layer 1, head 0 is .*: .*% in common\.$/);
+  assert.match(microscope.words("twinBadge"), /^no network: colour and nearness alone$/);
+  assert.match(microscope.words("filterExposed"), /^brightest from /);
+  microscope.lens.update({ view: { layer: 1, query: "0,0", locked: true, beside: "filter" } });
   draw();
-  assert.notEqual(there.words("filterWords"), said);
+  assert.notEqual(microscope.words("filterWords"), sentence);
 });
 
 test("a column of the network is no row to compare with; a special token has no colour", async () => {
   const view = { layer: 1, query: "3,3", locked: true, beside: "filter" };
-  const there = await mounted({ pack: GRID, bitmap, view: { ...view, direction: "column" } });
-  assert.doesNotMatch(there.words("filterWords"), /in common/);
-  there.lens.update({ view: { ...view, query: "cls" } });
+  const microscope = await mounted({ pack: GRID, bitmap, view: { ...view, direction: "column" } });
+  assert.doesNotMatch(microscope.words("filterWords"), /in common/);
+  microscope.lens.update({ view: { ...view, query: "cls" } });
   draw();
-  assert.equal(there.words("twinBadge"), "A filter of colours has no CLS token.");
-  assert.deepEqual([there.words("filterWords"), there.words("filterExposed")], ["", ""]);
+  assert.equal(microscope.words("twinBadge"), "A filter of colours has no CLS token.");
+  assert.deepEqual([microscope.words("filterWords"), microscope.words("filterExposed")], ["", ""]);
   const unread = await mounted({ pack: GRID, view });
   assert.equal(unread.words("twinBadge"), "The picture could not be read: a filter needs its colours.");
 });
 
 test("a convolution has no special token, and says how many patches it reads", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 1, query: "0,0", locked: true } });
-  assert.equal(there.words("reads"), "reads 4 of 42 patches");
-  there.lens.update({ view: { layer: 1, query: "3,3", locked: true, k: 5 } });
+  const microscope = await mounted({ pack: GRID, view: { layer: 1, query: "0,0", locked: true } });
+  assert.equal(microscope.words("reads"), "reads 4 of 42 patches");
+  microscope.lens.update({ view: { layer: 1, query: "3,3", locked: true, k: 5 } });
   draw();
-  assert.equal(there.words("reads"), "reads 25 of 42 patches");
-  there.lens.update({ view: { layer: 1, query: "cls", locked: true } });
+  assert.equal(microscope.words("reads"), "reads 25 of 42 patches");
+  microscope.lens.update({ view: { layer: 1, query: "cls", locked: true } });
   draw();
-  assert.equal(there.words("twinBadge"), "A convolution has no CLS token.");
+  assert.equal(microscope.words("twinBadge"), "A convolution has no CLS token.");
 });

@@ -7,30 +7,30 @@ import { packOf } from "../packs.mjs";
 import { aLens, asked, aTrace, open, pass } from "./alens.mjs";
 
 const DOG = aTrace("dog");
-const refused = (status) => Object.assign(new Error(`refused: ${status}`), { status });
+const refusalOf = (status) => Object.assign(new Error(`refused: ${status}`), { status });
 
 test("a trace comes with its picture and the one head on view", async () => {
   const { lens, source } = aLens();
-  const coming = bring(lens.data, lens.page, [DOG], { layer: "2", head: "1" });
+  const promise = bring(lens.data, lens.page, [DOG], { layer: "2", head: "1" });
   assert.deepEqual(asked(source), ["layers dog 2", "picture dog"]);
   assert.deepEqual(open(source, "layers").heads, [1]);
   open(source, "layers").answer(packOf({ held: [2], some: [1] }));
   open(source, "picture").answer("bitmap");
-  const [entry] = await coming;
+  const [entry] = await promise;
   assert.deepEqual([entry.trace, entry.picture], [DOG, { id: "picture of dog", bitmap: "bitmap" }]);
   assert.equal(entry, lens.data.packs.get("dog"));
 });
 
 test("nothing is there before both have come", async () => {
   const { lens, source } = aLens();
-  let found = "waiting";
-  bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 }).then((entries) => (found = entries));
+  let entriesOrState = "waiting";
+  bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 }).then((entries) => (entriesOrState = entries));
   open(source, "layers").answer(packOf({ some: [0] }));
   await pass();
-  assert.equal(found, "waiting");
+  assert.equal(entriesOrState, "waiting");
   open(source, "picture").answer("bitmap");
   await pass();
-  assert.equal(found[0].id, "dog");
+  assert.equal(entriesOrState[0].id, "dog");
 });
 
 test("a view without a layer leaves the choice to the source", async () => {
@@ -57,17 +57,17 @@ test("a newer wish ends the former, which gives nothing, whether it comes or fai
   for (const end of [
     (question) => question.answer(packOf()),
     (question) => question.fail(new Error("stopped")),
-    (question) => question.fail(refused(400)),
+    (question) => question.fail(refusalOf(400)),
   ]) {
     const { lens, source } = aLens();
-    const former = bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 });
+    const formerRequest = bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 });
     const [layers, picture] = source.questions;
     asked(source);
     const newer = bring(lens.data, lens.page, [aTrace("owl")], { layer: 0, head: 0 });
     assert.deepEqual([layers.signal.aborted, picture.signal.aborted], [true, true]);
     end(layers);
     picture.answer("bitmap");
-    assert.equal(await former, null);
+    assert.equal(await formerRequest, null);
     assert.deepEqual(asked(source), ["layers owl 0", "picture owl"], "nothing more is asked for the former");
     open(source, "layers owl").answer(packOf());
     open(source, "picture owl").answer("bitmap");
@@ -77,46 +77,46 @@ test("a newer wish ends the former, which gives nothing, whether it comes or fai
 
 test("a layer that the model has not falls back to what the source chooses, all heads of it", async () => {
   const { lens, source } = aLens();
-  const coming = bring(lens.data, lens.page, [DOG], { layer: 11, head: 9 });
+  const promise = bring(lens.data, lens.page, [DOG], { layer: 11, head: 9 });
   open(source, "picture").answer("bitmap");
-  open(source, "layers").fail(refused(400));
+  open(source, "layers").fail(refusalOf(400));
   await pass();
   assert.deepEqual(asked(source), ["layers dog 11", "picture dog", "layers dog "]);
   const question = open(source, "layers");
   assert.deepEqual([question.heads, question.signal.aborted], [undefined, false]);
   question.answer(packOf({ held: [2] }));
-  const [entry] = await coming;
+  const [entry] = await promise;
   assert.ok(holdsAll(entry.pack, 2));
 });
 
 test("any other refusal is told to who wished, and asked no further", async () => {
   for (const status of [0, 404, 410, 500]) {
     const { lens, source } = aLens();
-    const coming = bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 });
-    open(source, "layers").fail(refused(status));
-    await assert.rejects(coming, { status });
+    const promise = bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 });
+    open(source, "layers").fail(refusalOf(status));
+    await assert.rejects(promise, { status });
     assert.deepEqual(asked(source), ["layers dog 0", "picture dog"]);
   }
 });
 
 test("without its picture a trace is shown all the same, and the lens says so", async () => {
   const { lens, source } = aLens();
-  const coming = bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 });
+  const promise = bring(lens.data, lens.page, [DOG], { layer: 0, head: 0 });
   open(source, "layers").answer(packOf());
   open(source, "picture").fail(new Error("broken"));
-  const [entry] = await coming;
+  const [entry] = await promise;
   assert.equal(entry.picture.bitmap, null);
   assert.equal(lens.page.refs.message.textContent, "The image could not be read; its attention still can.");
 });
 
 test("two traces come together, in their order", async () => {
   const { lens, source } = aLens();
-  const coming = bring(lens.data, lens.page, [DOG, aTrace("owl")], { layer: 1, head: 0 });
+  const promise = bring(lens.data, lens.page, [DOG, aTrace("owl")], { layer: 1, head: 0 });
   assert.deepEqual(asked(source), ["layers dog 1", "picture dog", "layers owl 1", "picture owl"]);
   for (const { text, answer } of source.questions.toReversed())
     answer(text.startsWith("layers") ? packOf({ held: [1] }) : text);
   assert.deepEqual(
-    (await coming).map(({ id, picture }) => [id, picture.bitmap]),
+    (await promise).map(({ id, picture }) => [id, picture.bitmap]),
     [
       ["dog", "picture dog"],
       ["owl", "picture owl"],

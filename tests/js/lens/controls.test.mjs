@@ -7,13 +7,13 @@ const GRID = { grid: [6, 7], prefix: ["cls", "reg0"], head_numbers: [0, 2, 5] };
 const seen = ({ lens }) => lens.read();
 
 test("a click locks a patch, another one moves the lock, one on the locked patch or Escape lets go", async () => {
-  const there = await mounted({ pack: GRID });
-  const { part, point, key } = there;
+  const microscope = await mounted({ pack: GRID });
+  const { part, point, key } = microscope;
   const click = (row, column) => point("click", part("picture"), (column + 0.5) / 7, (row + 0.5) / 6);
-  const state = () => [seen(there).query, seen(there).locked];
+  const state = () => [seen(microscope).query, seen(microscope).locked];
   click(3, 4);
   assert.deepEqual(state(), ["3,4", true]);
-  assert.equal(there.words("lock"), "locked at row 3, column 4 · Esc frees it");
+  assert.equal(microscope.words("lock"), "locked at row 3, column 4 · Esc frees it");
   click(5, 5);
   assert.deepEqual(state(), ["5,5", true]);
   click(5, 5);
@@ -24,38 +24,38 @@ test("a click locks a patch, another one moves the lock, one on the locked patch
 });
 
 test("the patch under the cursor asks while none is locked; a locked one is aimed at, and its row stays", async () => {
-  const there = await mounted({ pack: GRID });
-  const picture = there.part("picture");
-  there.point("pointermove", picture, 0.5 / 7, 0.5 / 6);
-  assert.equal(seen(there).query, "0,0");
-  there.point("click", picture, 0.5 / 7, 0.5 / 6);
-  const { row } = seen(there);
-  there.point("pointermove", picture, 2.5 / 7, 3.5 / 6);
-  const { query, aim, row: after } = seen(there);
+  const microscope = await mounted({ pack: GRID });
+  const picture = microscope.part("picture");
+  microscope.point("pointermove", picture, 0.5 / 7, 0.5 / 6);
+  assert.equal(seen(microscope).query, "0,0");
+  microscope.point("click", picture, 0.5 / 7, 0.5 / 6);
+  const { row } = seen(microscope);
+  microscope.point("pointermove", picture, 2.5 / 7, 3.5 / 6);
+  const { query, aim, row: after } = seen(microscope);
   assert.deepEqual([query, aim.at, after], ["0,0", "3,2", row]);
   assert.equal(aim.weight, row[2 + 3 * 7 + 2]);
-  there.point("pointerleave", picture, 0, 0);
-  assert.equal(seen(there).aim, null);
+  microscope.point("pointerleave", picture, 0, 0);
+  assert.equal(seen(microscope).aim, null);
 });
 
 test("keys move the patch, stop at the border, and choose layer, head, switch, drawing and wall", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 1, head: 0, query: "3,3", locked: true } });
+  const microscope = await mounted({ pack: GRID, view: { layer: 1, head: 0, query: "3,3", locked: true } });
   for (const [key, query] of [
     ["ArrowUp", "2,3"],
     ["ArrowRight", "2,4"],
     ["ArrowDown", "3,4"],
     ["ArrowLeft", "3,3"],
   ]) {
-    there.key(key);
-    assert.equal(seen(there).query, query, key);
+    microscope.key(key);
+    assert.equal(seen(microscope).query, query, key);
   }
   for (const [key, name, value] of [
     ["]", "layer", 2],
     ["[", "layer", 1],
     [".", "head", 1],
     [",", "head", 0],
-    ["5", "head", 2], // by the number that the model gives it
-    ["4", "head", 2], // there is none
+    ["5", "head", 2], // by the model's number of the head
+    ["4", "head", 2], // no such head
     ["s", "scale", "off"],
     ["s", "scale", "on"],
     ["d", "draw", "light"],
@@ -65,68 +65,68 @@ test("keys move the patch, stop at the border, and choose layer, head, switch, d
     ["n", "beside", "filter"],
     ["n", "beside", "convolution"],
   ]) {
-    there.key(key);
-    assert.equal(there.lens.view[name], value, key);
+    microscope.key(key);
+    assert.equal(microscope.lens.view[name], value, key);
   }
-  there.lens.update({ view: { layer: 1, query: "0,0", locked: true } });
-  for (const key of ["ArrowUp", "ArrowLeft", "ArrowRight"]) there.key(key);
-  assert.equal(there.lens.view.query, "0,1");
+  microscope.lens.update({ view: { layer: 1, query: "0,0", locked: true } });
+  for (const key of ["ArrowUp", "ArrowLeft", "ArrowRight"]) microscope.key(key);
+  assert.equal(microscope.lens.view.query, "0,1");
 });
 
 test("what is typed with another key held, or into a text, is no shortcut", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 1 } });
+  const microscope = await mounted({ pack: GRID, view: { layer: 1 } });
   const typed = document.createElement("input");
   typed.type = "text";
-  there.root.append(typed);
-  there.key("]", typed);
-  assert.equal(there.lens.view.layer, 1);
+  microscope.root.append(typed);
+  microscope.key("]", typed);
+  assert.equal(microscope.lens.view.layer, 1);
 });
 
 test("the trained scale and none attract the dial, at zero every row is even, and it goes past none", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 1, query: "3,3", locked: true } });
-  const dial = there.part("dial");
+  const microscope = await mounted({ pack: GRID, view: { layer: 1, query: "3,3", locked: true } });
+  const dial = microscope.part("dial");
   const turned = (to) => {
-    there.input(dial, String(to));
-    return there.lens.view.scale;
+    microscope.input(dial, String(to));
+    return microscope.lens.view.scale;
   };
   assert.deepEqual([turned(505), turned(1005)], ["on", "off"]);
-  const once = seen(there);
+  const once = seen(microscope);
   assert.ok(turned(1500) > 1);
-  assert.ok(seen(there).peak >= once.peak && seen(there).entropy <= once.entropy);
+  assert.ok(seen(microscope).peak >= once.peak && seen(microscope).entropy <= once.entropy);
   turned(0);
-  const { row, effective } = seen(there);
+  const { row, effective } = seen(microscope);
   for (const weight of row) assert.ok(Math.abs(weight - 1 / 44) < 1e-6, `${weight}`);
   assert.ok(Math.abs(effective - 44) < 1e-3);
-  assert.equal(there.words("big"), "44.0");
+  assert.equal(microscope.words("big"), "44.0");
 });
 
 test("buttons choose: a special token, a head, a way to look; the exposure is held and let go", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 1, query: "3,3" } });
-  there.click(there.find('[data-token="cls"]'));
-  assert.deepEqual([seen(there).query, seen(there).locked], ["cls", true]);
-  there.click(there.find('[data-token="cls"]'));
-  assert.equal(seen(there).locked, false);
-  there.click(there.find('[data-head="2"]'));
-  assert.equal(there.lens.view.head, 2);
-  there.click(there.find('[data-choice="what"] [data-value="score"]'));
-  assert.equal(there.lens.view.what, "score");
-  there.click(there.find('[data-choice="what"] [data-value="weight"]'));
-  there.click(there.part("hold"));
-  assert.ok(there.lens.view.ceiling > 0);
-  assert.equal(there.words("hold"), "exposure held");
-  there.click(there.part("hold"));
-  assert.equal(there.lens.view.ceiling, "auto");
+  const microscope = await mounted({ pack: GRID, view: { layer: 1, query: "3,3" } });
+  microscope.click(microscope.find('[data-token="cls"]'));
+  assert.deepEqual([seen(microscope).query, seen(microscope).locked], ["cls", true]);
+  microscope.click(microscope.find('[data-token="cls"]'));
+  assert.equal(seen(microscope).locked, false);
+  microscope.click(microscope.find('[data-head="2"]'));
+  assert.equal(microscope.lens.view.head, 2);
+  microscope.click(microscope.find('[data-choice="what"] [data-value="score"]'));
+  assert.equal(microscope.lens.view.what, "score");
+  microscope.click(microscope.find('[data-choice="what"] [data-value="weight"]'));
+  microscope.click(microscope.part("hold"));
+  assert.ok(microscope.lens.view.ceiling > 0);
+  assert.equal(microscope.words("hold"), "exposure held");
+  microscope.click(microscope.part("hold"));
+  assert.equal(microscope.lens.view.ceiling, "auto");
 });
 
 test("a click on the wall goes to that layer and head: layers downwards, heads to the right", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 1, beside: "wall" } });
+  const microscope = await mounted({ pack: GRID, view: { layer: 1, beside: "wall" } });
   const reached = (x, y) => {
-    there.point("click", there.part("wall"), x, y);
-    return `${there.lens.view.layer} ${there.lens.view.head}`;
+    microscope.point("click", microscope.part("wall"), x, y);
+    return `${microscope.lens.view.layer} ${microscope.lens.view.head}`;
   };
   const places = Array.from({ length: 24 }, (_, i) => (i + 0.5) / 24);
   const columns = new Set(places.map((x) => reached(x, 0.35)));
-  there.lens.update({ view: { layer: 0, head: 0, beside: "wall" } });
+  microscope.lens.update({ view: { layer: 0, head: 0, beside: "wall" } });
   const right = places.find((x) => reached(x, 0.35) === "0 2");
   const rows = new Set(places.map((y) => reached(right, y)));
   assert.deepEqual([...columns].slice(-3), ["0 0", "0 1", "0 2"]);
@@ -134,17 +134,17 @@ test("a click on the wall goes to that layer and head: layers downwards, heads t
 });
 
 test("one sheet is open at a time; a click elsewhere on the page, or Escape, closes it", async () => {
-  const there = await mounted({ pack: GRID });
-  const open = () => ["drawing", "saving"].filter((name) => !there.part(`${name}Sheet`).hidden).join();
-  there.click(there.part("drawing"));
+  const microscope = await mounted({ pack: GRID });
+  const open = () => ["drawing", "saving"].filter((name) => !microscope.part(`${name}Sheet`).hidden).join();
+  microscope.click(microscope.part("drawing"));
   assert.equal(open(), "drawing");
-  there.click(there.part("saving"));
+  microscope.click(microscope.part("saving"));
   assert.equal(open(), "saving");
-  there.point("pointerdown", there.part("savingSheet"), 0, 0);
+  microscope.point("pointerdown", microscope.part("savingSheet"), 0, 0);
   assert.equal(open(), "saving", "within it");
-  there.point("pointerdown", there.part("stage"), 0, 0);
+  microscope.point("pointerdown", microscope.part("stage"), 0, 0);
   assert.equal(open(), "");
-  there.click(there.part("saving"));
-  there.key("Escape");
+  microscope.click(microscope.part("saving"));
+  microscope.key("Escape");
   assert.equal(open(), "");
 });

@@ -31,11 +31,11 @@ const GRID = { grid: [6, 7], prefix: ["cls"] };
 const VIEW = { layer: 1, head: 0, query: "3,3", locked: true };
 
 test("the curtain follows the hand and its keys, and says what stands behind it", async () => {
-  const there = await mounted({ pack: GRID, view: VIEW });
-  const curtain = there.part("curtain");
+  const microscope = await mounted({ pack: GRID, view: VIEW });
+  const curtain = microscope.part("curtain");
   Object.assign(curtain, { setPointerCapture() {}, hasPointerCapture: () => true });
-  there.point("pointermove", curtain, 0.6, 0.5);
-  assert.equal(there.lens.view.curtain, 0.6);
+  microscope.point("pointermove", curtain, 0.6, 0.5);
+  assert.equal(microscope.lens.view.curtain, 0.6);
   assert.deepEqual([curtain.dataset.behind, curtain.getAttribute("aria-valuenow")], ["no scale", "60"]);
   for (const [key, to] of [
     ["ArrowRight", 0.65],
@@ -43,12 +43,12 @@ test("the curtain follows the hand and its keys, and says what stands behind it"
     ["End", 1],
     ["Home", 0],
   ]) {
-    there.key(key, curtain);
-    assert.equal(there.lens.view.curtain, to, key);
+    microscope.key(key, curtain);
+    assert.equal(microscope.lens.view.curtain, to, key);
   }
-  there.key("s");
+  microscope.key("s");
   assert.equal(curtain.dataset.behind, "with 1/√d");
-  there.lens.update({ view: { ...VIEW, direction: "column" } });
+  microscope.lens.update({ view: { ...VIEW, direction: "column" } });
   draw();
   assert.ok(curtain.hidden, "a column would need the sums of all rows at the other scale too");
 });

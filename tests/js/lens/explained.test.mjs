@@ -16,16 +16,16 @@ const LABELS = [
   [0, "a dog", 0.1],
 ];
 
-// A lens whose labels have come.
+// A lens with labels.
 async function explaining(view, labels = LABELS) {
-  const found = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, ...view } });
-  frame(found.lens);
+  const started = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, ...view } });
+  frame(started.lens);
   await pass(REST);
-  open(found.source, "labels").answer(labels);
+  open(started.source, "labels").answer(labels);
   await pass(REST);
-  const { tokens } = found.lens.data.main.pack;
-  const count = () => asked(found.source).filter((text) => !/^(names|labels)/.test(text));
-  return { ...found, count, halves: (bits) => new Uint16Array(tokens).fill(bits) };
+  const { tokens } = started.lens.data.main.pack;
+  const count = () => asked(started.source).filter((text) => !/^(names|labels)/.test(text));
+  return { ...started, count, halves: (bits) => new Uint16Array(tokens).fill(bits) };
 }
 
 test("relevance is asked for of a locked patch alone, and is drawn for that patch alone", async () => {
@@ -61,7 +61,7 @@ test("a label needs no locked patch, and another label is asked for anew", async
 const HALF = 0x3800,
   MINUS_QUARTER = 0xb400;
 
-// 0.5 for the first patch, −0.25 for the second, nothing elsewhere.
+// 0.5 for the first patch, −0.25 for the second, 0 for all others.
 function bothSigns({ pack }) {
   const halves = new Uint16Array(pack.tokens);
   halves[pack.prefixCount] = HALF;
@@ -70,28 +70,28 @@ function bothSigns({ pack }) {
 }
 
 test("what explains a label speaks of both sides, around zero, and nothing of it names a patch that asks", async () => {
-  for (const [what, most, least] of [
+  for (const [way, largest, least] of [
     ["relevance", "+50 %", "−25 %"],
     ["occlusion", "+0.50 logits", "−0.25 logits"],
   ]) {
-    const { lens, source } = await explaining({ what, label: "0", locked: true, query: "1,1" });
+    const { lens, source } = await explaining({ what: way, label: "0", locked: true, query: "1,1" });
     const answer = bothSigns(lens.data.main);
-    const found = { matrix: answer, passes: 9, of: 9, steps: 1, how: "blanked in blocks of 2 × 2" };
-    open(source, what).answer(what === "relevance" ? answer : found);
+    const occlusion = { matrix: answer, passes: 9, of: 9, steps: 1, how: "blanked in blocks of 2 × 2" };
+    open(source, way).answer(way === "relevance" ? answer : occlusion);
     await pass(REST);
     frame(lens);
     lens.data.main.picture = { title: "a cat's picture" };
     lens.frame.print = { holds: "heat" };
-    const { most: best, least: worst } = endsOf(lens.choice, lens.data, lens.frame);
+    const { most: highest, least: lowest } = endsOf(lens.choice, lens.data, lens.frame);
     assert.deepEqual(
-      [signedWords(best.value, unitOf(lens.choice.view)), signedWords(worst.value, unitOf(lens.choice.view))],
-      [most, least],
+      [signedWords(highest.value, unitOf(lens.choice.view)), signedWords(lowest.value, unitOf(lens.choice.view))],
+      [largest, least],
     );
-    assert.deepEqual([best.place, worst.place], ["row 0, column 0", "row 0, column 1"]);
-    assert.equal(fileName(lens.choice, lens.frame, "png"), `attention-${what}-label0.png`);
+    assert.deepEqual([highest.place, lowest.place], ["row 0, column 0", "row 0, column 1"]);
+    assert.equal(fileName(lens.choice, lens.frame, "png"), `attention-${way}-label0.png`);
     const caption = captionOf(lens.choice, lens.data, lens.frame);
     assert.doesNotMatch(caption, /row 1, column 1|head/, caption);
-    assert.ok(caption.includes(`“a dog” · for it up to ${most} at row 0, column 0`), caption);
+    assert.ok(caption.includes(`“a dog” · for it up to ${largest} at row 0, column 0`), caption);
     assert.ok(caption.includes(`against it up to ${least} at row 0, column 1`), caption);
   }
 });
@@ -107,13 +107,13 @@ test("of a patch the caption and the file's name say which", async () => {
 
 test("an occlusion comes step by step until all are there, and what it measured stands beside relevance", async () => {
   const { lens, source, count, halves } = await explaining({ what: "occlusion", locked: true, query: "0,1" });
-  const found = { matrix: halves(0x3800), passes: 24, of: 48, steps: 2, side: 4 };
+  const occlusion = { matrix: halves(0x3800), passes: 24, of: 48, steps: 2, side: 4 };
   assert.deepEqual(count(), ["occlusion cat 0,1 mean 0"]);
-  open(source, "occlusion").answer(found);
+  open(source, "occlusion").answer(occlusion);
   await pass(REST);
   assert.equal(overlayNow(lens.choice, lens.data, lens.frame).passes, 24, "a coarse map is shown while the next comes");
   assert.deepEqual(count(), ["occlusion cat 0,1 mean 1"]);
-  open(source, "occlusion").answer({ ...found, passes: 48, foretells: 0.875, random: -0.125, blocks: 25 });
+  open(source, "occlusion").answer({ ...occlusion, passes: 48, foretells: 0.875, random: -0.125, blocks: 25 });
   await pass(REST);
   assert.deepEqual(count(), [], "that was the last");
   const [measured] = lens.data.foretold.values();
@@ -129,13 +129,13 @@ test("an occlusion comes step by step until all are there, and what it measured 
 });
 
 test("what was not measured here bears the table’s number of this model, and what maps that know nothing get", () => {
-  const two = (number) => number.toFixed(2).replace("-", "−");
+  const second = (number) => number.toFixed(2).replace("-", "−");
   const { relevance, rollout, random, pictures } = FORETOLD.bundled;
   assert.ok(pictures >= 10, "as many pictures as the sentence says");
   for (const [name, number] of Object.entries({ relevance, rollout })) {
     const words = trustWords(WAYS[name], "bundled");
     assert.ok(
-      words.includes(`mean of ${pictures} drawn scenes: ${two(number)} (a random map ${two(random)}, a`),
+      words.includes(`mean of ${pictures} drawn scenes: ${second(number)} (a random map ${second(random)}, a`),
       words,
     );
   }

@@ -14,15 +14,15 @@ import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";
 
 const TOKENS = 7;
-// Each token's feature is its own direction, as long as its number plus one.
+// Each token's feature is its own direction, with the length of its number plus one.
 const own = () =>
   Float32Array.from({ length: TOKENS ** 2 }, (_, i) => (i % (TOKENS + 1) ? 0 : Math.floor(i / TOKENS) + 1));
 
-function looking(view, both = true) {
+function looking(view, withOther = true) {
   const { lens } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, query: "0,1", ...view } });
   const { choice, data, frame } = lens;
   takeMatrix(data, frame, { what: "features", entry: data.main, layer: 1, values: own() });
-  if (both) {
+  if (withOther) {
     data.other = receive(data, aTrace("dog"), packOf({ held: [0, 1, 2, 3] }));
     takeMatrix(data, frame, { what: "features", entry: data.other, layer: 1, values: own().toReversed() });
   }
@@ -45,8 +45,8 @@ test("what is here is not missing; the compared picture's and the layer before a
   const { choice, data, frame } = looking({ what: "norm", beside: "compare" }, false);
   assert.equal(missingMatrix(choice, data, frame), null);
   data.other = receive(data, aTrace("dog"), packOf({ layers: 8, held: [3] }));
-  const { what, entry, layer } = missingMatrix(choice, data, frame);
-  assert.deepEqual([what, entry.id, layer], ["features", "dog", 2]);
+  const { what: need, entry, layer } = missingMatrix(choice, data, frame);
+  assert.deepEqual([need, entry.id, layer], ["features", "dog", 2]);
   choice.view = { ...choice.view, layer: 2 };
   assert.equal(missingMatrix(choice, data, frame).entry.id, "cat");
 });

@@ -8,55 +8,62 @@ const GRID = { grid: [6, 7], prefix: ["cls"] };
 const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 
 test("a click on the film goes to that layer, and dragging plays them", async () => {
-  const there = await mounted({ pack: GRID, view: VIEW });
-  const strip = there.find(".film canvas");
+  const microscope = await mounted({ pack: GRID, view: VIEW });
+  const strip = microscope.find(".film canvas");
   Object.assign(strip, { setPointerCapture() {}, hasPointerCapture: () => true });
-  there.point("pointerdown", strip, 0.9, 0.5);
-  assert.equal(there.lens.view.layer, 3);
+  microscope.point("pointerdown", strip, 0.9, 0.5);
+  assert.equal(microscope.lens.view.layer, 3);
   for (const layer of [0, 1, 2, 3]) {
-    there.point("pointermove", strip, (layer + 0.5) / 4, 0.5);
-    assert.equal(there.lens.view.layer, layer);
+    microscope.point("pointermove", strip, (layer + 0.5) / 4, 0.5);
+    assert.equal(microscope.lens.view.layer, layer);
     assert.match(strip.title, new RegExp(`^layer ${layer}`));
   }
 });
 
 test("of each layer it shows the head on view, the sharpest, or the mean; the button says which", async () => {
-  const there = await mounted({ pack: GRID, view: VIEW });
+  const microscope = await mounted({ pack: GRID, view: VIEW });
   await pass(100);
   const pressed = () =>
-    [...there.root.querySelectorAll('[data-film][aria-pressed="true"]')].map((one) => one.dataset.film);
+    [...microscope.root.querySelectorAll('[data-film][aria-pressed="true"]')].map((item) => item.dataset.film);
   assert.deepEqual(pressed(), ["head"]);
-  assert.equal(there.find('[data-film="head"]').textContent, "head 1");
-  there.click(there.find('[data-film="sharpest"]'));
+  assert.equal(microscope.find('[data-film="head"]').textContent, "head 1");
+  microscope.click(microscope.find('[data-film="sharpest"]'));
   await pass(100);
   assert.deepEqual(pressed(), ["sharpest"]);
 });
 
 test("the mean of heads is what the picture and its numbers show; the head keeps its row", async () => {
-  const there = await mounted({ pack: GRID, view: VIEW });
-  const before = { row: there.lens.read().row, sentence: there.words("sentence"), big: there.words("big") };
-  there.click(there.find('[data-film="mean"]'));
-  assert.match(there.words("badge"), /the mean of all heads/);
-  assert.match(there.words("bigLabel"), /^the mean of all heads listens to about/);
-  assert.notEqual(there.words("sentence"), before.sentence);
+  const microscope = await mounted({ pack: GRID, view: VIEW });
+  const shown = {
+    row: microscope.lens.read().row,
+    sentence: microscope.words("sentence"),
+    big: microscope.words("big"),
+  };
+  microscope.click(microscope.find('[data-film="mean"]'));
+  assert.match(microscope.words("badge"), /the mean of all heads/);
+  assert.match(microscope.words("bigLabel"), /^the mean of all heads listens to about/);
+  assert.notEqual(microscope.words("sentence"), shown.sentence);
   const mean = new Float64Array(43);
   for (const head of [0, 1, 2]) {
-    there.lens.update({ view: { ...VIEW, head } });
+    microscope.lens.update({ view: { ...VIEW, head } });
     draw();
-    there.lens.read().row.forEach((weight, i) => (mean[i] += weight / 3));
+    microscope.lens.read().row.forEach((weight, i) => (mean[i] += weight / 3));
   }
   const entropy = mean.reduce((sum, weight) => sum - weight * Math.log2(weight), 0);
-  assert.ok(Math.abs(Number(there.words("big")) - 2 ** entropy) < 0.06, `${there.words("big")} ${2 ** entropy}`);
-  there.lens.update({ view: VIEW });
+  assert.ok(
+    Math.abs(Number(microscope.words("big")) - 2 ** entropy) < 0.06,
+    `${microscope.words("big")} ${2 ** entropy}`,
+  );
+  microscope.lens.update({ view: VIEW });
   draw();
-  assert.deepEqual(there.lens.read().row, before.row);
-  there.click(there.find('[data-film="head"]'));
-  assert.equal(there.words("sentence"), before.sentence);
+  assert.deepEqual(microscope.lens.read().row, shown.row);
+  microscope.click(microscope.find('[data-film="head"]'));
+  assert.equal(microscope.words("sentence"), shown.sentence);
 });
 
 test("the film and the wall say how many layers are on their way", async () => {
-  const there = await mounted({ pack: { ...GRID, held: [1] }, view: { ...VIEW, beside: "wall" } });
+  const microscope = await mounted({ pack: { ...GRID, held: [1] }, view: { ...VIEW, beside: "wall" } });
   await pass(100);
-  assert.equal(there.find(".film-heads i").textContent, "loading 3 layers");
-  assert.match(there.words("otherFoot"), /loading 3 layers/);
+  assert.equal(microscope.find(".film-heads i").textContent, "loading 3 layers");
+  assert.match(microscope.words("otherFoot"), /loading 3 layers/);
 });

@@ -8,11 +8,11 @@ import { draw, mounted, wantsNoMotion } from "./mounted.mjs";
 const GRID = { grid: [6, 7], prefix: ["cls"] };
 const VIEW = { layer: 1, head: 1, query: "3,3" };
 
-async function greeted(there) {
-  let began = 0;
-  const comes = there.lens.greet(() => began++);
+async function greeted(microscope) {
+  let startCount = 0;
+  const comes = microscope.lens.greet(() => startCount++);
   await pass(900);
-  return { comes, began, ghost: () => there.find(".ghost:not(.leaves)") };
+  return { comes, began: startCount, ghost: () => microscope.find(".ghost:not(.leaves)") };
 }
 
 test("it shows the patch that is listened to most, one that is not, and ends where it began", () => {
@@ -23,27 +23,27 @@ test("it shows the patch that is listened to most, one that is not, and ends whe
 });
 
 test("it comes after a while, asks as a hand does, gives the turn, and leaves everything as it was", async () => {
-  const there = await mounted({ pack: GRID, view: VIEW });
-  const { comes, began, ghost } = await greeted(there);
-  assert.deepEqual([comes, began], [true, 1]);
-  const asked = new Set();
+  const microscope = await mounted({ pack: GRID, view: VIEW });
+  const { comes, began: startCount, ghost } = await greeted(microscope);
+  assert.deepEqual([comes, startCount], [true, 1]);
+  const queries = new Set();
   for (let ms = 0; ms < WALK + 500; ms += 100) {
     await pass(100);
     draw(2);
-    asked.add(there.lens.read().query);
+    queries.add(microscope.lens.read().query);
   }
-  assert.ok(asked.size >= 3, [...asked].join(" "));
+  assert.ok(queries.size >= 3, [...queries].join(" "));
   assert.ok(ghost().classList.contains("turn"));
   await pass(2600);
   draw();
   assert.equal(ghost(), null);
-  assert.equal(there.lens.read().query, "3,3");
+  assert.equal(microscope.lens.read().query, "3,3");
 });
 
 test("any movement ends it, but for a mouse that rests", async () => {
-  const there = await mounted({ pack: GRID, view: VIEW });
-  const { ghost } = await greeted(there);
-  const move = (x) => there.point("pointermove", there.root, x, 0.5);
+  const microscope = await mounted({ pack: GRID, view: VIEW });
+  const { ghost } = await greeted(microscope);
+  const move = (x) => microscope.point("pointermove", microscope.root, x, 0.5);
   move(0.5);
   move(0.52);
   assert.ok(ghost());
@@ -53,10 +53,10 @@ test("any movement ends it, but for a mouse that rests", async () => {
 
 test("who wants no motion sees none, and who has a patch locked is not interrupted", async () => {
   wantsNoMotion(true);
-  const there = await mounted({ pack: GRID, view: VIEW });
-  assert.equal((await greeted(there)).comes, false);
+  const microscope = await mounted({ pack: GRID, view: VIEW });
+  assert.equal((await greeted(microscope)).comes, false);
   wantsNoMotion(false);
   const locked = await mounted({ pack: GRID, view: { ...VIEW, locked: true } });
-  const { began, ghost } = await greeted(locked);
-  assert.deepEqual([began, ghost()], [0, null]);
+  const { began: startCount, ghost } = await greeted(locked);
+  assert.deepEqual([startCount, ghost()], [0, null]);
 });

@@ -8,7 +8,7 @@ import { aLens, asked, aTrace, open, pass } from "./alens.mjs";
 
 const kept = (lens) => [...lens.data.packs.keys()].join(" ");
 
-// Entries of these traces, each of so many megabytes.
+// Entries of these traces, with these sizes in megabytes.
 function holding(sizes) {
   const { lens } = aLens();
   lens.data.packs.clear();
@@ -20,12 +20,12 @@ function holding(sizes) {
 test("layers that come later join their trace, whose answers stay the same object", () => {
   const { lens } = aLens();
   const bytes = packOf({ held: [1] });
-  const [before, size, { answers }] = [lens.data.main, lens.data.main.size, lens.data.main];
+  const [entry, size, { answers }] = [lens.data.main, lens.data.main.size, lens.data.main];
   const after = receive(lens.data, aTrace("cat"), bytes);
-  assert.deepEqual([after === before, after.answers === answers, answers.pack === after.pack], [true, true, true]);
+  assert.deepEqual([after === entry, after.answers === answers, answers.pack === after.pack], [true, true, true]);
   assert.deepEqual([holdsAll(after.pack, 0), holdsAll(after.pack, 1)], [true, true]);
   assert.equal(after.size, size + bytes.byteLength, "what is held is counted as it came");
-  assert.notEqual(receive(lens.data, aTrace("dog"), bytes), before);
+  assert.notEqual(receive(lens.data, aTrace("dog"), bytes), entry);
   assert.equal(kept(lens), "cat dog");
 });
 
@@ -51,13 +51,13 @@ test("what is shown stays however large it is", () => {
 
 test("a picture is asked for once and kept", async () => {
   const { lens, source } = aLens();
-  const coming = receivePicture(lens.data, aTrace("cat"));
+  const promise = receivePicture(lens.data, aTrace("cat"));
   open(source, "picture").answer("bitmap");
-  const found = await coming;
-  assert.deepEqual(found, { id: "picture of cat", bitmap: "bitmap" });
+  const result = await promise;
+  assert.deepEqual(result, { id: "picture of cat", bitmap: "bitmap" });
   assert.equal(
     await receivePicture(lens.data, { ...aTrace("cat in another model"), picture: aTrace("cat").picture }),
-    found,
+    result,
   );
   assert.deepEqual(asked(source), ["picture cat"]);
 });
@@ -65,18 +65,18 @@ test("a picture is asked for once and kept", async () => {
 test("two traces of one picture that come at once have one picture", async () => {
   const { lens, source } = aLens();
   const { picture } = aTrace("cat");
-  const both = ["small", "large"].map((id) => receivePicture(lens.data, { ...aTrace(id), picture }));
+  const promises = ["small", "large"].map((id) => receivePicture(lens.data, { ...aTrace(id), picture }));
   source.questions.forEach((question, i) => question.answer(`bitmap ${i}`));
-  const [one, two] = await Promise.all(both);
-  assert.equal(one, two);
+  const [first, second] = await Promise.all(promises);
+  assert.equal(first, second);
 });
 
 test("twelve pictures are kept; the one that was shown longest ago goes", async () => {
   const { lens, source } = aLens();
   const showing = async (n) => {
-    const coming = receivePicture(lens.data, aTrace(`n${n}`));
+    const promise = receivePicture(lens.data, aTrace(`n${n}`));
     if (!lens.data.pictures.has(`picture of n${n}`)) open(source, "picture").answer(n);
-    await coming;
+    await promise;
   };
   for (let n = 0; n < 12; n++) await showing(n);
   await showing(0);
@@ -93,18 +93,18 @@ test("a source that has everything again in a moment wants less to be kept", asy
   dropOld(lens.data, [entries.b]);
   assert.equal(kept(lens), "b");
   for (const n of [1, 2, 3]) {
-    const coming = receivePicture(lens.data, aTrace(`n${n}`));
+    const promise = receivePicture(lens.data, aTrace(`n${n}`));
     open(lens.data.host.source, "picture").answer(n);
-    await coming;
+    await promise;
   }
   assert.deepEqual([...lens.data.pictures.keys()], ["picture of n2", "picture of n3"]);
 });
 
 test("a picture that could not be had is asked for again", async () => {
   const { lens, source } = aLens();
-  const coming = receivePicture(lens.data, aTrace("cat"));
+  const promise = receivePicture(lens.data, aTrace("cat"));
   open(source, "picture").fail(new Error("no"));
-  await assert.rejects(coming, /no/);
+  await assert.rejects(promise, /no/);
   assert.equal(lens.data.pictures.size, 0);
   receivePicture(lens.data, aTrace("cat"));
   await pass();

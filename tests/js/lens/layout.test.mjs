@@ -8,20 +8,20 @@ import { draw, mounted } from "./mounted.mjs";
 test("a bare lens and a presented one are the picture alone; else the largest picture wins", async () => {
   const bare = await mounted({ ui: { bare: true } });
   assert.equal(bare.root.dataset.way, "bare");
-  const there = await mounted();
-  assert.ok(["one", "over"].includes(there.root.dataset.way), there.root.dataset.way);
-  there.click(there.part("present"));
+  const microscope = await mounted();
+  assert.ok(["one", "over"].includes(microscope.root.dataset.way), microscope.root.dataset.way);
+  microscope.click(microscope.part("present"));
   await new Promise(setImmediate);
   draw();
-  assert.equal(there.root.dataset.way, "present");
+  assert.equal(microscope.root.dataset.way, "present");
 });
 
 test("the picture keeps its shape, and its canvas has a pixel for each of the screen's", async () => {
-  const there = await mounted({ pack: { grid: [2, 3], size: [32, 48] } });
-  const { width, height } = there.part("picture");
+  const microscope = await mounted({ pack: { grid: [2, 3], size: [32, 48] } });
+  const { width, height } = microscope.part("picture");
   assert.ok(width > 0 && Math.abs(width / height - 1.5) < 0.02, `${width} × ${height}`);
-  assert.equal(there.root.style.getPropertyValue("--aspect"), "1.5");
-  assert.equal(there.root.classList.contains("tall"), false);
+  assert.equal(microscope.root.style.getPropertyValue("--aspect"), "1.5");
+  assert.equal(microscope.root.classList.contains("tall"), false);
   const tall = await mounted({ pack: { grid: [3, 2], size: [48, 32] } });
   assert.ok(tall.root.classList.contains("tall"));
 });

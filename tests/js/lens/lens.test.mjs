@@ -8,87 +8,90 @@ const GRID = { grid: [6, 7], prefix: ["cls"] };
 const LOCKED = { layer: 1, head: 1, query: "3,3", locked: true };
 
 test("the host hears of a choice once it has rested, never while the cursor moves", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 1 } });
-  there.point("pointermove", there.part("picture"), 0.1, 0.1);
+  const microscope = await mounted({ pack: GRID, view: { layer: 1 } });
+  microscope.point("pointermove", microscope.part("picture"), 0.1, 0.1);
   await pass(1000);
-  assert.equal(there.told.length, 0);
-  there.key("]");
-  there.key("]");
+  assert.equal(microscope.told.length, 0);
+  microscope.key("]");
+  microscope.key("]");
   await pass(299);
-  assert.equal(there.told.length, 0);
+  assert.equal(microscope.told.length, 0);
   await pass(1);
   assert.deepEqual(
-    there.told.map(({ layer }) => layer),
+    microscope.told.map(({ layer }) => layer),
     [3],
   );
 });
 
 test("what an update does not name stays; a view that it names starts from the defaults", async () => {
-  const there = await mounted({ pack: GRID, view: { ...LOCKED, k: 5 } });
-  there.lens.update({ ui: { height: 500 } });
-  assert.deepEqual([there.lens.view.k, there.lens.view.locked], [5, true]);
-  there.lens.update({ view: { layer: 2 } });
-  assert.deepEqual([there.lens.view.k, there.lens.view.locked, there.lens.view.layer], [3, false, 2]);
+  const microscope = await mounted({ pack: GRID, view: { ...LOCKED, k: 5 } });
+  microscope.lens.update({ ui: { height: 500 } });
+  assert.deepEqual([microscope.lens.view.k, microscope.lens.view.locked], [5, true]);
+  microscope.lens.update({ view: { layer: 2 } });
+  assert.deepEqual([microscope.lens.view.k, microscope.lens.view.locked, microscope.lens.view.layer], [3, false, 2]);
 });
 
 test("a lock does not carry over to another picture, nor do cuts; a finer grid keeps the place", async () => {
-  const there = await mounted({ pack: GRID, view: { ...LOCKED, cut: "3,3>0,0" } });
-  await there.show("dog");
-  assert.deepEqual([there.lens.view.locked, there.lens.view.cut], [false, ""]);
+  const microscope = await mounted({ pack: GRID, view: { ...LOCKED, cut: "3,3>0,0" } });
+  await microscope.show("dog");
+  assert.deepEqual([microscope.lens.view.locked, microscope.lens.view.cut], [false, ""]);
 });
 
 test("what is shown while something newer was asked for is not shown", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 1 } });
-  const first = there.lens.show({ main: { id: "slow", title: "", picture: { id: "slow" } } });
-  await there.show("dog");
+  const microscope = await mounted({ pack: GRID, view: { layer: 1 } });
+  const first = microscope.lens.show({ main: { id: "slow", title: "", picture: { id: "slow" } } });
+  await microscope.show("dog");
   assert.equal(await first, false);
-  assert.equal(there.lens.read().picture, "picture of dog");
+  assert.equal(microscope.lens.read().picture, "picture of dog");
 });
 
 test("where nobody can be asked for a layer, a step goes to the next one that is here", async () => {
-  const there = await mounted({ pack: { ...GRID, held: [0, 3] }, view: { layer: 0 }, host: { offers: [] } });
-  there.key("]");
-  assert.equal(there.lens.view.layer, 3);
-  there.key("[");
-  assert.equal(there.lens.view.layer, 0);
+  const microscope = await mounted({ pack: { ...GRID, held: [0, 3] }, view: { layer: 0 }, host: { offers: [] } });
+  microscope.key("]");
+  assert.equal(microscope.lens.view.layer, 3);
+  microscope.key("[");
+  assert.equal(microscope.lens.view.layer, 0);
 });
 
 test("every frame under the cursor is timed, and a move within one patch draws none", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 1 } });
-  there.lens.clearTimings();
-  for (const x of [0.1, 0.5, 0.9]) there.point("pointermove", there.part("picture"), x, 0.1);
-  assert.equal(there.lens.timings().length, 3);
-  there.point("pointermove", there.part("picture"), 0.92, 0.1);
-  assert.equal(there.lens.timings().length, 3);
+  const microscope = await mounted({ pack: GRID, view: { layer: 1 } });
+  microscope.lens.clearTimings();
+  for (const x of [0.1, 0.5, 0.9]) microscope.point("pointermove", microscope.part("picture"), x, 0.1);
+  assert.equal(microscope.lens.timings().length, 3);
+  microscope.point("pointermove", microscope.part("picture"), 0.92, 0.1);
+  assert.equal(microscope.lens.timings().length, 3);
 });
 
 test("while another picture is on its way the lens says so and waits; its own message stays", async () => {
-  const there = await mounted({ pack: GRID });
-  there.lens.wait("It is on its way.");
-  assert.deepEqual([there.words("message"), there.root.classList.contains("waits")], ["It is on its way.", true]);
-  there.lens.wait(null);
-  assert.deepEqual([there.words("message"), there.root.classList.contains("waits")], ["", false]);
-  there.part("message").textContent = "Link copied.";
-  there.lens.wait(null);
-  assert.equal(there.words("message"), "Link copied.");
+  const microscope = await mounted({ pack: GRID });
+  microscope.lens.wait("It is on its way.");
+  assert.deepEqual(
+    [microscope.words("message"), microscope.root.classList.contains("waits")],
+    ["It is on its way.", true],
+  );
+  microscope.lens.wait(null);
+  assert.deepEqual([microscope.words("message"), microscope.root.classList.contains("waits")], ["", false]);
+  microscope.part("message").textContent = "Link copied.";
+  microscope.lens.wait(null);
+  assert.equal(microscope.words("message"), "Link copied.");
 });
 
 test("a lens that is gone leaves nothing behind and draws nothing", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 1 } });
-  there.key("]");
-  there.lens.destroy();
+  const microscope = await mounted({ pack: GRID, view: { layer: 1 } });
+  microscope.key("]");
+  microscope.lens.destroy();
   assert.equal(document.querySelector(".lens"), null);
   await pass(1000);
   draw();
-  assert.equal(there.told.length, 0, "the choice was not told any more");
+  assert.equal(microscope.told.length, 0, "the choice was not told any more");
 });
 
 test("a map that somebody else made is shown for its kind alone", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 1, what: "rollout" } });
-  there.lens.setOverlay({ what: "rollout", query: null, values: new Float32Array(43).fill(0.5) });
+  const microscope = await mounted({ pack: GRID, view: { layer: 1, what: "rollout" } });
+  microscope.lens.setOverlay({ what: "rollout", query: null, values: new Float32Array(43).fill(0.5) });
   draw();
-  assert.equal(there.lens.read().map.length, 43);
-  there.lens.update({ view: { layer: 1 } });
+  assert.equal(microscope.lens.read().map.length, 43);
+  microscope.lens.update({ view: { layer: 1 } });
   draw();
-  assert.equal(there.lens.read().map, null);
+  assert.equal(microscope.lens.read().map, null);
 });

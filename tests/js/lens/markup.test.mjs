@@ -28,13 +28,13 @@ test("every part that the code names is there, once", () => {
   const parts = Array.from(MARKUP.matchAll(/data-ref="(\w+)"/g), ([, name]) => name);
   assert.deepEqual(parts, [...new Set(parts)]);
   const folder = join(MICROSCOPE, "lens");
-  const used = readdirSync(folder)
+  const partsUsed = readdirSync(folder)
     .filter((name) => name.endsWith(".js"))
     .flatMap((name) =>
       Array.from(readFileSync(join(folder, name), "utf8").matchAll(/\brefs\.(\w+)/g), ([, part]) => part),
     );
   assert.deepEqual(
-    [...new Set(used)].filter((part) => !parts.includes(part)),
+    [...new Set(partsUsed)].filter((part) => !parts.includes(part)),
     [],
   );
 });

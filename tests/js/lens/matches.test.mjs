@@ -8,103 +8,106 @@ const GRID = { grid: [2, 3], prefix: ["cls"] };
 const VIEW = { layer: 1, head: 1, query: "1,1", beside: "compare" };
 const TOKENS = 7;
 
-// One direction for each token: `order` says which token of the picture each one is like.
+// One direction for each token: `order` lists the similar token of the picture.
 function features(order) {
   const values = new Float32Array(TOKENS * TOKENS);
-  order.forEach((like, token) => (values[token * TOKENS + like] = 1));
+  order.forEach((similarToken, token) => (values[token * TOKENS + similarToken] = 1));
   return values;
 }
 
-async function compared({ view = {}, there = [0, 6, 5, 4, 3, 2, 1] } = {}) {
+async function compared({ view = {}, there: otherOrder = [0, 6, 5, 4, 3, 2, 1] } = {}) {
   wantsNoMotion(true);
-  const found = await mounted({ pack: GRID, view: { ...VIEW, ...view }, other: "dog" });
+  const microscope = await mounted({ pack: GRID, view: { ...VIEW, ...view }, other: "dog" });
   await pass(200);
   for (const [id, order] of [
     ["cat", [0, 1, 2, 3, 4, 5, 6]],
-    ["dog", there],
+    ["dog", otherOrder],
   ]) {
-    open(found.source, `features ${id}`).answer(features(order));
+    open(microscope.source, `features ${id}`).answer(features(order));
     await pass(200);
   }
   draw();
-  return found;
+  return microscope;
 }
 
-const words = (there) => there.find(".match-words span").textContent;
+const words = (microscope) => microscope.find(".match-words span").textContent;
 
 test("until the features are here it says so", async () => {
-  const there = await mounted({ pack: GRID, view: VIEW, other: "dog" });
-  assert.equal(words(there), "Matches: the features are on their way.");
-  assert.ok(there.find(".match-line").hidden);
+  const microscope = await mounted({ pack: GRID, view: VIEW, other: "dog" });
+  assert.equal(words(microscope), "Matches: the features are on their way.");
+  assert.ok(microscope.find(".match-line").hidden);
 });
 
 test("a line flies to the match, and the words name it; a screen reader hears it", async () => {
-  const there = await compared({ view: { locked: true } });
-  const { match } = there.lens.read(); // patch 1,1 is token 5: there it is token 2
+  const microscope = await compared({ view: { locked: true } });
+  const { match } = microscope.lens.read(); // patch 1,1 is token 5; its match is token 2
   assert.deepEqual([match.from, match.asked, match.there, match.mutual], ["main", 5, 2, true]);
-  assert.match(words(there), /^Its match there, by features: row 0, column 1 \(cosine 1\.00\)/);
-  assert.equal(there.find(".match-line").hidden, false);
+  assert.match(words(microscope), /^Its match there, by features: row 0, column 1 \(cosine 1\.00\)/);
+  assert.equal(microscope.find(".match-line").hidden, false);
   await pass(600);
-  assert.match(there.words("live"), /Its match there/);
+  assert.match(microscope.words("live"), /Its match there/);
 });
 
 test("where there is no match it says so, and no line is drawn", async () => {
-  const there = await compared({ there: [0, 1, 1, 1, 1, 1, 1] });
+  const microscope = await compared({ there: [0, 1, 1, 1, 1, 1, 1] });
   assert.match(
-    words(there),
+    words(microscope),
     /^No match there: what resembles it most, row \d, column \d, resembles another patch here/,
   );
-  assert.ok(there.find(".match-line").hidden);
+  assert.ok(microscope.find(".match-line").hidden);
 });
 
 test("a patch of the compared picture asks as well", async () => {
-  const there = await compared();
-  there.point("pointermove", there.part("twin"), 0.5, 0.26);
-  const { match } = there.lens.read();
+  const microscope = await compared();
+  microscope.point("pointermove", microscope.part("twin"), 0.5, 0.26);
+  const { match } = microscope.lens.read();
   assert.equal(match.from, "other");
   assert.equal(match.there, 7 - match.asked);
 });
 
 test("of one picture in two models nothing is matched", async () => {
   const other = { id: "cat in another model", trace: { model: "large", picture: { id: "picture of cat" } } };
-  const there = await mounted({ pack: GRID, view: VIEW, other });
-  assert.ok(there.find(".match-words").hidden);
+  const microscope = await mounted({ pack: GRID, view: VIEW, other });
+  assert.ok(microscope.find(".match-words").hidden);
 });
 
 test("both are cut into parts by a button, and it leads back", async () => {
-  const there = await compared();
-  there.click(there.find(".match-words button"));
-  assert.equal(there.lens.view.what, "parts");
-  there.click(there.find(".match-words button"));
-  assert.equal(there.lens.view.what, "weight");
+  const microscope = await compared();
+  microscope.click(microscope.find(".match-words button"));
+  assert.equal(microscope.lens.view.what, "parts");
+  microscope.click(microscope.find(".match-words button"));
+  assert.equal(microscope.lens.view.what, "weight");
 });
 
 test("a patch of the other picture is put into this one; what changes is drawn and said", async () => {
-  const there = await compared({ view: { locked: true } });
-  const box = there.find(".patching");
+  const microscope = await compared({ view: { locked: true } });
+  const box = microscope.find(".patching");
   assert.equal(box.hidden, false);
-  there.click(box.querySelector("button"));
-  open(there.source, "patched").answer({ matrix: new Uint16Array(TOKENS).fill(0x3800), labels: [["a cat", 0.9, 0.2]] });
+  microscope.click(box.querySelector("button"));
+  open(microscope.source, "patched").answer({
+    matrix: new Uint16Array(TOKENS).fill(0x3800),
+    labels: [["a cat", 0.9, 0.2]],
+  });
   await pass();
   draw();
-  const said = box.querySelector("p").textContent;
-  assert.match(said, /^After layer 1 this picture's row 1, column 1 carries what the other one has there\./);
-  assert.match(said, /moves by 50 %; of the others .* moves most, by 50 %\. a cat 90 % → 20 %\.$/);
+  const sentence = box.querySelector("p").textContent;
+  assert.match(sentence, /^After layer 1 this picture's row 1, column 1 carries what the other one has there\./);
+  assert.match(sentence, /moves by 50 %; of the others .* moves most, by 50 %\. a cat 90 % → 20 %\.$/);
   assert.ok(box.querySelector("canvas"));
   assert.ok(box.querySelector("button").hidden, "of what is no sample no whole pass is to be had");
-  there.click(box.querySelector(".close"));
+  microscope.click(box.querySelector(".close"));
   assert.ok(box.querySelector("div").hidden);
 });
 
 test("what a patch of a sample changes leads to the whole pass, by the text that a figure takes", async () => {
   const other = { id: "dog", trace: { words: { sample: "flock" }, picture: { id: "picture of dog" } } };
-  const there = await mounted({ pack: GRID, view: { ...VIEW, locked: true }, other });
-  const [button] = there.find(".patching").children;
-  there.click(button);
-  open(there.source, "patched").answer({ matrix: new Uint16Array(TOKENS).fill(0x3800), labels: [] });
+  const microscope = await mounted({ pack: GRID, view: { ...VIEW, locked: true }, other });
+  const [button] = microscope.find(".patching").children;
+  microscope.click(button);
+  open(microscope.source, "patched").answer({ matrix: new Uint16Array(TOKENS).fill(0x3800), labels: [] });
   await pass();
   draw();
   assert.equal(button.textContent, "look at this pass");
-  there.click(button);
-  assert.equal(there.lens.view.cut, "residual@1:1,1");
+  microscope.click(button);
+  assert.equal(microscope.lens.view.cut, "residual@1:1,1");
 });

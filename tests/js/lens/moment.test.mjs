@@ -5,7 +5,7 @@ import { unpack } from "../../../playground/microscope/core/core.js";
 import { STRIKING, searchMoments } from "../../../playground/microscope/core/moments.js";
 import {
   bindMoment,
-  comparedBy,
+  keysForSearch,
   lookForMoment,
   noteOpening,
   sceneOf,
@@ -18,8 +18,8 @@ import { aLens, aTrace, pass } from "./alens.mjs";
 const WHOLE = { held: [0, 1, 2, 3], grid: [6, 7], layers: 4 };
 const OWN = aTrace("own", { private: true, model: "small" });
 
-// A lens with somebody's own photograph, which was just opened with this view.
-function opened({ view = {}, trace = OWN, pack = WHOLE, offers } = {}) {
+// A lens with an own photograph, just opened with this view.
+function openedLens({ view = {}, trace = OWN, pack = WHOLE, offers } = {}) {
   const { lens } = aLens({ pack, offers });
   const choices = [];
   const moves = [];
@@ -30,7 +30,7 @@ function opened({ view = {}, trace = OWN, pack = WHOLE, offers } = {}) {
     choices.push(change);
     lens.choice.view = { ...lens.choice.view, ...change };
   };
-  lens.page.opens = (how) => moves.push(how);
+  lens.page.opens = (options) => moves.push(options);
   lens.page.schedule = () => lookForMoment(lens.choice, lens.data, lens.page);
   bindMoment(lens.choice, lens.page);
   noteOpening(lens.choice, lens.data, lens.page, view);
@@ -39,14 +39,14 @@ function opened({ view = {}, trace = OWN, pack = WHOLE, offers } = {}) {
 }
 
 async function searched(lens) {
-  for (let turn = 0; turn < 200 && !sceneOf(lens.data); turn++) await pass(200);
+  for (let round = 0; round < 200 && !sceneOf(lens.data); round++) await pass(200);
   await pass();
   assert.ok(sceneOf(lens.data), "the search has ended");
 }
 
-function best(how = WHOLE) {
-  const pack = unpack(packOf(how));
-  const steps = searchMoments(pack, comparedBy(pack));
+function bestMoment(options = WHOLE) {
+  const pack = unpack(packOf(options));
+  const steps = searchMoments(pack, keysForSearch(pack));
   let step = steps.next();
   while (!step.done) step = steps.next();
   return step.value.moments[0];
@@ -55,9 +55,9 @@ function best(how = WHOLE) {
 const moved = (name, values) => Object.assign(new Event(name), values);
 
 test("an own photograph moves to its best moment once, and it is nobody's choice", async () => {
-  const { lens, choices, moves } = opened({ offers: ["layers"] });
+  const { lens, choices, moves } = openedLens({ offers: ["layers"] });
   await searched(lens);
-  const { layer, head, patches } = best();
+  const { layer, head, patches } = bestMoment();
   const query = `${Math.floor(patches[0] / 7)},${patches[0] % 7}`;
   assert.deepEqual([lens.choice.view.layer, lens.choice.view.head, lens.choice.view.query], [layer, head, query]);
   assert.deepEqual([moves, choices], [[{ greets: true }], []]);
@@ -68,8 +68,8 @@ test("an own photograph moves to its best moment once, and it is nobody's choice
 });
 
 test("where nothing strikes, it says so and opens the parts in colour; a surprise shows a row again", async () => {
-  assert.ok(best().tells[0] < STRIKING, "of these waves no row strikes");
-  const { lens, choices, moves } = opened();
+  assert.ok(bestMoment().tells[0] < STRIKING, "of these waves no row strikes");
+  const { lens, choices, moves } = openedLens();
   await searched(lens);
   assert.deepEqual([lens.choice.view.what, lens.choice.view.layer, lens.choice.view.query], ["parts", 2, "3,3"]);
   assert.deepEqual([moves, choices], [[{ greets: true }], []]);
@@ -94,18 +94,18 @@ test("nobody's choice is overruled: a head, a cursor, a click, an address, a loc
     },
   };
   for (const [name, does] of Object.entries(cases)) {
-    const made = opened();
-    does(made);
-    await searched(made.lens);
-    assert.deepEqual(made.moves, [], name);
+    const opened = openedLens();
+    does(opened);
+    await searched(opened.lens);
+    assert.deepEqual(opened.moves, [], name);
   }
-  const { lens, moves } = opened({ view: { layer: "2" } });
+  const { lens, moves } = openedLens({ view: { layer: "2" } });
   await searched(lens);
   assert.deepEqual(moves, [], "an address");
 });
 
 test("a mouse that rests where the picture appears has not touched it", async () => {
-  const { lens, moves } = opened();
+  const { lens, moves } = openedLens();
   lens.page.refs.picture.dispatchEvent(moved("pointermove", { clientX: 5, clientY: 5 }));
   lens.page.refs.picture.dispatchEvent(moved("pointermove", { clientX: 6, clientY: 6 }));
   await searched(lens);
@@ -113,16 +113,16 @@ test("a mouse that rests where the picture appears has not touched it", async ()
 });
 
 test("a sample stays in the view that was chosen for it; what tells is known there too", async () => {
-  const { lens, moves } = opened({ trace: aTrace("cat", { model: "small" }) });
+  const { lens, moves } = openedLens({ trace: aTrace("cat", { model: "small" }) });
   await searched(lens);
   assert.deepEqual(moves, []);
-  const found = sceneOf(lens.data).moments.find(({ layer, head }) => layer === 2 && head === 0);
-  const telling = found.patches.filter((_, i) => found.tells[i] > 0);
+  const moment = sceneOf(lens.data).moments.find(({ layer, head }) => layer === 2 && head === 0);
+  const telling = moment.patches.filter((_, i) => moment.tells[i] > 0);
   assert.deepEqual(tellingPatches(lens.choice, lens.data), telling.length ? telling.reverse() : null);
 });
 
 test("another photograph moves again, the same one on a finer grid does not if it was touched", async () => {
-  const { lens, moves } = opened();
+  const { lens, moves } = openedLens();
   lens.page.choose({ head: 1 });
   noteOpening(lens.choice, lens.data, lens.page, null);
   await searched(lens);
@@ -135,15 +135,15 @@ test("another photograph moves again, the same one on a finer grid does not if i
 });
 
 test("a coarse first look is not searched, and nothing is while layers are missing", async () => {
-  const coarse = opened({ trace: { ...OWN, words: { first: "yes" } } });
-  const early = opened({ pack: { ...WHOLE, held: [0, 1, 2] } });
+  const coarse = openedLens({ trace: { ...OWN, words: { first: "yes" } } });
+  const early = openedLens({ pack: { ...WHOLE, held: [0, 1, 2] } });
   await pass(3000);
   assert.equal(sceneOf(coarse.lens.data), null);
   assert.equal(sceneOf(early.lens.data), null);
 });
 
 test("surprises go round, lock the patch, and are no move of the picture itself", async () => {
-  const { lens, choices } = opened();
+  const { lens, choices } = openedLens();
   await searched(lens);
   const seen = [];
   for (let n = 0; n < 12; n++) {
@@ -158,7 +158,7 @@ test("surprises go round, lock the patch, and are no move of the picture itself"
 });
 
 test("a surprise that is asked for too early comes when the layers have come", async () => {
-  const { lens, choices } = opened({ pack: { ...WHOLE, held: [0, 1] } });
+  const { lens, choices } = openedLens({ pack: { ...WHOLE, held: [0, 1] } });
   lens.choice.filmWanted = false;
   surprise(lens.choice, lens.data, lens.page);
   assert.ok(lens.choice.filmWanted, "the layers are asked for");

@@ -1,5 +1,5 @@
-// The whole lens in a page under Node. Its elements are real, and all of one small size, for drawing costs time; a
-// canvas writes down what is drawn on it; a frame comes when the test draws one.
+// The whole lens in a page under Node. Its elements are real, and all of one small size, because drawing costs time; a
+// canvas records the calls; a frame comes when the test draws one.
 
 import { Window } from "happy-dom";
 
@@ -7,9 +7,9 @@ import { createLens } from "../../../playground/microscope/lens/lens.js";
 import { packOf } from "../packs.mjs";
 import { aSource, aTrace, pass } from "./alens.mjs";
 
-const WIDE = 900; // the lens, in pixels: its controls stand beside the picture
-const [WIDTH, HEIGHT] = [90, 60]; // of all in it
-const ROOM = 200; // for its height: the picture becomes as small as it may
+const WIDE = 900; // pixels of the lens: its controls stand beside the picture
+const [WIDTH, HEIGHT] = [90, 60]; // pixels of all its elements
+const ROOM = 200; // pixels of height: the picture has its smallest size
 
 const page = new Window({ url: "https://playground.test/", width: WIDE, height: 800 });
 const frames = [];
@@ -64,9 +64,9 @@ set(
   },
 );
 
-let last = null; // the lens of the former test
+let formerLens = null; // the lens of the former test
 let still = false;
-export const wantsNoMotion = (is) => (still = is);
+export const wantsNoMotion = (isExpected) => (still = isExpected);
 
 function set(object, name, value) {
   Object.defineProperty(object, name, { value, configurable: true, writable: true });
@@ -97,7 +97,7 @@ page.HTMLCanvasElement.prototype.getContext = function getContext() {
   return this.context;
 };
 
-// Writes down [what was called, with what] in `drawn`.
+// Records [function, arguments] in `drawn`.
 function aContext(canvas) {
   const drawn = [];
   const known = {
@@ -108,17 +108,17 @@ function aContext(canvas) {
     measureText: (text) => ({ width: 7 * text.length }),
   };
   return new Proxy(known, {
-    get: (of, name) => (name in of ? of[name] : (...given) => void drawn.push([name, ...given])),
-    set: (of, name, value) => Object.assign(of, { [name]: value }) && true,
+    get: (source, name) => (name in source ? source[name] : (...args) => void drawn.push([name, ...args])),
+    set: (source, name, value) => Object.assign(source, { [name]: value }) && true,
   });
 }
 
-// One frame, or as many as are asked for.
-export function draw(most = 5) {
-  for (let n = 0; n < most && frames.length; n++) for (const one of frames.splice(0)) one(performance.now());
+// Draws one frame, or as many as wanted.
+export function draw(maximum = 5) {
+  for (let n = 0; n < maximum && frames.length; n++) for (const item of frames.splice(0)) item(performance.now());
 }
 
-// {lens: what a host gets, part: an element by its name, key: presses one, …} with a picture of 2 × 3 patches on view.
+// {lens: for a host, part: an element by its name, key: presses one, …} with a picture of 2 × 3 patches on view.
 export async function mounted({
   pack = {},
   view = {},
@@ -129,32 +129,32 @@ export async function mounted({
   bitmap = null,
 } = {}) {
   const source = aSource(host.offers);
-  const told = [];
+  const views = [];
   const parent = page.document.createElement("div");
   page.document.body.replaceChildren(parent);
   frames.length = 0;
-  const given = { source, onView: (now) => told.push(now), view, ui: { height: ROOM, ...ui }, ...host };
-  last?.destroy();
-  const lens = createLens(parent, given);
-  last = lens;
+  const hostOptions = { source, onView: (now) => views.push(now), view, ui: { height: ROOM, ...ui }, ...host };
+  formerLens?.destroy();
+  const lens = createLens(parent, hostOptions);
+  formerLens = lens;
   const { firstElementChild: root } = parent;
-  const more = { layers: 4, held: [0, 1, 2, 3], size: [32, 48], sections: {}, ...pack };
-  const show = async (id, how, beside) => {
-    const coming = lens.show({
+  const overrides = { layers: 4, held: [0, 1, 2, 3], size: [32, 48], sections: {}, ...pack };
+  const show = async (id, options, beside) => {
+    const promise = lens.show({
       main: aTrace(id, { model: "small", ...trace }),
       other: beside && { ...aTrace(beside.id ?? beside, { model: "small" }), ...beside.trace },
-      ...how,
+      ...options,
     });
-    for (let turn = 0; turn < 4; turn++) {
+    for (let round = 0; round < 4; round++) {
       for (const question of source.questions.filter(({ done }) => !done)) {
-        if (question.text.startsWith("layers")) question.answer(packOf(more));
+        if (question.text.startsWith("layers")) question.answer(packOf(overrides));
         else if (question.text.startsWith("picture")) question.answer(bitmap);
         else continue;
         question.done = true;
       }
       await pass();
     }
-    await coming;
+    await promise;
     draw();
   };
   await show("cat", {}, other);
@@ -163,12 +163,12 @@ export async function mounted({
     lens,
     root,
     source,
-    told,
+    told: views,
     show,
     part,
     words: (name) => part(name).textContent,
     find: (selector) => root.querySelector(selector),
-    // As hands do, and then a frame is drawn
+    // As a person does; then a frame is drawn
     key: (key, on = part("picture")) => {
       on.dispatchEvent(new page.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
       draw();
@@ -183,9 +183,9 @@ export async function mounted({
       draw();
     },
     // At this place of an element, 0 to 1.
-    point: (kind, on, x, y, more = {}) => {
-      const at = { clientX: 100 * x, clientY: 100 * y, bubbles: true, composed: true, ...more };
-      on.dispatchEvent(Object.assign(new page.MouseEvent(kind, at), more));
+    point: (kind, on, x, y, overrides = {}) => {
+      const at = { clientX: 100 * x, clientY: 100 * y, bubbles: true, composed: true, ...overrides };
+      on.dispatchEvent(Object.assign(new page.MouseEvent(kind, at), overrides));
       draw();
     },
   };

@@ -34,47 +34,50 @@ test("a clipped patch is counted, and told apart from the brightest", () => {
 });
 
 test("what special tokens take, the largest weight and what lies above the exposure are the row's", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 1, query: "3,3", locked: true, ceiling: 0.03 } });
-  const { prefix, row, peak, domain } = there.lens.read();
-  const shares = [...there.part("shares").querySelectorAll("dd")].map((one) => printed(one.textContent));
+  const microscope = await mounted({ pack: GRID, view: { layer: 1, query: "3,3", locked: true, ceiling: 0.03 } });
+  const { prefix, row, peak, domain } = microscope.lens.read();
+  const shares = [...microscope.part("shares").querySelectorAll("dd")].map((item) => printed(item.textContent));
   Object.values(prefix).forEach((share, i) => assert.ok(Math.abs(share - shares[i]) < 0.006, `${share} ${shares[i]}`));
-  assert.ok(Math.abs(printed(there.words("peak")) - peak) < 0.006);
+  assert.ok(Math.abs(printed(microscope.words("peak")) - peak) < 0.006);
   const above = row.slice(2).filter((weight) => weight > domain.high);
   assert.ok(above.length > 0);
-  const said = there.words("exposed");
-  assert.match(said, new RegExp(`: ${above.length} patch`));
-  assert.ok(Math.abs(printed(said.split("up to ")[1]) - Math.max(...above)) < 0.006, said);
+  const sentence = microscope.words("exposed");
+  assert.match(sentence, new RegExp(`: ${above.length} patch`));
+  assert.ok(Math.abs(printed(sentence.split("up to ")[1]) - Math.max(...above)) < 0.006, sentence);
 });
 
 test("the badge says what is not as it was trained, and goes with it", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 1, query: "3,3" } });
-  assert.ok(there.part("badge").hidden);
-  there.click(there.part("switch"));
-  assert.match(there.words("badge"), /^without 1\/√4 · in this layer only$/);
-  there.click(there.part("switch"));
-  assert.ok(there.part("badge").hidden);
+  const microscope = await mounted({ pack: GRID, view: { layer: 1, query: "3,3" } });
+  assert.ok(microscope.part("badge").hidden);
+  microscope.click(microscope.part("switch"));
+  assert.match(microscope.words("badge"), /^without 1\/√4 · in this layer only$/);
+  microscope.click(microscope.part("switch"));
+  assert.ok(microscope.part("badge").hidden);
 });
 
 test("of lines something is said where light is drawn, and nothing where heat is", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 1, query: "3,3", draw: "light" } });
-  assert.match(there.words("outlined"), /^outlined: \d+\u00a0% of what all patches get$/);
-  there.lens.update({ view: { layer: 1, query: "3,3", draw: "heat" } });
+  const microscope = await mounted({ pack: GRID, view: { layer: 1, query: "3,3", draw: "light" } });
+  assert.match(microscope.words("outlined"), /^outlined: \d+\u00a0% of what all patches get$/);
+  microscope.lens.update({ view: { layer: 1, query: "3,3", draw: "heat" } });
   draw();
-  assert.equal(there.words("outlined"), "");
+  assert.equal(microscope.words("outlined"), "");
 });
 
 test("a map cannot hold an exposure, for it has an axis of its own", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 1, what: "similarity" } });
-  assert.ok(there.part("hold").disabled);
-  there.lens.update({ view: { layer: 1 } });
+  const microscope = await mounted({ pack: GRID, view: { layer: 1, what: "similarity" } });
+  assert.ok(microscope.part("hold").disabled);
+  microscope.lens.update({ view: { layer: 1 } });
   draw();
-  assert.equal(there.part("hold").disabled, false);
+  assert.equal(microscope.part("hold").disabled, false);
 });
 
 test("a screen reader hears the row in a sentence, once the cursor rests", async () => {
-  const there = await mounted({ pack: GRID, view: { layer: 1, head: 2, query: "3,3", locked: true } });
-  there.point("pointermove", there.part("picture"), 0.1, 0.1);
-  assert.equal(there.words("live"), "");
+  const microscope = await mounted({ pack: GRID, view: { layer: 1, head: 2, query: "3,3", locked: true } });
+  microscope.point("pointermove", microscope.part("picture"), 0.1, 0.1);
+  assert.equal(microscope.words("live"), "");
   await pass(600);
-  assert.match(there.words("live"), /^row 3, column 3 in layer 1, head 2 gives \S+ % to .*, \S+ % to .* and \S+ % to /);
+  assert.match(
+    microscope.words("live"),
+    /^row 3, column 3 in layer 1, head 2 gives \S+ % to .*, \S+ % to .* and \S+ % to /,
+  );
 });

@@ -9,83 +9,83 @@ const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 
 test("a file is named after what it shows", () => {
   const shown = { token: 5, pack: { headNumbers: [0, 2, 5], prefixCount: 1, columns: 7, prefix: ["cls"] } };
-  const name = (view, more) =>
-    fileName({ view: { what: "weight", layer: 1, head: 1, label: "", ...view } }, { shown }, "png", more);
+  const name = (view, overrides) =>
+    fileName({ view: { what: "weight", layer: 1, head: 1, label: "", ...view } }, { shown }, "png", overrides);
   assert.equal(name({}), "attention-layer1-head2-0-4.png");
   assert.equal(name({}, "@2x"), "attention-layer1-head2-0-4@2x.png");
   assert.equal(name({ what: "rollout" }), "attention-rollout-0-4.png");
 });
 
 test("a file of both pictures is about twice as wide, at one, two and four times its size", async () => {
-  const there = await mounted({ pack: GRID, view: VIEW });
+  const microscope = await mounted({ pack: GRID, view: VIEW });
   for (const beside of ["convolution", "filter", "wall"]) {
-    there.lens.update({ view: { ...VIEW, beside } });
+    microscope.lens.update({ view: { ...VIEW, beside } });
     draw();
-    const [one, both, twice] = [
+    const [single, pair, twice] = [
       [1, false],
       [1, true],
       [2, true],
-    ].map(([factor, all]) => there.lens.picture(factor, all));
-    assert.ok(both.width > 1.8 * one.width, beside);
-    assert.deepEqual([twice.width, twice.height], [2 * both.width, 2 * both.height]);
+    ].map(([factor, all]) => microscope.lens.picture(factor, all));
+    assert.ok(pair.width > 1.8 * single.width, beside);
+    assert.deepEqual([twice.width, twice.height], [2 * pair.width, 2 * pair.height]);
   }
 });
 
 test("the caption under it says all that is needed to make it again", async () => {
-  const there = await mounted({ pack: GRID, view: { ...VIEW, scale: "off", direction: "column" } });
-  const written = there.lens
+  const microscope = await mounted({ pack: GRID, view: { ...VIEW, scale: "off", direction: "column" } });
+  const writtenText = microscope.lens
     .picture(1)
     .getContext("2d")
     .drawn.filter(([name]) => name === "fillText");
-  const caption = written.map(([, text]) => text).join(" ");
+  const caption = writtenText.map(([, text]) => text).join(" ");
   for (const part of ["layer 1, head 2", "row 3, column 3", "without 1/√4, this layer only", "who listens to it"])
     assert.ok(caption.includes(part), `${part}: ${caption}`);
 });
 
 test("presenting fills the screen and gives it back", async () => {
-  const there = await mounted({ pack: GRID, view: VIEW });
-  there.click(there.part("present"));
+  const microscope = await mounted({ pack: GRID, view: VIEW });
+  microscope.click(microscope.part("present"));
   await new Promise(setImmediate);
-  assert.ok(there.root.classList.contains("presenting"));
-  assert.equal(there.root.dataset.way, "present");
-  assert.equal(there.words("present"), "Leave");
-  there.key("Escape");
+  assert.ok(microscope.root.classList.contains("presenting"));
+  assert.equal(microscope.root.dataset.way, "present");
+  assert.equal(microscope.words("present"), "Leave");
+  microscope.key("Escape");
   await new Promise(setImmediate);
-  assert.equal(there.root.classList.contains("presenting"), false);
-  assert.equal(there.words("present"), "Present");
+  assert.equal(microscope.root.classList.contains("presenting"), false);
+  assert.equal(microscope.words("present"), "Present");
 });
 
 test("a link is copied; where it cannot be it is written", async () => {
   const copied = [];
-  const there = await mounted({ pack: GRID, view: VIEW, host: { link: () => "https://playground.test/#x" } });
+  const microscope = await mounted({ pack: GRID, view: VIEW, host: { link: () => "https://playground.test/#x" } });
   navigator.clipboard.writeText = async (text) => copied.push(text);
-  there.click(there.part("link"));
+  microscope.click(microscope.part("link"));
   await new Promise(setImmediate);
   assert.deepEqual(copied, ["https://playground.test/#x"]);
-  assert.equal(there.words("message"), "Link copied.");
+  assert.equal(microscope.words("message"), "Link copied.");
   navigator.clipboard.writeText = () => Promise.reject(new Error("no"));
   document.execCommand = () => false;
-  there.click(there.part("link"));
+  microscope.click(microscope.part("link"));
   await new Promise(setImmediate);
-  assert.equal(there.words("message"), "https://playground.test/#x");
+  assert.equal(microscope.words("message"), "https://playground.test/#x");
 });
 
 test("before a link to an own picture is copied, a line says that the picture does not travel in it", async () => {
   const copied = [];
-  const there = await mounted({
+  const microscope = await mounted({
     pack: GRID,
     view: VIEW,
     host: { link: () => "https://playground.test/#x" },
     trace: { private: true },
   });
   navigator.clipboard.writeText = async (text) => copied.push(text);
-  there.click(there.part("link"));
+  microscope.click(microscope.part("link"));
   await new Promise(setImmediate);
-  assert.equal(there.part("sendingSheet").hidden, false);
-  assert.match(there.words("shareStatus"), /does not travel in a link/);
+  assert.equal(microscope.part("sendingSheet").hidden, false);
+  assert.match(microscope.words("shareStatus"), /does not travel in a link/);
   assert.deepEqual(copied, []);
-  there.click(there.part("shareSave"));
+  microscope.click(microscope.part("shareSave"));
   await new Promise(setImmediate);
   assert.deepEqual(copied, ["https://playground.test/#x"]);
-  assert.equal(there.words("shareStatus"), "Link copied.");
+  assert.equal(microscope.words("shareStatus"), "Link copied.");
 });

@@ -6,7 +6,7 @@ import { createState } from "../../../playground/microscope/lens/state.js";
 
 globalThis.matchMedia ??= () => ({ matches: false });
 
-// As much of a page as a list of scenes needs. An element hears what is said to it.
+// The parts of a page that a list of scenes needs. An element stores its listeners.
 class Element {
   constructor() {
     Object.assign(this, { dataset: {}, children: [], heard: {}, classList: { toggle() {} } });
@@ -34,7 +34,7 @@ globalThis.document = { createElement: () => new Element() };
 const PARTS = ["scenes", "sceneAdd", "sceneLink", "sceneList", "sceneNote"];
 let kept, lens;
 
-// A microscope of somebody who has saved three scenes.
+// A microscope with three saved scenes.
 beforeEach(() => {
   kept = writeScenes(["a", "b", "c"].map((name) => ({ name, address: `sample=${name}` })));
   const host = { scenes: { read: () => kept, write: (text) => (kept = text) } };
@@ -56,7 +56,7 @@ function type(place, value) {
   lens.page.refs.sceneList.heard.input({ target });
 }
 
-function press(key, target) {
+function pressButton(key, target) {
   lens.page.refs.sceneList.heard.keydown({ key, target, stopPropagation() {} });
 }
 
@@ -99,8 +99,8 @@ test("a list that another tab has changed is shown", () => {
 test("Enter ends the typing, other keys go on with it", () => {
   const input = Object.assign(inputOf(0), { tagName: "INPUT", left: 0 });
   input.blur = () => input.left++;
-  press("d", input);
+  pressButton("d", input);
   assert.equal(input.left, 0);
-  press("Enter", input);
+  pressButton("Enter", input);
   assert.equal(input.left, 1);
 });

@@ -4,21 +4,21 @@ import { test } from "node:test";
 import { mounted } from "./mounted.mjs";
 
 test("without See there is the picture alone; an own photograph is said to be in it", async () => {
-  const there = await mounted({ pack: { grid: [6, 7] }, view: { layer: 1 }, trace: { private: true } });
+  const microscope = await mounted({ pack: { grid: [6, 7] }, view: { layer: 1 }, trace: { private: true } });
   const { prototype } = HTMLCanvasElement;
   prototype.toBlob = function toBlob(done) {
     done(new Blob(["x"], { type: "image/png" }));
   };
-  there.click(there.part("sending"));
-  for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
-  const offered = [...there.part("shareWays").children].filter(({ hidden }) => !hidden);
+  microscope.click(microscope.part("sending"));
+  for (let round = 0; round < 3; round++) await new Promise(setImmediate);
+  const offered = [...microscope.part("shareWays").children].filter(({ hidden }) => !hidden);
   assert.deepEqual(
     offered.map(({ dataset }) => dataset.share),
     ["picture"],
   );
-  assert.equal(there.part("shareSave").disabled, false);
+  assert.equal(microscope.part("shareSave").disabled, false);
   assert.equal(
-    there.words("shareStatus"),
+    microscope.words("shareStatus"),
     "Made in this browser; it goes nowhere until you send it. Your photograph is in it.",
   );
 });

@@ -80,13 +80,13 @@ test("a layer is missing where the pack that answers has none of its heads", () 
 });
 
 test("beneath a map the weights are worked out", () => {
-  for (const what of ["similarity", "rollout", "components", "norm"]) {
-    assert.ok(isMap(what));
-    assert.equal(seen({ view: { what } }).shown.what, "weight");
+  for (const way of ["similarity", "rollout", "components", "norm"]) {
+    assert.ok(isMap(way));
+    assert.equal(seen({ view: { what: way } }).shown.what, "weight");
   }
-  for (const what of ["weight", "value", "score"]) {
-    assert.equal(isMap(what), false);
-    assert.equal(seen({ view: { what } }).shown.what, what);
+  for (const way of ["weight", "value", "score"]) {
+    assert.equal(isMap(way), false);
+    assert.equal(seen({ view: { what: way } }).shown.what, way);
   }
 });
 
@@ -116,18 +116,18 @@ test("a map that the source made is shown for its own patch, picture and kind al
     resolve(lens.choice, lens.data, lens.frame);
     return overlayNow(lens.choice, lens.data, lens.frame) !== null;
   };
-  const made = { what: "rollout", query: "1,1", id: "cat", values: [] };
-  assert.equal(shows(made), true);
-  assert.equal(shows({ ...made, query: null, id: undefined }), true, "what names none is for all");
-  assert.equal(shows({ ...made, query: "1,2" }), false);
-  assert.equal(shows({ ...made, id: "dog" }), false);
-  assert.equal(shows({ ...made, what: "norm" }), false);
+  const overlay = { what: "rollout", query: "1,1", id: "cat", values: [] };
+  assert.equal(shows(overlay), true);
+  assert.equal(shows({ ...overlay, query: null, id: undefined }), true, "what names none is for all");
+  assert.equal(shows({ ...overlay, query: "1,2" }), false);
+  assert.equal(shows({ ...overlay, id: "dog" }), false);
+  assert.equal(shows({ ...overlay, what: "norm" }), false);
   lens.choice.view = { ...lens.choice.view, what: "weight" };
-  assert.equal(shows(made), false);
+  assert.equal(shows(overlay), false);
   lens.choice.view = { ...lens.choice.view, what: "rollout", pass: "whole", scale: 0.1 };
   lens.data.whole = receive(lens.data, aTrace("whole"), packOf({ forward_scale: 0.1 }));
-  assert.equal(shows(made), false, "it was made for the trained pass");
-  assert.equal(shows({ ...made, id: "whole" }), true);
+  assert.equal(shows(overlay), false, "it was made for the trained pass");
+  assert.equal(shows({ ...overlay, id: "whole" }), true);
 });
 
 // ------------------------------------------------------------------------------------------------------------- habits

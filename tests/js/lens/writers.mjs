@@ -1,31 +1,31 @@
-// Which module writes which property of choice, data and frame: read from the sources of lens/, and from the table at
-// the top of lens.js. A property is written by an assignment, Object.assign, or what changes an array, a set or a map;
-// under its own name or one that a function gave it; also by a function that it is handed to.
+// Finds which module writes which property of choice, data and frame: from the sources of lens/, and from the table at
+// the top of lens.js. A property is written by an assignment, by Object.assign, or by a method that changes an array, a
+// set or a map; under its own name or an alias in the function; also by a function that gets it as an argument.
 
 const GROUPS = ["choice", "data", "frame"];
 const CHANGES = "set|delete|clear|add|push|pop|shift|unshift|splice|fill|sort|reverse";
 const WRITES = String.raw`(?:\.\w+|\[[^\]]*\])* *(?:(?:[-+*/|&?]{1,2})?=(?![=>])|\+\+|--)|(?:\.\w+)*\.(?:${CHANGES})\(`;
 
-// "lens.js" → "choice.view", …, of {"lens.js": its source}; the properties of each object: {choice: ["view", …], …}.
+// {"lens.js": its source} → "lens.js" → "choice.view", …; `properties` of each object: {choice: ["view", …], …}.
 export function writersIn(sources, properties) {
   const parts = Object.entries(sources).flatMap(([file, text]) =>
     declarations(text).map((part) => ({ file, ...part })),
   );
   const handed = new Map(parts.map(({ name, text }) => [name, writtenParameters(text)]));
-  const found = new Map(Object.keys(sources).map((file) => [file, new Set()]));
+  const writtenByFile = new Map(Object.keys(sources).map((file) => [file, new Set()]));
   for (const { file, text } of parts)
-    for (const written of writesOf(text, properties, handed)) found.get(file).add(written);
-  return found;
+    for (const writtenText of writesOf(text, properties, handed)) writtenByFile.get(file).add(writtenText);
+  return writtenByFile;
 }
 
-// The same of a table whose lines are "//   lens.js   choice: view hover; frame: shown", or go on further to the right.
+// The same from a table with lines such as "// lens.js choice: view hover; frame: shown", or their continuations.
 export function writersTold(text) {
   const table = text.slice(text.indexOf("// Who writes what")).split(/\n(?!\/\/)|\n\/\/\n(?!\/\/ {3})/)[0];
   const lines = table.replaceAll(/\n\/\/ {5,}/g, " ").matchAll(/^\/\/ {3}(\w+\.js) +(.*)$/gm);
-  return new Map(Array.from(lines, ([, file, words]) => [file, new Set(words.split("; ").flatMap(told))]));
+  return new Map(Array.from(lines, ([, file, words]) => [file, new Set(words.split("; ").flatMap(reports))]));
 }
 
-function told(words) {
+function reports(words) {
   const [group, names] = words.split(": ");
   return names
     .trim()
@@ -42,7 +42,7 @@ function declarations(source) {
   }));
 }
 
-// ["choice", "{ view }"]: what stands in the first parentheses.
+// ["choice", "{ view }"]: the contents of the first parentheses.
 function parametersOf(text) {
   const head = /^(?:export )?(?:async )?(?:function\*? \w+|const \w+ = (?:async )?)\(/.exec(text);
   return head ? listed(text.slice(head[0].length)) : [];
@@ -50,15 +50,15 @@ function parametersOf(text) {
 
 // "a, { b, c }, d) …" → ["a", "{ b, c }", "d"]
 function listed(text) {
-  const found = [""];
+  const result = [""];
   let depth = 0;
   for (const letter of text) {
     if ("([{".includes(letter)) depth++;
     if (")]}".includes(letter) && depth-- === 0) break;
-    if (letter === "," && depth === 0) found.push("");
-    else found[found.length - 1] += letter;
+    if (letter === "," && depth === 0) result.push("");
+    else result[result.length - 1] += letter;
   }
-  return found.map((one) => one.trim());
+  return result.map((item) => item.trim());
 }
 
 // The places of the parameters that a function writes to.
@@ -73,25 +73,25 @@ function writtenParameters(text) {
 
 function writesOf(text, properties, handed) {
   const aliases = aliasesIn(text, properties);
-  const found = new Set();
+  const written = new Set();
   // "frame.live.key" and "live.key" → "frame.live"
   const owner = (path) => {
     const [first, second] = path.replace(/^lens\./, "").split(/[.[]/);
     return GROUPS.includes(first) ? second && `${first}.${second}` : aliases.get(first);
   };
-  const note = (path) => owner(path) && found.add(owner(path));
+  const note = (path) => owner(path) && written.add(owner(path));
   const names = [...GROUPS.map((group) => `(?:lens\\.)?${group}\\.\\w+`), ...aliases.keys()].join("|");
-  for (const [, path, rest] of text.matchAll(new RegExp(`(?<![\\w.])(${names})(${WRITES})`, "g")))
-    if (path.includes(".") || /^[.[]/.test(rest)) note(path); // a variable that gets another value writes nothing
+  for (const [, path, others] of text.matchAll(new RegExp(`(?<![\\w.])(${names})(${WRITES})`, "g")))
+    if (path.includes(".") || /^[.[]/.test(others)) note(path); // assigning to a variable writes no property
   for (const [, path] of text.matchAll(/(?<![\w.])(?:delete |\+\+|--)([\w.]+)/g)) note(path);
   for (const { 0: whole, 1: name, index } of text.matchAll(/(?<![\w.])(Object\.assign|\w+)\(/g)) {
-    const given = listed(text.slice(index + whole.length));
-    if (name !== "Object.assign") for (const place of handed.get(name) ?? []) note(given[place] ?? "");
-    else if (GROUPS.includes(given[0].replace("lens.", "")))
-      for (const key of keysOf(given[1])) note(`${given[0]}.${key}`);
-    else note(given[0]);
+    const args = listed(text.slice(index + whole.length));
+    if (name !== "Object.assign") for (const place of handed.get(name) ?? []) note(args[place] ?? "");
+    else if (GROUPS.includes(args[0].replace("lens.", "")))
+      for (const key of keysOf(args[1])) note(`${args[0]}.${key}`);
+    else note(args[0]);
   }
-  return found;
+  return written;
 }
 
 // The names in a pattern or an object: [["view", "view"], ["list", "kept"]] of "{ view, list: kept }".
@@ -106,12 +106,12 @@ const entriesOf = (pattern) =>
     );
 const keysOf = (object) => entriesOf(object).map(([key]) => key);
 
-// Names of a function that stand for a property or lie in one: "shown" → "frame.shown".
+// A function's aliases of a property or of its part: "shown" → "frame.shown".
 function aliasesIn(text, properties) {
-  const found = new Map();
+  const aliasesFound = new Map();
   const add = (pattern, group) => {
     for (const [key, name] of entriesOf(pattern))
-      if (properties[group].includes(key)) found.set(name, `${group}.${key}`);
+      if (properties[group].includes(key)) aliasesFound.set(name, `${group}.${key}`);
   };
   const takeApart = (pattern) => {
     const groups = GROUPS.filter((group) => new RegExp(`\\b${group}: \\{`).test(pattern));
@@ -124,10 +124,10 @@ function aliasesIn(text, properties) {
   for (const [, pattern, group, property] of text.matchAll(
     /(\{[^{}]*\}) = (?:lens\.)?(choice|data|frame)(?:\.(\w+))?[;,\n]/g,
   ))
-    if (property) for (const [, name] of entriesOf(pattern)) found.set(name, `${group}.${property}`);
+    if (property) for (const [, name] of entriesOf(pattern)) aliasesFound.set(name, `${group}.${property}`);
     else add(pattern, group);
   for (const [, name, group, property] of text.matchAll(/(\w+) = (?:lens\.)?(choice|data|frame)\.(\w+)[;,\n]/g))
-    found.set(name, `${group}.${property}`);
-  for (const [, name] of text.matchAll(/(\w+) = resolve\(/g)) found.set(name, "frame.shown"); // which it gives
-  return found;
+    aliasesFound.set(name, `${group}.${property}`);
+  for (const [, name] of text.matchAll(/(\w+) = resolve\(/g)) aliasesFound.set(name, "frame.shown"); // its result
+  return aliasesFound;
 }

@@ -10,7 +10,7 @@ import { writersIn, writersTold } from "./writers.mjs";
 globalThis.matchMedia ??= () => ({ matches: false });
 const { choice, data, frame } = createState(null, {}, {});
 const PROPERTIES = Object.fromEntries(
-  Object.entries({ choice, data, frame }).map(([name, of]) => [name, Object.keys(of)]),
+  Object.entries({ choice, data, frame }).map(([name, source]) => [name, Object.keys(source)]),
 );
 
 const LENS = join(MICROSCOPE, "lens");
@@ -22,13 +22,13 @@ const SOURCES = Object.fromEntries(
 
 const sorted = (writers) =>
   [...writers]
-    .filter(([, written]) => written.size)
-    .map(([file, written]) => `${file}: ${[...written].sort().join(" ")}`);
+    .filter(([, writtenText]) => writtenText.size)
+    .map(([file, writtenText]) => `${file}: ${[...writtenText].sort().join(" ")}`);
 
 test("a module writes what the table at the top of lens.js gives it, and the table gives nothing else", () => {
-  const told = writersTold(SOURCES["lens.js"]);
-  assert.ok(told.size > 15, `${told.size} lines`);
-  assert.deepEqual(sorted(writersIn(SOURCES, PROPERTIES)), sorted(told));
+  const listed = writersTold(SOURCES["lens.js"]);
+  assert.ok(listed.size > 15, `${listed.size} lines`);
+  assert.deepEqual(sorted(writersIn(SOURCES, PROPERTIES)), sorted(listed));
 });
 
 test("no property has one name in two of the objects: it is found by its name", () => {
@@ -36,13 +36,13 @@ test("no property has one name in two of the objects: it is found by its name", 
   assert.deepEqual(names, [...new Set(names)]);
 });
 
-const written = (body, parameters = "choice, data, frame") =>
+const writtenText = (body, parameters = "choice, data, frame") =>
   [
     ...writersIn({ "made_up.js": `export function f(${parameters}) {\n${body}\n}\n` }, PROPERTIES).get("made_up.js"),
   ].join(" ");
 
 test("writes are found, however they are written", () => {
-  for (const [body, found, parameters] of [
+  for (const [body, result, parameters] of [
     ["  choice.hover = 3;", "choice.hover"],
     ["  lens.choice.view = { ...view };", "choice.view", "lens"],
     ["  frame.sampled++;\n  frame.unit *= 2;\n  frame.photo ??= null;", "frame.sampled frame.unit frame.photo"],
@@ -60,7 +60,7 @@ test("writes are found, however they are written", () => {
     ["  const shown = resolve(choice, data, frame);\n  shown.mark = 3;", "frame.shown"],
     ["  keep(data.labels);\n}\nfunction keep(map) {\n  map.set(1, 2);", "data.labels"],
   ])
-    assert.equal(written(body, parameters), found, body);
+    assert.equal(writtenText(body, parameters), result, body);
 });
 
 test("what only reads, and what belongs to others, is no write", () => {
@@ -72,18 +72,18 @@ test("what only reads, and what belongs to others, is no write", () => {
     "  // choice.hover = 3;\n  const at = data.packs.get(3);",
     "  keep(data.labels);\n}\nfunction keep(map) {\n  return map.get(1);",
   ])
-    assert.equal(written(body), "", body);
+    assert.equal(writtenText(body), "", body);
 });
 
 test("a module that writes what the table does not give it is told, and what it gives in vain", () => {
   const table =
     "// Who writes what:\n//\n//   one.js   choice: view hover\n//             aim; frame: unit\n\nimport x\n";
-  const told = writersTold(table);
-  assert.deepEqual(sorted(told), ["one.js: choice.aim choice.hover choice.view frame.unit"]);
+  const listed = writersTold(table);
+  assert.deepEqual(sorted(listed), ["one.js: choice.aim choice.hover choice.view frame.unit"]);
   const sources = {
     "one.js": "function f(choice) {\n  choice.view = choice.aim = 1;\n}\n",
     "two.js": "function g(frame) {\n  frame.unit = 3;\n}\n",
   };
-  assert.notDeepEqual(sorted(writersIn(sources, PROPERTIES)), sorted(told));
+  assert.notDeepEqual(sorted(writersIn(sources, PROPERTIES)), sorted(listed));
   assert.deepEqual(sorted(writersIn(sources, PROPERTIES)), ["one.js: choice.aim choice.view", "two.js: frame.unit"]);
 });

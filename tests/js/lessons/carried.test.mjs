@@ -9,12 +9,12 @@ import { decoded, draw, drawn, WIDE } from "./mounting.mjs";
 const { carried } = await import("../../../playground/microscope/lessons/mixture.js");
 
 const [LAYER, HEADS, TOKENS, DIM] = [2, 2, 5, 2]; // a class token and 2 × 2 patches
-const wave = (of, head, i) => Math.sin(1 + of + 3 * head + 0.7 * i) * 2;
-const NUMBERS = (of, size) =>
-  Array.from({ length: HEADS }, (_, head) => Array.from({ length: TOKENS * size }, (_, i) => wave(of, head, i)));
+const wave = (source, head, i) => Math.sin(1 + source + 3 * head + 0.7 * i) * 2;
+const NUMBERS = (source, size) =>
+  Array.from({ length: HEADS }, (_, head) => Array.from({ length: TOKENS * size }, (_, i) => wave(source, head, i)));
 const [Q, K] = [NUMBERS(0, DIM), NUMBERS(1, DIM)];
 const NORMS = [
-  [1, 1, 1, 1, 300], // the last patch's value is long: what it gives is most, whatever its weight is
+  [1, 1, 1, 1, 300], // the last patch's value is so long that it adds most, whatever its weight is
   [1, 1, 1, 1, 1],
 ];
 const PACK = container(
@@ -28,13 +28,13 @@ const PACK = container(
     value_norms: ["float32", [1, HEADS, TOKENS], NORMS.flat()],
   },
 );
-const data = (more = {}) =>
+const data = (overrides = {}) =>
   toContainer(
-    { id: "meadow", layer: LAYER, patch: 1, look: "", desk: "({row}, {column}), {channels} of {tokens}", ...more },
+    { id: "meadow", layer: LAYER, patch: 1, look: "", desk: "({row}, {column}), {channels} of {tokens}", ...overrides },
     { pack: [PACK, [PACK.length]], image: [new Uint8Array(2), [2]] },
   );
 
-// By hand: the weights of a patch, and what each token adds, as shares of all.
+// By hand: the weights of a patch, and the share that each token adds.
 function rowsOf(head, patch) {
   const at = 1 + patch;
   const powers = Array.from({ length: TOKENS }, (_, j) => {
@@ -42,56 +42,60 @@ function rowsOf(head, patch) {
     for (let d = 0; d < DIM; d++) score += Q[head][at * DIM + d] * K[head][j * DIM + d];
     return Math.exp(score / 2);
   });
-  const shares = (numbers) => numbers.map((one) => one / numbers.reduce((a, b) => a + b));
+  const shares = (numbers) => numbers.map((item) => item / numbers.reduce((a, b) => a + b));
   const weights = shares(powers);
   return [weights, shares(weights.map((weight, j) => weight * NORMS[head][j]))];
 }
 
-function isShown(there, head, patch) {
-  const { weights, arriving, ...shown } = there.read();
+function isShown(drawing, head, patch) {
+  const { weights, arriving, ...shown } = drawing.read();
   assert.deepEqual([shown.layer, shown.head, shown.patch], [LAYER, head, patch]);
-  for (const [of, byHand] of rowsOf(head, patch).entries())
-    for (const [j, one] of byHand.entries()) assert.ok(Math.abs([weights, arriving][of][j] - one) < 1e-5, `${of} ${j}`);
-  const most = (row) => row.slice(1).indexOf(Math.max(...row.slice(1)));
-  assert.deepEqual(shown.tops, rowsOf(head, patch).map(most));
+  for (const [source, byHand] of rowsOf(head, patch).entries())
+    for (const [j, item] of byHand.entries())
+      assert.ok(Math.abs([weights, arriving][source][j] - item) < 1e-5, `${source} ${j}`);
+  const brightestOf = (row) => row.slice(1).indexOf(Math.max(...row.slice(1)));
+  assert.deepEqual(shown.tops, rowsOf(head, patch).map(brightestOf));
 }
 
 test("weights, and what arrives of each value, are those of the patch that asks", async () => {
-  const there = drawn(carried, data());
+  const drawing = drawn(carried, data());
   await decoded();
-  isShown(there, 0, 1);
-  const [top, adds] = there.read().tops;
+  isShown(drawing, 0, 1);
+  const [top, adds] = drawing.read().tops;
   assert.equal(adds, 3);
   assert.notEqual(top, adds, "else this picture shows nothing");
-  assert.match(there.find('[data-ref="verdict"]').textContent, /^Patch \(0, 1\): .*, but \(1, 1\) contributes most\.$/);
-  assert.match(there.find('[data-ref="deskSays"]').textContent, /^\(0, 1\), \d of 5$/);
+  assert.match(
+    drawing.find('[data-ref="verdict"]').textContent,
+    /^Patch \(0, 1\): .*, but \(1, 1\) contributes most\.$/,
+  );
+  assert.match(drawing.find('[data-ref="deskSays"]').textContent, /^\(0, 1\), \d of 5$/);
 });
 
 test("where all values are as long, the most-weighted patch contributes most", async () => {
-  const there = drawn(carried, data({ look: `${LAYER}.1.1.0` }));
+  const drawing = drawn(carried, data({ look: `${LAYER}.1.1.0` }));
   await decoded();
-  isShown(there, 1, 2);
-  assert.match(there.find('[data-ref="verdict"]').textContent, /is also the one that contributes most\.$/);
+  isShown(drawing, 1, 2);
+  assert.match(drawing.find('[data-ref="verdict"]').textContent, /is also the one that contributes most\.$/);
 });
 
 test("a patch that is pointed at asks for the moment; one that is pressed is told and reported", async () => {
   delete reportsHere().carried;
-  const there = drawn(carried, data());
+  const drawing = drawn(carried, data());
   await decoded();
-  const canvas = there.find("canvas");
-  there.point(canvas, "pointermove", WIDE - 1, WIDE - 1);
+  const canvas = drawing.find("canvas");
+  drawing.point(canvas, "pointermove", WIDE - 1, WIDE - 1);
   draw();
-  isShown(there, 0, 3);
+  isShown(drawing, 0, 3);
   assert.equal(reportsHere().carried, undefined);
-  there.point(canvas, "pointerleave", 0, 0);
+  drawing.point(canvas, "pointerleave", 0, 0);
   draw();
-  isShown(there, 0, 1);
-  there.point(canvas, "click", 1, WIDE - 1);
+  isShown(drawing, 0, 1);
+  drawing.point(canvas, "click", 1, WIDE - 1);
   draw();
-  assert.equal(there.told.look, `${LAYER}.0.1.0`);
-  assert.deepEqual(reportsHere().carried, { tops: there.read().tops });
-  there.input(there.find('[data-ref="head"]'), "1");
+  assert.equal(drawing.told.look, `${LAYER}.0.1.0`);
+  assert.deepEqual(reportsHere().carried, { tops: drawing.read().tops });
+  drawing.input(drawing.find('[data-ref="head"]'), "1");
   draw();
-  isShown(there, 1, 2);
-  assert.equal(there.told.look, `${LAYER}.1.1.0`);
+  isShown(drawing, 1, 2);
+  assert.equal(drawing.told.look, `${LAYER}.1.1.0`);
 });

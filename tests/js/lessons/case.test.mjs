@@ -7,7 +7,7 @@ import { draw, drawn } from "./mounting.mjs";
 const { default: mount } = await import("../../../playground/microscope/lessons/case.js");
 const CASE = { image: 224, patch: 16, width: 768, heads: 12, layers: 12, kernel: 3 };
 const dial = (name, ...options) => ({ label: `${name}: {}`, options });
-const switched = (label, ...options) => ({ label, options: options.map((one) => [one, one]) });
+const switched = (label, ...options) => ({ label, options: options.map((item) => [item, item]) });
 const DATA = {
   ...{ ...CASE, count: "attention", other: "dense", mlp: "no" },
   pieces: ["dials", "square", "table", "switches", "ratio", "flops", "bytes", "kept"],
@@ -45,81 +45,81 @@ const DATA = {
   },
   colours: { attention: "#111", fused: "#222", convolution: "#333" },
 };
-const texts = (there, name) => there.texts(`[data-ref="${name}"]`);
-const press = (there, words) => {
-  const button = [...there.parentElement.querySelectorAll("button")].find(({ textContent }) => textContent === words);
-  there.click(button);
+const texts = (drawing, name) => drawing.texts(`[data-ref="${name}"]`);
+const pressButton = (drawing, words) => {
+  const button = [...drawing.parentElement.querySelectorAll("button")].find(({ textContent }) => textContent === words);
+  drawing.click(button);
   draw();
   return button;
 };
 
 test("a case in numbers: its square, its FLOPs, its bytes", () => {
-  const there = drawn(mount, DATA);
-  assert.deepEqual(texts(there, "title"), ["38,416 scores", "width 768", "12 heads"]);
-  assert.deepEqual(there.texts("dd"), ["196", "38,416", "5,531,904"]);
-  assert.deepEqual(there.texts("td"), ["all", "8ND²", "1.04 G"]);
-  assert.deepEqual(texts(there, "shares"), ["36 %, 11 %"]);
-  assert.ok(there.texts("p").includes("Attention ÷ dense: 1,042,857,984 ÷ 2,080,899,072 = 0.501. from 1,921"));
-  assert.ok(there.texts("p").includes("22.1 MB, 14.5 MB: 1.53 less"));
+  const drawing = drawn(mount, DATA);
+  assert.deepEqual(texts(drawing, "title"), ["38,416 scores", "width 768", "12 heads"]);
+  assert.deepEqual(drawing.texts("dd"), ["196", "38,416", "5,531,904"]);
+  assert.deepEqual(drawing.texts("td"), ["all", "8ND²", "1.04 G"]);
+  assert.deepEqual(texts(drawing, "shares"), ["36 %, 11 %"]);
+  assert.ok(drawing.texts("p").includes("Attention ÷ dense: 1,042,857,984 ÷ 2,080,899,072 = 0.501. from 1,921"));
+  assert.ok(drawing.texts("p").includes("22.1 MB, 14.5 MB: 1.53 less"));
   assert.match(
-    texts(there, "legend")[1],
+    texts(drawing, "legend")[1],
     /your case: 196 tokens.*attention:\s+1.04 G.*pairs:\s+118 M.*dense 3×3:\s+2.08 G/s,
   );
 });
 
 test("a dial, a preset and a switch change all at once, and the page hears of it", () => {
-  const there = drawn(mount, DATA);
-  there.input(there.parentElement.querySelectorAll("input")[1], "2");
+  const drawing = drawn(mount, DATA);
+  drawing.input(drawing.parentElement.querySelectorAll("input")[1], "2");
   draw();
-  assert.deepEqual([there.told, there.read().tokens, there.read().rest], [{ patch: 48 }, 16, 32]);
-  assert.deepEqual(texts(there, "sides"), ["224 ÷ 48, 32 left"]);
-  const large = press(there, "large");
+  assert.deepEqual([drawing.told, drawing.read().tokens, drawing.read().rest], [{ patch: 48 }, 16, 32]);
+  assert.deepEqual(texts(drawing, "sides"), ["224 ÷ 48, 32 left"]);
+  const large = pressButton(drawing, "large");
   assert.equal(large.getAttribute("aria-pressed"), "true");
-  assert.deepEqual([there.read().entries, there.told.image, there.told.patch], [16_777_216, 1024, 16]);
-  assert.ok(texts(there, "legend")[0].includes("small: 38,416"), "smaller cases are drawn within");
-  press(there, "small");
-  press(there, "scores");
-  press(there, "depthwise");
-  assert.deepEqual([there.told.count, there.told.other], ["scores", "depthwise"]);
-  const ratio = there.texts("p").find((text) => text.startsWith("Scores ÷ depthwise"));
+  assert.deepEqual([drawing.read().entries, drawing.told.image, drawing.told.patch], [16_777_216, 1024, 16]);
+  assert.ok(texts(drawing, "legend")[0].includes("small: 38,416"), "smaller cases are drawn within");
+  pressButton(drawing, "small");
+  pressButton(drawing, "scores");
+  pressButton(drawing, "depthwise");
+  assert.deepEqual([drawing.told.count, drawing.told.other], ["scores", "depthwise"]);
+  const ratio = drawing.texts("p").find((text) => text.startsWith("Scores ÷ depthwise"));
   assert.equal(ratio, "Scores ÷ depthwise: 59,006,976 ÷ 2,709,504 = 21.8. N / k². from 10");
-  press(there, "yes");
-  assert.ok(there.texts("p").some((text) => text.startsWith("Scores ÷ depthwise (MLP)")));
+  pressButton(drawing, "yes");
+  assert.ok(drawing.texts("p").some((text) => text.startsWith("Scores ÷ depthwise (MLP)")));
 });
 
 test("both sides of the printed ratio agree", () => {
   for (const image of [64, 224, 384, 1024])
     for (const count of ["attention", "scores"]) {
-      const there = drawn(mount, { ...DATA, image, count });
-      const said = there.texts("p").find((text) => text.includes("÷ dense"));
-      const [mine, theirs] = [...said.matchAll(/[\d,]{5,}/g)].map(([text]) => Number(text.replaceAll(",", "")));
-      assert.ok(said.includes(` = ${threeDigits(mine / theirs)}.`), said);
+      const drawing = drawn(mount, { ...DATA, image, count });
+      const sentence = drawing.texts("p").find((text) => text.includes("÷ dense"));
+      const [mine, theirs] = [...sentence.matchAll(/[\d,]{5,}/g)].map(([text]) => Number(text.replaceAll(",", "")));
+      assert.ok(sentence.includes(` = ${threeDigits(mine / theirs)}.`), sentence);
     }
 });
 
 test("a pointer and the arrow keys read a chart at other numbers of tokens", () => {
-  const there = drawn(mount, DATA);
-  const chart = there.find('[data-ref="chart"]');
-  there.point(chart, "pointermove", 9999, 10);
+  const drawing = drawn(mount, DATA);
+  const chart = drawing.find('[data-ref="chart"]');
+  drawing.point(chart, "pointermove", 9999, 10);
   draw();
-  assert.match(texts(there, "legend")[1], /^16,384 tokens/);
-  there.point(chart, "pointerleave", 0, 0);
+  assert.match(texts(drawing, "legend")[1], /^16,384 tokens/);
+  drawing.point(chart, "pointerleave", 0, 0);
   draw();
-  assert.match(texts(there, "legend")[1], /^your case: 196 tokens/);
-  there.key(chart, "ArrowRight");
+  assert.match(texts(drawing, "legend")[1], /^your case: 196 tokens/);
+  drawing.key(chart, "ArrowRight");
   draw();
-  assert.match(texts(there, "legend")[1], /^217 tokens/);
+  assert.match(texts(drawing, "legend")[1], /^217 tokens/);
 });
 
 test("where there is no such case a sentence says why, and nothing is drawn", () => {
-  const hidden = (there) => [...there.find(".drawing, [data-drawing]").children].map((one) => one.hidden);
-  const there = drawn(mount, { ...DATA, width: 1024 });
-  assert.deepEqual(texts(there, "trouble"), ["1024 in 12 leaves 4"]);
-  assert.deepEqual(hidden(there), [false, ...Array(7).fill(true)]);
+  const hidden = (drawing) => [...drawing.find(".drawing, [data-drawing]").children].map((item) => item.hidden);
+  const drawing = drawn(mount, { ...DATA, width: 1024 });
+  assert.deepEqual(texts(drawing, "trouble"), ["1024 in 12 leaves 4"]);
+  assert.deepEqual(hidden(drawing), [false, ...Array(7).fill(true)]);
   assert.deepEqual(texts(drawn(mount, { ...DATA, image: 64, patch: 96 }), "trouble"), ["no patch of 96 in 64"]);
-  press(there, "Ti");
-  assert.deepEqual(texts(there, "trouble"), [""]);
-  assert.ok(!hidden(there).includes(true));
+  pressButton(drawing, "Ti");
+  assert.deepEqual(texts(drawing, "trouble"), [""]);
+  assert.ok(!hidden(drawing).includes(true));
 });
 
 test("FLOPs and bytes in words", () => {

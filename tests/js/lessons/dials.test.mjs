@@ -23,36 +23,36 @@ const DIALS = {
 };
 
 test("the dials turn the row at once, and the page hears where they rest", () => {
-  const told = [];
-  const there = mounted(softmaxbars, DIALS, { setStateValue: (_name, value) => told.push(value) });
-  const ref = (name) => there.find(`[data-ref="${name}"]`);
+  const reports = [];
+  const drawing = mounted(softmaxbars, DIALS, { setStateValue: (_name, value) => reports.push(value) });
+  const ref = (name) => drawing.find(`[data-ref="${name}"]`);
   assert.deepEqual([ref("widthDial").value, ref("powerDial").value], ["1", "1"]);
-  const before = ref("peak").textContent;
-  there.click(there.find('[data-power="0"]'));
-  assert.notEqual(ref("peak").textContent, before);
+  const peakBefore = ref("peak").textContent;
+  drawing.click(drawing.find('[data-power="0"]'));
+  assert.notEqual(ref("peak").textContent, peakBefore);
   assert.match(ref("peak").textContent, /^> 99\.99 %$/);
-  assert.deepEqual(told, []);
+  assert.deepEqual(reports, []);
   draw();
-  assert.deepEqual(told, [{ dk: 64, power: 0, row: 3 }]);
-  there.input(ref("widthDial"), "0");
+  assert.deepEqual(reports, [{ dk: 64, power: 0, row: 3 }]);
+  drawing.input(ref("widthDial"), "0");
   draw();
-  assert.deepEqual(told.at(-1), { dk: 4, power: 0, row: 3 });
-  there.click(ref("again"));
+  assert.deepEqual(reports.at(-1), { dk: 4, power: 0, row: 3 });
+  drawing.click(ref("again"));
   draw();
-  assert.equal(told.at(-1).row, 4, "another random row");
+  assert.equal(reports.at(-1).row, 4, "another random row");
 });
 
 test("a run of the page takes no choice back; another view does", () => {
-  const there = mounted(softmaxbars, DIALS, { setStateValue: () => {} });
-  const width = () => there.find('[data-ref="widthDial"]').value;
-  there.input(there.find('[data-ref="widthDial"]'), "0");
-  there.again({ ...DIALS });
+  const drawing = mounted(softmaxbars, DIALS, { setStateValue: () => {} });
+  const width = () => drawing.find('[data-ref="widthDial"]').value;
+  drawing.input(drawing.find('[data-ref="widthDial"]'), "0");
+  drawing.again({ ...DIALS });
   assert.equal(width(), "0");
-  there.again({ ...DIALS, view_id: "two" });
+  drawing.again({ ...DIALS, view_id: "two" });
   assert.equal(width(), "1");
 });
 
-// Four places in two dimensions: the first two are alike, the others point elsewhere. 1 and −1 as float16.
+// Four places in two dimensions: the first two are similar, the others point elsewhere. 1 and −1 as float16.
 const [ONE, LESS] = [0x3c00, 0xbc00];
 const PLACES = container(
   { id: "table", grid: [2, 2], width: 2, kind: "learned", place: "0,1" },
@@ -60,13 +60,13 @@ const PLACES = container(
 );
 
 test("the place that is pointed at says which others are alike, by mouse and by keys", () => {
-  const there = drawn(positions, PLACES);
-  assert.equal(there.read().at, 1);
-  assert.deepEqual(there.read().map.map(Math.round), [1, 1, 0, -1]);
-  there.point(there.find('[data-ref="map"]'), "pointermove", 300, 300);
+  const drawing = drawn(positions, PLACES);
+  assert.equal(drawing.read().at, 1);
+  assert.deepEqual(drawing.read().map.map(Math.round), [1, 1, 0, -1]);
+  drawing.point(drawing.find('[data-ref="map"]'), "pointermove", 300, 300);
   draw();
-  assert.deepEqual([there.read().at, there.told.place], [3, "1,1"]);
-  assert.deepEqual(there.read().map.map(Math.round), [-1, -1, 0, 1]);
-  there.key(there.find('[data-ref="map"]'), "ArrowLeft");
-  assert.equal(there.read().at, 2);
+  assert.deepEqual([drawing.read().at, drawing.told.place], [3, "1,1"]);
+  assert.deepEqual(drawing.read().map.map(Math.round), [-1, -1, 0, 1]);
+  drawing.key(drawing.find('[data-ref="map"]'), "ArrowLeft");
+  assert.equal(drawing.read().at, 2);
 });

@@ -18,19 +18,19 @@ const shown = ({ find }) => ["hint", "why", "ask", "answer"].filter((part) => !f
 beforeEach(() => localStorage.clear());
 
 test("a hint stands there, the answer when it is asked for", () => {
-  const there = mounted(exercise, DATA);
-  assert.deepEqual([there.find("i").textContent, shown(there)], ["○", "hint ask"]);
-  there.click(there.find("button"));
-  assert.equal(shown(there), "hint answer");
+  const drawing = mounted(exercise, DATA);
+  assert.deepEqual([drawing.find("i").textContent, shown(drawing)], ["○", "hint ask"]);
+  drawing.click(drawing.find("button"));
+  assert.equal(shown(drawing), "hint answer");
 });
 
 test("what is tempting and wrong is said; what is done is done, opens itself, and stays so in this browser", () => {
-  const there = mounted(exercise, DATA);
-  there.again({ ...DATA, why: "Two of them." });
-  assert.deepEqual([shown(there), there.find("details").open], ["hint why ask", true]);
-  there.again({ ...DATA, done: true });
-  assert.deepEqual([there.find("i").textContent, shown(there)], ["✓", "answer"]);
-  assert.match(there.find("summary").textContent, /Make it even\. Done\.$/);
+  const drawing = mounted(exercise, DATA);
+  drawing.again({ ...DATA, why: "Two of them." });
+  assert.deepEqual([shown(drawing), drawing.find("details").open], ["hint why ask", true]);
+  drawing.again({ ...DATA, done: true });
+  assert.deepEqual([drawing.find("i").textContent, shown(drawing)], ["✓", "answer"]);
+  assert.match(drawing.find("summary").textContent, /Make it even\. Done\.$/);
   const later = mounted(exercise, DATA);
   assert.deepEqual([later.find("i").textContent, shown(later)], ["✓", "answer"]);
 });
@@ -42,10 +42,10 @@ test("where the page cannot tell there is nothing to be done", () => {
 
 test("what asks something and has no hint keeps its answer back until it is asked for", () => {
   const asks = { ...DATA, id: "bare", hint: "", done: true, answers: [["many", ""]] };
-  const there = mounted(exercise, asks);
-  assert.deepEqual([shown(there), there.find(".offers").hidden], ["ask", false]);
-  there.click(there.find(".offers button"));
-  assert.deepEqual([there.find("i").textContent, shown(there)], ["✓", "answer"]);
+  const drawing = mounted(exercise, asks);
+  assert.deepEqual([shown(drawing), drawing.find(".offers").hidden], ["ask", false]);
+  drawing.click(drawing.find(".offers button"));
+  assert.deepEqual([drawing.find("i").textContent, shown(drawing)], ["✓", "answer"]);
 });
 
 test("what also asks something is done when that was answered, not when the page is set", () => {
@@ -56,15 +56,15 @@ test("what also asks something is done when that was answered, not when the page
       ["many", ""],
     ],
   };
-  const there = mounted(exercise, asks);
-  there.again({ ...asks, done: true });
-  const { find } = there;
-  assert.deepEqual([find("i").textContent, shown(there), find(".offers").hidden], ["○", "hint ask", false]);
-  assert.deepEqual(there.texts(".offers button"), ["one", "many"]);
-  there.click(find(".offers button"));
-  assert.deepEqual([find("i").textContent, shown(there)], ["○", "hint why ask"]);
+  const drawing = mounted(exercise, asks);
+  drawing.again({ ...asks, done: true });
+  const { find } = drawing;
+  assert.deepEqual([find("i").textContent, shown(drawing), find(".offers").hidden], ["○", "hint ask", false]);
+  assert.deepEqual(drawing.texts(".offers button"), ["one", "many"]);
+  drawing.click(find(".offers button"));
+  assert.deepEqual([find("i").textContent, shown(drawing)], ["○", "hint why ask"]);
   assert.match(find(".why").textContent, /^Not so\. There is another\.$/);
-  there.click(there.parentElement.querySelectorAll(".offers button")[1]);
-  assert.deepEqual([find("i").textContent, shown(there), find(".offers").hidden], ["✓", "answer", true]);
+  drawing.click(drawing.parentElement.querySelectorAll(".offers button")[1]);
+  assert.deepEqual([find("i").textContent, shown(drawing), find(".offers").hidden], ["✓", "answer", true]);
   assert.equal(mounted(exercise, asks).find("i").textContent, "✓", "this browser keeps it");
 });

@@ -8,14 +8,14 @@ const { default: filters } = await import("../../../playground/microscope/lesson
 
 const [COUNT, PATCH, GRID] = [9, 2, [2, 3]];
 const ANSWERS = Array.from({ length: COUNT * 6 }, (_, i) => ((i % 6) - 3) * (1 + Math.floor(i / 6)));
-const data = (more = {}) =>
+const data = (overrides = {}) =>
   toContainer(
     {
       ...{ id: "meadow", patch: PATCH, grid: GRID, size: [4, 6], caption: "9 filters", filter: 1, place: [0, 1] },
       titles: Array.from({ length: COUNT }, (_, n) => `filter ${n}`),
       channels: Array.from({ length: COUNT }, (_, n) => ({ number: n, red: `${n}.5` })),
       says: "Number {number}: **{red}** of red.",
-      ...more,
+      ...overrides,
     },
     {
       pictures: [new Uint8Array(COUNT * PATCH ** 2 * 3), [COUNT, PATCH, PATCH, 3]],
@@ -23,44 +23,44 @@ const data = (more = {}) =>
       image: [new Uint8Array(2), [2]],
     },
   );
-const text = (there, name) => there.find(`[data-ref="${name}"]`).textContent;
+const text = (drawing, name) => drawing.find(`[data-ref="${name}"]`).textContent;
 
 test("the chosen filter says its name, the largest of its answers, and what it makes of a patch", async () => {
-  const there = drawn(filters, data());
+  const drawing = drawn(filters, data());
   await decoded();
-  assert.deepEqual(there.read(), { chosen: 1, title: "filter 1", count: COUNT });
-  assert.equal(text(there, "count"), "9 filters");
-  assert.match(text(there, "sum"), /^filter 1: .*\(up to ±6\.00\)\.$/); // −3 × 2
-  assert.equal(text(there, "channels"), "Number 1: 1.5 of red.");
+  assert.deepEqual(drawing.read(), { chosen: 1, title: "filter 1", count: COUNT });
+  assert.equal(text(drawing, "count"), "9 filters");
+  assert.match(text(drawing, "sum"), /^filter 1: .*\(up to ±6\.00\)\.$/); // −3 × 2
+  assert.equal(text(drawing, "channels"), "Number 1: 1.5 of red.");
 });
 
 test("the arrow keys go along a row of seven and between the rows, and never beyond the last", () => {
-  const there = drawn(filters, data());
-  const grid = there.find('[data-ref="grid"]');
-  there.key(grid, "ArrowDown");
+  const drawing = drawn(filters, data());
+  const grid = drawing.find('[data-ref="grid"]');
+  drawing.key(grid, "ArrowDown");
   draw();
-  assert.deepEqual([there.read().chosen, there.told.filter], [8, "8"]);
-  there.key(grid, "ArrowRight");
-  there.key(grid, "ArrowDown");
-  assert.equal(there.read().chosen, 8);
-  there.key(grid, "ArrowUp");
-  assert.equal(there.read().chosen, 1);
+  assert.deepEqual([drawing.read().chosen, drawing.told.filter], [8, "8"]);
+  drawing.key(grid, "ArrowRight");
+  drawing.key(grid, "ArrowDown");
+  assert.equal(drawing.read().chosen, 8);
+  drawing.key(grid, "ArrowUp");
+  assert.equal(drawing.read().chosen, 1);
 });
 
 test("the filter under the pointer is chosen; where there is none, nothing changes", () => {
-  const there = drawn(filters, data());
-  const grid = there.find('[data-ref="grid"]');
+  const drawing = drawn(filters, data());
+  const grid = drawing.find('[data-ref="grid"]');
   const step = WIDE / 7;
-  there.point(grid, "pointermove", 4.5 * step, 0.5 * step);
-  assert.equal(there.read().chosen, 4);
-  there.point(grid, "pointermove", 4.5 * step, 1.5 * step);
-  assert.equal(there.read().chosen, 4);
+  drawing.point(grid, "pointermove", 4.5 * step, 0.5 * step);
+  assert.equal(drawing.read().chosen, 4);
+  drawing.point(grid, "pointermove", 4.5 * step, 1.5 * step);
+  assert.equal(drawing.read().chosen, 4);
 });
 
 test("a filter that the model has not is its last, and one from the page is taken", () => {
-  const there = drawn(filters, data({ filter: 40 }));
-  assert.equal(there.read().chosen, COUNT - 1);
-  there.again(data({ filter: 3 }));
+  const drawing = drawn(filters, data({ filter: 40 }));
+  assert.equal(drawing.read().chosen, COUNT - 1);
+  drawing.again(data({ filter: 3 }));
   draw();
-  assert.equal(there.read().chosen, 3);
+  assert.equal(drawing.read().chosen, 3);
 });

@@ -16,12 +16,12 @@ const COLOURS = [
   [0, 0, 1],
   [0.6, 0, 0.8],
 ];
-const data = (more = {}) =>
+const data = (overrides = {}) =>
   container(
     {
       ...{ format: "attention-playground/1", model: "colours", scale: 1, layers: 1, heads: 1, head_dim: 3 },
       ...{ tokens: TOKENS, prefix: [], grid: [ROWS, COLUMNS], held: [0], size: [200, 300], id: "meadow" },
-      ...{ temperature: 0.5, temperatures: [0.1, 0.5, 1], hidden: "", at: "0,0", ...more },
+      ...{ temperature: 0.5, temperatures: [0.1, 0.5, 1], hidden: "", at: "0,0", ...overrides },
     },
     {
       q: ["float32", [1, 1, TOKENS, 3], COLOURS.flat()],
@@ -31,7 +31,7 @@ const data = (more = {}) =>
     },
   );
 
-// By hand: a softmax over the patches that are not hidden.
+// By hand: a softmax over the visible patches.
 function rowOf(query, temperature, hidden = []) {
   const powers = COLOURS.map((colour, j) =>
     hidden.includes(j) ? 0 : Math.exp(colour.reduce((sum, x, c) => sum + x * COLOURS[query][c], 0) / temperature),
@@ -45,59 +45,59 @@ function isRow(row, byHand) {
 }
 
 test("a patch attends by colour, at the temperature of the dial", async () => {
-  const there = drawn(friends, data());
+  const drawing = drawn(friends, data());
   await decoded();
-  isRow(there.read().row, rowOf(0, 0.5));
-  there.input(there.find('[data-ref="temperature"]'), "0");
+  isRow(drawing.read().row, rowOf(0, 0.5));
+  drawing.input(drawing.find('[data-ref="temperature"]'), "0");
   draw();
-  assert.deepEqual([there.read().temperature, there.told.temperature], [0.1, "0.1"]);
-  isRow(there.read().row, rowOf(0, 0.1));
-  assert.equal(there.find('[data-ref="degrees"]').textContent, "0.1");
+  assert.deepEqual([drawing.read().temperature, drawing.told.temperature], [0.1, "0.1"]);
+  isRow(drawing.read().row, rowOf(0, 0.1));
+  assert.equal(drawing.find('[data-ref="degrees"]').textContent, "0.1");
 });
 
 test("a hidden patch gets exactly nothing; it is kept in the address, and read from there", async () => {
-  const there = drawn(friends, data());
+  const drawing = drawn(friends, data());
   await decoded();
-  const picture = there.find('[data-ref="picture"]');
-  there.click(there.find('[data-tool="hide"]'));
+  const picture = drawing.find('[data-ref="picture"]');
+  drawing.click(drawing.find('[data-tool="hide"]'));
   const cell = [WIDE / COLUMNS, WIDE / ROWS];
-  there.point(picture, "pointerdown", 1.5 * cell[0], 0.5 * cell[1]);
-  there.point(picture, "pointermove", 2.5 * cell[0], 0.5 * cell[1]); // painted on
-  there.point(picture, "pointerup", 0, 0);
-  there.point(picture, "pointerleave", 0, 0);
+  drawing.point(picture, "pointerdown", 1.5 * cell[0], 0.5 * cell[1]);
+  drawing.point(picture, "pointermove", 2.5 * cell[0], 0.5 * cell[1]); // painted on
+  drawing.point(picture, "pointerup", 0, 0);
+  drawing.point(picture, "pointerleave", 0, 0);
   draw();
-  const { row, hidden } = there.read();
+  const { row, hidden } = drawing.read();
   assert.deepEqual([hidden, row[1], row[2]], [2, 0, 0]);
   isRow(row, rowOf(0, 0.5, [1, 2]));
-  assert.match(there.find('[data-ref="sum"]').textContent, /of 4 patches; the 2 hidden ones get 0$/);
-  const other = drawn(friends, data({ id: "again", hidden: there.told.hidden }));
+  assert.match(drawing.find('[data-ref="sum"]').textContent, /of 4 patches; the 2 hidden ones get 0$/);
+  const other = drawn(friends, data({ id: "again", hidden: drawing.told.hidden }));
   assert.deepEqual([other.read().hidden, other.read().row[1]], [2, 0]);
-  there.click(there.find('[data-tool="clear"]'));
+  drawing.click(drawing.find('[data-tool="clear"]'));
   draw();
-  assert.deepEqual([there.read().hidden, there.told.hidden], [0, ""]);
+  assert.deepEqual([drawing.read().hidden, drawing.told.hidden], [0, ""]);
 });
 
 test("one patch stays, whatever is hidden", () => {
-  const there = drawn(friends, data());
-  const picture = there.find('[data-ref="picture"]');
+  const drawing = drawn(friends, data());
+  const picture = drawing.find('[data-ref="picture"]');
   for (let n = 0; n < TOKENS; n++) {
-    there.key(picture, "h");
-    there.key(picture, n % COLUMNS === COLUMNS - 1 ? "ArrowDown" : "ArrowRight");
-    if (n % COLUMNS === COLUMNS - 1) for (let back = 1; back < COLUMNS; back++) there.key(picture, "ArrowLeft");
+    drawing.key(picture, "h");
+    drawing.key(picture, n % COLUMNS === COLUMNS - 1 ? "ArrowDown" : "ArrowRight");
+    if (n % COLUMNS === COLUMNS - 1) for (let back = 1; back < COLUMNS; back++) drawing.key(picture, "ArrowLeft");
   }
-  const { row, hidden } = there.read();
+  const { row, hidden } = drawing.read();
   assert.equal(hidden, TOKENS - 1);
   assert.deepEqual(Math.max(...row), 1);
 });
 
 test("the patch under the pointer asks, and stays chosen when the pointer leaves", () => {
-  const there = drawn(friends, data());
-  const picture = there.find('[data-ref="picture"]');
-  there.point(picture, "pointermove", WIDE - 1, WIDE - 1);
+  const drawing = drawn(friends, data());
+  const picture = drawing.find('[data-ref="picture"]');
+  drawing.point(picture, "pointermove", WIDE - 1, WIDE - 1);
   draw();
-  assert.equal(there.read().at, 5);
-  isRow(there.read().row, rowOf(5, 0.5));
-  there.point(picture, "pointerleave", 0, 0);
+  assert.equal(drawing.read().at, 5);
+  isRow(drawing.read().row, rowOf(5, 0.5));
+  drawing.point(picture, "pointerleave", 0, 0);
   draw();
-  assert.deepEqual([there.read().at, there.told.at], [5, "1,2"]);
+  assert.deepEqual([drawing.read().at, drawing.told.at], [5, "1,2"]);
 });

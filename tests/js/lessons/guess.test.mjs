@@ -69,97 +69,97 @@ beforeEach(() => {
 });
 
 const read = ({ parentElement }) => parentElement.__guess.read();
-const told = ({ find }) => find('[data-ref="told"]').textContent;
-const lock = (there) => there.click(there.find('[data-ref="lock"]'));
+const comparisonOf = ({ find }) => find('[data-ref="told"]').textContent;
+const lock = (drawing) => drawing.click(drawing.find('[data-ref="lock"]'));
 
 test("a number is dragged on the axis of its picture; the blank in the sentence and the slider follow", () => {
-  const there = mounted(mountGuess, NUMBER);
-  assert.ok(there.find('[data-ref="lock"]').disabled, "nothing is guessed yet");
-  assert.match(there.find("svg").innerHTML, /covered/);
-  there.point(there.find("svg"), "pointerdown", 200, 0.8 * WIDE);
-  const low = read(there).guess;
-  there.point(there.find("svg"), "pointermove", 200, 0.3 * WIDE);
-  const { guess } = read(there);
+  const drawing = mounted(mountGuess, NUMBER);
+  assert.ok(drawing.find('[data-ref="lock"]').disabled, "nothing is guessed yet");
+  assert.match(drawing.find("svg").innerHTML, /covered/);
+  drawing.point(drawing.find("svg"), "pointerdown", 200, 0.8 * WIDE);
+  const low = read(drawing).guess;
+  drawing.point(drawing.find("svg"), "pointermove", 200, 0.3 * WIDE);
+  const { guess } = read(drawing);
   assert.ok(guess > low && guess > 40, `${low} ${guess}`);
-  assert.equal(there.find(".gap").textContent, `${guess} %`);
-  assert.equal(Number(there.find("input").value), guess);
-  there.input(there.find("input"), "60");
-  assert.equal(read(there).guess, 60);
+  assert.equal(drawing.find(".gap").textContent, `${guess} %`);
+  assert.equal(Number(drawing.find("input").value), guess);
+  drawing.input(drawing.find("input"), "60");
+  assert.equal(read(drawing).guess, 60);
 });
 
 test("locked, the truth is drawn and said beside the guess, and nothing moves it any more", () => {
-  const there = mounted(mountGuess, NUMBER);
-  there.input(there.find("input"), "60");
-  lock(there);
-  assert.deepEqual([read(there).locked, there.find('[data-ref="told"]').hidden], [true, false]);
-  assert.match(told(there), /^You said 60 %, it is 30 %: 2\.0 times too high\./);
-  assert.doesNotMatch(there.find("svg").innerHTML, /covered/);
+  const drawing = mounted(mountGuess, NUMBER);
+  drawing.input(drawing.find("input"), "60");
+  lock(drawing);
+  assert.deepEqual([read(drawing).locked, drawing.find('[data-ref="told"]').hidden], [true, false]);
+  assert.match(comparisonOf(drawing), /^You said 60 %, it is 30 %: 2\.0 times too high\./);
+  assert.doesNotMatch(drawing.find("svg").innerHTML, /covered/);
   assert.match(document.documentElement.dataset.guessed, /\bfar\b/, "what the page held back is shown");
-  there.point(there.find("svg"), "pointerdown", 200, 0.9 * WIDE);
-  assert.equal(read(there).guess, 60);
+  drawing.point(drawing.find("svg"), "pointerdown", 200, 0.9 * WIDE);
+  assert.equal(read(drawing).guess, 60);
 });
 
 test("what is counted is typed, exactly, also where the slider counts in powers", () => {
   const counted = { ...NUMBER, guess: { ...NUMBER.guess, low: 10, high: 4000, unit: "", log: true }, truth: 126 };
-  const there = mounted(mountGuess, { ...counted, picture: null });
-  const field = there.find(".typed input");
-  there.input(field, "12");
-  there.input(field, "126");
-  assert.equal(read(there).guess, 126);
-  assert.equal(there.find(".gap").textContent, "126");
-  lock(there);
-  assert.match(told(there), /^You said 126, it is 126: exactly\./);
+  const drawing = mounted(mountGuess, { ...counted, picture: null });
+  const field = drawing.find(".typed input");
+  drawing.input(field, "12");
+  drawing.input(field, "126");
+  assert.equal(read(drawing).guess, 126);
+  assert.equal(drawing.find(".gap").textContent, "126");
+  lock(drawing);
+  assert.match(comparisonOf(drawing), /^You said 126, it is 126: exactly\./);
   localStorage.clear();
   const near = mounted(mountGuess, { ...counted, picture: null, truth: 1264 });
   near.input(near.find(".typed input"), "1300");
   near.key(near.find(".typed input"), "Enter");
-  assert.match(told(near), /^You said 1,300, it is 1,264: 36 too high\./);
+  assert.match(comparisonOf(near), /^You said 1,300, it is 1,264: 36 too high\./);
 });
 
 test("what is no whole number is not typed; what is off the scale is taken to its end; nothing is no guess", () => {
   const half = mounted(mountGuess, { ...NUMBER, guess: { ...NUMBER.guess, step: 0.5 } });
   assert.equal(half.find(".typed"), null);
   localStorage.clear();
-  const there = mounted(mountGuess, NUMBER);
-  there.input(there.find(".typed input"), "900");
-  assert.equal(read(there).guess, 100);
-  there.input(there.find(".typed input"), "");
-  assert.deepEqual([read(there).guess, there.find('[data-ref="lock"]').disabled], [null, true]);
+  const drawing = mounted(mountGuess, NUMBER);
+  drawing.input(drawing.find(".typed input"), "900");
+  assert.equal(read(drawing).guess, 100);
+  drawing.input(drawing.find(".typed input"), "");
+  assert.deepEqual([read(drawing).guess, drawing.find('[data-ref="lock"]').disabled], [null, true]);
 });
 
 test("a wrong choice hears why it is tempting, a right one that it is right", () => {
-  const there = mounted(mountGuess, CHOICE);
-  there.click(there.find('[data-key="both"]'));
-  assert.deepEqual(there.texts('[aria-pressed="true"]'), ["both twice"]);
-  lock(there);
-  assert.match(told(there), /^Not so\. There is one row for each other one\./);
-  assert.deepEqual(there.texts("button.true"), ["one"]);
+  const drawing = mounted(mountGuess, CHOICE);
+  drawing.click(drawing.find('[data-key="both"]'));
+  assert.deepEqual(drawing.texts('[aria-pressed="true"]'), ["both twice"]);
+  lock(drawing);
+  assert.match(comparisonOf(drawing), /^Not so\. There is one row for each other one\./);
+  assert.deepEqual(drawing.texts("button.true"), ["one"]);
   localStorage.clear();
   const right = mounted(mountGuess, CHOICE);
   right.click(right.find('[data-key="one"]'));
   lock(right);
-  assert.match(told(right), /^Right\./);
+  assert.match(comparisonOf(right), /^Right\./);
 });
 
 test("a row is painted with the keyboard alone: arrows move, the space bar paints and wipes", () => {
-  const there = mounted(mountGuess, PAINTING);
-  const svg = there.find("svg");
-  for (const key of ["ArrowLeft", "ArrowUp", " "]) there.key(svg, key);
-  assert.deepEqual(read(there).guess, [0]);
-  for (const key of ["ArrowLeft", "ArrowRight", " ", "ArrowLeft", " "]) there.key(svg, key);
-  assert.deepEqual(read(there).guess, [1], "it stops at the border, and wipes what is painted");
-  lock(there);
-  assert.match(told(there), /^Overlap 10 %; the best possible painting has \d+ %\./);
+  const drawing = mounted(mountGuess, PAINTING);
+  const svg = drawing.find("svg");
+  for (const key of ["ArrowLeft", "ArrowUp", " "]) drawing.key(svg, key);
+  assert.deepEqual(read(drawing).guess, [0]);
+  for (const key of ["ArrowLeft", "ArrowRight", " ", "ArrowLeft", " "]) drawing.key(svg, key);
+  assert.deepEqual(read(drawing).guess, [1], "it stops at the border, and wipes what is painted");
+  lock(drawing);
+  assert.match(comparisonOf(drawing), /^Overlap 10 %; the best possible painting has \d+ %\./);
 });
 
 test("what was guessed is there again on the next visit, and nothing of it left the browser", () => {
-  const there = mounted(mountGuess, PAINTING);
-  for (const key of ["ArrowLeft", " "]) there.key(there.find("svg"), key);
-  lock(there);
-  const said = told(there);
-  there.leave();
+  const drawing = mounted(mountGuess, PAINTING);
+  for (const key of ["ArrowLeft", " "]) drawing.key(drawing.find("svg"), key);
+  lock(drawing);
+  const comparison = comparisonOf(drawing);
+  drawing.leave();
   const next = mounted(mountGuess, PAINTING);
-  assert.equal(told(next), said);
+  assert.equal(comparisonOf(next), comparison);
   assert.deepEqual(read(next).guess, [3]);
 });
 
@@ -167,7 +167,7 @@ test("of something else it was guessed already: the result is shown, and may be 
   lockIn(NUMBER, "60");
   const next = mounted(mountGuess, { ...NUMBER, context: "flock" });
   assert.equal(next.find('[data-ref="passed"]').hidden, false);
-  assert.match(told(next), /^It is 30 %\./);
+  assert.match(comparisonOf(next), /^It is 30 %\./);
   next.click(next.find('[data-ref="again"]'));
   assert.deepEqual([next.find('[data-ref="told"]').hidden, next.find('[data-ref="lock"]').disabled], [true, true]);
   assert.equal(document.documentElement.dataset.guessed, "", "what was held back is hidden again");
@@ -177,13 +177,13 @@ test("of something else it was guessed already: the result is shown, and may be 
 });
 
 function lockIn(data, value) {
-  const there = mounted(mountGuess, data);
-  there.input(there.find("input"), value);
-  lock(there);
+  const drawing = mounted(mountGuess, data);
+  drawing.input(drawing.find("input"), value);
+  lock(drawing);
 }
 
 test("who shows it without a guess is told the truth alone", () => {
-  const there = mounted(mountGuess, NUMBER);
-  there.click(there.find('[data-ref="skip"]'));
-  assert.match(told(there), /^It is 30 %\. It says so\.$/);
+  const drawing = mounted(mountGuess, NUMBER);
+  drawing.click(drawing.find('[data-ref="skip"]'));
+  assert.match(comparisonOf(drawing), /^It is 30 %\. It says so\.$/);
 });

@@ -31,14 +31,14 @@ const bars = {
 
 test("the bar that is asked about is covered, then drawn at its height", () => {
   const now = { guess: null, truth: 30, open: false, width: 400, height: 300 };
-  const before = CHARTS.Bars(bars, now);
-  assert.match(before.svg, /covered/);
-  assert.doesNotMatch(before.svg, /bar true/);
+  const covered = CHARTS.Bars(bars, now);
+  assert.match(covered.svg, /covered/);
+  assert.doesNotMatch(covered.svg, /bar true/);
   const after = CHARTS.Bars(bars, { ...now, guess: 50, open: true });
   assert.doesNotMatch(after.svg, /covered/);
   assert.match(after.svg, /bar true/);
   assert.match(after.svg, /your guess/);
-  assert.ok(before.valueAt(0, 20) > before.valueAt(0, 200));
+  assert.ok(covered.valueAt(0, 20) > covered.valueAt(0, 200));
 });
 
 test("of the curve that is asked about the rest is not in the picture before", () => {
@@ -62,7 +62,7 @@ test("a wrong answer hears its reason, the right one none", () => {
   assert.equal(reasonFor("a", "a", tempting), "");
   assert.equal(reasonFor(3, 40, tempting), "too small");
   assert.equal(reasonFor(60, 40, tempting), "");
-  assert.equal(reasonFor(3, 4, tempting), ""); // the truth itself is as small
+  assert.equal(reasonFor(3, 4, tempting), ""); // the truth is as small
 });
 
 test("a place on the axis is guessed along the axis, and drawn there", () => {
@@ -109,10 +109,10 @@ test("names of curves that end together stand apart, and cross no line", () => {
   const names = [...svg.matchAll(/<text x="([\d.]+)" y="([\d.]+)" class="series" [^>]*>([^<]*)/g)];
   assert.equal(names.length, 3);
   const boxes = names.map(([, left, y, words]) => ({ left: +left, right: +left + 7 * words.length, y: +y, words }));
-  for (const one of boxes) {
+  for (const item of boxes) {
     for (const other of boxes) {
-      const meet = one !== other && one.left < other.right && other.left < one.right;
-      assert.ok(!meet || Math.abs(one.y - other.y) > 14, `${one.words} lies on ${other.words}`);
+      const meet = item !== other && item.left < other.right && other.left < item.right;
+      assert.ok(!meet || Math.abs(item.y - other.y) > 14, `${item.words} lies on ${other.words}`);
     }
   }
 });

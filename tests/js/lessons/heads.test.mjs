@@ -38,49 +38,50 @@ const ATLAS = {
   offsets: perHead(() => [0, 0, 0, 0.2, 0.5, 0.3, 0, 0, 0]),
 };
 const cell = ({ find }, layer, head) => find(`.cell[data-layer="${layer}"][data-head="${head}"]`);
-const colours = ({ parentElement }) => [...parentElement.querySelectorAll(".cell")].map((one) => one.style.background);
+const colours = ({ parentElement }) =>
+  [...parentElement.querySelectorAll(".cell")].map((item) => item.style.background);
 
 test("the card says all about the head that is pointed at, and what it was told", () => {
-  const there = mounted(atlas, ATLAS);
-  const card = () => there.find(".card");
-  assert.equal(there.find(".which").textContent, "Layer 1 · head 2");
-  there.point(cell(there, 0, 1), "pointermove", 0, 0);
-  there.point(cell(there, 0, 1), "pointerover", 0, 0);
-  assert.equal(there.find(".which").textContent, "Layer 0 · head 1");
-  assert.equal(there.find(".habit").textContent, "looks at 01");
-  assert.equal(there.find(".told").textContent, "this head was told to look left");
-  assert.deepEqual(there.texts("dd"), ["1.00 bits", "10 ± 4 %"]);
+  const drawing = mounted(atlas, ATLAS);
+  const card = () => drawing.find(".card");
+  assert.equal(drawing.find(".which").textContent, "Layer 1 · head 2");
+  drawing.point(cell(drawing, 0, 1), "pointermove", 0, 0);
+  drawing.point(cell(drawing, 0, 1), "pointerover", 0, 0);
+  assert.equal(drawing.find(".which").textContent, "Layer 0 · head 1");
+  assert.equal(drawing.find(".habit").textContent, "looks at 01");
+  assert.equal(drawing.find(".told").textContent, "this head was told to look left");
+  assert.deepEqual(drawing.texts("dd"), ["1.00 bits", "10 ± 4 %"]);
   assert.match(card().textContent, /brightest: 30 %/);
-  assert.ok(there.find(".open").href.endsWith("?model=bundled&layer=0&head=1"));
+  assert.ok(drawing.find(".open").href.endsWith("?model=bundled&layer=0&head=1"));
 });
 
 test("another measure has other colours and another scale", () => {
-  const there = mounted(atlas, ATLAS);
-  const before = colours(there);
-  assert.deepEqual(there.texts(".scale p > *"), ["0", "entropy, bits", "8.0"]);
-  there.again({ ...ATLAS, measure: "self" });
-  assert.notDeepEqual(colours(there), before);
-  assert.deepEqual(there.texts(".scale p > *"), ["0 %", "itself", "90 %"]);
-  assert.deepEqual(there.texts("dd.chosen"), ["30 ± 4 %"]);
+  const drawing = mounted(atlas, ATLAS);
+  const coloursBefore = colours(drawing);
+  assert.deepEqual(drawing.texts(".scale p > *"), ["0", "entropy, bits", "8.0"]);
+  drawing.again({ ...ATLAS, measure: "self" });
+  assert.notDeepEqual(colours(drawing), coloursBefore);
+  assert.deepEqual(drawing.texts(".scale p > *"), ["0 %", "itself", "90 %"]);
+  assert.deepEqual(drawing.texts("dd.chosen"), ["30 ± 4 %"]);
 });
 
 test("a click opens the head in the microscope, here or in another tab", () => {
   const gone = [];
-  const there = mounted(atlas, ATLAS, { setTriggerValue: (name, { layer, head }) => gone.push([name, layer, head]) });
-  there.click(cell(there, 1, 0));
+  const drawing = mounted(atlas, ATLAS, { setTriggerValue: (name, { layer, head }) => gone.push([name, layer, head]) });
+  drawing.click(cell(drawing, 1, 0));
   assert.deepEqual(gone, [["open", 1, 0]]);
-  assert.equal(cell(there, 1, 0).getAttribute("href"), "./?model=bundled&layer=1&head=0");
+  assert.equal(cell(drawing, 1, 0).getAttribute("href"), "./?model=bundled&layer=1&head=0");
 });
 
 test("without Streamlit a click follows the link, and the first touch only shows the card", () => {
-  const there = mounted(atlas, { ...ATLAS, microscope: "#" });
+  const drawing = mounted(atlas, { ...ATLAS, microscope: "#" });
   const pressed = (pointerType) => {
     const event = new MouseEvent("click", { bubbles: true, cancelable: true });
     Object.defineProperty(event, "pointerType", { value: pointerType });
-    cell(there, 1, 0).dispatchEvent(event);
+    cell(drawing, 1, 0).dispatchEvent(event);
     return event.defaultPrevented;
   };
-  assert.equal(cell(there, 1, 0).getAttribute("href"), "#model=bundled&layer=1&head=0");
+  assert.equal(cell(drawing, 1, 0).getAttribute("href"), "#model=bundled&layer=1&head=0");
   assert.deepEqual([pressed("touch"), pressed("touch"), pressed("mouse")], [true, false, false]);
 });
 
@@ -103,64 +104,64 @@ const BOARD = {
 };
 
 function switches(data = BOARD) {
-  const told = [];
-  const there = mounted(board, data, { setStateValue: (name, { off }) => told.push([name, off]) });
-  return { ...there, told };
+  const reports = [];
+  const drawing = mounted(board, data, { setStateValue: (name, { off }) => reports.push([name, off]) });
+  return { ...drawing, told: reports };
 }
 const reported = () => document.documentElement.__reports.board;
 
 test("a click switches a head off at once, and the page is told; the numbers follow", () => {
-  const there = switches();
-  assert.match(there.find(".said").textContent, /^Bright heads add much/);
-  assert.ok(there.find(".reset").hidden);
-  assert.deepEqual(there.texts("figcaption"), ["layer 0", "layer 1"], "nothing has moved: no row of 0 %");
-  assert.ok(there.find(".film canvas").hidden, "the picture stands there, not grey");
-  there.click(cell(there, 1, 2));
-  assert.equal(cell(there, 1, 2).getAttribute("aria-pressed"), "true");
-  assert.deepEqual(there.told, [["settings", "1.2"]]);
-  assert.ok(there.parentElement.classList.contains("waiting"));
-  there.again({ ...BOARD, off: "1.2" });
-  assert.ok(!there.parentElement.classList.contains("waiting"));
+  const drawing = switches();
+  assert.match(drawing.find(".said").textContent, /^Bright heads add much/);
+  assert.ok(drawing.find(".reset").hidden);
+  assert.deepEqual(drawing.texts("figcaption"), ["layer 0", "layer 1"], "nothing has moved: no row of 0 %");
+  assert.ok(drawing.find(".film canvas").hidden, "the picture stands there, not grey");
+  drawing.click(cell(drawing, 1, 2));
+  assert.equal(cell(drawing, 1, 2).getAttribute("aria-pressed"), "true");
+  assert.deepEqual(drawing.told, [["settings", "1.2"]]);
+  assert.ok(drawing.parentElement.classList.contains("waiting"));
+  drawing.again({ ...BOARD, off: "1.2" });
+  assert.ok(!drawing.parentElement.classList.contains("waiting"));
   assert.deepEqual(reported(), { off: [[1, 2]], heads: 3, strongest: [1, 2] });
-  assert.equal(there.find(".said").textContent, "off: layer 1 head 2");
-  assert.deepEqual(there.texts(".line:not(.top) > *"), ["a cat", "", "90 %", "25 %"]);
-  assert.deepEqual(there.texts("figcaption"), ["layer 0: 0 %", "layer 1: 38 %"]);
-  there.click(there.find(".reset"));
-  assert.deepEqual(there.told.at(-1), ["settings", ""]);
+  assert.equal(drawing.find(".said").textContent, "off: layer 1 head 2");
+  assert.deepEqual(drawing.texts(".line:not(.top) > *"), ["a cat", "", "90 %", "25 %"]);
+  assert.deepEqual(drawing.texts("figcaption"), ["layer 0: 0 %", "layer 1: 38 %"]);
+  drawing.click(drawing.find(".reset"));
+  assert.deepEqual(drawing.told.at(-1), ["settings", ""]);
 });
 
 test("an answer to the first of two clicks takes the second back from nobody; another view does", () => {
-  const there = switches();
-  there.click(cell(there, 1, 2));
-  there.click(cell(there, 0, 1));
-  assert.deepEqual(there.told.at(-1), ["settings", "0.1 1.2"]);
-  there.again({ ...BOARD, off: "1.2" });
-  assert.equal(cell(there, 0, 1).getAttribute("aria-pressed"), "true");
-  there.again({ ...BOARD, off: "", view_id: 2 });
-  assert.equal(cell(there, 0, 1).getAttribute("aria-pressed"), "false");
+  const drawing = switches();
+  drawing.click(cell(drawing, 1, 2));
+  drawing.click(cell(drawing, 0, 1));
+  assert.deepEqual(drawing.told.at(-1), ["settings", "0.1 1.2"]);
+  drawing.again({ ...BOARD, off: "1.2" });
+  assert.equal(cell(drawing, 0, 1).getAttribute("aria-pressed"), "true");
+  drawing.again({ ...BOARD, off: "", view_id: 2 });
+  assert.equal(cell(drawing, 0, 1).getAttribute("aria-pressed"), "false");
 });
 
 test("the number of a layer switches all its heads, and on again", () => {
-  const there = switches({ ...BOARD, off: "1.2 9.9" });
-  there.click(there.find("button.side"));
-  assert.deepEqual(there.told.at(-1), ["settings", "0.0 0.1 0.2 1.2"]);
-  there.click(there.find("button.side"));
-  assert.deepEqual(there.told.at(-1), ["settings", "1.2"], "a head that the model does not have is dropped");
+  const drawing = switches({ ...BOARD, off: "1.2 9.9" });
+  drawing.click(drawing.find("button.side"));
+  assert.deepEqual(drawing.told.at(-1), ["settings", "0.0 0.1 0.2 1.2"]);
+  drawing.click(drawing.find("button.side"));
+  assert.deepEqual(drawing.told.at(-1), ["settings", "1.2"], "a head that the model does not have is dropped");
 });
 
 test("where only some states were played, what is pressed is off alone", () => {
-  const there = switches({ ...BOARD, played: ["", "0.1", "1.2", "1.0 1.1 1.2"] });
-  there.click(cell(there, 1, 2));
-  there.click(cell(there, 0, 1));
-  assert.deepEqual(there.told.at(-1), ["settings", "0.1"]);
-  there.click(there.parentElement.querySelectorAll("button.side")[1]);
-  assert.deepEqual(there.told.at(-1), ["settings", "1.0 1.1 1.2"]);
-  there.click(cell(there, 1, 1));
-  assert.deepEqual(there.told.at(-1), ["settings", ""], "it is on again, and the others with it");
+  const drawing = switches({ ...BOARD, played: ["", "0.1", "1.2", "1.0 1.1 1.2"] });
+  drawing.click(cell(drawing, 1, 2));
+  drawing.click(cell(drawing, 0, 1));
+  assert.deepEqual(drawing.told.at(-1), ["settings", "0.1"]);
+  drawing.click(drawing.parentElement.querySelectorAll("button.side")[1]);
+  assert.deepEqual(drawing.told.at(-1), ["settings", "1.0 1.1 1.2"]);
+  drawing.click(cell(drawing, 1, 1));
+  assert.deepEqual(drawing.told.at(-1), ["settings", ""], "it is on again, and the others with it");
 });
 
 test("where nothing is predicted it says what is read; many heads are counted", () => {
-  const there = switches({ ...BOARD, off: "0.0 0.1 0.2 1.2", rows: null, read: "Its class token." });
-  assert.match(there.find(".prediction").textContent, /What is read from the picture.*Its class token\.$/);
-  assert.equal(there.find(".said").textContent, "off: 4 heads");
+  const drawing = switches({ ...BOARD, off: "0.0 0.1 0.2 1.2", rows: null, read: "Its class token." });
+  assert.match(drawing.find(".prediction").textContent, /What is read from the picture.*Its class token\.$/);
+  assert.equal(drawing.find(".said").textContent, "off: 4 heads");
 });

@@ -9,22 +9,22 @@ const { default: playParts } = await import("../../../playground/microscope/less
 const { askedOf, chartOf, ROWS, unitColours } = await import("../../../playground/microscope/lessons/subject.js");
 const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
-// A step as the folder without a server plays it; `there.set` is what a control has changed.
-function played(parts, settings, options = {}, more = {}) {
+// A step as the folder without a server plays it; `drawing.set` holds the changes by controls.
+function played(parts, settings, options = {}, overrides = {}) {
   const state = { settings, defaults: { ...settings }, options, scripts: {}, read: async () => null, fileAt: String };
-  Object.assign(state, more);
-  const left = new AbortController();
+  Object.assign(state, overrides);
+  const controller = new AbortController();
   let step = null;
   state.set = (changes) => {
     Object.assign(settings, changes);
     step.draw();
   };
   const mount = ({ parentElement }) => {
-    step = playParts(parentElement, parts, state, left.signal);
+    step = playParts(parentElement, parts, state, controller.signal);
     step.draw();
     return () => step.end();
   };
-  return { ...mounted(mount, {}), settings, left };
+  return { ...mounted(mount, {}), settings, left: controller };
 }
 
 const CHOICE = {
@@ -43,43 +43,43 @@ const SAYS = {
 };
 
 test("a part that changes with a setting follows the button that sets it", () => {
-  const there = played([CHOICE, SAYS], { scale: "on" });
+  const drawing = played([CHOICE, SAYS], { scale: "on" });
   assert.equal(
-    there.find(".lesson-words").innerHTML.includes("<b>even</b>"),
+    drawing.find(".lesson-words").innerHTML.includes("<b>even</b>"),
     true,
-    there.find(".lesson-words").innerHTML,
+    drawing.find(".lesson-words").innerHTML,
   );
-  const [on, off] = there.parentElement.querySelectorAll("button");
+  const [on, off] = drawing.parentElement.querySelectorAll("button");
   assert.deepEqual(
-    [on, off].map((one) => one.getAttribute("aria-pressed")),
+    [on, off].map((item) => item.getAttribute("aria-pressed")),
     ["true", "false"],
   );
-  there.click(off);
-  assert.equal(there.settings.scale, "off");
-  assert.equal(there.find(".lesson-words").textContent.trim(), "sharp");
+  drawing.click(off);
+  assert.equal(drawing.settings.scale, "off");
+  assert.equal(drawing.find(".lesson-words").textContent.trim(), "sharp");
   assert.deepEqual(
-    [on, off].map((one) => one.getAttribute("aria-pressed")),
+    [on, off].map((item) => item.getAttribute("aria-pressed")),
     ["false", "true"],
   );
 });
 
 test("a value that was not played becomes the nearest that was", () => {
-  const there = played([SAYS], { scale: "twice" });
-  assert.equal(there.settings.scale, "on");
+  const drawing = played([SAYS], { scale: "twice" });
+  assert.equal(drawing.settings.scale, "on");
 });
 
 test("a slider says which of its options is chosen", () => {
-  const there = played([{ ...CHOICE, kind: "slider" }], { scale: "off" });
-  assert.equal(there.find("output").textContent, "without");
-  there.input(there.find("input"), "0");
-  assert.equal(there.settings.scale, "on");
-  assert.equal(there.find("output").textContent, "with *it*");
+  const drawing = played([{ ...CHOICE, kind: "slider" }], { scale: "off" });
+  assert.equal(drawing.find("output").textContent, "without");
+  drawing.input(drawing.find("input"), "0");
+  assert.equal(drawing.settings.scale, "on");
+  assert.equal(drawing.find("output").textContent, "with *it*");
 });
 
 test("what comes after a question is hidden until it is guessed", () => {
   document.documentElement.dataset.guessed = "";
-  const there = played([{ kind: "words", text: "the answer", after: "scale_spread" }], {});
-  const place = there.find(".lesson-words");
+  const drawing = played([{ kind: "words", text: "the answer", after: "scale_spread" }], {});
+  const place = drawing.find(".lesson-words");
   assert.equal(place.hidden, true);
   document.documentElement.dataset.guessed = "scale_spread";
   dispatchEvent(new CustomEvent("guess-locked"));
@@ -88,8 +88,8 @@ test("what comes after a question is hidden until it is guessed", () => {
 });
 
 test("a link of the app leads to the same page of the folder", () => {
-  const there = played([{ kind: "words", text: "see [the scale](./scale?step=rows)" }], {});
-  assert.match(there.find("a").getAttribute("href"), /^#page=scale&step=rows$/);
+  const drawing = played([{ kind: "words", text: "see [the scale](./scale?step=rows)" }], {});
+  assert.match(drawing.find("a").getAttribute("href"), /^#page=scale&step=rows$/);
 });
 
 test("a formula stands beside the lines of code that it is for, and a docstring is no code", () => {
@@ -97,13 +97,13 @@ test("a formula stands beside the lines of code that it is for, and a docstring 
     { number: 7, text: '    """What for."""', mark: "", formula: "" },
     { number: 8, text: "    x = q @ k.mT", mark: "", formula: "QKᵀ" },
   ];
-  const there = mounted(sourceRead, { parts: [{ file: "vit.py", lines }] });
-  assert.deepEqual(there.texts("s"), ["7", "8"]);
-  assert.deepEqual(there.texts(".noted em"), ["QKᵀ"]);
-  assert.equal(there.find(".comment").textContent.trim(), '"""What for."""');
+  const drawing = mounted(sourceRead, { parts: [{ file: "vit.py", lines }] });
+  assert.deepEqual(drawing.texts("s"), ["7", "8"]);
+  assert.deepEqual(drawing.texts(".noted em"), ["QKᵀ"]);
+  assert.equal(drawing.find(".comment").textContent.trim(), '"""What for."""');
 });
 
-// ------------------------------------------------------------------------------- somebody's own photograph
+// ----------------------------------------------------------------------------------------- an own photograph
 
 const PACK = unpack(packOf({ layers: 2, held: [0, 1], grid: [3, 5] }));
 const SIDE = {
@@ -117,45 +117,45 @@ const SIDE = {
 
 test("words have the values of the sample, or of the photograph that is on show", () => {
   assert.equal(played([SIDE], {}).find(".lesson-words").textContent.trim(), "14 patches, 13 layers, {a model}");
-  const there = played([SIDE], {}, {}, { subject: { id: "mine", pack: PACK } });
-  assert.equal(there.find(".lesson-words").textContent.trim(), "5 patches, 4 layers, {a model}");
+  const drawing = played([SIDE], {}, {}, { subject: { id: "mine", pack: PACK } });
+  assert.equal(drawing.find(".lesson-words").textContent.trim(), "5 patches, 4 layers, {a model}");
 });
 
 test("a part that stays the sample's says so beside a photograph, and only there", () => {
   const parts = [{ kind: "words", text: "measured", stays: true }, SIDE];
   const stays = "These numbers are of a sample.";
   assert.equal(played(parts, {}, {}, { stays }).find(".lesson-whose"), null);
-  const there = played(parts, {}, {}, { stays, subject: { id: "mine", pack: PACK } });
-  assert.deepEqual(there.texts(".lesson-whose"), [stays]);
-  assert.match(there.find(".lesson-whose").parentElement.textContent, /measured/);
+  const drawing = played(parts, {}, {}, { stays, subject: { id: "mine", pack: PACK } });
+  assert.deepEqual(drawing.texts(".lesson-whose"), [stays]);
+  assert.match(drawing.find(".lesson-whose").parentElement.textContent, /measured/);
 });
 
 test("a question about a photograph has its truth and its words, and is another one than the sample's", async () => {
   const question = { id: "q", truth: 24, says: "of 7,056 rows", asks: "In ▢ of 100" };
-  const says = { text: "of {rows:,} rows", values: { rows: { measure: "rows_asked", says: "7,056" } } };
-  const ask = { kind: "ask", question, context: "meadow", own: { truth: { measure: "differing" }, says } };
-  const asked = await askedOf(ask, { id: "mine", pack: PACK });
-  assert.equal(asked.says, `of ${PACK.patches * PACK.layers * PACK.heads} rows`);
-  assert.ok(asked.truth >= 0 && asked.truth <= 100 && asked.truth !== 24);
-  assert.deepEqual([asked.context, asked.asks, asked.id], ["mine", "In ▢ of 100", "q"]);
+  const sentence = { text: "of {rows:,} rows", values: { rows: { measure: "rows_asked", says: "7,056" } } };
+  const ask = { kind: "ask", question, context: "meadow", own: { truth: { measure: "differing" }, says: sentence } };
+  const ownQuestion = await askedOf(ask, { id: "mine", pack: PACK });
+  assert.equal(ownQuestion.says, `of ${PACK.patches * PACK.layers * PACK.heads} rows`);
+  assert.ok(ownQuestion.truth >= 0 && ownQuestion.truth <= 100 && ownQuestion.truth !== 24);
+  assert.deepEqual([ownQuestion.context, ownQuestion.asks, ownQuestion.id], ["mine", "In ▢ of 100", "q"]);
 });
 
 test("of a chart only the traces change that are the photograph's", async () => {
   const chart = { data: [{ y: [1] }, { y: [2], name: "b" }], layout: { title: "t" } };
   const own = { 1: { measure: "reaches", kernel: 3 } };
-  const made = await chartOf(chart, own, { pack: PACK });
-  assert.deepEqual(made, { data: [{ y: [1] }, { y: [1, 2], name: "b" }], layout: { title: "t" } });
+  const ownChart = await chartOf(chart, own, { pack: PACK });
+  assert.deepEqual(ownChart, { data: [{ y: [1] }, { y: [1, 2], name: "b" }], layout: { title: "t" } });
 });
 
 test("rows of the patch in the middle: a kernel's nine, all alike, and a head's", () => {
   const { rows, columns, patches, prefixCount, tokens } = PACK;
   const kernel = ROWS.kernel(PACK);
-  assert.deepEqual([kernel.length, kernel.reduce((sum, one) => sum + one)], [rows * columns, 9]);
+  assert.deepEqual([kernel.length, kernel.reduce((sum, item) => sum + item)], [rows * columns, 9]);
   assert.equal(kernel[Math.floor(rows / 2) * columns + Math.floor(columns / 2)], 1);
   assert.deepEqual([...ROWS.even(PACK)], new Array(patches).fill(1));
   const row = ROWS.head(PACK, { layer: 1, head: 2 });
   assert.equal(row.length, tokens - prefixCount);
-  const sum = row.reduce((all, one) => all + one);
+  const sum = row.reduce((total, item) => total + item);
   assert.ok(sum > 0 && sum < 1, "the class token has the rest");
 });
 

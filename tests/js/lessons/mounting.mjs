@@ -40,8 +40,8 @@ function set(name, value) {
 const { prototype } = page.HTMLElement;
 for (const name of ["clientWidth", "clientHeight", "offsetHeight"])
   Object.defineProperty(prototype, name, { get: () => WIDE, configurable: true });
-for (const one of [prototype, page.Element.prototype])
-  one.getBoundingClientRect = () => ({
+for (const item of [prototype, page.Element.prototype])
+  item.getBoundingClientRect = () => ({
     x: 0,
     y: 0,
     left: 0,
@@ -66,10 +66,10 @@ set(
   },
 );
 page.HTMLCanvasElement.prototype.getContext = () =>
-  new Proxy(context, { get: (of, name) => of[name] ?? (() => {}), set: () => true });
+  new Proxy(context, { get: (source, name) => source[name] ?? (() => {}), set: () => true });
 page.Element.prototype.setPointerCapture = () => {};
 page.Element.prototype.scrollIntoView = () => {};
-// It has no viewBox of its own.
+// happy-dom has no viewBox of its own.
 Object.defineProperty(page.SVGSVGElement.prototype, "viewBox", {
   get() {
     const [, , width, height] = (this.getAttribute("viewBox") ?? "0 0 1 1").split(" ").map(Number);
@@ -78,26 +78,28 @@ Object.defineProperty(page.SVGSVGElement.prototype, "viewBox", {
   configurable: true,
 });
 
-// {find, texts, click, …} of a part that is mounted; `again` mounts it once more, with other data.
-export function mounted(mount, data, { within, ...more } = {}) {
+// {find, texts, click, …} of a mounted part; `again` mounts it once more, with other data.
+export function mounted(mount, data, { within, ...overrides } = {}) {
   const parentElement = document.createElement("div");
   if (within) parentElement.append(within);
   document.body.replaceChildren(parentElement);
-  const again = (now) => mount({ data: now, parentElement, ...more });
-  const leave = again(data);
+  const remount = (now) => mount({ data: now, parentElement, ...overrides });
+  const leave = remount(data);
   const find = (selector) => parentElement.querySelector(selector);
-  const tell = (kind, element, made, values = {}) =>
-    element.dispatchEvent(Object.assign(new page[kind](made, { bubbles: true, cancelable: true, ...values }), values));
+  const tell = (eventClass, element, eventName, values = {}) =>
+    element.dispatchEvent(
+      Object.assign(new page[eventClass](eventName, { bubbles: true, cancelable: true, ...values }), values),
+    );
   return {
     parentElement,
-    again,
+    again: remount,
     leave,
     find,
-    texts: (selector) => [...parentElement.querySelectorAll(selector)].map((one) => one.textContent),
+    texts: (selector) => [...parentElement.querySelectorAll(selector)].map((item) => item.textContent),
     click: (element) => tell("MouseEvent", element, "click"),
     key: (element, key) => tell("KeyboardEvent", element, "keydown", { key }),
-    point: (element, made, clientX, clientY) =>
-      tell("MouseEvent", element, made, { clientX, clientY, buttons: 1, pointerId: 1 }),
+    point: (element, eventName, clientX, clientY) =>
+      tell("MouseEvent", element, eventName, { clientX, clientY, buttons: 1, pointerId: 1 }),
     input: (element, value) => {
       element.value = value;
       tell("Event", element, "input");
@@ -105,27 +107,27 @@ export function mounted(mount, data, { within, ...more } = {}) {
   };
 }
 
-// What a drawing that keeps itself (drawing/stage.js) is mounted in; `told` is what went to the page.
+// Mounts a drawing that keeps itself (drawing/stage.js); `told`: the settings sent to the page.
 export function drawn(component, data) {
-  const told = {};
+  const settingsSent = {};
   const box = document.createElement("div");
   box.dataset.drawing = "";
-  const there = mounted(component, data, {
+  const drawing = mounted(component, data, {
     within: box,
-    setStateValue: (_, settings) => Object.assign(told, settings),
+    setStateValue: (_, settings) => Object.assign(settingsSent, settings),
   });
   draw();
-  return { ...there, told, read: () => box.__drawing.read() };
+  return { ...drawing, told: settingsSent, read: () => box.__drawing.read() };
 }
 
-// A photograph is decoded, which takes a moment, and the drawing drawn with it.
+// Waits until a photograph is decoded and the drawing is drawn with it.
 export async function decoded() {
   for (let n = 0; n < 9; n++) await null;
   draw();
 }
 
-// What is drawn and told to the page a moment after a change.
+// Waits until changes are drawn and sent to the page.
 export function draw() {
   mock.timers.tick(5000);
-  for (let n = 0; n < 9 && frames.length; n++) for (const one of frames.splice(0)) one(performance.now());
+  for (let n = 0; n < 9 && frames.length; n++) for (const item of frames.splice(0)) item(performance.now());
 }

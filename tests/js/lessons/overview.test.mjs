@@ -21,25 +21,25 @@ beforeEach(() => localStorage.clear());
 
 test("the boxes stand in the model's order, the page's own is lit, and each leads to its page", () => {
   const gone = [];
-  const there = mounted(overview, DATA, { setTriggerValue: (name, value) => gone.push([name, value.page]) });
-  assert.deepEqual(there.texts("nav button"), ["patches", "MLP", "answer"]);
-  assert.deepEqual(there.texts("[aria-current]"), ["MLP"]);
-  there.click(there.find('[data-page="block"]'));
+  const drawing = mounted(overview, DATA, { setTriggerValue: (name, value) => gone.push([name, value.page]) });
+  assert.deepEqual(drawing.texts("nav button"), ["patches", "MLP", "answer"]);
+  assert.deepEqual(drawing.texts("[aria-current]"), ["MLP"]);
+  drawing.click(drawing.find('[data-page="block"]'));
   assert.deepEqual(gone, [["go", "block"]]);
 });
 
 test("what was guessed and done is counted as it happens, and can be forgotten", () => {
-  const there = mounted(overview, DATA);
-  const said = () => there.find("p span").textContent;
-  assert.deepEqual([said(), there.find("[data-forget]").hidden], ["", true]);
+  const drawing = mounted(overview, DATA);
+  const countsText = () => drawing.find("p span").textContent;
+  assert.deepEqual([countsText(), drawing.find("[data-forget]").hidden], ["", true]);
   keep(localStorage, "far", { words: "you said 60 %", guess: 60 });
   keep(localStorage, "seen", { words: "", guess: "" }); // shown without a guess
   dispatchEvent(new CustomEvent("guess-locked"));
-  assert.equal(said(), "1 of 43 questions guessed; kept in this browser only.");
+  assert.equal(countsText(), "1 of 43 questions guessed; kept in this browser only.");
   keep(localStorage, "even", true, DONE);
   dispatchEvent(new CustomEvent("guess-locked"));
-  assert.equal(said(), "1 of 43 questions guessed, 1 of 12 exercises done; kept in this browser only.");
-  there.click(there.find("[data-forget]"));
-  assert.equal(said(), "");
+  assert.equal(countsText(), "1 of 43 questions guessed, 1 of 12 exercises done; kept in this browser only.");
+  drawing.click(drawing.find("[data-forget]"));
+  assert.equal(countsText(), "");
   assert.doesNotMatch(mounted(overview, DATA).find("p").textContent, /guessed/);
 });

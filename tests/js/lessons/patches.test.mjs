@@ -6,7 +6,7 @@ import { draw, drawn, WIDE } from "./mounting.mjs";
 
 const { default: patches } = await import("../../../playground/microscope/lessons/patches.js");
 
-const [HEIGHT, ACROSS, PATCH, TOKEN] = [7, 9, 3, 2]; // 2 × 3 patches, and a row of pixels that fills none
+const [HEIGHT, ACROSS, PATCH, TOKEN] = [7, 9, 3, 2]; // 2 × 3 patches, and a remaining row of pixels
 const [MEAN, STD] = [
   [0.5, 0.25, 0],
   [0.5, 0.25, 1],
@@ -16,11 +16,11 @@ const FILTERS = Array.from({ length: TOKEN * 3 * PATCH ** 2 }, (_, i) => ((i % 7
 const IDENTITY = Float32Array.from({ length: PATCH ** 2 }, (_, i) => Number(i % (PATCH + 1) === 0));
 const TOKENS = Array.from({ length: 6 * TOKEN }, (_, i) => i / 4);
 
-const data = (more = {}) =>
+const data = (overrides = {}) =>
   toContainer(
     {
       ...{ id: "meadow", size: [HEIGHT, ACROSS], patch: PATCH, own: PATCH, width: TOKEN },
-      ...{ mean: MEAN, std: STD, at: "", number: 1, ...more },
+      ...{ mean: MEAN, std: STD, at: "", number: 1, ...overrides },
     },
     {
       pixels: [PIXELS, [HEIGHT, ACROSS, 3]],
@@ -44,50 +44,50 @@ function vectorOf(row, column) {
 }
 
 test("a patch is laid out as a vector, and the sum is that of its products with the filter", () => {
-  const there = drawn(patches, data({ at: "1,2" }));
-  const { at, number, vector, sum, bias, token, grid } = there.read();
+  const drawing = drawn(patches, data({ at: "1,2" }));
+  const { at, number, vector, sum, bias, token, grid } = drawing.read();
   assert.deepEqual([at, number, grid, bias, token], [5, 1, [2, 3], -0.25, TOKENS[11]]);
   const byHand = vectorOf(1, 2);
-  for (const [i, one] of byHand.entries()) assert.ok(Math.abs(vector[i] - one) < 1e-6, `number ${i}`);
+  for (const [i, item] of byHand.entries()) assert.ok(Math.abs(vector[i] - item) < 1e-6, `number ${i}`);
   const filter = FILTERS.slice(27);
-  const total = byHand.reduce((all, one, i) => all + one * filter[i], 0);
+  const total = byHand.reduce((total, item, i) => total + item * filter[i], 0);
   assert.ok(Math.abs(sum - total) < 1e-4, `${sum}, by hand ${total}`);
-  const says = there.find('[data-ref="sum"]').textContent;
-  assert.match(says, /24 more/);
-  assert.ok(says.includes(`= ${(sum + bias).toFixed(3).replace("-", "−")}, number 1`), says);
+  const sentence = drawing.find('[data-ref="sum"]').textContent;
+  assert.match(sentence, /24 more/);
+  assert.ok(sentence.includes(`= ${(sum + bias).toFixed(3).replace("-", "−")}, number 1`), sentence);
 });
 
 test("pixels that fill no patch are said, and where nothing is left over too", () => {
-  const says = (more) => drawn(patches, data(more)).find('[data-ref="fit"]').textContent;
+  const fitText = (overrides) => drawn(patches, data(overrides)).find('[data-ref="fit"]').textContent;
   assert.equal(
-    says({}),
+    fitText({}),
     "9 × 7 pixels in patches of 3 × 3: 3 × 2 = 6 tokens. " +
       "The hatched rest, 1 at the bottom, fills no patch: no token contains it.",
   );
-  assert.match(says({ id: "whole", size: [6, 9] }), /Nothing is left over\.$/);
+  assert.match(fitText({ id: "whole", size: [6, 9] }), /Nothing is left over\.$/);
 });
 
 test("the arrow keys choose a patch, the token under the pointer a number of it; both are told", () => {
-  const there = drawn(patches, data({ at: "0,0" }));
-  const picture = there.find('[data-ref="picture"]');
-  there.key(picture, "ArrowDown");
-  there.key(picture, "ArrowRight");
+  const drawing = drawn(patches, data({ at: "0,0" }));
+  const picture = drawing.find('[data-ref="picture"]');
+  drawing.key(picture, "ArrowDown");
+  drawing.key(picture, "ArrowRight");
   draw();
-  assert.deepEqual([there.read().at, there.told.at], [4, "1,1"]);
-  const flight = there.find('[data-ref="flight"]');
-  there.point(flight, "pointermove", 0.1 * WIDE, 5); // the patch is drawn there, and no number
-  assert.equal(there.read().number, 1);
+  assert.deepEqual([drawing.read().at, drawing.told.at], [4, "1,1"]);
+  const flight = drawing.find('[data-ref="flight"]');
+  drawing.point(flight, "pointermove", 0.1 * WIDE, 5); // the cursor is on the drawn patch, not on a number
+  assert.equal(drawing.read().number, 1);
   const low = Number.parseFloat(flight.style.height) - 12;
-  there.point(flight, "pointermove", 0.1 * WIDE, low);
+  drawing.point(flight, "pointermove", 0.1 * WIDE, low);
   draw();
-  assert.deepEqual([there.read().number, there.told.number], [0, "0"]);
+  assert.deepEqual([drawing.read().number, drawing.told.number], [0, "0"]);
 });
 
 test("the picture is taken apart, and put together again", () => {
-  const there = drawn(patches, data());
-  const button = there.find('[data-do="apart"]');
-  assert.deepEqual([there.read().apart, button.textContent], [1, "put it together"]);
-  there.click(button);
+  const drawing = drawn(patches, data());
+  const button = drawing.find('[data-do="apart"]');
+  assert.deepEqual([drawing.read().apart, button.textContent], [1, "put it together"]);
+  drawing.click(button);
   draw();
-  assert.deepEqual([there.read().apart, button.textContent], [0, "take it apart"]);
+  assert.deepEqual([drawing.read().apart, button.textContent], [0, "take it apart"]);
 });

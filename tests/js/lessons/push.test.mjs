@@ -9,11 +9,11 @@ const { default: push } = await import("../../../playground/microscope/lessons/p
 
 const [LAYERS, ROWS, COLUMNS] = [3, 2, 4];
 const PATCHES = ROWS * COLUMNS;
-// token lengths, lengths of the push, cosines, and what is kept: other numbers for each layer and patch
+// token lengths, lengths of the push, cosines, and cosines before and after: other numbers for each layer and patch
 const MOVES = [(n) => 10 + n, (n) => 1 + n / 4, (n) => n / 32, (n) => -n / 32].flatMap((number) =>
   Array.from({ length: LAYERS * PATCHES }, (_, n) => number(n)),
 );
-const data = (more) =>
+const data = (overrides) =>
   toContainer(
     {
       id: "meadow",
@@ -27,34 +27,34 @@ const data = (more) =>
       title: "Plane",
       names: ["before", "push", "after"],
       says: "{layer} ({row}, {column}): {length} {push} {cosine} **{kept}**",
-      ...more,
+      ...overrides,
     },
     { moves: [toHalves(MOVES), [4, LAYERS, PATCHES]], image: [new Uint8Array(2), [2]] },
   );
 
 test("it begins with the upper layer and the first patch, and says their numbers", () => {
-  const there = drawn(push, data({}));
+  const drawing = drawn(push, data({}));
   const at = PATCHES + 6;
-  assert.deepEqual([there.read().layer, there.read().at, there.read().length], [1, 6, 10 + at]);
-  assert.equal(there.find('[data-ref="sum"]').textContent, "1 (1, 2): 24.0 4.5 0.44 −0.44");
-  const [x, y] = there.read().added;
+  assert.deepEqual([drawing.read().layer, drawing.read().at, drawing.read().length], [1, 6, 10 + at]);
+  assert.equal(drawing.find('[data-ref="sum"]').textContent, "1 (1, 2): 24.0 4.5 0.44 −0.44");
+  const [x, y] = drawing.read().added;
   assert.ok(Math.abs(Math.hypot(x, y) - 4.5) < 1e-9);
-  assert.deepEqual(there.texts(".names span"), ["before", "push", "after"]);
+  assert.deepEqual(drawing.texts(".names span"), ["before", "push", "after"]);
 });
 
 test("a patch that is pointed at is shown and told, and a layer of the page is taken", () => {
-  const there = drawn(push, data({}));
-  there.point(there.find('[data-ref="picture"]'), "pointermove", WIDE - 1, 1);
+  const drawing = drawn(push, data({}));
+  drawing.point(drawing.find('[data-ref="picture"]'), "pointermove", WIDE - 1, 1);
   draw();
-  assert.deepEqual([there.read().at, there.told.patch], [3, "0,3"]);
-  there.again(data({ layer: 2, patch: "0,3" }));
+  assert.deepEqual([drawing.read().at, drawing.told.patch], [3, "0,3"]);
+  drawing.again(data({ layer: 2, patch: "0,3" }));
   draw();
-  assert.deepEqual([there.read().layer, there.read().at], [2, 3]);
-  there.key(there.find('[data-ref="picture"]'), "ArrowDown");
-  assert.equal(there.read().at, 7);
+  assert.deepEqual([drawing.read().layer, drawing.read().at], [2, 3]);
+  drawing.key(drawing.find('[data-ref="picture"]'), "ArrowDown");
+  assert.equal(drawing.read().at, 7);
 });
 
 test("a layer that the model has not is the upper one, and a patch beyond the grid its last", () => {
-  const there = drawn(push, data({ layer: 40, patch: "9,9" }));
-  assert.deepEqual([there.read().layer, there.read().at], [1, 7]);
+  const drawing = drawn(push, data({ layer: 40, patch: "9,9" }));
+  assert.deepEqual([drawing.read().layer, drawing.read().at], [1, 7]);
 });

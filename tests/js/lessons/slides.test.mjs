@@ -31,17 +31,17 @@ document.body.innerHTML = `<div id="place"></div><nav><button id="back"></button
   <button id="on"></button><button id="notes"></button></nav><script type="application/json" id="slides"></script>`;
 const deck = { slides: SLIDES, story: "<p>living</p>", files: {}, scripts: {} };
 document.getElementById("slides").textContent = JSON.stringify(deck);
-const told = [];
+const reports = [];
 const proto = Object.getPrototypeOf(document.createElement("iframe"));
 Object.defineProperty(proto, "contentWindow", {
   configurable: true,
-  get: () => ({ postMessage: (message) => told.push(message) }),
+  get: () => ({ postMessage: (message) => reports.push(message) }),
 });
 await import("../../../playground/microscope/lessons/slides.js");
 
 const [first, second] = document.querySelectorAll(".slide");
 const frame = document.querySelector("iframe");
-const press = async (key) => {
+const pressButton = async (key) => {
   document.body.dispatchEvent(Object.assign(new KeyboardEvent("keydown", { bubbles: true }), { key }));
   await turned();
 };
@@ -55,9 +55,9 @@ test("the first slide has its scene of the story, and its notes are kept for who
   assert.deepEqual(shown(), [false, true, "1 of 2"]);
   assert.equal(first.querySelector("h2").innerHTML, "A <em>row</em>");
   assert.equal(frame.getAttribute("srcdoc"), "<p>living</p>");
-  assert.deepEqual(told.at(-1), { scene: 1 });
+  assert.deepEqual(reports.at(-1), { scene: 1 });
   assert.equal(first.querySelector(".notes").hidden, true);
-  await press("n");
+  await pressButton("n");
   assert.deepEqual(
     [first.querySelector(".notes").hidden, first.querySelector(".notes").textContent],
     [false, SLIDES[0].notes],
@@ -68,17 +68,17 @@ test("the first slide has its scene of the story, and its notes are kept for who
 
 test("a lesson's step is played when its slide is reached, and keys and buttons stay within the slides", async () => {
   assert.equal(second.querySelector(".scene").textContent, "");
-  await press("ArrowRight");
+  await pressButton("ArrowRight");
   assert.deepEqual(shown(), [true, false, "2 of 2"]);
   assert.ok(frame.classList.contains("away"));
   assert.match(second.querySelector(".scene").textContent, /What grows\?/);
   const pressed = [...second.querySelectorAll("button")].map((button) => button.getAttribute("aria-pressed"));
-  assert.deepEqual(pressed, ["false", "true"]); // as the plan has it, not as the lesson begins
-  await press("PageDown");
+  assert.deepEqual(pressed, ["false", "true"]); // from the plan, not the lesson's defaults
+  await pressButton("PageDown");
   assert.deepEqual(shown(), [true, false, "2 of 2"]);
   document.getElementById("back").click();
   await turned();
   assert.deepEqual(shown(), [false, true, "1 of 2"]);
-  await press("ArrowLeft");
+  await pressButton("ArrowLeft");
   assert.deepEqual(shown(), [false, true, "1 of 2"]);
 });

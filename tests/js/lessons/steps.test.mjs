@@ -10,9 +10,9 @@ mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
 const { default: steps } = await import("../../../playground/microscope/lessons/steps.js");
 const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
-const { whyNot } = await import("../../../playground/microscope/lessons/walknumbers.js");
+const { sizesProblem } = await import("../../../playground/microscope/lessons/walknumbers.js");
 
-const line = (number, text, more = {}) => ({ number, text, mark: "", ...more });
+const line = (number, text, overrides = {}) => ({ number, text, mark: "", ...overrides });
 const step = (name, axes, shape, section) => ({
   name,
   says: `What ${name} is.`,
@@ -46,56 +46,59 @@ const DATA = container(
 );
 
 function walking() {
-  const told = [];
+  const reports = [];
   const within = document.createElement("div");
   within.dataset.walk = "";
-  const there = mounted(steps, DATA, { within, setStateValue: (_name, value) => told.push(value.walk ?? value) });
-  return { ...there, told, now: () => within.__walk.read() };
+  const drawing = mounted(steps, DATA, { within, setStateValue: (_name, value) => reports.push(value.walk ?? value) });
+  return { ...drawing, told: reports, now: () => within.__walk.read() };
 }
 
 test("buttons, arrow keys and the list go to a step; the page hears of the last one, a moment later", () => {
-  const there = walking();
-  assert.deepEqual([there.now().step, there.now().name, there.find('[data-go="-1"]').disabled], [1, "Scores", true]);
-  there.click(there.find('[data-go="1"]'));
-  there.key(there.find("ol"), "ArrowRight");
-  assert.deepEqual([there.now().step, there.find('[data-go="1"]').disabled], [3, true]);
-  there.click(there.find('[data-step="1"]'));
-  assert.deepEqual([there.now().step, there.told], [2, []]);
+  const drawing = walking();
+  assert.deepEqual(
+    [drawing.now().step, drawing.now().name, drawing.find('[data-go="-1"]').disabled],
+    [1, "Scores", true],
+  );
+  drawing.click(drawing.find('[data-go="1"]'));
+  drawing.key(drawing.find("ol"), "ArrowRight");
+  assert.deepEqual([drawing.now().step, drawing.find('[data-go="1"]').disabled], [3, true]);
+  drawing.click(drawing.find('[data-step="1"]'));
+  assert.deepEqual([drawing.now().step, drawing.told], [2, []]);
   mock.timers.tick(300);
-  assert.deepEqual(there.told, [2]);
-  assert.match(there.find("h3").textContent, /2 Softmax/);
+  assert.deepEqual(drawing.told, [2]);
+  assert.match(drawing.find("h3").textContent, /2 Softmax/);
 });
 
 test("who leaves at once has chosen the step all the same", () => {
-  const there = walking();
-  there.click(there.find('[data-step="2"]'));
-  there.parentElement.__drawing.tellNow();
+  const drawing = walking();
+  drawing.click(drawing.find('[data-step="2"]'));
+  drawing.parentElement.__drawing.tellNow();
   mock.timers.tick(300);
-  assert.deepEqual(there.told, [3]);
+  assert.deepEqual(drawing.told, [3]);
 });
 
 test("it plays through the steps without telling the page, and stands still at the end", () => {
-  const there = walking();
-  there.click(there.find("[data-play]"));
-  assert.deepEqual([there.now().step, there.find("[data-play]").textContent], [2, "❚❚ Pause"]);
+  const drawing = walking();
+  drawing.click(drawing.find("[data-play]"));
+  assert.deepEqual([drawing.now().step, drawing.find("[data-play]").textContent], [2, "❚❚ Pause"]);
   mock.timers.tick(2600);
-  assert.deepEqual([there.now().step, there.told], [3, []]);
+  assert.deepEqual([drawing.now().step, drawing.told], [3, []]);
   mock.timers.tick(2600);
-  assert.equal(there.find("[data-play]").textContent, "▶ Play");
+  assert.equal(drawing.find("[data-play]").textContent, "▶ Play");
   mock.timers.tick(300);
-  assert.deepEqual(there.told, [3]);
+  assert.deepEqual(drawing.told, [3]);
 });
 
 test("a cell that is pointed at says who asks whom, and what it gets", () => {
-  const there = walking();
-  const panel = there.find(".panel");
-  there.point(panel, "pointermove", 300, 300);
-  assert.equal(there.find(".readout").textContent, "cat asks cat: 0.00");
-  there.point(panel, "pointermove", 100, 300);
-  assert.equal(there.find(".readout").textContent, "cat asks the: 1.00");
-  there.click(there.find('[data-step="2"]'));
-  there.point(there.find(".panel"), "pointermove", 300, 100);
-  assert.equal(there.find(".readout").textContent, "the, column 1: 0.50");
+  const drawing = walking();
+  const panel = drawing.find(".panel");
+  drawing.point(panel, "pointermove", 300, 300);
+  assert.equal(drawing.find(".readout").textContent, "cat asks cat: 0.00");
+  drawing.point(panel, "pointermove", 100, 300);
+  assert.equal(drawing.find(".readout").textContent, "cat asks the: 1.00");
+  drawing.click(drawing.find('[data-step="2"]'));
+  drawing.point(drawing.find(".panel"), "pointermove", 300, 100);
+  assert.equal(drawing.find(".readout").textContent, "the, column 1: 0.50");
   draw();
 });
 
@@ -114,36 +117,36 @@ const NUMBERS = {
   view_id: "one",
   walk: 1,
 };
-const numbers = (more) => container({ ...NUMBERS, ...SIZES, ...more }, {});
+const numbers = (overrides) => container({ ...NUMBERS, ...SIZES, ...overrides }, {});
 
-function sizing(more) {
-  const told = [];
+function sizing(overrides) {
+  const reports = [];
   const within = document.createElement("div");
   within.dataset.walk = "";
-  const there = mounted(steps, numbers(more), { within, setStateValue: (_name, value) => told.push(value) });
-  const sizes = () => [...there.parentElement.querySelectorAll("input")].map((input) => Number(input.value));
+  const drawing = mounted(steps, numbers(overrides), { within, setStateValue: (_name, value) => reports.push(value) });
+  const sizes = () => [...drawing.parentElement.querySelectorAll("input")].map((input) => Number(input.value));
   const write = (name, text) => {
-    const input = there.find(`[name="${name}"]`);
+    const input = drawing.find(`[name="${name}"]`);
     input.value = text;
     input.dispatchEvent(new Event("change"));
   };
-  return { ...there, told, sizes, write, now: () => within.__walk.read() };
+  return { ...drawing, told: reports, sizes, write, now: () => within.__walk.read() };
 }
 
 test("an example has its own sizes; who changes one has their own numbers, all five", () => {
-  const there = sizing({ example: "sentence" });
+  const drawing = sizing({ example: "sentence" });
   assert.deepEqual(
-    [there.sizes(), there.now().shape],
+    [drawing.sizes(), drawing.now().shape],
     [
       [3, 5, 6, 8, 4],
       [3, 5, 6],
     ],
   );
-  there.write("batch", "200");
-  assert.deepEqual(there.told, [{ example: "own", batch: 64, tokens: 5, dim: 6, chan: 8, heads: 4 }]);
-  there.again(numbers({ ...there.told[0] }));
+  drawing.write("batch", "200");
+  assert.deepEqual(drawing.told, [{ example: "own", batch: 64, tokens: 5, dim: 6, chan: 8, heads: 4 }]);
+  drawing.again(numbers({ ...drawing.told[0] }));
   assert.deepEqual(
-    [there.sizes(), there.now().shape],
+    [drawing.sizes(), drawing.now().shape],
     [
       [64, 5, 6, 8, 4],
       [64, 5, 6],
@@ -160,35 +163,38 @@ test("what a step says has its numbers in it", () => {
 });
 
 test("columns that can't be shared out are explained with the nearest that can; then the walk is back", () => {
-  const there = sizing({ example: "own", chan: "7" });
-  assert.match(there.find(".refused").textContent, /^7 columns can't be shared out evenly among 2 heads: 1 left over/);
-  assert.ok(there.find(".walk, [data-walk]").classList.contains("impossible"));
-  there.again(numbers({ example: "own" }));
-  assert.equal(there.find(".refused").textContent, "");
-  assert.equal(there.now().name, "x");
+  const drawing = sizing({ example: "own", chan: "7" });
+  assert.match(
+    drawing.find(".refused").textContent,
+    /^7 columns can't be shared out evenly among 2 heads: 1 left over/,
+  );
+  assert.ok(drawing.find(".walk, [data-walk]").classList.contains("impossible"));
+  drawing.again(numbers({ example: "own" }));
+  assert.equal(drawing.find(".refused").textContent, "");
+  assert.equal(drawing.now().name, "x");
 });
 
 test("the numbers that are offered are possible and none is nearer", () => {
   for (const chan of [5, 12, 64, 97])
     for (let heads = 2; heads < 25; heads++) {
-      const why = whyNot({ tokens: 4, dim: chan, chan, heads });
+      const why = sizesProblem({ tokens: 4, dim: chan, chan, heads });
       assert.equal(why === "", chan % heads === 0);
       if (!why) continue;
-      const [, widths, more] = why.match(/a width of ([\d or]+), or ([\d or]+) heads?\./);
+      const [, widths, overrides] = why.match(/a width of ([\d or]+), or ([\d or]+) heads?\./);
       for (const width of widths.split(" or ")) assert.ok(width % heads === 0 && Math.abs(width - chan) < heads);
-      for (const n of more.split(" or ")) assert.equal(chan % n, 0);
+      for (const n of overrides.split(" or ")) assert.equal(chan % n, 0);
     }
 });
 
 test("a walk that would take long is refused in a sentence", () => {
-  assert.match(whyNot({ tokens: 1024, dim: 1536, chan: 1536, heads: 12 }), /at most 2 billion .* fewer tokens/);
-  assert.equal(whyNot({ tokens: 197, dim: 768, chan: 768, heads: 12 }), "");
+  assert.match(sizesProblem({ tokens: 1024, dim: 1536, chan: 1536, heads: 12 }), /at most 2 billion .* fewer tokens/);
+  assert.equal(sizesProblem({ tokens: 197, dim: 768, chan: 768, heads: 12 }), "");
 });
 
 test("a formula stands beside the line that it belongs to, and a docstring is a comment", () => {
   const lines = [line(1, '"""What it is."""'), line(2, "x = x + self.ls1(mixture)", { formula: "MSA(LN(x))" })];
-  const there = mounted(sourceRead, { parts: [{ file: "vit.py", lines }] });
-  assert.deepEqual(there.texts(".noted s"), ["2"]);
-  assert.match(there.find(".noted em").textContent, /^MSA\(LN\(/);
-  assert.match(there.find(".comment").textContent, /What it is/);
+  const drawing = mounted(sourceRead, { parts: [{ file: "vit.py", lines }] });
+  assert.deepEqual(drawing.texts(".noted s"), ["2"]);
+  assert.match(drawing.find(".noted em").textContent, /^MSA\(LN\(/);
+  assert.match(drawing.find(".comment").textContent, /What it is/);
 });

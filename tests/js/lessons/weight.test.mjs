@@ -28,14 +28,14 @@ test("a power, or a sum of powers, that 32-bit numbers can't hold breaks the pla
 });
 
 test("a moved score changes bars, table and sentence, and the page hears of it", () => {
-  const there = drawn(scores, DATA);
-  assert.deepEqual(there.texts(".bars b").slice(0, 3), ["8", "0", "−8"]);
-  assert.equal(there.find('[data-ref="says"]').textContent, "whole");
-  there.input(there.find('[data-ref="A"]'), "1000");
+  const drawing = drawn(scores, DATA);
+  assert.deepEqual(drawing.texts(".bars b").slice(0, 3), ["8", "0", "−8"]);
+  assert.equal(drawing.find('[data-ref="says"]').textContent, "whole");
+  drawing.input(drawing.find('[data-ref="A"]'), "1000");
   draw();
-  assert.equal(there.told.scores, "1000_0_-8");
-  assert.deepEqual(there.texts("tr:nth-child(2) td"), ["A", "1000", "∞", "nan", "1", "1"]);
-  assert.equal(there.find('[data-ref="says"]').textContent, "sums to nan");
+  assert.equal(drawing.told.scores, "1000_0_-8");
+  assert.deepEqual(drawing.texts("tr:nth-child(2) td"), ["A", "1000", "∞", "nan", "1", "1"]);
+  assert.equal(drawing.find('[data-ref="says"]').textContent, "sums to nan");
   assert.deepEqual(reportsHere().scores.scores, [1000, 0, -8]);
 });
 
@@ -61,6 +61,6 @@ test("on the mixing desk what is heard is fader times loudness, the largest weig
     desk.map(({ weight }) => weight),
     [11, 10, 9, 8, 7, 6, 5, 4],
   );
-  for (const { weight, loud: loudness, heard } of desk) assert.equal(heard, weight * loudness);
+  for (const { weight, loud: loudness, heard: contribution } of desk) assert.equal(contribution, weight * loudness);
   assert.deepEqual([desk[0].name, place.querySelectorAll("figure").length], ["1,0", 3]);
 });

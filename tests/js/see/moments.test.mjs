@@ -14,7 +14,7 @@ const scene = (rows) => ({
 
 test("moments: the opening one first, at most five, each of another place", () => {
   const opening = { layer: 3, head: 1, patch: 10 };
-  const found = momentsOf(
+  const result = momentsOf(
     scene([
       [3, 1, 10],
       [2, 0, 30],
@@ -23,14 +23,14 @@ test("moments: the opening one first, at most five, each of another place", () =
     ]),
     opening,
   );
-  assert.ok(found.length >= 1 && found.length <= 5, JSON.stringify(found));
-  const far = found.filter(({ kind }) => kind === "far" || kind === "same");
-  for (const [i, one] of far.entries())
-    for (const other of far.slice(i + 1))
-      assert.ok(one.patch !== other.patch || one.best !== other.best, JSON.stringify(found));
-  for (const { layer, head, patch, best } of found) {
-    assert.ok(pack.stored.has(layer) && head < pack.heads && patch < pack.patches && best < pack.patches);
-    assert.ok(best >= 0);
+  assert.ok(result.length >= 1 && result.length <= 5, JSON.stringify(result));
+  const farMoments = result.filter(({ kind }) => kind === "far" || kind === "same");
+  for (const [i, item] of farMoments.entries())
+    for (const other of farMoments.slice(i + 1))
+      assert.ok(item.patch !== other.patch || item.best !== other.best, JSON.stringify(result));
+  for (const { layer, head, patch, best: brightest } of result) {
+    assert.ok(pack.stored.has(layer) && head < pack.heads && patch < pack.patches && brightest < pack.patches);
+    assert.ok(brightest >= 0);
   }
 });
 
@@ -41,10 +41,10 @@ test("a moment is called by the parts of the sample, else by its kind", () => {
   ];
   const word = (key, filled) => (filled ? `${filled.from} → ${filled.to}` : key);
   const names = { eye: { short: "eye" } };
-  const one = { kind: "far", patch: 0, best: 47 };
-  assert.equal(momentName(one, pack, parts, names, word), "eye → eye");
-  assert.equal(momentName(one, pack, [], names, word), "momentFar");
-  assert.equal(momentName({ ...one, kind: "sink" }, pack, parts, names, word), "momentSink");
+  const item = { kind: "far", patch: 0, best: 47 };
+  assert.equal(momentName(item, pack, parts, names, word), "eye → eye");
+  assert.equal(momentName(item, pack, [], names, word), "momentFar");
+  assert.equal(momentName({ ...item, kind: "sink" }, pack, parts, names, word), "momentSink");
 });
 
 test("the staircase falls into place when the switch is flipped, and stands at once where another patch asks", () => {

@@ -14,7 +14,7 @@ const row = (change) => ({
   ...GRID,
   ...change,
 });
-const said = (change, parts = [], language = "en") => {
+const textOf = (change, parts = [], language = "en") => {
   const { before, place, after } = sayRow(language, row(change), parts);
   return `${before}[${place}]${after}`.replaceAll("\u00a0", " ");
 };
@@ -29,17 +29,20 @@ test("near is one patch away, far more than 15 % of the longer side", () => {
 });
 
 test("a row is said in one sentence, by where its brightest patch lies", () => {
-  assert.equal(said({}), "This patch looks mostly [here], far away (13 %).");
-  assert.equal(said({ best: 1 }), "This patch looks mostly [here], right beside itself (13 %).");
-  assert.equal(said({ best: 2 }), "This patch looks mostly [here], not far from itself (13 %).");
-  assert.equal(said({ best: 0 }), "This patch looks mostly at itself (13 %).[]");
-  assert.equal(said({ off: true, share: 0.85 }), "Without ÷ √d_k this patch looks [here], far away (85 %).");
-  assert.equal(said({ even: true, most: 0.003 }), "This patch looks everywhere alike: at no place more than 0.30 %.[]");
+  assert.equal(textOf({}), "This patch looks mostly [here], far away (13 %).");
+  assert.equal(textOf({ best: 1 }), "This patch looks mostly [here], right beside itself (13 %).");
+  assert.equal(textOf({ best: 2 }), "This patch looks mostly [here], not far from itself (13 %).");
+  assert.equal(textOf({ best: 0 }), "This patch looks mostly at itself (13 %).[]");
+  assert.equal(textOf({ off: true, share: 0.85 }), "Without ÷ √d_k this patch looks [here], far away (85 %).");
   assert.equal(
-    said({ token: "CLS", most: 0.4, share: 0.03 }),
+    textOf({ even: true, most: 0.003 }),
+    "This patch looks everywhere alike: at no place more than 0.30 %.[]",
+  );
+  assert.equal(
+    textOf({ token: "CLS", most: 0.4, share: 0.03 }),
     "This patch gives most to CLS, which has no place (40 %). In the picture it looks [here] (3.0 %).",
   );
-  assert.equal(said({}, [], "de"), "Dieses Feld schaut vor allem [hierhin], weit weg (13 %).");
+  assert.equal(textOf({}, [], "de"), "Dieses Feld schaut vor allem [hierhin], weit weg (13 %).");
 });
 
 test("a place has a name only where the sample gives it one, and not the one from which somebody asks", () => {
@@ -48,11 +51,11 @@ test("a place has a name only where the sample gives it one, and not the one fro
     { kind: "eye", box: [0.9, 0.9, 1, 1] },
     { kind: "nose", box: [0.45, 0.45, 0.55, 0.55] },
   ];
-  assert.equal(said({}, parts), "This patch looks mostly at [the other eye] (13 %).");
-  assert.equal(said({ best: 210 }, parts), "This patch looks mostly at [the nose] (13 %).");
-  assert.equal(said({ mark: 190, best: 399 }, parts), "This patch looks mostly at [the eye] (13 %).");
-  assert.equal(said({ best: 1 }, parts), "This patch looks mostly [here], right beside itself (13 %).");
-  assert.equal(said({}, parts, "de"), "Dieses Feld schaut vor allem auf [das andere Auge] (13 %).");
+  assert.equal(textOf({}, parts), "This patch looks mostly at [the other eye] (13 %).");
+  assert.equal(textOf({ best: 210 }, parts), "This patch looks mostly at [the nose] (13 %).");
+  assert.equal(textOf({ mark: 190, best: 399 }, parts), "This patch looks mostly at [the eye] (13 %).");
+  assert.equal(textOf({ best: 1 }, parts), "This patch looks mostly [here], right beside itself (13 %).");
+  assert.equal(textOf({}, parts, "de"), "Dieses Feld schaut vor allem auf [das andere Auge] (13 %).");
   assert.equal(partAt(parts, 200, 20, 20), null);
 });
 
@@ -71,12 +74,12 @@ test("a patch that looks mostly at itself says where it looks beyond its neighbo
   const beyond = beyondNear(weights, 0, pack, 0);
   assert.equal(beyond.patch, 399);
   assert.equal(
-    said({ best: 0, share: 0.09, beyond }),
+    textOf({ best: 0, share: 0.09, beyond }),
     "This patch looks mostly at itself (9.0 %); beyond its neighbours, mostly [here] (6.0 %).",
   );
   const parts = [{ kind: "eye", box: [0.9, 0.9, 1, 1] }];
   assert.equal(
-    said({ best: 0, share: 0.09, beyond }, parts, "de"),
+    textOf({ best: 0, share: 0.09, beyond }, parts, "de"),
     "Dieses Feld schaut vor allem auf sich selbst (9.0 %), jenseits seiner Nachbarn auf [das Auge] (6.0 %).",
   );
   weights[400] = 0.005;

@@ -62,15 +62,15 @@ test("a lesson's words hold no view of the microscope", () => {
 
 test("a step can be gone back; what is no step takes the place of the address that was there", () => {
   writeAddress();
-  const before = history.length;
+  const lengthBefore = history.length;
   setView({ layer: 4 });
   writeAddress();
-  assert.equal(history.length, before);
+  assert.equal(history.length, lengthBefore);
   choice.set({ sample: "meadow" });
   writeAddress({ step: true });
-  assert.equal(history.length, before + 1);
+  assert.equal(history.length, lengthBefore + 1);
   writeAddress({ step: true });
-  assert.equal(history.length, before + 1, "nothing new was to be said");
+  assert.equal(history.length, lengthBefore + 1, "nothing new was to be said");
 });
 
 test("what is read is what was written", () => {
@@ -108,8 +108,8 @@ test("a link shows what is seen, wherever the address stands, and nothing of a p
   goTo("/microscope?layer=1#scenes=abc");
   setView({ layer: 1, head: 5, locked: true });
   const url = new URL(linkTo({ layer: 8, head: 0, query: "7,5" }));
-  const said = Object.fromEntries(url.searchParams);
-  assert.deepEqual(said, { sample: "tabby", model: "dino", layer: "8", query: "7,5" }, "not the view of before");
+  const wordsOfLink = Object.fromEntries(url.searchParams);
+  assert.deepEqual(wordsOfLink, { sample: "tabby", model: "dino", layer: "8", query: "7,5" }, "not the view of before");
   assert.equal(url.hash, "");
   assert.equal(location.hash, "#scenes=abc", "the address itself stays");
 });

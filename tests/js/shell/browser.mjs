@@ -1,4 +1,4 @@
-// What the modules of shell/ find in a browser: an address, a history, storage, a database, and a server that the test
+// The browser's parts for modules of shell/: an address, a history, storage, a database, and a server that the test
 // plays.
 
 import { page } from "./page.mjs";
@@ -10,7 +10,7 @@ for (const name of ["location", "history", "localStorage", "sessionStorage", "in
 
 export const goTo = (address) => page.history.replaceState(null, "", new URL(address, "https://playground.test/").href);
 
-// Storage that is forbidden, while `act` goes on.
+// Forbids storage while `act` runs.
 export async function withoutStorage(act) {
   const forbidden = () => {
     throw new DOMException("forbidden", "SecurityError");
@@ -41,12 +41,13 @@ export function aServer(answers) {
 }
 
 export const json = (body, status = 200, headers = {}) => new Response(JSON.stringify(body), { status, headers });
-export const waits = (before, ticket) => json({ before, again: 400 }, 202, { "X-Playground-Ticket": ticket });
+export const waits = (peopleBefore, ticket) =>
+  json({ before: peopleBefore, again: 400 }, 202, { "X-Playground-Ticket": ticket });
 export const paths = (server) => server.questions.map(({ method, path }) => `${method} ${path}`);
 
 // ------------------------------------------------------------------------------------------------------ a database
 
-// As much of IndexedDB as album.js asks for: one database of one store. `full`: it keeps nothing more.
+// The parts of IndexedDB that own.js needs: one database of one store. `full`: it stores nothing more.
 export function aDatabase() {
   let stored = null;
   const database = { kept: () => [...(stored?.values() ?? [])], full: false };

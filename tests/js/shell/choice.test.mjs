@@ -3,8 +3,8 @@ import { test } from "node:test";
 
 import {
   catalogue,
-  changed,
   choice,
+  choiceAfter,
   leftOpen,
   openedBy,
   usual,
@@ -15,81 +15,95 @@ import { CATALOGUE, MINE, OTHER } from "./browser.mjs";
 Object.assign(catalogue, CATALOGUE);
 const TABBY = openedBy({ sample: "tabby" });
 const MEADOW = openedBy({ sample: "meadow" });
-const of = ({ sample, mine, model, detail }) => [sample ?? mine, model, detail];
+const source = ({ sample, mine, model, detail }) => [sample ?? mine, model, detail];
 
 test("a picture opens in the model and the grid that suit it", () => {
   assert.deepEqual(usual({ sample: "meadow" }), { model: "bundled", detail: 2 });
   assert.deepEqual(usual({ mine: MINE }), { model: "dino", detail: 1 });
   assert.deepEqual(usual({ sample: "no such" }), { model: "dino", detail: 1 });
-  assert.deepEqual(of(changed(TABBY, { sample: "meadow" })), ["meadow", "bundled", 2]);
-  assert.deepEqual(of(changed(MEADOW, { sample: "tabby" })), ["tabby", "dino", 1]);
-  assert.deepEqual(of(changed(MEADOW, { mine: MINE })), [MINE, "dino", 1]);
+  assert.deepEqual(source(choiceAfter(TABBY, { sample: "meadow" })), ["meadow", "bundled", 2]);
+  assert.deepEqual(source(choiceAfter(MEADOW, { sample: "tabby" })), ["tabby", "dino", 1]);
+  assert.deepEqual(source(choiceAfter(MEADOW, { mine: MINE })), [MINE, "dino", 1]);
 });
 
 test("a picture is a sample or one's own, never both", () => {
-  const own = changed(TABBY, { mine: MINE });
+  const own = choiceAfter(TABBY, { mine: MINE });
   assert.deepEqual([own.sample, own.mine], [null, MINE]);
-  const back = changed(own, { sample: "tabby" });
+  const back = choiceAfter(own, { sample: "tabby" });
   assert.deepEqual([back.sample, back.mine], ["tabby", null]);
 });
 
 test("the model that a person chose stays with every picture, in its own grid", () => {
-  const chosen = changed(TABBY, { model: "large", chose: true });
-  assert.deepEqual(of(chosen), ["tabby", "large", 1]);
-  assert.deepEqual(of(changed(chosen, { sample: "meadow" })), ["meadow", "large", 1]);
-  assert.deepEqual(of(changed(changed(chosen, { sample: "meadow" }), { mine: MINE })), [MINE, "large", 1]);
-  const drawings = changed(TABBY, { model: "bundled", chose: true });
-  assert.deepEqual(of(changed(drawings, { sample: "meadow" })), ["meadow", "bundled", 2], "as it opens in that model");
+  const chosen = choiceAfter(TABBY, { model: "large", chose: true });
+  assert.deepEqual(source(chosen), ["tabby", "large", 1]);
+  assert.deepEqual(source(choiceAfter(chosen, { sample: "meadow" })), ["meadow", "large", 1]);
+  assert.deepEqual(source(choiceAfter(choiceAfter(chosen, { sample: "meadow" }), { mine: MINE })), [MINE, "large", 1]);
+  const drawings = choiceAfter(TABBY, { model: "bundled", chose: true });
+  assert.deepEqual(
+    source(choiceAfter(drawings, { sample: "meadow" })),
+    ["meadow", "bundled", 2],
+    "as it opens in that model",
+  );
 });
 
 test("another model shows the picture in the grid that it opens with there", () => {
-  assert.deepEqual(of(changed(MEADOW, { model: "dino", chose: true })), ["meadow", "dino", 1]);
-  const back = changed(changed(MEADOW, { model: "dino", chose: true }), { model: "bundled", chose: false });
-  assert.deepEqual(of(back), ["meadow", "bundled", 2]);
-  assert.deepEqual(of(changed(TABBY, { model: "large", detail: 3 })), ["tabby", "large", 3], "unless one is named");
+  assert.deepEqual(source(choiceAfter(MEADOW, { model: "dino", chose: true })), ["meadow", "dino", 1]);
+  const back = choiceAfter(choiceAfter(MEADOW, { model: "dino", chose: true }), { model: "bundled", chose: false });
+  assert.deepEqual(source(back), ["meadow", "bundled", 2]);
+  assert.deepEqual(
+    source(choiceAfter(TABBY, { model: "large", detail: 3 })),
+    ["tabby", "large", 3],
+    "unless one is named",
+  );
 });
 
 test("a grid that a person refined stays with the next picture in the same model", () => {
-  const fine = changed(TABBY, { detail: 3 });
-  assert.deepEqual(of(fine), ["tabby", "dino", 3]);
-  assert.deepEqual(of(changed(fine, { mine: MINE })), [MINE, "dino", 3]);
-  assert.deepEqual(of(changed(fine, { sample: "meadow" })), ["meadow", "bundled", 2], "another model: its own");
-  assert.deepEqual(of(changed(changed(MEADOW, { detail: 1 }), { sample: "flock" })), ["flock", "bundled", 1]);
-  assert.deepEqual(of(changed(MEADOW, { sample: "flock" })), ["flock", "bundled", 2]);
-  assert.deepEqual(of(changed(fine, { mine: MINE, detail: 2 })), [MINE, "dino", 2], "unless one is named");
+  const fine = choiceAfter(TABBY, { detail: 3 });
+  assert.deepEqual(source(fine), ["tabby", "dino", 3]);
+  assert.deepEqual(source(choiceAfter(fine, { mine: MINE })), [MINE, "dino", 3]);
+  assert.deepEqual(source(choiceAfter(fine, { sample: "meadow" })), ["meadow", "bundled", 2], "another model: its own");
+  assert.deepEqual(source(choiceAfter(choiceAfter(MEADOW, { detail: 1 }), { sample: "flock" })), [
+    "flock",
+    "bundled",
+    1,
+  ]);
+  assert.deepEqual(source(choiceAfter(MEADOW, { sample: "flock" })), ["flock", "bundled", 2]);
+  assert.deepEqual(source(choiceAfter(fine, { mine: MINE, detail: 2 })), [MINE, "dino", 2], "unless one is named");
 });
 
 // ----------------------------------------------------------------------------------------------- what stands beside
 
-const beside = (before, change) => changed(before, change).beside;
+const beside = (choiceBefore, change) => choiceAfter(choiceBefore, change).beside;
 
 test("two pictures: what stands beside stays when the model or the grid change", () => {
-  const two = changed(TABBY, { beside: { sample: "meadow" } });
-  assert.deepEqual(two.beside, { sample: "meadow" });
+  const second = choiceAfter(TABBY, { beside: { sample: "meadow" } });
+  assert.deepEqual(second.beside, { sample: "meadow" });
   for (const change of [{ model: "large" }, { detail: 2 }, { mine: MINE }])
-    assert.deepEqual(beside(two, change), { sample: "meadow" }, JSON.stringify(change));
-  assert.equal(beside(two, { beside: null }), null);
+    assert.deepEqual(beside(second, change), { sample: "meadow" }, JSON.stringify(change));
+  assert.equal(beside(second, { beside: null }), null);
 });
 
 test("two pictures: who chooses what stands beside sees the two change places", () => {
-  assert.deepEqual(beside(changed(TABBY, { beside: { sample: "meadow" } }), { sample: "meadow" }), { sample: "tabby" });
-  assert.deepEqual(beside(changed(TABBY, { beside: { mine: MINE } }), { mine: MINE }), { sample: "tabby" });
-  const own = changed(TABBY, { mine: MINE });
-  assert.deepEqual(beside(changed(own, { beside: { sample: "tabby" } }), { sample: "tabby" }), { mine: MINE });
-  assert.deepEqual(beside(changed(own, { beside: { mine: OTHER } }), { mine: OTHER }), { mine: MINE });
-  assert.deepEqual(beside(changed(own, { beside: { mine: OTHER } }), { sample: "tabby" }), { mine: OTHER });
+  assert.deepEqual(beside(choiceAfter(TABBY, { beside: { sample: "meadow" } }), { sample: "meadow" }), {
+    sample: "tabby",
+  });
+  assert.deepEqual(beside(choiceAfter(TABBY, { beside: { mine: MINE } }), { mine: MINE }), { sample: "tabby" });
+  const own = choiceAfter(TABBY, { mine: MINE });
+  assert.deepEqual(beside(choiceAfter(own, { beside: { sample: "tabby" } }), { sample: "tabby" }), { mine: MINE });
+  assert.deepEqual(beside(choiceAfter(own, { beside: { mine: OTHER } }), { mine: OTHER }), { mine: MINE });
+  assert.deepEqual(beside(choiceAfter(own, { beside: { mine: OTHER } }), { sample: "tabby" }), { mine: OTHER });
 });
 
 test("nothing is compared with itself", () => {
-  const two = changed(TABBY, { beside: { sample: "tabby" } });
-  assert.equal(beside(two, { model: "large" }), null);
+  const second = choiceAfter(TABBY, { beside: { sample: "tabby" } });
+  assert.equal(beside(second, { model: "large" }), null);
 });
 
 test("two models: both are compared on each new picture, and change places when the other is chosen", () => {
-  const two = changed(TABBY, { beside: { model: "large" } });
-  assert.deepEqual(beside(two, { mine: MINE }), { model: "large" });
-  assert.deepEqual(beside(two, { model: "huge", chose: true }), { model: "large" });
-  const other = changed(two, { model: "large", chose: true });
+  const second = choiceAfter(TABBY, { beside: { model: "large" } });
+  assert.deepEqual(beside(second, { mine: MINE }), { model: "large" });
+  assert.deepEqual(beside(second, { model: "huge", chose: true }), { model: "large" });
+  const other = choiceAfter(second, { model: "large", chose: true });
   assert.deepEqual([other.model, other.beside], ["large", { model: "dino" }]);
 });
 
@@ -99,37 +113,37 @@ test("what an address says is what it was made of", () => {
   const choices = [
     TABBY,
     MEADOW,
-    changed(MEADOW, { model: "dino", chose: true }),
-    changed(TABBY, { detail: 3 }),
-    changed(TABBY, { mine: MINE, beside: { sample: "meadow" } }),
-    changed(TABBY, { beside: { mine: MINE } }),
-    changed(TABBY, { beside: { model: "timm/vit:a=b,c" } }),
+    choiceAfter(MEADOW, { model: "dino", chose: true }),
+    choiceAfter(TABBY, { detail: 3 }),
+    choiceAfter(TABBY, { mine: MINE, beside: { sample: "meadow" } }),
+    choiceAfter(TABBY, { beside: { mine: MINE } }),
+    choiceAfter(TABBY, { beside: { model: "timm/vit:a=b,c" } }),
   ];
-  for (const made of choices) {
-    const address = new URLSearchParams(wordsOf(made)).toString();
+  for (const oneChoice of choices) {
+    const address = new URLSearchParams(wordsOf(oneChoice)).toString();
     const read = openedBy(Object.fromEntries(new URLSearchParams(address)));
-    assert.deepEqual({ ...read }, { ...made }, address);
+    assert.deepEqual({ ...read }, { ...oneChoice }, address);
   }
 });
 
 test("an address is short: what is usual stands in it only where a reader needs it", () => {
   assert.deepEqual(wordsOf(TABBY), { sample: "tabby", model: "dino" });
   assert.deepEqual(wordsOf(MEADOW), { sample: "meadow", model: "bundled", detail: "2" });
-  const own = changed(TABBY, { mine: MINE, detail: 2, beside: { model: "large" } });
+  const own = choiceAfter(TABBY, { mine: MINE, detail: 2, beside: { model: "large" } });
   assert.deepEqual(wordsOf(own), { mine: MINE, model: "dino", detail: "2", with: "model:large" });
 });
 
 test("what an address leaves open is as the picture opens", () => {
-  assert.deepEqual(of(openedBy({})), ["tabby", "dino", 1]);
-  assert.deepEqual(of(openedBy({ sample: "meadow" })), ["meadow", "bundled", 2]);
-  assert.deepEqual(of(openedBy({ mine: MINE })), [MINE, "dino", 1]);
+  assert.deepEqual(source(openedBy({})), ["tabby", "dino", 1]);
+  assert.deepEqual(source(openedBy({ sample: "meadow" })), ["meadow", "bundled", 2]);
+  assert.deepEqual(source(openedBy({ mine: MINE })), [MINE, "dino", 1]);
   assert.deepEqual(
-    of(openedBy({ model: "bundled" })),
+    source(openedBy({ model: "bundled" })),
     ["meadow", "bundled", 1],
     "our models are shown a drawing first",
   );
-  assert.deepEqual(of(openedBy({ model: "large" })), ["tabby", "large", 1]);
-  assert.deepEqual(of(openedBy({ sample: "meadow", model: "bundled" })), ["meadow", "bundled", 1], "an old link");
+  assert.deepEqual(source(openedBy({ model: "large" })), ["tabby", "large", 1]);
+  assert.deepEqual(source(openedBy({ sample: "meadow", model: "bundled" })), ["meadow", "bundled", 1], "an old link");
 });
 
 test("who opens an address with another model than suits has chosen it", () => {
@@ -141,7 +155,7 @@ test("who opens an address with another model than suits has chosen it", () => {
 
 test("hostile words are left out", () => {
   for (const mine of ["", "x", "../../etc", MINE.toUpperCase(), `${MINE}0`, `${MINE}\n`, "<img src=x>", MINE.slice(1)])
-    assert.deepEqual(of(openedBy({ mine })), ["tabby", "dino", 1], mine);
+    assert.deepEqual(source(openedBy({ mine })), ["tabby", "dino", 1], mine);
   for (const sample of ["__proto__", "constructor", "", "Tabby", "<b>"])
     assert.equal(openedBy({ sample }).sample, "tabby", sample);
   for (const detail of ["0", "5", "-1", "1e1", "2.5", "NaN", " 2", "2x"])
@@ -176,21 +190,21 @@ test("what is compared is a picture that there can be", () => {
 
 test("whoever follows hears each choice once, and nothing where nothing changes", () => {
   choice.restore(TABBY);
-  const heard = [];
-  const stop = choice.follow((now, how) => heard.push([now.sample, now === choice.now, how.quietly ?? false]));
+  const calls = [];
+  const stop = choice.follow((now, options) => calls.push([now.sample, now === choice.now, options.quietly ?? false]));
   choice.set({ sample: "tabby" });
-  assert.deepEqual(heard, []);
+  assert.deepEqual(calls, []);
   choice.set({ sample: "meadow" });
   choice.set({ sample: "meadow" });
   choice.open({ sample: "flock" }, { quietly: true });
   choice.open({ sample: "flock" });
-  assert.deepEqual(heard, [
+  assert.deepEqual(calls, [
     ["meadow", true, false],
     ["flock", true, true],
   ]);
   stop();
   choice.set({ sample: "tabby" });
-  assert.equal(heard.length, 2);
+  assert.equal(calls.length, 2);
 });
 
 test("the choice is changed by choosing alone", () => {

@@ -9,14 +9,14 @@ const OWN = [
   { id: "b", title: "second.jpg", src: "data:,b" },
 ];
 
-function aSheet(more) {
-  const host = aHost({ own: OWN, ...more });
+function aSheet(overrides) {
+  const host = aHost({ own: OWN, ...overrides });
   const box = aPlace();
-  const told = { done: 0, models: 0 };
-  fillCompare(box, { ...host, fillWithModels: () => told.models++, done: () => told.done++ });
-  const press = (words) => [...box.querySelectorAll("button")].find((one) => one.textContent === words).click();
-  const offered = () => [...box.querySelectorAll("[data-beside]")].map((one) => one.dataset.beside);
-  return { host, box, told, press, offered };
+  const counts = { done: 0, models: 0 };
+  fillCompare(box, { ...host, fillWithModels: () => counts.models++, done: () => counts.done++ });
+  const pressButton = (words) => [...box.querySelectorAll("button")].find((item) => item.textContent === words).click();
+  const offered = () => [...box.querySelectorAll("[data-beside]")].map((item) => item.dataset.beside);
+  return { host, box, told: counts, press: pressButton, offered };
 }
 
 test("own pictures are offered first, then the samples, without the one that is shown", () => {
@@ -25,29 +25,29 @@ test("own pictures are offered first, then the samples, without the one that is 
 });
 
 test("a picture that is pressed stands beside, and the sheet is done", () => {
-  const { host, box, told } = aSheet();
+  const { host, box, told: counts } = aSheet();
   box.querySelector('[data-beside="mine:a"]').click();
   assert.deepEqual(host.choice.now.beside, { mine: "a" });
   box.querySelector('[data-beside="flock"]').click();
   assert.deepEqual(host.choice.now.beside, { sample: "flock" });
-  assert.equal(told.done, 2);
+  assert.equal(counts.done, 2);
   assert.equal(host.choice.now.sample, "tabby");
 });
 
 test("nothing ends the comparison, and is offered only while there is one", () => {
   assert.doesNotMatch(aSheet().box.textContent, /Nothing/);
-  const { host, press, box } = aSheet({ now: { beside: { sample: "flock" } } });
+  const { host, press: pressButton, box } = aSheet({ now: { beside: { sample: "flock" } } });
   assert.match(box.textContent, /Compared with Flock/);
   assert.equal(box.querySelector('[data-beside="flock"]').getAttribute("aria-pressed"), "true");
-  press("Nothing: end the comparison");
+  pressButton("Nothing: end the comparison");
   assert.equal(host.choice.now.beside, null);
 });
 
 test("the cards of the models come for who wants another model, or has one beside", () => {
-  const { told, press, offered } = aSheet();
-  assert.equal(told.models, 0);
-  press("Another model, on this picture");
-  assert.equal(told.models, 1);
+  const { told: counts, press: pressButton, offered } = aSheet();
+  assert.equal(counts.models, 0);
+  pressButton("Another model, on this picture");
+  assert.equal(counts.models, 1);
   assert.deepEqual(offered(), []);
   assert.equal(aSheet({ now: { beside: { model: "small" } } }).told.models, 1);
 });

@@ -18,38 +18,38 @@ const become = async (state) => {
   await new Promise(setImmediate); // until the watcher has looked
 };
 const box = () => document.querySelector(".attention-notice");
-const said = () => (box()?.hidden === false ? box().querySelector("span").textContent : null);
+const shownText = () => (box()?.hidden === false ? box().querySelector("span").textContent : null);
 
 test("a short break is not worth a word", async () => {
   await become("PINGING_SERVER");
   mock.timers.tick(1900);
   await become("CONNECTED");
   mock.timers.tick(10000);
-  assert.equal(said(), null);
+  assert.equal(shownText(), null);
 });
 
 test("a lost connection is told for as long as it is lost", async () => {
   await become("PINGING_SERVER");
   mock.timers.tick(2100);
-  assert.match(said(), /connection to the server is lost.*picture goes on working/);
+  assert.match(shownText(), /connection to the server is lost.*picture goes on working/);
   mock.timers.tick(600000);
   await become("CONNECTING");
-  assert.match(said(), /lost/);
+  assert.match(shownText(), /lost/);
   await become("CONNECTED");
-  assert.equal(said(), null);
+  assert.equal(shownText(), null);
 });
 
 test("Streamlit's own dialog is closed, and no other one", async () => {
   const closed = [];
   const dialog = (words) => {
-    const made = document.createElement("div");
-    made.setAttribute("role", "dialog");
-    made.innerHTML = `<h2>${words}</h2><button aria-label="Close">x</button>`;
-    made.querySelector("button").addEventListener("click", () => {
+    const dialog = document.createElement("div");
+    dialog.setAttribute("role", "dialog");
+    dialog.innerHTML = `<h2>${words}</h2><button aria-label="Close">x</button>`;
+    dialog.querySelector("button").addEventListener("click", () => {
       closed.push(words);
-      made.remove();
+      dialog.remove();
     });
-    document.body.append(made);
+    document.body.append(dialog);
     return new Promise(setImmediate);
   };
   await become("PINGING_SERVER");

@@ -1,4 +1,4 @@
-// Toolbar and microscope stand in the page before Streamlit: the move to the places that it gives them.
+// Toolbar and microscope stand in the page before Streamlit, and then move to the places that it makes for them.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,13 +8,13 @@ import "./page.mjs";
 
 const box = () => document.querySelector(".attention-early");
 
-// As Streamlit mounts a part: an element that holds its root.
+// As Streamlit mounts a part: an element with its root.
 function streamlitsPlace(part) {
   const parentElement = document.createElement("div");
   parentElement.innerHTML = `<style data-ours></style><div class="${part}" data-${part}></div>`;
   document.body.append(parentElement);
-  const heard = [];
-  return { parentElement, heard, setTriggerValue: (...said) => heard.push(said) };
+  const calls = [];
+  return { parentElement, heard: calls, setTriggerValue: (...args) => calls.push(args) };
 }
 
 test("what stands early moves as it is, says what it wished, and the box goes with the last", () => {
@@ -24,7 +24,7 @@ test("what stands early moves as it is, says what it wished, and the box goes wi
   const root = places.stage.querySelector("[data-stage]");
   root.append(document.createElement("canvas"));
   const state = (places.stage.__stage = { root });
-  places.toolbar.append(document.createElement("aside")); // a line of a model that is on its way
+  places.toolbar.append(document.createElement("aside")); // a line of a model on its way
   wish("go", { page: "heads" });
 
   const toolbar = streamlitsPlace("toolbar");

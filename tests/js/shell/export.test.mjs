@@ -11,24 +11,24 @@ const { choicesOfExport, fillExport, linkOfExport, wordsOfExport, wordsOfExportW
 );
 
 const WORDS = { sample: "flock", model: "bundled", layer: 3 };
-const asked = (given, choices) => Object.fromEntries(wordsOfExport({ words: WORDS, ...given }, choices));
+const wordsAsked = (input, choices) => Object.fromEntries(wordsOfExport({ words: WORDS, ...input }, choices));
 
 // ---- which words
 
 test("the words of the view and the choices of this kind of file are asked, and no others", () => {
   const choices = { kind: "numbers", table: "csv", layout: "head", purpose: "page", sweep: "scale", held: "all" };
-  assert.deepEqual(asked({}, choices), {
+  assert.deepEqual(wordsAsked({}, choices), {
     ...{ sample: "flock", model: "bundled", layer: "3" },
     ...{ kind: "numbers", table: "csv", layout: "head" },
   });
-  assert.deepEqual(asked({}, { kind: "html", pack: "int8", layout: "head" }), {
+  assert.deepEqual(wordsAsked({}, { kind: "html", pack: "int8", layout: "head" }), {
     ...{ sample: "flock", model: "bundled", layer: "3" },
     ...{ kind: "html", pack: "int8" },
   });
 });
 
 test("a lesson asks for its own layout alone", () => {
-  const words = asked({ layout: "atlas" }, { kind: "svg", layout: "head", caption: false });
+  const words = wordsAsked({ layout: "atlas" }, { kind: "svg", layout: "head", caption: false });
   assert.equal(words.only, "atlas");
   assert.equal(words.layout, undefined);
   assert.equal(words.caption, "false");
@@ -37,9 +37,9 @@ test("a lesson asks for its own layout alone", () => {
 });
 
 test("only what lives takes the page's theme, and only a dark one", () => {
-  assert.equal(asked({ theme: "dark" }, { kind: "html" }).theme, "dark");
-  assert.equal(asked({ theme: "light" }, { kind: "html" }).theme, undefined);
-  assert.equal(asked({ theme: "dark" }, { kind: "png" }).theme, undefined);
+  assert.equal(wordsAsked({ theme: "dark" }, { kind: "html" }).theme, "dark");
+  assert.equal(wordsAsked({ theme: "light" }, { kind: "html" }).theme, undefined);
+  assert.equal(wordsAsked({ theme: "dark" }, { kind: "png" }).theme, undefined);
 });
 
 test("a link holds the view and never a picture of one's own", () => {
@@ -87,22 +87,22 @@ function answerTo(path) {
 }
 
 const later = globalThis.setTimeout;
-globalThis.setTimeout = (...how) => later(...how).unref(); // a download is let go after a minute: no test waits for it
+globalThis.setTimeout = (...options) => later(...options).unref(); // no test waits for a download's end
 
 let [calls, images, blobs, released, broken] = [[], [], 0, [], new Set()];
 URL.createObjectURL = () => `blob:${++blobs}`;
 URL.revokeObjectURL = (address) => released.push(address);
 page.HTMLImageElement.prototype.decode = function () {
   images.push(this.src);
-  return [...broken].some((one) => this.src.includes(one)) ? Promise.reject(new Error("broken")) : Promise.resolve();
+  return [...broken].some((item) => this.src.includes(item)) ? Promise.reject(new Error("broken")) : Promise.resolve();
 };
 
 function aServer({ refuse = {}, hold = false } = {}) {
-  return async (path, how = {}) => {
-    const call = { path, how };
+  return async (path, options = {}) => {
+    const call = { path, how: options };
     calls.push(call);
-    if (hold) await new Promise((go) => (call.go = go));
-    how.signal?.throwIfAborted();
+    if (hold) await new Promise((resolve) => (call.go = resolve));
+    options.signal?.throwIfAborted();
     for (const [begins, error] of Object.entries(refuse)) if (path.startsWith(begins)) throw error;
     return {
       json: async () => (path.includes("/size") ? { says: "One file of 1 MB." } : answerTo(path)),
@@ -111,22 +111,22 @@ function aServer({ refuse = {}, hold = false } = {}) {
   };
 }
 
-const settled = () => new Promise((go) => later(go));
+const settled = () => new Promise((resolve) => later(resolve));
 
-async function opened(given = {}, server = {}) {
+async function openedSheet(input = {}, server = {}) {
   const box = document.createElement("div");
   document.body.replaceChildren(box);
-  const ending = new AbortController();
-  const update = fillExport(box, { words: WORDS, ask: aServer(server), signal: ending.signal, ...given });
+  const controller = new AbortController();
+  const update = fillExport(box, { words: WORDS, ask: aServer(server), signal: controller.signal, ...input });
   await settled();
-  const find = (what) => box.querySelector(what);
+  const find = (selector) => box.querySelector(selector);
   const choose = async (name, value) => {
-    const input = [...box.querySelectorAll(`input[name="export-${name}"]`)].find((one) => one.value === value);
+    const input = [...box.querySelectorAll(`input[name="export-${name}"]`)].find((item) => item.value === value);
     input.checked = true;
     input.dispatchEvent(new page.Event("change"));
     await settled();
   };
-  return { box, find, choose, update, ending, said: () => find(".export-status").textContent };
+  return { box, find, choose, update, ending: controller, said: () => find(".export-status").textContent };
 }
 
 beforeEach(() => {
@@ -134,7 +134,7 @@ beforeEach(() => {
 });
 
 test("a still of a sample is shown by its address, without the key", async () => {
-  const sheet = await opened();
+  const sheet = await openedSheet();
   assert.deepEqual(
     calls.map(({ path }) => path.split("?")[0]),
     ["api/exports"],
@@ -148,9 +148,9 @@ test("a still of a sample is shown by its address, without the key", async () =>
 });
 
 test("a figure of one's own picture is asked for with the key and shown as a blob", async () => {
-  const sheet = await opened({ words: { mine: "abc", model: "bundled" } });
+  const sheet = await openedSheet({ words: { mine: "abc", model: "bundled" } });
   assert.deepEqual(
-    calls.map(({ path, how }) => [path.split("?")[0], how.method]),
+    calls.map(({ path, how: options }) => [path.split("?")[0], options.method]),
     [
       ["api/exports", "GET"],
       ["figure.png", "POST"],
@@ -162,7 +162,7 @@ test("a figure of one's own picture is asked for with the key and shown as a blo
 });
 
 test("what moves is asked for with the key, and moves in the preview", async () => {
-  const sheet = await opened();
+  const sheet = await openedSheet();
   await sheet.choose("kind", "webp");
   assert.equal(calls.at(-1).how.method, "POST");
   assert.match(sheet.find("img").src, /^blob:/);
@@ -173,7 +173,7 @@ test("what moves is asked for with the key, and moves in the preview", async () 
 });
 
 test("of what lives the size is said", async () => {
-  const sheet = await opened();
+  const sheet = await openedSheet();
   await sheet.choose("kind", "html");
   assert.equal(sheet.find(".export-note").textContent, "One file of 1 MB.");
   await sheet.choose("kind", "png");
@@ -181,56 +181,62 @@ test("of what lives the size is said", async () => {
 });
 
 test("the old preview stays until the new one is there, and what is not wanted any more is cancelled", async () => {
-  const sheet = await opened();
-  const before = sheet.find("img");
+  const sheet = await openedSheet();
+  const previewBefore = sheet.find("img");
   sheet.update({ words: { ...WORDS, mine: "abc" } });
   await settled();
   assert.match(sheet.find("img").src, /^blob:/);
-  assert.notEqual(sheet.find("img"), before);
+  assert.notEqual(sheet.find("img"), previewBefore);
 
-  const slow = await opened({}, { hold: true });
+  const slow = await openedSheet({}, { hold: true });
   slow.update({ words: { ...WORDS, layer: 5 } });
   assert.ok(calls.at(-2).how.signal.aborted);
   assert.ok(!calls.at(-1).how.signal.aborted);
   assert.equal(slow.find("img"), null);
   assert.equal(slow.said(), "Drawing …");
-  for (const { go } of calls) go?.();
+  for (const { go: resolve } of calls) resolve?.();
   await settled();
   assert.equal(images.filter((src) => src.includes("figure.png?head")).length, 2, "the first answer was not drawn");
   assert.ok(slow.find("img"));
 });
 
 test("a closed sheet asks nothing more and lets its picture go", async () => {
-  const sheet = await opened({ words: { mine: "abc", model: "bundled" } });
+  const sheet = await openedSheet({ words: { mine: "abc", model: "bundled" } });
   const { src } = sheet.find("img");
   sheet.ending.abort();
   assert.deepEqual(released, [src]);
-  const slow = await opened({}, { hold: true });
+  const slow = await openedSheet({}, { hold: true });
   slow.ending.abort();
   assert.ok(calls.at(-1).how.signal.aborted);
 });
 
 test("what is refused is a sentence in the sheet", async () => {
-  const says = "This browser's picture is not there.";
-  const sheet = await opened({}, { refuse: { "api/exports": Object.assign(new Error(says), { says, status: 404 }) } });
-  assert.equal(sheet.said(), says);
+  const sentence = "This browser's picture is not there.";
+  const sheet = await openedSheet(
+    {},
+    { refuse: { "api/exports": Object.assign(new Error(sentence), { says: sentence, status: 404 }) } },
+  );
+  assert.equal(sheet.said(), sentence);
   assert.ok(sheet.find(".export-download").disabled);
 });
 
 test("where a preview can't be drawn the server says why", async () => {
   broken.add("figure.png");
-  const says = "There is no head 17; they count from 0 to 3.";
-  const sheet = await opened({}, { refuse: { "figure.png": Object.assign(new Error(says), { says }) } });
-  assert.equal(sheet.said(), says);
+  const sentence = "There is no head 17; they count from 0 to 3.";
+  const sheet = await openedSheet(
+    {},
+    { refuse: { "figure.png": Object.assign(new Error(sentence), { says: sentence }) } },
+  );
+  assert.equal(sheet.said(), sentence);
   assert.equal(calls.at(-1).path, "figure.png?head");
   assert.equal(calls.at(-1).how.method, "GET");
 });
 
 test("a wait is a sentence in the sheet", async () => {
-  const sheet = await opened({ words: { mine: "abc", model: "bundled" } }, { hold: true });
+  const sheet = await openedSheet({ words: { mine: "abc", model: "bundled" } }, { hold: true });
   calls.at(-1).how.onWait(2);
   assert.equal(sheet.said(), "Waiting: 2 people before you");
-  for (const { go } of calls) go?.();
+  for (const { go: resolve } of calls) resolve?.();
 });
 
 test("a download asks for the whole file and goes on when the sheet closes", async () => {
@@ -238,14 +244,14 @@ test("a download asks for the whole file and goes on when the sheet closes", asy
   page.HTMLAnchorElement.prototype.click = function () {
     saved.push([this.download, this.href]);
   };
-  const sheet = await opened();
+  const sheet = await openedSheet();
   sheet.find(".export-download").click();
   assert.equal(sheet.said(), "Making flock-head.png …");
   sheet.ending.abort();
   sheet.find(".export-download").click();
   await settled();
   assert.deepEqual(
-    calls.slice(1).map(({ path, how }) => [path, how.method, how.signal]),
+    calls.slice(1).map(({ path, how: options }) => [path, options.method, options.signal]),
     [["figure.png?whole", "GET", undefined]],
   );
   assert.equal(saved.length, 1);
@@ -255,14 +261,14 @@ test("a download asks for the whole file and goes on when the sheet closes", asy
 });
 
 test("what was chosen is chosen again in the next sheet", async () => {
-  const sheet = await opened();
+  const sheet = await openedSheet();
   await sheet.choose("kind", "svg");
-  await opened();
+  await openedSheet();
   assert.equal(new URLSearchParams(calls.at(-1).path.split("?")[1]).get("kind"), "svg");
 });
 
 test("a choice keeps the focus while its options are drawn again", async () => {
-  const sheet = await opened();
+  const sheet = await openedSheet();
   const input = sheet.find('input[value="webp"]');
   input.focus();
   await sheet.choose("kind", "webp");

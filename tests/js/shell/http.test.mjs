@@ -10,11 +10,11 @@ import { MICROSCOPE } from "../support.mjs";
 import { aServer, json, paths, waits } from "./browser.mjs";
 
 mock.timers.enable({ apis: ["setTimeout"] });
-const settle = () => new Promise(setImmediate);
+const nextTask = () => new Promise(setImmediate);
 const pass = async (ms) => {
-  await settle();
+  await nextTask();
   mock.timers.tick(ms);
-  await settle();
+  await nextTask();
 };
 
 test("each request says the person's key, and nothing else where nothing is given", async () => {
@@ -36,17 +36,17 @@ test("a body and its headers go along", async () => {
 test("who has to wait asks again with the ticket, when told to, and hears how many come first", async () => {
   const answers = [waits(2, "t1"), waits(1, "t2"), json({ done: true })];
   const server = aServer(() => answers.shift());
-  const heard = [];
+  const calls = [];
   const options = { method: "POST", body: "bytes", headers: { "X-Playground-Name": "cat" } };
-  const coming = ask("api/pictures", { ...options, onWait: (before) => heard.push(before) });
+  const promise = ask("api/pictures", { ...options, onWait: (peopleBefore) => calls.push(peopleBefore) });
   await pass(0);
   await pass(399);
-  assert.deepEqual([server.questions.length, heard], [1, [2]]);
+  assert.deepEqual([server.questions.length, calls], [1, [2]]);
   await pass(1);
-  assert.deepEqual([server.questions.length, heard], [2, [2, 1]]);
+  assert.deepEqual([server.questions.length, calls], [2, [2, 1]]);
   await pass(400);
-  assert.deepEqual(await (await coming).json(), { done: true });
-  assert.deepEqual(heard, [2, 1, 0], "and that the wait is over");
+  assert.deepEqual(await (await promise).json(), { done: true });
+  assert.deepEqual(calls, [2, 1, 0], "and that the wait is over");
   const tickets = server.questions.map(({ headers }) => headers["X-Playground-Ticket"]);
   assert.deepEqual(tickets, [undefined, "t1", "t2"]);
   const bodies = server.questions.map(({ body }) => body);
@@ -58,30 +58,30 @@ test("who has to wait asks again with the ticket, when told to, and hears how ma
 
 test("who does not have to wait hears nothing of waiting", async () => {
   aServer(() => json({}));
-  const heard = [];
-  await ask("api/x", { onWait: (before) => heard.push(before) });
-  assert.deepEqual(heard, []);
+  const calls = [];
+  await ask("api/x", { onWait: (peopleBefore) => calls.push(peopleBefore) });
+  assert.deepEqual(calls, []);
 });
 
 test("who leaves while they wait asks no more", async () => {
   const server = aServer(() => waits(1, "t"));
-  const stop = new AbortController();
-  const coming = ask("api/x", { signal: stop.signal });
-  const refused = assert.rejects(coming, { name: "AbortError" });
+  const controller = new AbortController();
+  const promise = ask("api/x", { signal: controller.signal });
+  const rejection = assert.rejects(promise, { name: "AbortError" });
   await pass(0);
-  stop.abort();
-  await refused;
+  controller.abort();
+  await rejection;
   await pass(10_000);
   assert.equal(server.questions.length, 1);
 });
 
 test("who leaves while the server works hears that they left, not that it is away", async () => {
   aServer(() => new Promise(() => {}));
-  const stop = new AbortController();
-  const coming = ask("api/x", { signal: stop.signal });
-  await settle();
-  stop.abort();
-  await assert.rejects(coming, { name: "AbortError" });
+  const controller = new AbortController();
+  const promise = ask("api/x", { signal: controller.signal });
+  await nextTask();
+  controller.abort();
+  await assert.rejects(promise, { name: "AbortError" });
 });
 
 test("a server that does not answer is told in a sentence, with no status", async () => {
@@ -109,12 +109,14 @@ test("a refusal without a sentence says its status", async () => {
 test("a wait that ends in a refusal is over", async () => {
   const answers = [waits(3, "t"), json({ says: "no" }, 400)];
   aServer(() => answers.shift());
-  const heard = [];
-  const refused = assert.rejects(ask("api/x", { onWait: (before) => heard.push(before) }), { status: 400 });
+  const calls = [];
+  const rejection = assert.rejects(ask("api/x", { onWait: (peopleBefore) => calls.push(peopleBefore) }), {
+    status: 400,
+  });
   await pass(0);
   await pass(400);
-  await refused;
-  assert.deepEqual(heard, [3, 0]);
+  await rejection;
+  assert.deepEqual(calls, [3, 0]);
 });
 
 test("addresses begin at the root of the app, which may lie in a folder", async () => {

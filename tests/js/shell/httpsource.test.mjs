@@ -7,10 +7,16 @@ import { aServer, json, paths } from "./browser.mjs";
 
 globalThis.createImageBitmap = async (blob) => ({ of: await blob.text() });
 
-const described = (more = {}) => ({ id: "i", digest: "d", model: "dino", picture: { address: "api/p.jpg" }, ...more });
+const described = (overrides = {}) => ({
+  id: "i",
+  digest: "d",
+  model: "dino",
+  picture: { address: "api/p.jpg" },
+  ...overrides,
+});
 const forgotten = () => json({ says: "The server has forgotten it.", forgotten: "ab" }, 404);
 const aSource = (host = {}) => createHttpSource({ bringAgain: async () => false, ...host });
-const asked = ({ path }) => {
+const wordsAsked = ({ path }) => {
   const { pathname, searchParams } = new URL(path, "https://x/");
   return [pathname.slice(1), Object.fromEntries(searchParams)];
 };
@@ -23,7 +29,7 @@ test("a sample's description is asked for once, and keeps the words of its addre
   assert.equal(await source.open({ sample: "tabby", model: "dino" }), trace);
   assert.throws(() => (trace.model = "other"), TypeError);
   await source.open({ sample: "tabby", model: "dino", detail: "2" });
-  assert.deepEqual(server.questions.map(asked), [
+  assert.deepEqual(server.questions.map(wordsAsked), [
     ["api/trace", { sample: "tabby", model: "dino" }],
     ["api/trace", { sample: "tabby", model: "dino", detail: "2" }],
   ]);
@@ -67,8 +73,8 @@ test("each part of a trace has an address of its own", async () => {
   assert.deepEqual([...(await source.flows(trace))], [1, 2]);
   assert.deepEqual([...(await source.rollout(trace, "3,4"))], [1, 2]);
   assert.deepEqual(await source.names(trace, 0), [["a"]]);
-  const part = (name, more) => [`api/trace/d/${name}`, { sample: "tabby", model: "dino", ...more }];
-  assert.deepEqual(server.questions.map(asked), [
+  const part = (name, overrides) => [`api/trace/d/${name}`, { sample: "tabby", model: "dino", ...overrides }];
+  assert.deepEqual(server.questions.map(wordsAsked), [
     part("layers", { layers: "8,9", heads: "3" }),
     part("layers", {}),
     part("features", { layer: "4" }),
@@ -93,36 +99,36 @@ test("a whole pass is a trace of its own, with what it changes", async () => {
   const whole = await aSource().whole(trace, { scale: 0.25, cut: "" });
   const words = { sample: "tabby", model: "dino", detail: "2", scale: "0.25" };
   assert.deepEqual([whole.id, whole.verdict, whole.words], ["whole", labels, words]);
-  assert.deepEqual(server.questions.map(asked), [
+  assert.deepEqual(server.questions.map(wordsAsked), [
     ["api/trace", words],
     ["api/trace/w/verdict", words],
   ]);
   server.questions.length = 0;
   await aSource().whole(trace, { scale: null, cut: "7,5>3,2" });
-  assert.deepEqual(asked(server.questions[0])[1], { sample: "tabby", model: "dino", detail: "2", cut: "7,5>3,2" });
+  assert.deepEqual(wordsAsked(server.questions[0])[1], { sample: "tabby", model: "dino", detail: "2", cut: "7,5>3,2" });
 });
 
 test("a photograph that the server has forgotten is brought again, and asked for once more", async () => {
   const answers = [forgotten(), json(described({ private: true }))];
   const server = aServer(() => answers.shift());
-  const brought = [];
+  const sentAgain = [];
   const { signal } = new AbortController();
   const onWait = () => {};
-  const source = aSource({ onWait, bringAgain: async (id, how) => brought.push([id, how]) });
+  const source = aSource({ onWait, bringAgain: async (id, options) => sentAgain.push([id, options]) });
   const trace = await source.open({ mine: "ab" }, { signal });
   assert.equal(trace.digest, "d");
-  const [[id, { asked, ...how }]] = brought;
-  assert.deepEqual([id, how], ["ab", { signal, onWait }]);
-  assert.ok(asked <= performance.now(), "when the server was asked");
+  const [[id, { asked: askedAt, ...options }]] = sentAgain;
+  assert.deepEqual([id, options], ["ab", { signal, onWait }]);
+  assert.ok(askedAt <= performance.now(), "when the server was asked");
   assert.deepEqual(paths(server), ["GET api/trace?mine=ab", "GET api/trace?mine=ab"]);
 });
 
 test("what is forgotten again at once is brought no second time", async () => {
   const server = aServer(forgotten);
-  let brought = 0;
-  const source = aSource({ bringAgain: async () => ++brought });
+  let sentAgain = 0;
+  const source = aSource({ bringAgain: async () => ++sentAgain });
   await assert.rejects(source.open({ mine: "ab" }), { status: 404, says: "The server has forgotten it." });
-  assert.deepEqual([brought, server.questions.length], [1, 2]);
+  assert.deepEqual([sentAgain, server.questions.length], [1, 2]);
 });
 
 test("what this browser has not kept is not asked for again", async () => {
@@ -134,16 +140,16 @@ test("what this browser has not kept is not asked for again", async () => {
 test("another refusal brings nothing again", async () => {
   for (const status of [400, 404, 410, 500]) {
     const server = aServer(() => json({ says: "no" }, status));
-    let brought = 0;
-    await assert.rejects(aSource({ bringAgain: async () => ++brought }).open({ mine: "ab" }), { status });
-    assert.deepEqual([brought, server.questions.length], [0, 1]);
+    let sentAgain = 0;
+    await assert.rejects(aSource({ bringAgain: async () => ++sentAgain }).open({ mine: "ab" }), { status });
+    assert.deepEqual([sentAgain, server.questions.length], [0, 1]);
   }
 });
 
 test("every question is ended with its signal", async () => {
   const source = aSource();
   const trace = { ...described(), words: { sample: "tabby" } };
-  for (const [name, ...what] of [
+  for (const [name, ...args] of [
     ["open", { sample: "new" }],
     ["layers", trace, [1]],
     ["features", trace, 1],
@@ -155,10 +161,10 @@ test("every question is ended with its signal", async () => {
     ["picture", trace],
   ])) {
     aServer(() => new Promise(() => {}));
-    const stop = new AbortController();
-    const coming = source[name](...what, { signal: stop.signal });
-    stop.abort();
-    await assert.rejects(coming, { name: "AbortError" }, name);
+    const controller = new AbortController();
+    const promise = source[name](...args, { signal: controller.signal });
+    controller.abort();
+    await assert.rejects(promise, { name: "AbortError" }, name);
   }
 });
 
@@ -182,26 +188,26 @@ test("what the first picture needs is asked for once, ahead of those who need it
     "api/trace/d/layers": () => new Response("head"),
     "api/p.jpg": () => new Response("cat"),
   };
-  const server = aServer((question) => of[asked(question)[0]]());
+  const server = aServer((question) => of[wordsAsked(question)[0]]());
   const source = aSource();
   await source.beginWith({ sample: "tabby", model: "dino" }, () => ({ layer: 6, head: 5 }));
-  const before = server.questions.length;
+  const countBefore = server.questions.length;
   const trace = await source.open({ sample: "tabby", model: "dino" });
   assert.equal(new TextDecoder().decode(await source.layers(trace, [6], { heads: [5] })), "head");
   assert.deepEqual(await source.picture(trace), { of: "cat" });
-  assert.deepEqual([before, server.questions.length], [3, 3]);
+  assert.deepEqual([countBefore, server.questions.length], [3, 3]);
   await source.layers(trace, [6], { heads: [5] });
   assert.equal(server.questions.length, 4, "an answer is taken once");
 });
 
 test("of an own photograph the coarse first look is what comes first", async () => {
   const server = aServer((question) =>
-    json(described({ digest: asked(question)[1].first ? "coarse" : "d", first: !asked(question)[1].first })),
+    json(described({ digest: wordsAsked(question)[1].first ? "coarse" : "d", first: !wordsAsked(question)[1].first })),
   );
   const source = aSource();
   await source.beginWith({ mine: "ab", model: "dino" }, () => ({ layer: null, head: 0 }));
   assert.deepEqual(
-    server.questions.map((question) => asked(question)[1]),
+    server.questions.map((question) => wordsAsked(question)[1]),
     [{ mine: "ab", model: "dino" }, { mine: "ab", model: "dino", first: "yes" }, {}],
   );
 });

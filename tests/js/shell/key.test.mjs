@@ -34,18 +34,18 @@ test("no two browsers make the same key", async () => {
 });
 
 test("a class link keeps its key only as long as the tab, and leaves the browser's own alone", async () => {
-  const own = (await aVisit()).ownKey();
+  const album = (await aVisit()).ownKey();
   goTo("/microscope?class=yes");
   const visit = await aVisit();
   assert.equal(visit.onlyThisTab(), true);
   const key = visit.ownKey();
-  assert.notEqual(key, own);
-  assert.deepEqual([localStorage.getItem(KEPT), sessionStorage.getItem(KEPT)], [own, key]);
+  assert.notEqual(key, album);
+  assert.deepEqual([localStorage.getItem(KEPT), sessionStorage.getItem(KEPT)], [album, key]);
 });
 
 test("only a class link is one", async () => {
   const { onlyThisTab } = await aVisit();
-  for (const [address, is] of [
+  for (const [address, isExpected] of [
     ["/", false],
     ["/?class=no", false],
     ["/?class=", false],
@@ -53,7 +53,7 @@ test("only a class link is one", async () => {
     ["/by_hand?model=x&class=yes", true],
   ]) {
     goTo(address);
-    assert.equal(onlyThisTab(), is, address);
+    assert.equal(onlyThisTab(), isExpected, address);
   }
 });
 

@@ -30,7 +30,7 @@ const STARTED = { bytes: 0, total: 0, arrived: false, over: false, trouble: null
 const HALF = { ...STARTED, bytes: 3e6, total: 8e6 };
 const HERE = { ...HALF, bytes: 8e6, arrived: true, over: true };
 
-const refusal = (status, says) => Object.assign(new Error(says), { status, says });
+const refusalOf = (status, sentence) => Object.assign(new Error(sentence), { status, says: sentence });
 
 // A server whose answers a test gives: server.answers[address] is a value, an error, or a function of the options.
 function fakeServer() {
@@ -38,8 +38,8 @@ function fakeServer() {
   server.ask = async (path, { method = "GET", signal } = {}) => {
     const line = `${method} ${path}`;
     server.asked.push(line);
-    const found = server.answers[line] ?? (method === "DELETE" ? {} : refusal(404, `nothing at ${line}`));
-    const answer = typeof found === "function" ? await found(signal) : found;
+    const result = server.answers[line] ?? (method === "DELETE" ? {} : refusalOf(404, `nothing at ${line}`));
+    const answer = typeof result === "function" ? await result(signal) : result;
     signal?.throwIfAborted();
     if (answer instanceof Error) throw answer;
     return { json: async () => answer, blob: async () => new Blob([]) };
@@ -69,15 +69,15 @@ const fill = (words = { sample: "meadow", model: "bundled" }) =>
   fillModels(box, { choice, ask: server.ask, words, done });
 const button = (name) => box.querySelector(`[data-model="${name}"]`);
 const labelled = (words, root = box) =>
-  [...root.querySelectorAll("button")].find((one) => one.textContent === words && !one.hidden);
+  [...root.querySelectorAll("button")].find((item) => item.textContent === words && !item.hidden);
 
-// Waits for a state: between two looks everything that is ready goes on.
-async function until(state, what) {
+// Waits for a state; between two checks all pending work goes on.
+async function until(state, problem) {
   for (let i = 0; i < 4000; i++) {
     if (state()) return;
-    await new Promise((go) => setTimeout(go, 5));
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  assert.fail(`${what}; asked was ${server.asked.join(", ")}; shown is ${box.textContent}`);
+  assert.fail(`${problem}; asked was ${server.asked.join(", ")}; shown is ${box.textContent}`);
 }
 
 beforeEach(() => {
@@ -95,12 +95,12 @@ beforeEach(() => {
   [server, choice, closed] = [fakeServer(), fakeChoice("bundled"), 0];
 });
 
-// Nothing is left on its way, or in a page, for the next test.
+// No download and no element is left for the next test.
 afterEach(async () => {
-  const rest = document.createElement("div");
-  document.body.append(rest);
-  const stop = showFetching(rest);
-  for (const words of ["Cancel", "Close"]) if (!rest.firstChild.hidden) labelled(words, rest)?.click();
+  const others = document.createElement("div");
+  document.body.append(others);
+  const stop = showFetching(others);
+  for (const words of ["Cancel", "Close"]) if (!others.firstChild.hidden) labelled(words, others)?.click();
   stop();
   document.body.replaceChildren();
 });
@@ -120,10 +120,10 @@ test("a card says what is known of a model and nothing of what is not", () => {
 });
 
 test("a card says what was assumed of a model, as text", () => {
-  const says = (card) => [...cardOfModel(card, null).querySelectorAll("small")].map((one) => one.textContent);
+  const linesOf = (card) => [...cardOfModel(card, null).querySelectorAll("small")].map((item) => item.textContent);
   const assumed = "Assumed: mean 0.5 0.5 0.5. <b>leaves.json</b> beside its file says otherwise.";
-  assert.deepEqual(says({ ...CLIP, assumed }), ["for photographs · 345 MB · MIT", assumed]);
-  assert.deepEqual(says({ ...CLIP, assumed: "" }), ["for photographs · 345 MB · MIT"]);
+  assert.deepEqual(linesOf({ ...CLIP, assumed }), ["for photographs · 345 MB · MIT", assumed]);
+  assert.deepEqual(linesOf({ ...CLIP, assumed: "" }), ["for photographs · 345 MB · MIT"]);
 });
 
 test("a search that finds nothing says what to do", () => {
@@ -132,7 +132,7 @@ test("a search that finds nothing says what to do", () => {
 });
 
 test("the line says how far a model is, and only what is known", () => {
-  const words = (told, trouble) => wordsOfFetching({ card: CLIP, told, trouble });
+  const words = (progress, trouble) => wordsOfFetching({ card: CLIP, told: progress, trouble });
   assert.equal(words(null), "CLIP: looking for it");
   assert.equal(words(STARTED), "CLIP: looking for it");
   assert.equal(words(HALF), "CLIP: 3 of 8 MB");
@@ -142,11 +142,11 @@ test("the line says how far a model is, and only what is known", () => {
 });
 
 test("a model is asked for until it is there, and each answer is told", async () => {
-  const [told, answers] = [[], [HALF, HERE]];
+  const [reports, answers] = [[], [HALF, HERE]];
   server.answers[`POST ${line}`] = STARTED;
   server.answers[`GET ${line}`] = () => answers.shift();
-  await pickModel(server.ask, "clip", (one) => told.push(one));
-  assert.deepEqual(told, [STARTED, HALF, HERE]);
+  await pickModel(server.ask, "clip", (item) => reports.push(item));
+  assert.deepEqual(reports, [STARTED, HALF, HERE]);
   assert.deepEqual(server.asked, [`POST ${line}`, `GET ${line}`, `GET ${line}`]);
 });
 
@@ -159,19 +159,19 @@ test("what went wrong on the server is the sentence of the refusal", async () =>
 });
 
 test("a person who was taken for gone asks anew", async () => {
-  const begun = [STARTED, HERE];
-  server.answers[`POST ${line}`] = () => begun.shift();
-  server.answers[`GET ${line}`] = refusal(404, "It is not being fetched for you.");
+  const answersLeft = [STARTED, HERE];
+  server.answers[`POST ${line}`] = () => answersLeft.shift();
+  server.answers[`GET ${line}`] = refusalOf(404, "It is not being fetched for you.");
   await pickModel(server.ask, "clip", () => {});
   assert.deepEqual(server.asked, [`POST ${line}`, `GET ${line}`, `POST ${line}`]);
 });
 
 test("an answer that is missed does not end it, a refusal does", async () => {
-  const answers = [refusal(0, "The server does not answer."), refusal(503, "Too many ask."), HERE];
+  const answers = [refusalOf(0, "The server does not answer."), refusalOf(503, "Too many ask."), HERE];
   server.answers[`POST ${line}`] = STARTED;
   server.answers[`GET ${line}`] = () => answers.shift();
   await pickModel(server.ask, "clip", () => {});
-  answers.push(refusal(403, "Not here."));
+  answers.push(refusalOf(403, "Not here."));
   await assert.rejects(
     pickModel(server.ask, "clip", () => {}),
     { says: "Not here." },
@@ -179,10 +179,10 @@ test("an answer that is missed does not end it, a refusal does", async () => {
 });
 
 test("who gives up is told to the server, once", async () => {
-  const ending = new AbortController();
+  const controller = new AbortController();
   server.answers[`POST ${line}`] = STARTED;
   server.answers[`GET ${line}`] = HALF;
-  const picked = pickModel(server.ask, "clip", () => ending.abort(), ending.signal);
+  const picked = pickModel(server.ask, "clip", () => controller.abort(), controller.signal);
   await assert.rejects(picked, { name: "AbortError" });
   assert.deepEqual(server.asked, [`POST ${line}`, `DELETE ${line}`]);
 });
@@ -190,7 +190,7 @@ test("who gives up is told to the server, once", async () => {
 test("the chosen model is marked, and follows the choice", async () => {
   fill();
   await until(() => button("bundled"), "no card is drawn");
-  const current = () => [...box.querySelectorAll("[aria-current]")].map((one) => one.dataset.model);
+  const current = () => [...box.querySelectorAll("[aria-current]")].map((item) => item.dataset.model);
   assert.deepEqual(current(), ["bundled"]);
   choice.set({ model: "dino" });
   assert.deepEqual(current(), ["dino"]);
@@ -202,7 +202,7 @@ test("a model that is here is chosen at once, and the sheet closes", async () =>
   button("dino").click();
   assert.deepEqual(choice.changes, [{ model: "dino", chose: true }]);
   assert.equal(closed, 1);
-  assert.ok(!server.asked.some((one) => one.includes("fetching")), server.asked);
+  assert.ok(!server.asked.some((item) => item.includes("fetching")), server.asked);
 });
 
 test("the model that the app chose is kept when the person chooses it too", async () => {
@@ -213,9 +213,9 @@ test("the model that the app chose is kept when the person chooses it too", asyn
 });
 
 test("a model to fetch is chosen when it is there and not before", async () => {
-  let told = HALF;
+  let progress = HALF;
   server.answers[`POST ${line}`] = STARTED;
-  server.answers[`GET ${line}`] = () => told;
+  server.answers[`GET ${line}`] = () => progress;
   fill();
   await until(() => button("clip"), "no card is drawn");
   button("clip").click();
@@ -223,16 +223,16 @@ test("a model to fetch is chosen when it is there and not before", async () => {
   const bar = box.querySelector("progress");
   assert.deepEqual([bar.value, bar.max], [3e6, 8e6]);
   assert.deepEqual([choice.changes, closed], [[], 0]);
-  told = HERE;
+  progress = HERE;
   await until(() => closed, "it does not arrive");
   assert.deepEqual(choice.changes, [{ model: "clip", chose: true }]);
   assert.equal(box.querySelector("progress"), null);
 });
 
 test("it goes on when the sheet is closed: a line remains, and it is chosen", async () => {
-  let told = HALF;
+  let progress = HALF;
   server.answers[`POST ${line}`] = STARTED;
-  server.answers[`GET ${line}`] = () => told;
+  server.answers[`GET ${line}`] = () => progress;
   const below = document.createElement("div");
   document.body.append(below);
   showFetching(below);
@@ -242,7 +242,7 @@ test("it goes on when the sheet is closed: a line remains, and it is chosen", as
   button("clip").click();
   box.remove();
   await until(() => below.textContent.includes("3 of 8 MB"), "the line says nothing");
-  told = HERE;
+  progress = HERE;
   await until(() => choice.changes.length, "it is not chosen");
   assert.deepEqual([below.firstChild.hidden, closed], [true, 0]);
   assert.match(below.querySelector("[role=status]").textContent, /CLIP is here/);
@@ -258,7 +258,7 @@ test("Cancel ends it, and nothing is chosen", async () => {
   labelled("Cancel").focus();
   labelled("Cancel").click();
   await until(() => server.asked.includes(`DELETE ${line}`), "the server is not told");
-  await new Promise((go) => setTimeout(go)); // what was on its way ends with an error, which nobody is to read
+  await new Promise((resolve) => setTimeout(resolve)); // pending requests end with errors
   assert.deepEqual([labelled("Cancel"), labelled("Close")], [undefined, undefined]);
   assert.equal(document.activeElement, button("clip"), "the focus is lost with the button");
   assert.deepEqual([choice.changes, closed], [[], 0]);
@@ -276,23 +276,23 @@ test("who chooses another model meanwhile is not brought back", async () => {
 });
 
 test("a card that is pressed twice begins one fetching, and one in trouble begins anew", async () => {
-  const begun = () => server.asked.filter((one) => one === `POST ${line}`).length;
-  let told = HALF;
+  const startsCount = () => server.asked.filter((item) => item === `POST ${line}`).length;
+  let progress = HALF;
   server.answers[`POST ${line}`] = STARTED;
-  server.answers[`GET ${line}`] = () => told;
+  server.answers[`GET ${line}`] = () => progress;
   fill();
   await until(() => button("clip"), "no card is drawn");
   button("clip").click();
   button("clip").click();
-  assert.equal(begun(), 1);
-  told = { ...HALF, over: true, trouble: "The disk is full." };
+  assert.equal(startsCount(), 1);
+  progress = { ...HALF, over: true, trouble: "The disk is full." };
   await until(() => box.textContent.includes("The disk is full."), "nothing is said");
   button("clip").click();
-  assert.equal(begun(), 2);
+  assert.equal(startsCount(), 2);
 });
 
 test("trouble is a sentence, and it can be tried again", async () => {
-  server.answers[`POST ${line}`] = refusal(403, "This server fetches nothing.");
+  server.answers[`POST ${line}`] = refusalOf(403, "This server fetches nothing.");
   fill();
   await until(() => button("clip"), "no card is drawn");
   button("clip").click();
@@ -306,7 +306,7 @@ test("trouble is a sentence, and it can be tried again", async () => {
 
 test("a search waits for the last letter, and an older answer is not drawn over it", async () => {
   let slow = null;
-  server.answers["GET api/models?search=ma"] = () => new Promise((go) => (slow = go));
+  server.answers["GET api/models?search=ma"] = () => new Promise((resolve) => (slow = resolve));
   server.answers["GET api/models?search=mae"] = { open: true, cards: [MAE] };
   fill();
   await until(() => button("bundled"), "no card is drawn");
@@ -320,9 +320,9 @@ test("a search waits for the last letter, and an older answer is not drawn over 
   type("mae");
   await until(() => button("mae"), "nothing is found");
   slow({ open: true, cards: [DINO] });
-  await new Promise((go) => setTimeout(go));
+  await new Promise((resolve) => setTimeout(resolve));
   assert.ok(button("mae") && !button("dino"), box.textContent);
-  const searches = server.asked.filter((one) => one.includes("search"));
+  const searches = server.asked.filter((item) => item.includes("search"));
   assert.deepEqual(searches, ["GET api/models?search=ma", "GET api/models?search=mae"]);
   assert.equal(box.querySelector("[role=status]").textContent, "1 found");
 });
@@ -342,7 +342,7 @@ test("names from outside are text", async () => {
 });
 
 test("a server that is silent or refuses is a sentence in the sheet", async () => {
-  server.answers["GET api/models"] = refusal(0, "");
+  server.answers["GET api/models"] = refusalOf(0, "");
   fill();
   await until(() => /does not answer/.test(box.textContent), "nothing is said");
 });
@@ -351,8 +351,8 @@ test("only quick models are looked through, in the picture of the page", async (
   server.answers["GET api/preview?mine=abc&model=bundled"] = {};
   fill({ mine: "abc", model: "dino" });
   await until(() => box.querySelector("img"), "there is no small picture");
-  const looks = server.asked.filter((one) => one.includes("preview"));
-  assert.deepEqual(looks, ["GET api/preview?mine=abc&model=bundled"]);
+  const previews = server.asked.filter((item) => item.includes("preview"));
+  assert.deepEqual(previews, ["GET api/preview?mine=abc&model=bundled"]);
 });
 
 test("a small picture that can't be had leaves no hole", async () => {

@@ -8,7 +8,7 @@ mock.timers.enable({ apis: ["setTimeout"] });
 const STAYS = 8000;
 
 const box = () => document.querySelector(".attention-notice");
-const said = () => (box()?.hidden === false ? box().querySelector("span").textContent : null);
+const shownText = () => (box()?.hidden === false ? box().querySelector("span").textContent : null);
 const buttons = () => [...box().querySelectorAll("button")];
 
 beforeEach(() => forgetNotice());
@@ -20,19 +20,19 @@ test("before anything was said there is nothing to forget", () => {
 test("a sentence is told to a screen reader, as text and not as part of the page", () => {
   notify("<img src=x onerror=alert(1)> can't be read");
   assert.equal(box().getAttribute("role"), "status");
-  assert.equal(said(), "<img src=x onerror=alert(1)> can't be read");
+  assert.equal(shownText(), "<img src=x onerror=alert(1)> can't be read");
   assert.equal(box().querySelector("img"), null);
 });
 
 test("it goes by itself, not before", () => {
   notify("one");
   mock.timers.tick(STAYS - 1);
-  assert.equal(said(), "one");
+  assert.equal(shownText(), "one");
   mock.timers.tick(1);
-  assert.equal(said(), null);
+  assert.equal(shownText(), null);
   notify("long", { stays: 60_000 });
   mock.timers.tick(STAYS);
-  assert.equal(said(), "long");
+  assert.equal(shownText(), "long");
 });
 
 test("a new sentence takes the place of the former and has its own time", () => {
@@ -41,7 +41,7 @@ test("a new sentence takes the place of the former and has its own time", () => 
   notify("two");
   assert.equal(document.querySelectorAll(".attention-notice span").length, 1);
   mock.timers.tick(STAYS - 1);
-  assert.equal(said(), "two");
+  assert.equal(shownText(), "two");
 });
 
 test("what offers something to do stays until it is done or closed", () => {
@@ -49,7 +49,7 @@ test("what offers something to do stays until it is done or closed", () => {
   const action = { label: "fetch it", act: () => done++ };
   notify("a model is missing", { action });
   mock.timers.tick(10 * STAYS);
-  assert.equal(said(), "a model is missing");
+  assert.equal(shownText(), "a model is missing");
   assert.deepEqual(
     buttons().map((button) => [button.textContent, button.getAttribute("aria-label")]),
     [
@@ -58,20 +58,20 @@ test("what offers something to do stays until it is done or closed", () => {
     ],
   );
   buttons()[0].click();
-  assert.deepEqual([done, said()], [1, null]);
+  assert.deepEqual([done, shownText()], [1, null]);
   notify("again", { action });
   buttons()[1].click();
-  assert.deepEqual([done, said()], [1, null]);
+  assert.deepEqual([done, shownText()], [1, null]);
 });
 
 test("what an action says in its turn is not closed with it", () => {
   notify("one", { action: { label: "go on", act: () => notify("two") } });
   buttons()[0].click();
-  assert.equal(said(), "two");
+  assert.equal(shownText(), "two");
 });
 
 test("nothing to say closes what was said", () => {
   notify("one", { action: { label: "x", act() {} } });
   notify("");
-  assert.equal(said(), null);
+  assert.equal(shownText(), null);
 });

@@ -14,7 +14,7 @@ test("a choice is a trace: its picture, its model, and its grid where that is fi
 });
 
 test("beside it: another picture in the same model and grid, or the same picture in another model", () => {
-  const other = (beside, more = {}) => tracesOf({ ...CHOSEN, ...more, beside }).other;
+  const other = (beside, overrides = {}) => tracesOf({ ...CHOSEN, ...overrides, beside }).other;
   assert.deepEqual(other({ sample: "meadow" }, { detail: 2 }), { sample: "meadow", model: "dino", detail: "2" });
   assert.deepEqual(other({ mine: "ab" }), { mine: "ab", model: "dino" });
   assert.deepEqual(other({ sample: "meadow" }, { sample: null, mine: "ab" }), { sample: "meadow", model: "dino" });
@@ -63,9 +63,9 @@ test("the same picture in another model keeps the locked patch, not the layer", 
 });
 
 test("the view that was given is not changed", () => {
-  const before = { ...VIEW };
+  const viewBefore = { ...VIEW };
   viewFor(MEADOW, TRACE, VIEW);
-  assert.deepEqual(VIEW, before);
+  assert.deepEqual(VIEW, viewBefore);
 });
 
 // ------------------------------------------------------------------------------------------------------------- advice
@@ -75,11 +75,11 @@ const DINO = { model: "dino", title: "DINOv2 S/14" };
 const REAL = { ...DINO, here: true, may_fetch: false };
 
 test("where the app chose another model it says so, and offers the former one", () => {
-  const found = adviceFor(OURS, "drawing", { chose: false }, DINO, REAL);
-  const says = "a drawing: shown in our small ViT";
-  assert.deepEqual(found, { says, model: "dino", label: "use DINOv2 S/14" });
-  const away = adviceFor(OURS, "photograph", { chose: false }, DINO, { ...REAL, here: false, megabytes: 24 });
-  assert.equal(away.label, "use DINOv2 S/14 (24 MB, once)", "what it costs is said before");
+  const result = adviceFor(OURS, "drawing", { chose: false }, DINO, REAL);
+  const sentence = "a drawing: shown in our small ViT";
+  assert.deepEqual(result, { says: sentence, model: "dino", label: "use DINOv2 S/14" });
+  const advice = adviceFor(OURS, "photograph", { chose: false }, DINO, { ...REAL, here: false, megabytes: 24 });
+  assert.equal(advice.label, "use DINOv2 S/14 (24 MB, once)", "what it costs is said before");
   const back = adviceFor(DINO, "photograph", { chose: false }, OURS, REAL);
   assert.deepEqual(back, { says: "a photograph: shown in DINOv2 S/14", model: "bundled", label: "use our small ViT" });
 });
@@ -97,8 +97,9 @@ test("a photograph in our small model is offered the model that knows photograph
 });
 
 test("who has brought a model of their own is offered no other", () => {
-  const away = { ...REAL, here: false, may_fetch: true };
-  const advice = (own) => adviceFor({ model: "mine", title: "mine", own }, "photograph", { chose: true }, null, away);
+  const realToFetch = { ...REAL, here: false, may_fetch: true };
+  const advice = (own) =>
+    adviceFor({ model: "mine", title: "mine", own }, "photograph", { chose: true }, null, realToFetch);
   assert.ok(advice(false));
   assert.equal(advice(true), null);
 });

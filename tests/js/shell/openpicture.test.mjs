@@ -8,21 +8,25 @@ import { aFile, aHost, aPlace, filesCome, page, until } from "./page.mjs";
 
 const names = (files) => files.map((file) => file.name);
 
-function aSheet(more = {}) {
+function aSheet(overrides = {}) {
   const taken = [];
   const box = aPlace();
-  const given = { take: (files) => taken.push(...names(files)), labelled: null, signal: new AbortController().signal };
-  fillOpenPicture(box, { ...given, ...more });
+  const options = {
+    take: (files) => taken.push(...names(files)),
+    labelled: null,
+    signal: new AbortController().signal,
+  };
+  fillOpenPicture(box, { ...options, ...overrides });
   return { box, taken, inputs: [...box.querySelectorAll("input[type=file]")] };
 }
 
 function onPhone(run) {
-  const before = globalThis.matchMedia;
-  globalThis.matchMedia = (asked) => ({ matches: asked === "(pointer: coarse)" });
+  const matchMediaBefore = globalThis.matchMedia;
+  globalThis.matchMedia = (query) => ({ matches: query === "(pointer: coarse)" });
   try {
     return run();
   } finally {
-    globalThis.matchMedia = before;
+    globalThis.matchMedia = matchMediaBefore;
   }
 }
 
@@ -44,8 +48,8 @@ test("no more are taken than the browser keeps", () => {
 
 test("on a phone the camera comes first, beside a plain chooser of several files", () => {
   const { inputs } = onPhone(() => aSheet());
-  const told = inputs.map((input) => [input.getAttribute("capture"), input.multiple]);
-  assert.deepEqual(told, [
+  const inputKinds = inputs.map((input) => [input.getAttribute("capture"), input.multiple]);
+  assert.deepEqual(inputKinds, [
     ["environment", false],
     [null, true],
   ]);
@@ -68,10 +72,10 @@ test("CIFAR-10 by number stands there only where the server has it", () => {
 });
 
 test("of numbers that are asked for while one is on its way only the last one is asked for", async () => {
-  const asked = [];
+  const requests = [];
   const answers = [];
   const takeLabelled = (number) => {
-    asked.push(number);
+    requests.push(number);
     return new Promise((answer) => answers.push(() => answer({ title: `no. ${number}` })));
   };
   const { box } = aSheet({ labelled: { count: 100, what: "pictures" }, takeLabelled });
@@ -82,16 +86,16 @@ test("of numbers that are asked for while one is on its way only the last one is
   }
   assert.equal(typed.value, "5");
   answers.shift()();
-  await until(() => asked.length === 2, "the second question");
+  await until(() => requests.length === 2, "the second question");
   answers.shift()();
-  const says = box.querySelector("fieldset .note");
-  await until(() => says.textContent === "no. 5", "the title of the last one");
-  assert.deepEqual(asked, [3, 5]);
+  const note = box.querySelector("fieldset .note");
+  await until(() => note.textContent === "no. 5", "the title of the last one");
+  assert.deepEqual(requests, [3, 5]);
 });
 
 test("a number that is typed beyond the last one means the last one", async () => {
-  const asked = [];
-  const takeLabelled = async (number) => ({ title: String(asked.push(number)) });
+  const requests = [];
+  const takeLabelled = async (number) => ({ title: String(requests.push(number)) });
   const typed = aSheet({ labelled: { count: 100, what: "pictures" }, takeLabelled }).box.querySelector(
     "fieldset input[type=number]",
   );
@@ -99,9 +103,9 @@ test("a number that is typed beyond the last one means the last one", async () =
   for (const [i, value] of wanted.entries()) {
     typed.value = value;
     typed.dispatchEvent(new page.Event("change"));
-    await until(() => asked.length === i + 1, `the question for ${value}`);
+    await until(() => requests.length === i + 1, `the question for ${value}`);
   }
-  assert.deepEqual(asked, [99, 0, 0]);
+  assert.deepEqual(requests, [99, 0, 0]);
 });
 
 test("a file that is too large, and that the browser can't make smaller, is refused with its size", async () => {
@@ -114,13 +118,13 @@ test("a file that is too large, and that the browser can't make smaller, is refu
 test("what is dropped or pasted anywhere on the page is opened, one after the other", async () => {
   const host = aHost();
   const toolbar = createToolbar(aPlace(), host);
-  const dropped = filesCome("drop", [aFile("a.jpg"), aFile("b.jpg")]);
+  const droppedFiles = filesCome("drop", [aFile("a.jpg"), aFile("b.jpg")]);
   await until(() => host.ownPictures.list.length === 2, "two pictures");
   const pasted = filesCome("paste", [aFile("c.png", "image/png")]);
   await until(() => host.ownPictures.list.length === 3, "the pasted picture");
   assert.deepEqual(host.ownPictures.opened, ["a.jpg", "b.jpg", "c.png"]);
   assert.equal(host.choice.now.mine, "c.png");
-  assert.ok(dropped.defaultPrevented && pasted.defaultPrevented, "the browser would leave the page");
+  assert.ok(droppedFiles.defaultPrevented && pasted.defaultPrevented, "the browser would leave the page");
   toolbar.destroy();
 });
 
@@ -190,15 +194,15 @@ test("while pictures are on their way the strip shows it, and a screen reader he
   const host = aHost();
   const root = aPlace();
   const toolbar = createToolbar(root, host);
-  const [coming, status] = [root.querySelector(".coming"), root.querySelector("[role=status]")];
+  const [promise, status] = [root.querySelector(".coming"), root.querySelector("[role=status]")];
   let arrive = null;
   const { open } = host.ownPictures;
-  host.ownPictures.open = (file) => new Promise((go) => (arrive = go)).then(() => open(file));
+  host.ownPictures.open = (file) => new Promise((resolve) => (arrive = resolve)).then(() => open(file));
   filesCome("drop", [aFile("a.jpg")]);
   await until(() => arrive, "the picture's way");
-  assert.deepEqual([coming.hidden, status.textContent], [false, "Your picture is on its way"]);
+  assert.deepEqual([promise.hidden, status.textContent], [false, "Your picture is on its way"]);
   arrive();
-  await until(() => coming.hidden, "its end");
+  await until(() => promise.hidden, "its end");
   assert.equal(status.textContent, "");
   toolbar.destroy();
 });

@@ -33,140 +33,140 @@ beforeEach(() => {
 
 test("a photograph is sent by its name, kept in this browser, and chosen", async () => {
   const server = takesPhotographs();
-  const own = await aVisit();
-  const told = [];
-  own.follow((list) => told.push(list.length));
-  await own.read();
+  const album = await aVisit();
+  const reports = [];
+  album.follow((list) => reports.push(list.length));
+  await album.read();
   const file = photograph("Ein Kätzchen & <b>.jpg");
-  await own.open(file);
+  await album.open(file);
   const [{ method, path, body, headers }] = server.questions;
   assert.deepEqual([method, path, body], ["POST", "api/pictures", file]);
   assert.equal(decodeURIComponent(headers["X-Playground-Name"]), file.name);
   assert.match(headers["X-Playground-Name"], /^[\x21-\x7e]*$/, "a header holds plain letters alone");
   assert.deepEqual([choice.now.mine, choice.now.sample], [idOf(1), null]);
-  const [{ id, title, src, blob }] = own.list;
+  const [{ id, title, src, blob }] = album.list;
   assert.deepEqual([id, title, src, blob], [idOf(1), `photo ${idOf(1)}`, `data:,${idOf(1)}`, file]);
   assert.deepEqual(ids(database.kept()), [1]);
-  assert.equal(told.at(-1), 1);
+  assert.equal(reports.at(-1), 1);
 });
 
 test("a long name is cut, one that is none is replaced", async () => {
   const server = takesPhotographs();
-  const own = await aVisit();
-  await own.open(photograph(`${"ä".repeat(200)}.jpg`));
-  await own.open(new Blob(["pasted"]));
+  const album = await aVisit();
+  await album.open(photograph(`${"ä".repeat(200)}.jpg`));
+  await album.open(new Blob(["pasted"]));
   const names = server.questions.map(({ headers }) => decodeURIComponent(headers["X-Playground-Name"]));
   assert.deepEqual(names, ["ä".repeat(60), "pasted picture"]);
 });
 
 test("a photograph that is refused is neither kept nor chosen, and its sentence is told", async () => {
   aServer(() => json({ says: "This file is no picture." }, 400));
-  const own = await aVisit();
-  await assert.rejects(own.open(photograph()), { says: "This file is no picture." });
-  assert.deepEqual([own.list, choice.now.sample, database.kept()], [[], "tabby", []]);
+  const album = await aVisit();
+  await assert.rejects(album.open(photograph()), { says: "This file is no picture." });
+  assert.deepEqual([album.list, choice.now.sample, database.kept()], [[], "tabby", []]);
 });
 
 test("a photograph is on its way until it has come or was refused", async () => {
   takesPhotographs();
-  const own = await aVisit();
-  const told = [];
-  own.follow(() => told.push(own.coming));
-  const coming = own.open(photograph());
-  assert.equal(own.coming, 1);
-  await coming;
+  const album = await aVisit();
+  const reports = [];
+  album.follow(() => reports.push(album.coming));
+  const promise = album.open(photograph());
+  assert.equal(album.coming, 1);
+  await promise;
   aServer(() => json({ says: "no" }, 400));
-  await assert.rejects(own.open(photograph()));
-  assert.deepEqual([own.coming, told], [0, [1, 1, 0, 1, 0]]);
+  await assert.rejects(album.open(photograph()));
+  assert.deepEqual([album.coming, reports], [0, [1, 1, 0, 1, 0]]);
 });
 
 test("a photograph is shown though the browser's disk is slow", async () => {
   takesPhotographs();
-  const own = await aVisit();
-  await own.read();
-  globalThis.indexedDB = { open: () => ({}) }; // which never answers
-  own.open(photograph());
-  await new Promise((go) => setTimeout(go));
-  assert.deepEqual([choice.now.mine, own.coming, ids(own.list)], [idOf(1), 0, [1]]);
+  const album = await aVisit();
+  await album.read();
+  globalThis.indexedDB = { open: () => ({}) }; // never answers
+  album.open(photograph());
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.deepEqual([choice.now.mine, album.coming, ids(album.list)], [idOf(1), 0, [1]]);
 });
 
 test("eight photographs are kept; the oldest goes, and one that comes again is the latest", async () => {
   takesPhotographs();
-  const own = await aVisit();
-  await own.read();
-  for (let n = 0; n < 10; n++) await own.open(photograph());
-  assert.deepEqual(ids(own.list), [3, 4, 5, 6, 7, 8, 9, 10]);
+  const album = await aVisit();
+  await album.read();
+  for (let n = 0; n < 10; n++) await album.open(photograph());
+  assert.deepEqual(ids(album.list), [3, 4, 5, 6, 7, 8, 9, 10]);
   assert.equal(database.kept().length, 8);
   aServer(() => json({ id: idOf(5), title: "again", thumb: "data:," }));
-  await own.open(photograph());
-  assert.deepEqual(ids(own.list), [3, 4, 6, 7, 8, 9, 10, 5]);
+  await album.open(photograph());
+  assert.deepEqual(ids(album.list), [3, 4, 6, 7, 8, 9, 10, 5]);
 });
 
 test("a reload brings the photographs back, the latest last", async () => {
   takesPhotographs();
-  const before = await aVisit();
-  for (let n = 0; n < 3; n++) await before.open(photograph());
-  const own = await aVisit();
-  const told = [];
-  own.follow((list) => told.push(ids(list)));
-  assert.equal(own.read(), own.read(), "the album is read once");
-  await own.read();
-  assert.deepEqual(ids(own.list).toSorted(), [1, 2, 3]);
-  assert.equal(told.length, 1);
+  const formerVisit = await aVisit();
+  for (let n = 0; n < 3; n++) await formerVisit.open(photograph());
+  const album = await aVisit();
+  const reports = [];
+  album.follow((list) => reports.push(ids(list)));
+  assert.equal(album.read(), album.read(), "the album is read once");
+  await album.read();
+  assert.deepEqual(ids(album.list).toSorted(), [1, 2, 3]);
+  assert.equal(reports.length, 1);
 });
 
 test("with what could not be kept there are no more than eight", async () => {
   takesPhotographs();
-  const before = await aVisit();
-  for (let n = 0; n < 8; n++) await before.open(photograph());
+  const formerVisit = await aVisit();
+  for (let n = 0; n < 8; n++) await formerVisit.open(photograph());
   database.full = true;
-  const own = await aVisit();
-  await own.open(photograph());
-  await own.read();
-  assert.deepEqual([own.list.length, ids(own.list).at(-1)], [8, 9]);
+  const album = await aVisit();
+  await album.open(photograph());
+  await album.read();
+  assert.deepEqual([album.list.length, ids(album.list).at(-1)], [8, 9]);
 });
 
 test("a class link reads nothing from this browser and keeps nothing in it", async () => {
   takesPhotographs();
   await (await aVisit()).open(photograph());
   goTo("/microscope?class=yes");
-  const own = await aVisit();
-  await own.read();
-  assert.deepEqual(own.list, []);
-  await own.open(photograph());
-  assert.deepEqual(ids(own.list), [2], "on the page it is there");
+  const album = await aVisit();
+  await album.read();
+  assert.deepEqual(album.list, []);
+  await album.open(photograph());
+  assert.deepEqual(ids(album.list), [2], "on the page it is there");
   assert.deepEqual(ids(database.kept()), [1]);
 });
 
 test("a browser that keeps nothing keeps the photographs as long as the page", async () => {
   takesPhotographs();
   globalThis.indexedDB = undefined;
-  const own = await aVisit();
-  await own.read();
-  await own.open(photograph());
-  assert.deepEqual(ids(own.list), [1]);
+  const album = await aVisit();
+  await album.read();
+  await album.open(photograph());
+  assert.deepEqual(ids(album.list), [1]);
 });
 
 test("what was asked before it came again, and is answered late, sends it no second time", async () => {
   const server = takesPhotographs();
-  const own = await aVisit();
-  await own.open(photograph());
-  const asked = performance.now();
-  assert.equal(await own.bringAgain(idOf(1), { asked }), true);
-  assert.equal(await own.bringAgain(idOf(1), { asked }), true);
+  const album = await aVisit();
+  await album.open(photograph());
+  const askedAt = performance.now();
+  assert.equal(await album.bringAgain(idOf(1), { asked: askedAt }), true);
+  assert.equal(await album.bringAgain(idOf(1), { asked: askedAt }), true);
   assert.equal(server.questions.length, 2, "the answer was on its way while the picture was");
-  await new Promise((go) => setTimeout(go, 2));
-  assert.equal(await own.bringAgain(idOf(1), { asked: performance.now() }), true);
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  assert.equal(await album.bringAgain(idOf(1), { asked: performance.now() }), true);
   assert.equal(server.questions.length, 3, "forgotten once more");
 });
 
 test("what the server has forgotten is sent again, by its name", async () => {
   const server = takesPhotographs();
-  const own = await aVisit();
+  const album = await aVisit();
   const file = photograph();
-  await own.open(file);
+  await album.open(file);
   const reloaded = await aVisit();
-  const heard = () => {};
-  assert.equal(await reloaded.bringAgain(idOf(1), { onWait: heard }), true);
+  const calls = () => {};
+  assert.equal(await reloaded.bringAgain(idOf(1), { onWait: calls }), true);
   const { method, path, headers, body } = server.questions.at(-1);
   const name = decodeURIComponent(headers["X-Playground-Name"]);
   assert.deepEqual([method, path, name], ["POST", "api/pictures", `photo ${idOf(1)}`]);
@@ -176,57 +176,57 @@ test("what the server has forgotten is sent again, by its name", async () => {
 
 test("what several parts miss at once is sent once; later, again", async () => {
   const server = takesPhotographs();
-  const own = await aVisit();
-  await own.open(photograph());
-  const found = await Promise.all([own.bringAgain(idOf(1)), own.bringAgain(idOf(1)), own.bringAgain(idOf(1))]);
-  assert.deepEqual([found, server.questions.length], [[true, true, true], 2]);
-  await own.bringAgain(idOf(1));
+  const album = await aVisit();
+  await album.open(photograph());
+  const result = await Promise.all([album.bringAgain(idOf(1)), album.bringAgain(idOf(1)), album.bringAgain(idOf(1))]);
+  assert.deepEqual([result, server.questions.length], [[true, true, true], 2]);
+  await album.bringAgain(idOf(1));
   assert.equal(server.questions.length, 3);
 });
 
 test("what this browser has not kept can't be brought again", async () => {
   const server = takesPhotographs();
-  const own = await aVisit();
-  assert.equal(await own.bringAgain(idOf(1)), false);
+  const album = await aVisit();
+  assert.equal(await album.bringAgain(idOf(1)), false);
   assert.equal(server.questions.length, 0);
 });
 
 test("a labelled picture is asked for by its number, then and again", async () => {
   const server = takesPhotographs();
-  const own = await aVisit();
-  await own.openLabelled(17);
+  const album = await aVisit();
+  await album.openLabelled(17);
   assert.equal(choice.now.mine, idOf(0xc1fa));
-  await own.bringAgain(idOf(0xc1fa));
+  await album.bringAgain(idOf(0xc1fa));
   assert.deepEqual(sent(server), ["POST api/labelled?number=17", "POST api/labelled?number=17"]);
 });
 
 test("to forget empties page, browser and server, and shows a sample", async () => {
   const server = takesPhotographs();
-  const own = await aVisit();
-  await own.open(photograph());
-  await own.forget();
-  assert.deepEqual([own.list, database.kept(), choice.now.mine, choice.now.sample], [[], [], null, "tabby"]);
+  const album = await aVisit();
+  await album.open(photograph());
+  await album.forget();
+  assert.deepEqual([album.list, database.kept(), choice.now.mine, choice.now.sample], [[], [], null, "tabby"]);
   assert.equal(sent(server).at(-1), FORGETS);
-  assert.equal(await own.bringAgain(idOf(1)), false, "nothing brings it back");
+  assert.equal(await album.bringAgain(idOf(1)), false, "nothing brings it back");
 });
 
 test("to forget leaves a sample on view, without the photograph beside it", async () => {
   takesPhotographs();
-  const own = await aVisit();
-  await own.open(photograph());
+  const album = await aVisit();
+  await album.open(photograph());
   choice.set({ sample: "meadow", beside: { mine: idOf(1) } });
-  await own.forget();
+  await album.forget();
   assert.deepEqual([choice.now.sample, choice.now.beside], ["meadow", null]);
   choice.set({ beside: { model: "large" } });
-  await own.forget();
+  await album.forget();
   assert.deepEqual(choice.now.beside, { model: "large" }, "what is no photograph stays");
 });
 
 test("to forget holds here even if the server is away", async () => {
   takesPhotographs();
-  const own = await aVisit();
-  await own.open(photograph());
+  const album = await aVisit();
+  await album.open(photograph());
   aServer(() => Promise.reject(new TypeError("Failed to fetch")));
-  await own.forget();
-  assert.deepEqual([own.list, database.kept()], [[], []]);
+  await album.forget();
+  assert.deepEqual([album.list, database.kept()], [[], []]);
 });

@@ -23,8 +23,8 @@ const SHAPES = {
   ...{ "blocks.0.mlp.fc1.bias": [16], "blocks.0.mlp.fc2.weight": [8, 16], "blocks.0.mlp.fc2.bias": [8] },
 };
 
-function fileOf(name, { said = true } = {}) {
-  const header = said ? { __metadata__: { config: JSON.stringify(config) } } : {};
+function fileOf(name, { said: withConfig = true } = {}) {
+  const header = withConfig ? { __metadata__: { config: JSON.stringify(config) } } : {};
   let at = 0;
   for (const [key, shape] of Object.entries(SHAPES)) {
     const bytes = 4 * shape.reduce((a, b) => a * b, 1);
@@ -41,8 +41,8 @@ function aWorker() {
     ended: false,
     addEventListener: (kind, listener) => listeners[kind].push(listener),
     terminate: () => (worker.ended = true),
-    async postMessage({ files, ...how }) {
-      const data = await openModel(files, how).then(
+    async postMessage({ files, ...options }) {
+      const data = await openModel(files, options).then(
         (model) => ({ model }),
         ({ message }) => ({ error: message }),
       );
@@ -66,7 +66,7 @@ function aPage() {
   return page;
 }
 
-const said = () => document.querySelector(".attention-notice:not([hidden]) span")?.textContent ?? "";
+const shownText = () => document.querySelector(".attention-notice:not([hidden]) span")?.textContent ?? "";
 
 test("files of weights are told from pictures", () => {
   assert.ok(areModel([{ name: "config.json" }, { name: "a.safetensors" }]));
@@ -79,15 +79,15 @@ test("a dropped model is called after its file, chosen, and its worker ends", as
   assert.equal(await page.own.open({ files: [fileOf("mine.safetensors")] }), "mine");
   assert.deepEqual(page.chosen, ["mine"]);
   assert.equal(page.workers[0].ended, true);
-  const { title, patch, layers, heads, head_dim, prefix, grid, asked } = page.cards.mine;
+  const { title, patch, layers, heads, head_dim, prefix, grid, asked: isAsked } = page.cards.mine;
   assert.deepEqual(
-    { title, patch, layers, heads, head_dim, prefix, grid, asked },
+    { title, patch, layers, heads, head_dim, prefix, grid, asked: isAsked },
     {
       ...{ title: "mine", patch: 4, layers: 1, heads: 2, head_dim: 4, prefix: ["cls"], grid: [2, 2], asked: false },
     },
   );
   assert.ok(page.weights.mine.size > 1000);
-  assert.match(said(), /^mine is here/);
+  assert.match(shownText(), /^mine is here/);
 });
 
 test("another of the same name gets a number, and no name of the page's own is taken", async () => {
@@ -106,31 +106,31 @@ test("what is assumed is said until it is closed, and what a person says instead
   const page = aPage();
   const files = [fileOf("mine.safetensors", { said: false })];
   assert.equal(await page.own.open({ files }), "mine");
-  forgetNotice(); // as another picture does
-  assert.match(said(), /^Assumed of mine: .*, 1 heads of 8, .* say otherwise\.$/);
+  forgetNotice(); // another picture removes it
+  assert.match(shownText(), /^Assumed of mine: .*, 1 heads of 8, .* say otherwise\.$/);
   assert.equal(page.cards.mine.heads, 1);
-  const given = { num_heads: "2", mean: "" };
-  assert.equal(await page.own.open({ files }, { given, instead: "mine" }), "mine (2)", "the page shows it anew");
+  const words = { num_heads: "2", mean: "" };
+  assert.equal(await page.own.open({ files }, { given: words, instead: "mine" }), "mine (2)", "the page shows it anew");
   assert.equal(page.cards["mine (2)"].heads, 2);
   assert.ok(!("mine" in page.cards));
-  assert.doesNotMatch(said(), /heads of/);
+  assert.doesNotMatch(shownText(), /heads of/);
 });
 
 test("what is wrong is said in a sentence, and nothing is lost", async () => {
   const page = aPage();
   await page.own.open({ files: [fileOf("mine.safetensors")] });
   assert.equal(await page.own.open({ files: [new File([new Uint8Array(100).fill(255)], "noise.safetensors")] }), null);
-  assert.match(said(), /^noise\.safetensors is not a readable safetensors file/);
+  assert.match(shownText(), /^noise\.safetensors is not a readable safetensors file/);
   assert.deepEqual(page.chosen, ["mine"]);
   assert.deepEqual(Object.keys(page.cards), ["bundled", "mine"]);
 });
 
 test("a worker that dies says so", async () => {
   const page = aPage();
-  const coming = page.own.open({ files: [] });
+  const promise = page.own.open({ files: [] });
   page.workers[0].break();
-  assert.equal(await coming, null);
-  assert.match(said(), /too little memory/);
+  assert.equal(await promise, null);
+  assert.match(shownText(), /too little memory/);
 });
 
 test("the model that is dropped last is the one that opens", async () => {
@@ -144,18 +144,18 @@ test("the model that is dropped last is the one that opens", async () => {
 
 test("a model at an address comes only from where the page may take one", async () => {
   const page = aPage();
-  const asked = [];
+  const requests = [];
   globalThis.fetch = async (address) => {
-    asked.push(address);
-    const there = address.endsWith(".safetensors");
-    return { ok: there, status: there ? 200 : 404, headers: new Headers(), blob: async () => fileOf("x") };
+    requests.push(address);
+    const isThere = address.endsWith(".safetensors");
+    return { ok: isThere, status: isThere ? 200 : 404, headers: new Headers(), blob: async () => fileOf("x") };
   };
   await page.own.bring("https://elsewhere.example/a/mine.safetensors", ["https://models.example"]);
-  assert.deepEqual(asked, []);
-  assert.match(said(), /takes no models from https:\/\/elsewhere\.example: .* site --models-from/);
+  assert.deepEqual(requests, []);
+  assert.match(shownText(), /takes no models from https:\/\/elsewhere\.example: .* site --models-from/);
   assert.equal(await page.own.bring("https://models.example/a/mine.safetensors", ["https://models.example"]), "mine");
   assert.deepEqual(
-    asked.map((address) => address.split("/").at(-1)),
+    requests.map((address) => address.split("/").at(-1)),
     [...["mine.safetensors", "config.json", "preprocessor_config.json"]],
   );
 });
@@ -168,18 +168,18 @@ test("of a folder its weights and what lies beside them are read", async () => {
     name: "leaves",
     createReader: () => ({ readEntries: (kept) => kept(parts.shift()) }),
   };
-  const found = await readDrop({ files: [], items: [{ webkitGetAsEntry: () => folder }] });
-  assert.equal(found.folder, "leaves");
+  const result = await readDrop({ files: [], items: [{ webkitGetAsEntry: () => folder }] });
+  assert.equal(result.folder, "leaves");
   assert.deepEqual(
-    found.files.map(({ name }) => name),
+    result.files.map(({ name }) => name),
     ["model.safetensors", "config.json"],
   );
 });
 
 test("a model whose grid is finer than a browser can is cut more coarsely, and looked at coarsely first", () => {
-  const given = { width: 64, heads: 1, depth: 1, patch_size: 16, prefix: [], labels: [], multi_label: false };
-  const card = cardOfOpened({ config: { ...given, native_grid: [64, 64] }, name: "x", bytes: 9e6, notice: "" });
+  const config = { width: 64, heads: 1, depth: 1, patch_size: 16, prefix: [], labels: [], multi_label: false };
+  const card = cardOfOpened({ config: { ...config, native_grid: [64, 64] }, name: "x", bytes: 9e6, notice: "" });
   assert.deepEqual([card.grid, card.first, card.details], [[40, 40], [16, 16], [1]]);
-  const small = cardOfOpened({ config: { ...given, native_grid: [14, 14] }, name: "x", bytes: 9e6, notice: "" });
+  const small = cardOfOpened({ config: { ...config, native_grid: [14, 14] }, name: "x", bytes: 9e6, notice: "" });
   assert.deepEqual([small.grid, small.first, small.details], [[14, 14], null, [1, 2]]);
 });

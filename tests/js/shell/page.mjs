@@ -1,4 +1,4 @@
-// A page for tests under Node, and what a toolbar asks of its host.
+// A page for tests under Node, and the host of a toolbar.
 
 import { Window } from "happy-dom";
 
@@ -24,11 +24,11 @@ globalThis.ResizeObserver = class {
 };
 
 // Classes stay themselves; functions of the window need it.
-function bound(what) {
-  return /^class /.test(String(what)) ? what : what.bind(page);
+function bound(member) {
+  return /^class /.test(String(member)) ? member : member.bind(page);
 }
 
-// As choice.js and own.js tell of changes.
+// Notifies of changes as choice.js and own.js do.
 function telling() {
   const listeners = new Set();
   return {
@@ -53,10 +53,10 @@ const PAGES = [
 ];
 const NOW = { sample: "tabby", mine: null, model: "dino", detail: 1, beside: null };
 
-export function aHost(more = {}) {
+export function aHost(overrides = {}) {
   const [chosen, owned] = [telling(), telling()];
   const choice = {
-    now: Object.freeze({ ...NOW, ...more.now }),
+    now: Object.freeze({ ...NOW, ...overrides.now }),
     set(part) {
       choice.now = Object.freeze({ ...choice.now, ...part });
       chosen.tell();
@@ -66,7 +66,7 @@ export function aHost(more = {}) {
   };
   const face = { now: "lab", language: "en", set() {}, speak() {}, follow: telling().follow };
   const ownPictures = {
-    list: more.own ?? [],
+    list: overrides.own ?? [],
     opened: [],
     async open(file) {
       ownPictures.opened.push(file.name);
@@ -87,7 +87,7 @@ export function aHost(more = {}) {
     },
     follow: owned.follow,
   };
-  const went = [];
+  const visits = [];
   return {
     pages: PAGES,
     page: "microscope",
@@ -102,8 +102,8 @@ export function aHost(more = {}) {
       throw new Error("the toolbar itself asks the server nothing");
     },
     viewWords: () => ({ layer: "6" }),
-    went,
-    go: (name, words) => went.push([name, words]),
+    went: visits,
+    go: (name, words) => visits.push([name, words]),
     link: (name, words) => `/${name}?${new URLSearchParams(words)}`,
     titles: { dino: "DINO S/16", small: "our small ViT" },
     grids: [
@@ -113,7 +113,7 @@ export function aHost(more = {}) {
     labelled: 0,
     sheets: { models: () => {}, export: () => {} },
     listeners: () => chosen.count() + owned.count(),
-    ...more,
+    ...overrides,
   };
 }
 
@@ -133,7 +133,7 @@ export function press(element, key) {
   return event;
 }
 
-// An event as it comes from a person's files: dropped or pasted.
+// An event with a person's files: dropped or pasted.
 export function filesCome(kind, files) {
   const event = new page.Event(kind, { bubbles: true, cancelable: true });
   const transfer = { files, types: files.length ? ["Files"] : [] };
@@ -144,10 +144,10 @@ export function filesCome(kind, files) {
 
 export const aFile = (name, type = "image/jpeg") => new page.File(["bytes"], name, { type });
 
-export async function until(holds, says) {
+export async function until(holds, problem) {
   for (let i = 0; i < 200; i++) {
     if (holds()) return;
-    await new Promise((go) => setTimeout(go, 5));
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  throw new Error(`It never happened: ${says}`);
+  throw new Error(`It never happened: ${problem}`);
 }

@@ -1,4 +1,4 @@
-// What a person chooses while traces are on their way to the stage.
+// A person's choices while traces are on their way to the stage.
 
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
@@ -13,8 +13,8 @@ import { CATALOGUE, goTo, MINE } from "./browser.mjs";
 import "./page.mjs";
 
 goTo("/microscope");
-Object.assign(catalogue, CATALOGUE, { real: null }); // nothing is advised
-let refusals = []; // of what is asked for next
+Object.assign(catalogue, CATALOGUE, { real: null }); // without advice
+let refusals = []; // for the next requests
 askNearer({
   has: () => true,
   async open({ model, sample, mine, first, detail }) {
@@ -27,7 +27,7 @@ askNearer({
   },
 });
 
-// A stage on which nothing has been chosen. `meanwhile`: what a person does while each of the traces comes.
+// A stage without a choice. `meanwhile`: the person's view while each of the traces comes.
 function aStage(meanwhile) {
   setView({});
   const lens = {
@@ -36,7 +36,7 @@ function aStage(meanwhile) {
     expect() {},
     async show({ view }) {
       const wanted = () => (typeof view === "function" ? view(lens.view) : view);
-      wanted(); // which layer comes first
+      wanted(); // the layer that comes first
       lens.view = { ...lens.view, ...meanwhile.shift() };
       const now = wanted();
       if (now) lens.view = { ...DEFAULT_VIEW, layer: 4, query: "7,7", ...now };
@@ -47,9 +47,9 @@ function aStage(meanwhile) {
   return { lens, advice, before: null, opened: { ...lens.view }, good: null };
 }
 
-const shows = (kept, words, view = null) => {
+const shows = (stage, words, view = null) => {
   choice.open(words);
-  return bringTraces(kept, choice.now, view, new AbortController().signal);
+  return bringTraces(stage, choice.now, view, new AbortController().signal);
 };
 
 test("a link that compares shows both, unless it says what stands beside the picture", async () => {
@@ -60,55 +60,55 @@ test("a link that compares shows both, unless it says what stands beside the pic
     [{ beside: "convolution" }, "convolution"],
     [{ beside: "wall" }, "wall"],
   ]) {
-    const kept = aStage([{}]);
-    await shows(kept, pair, view);
-    assert.deepEqual([kept.lens.view.beside, viewNow().beside], [shown, shown]);
+    const stage = aStage([{}]);
+    await shows(stage, pair, view);
+    assert.deepEqual([stage.lens.view.beside, viewNow().beside], [shown, shown]);
   }
 });
 
 test("what is chosen while another model comes is there when it has come", async () => {
-  const kept = aStage([{}, { what: "rollout", locked: true, query: "2,3" }]);
-  await shows(kept, { sample: "flock", model: "bundled" });
-  await shows(kept, { sample: "flock", model: "untrained" });
-  const { what, locked, query } = kept.lens.view;
-  assert.deepEqual({ what, locked, query }, { what: "rollout", locked: true, query: "2,3" });
+  const stage = aStage([{}, { what: "rollout", locked: true, query: "2,3" }]);
+  await shows(stage, { sample: "flock", model: "bundled" });
+  await shows(stage, { sample: "flock", model: "untrained" });
+  const { what, locked, query } = stage.lens.view;
+  assert.deepEqual({ what: what, locked, query }, { what: "rollout", locked: true, query: "2,3" });
 });
 
 test("what is chosen after the first look at an own photograph stands in the address, and stays", async () => {
-  const kept = aStage([{}, { what: "similarity", locked: true, query: "2,3" }]);
-  await shows(kept, { mine: MINE, model: "dino" });
+  const stage = aStage([{}, { what: "similarity", locked: true, query: "2,3" }]);
+  await shows(stage, { mine: MINE, model: "dino" });
   assert.deepEqual([viewNow().what, viewNow().locked, viewNow().query], ["similarity", true, "2,3"]);
-  await shows(kept, { mine: MINE, model: "bundled" });
-  assert.deepEqual([kept.lens.view.what, kept.lens.view.locked], ["similarity", true]);
+  await shows(stage, { mine: MINE, model: "bundled" });
+  assert.deepEqual([stage.lens.view.what, stage.lens.view.locked], ["similarity", true]);
 });
 
 test("what nobody has chosen is not in the address", async () => {
-  const kept = aStage([{}, {}, {}]);
-  await shows(kept, { sample: "tabby" });
-  await shows(kept, { mine: MINE });
+  const stage = aStage([{}, {}, {}]);
+  await shows(stage, { sample: "tabby" });
+  await shows(stage, { mine: MINE });
   assert.deepEqual(viewNow(), {});
 });
 
 const BUSY = "So many pictures are on their way that there is no room for one more: try again.";
 const notice = () => document.querySelector(".attention-notice span")?.textContent;
-const settle = async () => {
-  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+const nextTask = async () => {
+  for (let round = 0; round < 20; round++) await new Promise(setImmediate);
 };
 
-// On a stage that shows a photograph a finer grid is asked for, and refused with these answers first. `check` is called
-// with the stage, and may let time pass.
+// Asks for a finer grid on a stage with a photograph; these answers refuse it first. `check` is called with the stage,
+// and may let time pass.
 async function asksForFiner(answers, check) {
-  const kept = { ...aStage([]), stop: new AbortController() };
-  kept.lens.greet = () => {};
+  const stage = { ...aStage([]), stop: new AbortController() };
+  stage.lens.greet = () => {};
   choice.open({ mine: MINE, model: "dino" });
-  await showChoice(kept);
-  const unfollow = choice.follow((_, how) => showChoice(kept, how));
+  await showChoice(stage);
+  const unfollow = choice.follow((_, options) => showChoice(stage, options));
   mock.timers.enable({ apis: ["setTimeout"] });
   refusals = answers;
   try {
     choice.set({ detail: 2 });
-    await settle();
-    await check(kept);
+    await nextTask();
+    await check(stage);
   } finally {
     mock.timers.reset();
     unfollow();
@@ -118,30 +118,30 @@ async function asksForFiner(answers, check) {
 
 for (const status of [0, 408, 502, 503, 504])
   test(`what a busy server refuses with ${status} stays chosen, and is asked for until it comes`, () =>
-    asksForFiner([new Refusal(status, BUSY), new Refusal(status, BUSY)], async (kept) => {
-      assert.deepEqual([choice.now.detail, kept.good.detail, notice()], [2, 1, BUSY]);
-      for (let again = 0; again < 2; again++) {
+    asksForFiner([new Refusal(status, BUSY), new Refusal(status, BUSY)], async (stage) => {
+      assert.deepEqual([choice.now.detail, stage.good.detail, notice()], [2, 1, BUSY]);
+      for (let attempt = 0; attempt < 2; attempt++) {
         mock.timers.tick(SERVER_AGAIN);
-        await settle();
+        await nextTask();
       }
-      assert.deepEqual([choice.now.detail, kept.good.detail, notice()], [2, 2, undefined]);
+      assert.deepEqual([choice.now.detail, stage.good.detail, notice()], [2, 2, undefined]);
     }));
 
 test("what is refused for good gives way to what was shown", () =>
-  asksForFiner([new Refusal(400, "The grid is too fine.")], async (kept) => {
-    assert.deepEqual([choice.now.detail, kept.good.detail, notice()], [1, 1, "The grid is too fine."]);
+  asksForFiner([new Refusal(400, "The grid is too fine.")], async (stage) => {
+    assert.deepEqual([choice.now.detail, stage.good.detail, notice()], [1, 1, "The grid is too fine."]);
   }));
 
 test("what stands beside the picture stays while the server is busy", async () => {
-  const kept = aStage([{}]);
+  const stage = aStage([{}]);
   refusals = [new Refusal(503, BUSY)];
-  await assert.rejects(shows(kept, { sample: "flock", model: "bundled", with: "sample:meadow" }), { status: 503 });
+  await assert.rejects(shows(stage, { sample: "flock", model: "bundled", with: "sample:meadow" }), { status: 503 });
   assert.deepEqual(choice.now.beside, { sample: "meadow" });
 });
 
 test("what an address asks for and can't be shown is said, once", async () => {
-  const kept = { ...aStage([{}, {}]), stop: new AbortController() };
-  const { lens } = kept;
+  const stage = { ...aStage([{}, {}]), stop: new AbortController() };
+  const { lens } = stage;
   const show = lens.show;
   lens.show = async (next) => {
     await show(next);
@@ -151,24 +151,26 @@ test("what an address asks for and can't be shown is said, once", async () => {
   lens.greet = () => {};
   choice.open({ sample: "flock", model: "bundled" });
   visit.leftOut = [["with", "sample:nobody"]];
-  await showChoice(kept, { view: { layer: "4", label: "landscape" } });
+  await showChoice(stage, { view: { layer: "4", label: "landscape" } });
   assert.equal(
     notice(),
     "The address asks for with=sample:nobody and label=landscape, which this page can't show: it is left out. " +
       "A label is said by its number.",
   );
-  await showChoice(kept, { view: { layer: "4" } });
+  await showChoice(stage, { view: { layer: "4" } });
   assert.equal(notice(), undefined);
 });
 
 test("a model that lies here under another name is opened by a press", async () => {
-  const kept = { ...aStage([{}, {}]), stop: new AbortController() };
-  kept.lens.greet = () => {};
+  const stage = { ...aStage([{}, {}]), stop: new AbortController() };
+  stage.lens.greet = () => {};
   const missing = { model: "own/leaves", title: "leaves", here: true };
   refusals = [new Refusal(404, "leaves is a model of this server's own.", { missing })];
   choice.open({ sample: "meadow", model: "leaves" });
-  await showChoice(kept);
-  const press = [...document.querySelectorAll(".attention-notice button")].find((one) => one.textContent === "open it");
-  press.click();
+  await showChoice(stage);
+  const pressButton = [...document.querySelectorAll(".attention-notice button")].find(
+    (item) => item.textContent === "open it",
+  );
+  pressButton.click();
   assert.equal(choice.now.model, "own/leaves");
 });

@@ -9,8 +9,8 @@ const OWN = [
   { id: "b", title: "second.jpg", src: "data:,b" },
 ];
 
-function aStrip(more) {
-  const host = aHost(more);
+function aStrip(overrides) {
+  const host = aHost(overrides);
   const strip = createStrip(host);
   aPlace().append(strip.element);
   host.choice.follow(strip.draw);
@@ -73,13 +73,13 @@ test("the arrow keys move the focus, Home and End go to the ends, and nothing is
 
 test("no button is made anew when something else is chosen, or another own picture comes", async () => {
   const { host, buttons } = aStrip({ own: OWN });
-  const before = buttons();
+  const buttonsBefore = buttons();
   host.choice.set({ sample: "flock" });
   await host.ownPictures.open({ name: "third.jpg" });
   const after = new Set(buttons());
-  assert.equal(after.size, before.length + 1);
+  assert.equal(after.size, buttonsBefore.length + 1);
   assert.deepEqual(
-    before.filter((button) => !after.has(button)),
+    buttonsBefore.filter((button) => !after.has(button)),
     [],
   );
 });
@@ -93,10 +93,10 @@ test("an own picture that comes while another is in focus takes no focus away", 
 
 test("the hint is the title, the name is what a screen reader says", () => {
   const { buttons } = aStrip({ own: [OWN[0]] });
-  const said = buttons()
+  const labels = buttons()
     .slice(0, 2)
     .map((button) => [button.title, button.querySelector("img").alt]);
-  assert.deepEqual(said, [
+  assert.deepEqual(labels, [
     ["Yours: first.jpg", "Yours: first.jpg"],
     ["Tabby. Look at one eye", "Tabby"],
   ]);

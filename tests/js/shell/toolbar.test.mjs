@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { createToolbar } from "../../../playground/microscope/shell/toolbar.js";
 import { aHost, aPlace, page, press } from "./page.mjs";
 
-function aToolbar(more) {
-  const host = aHost(more);
+function aToolbar(overrides) {
+  const host = aHost(overrides);
   const root = aPlace();
   const toolbar = createToolbar(root, host);
   const part = (name) => root.querySelector(name);
@@ -14,7 +14,7 @@ function aToolbar(more) {
   return { host, root, toolbar, part, sheet, focused, words: (name) => part(name)?.textContent };
 }
 const SEEN = (root) =>
-  [...root.querySelectorAll(".opener:not(.more)")].filter((one) => !one.hidden).map((one) => one.textContent);
+  [...root.querySelectorAll(".opener:not(.more)")].filter((item) => !item.hidden).map((item) => item.textContent);
 
 test("it names page, model and app, and offers what there is", () => {
   const { root, part, words } = aToolbar();
@@ -54,7 +54,7 @@ test("the grid is chosen by its detail", () => {
   const { host, part } = aToolbar();
   const select = part("select");
   assert.deepEqual(
-    [...select.options].map((one) => one.textContent),
+    [...select.options].map((item) => item.textContent),
     ["14 × 14", "28 × 28"],
   );
   select.value = "2";
@@ -64,10 +64,10 @@ test("the grid is chosen by its detail", () => {
 
 test("nothing is made anew when something is chosen or the host tells the same again", () => {
   const { host, root, toolbar } = aToolbar();
-  const before = [...root.querySelectorAll("button, select, option, img")];
+  const elementsBefore = [...root.querySelectorAll("button, select, option, img")];
   host.choice.set({ sample: "flock", detail: 2 });
   toolbar.update({ grids: structuredClone(host.grids), titles: { ...host.titles } });
-  assert.deepEqual([...root.querySelectorAll("button, select, option, img")], before);
+  assert.deepEqual([...root.querySelectorAll("button, select, option, img")], elementsBefore);
 });
 
 test("a button opens its sheet, which is named and has the focus; pressed again it closes", () => {
@@ -88,12 +88,12 @@ test("a button opens its sheet, which is named and has the focus; pressed again 
 test("Escape closes a sheet and gives the focus back, and nobody else hears it", () => {
   const { part, sheet, focused } = aToolbar();
   part(".compare").click();
-  let heard = 0;
-  document.body.addEventListener("keydown", () => heard++, { once: true });
+  let calls = 0;
+  document.body.addEventListener("keydown", () => calls++, { once: true });
   press(sheet().querySelector("button"), "Escape");
   assert.equal(sheet(), null);
   assert.equal(focused(), part(".compare"));
-  assert.equal(heard, 0);
+  assert.equal(calls, 0);
 });
 
 test("a press outside closes the sheet, one inside does not", () => {
@@ -110,7 +110,7 @@ test("a press outside closes the sheet, one inside does not", () => {
 
 test("one sheet is open at a time, and what filled the former one is told that it is over", () => {
   let signal = null;
-  const { part, root } = aToolbar({ sheets: { models: (_, given) => ({ signal } = given), export: () => {} } });
+  const { part, root } = aToolbar({ sheets: { models: (_, options) => ({ signal } = options), export: () => {} } });
   part(".model").click();
   assert.equal(signal.aborted, false);
   part(".pages").click();
@@ -123,8 +123,8 @@ test("the menu has the story, every page with its number, the tour and the versi
   const { host, part, sheet } = aToolbar();
   part(".pages").click();
   const links = [...sheet().querySelectorAll("a")];
-  const told = links.map((one) => [...one.children].map((span) => span.textContent).join("·"));
-  assert.deepEqual(told, [
+  const linkTexts = links.map((item) => [...item.children].map((span) => span.textContent).join("·"));
+  assert.deepEqual(linkTexts, [
     "·The story",
     "·Microscope",
     "1·By hand: attention without training",
@@ -174,7 +174,7 @@ test("the arrow keys walk through the menu, from the page that is shown", () => 
 
 test("models and Export are filled with what they need, and done() closes them", () => {
   const seen = {};
-  const keep = (name) => (box, given) => Object.assign(seen, { [name]: { box, ...given } });
+  const keep = (name) => (box, options) => Object.assign(seen, { [name]: { box, ...options } });
   const { host, part, sheet } = aToolbar({
     exports: "scale",
     sheets: { models: keep("models"), export: keep("export") },
@@ -193,12 +193,12 @@ test("models and Export are filled with what they need, and done() closes them",
 });
 
 test("a model for the comparison is chosen on the same cards, and stands beside", () => {
-  let given = null;
-  const { host, part, sheet } = aToolbar({ sheets: { models: (_, all) => (given = all), export: () => {} } });
+  let options = null;
+  const { host, part, sheet } = aToolbar({ sheets: { models: (_, all) => (options = all), export: () => {} } });
   part(".compare").click();
   [...sheet().querySelectorAll(".tabs button")][1].click();
-  given.choice.set({ model: "small", chose: true });
-  given.done();
+  options.choice.set({ model: "small", chose: true });
+  options.done();
   assert.deepEqual([host.choice.now.model, host.choice.now.beside], ["dino", { model: "small" }]);
   assert.equal(sheet(), null);
 });
@@ -206,7 +206,8 @@ test("a model for the comparison is chosen on the same cards, and stands beside"
 test("More holds model, grid, compare and export, each only where there is one, and follows the choice", () => {
   const { host, part, sheet, toolbar } = aToolbar();
   part(".more").click();
-  const lines = () => [...sheet().querySelectorAll(".wide")].filter((one) => !one.hidden).map((one) => one.textContent);
+  const lines = () =>
+    [...sheet().querySelectorAll(".wide")].filter((item) => !item.hidden).map((item) => item.textContent);
   assert.deepEqual(lines(), ["Model: DINO S/16", "Patches14 × 1428 × 28", "Compare", "Export"]);
   host.choice.set({ model: "small" });
   toolbar.update({ exports: undefined, grids: [] });
@@ -216,7 +217,7 @@ test("More holds model, grid, compare and export, each only where there is one, 
 test("what is opened from More stands under More and gives it the focus back", () => {
   const { part, sheet, focused } = aToolbar();
   part(".more").click();
-  [...sheet().querySelectorAll("button")].find((one) => one.textContent === "Compare").click();
+  [...sheet().querySelectorAll("button")].find((item) => item.textContent === "Compare").click();
   assert.equal(sheet().dataset.kind, "compare");
   assert.equal(part(".more").getAttribute("aria-expanded"), "true");
   press(sheet(), "Escape");

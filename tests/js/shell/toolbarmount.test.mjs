@@ -1,4 +1,4 @@
-// The toolbar as Streamlit mounts it: what it tells the server's script, and when. The tests follow one another.
+// The toolbar as Streamlit mounts it: its reports to the server's script. The tests follow one another.
 
 import assert from "node:assert/strict";
 import { after, mock, test } from "node:test";
@@ -20,20 +20,20 @@ document.body.append(parentElement);
 
 const states = [];
 const triggers = [];
-const since = (list) => list.splice(0).map(([name, { stamp, run, ...said }]) => ({ name, ...said }));
+const since = (list) => list.splice(0).map(([name, { stamp, run, ...fields }]) => ({ name, ...fields }));
 const PAGES = ["microscope", "by_hand"].map((name) => ({ name, short: name, title: name, number: null, exports: "" }));
 let arrived = 0;
 let unmount = null;
 
-async function draw(page, more = {}) {
+async function draw(page, overrides = {}) {
   arrived += pageOf === page ? 0 : 1;
   pageOf = page;
   const data = { page, pages: PAGES, samples: "api/samples/d", titles: { dino: "DINOv2" }, labelled: 0 };
   unmount = mountToolbar({
-    data: { ...data, steps: [], version: "1", arrived, answer: null, ...more },
+    data: { ...data, steps: [], version: "1", arrived, answer: null, ...overrides },
     parentElement,
-    setStateValue: (...said) => states.push(said),
-    setTriggerValue: (...said) => triggers.push(said),
+    setStateValue: (...args) => states.push(args),
+    setTriggerValue: (...args) => triggers.push(args),
   });
   await until(() => parentElement.querySelector("button") ?? parentElement.shadowRoot?.querySelector("button"), page);
   await new Promise(setImmediate);
@@ -71,9 +71,9 @@ test("on a lesson's page each choice is told, with the key and the microscope's 
   await draw("by_hand");
   assert.deepEqual(since(states), [], "coming here chooses nothing");
   choice.open({ sample: "flock" });
-  const said = { sample: "flock", model: "bundled", detail: "2" };
+  const wordsOfChoice = { sample: "flock", model: "bundled", detail: "2" };
   const view = { layer: "3" };
-  assert.deepEqual(since(states), [{ name: "choice", choice: said, settings: null, view, key: ownKey() }]);
+  assert.deepEqual(since(states), [{ name: "choice", choice: wordsOfChoice, settings: null, view, key: ownKey() }]);
   choice.open({ sample: "meadow" }, { quietly: true });
   assert.deepEqual(since(states), [], "what the server knows already is not told");
 });
@@ -88,8 +88,8 @@ test("drawn again, the toolbar tells each choice once", async () => {
 test("to leave is told once, with the key", () => {
   visit.leave("microscope");
   const words = { sample: "tabby", model: "dino" };
-  const went = { page: "microscope", words: { ...words, layer: "3" }, choice: words, view: { layer: "3" } };
-  assert.deepEqual(since(triggers), [{ name: "go", ...went, key: ownKey() }]);
+  const target = { page: "microscope", words: { ...words, layer: "3" }, choice: words, view: { layer: "3" } };
+  assert.deepEqual(since(triggers), [{ name: "go", ...target, key: ownKey() }]);
 });
 
 test("a new server's script, which has read the address alone, is told the choice", async () => {
@@ -118,22 +118,22 @@ test("a script that lacks the key is told the choice once more", async () => {
 test("a photograph that a lesson's script has forgotten is brought again, then told", async () => {
   await ownPictures.open(new File(["bytes"], "cat.jpg"));
   since(states);
-  const before = server.questions.length;
+  const countBefore = server.questions.length;
   await draw("by_hand", { answer: { forgotten: MINE } });
   await until(() => states.length, "the choice is told");
-  assert.deepEqual(paths({ questions: server.questions.slice(before) }), ["POST api/pictures"]);
+  assert.deepEqual(paths({ questions: server.questions.slice(countBefore) }), ["POST api/pictures"]);
   assert.equal(since(states)[0].choice.mine, MINE);
 });
 
 test("a photograph for which the server is too busy stays chosen, and is brought a little later", async () => {
-  await draw("by_hand", { answer: null }); // it was brought, and forgotten once more
+  await draw("by_hand", { answer: null }); // it was sent, and forgotten once more
   const answers = server.answers;
   server.answers = () => json({ says: "Too many people are here." }, 503);
   const notice = () => document.querySelector(".attention-notice span")?.textContent;
   mock.timers.enable({ apis: ["setTimeout"] });
   try {
     draw("by_hand", { answer: { forgotten: MINE } }).catch(() => {});
-    for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+    for (let round = 0; round < 50; round++) await new Promise(setImmediate);
     assert.deepEqual([notice(), choice.now.mine, since(states)], ["Too many people are here.", MINE, []]);
     server.answers = answers;
     mock.timers.tick(SERVER_AGAIN);

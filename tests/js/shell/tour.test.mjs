@@ -9,10 +9,10 @@ import { page, press } from "./page.mjs";
 
 Object.assign(catalogue, CATALOGUE);
 
-let went = [];
+let visits = [];
 const way = {
-  go: (words) => went.push(words),
-  back: (before, finished) => went.push(["back", before, finished]),
+  go: (words) => visits.push(words),
+  back: (formerPlace, finished) => visits.push(["back", formerPlace, finished]),
 };
 const card = () => document.querySelector(".tour-card");
 const text = (name) => card().querySelector(name).textContent;
@@ -23,7 +23,7 @@ const at = (n, name = "microscope") => {
 };
 
 beforeEach(() => {
-  went = [];
+  visits = [];
   goTo("/microscope");
   sessionStorage.clear();
   choice.open({ sample: "tabby" });
@@ -31,7 +31,7 @@ beforeEach(() => {
   setPage({ tour: null, name: "microscope" });
   openFace().set("lab");
 });
-afterEach(() => at(null)); // takes the card away, and its clock
+afterEach(() => at(null)); // removes the card and its clock
 
 test("five steps, in each language no more than ninety words", () => {
   assert.equal(TOUR_STEPS.length, 5);
@@ -84,7 +84,7 @@ test("the card leads on and back, with the words of each step", () => {
   at(2);
   button("next").click();
   button("back").click();
-  assert.deepEqual(went, [{ locked: "true", tour: "3" }, { tour: "1" }]);
+  assert.deepEqual(visits, [{ locked: "true", tour: "3" }, { tour: "1" }]);
 });
 
 test("arrows and a presenter's remote control lead on and back; at the first step no further back", () => {
@@ -94,20 +94,20 @@ test("arrows and a presenter's remote control lead on and back; at the first ste
     assert.equal(event.defaultPrevented, true);
   }
   assert.deepEqual(
-    went.map((words) => words.tour),
+    visits.map((words) => words.tour),
     ["3", "3", "1", "1"],
   );
   press(card(), "x");
   at(1);
   press(card(), "ArrowLeft");
-  assert.equal(went.length, 4);
+  assert.equal(visits.length, 4);
 });
 
 test("who ends the tour gets back what they had before it, also after a reload", () => {
   setView({ layer: 5 });
   choice.set({ sample: "meadow" });
   goToStep(1, way);
-  const before = {
+  const formerPlace = {
     page: "microscope",
     words: { model: "bundled", sample: "meadow", detail: "2", layer: "5" },
     face: "lab",
@@ -117,10 +117,10 @@ test("who ends the tour gets back what they had before it, also after a reload",
   goToStep(2, way);
   at(2);
   button("end").click();
-  assert.deepEqual(went.at(-1), ["back", before, false]);
+  assert.deepEqual(visits.at(-1), ["back", formerPlace, false]);
   assert.equal(card(), null);
   goToStep(0, way);
-  assert.deepEqual(went.at(-1), ["back", null, false], "it is told once");
+  assert.deepEqual(visits.at(-1), ["back", null, false], "it is told once");
 });
 
 test("a tour that was left by another way leads back to nothing old", () => {
@@ -130,31 +130,31 @@ test("a tour that was left by another way leads back to nothing old", () => {
   at(null); // a link without a step
   at(2);
   button("end").click();
-  assert.deepEqual(went.at(-1), ["back", null, false]);
+  assert.deepEqual(visits.at(-1), ["back", null, false]);
 });
 
 test("a link that says nothing but a step goes to that step's view", () => {
   goTo("/microscope?tour=2");
   at(2);
-  assert.deepEqual(went, [{ locked: "true", tour: "2" }]);
-  went = [];
+  assert.deepEqual(visits, [{ locked: "true", tour: "2" }]);
+  visits = [];
   goTo("/microscope?sample=tabby&tour=2");
   at(2);
-  assert.deepEqual(went, [], "one that says more is shown as it is");
+  assert.deepEqual(visits, [], "one that says more is shown as it is");
 });
 
 test("the last step's button ends the tour", () => {
   at(5);
   button("next").click();
-  assert.deepEqual(went, [["back", null, true]], "it was finished");
+  assert.deepEqual(visits, [["back", null, true]], "it was finished");
 });
 
 test("Escape ends the tour wherever the focus is, and only while it goes on", () => {
   at(1);
   assert.equal(press(document.body, "Escape").defaultPrevented, true);
-  assert.deepEqual(went, [["back", null, false]]);
+  assert.deepEqual(visits, [["back", null, false]]);
   assert.equal(press(document.body, "Escape").defaultPrevented, false);
-  assert.equal(went.length, 1);
+  assert.equal(visits.length, 1);
 });
 
 test("where storage is forbidden the tour goes on, and its end leads nowhere", async () => {
@@ -163,7 +163,7 @@ test("where storage is forbidden the tour goes on, and its end leads nowhere", a
     at(1);
     button("end").click();
   });
-  assert.deepEqual(went, [{ tour: "1" }, ["back", null, false]]);
+  assert.deepEqual(visits, [{ tour: "1" }, ["back", null, false]]);
 });
 
 test("the focus stays on the card of who steps by it, and is not taken from anybody else", () => {

@@ -14,13 +14,13 @@ aDatabase();
 goTo("/microscope?sample=meadow&model=bundled&detail=2&layer=3&tour=2");
 
 let arrived = 1;
-const arrive = (page, again = true) => visit.arrive({ page, samples: SAMPLES, arrived: again ? ++arrived : arrived });
+const arrive = (page, isNew = true) => visit.arrive({ page, samples: SAMPLES, arrived: isNew ? ++arrived : arrived });
 const query = () => Object.fromEntries(new URLSearchParams(location.search));
 
-const heard = [];
-choice.follow((now, how) => heard.push({ sample: now.sample, ...how }));
-const told = [];
-visit.follow(() => told.push({ ...viewNow() }));
+const calls = [];
+choice.follow((now, options) => calls.push({ sample: now.sample, ...options }));
+const views = [];
+visit.follow(() => views.push({ ...viewNow() }));
 const since = (list) => list.splice(0);
 
 test("the visit begins when the samples are here, and with what the address says", async () => {
@@ -29,47 +29,47 @@ test("the visit begins when the samples are here, and with what the address says
   await assert.rejects(arrive("microscope"), { status: 503 });
   assert.equal(isReady, false);
   server.answers = () => json(CATALOGUE);
-  const before = history.length;
+  const lengthBefore = history.length;
   await arrive("microscope");
   await ready();
   assert.deepEqual([choice.now.sample, choice.now.model, choice.now.detail], ["meadow", "bundled", 2]);
-  assert.deepEqual(since(heard), [{ sample: "meadow", view: { layer: "3" }, quietly: true }]);
+  assert.deepEqual(since(calls), [{ sample: "meadow", view: { layer: "3" }, quietly: true }]);
   assert.deepEqual([viewNow(), pageNow().tour, pageNow().name], [{ layer: "3" }, "2", "microscope"]);
-  assert.equal(history.length, before, "nobody has chosen anything yet");
+  assert.equal(history.length, lengthBefore, "nobody has chosen anything yet");
 });
 
 test("the toolbar that is drawn again begins nothing anew", async () => {
   await arrive("microscope", false);
   await arrive("microscope");
   assert.deepEqual(paths(server), [`GET ${SAMPLES}`, `GET ${SAMPLES}`], "the one that failed and the one that came");
-  assert.deepEqual(since(heard), []);
+  assert.deepEqual(since(calls), []);
 });
 
 test("a choice is a step in the address", () => {
-  const before = history.length;
+  const lengthBefore = history.length;
   choice.set({ sample: "tabby" });
-  assert.deepEqual([query().sample, query().model, history.length], ["tabby", "dino", before + 1]);
-  since(heard);
+  assert.deepEqual([query().sample, query().model, history.length], ["tabby", "dino", lengthBefore + 1]);
+  since(calls);
 });
 
 test("what the address says already is no step", () => {
-  const before = history.length;
+  const lengthBefore = history.length;
   choice.set({ sample: "flock" }, { quietly: true });
-  assert.equal(history.length, before);
+  assert.equal(history.length, lengthBefore);
   choice.set({ sample: "tabby" }, { quietly: true });
-  since(heard);
+  since(calls);
 });
 
 test("Back leads to the choice and the view of before", async () => {
-  since(told);
+  since(views);
   history.back();
-  await until(() => heard.length, "Back is heard");
-  assert.deepEqual(since(heard), [{ sample: "meadow", view: { layer: "3" }, quietly: true }]);
+  await until(() => calls.length, "Back is heard");
+  assert.deepEqual(since(calls), [{ sample: "meadow", view: { layer: "3" }, quietly: true }]);
   assert.deepEqual([query().sample, query().layer], ["meadow", "3"]);
   history.forward();
-  await until(() => heard.length, "Forward is heard");
-  assert.equal(since(heard)[0].sample, "tabby");
-  assert.deepEqual(since(told), [], "the stage shows a choice with its view");
+  await until(() => calls.length, "Forward is heard");
+  assert.equal(since(calls)[0].sample, "tabby");
+  assert.deepEqual(since(views), [], "the stage shows a choice with its view");
 });
 
 test("Back to another view of the same choice is told to the stage", async () => {
@@ -77,8 +77,8 @@ test("Back to another view of the same choice is told to the stage", async () =>
   history.pushState(null, "", `/microscope?${words}&layer=9&head=1`);
   history.pushState(null, "", `/microscope?${words}&layer=5`);
   history.back();
-  await until(() => told.length, "the stage is told");
-  assert.deepEqual([since(told), since(heard)], [[{ layer: "9", head: "1" }], []]);
+  await until(() => views.length, "the stage is told");
+  assert.deepEqual([since(views), since(calls)], [[{ layer: "9", head: "1" }], []]);
 });
 
 test("a lesson's page keeps the choice and the view, and the browser writes its address", async () => {
@@ -88,8 +88,8 @@ test("a lesson's page keeps the choice and the view, and the browser writes its 
   assert.deepEqual([viewNow(), pageNow().name], [{ layer: "9", head: "1" }, "by_hand"]);
   choice.set({ sample: "flock" });
   assert.deepEqual(query(), { sample: "flock", model: "bundled", detail: "2", shuffled: "yes" });
-  since(heard);
-  since(told);
+  since(calls);
+  since(views);
 });
 
 test("who comes back to the microscope finds the choice and the view, in the address too", async () => {
@@ -97,27 +97,27 @@ test("who comes back to the microscope finds the choice and the view, in the add
   await arrive("microscope");
   const words = { sample: "flock", model: "bundled", detail: "2", layer: "9", head: "1" };
   assert.deepEqual(query(), words);
-  assert.deepEqual([since(heard), since(told).length], [[], 1]);
+  assert.deepEqual([since(calls), since(views).length], [[], 1]);
 });
 
 test("a link within the app to a picture shows it", async () => {
   goTo("/microscope?sample=meadow&head=4");
   await arrive("microscope");
   assert.deepEqual([choice.now.sample, viewNow()], ["meadow", { layer: "9", head: "4" }]);
-  assert.equal(since(heard)[0].quietly, true);
+  assert.equal(since(calls)[0].quietly, true);
 });
 
 test("a step of the tour or a scene goes to its picture and view in one step", () => {
-  const before = history.length;
+  const lengthBefore = history.length;
   visit.go("sample=tabby&model=dino&layer=6&tour=3");
   assert.deepEqual([choice.now.sample, viewNow(), pageNow().tour], ["tabby", { layer: "6" }, "3"]);
   assert.deepEqual(query(), { sample: "tabby", model: "dino", layer: "6", face: "see", tour: "3" });
-  assert.equal(history.length, before + 1);
-  assert.deepEqual(since(heard)[0].view, { layer: "6" });
-  since(told);
+  assert.equal(history.length, lengthBefore + 1);
+  assert.deepEqual(since(calls)[0].view, { layer: "6" });
+  since(views);
   visit.go("sample=tabby&model=dino&layer=2", { step: false });
-  assert.deepEqual([query().layer, query().tour, history.length], ["2", undefined, before + 1]);
-  assert.deepEqual([since(told), since(heard)], [[{ layer: "2" }], []], "only the view: the stage alone is told");
+  assert.deepEqual([query().layer, query().tour, history.length], ["2", undefined, lengthBefore + 1]);
+  assert.deepEqual([since(views), since(calls)], [[{ layer: "2" }], []], "only the view: the stage alone is told");
 });
 
 test("a scene without a picture stays on this one, in its model", () => {
@@ -125,19 +125,19 @@ test("a scene without a picture stays on this one, in its model", () => {
   assert.deepEqual([choice.now.sample, choice.now.model, viewNow()], ["tabby", "large", { layer: "1" }]);
   visit.go("layer=0");
   assert.deepEqual([choice.now.sample, choice.now.model, viewNow()], ["tabby", "large", { layer: "0" }]);
-  since(heard);
-  since(told);
+  since(calls);
+  since(views);
 });
 
 test("who leaves for another page takes the choice along; the view only to the microscope", () => {
-  const went = [];
-  visit.tell = (go) => went.push(go);
+  const targets = [];
+  visit.tell = (target) => targets.push(target);
   const words = { sample: "tabby", model: "large" };
   const common = { choice: words, view: { layer: "0" } };
   visit.leave("by_hand");
   visit.leave("microscope");
   visit.leave("teach", { model: "x" });
-  assert.deepEqual(went, [
+  assert.deepEqual(targets, [
     { page: "by_hand", words, ...common },
     { page: "microscope", words: { ...words, layer: "0" }, ...common },
     { page: "teach", words: { model: "x" }, ...common },

@@ -14,7 +14,7 @@ const [LAYERS, HEADS, WIDTH, PATCH, WIDE] = [4, 2, 8, 4, 16];
 const PREFIX = ["cls"];
 const LABELS = ["a cat", "a dog", "a boat"];
 
-// A small network with numbers that are the same in each run.
+// A small network with the same numbers in each run.
 function weights() {
   let state = 1;
   const random = () => ((state = (state * 16807) % 2147483647) / 2147483647 - 0.5) * 1.6;
@@ -46,9 +46,18 @@ function weights() {
   norm("norm");
   linear("head", WIDTH, LABELS.length);
   const config = { depth: LAYERS, heads: HEADS, width: WIDTH, mlp_width: WIDE, patch_size: PATCH, prefix: PREFIX };
-  const more = { native_grid: [4, 4], mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5], eps: 1e-6, classes: LABELS.length };
+  const overrides = {
+    native_grid: [4, 4],
+    mean: [0.5, 0.5, 0.5],
+    std: [0.5, 0.5, 0.5],
+    eps: 1e-6,
+    classes: LABELS.length,
+  };
   const usual = { positions: "learned", pool: "token", activation: "gelu", gated_mlp: false, interpolation: "bicubic" };
-  return container({ format: "attention-playground/weights-1", config: { ...config, ...more, ...usual } }, sections);
+  return container(
+    { format: "attention-playground/weights-1", config: { ...config, ...overrides, ...usual } },
+    sections,
+  );
 }
 
 const SMALL = {
@@ -56,7 +65,7 @@ const SMALL = {
   ...{ head_dim: WIDTH / HEADS, prefix: PREFIX, labels: LABELS, multi_label: false },
 };
 
-// A worker in this thread; what it is told and what it says is written down.
+// A worker in this thread, which records the messages of both sides.
 function aWorker(decode) {
   const listeners = [];
   const worker = {
@@ -83,7 +92,7 @@ globalThis.createImageBitmap = async ({ seed }) => {
 const pixelsOf = (_, { seed }, height, width) =>
   Uint8ClampedArray.from({ length: 4 * height * width }, (_, i) => 128 + 120 * Math.sin(i * seed));
 
-function aSource({ decode = pixelsOf, ...more } = {}) {
+function aSource({ decode = pixelsOf, ...overrides } = {}) {
   const worker = aWorker(decode);
   const source = createWorkerSource({
     worker,
@@ -94,14 +103,15 @@ function aSource({ decode = pixelsOf, ...more } = {}) {
       ...{ id: sample ?? mine, title: "A picture", credit: "", hint: "", start: [0.5, 0.5], width: 60, height: 40 },
       ...{ file: async () => ({ seed: (sample ?? mine).length }), opens: { small: { layer: 2, head: 1 } } },
     }),
-    ...more,
+    ...overrides,
   });
   return { source, worker };
 }
 
-const words = (more = {}) => ({ sample: "tabby", model: "small", ...more });
-const passesTold = ({ told }) => told.filter(({ what }) => what === "pass").length;
-const layersSaid = ({ said }, id) => said.filter((message) => message.id === id && message.layer !== undefined).length;
+const words = (overrides = {}) => ({ sample: "tabby", model: "small", ...overrides });
+const passesTold = ({ told: messages }) => messages.filter(({ what: kind }) => kind === "pass").length;
+const layersSaid = ({ said: messages }, id) =>
+  messages.filter((message) => message.id === id && message.layer !== undefined).length;
 
 test("a trace says what the lens and the toolbar need before anything is computed", async () => {
   const { source, worker } = aSource();
@@ -127,10 +137,10 @@ test("a layer comes as a pack that the lens reads, and the whole pass runs once"
   rowInto(row, 0, pack, 1, 0, 3, pack.scale);
   assert.ok(Math.abs(row.reduce((sum, weight) => sum + weight, 0) - 1) < 1e-5);
   assert.ok(Math.max(...row) > 0.08, "the row is no even one");
-  const two = unpack(await source.layers(trace, [0, 3]));
-  assert.deepEqual([...two.stored.keys()], [0, 3]);
-  const again = unpack(await source.layers(trace, [1, 3]));
-  assert.deepEqual(layerOf(again, 3).q, layerOf(two, 3).q);
+  const second = unpack(await source.layers(trace, [0, 3]));
+  assert.deepEqual([...second.stored.keys()], [0, 3]);
+  const laterPack = unpack(await source.layers(trace, [1, 3]));
+  assert.deepEqual(layerOf(laterPack, 3).q, layerOf(second, 3).q);
   assert.equal(passesTold(worker), 1);
 });
 
@@ -148,31 +158,34 @@ test("a new picture ends the former pass within a layer, unless somebody waits f
   await source.layers(second, [3]);
   assert.ok(layersSaid(worker, 1) <= 2, `${layersSaid(worker, 1)} layers of the former picture`);
   assert.ok(worker.said.some(({ id, stopped }) => id === 1 && stopped));
-  await source.layers(first, [3]); // it is asked for again, and runs again
+  await source.layers(first, [3]); // it is requested again, and runs again
   assert.equal(passesTold(worker), 3);
 
-  const both = aSource();
-  const asked = [words(), words({ sample: "dog" })].map(async (of) =>
-    both.source.layers(await both.source.open(of), [3]),
+  const twoLoads = aSource();
+  const promises = [words(), words({ sample: "dog" })].map(async (source) =>
+    twoLoads.source.layers(await twoLoads.source.open(source), [3]),
   );
-  assert.equal((await Promise.all(asked)).length, 2);
-  assert.equal(passesTold(both.worker), 2);
+  assert.equal((await Promise.all(promises)).length, 2);
+  assert.equal(passesTold(twoLoads.worker), 2);
 });
 
 test("who does not wait any more is told so, and the pass of the next picture begins", async () => {
   const { source, worker } = aSource();
-  const stop = new AbortController();
-  const left = source.layers(await source.open(words()), [3], { signal: stop.signal });
-  stop.abort();
+  const controller = new AbortController();
+  const left = source.layers(await source.open(words()), [3], { signal: controller.signal });
+  controller.abort();
   await assert.rejects(left, { name: "AbortError" });
   await source.layers(await source.open(words({ sample: "dog" })), [3]);
-  const former = worker.told.filter(({ what, picture }) => what === "pass" && picture.id.startsWith("tabby"));
-  for (const { id } of former) assert.ok(layersSaid(worker, id) <= 2, `${layersSaid(worker, id)} layers of the former`);
+  const formerPasses = worker.told.filter(
+    ({ what: kind, picture }) => kind === "pass" && picture.id.startsWith("tabby"),
+  );
+  for (const { id } of formerPasses)
+    assert.ok(layersSaid(worker, id) <= 2, `${layersSaid(worker, id)} layers of the former`);
 });
 
 test("another scale computes the whole pass, from the same pixels, and says which labels change", async () => {
   let decoded = 0;
-  const { source } = aSource({ decode: (...given) => ++decoded && pixelsOf(...given) });
+  const { source } = aSource({ decode: (...args) => ++decoded && pixelsOf(...args) });
   const trace = await source.open(words());
   const whole = await source.whole(trace, { scale: 3, cut: "" });
   assert.equal(whole.scale, 3);
@@ -224,19 +237,19 @@ test("the rollout is the product of (A + I)/2, for a patch and for all", async (
       }
     reached = next;
   }
-  const one = decodeHalves(await source.rollout(trace, "1,1")); // token 1 + 5 + 1
+  const item = decodeHalves(await source.rollout(trace, "1,1")); // token 1 + 5 + 1
   const all = decodeHalves(await source.flows(trace));
   reached.forEach((share, token) => {
-    assert.ok(Math.abs(one[token] - share) < 1e-3);
+    assert.ok(Math.abs(item[token] - share) < 1e-3);
     assert.ok(Math.abs(all[7 * tokens + token] - share) < 1e-3);
   });
 });
 
 test("features are there for every token, in sixteen bits", async () => {
   const { source } = aSource();
-  const found = decodeHalves(await source.features(await source.open(words()), 2));
-  assert.equal(found.length, 16 * WIDTH);
-  assert.ok(found.every(Number.isFinite) && new Set(found).size > 50);
+  const result = decodeHalves(await source.features(await source.open(words()), 2));
+  assert.equal(result.length, 16 * WIDTH);
+  assert.ok(result.every(Number.isFinite) && new Set(result).size > 50);
 });
 
 test("a picture that cannot be read is said, and the next one is computed", async () => {
@@ -247,17 +260,17 @@ test("a picture that cannot be read is said, and the next one is computed", asyn
 });
 
 test("weights that did not come are fetched again when they are asked for again", async () => {
-  let times = 0;
+  let attempts = 0;
   const { source } = aSource({
     weightsOf: async () => {
-      if (++times === 1) throw new Error("no network");
+      if (++attempts === 1) throw new Error("no network");
       return weights();
     },
   });
   const trace = await source.open(words());
   await assert.rejects(source.layers(trace, [0]), /no network/);
   assert.ok(await source.layers(trace, [0]));
-  assert.equal(times, 2);
+  assert.equal(attempts, 2);
 });
 
 test("after many pictures only the last passes are kept", async () => {
@@ -265,16 +278,16 @@ test("after many pictures only the last passes are kept", async () => {
   const traces = [];
   for (let n = 1; n < 8; n++) traces.push(await source.open(words({ sample: "x".repeat(n) })));
   for (const trace of traces) await source.layers(trace, [3]).then(() => source.whole(trace, { scale: 1, cut: "" }));
-  const before = passesTold(worker);
+  const passesBefore = passesTold(worker);
   await source.layers(traces[0], [0]);
-  assert.equal(passesTold(worker), before + 1, "the first pass had been dropped");
+  assert.equal(passesTold(worker), passesBefore + 1, "the first pass had been dropped");
 });
 
 test("labels are told by how much they change, the likeliest where none does", () => {
   const some = { labels: LABELS, multi_label: true };
-  const told = changedLabels([0, 2, -3], [2, 0.5, -3], some);
+  const changes = changedLabels([0, 2, -3], [2, 0.5, -3], some);
   assert.deepEqual(
-    told.map(([label]) => label),
+    changes.map(([label]) => label),
     ["a cat", "a dog"],
   );
   assert.deepEqual(

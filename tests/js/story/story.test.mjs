@@ -20,33 +20,35 @@ import { packOf } from "../packs.mjs";
 const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8], patch: 16, size: [96, 128] }));
 const BASE = { layer: 2, head: 1, patch: 19 };
 const facts = factsOfStory(pack, BASE, 16);
-const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-5, `${a} is not ${b}`);
+const assertNear = (a, b) => assert.ok(Math.abs(a - b) < 1e-5, `${a} is not ${b}`);
 
 test("the partner is the patch beyond the neighbours that gets most", () => {
   const row = rowOfPatch(pack, BASE.layer, BASE.head, BASE.patch);
-  const beyond = Array.from({ length: 48 }, (_, patch) => patch).filter((one) => distanceOf(BASE.patch, one, pack) > 1);
-  const most = beyond.reduce((best, one) => (row[1 + one] > row[1 + best] ? one : best));
-  assert.equal(partnerOf(row, BASE.patch, pack), most);
-  assert.equal(facts.partner, most);
-  near(facts.share, row[1 + most]);
+  const beyond = Array.from({ length: 48 }, (_, patch) => patch).filter(
+    (item) => distanceOf(BASE.patch, item, pack) > 1,
+  );
+  const largest = beyond.reduce((largest, item) => (row[1 + item] > row[1 + largest] ? item : largest));
+  assert.equal(partnerOf(row, BASE.patch, pack), largest);
+  assert.equal(facts.partner, largest);
+  assertNear(facts.share, row[1 + largest]);
 });
 
 test("a score by hand: the products of query and key, their sum, divided by the root", () => {
   const { q, k, products, dot, score } = facts.pair;
   let sum = 0;
-  for (const [at, one] of q.entries()) sum += one * k[at];
-  near(dot, sum);
-  near(score, sum / Math.sqrt(pack.dim));
-  near(
-    [...products].reduce((all, one) => all + one, 0),
+  for (const [at, item] of q.entries()) sum += item * k[at];
+  assertNear(dot, sum);
+  assertNear(score, sum / Math.sqrt(pack.dim));
+  assertNear(
+    [...products].reduce((total, item) => total + item, 0),
     dot,
   );
 });
 
 test("shares sum to one, with and without the division, which only sharpens", () => {
   for (const row of [facts.row, facts.loud])
-    near(
-      row.reduce((all, one) => all + one, 0),
+    assertNear(
+      row.reduce((total, item) => total + item, 0),
       1,
     );
   assert.ok(facts.loudest >= facts.largest);
@@ -56,19 +58,19 @@ test("heads and layers are counted over all that there are", () => {
   assert.equal(facts.heads.length, pack.heads);
   assert.equal(facts.layers.length, pack.layers);
   const here = facts.heads.find(({ head }) => head === BASE.head);
-  near(here.row[1 + facts.partner], facts.share);
+  assertNear(here.row[1 + facts.partner], facts.share);
   assert.ok(facts.layers[BASE.layer] >= facts.share);
   assert.ok(firstLayer(facts) <= BASE.layer);
 });
 
 test("stacked convolutions hear 9, 25, 49, 81 patches, and none beyond the edge", () => {
-  const heard = (patch) => [1, 2, 3, 4].map((layers) => heardAfter(layers, patch, { rows: 9, columns: 10 }));
-  assert.deepEqual(heard(44), [9, 25, 49, 81]);
-  assert.deepEqual(heard(0), [4, 9, 16, 25]);
+  const calls = (patch) => [1, 2, 3, 4].map((layers) => heardAfter(layers, patch, { rows: 9, columns: 10 }));
+  assert.deepEqual(calls(44), [9, 25, 49, 81]);
+  assert.deepEqual(calls(0), [4, 9, 16, 25]);
 });
 
 test("twice the side is about sixteen times as many scores", () => {
-  near(facts.twice, ((4 * 48 + 1) / 49) ** 2);
+  assertNear(facts.twice, ((4 * 48 + 1) / 49) ** 2);
 });
 
 test("without its layer there is nothing to tell, without the others nothing of the layers", () => {
@@ -128,7 +130,7 @@ test("every guess can reach what is true, and its truth is right", () => {
 
 test("the volume: silent it is even, at the model's own it is the row, and it clips when one takes nearly all", () => {
   const even = sharesAt(facts, 0, pack.tokens);
-  for (const share of even.shares) near(share, 1 / pack.tokens);
+  for (const share of even.shares) assertNear(share, 1 / pack.tokens);
   assert.ok(!even.clips);
   assert.deepEqual(sharesAt(facts, pack.scale, 3).shares, [...facts.row].sort((a, b) => b - a).slice(0, 3));
   assert.ok(sharesAt(facts, 1e6, 3).clips);
@@ -137,17 +139,17 @@ test("the volume: silent it is even, at the model's own it is the row, and it cl
 test("the books: one fits, one is found easily and holds the least of those, one fits least", () => {
   const [fits, thin, least] = facts.books;
   assert.equal(fits.token, pack.prefixCount + facts.partner);
-  near(fits.score, facts.pair.score);
-  const most = [...facts.row.keys()].sort((a, b) => facts.row[b] - facts.row[a]).slice(0, 5);
-  assert.ok(most.includes(thin.token) && thin.token !== fits.token);
-  for (const token of most.filter((one) => one !== fits.token))
-    assert.ok(thin.length <= facts.handed.find((one) => one.token === token).length);
-  near(least.share, Math.min(...facts.row));
+  assertNear(fits.score, facts.pair.score);
+  const topTokens = [...facts.row.keys()].sort((a, b) => facts.row[b] - facts.row[a]).slice(0, 5);
+  assert.ok(topTokens.includes(thin.token) && thin.token !== fits.token);
+  for (const token of topTokens.filter((item) => item !== fits.token))
+    assert.ok(thin.length <= facts.handed.find((item) => item.token === token).length);
+  assertNear(least.share, Math.min(...facts.row));
 });
 
 test("what is said where a hand moves something is filled when it moves", () => {
-  const said = [3, 5, 8].flatMap((n) => Object.values(sceneAt(n, facts, "en").figure.words)).join(" ");
-  assert.deepEqual([...said.matchAll(/\{(\w+)\}/g)].map(([, hole]) => hole).sort(), [
+  const allWords = [3, 5, 8].flatMap((n) => Object.values(sceneAt(n, facts, "en").figure.words)).join(" ");
+  assert.deepEqual([...allWords.matchAll(/\{(\w+)\}/g)].map(([, hole]) => hole).sort(), [
     ...["count", "count", "keyScore", "keyShare", "loud", "loud", "stacked"],
   ]);
   const { asker } = sceneAt(11, facts, "en").figure;
@@ -157,7 +159,7 @@ test("what is said where a hand moves something is filled when it moves", () => 
 test("a wrong place says how far it was, a wrong number what is true", () => {
   const place = { kind: "place", truth: 0 };
   assert.deepEqual(judged(place, 3 * 8 + 5, pack, "en"), { right: false, words: "You were 5 squares off." });
-  assert.ok(judged(place, 9, pack, "en").right); // one square beside it
+  assert.ok(judged(place, 9, pack, "en").right); // a square beside it
   const share = { kind: "number", truth: 88, unit: " %" };
   assert.equal(judged(share, 12, pack, "en").words, storyWords("en", "itIs", { truth: "88 %" }));
   const close = { right: true, words: storyWords("en", "close", { truth: "88 %" }) };

@@ -5,16 +5,16 @@ import { openSafetensors, WrongFile } from "../../../playground/microscope/weigh
 
 const F32 = (shape, ...data_offsets) => ({ dtype: "F32", shape, data_offsets });
 
-// A file with this header, of which `length` bytes are claimed, before so many bytes of data.
+// A file with this header, whose claimed length is `length`, before this many bytes of data.
 function fileOf(header, { data = new Uint8Array(16), length } = {}) {
   const text = new TextEncoder().encode(typeof header === "string" ? header : JSON.stringify(header));
   const first = new BigUint64Array([BigInt(length ?? text.length)]);
   return new Blob([first, text, data]);
 }
 
-const open = (...given) => openSafetensors(fileOf(...given), "mine.safetensors");
+const open = (...args) => openSafetensors(fileOf(...args), "mine.safetensors");
 
-async function refused(file) {
+async function refusalOf(file) {
   const error = await openSafetensors(file, "mine.safetensors").then(
     () => assert.fail("it was opened"),
     (reason) => reason,
@@ -31,15 +31,15 @@ test("a tensor is read when it is asked for, and no other byte", async () => {
       data: new Float32Array([1, 2, 3, 4]),
     },
   );
-  const asked = [];
+  const sizes = [];
   const { slice } = file;
-  file.slice = (from, to) => [asked.push(to - from), slice.call(file, from, to)][1];
+  file.slice = (from, to) => [sizes.push(to - from), slice.call(file, from, to)][1];
   const { metadata, tensors } = await openSafetensors(file, "mine.safetensors");
   assert.deepEqual(metadata, { name: "x" });
   assert.deepEqual([...tensors.keys()], ["a", "b"]);
-  asked.length = 0;
+  sizes.length = 0;
   assert.deepEqual([...(await tensors.get("b").read())], [3, 4]);
-  assert.deepEqual(asked, [8]);
+  assert.deepEqual(sizes, [8]);
 });
 
 test("numbers of every kind become float32", async () => {
@@ -61,11 +61,11 @@ test("numbers of every kind become float32", async () => {
 
 test("a header of a gigabyte is not read", async () => {
   const file = fileOf({}, { length: 2 ** 30 });
-  const asked = [];
+  const ends = [];
   const { slice } = file;
-  file.slice = (from, to) => [asked.push(to), slice.call(file, from, to)][1];
-  assert.match(await refused(file), /does not begin with the header of one/);
-  assert.deepEqual(asked, [8]);
+  file.slice = (from, to) => [ends.push(to), slice.call(file, from, to)][1];
+  assert.match(await refusalOf(file), /does not begin with the header of one/);
+  assert.deepEqual(ends, [8]);
 });
 
 const HOSTILE = {
@@ -100,11 +100,11 @@ const HOSTILE = {
   "metadata that are no texts": [fileOf({ __metadata__: { a: {} } }), /metadata are no texts/],
 };
 
-for (const [what, [file, sentence]] of Object.entries(HOSTILE))
-  test(`a file with ${what} is refused in a sentence`, async () => assert.match(await refused(file), sentence));
+for (const [problem, [file, sentence]] of Object.entries(HOSTILE))
+  test(`a file with ${problem} is refused in a sentence`, async () => assert.match(await refusalOf(file), sentence));
 
 test("a long name is not repeated whole", async () => {
-  assert.ok((await refused(fileOf({ ["x".repeat(1e6)]: F32([4], 0, 15) }))).length < 300);
+  assert.ok((await refusalOf(fileOf({ ["x".repeat(1e6)]: F32([4], 0, 15) }))).length < 300);
 });
 
 test("a name may be any text", async () => {
@@ -114,8 +114,8 @@ test("a name may be any text", async () => {
   assert.deepEqual([...tensors.keys()], names);
 });
 
-for (const [what, value] of Object.entries({ NaN: Number.NaN, infinite: Number.POSITIVE_INFINITY }))
-  test(`numbers that are ${what} are said when they are read`, async () => {
+for (const [name, value] of Object.entries({ NaN: Number.NaN, infinite: Number.POSITIVE_INFINITY }))
+  test(`numbers that are ${name} are said when they are read`, async () => {
     const { tensors } = await open({ a: F32([4], 0, 16) }, { data: new Float32Array([0, 1, 2, value]) });
     await assert.rejects(tensors.get("a").read(), /holds numbers that are none \(NaN or infinite\) in a\./);
   });

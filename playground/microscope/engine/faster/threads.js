@@ -1,35 +1,35 @@
-// The kernels on several threads, where a page is isolated and may share memory: helpers are workers with the same
+// The kernels on several threads, for a page that is isolated and may share memory. Helpers are workers with the same
 // kernels over the same memory, each with a stack of its own. A kernel that takes long is divided by its columns or
-// rows; the worker that asks does the first part, and waits for the others. A helper that has nothing to do sleeps.
+// rows; the caller computes the first part and waits for the others. An idle helper sleeps.
 
-const MOST_PAGES = 65_535; // of memory, as workshop/kernels.py has compiled it
+const MOST_PAGES = 65_535; // of memory, as in workshop/kernels.py
 const STACK_BYTES = 32_768; // bytes, as there
 const FLOAT_BYTES = 4; // bytes
 const SHORT_BYTES = 2; // bytes
-const AT_ONE_TIME = 8; // columns, and
+const AT_ONE_TIME = 8; // columns of a product
 const WITH_ONE_GAIN = 32; // numbers that share a gain, as in kernels.c
-const WORTH_DIVIDING = 50_000; // multiplications, from which on a product is divided
-const WORTH_EACH = 4096; // numbers of anything else
+const WORTH_DIVIDING = 50_000; // multiplications: smaller products are not divided
+const WORTH_EACH = 4096; // numbers: other smaller kernels are not divided
 const MOST_THREADS = 4;
-const LOOKS = 4000; // times that a thread looks before it sleeps: about as long as kernels are apart in a pass
+const LOOKS = 4000; // looks before a thread sleeps: about the pause between kernels
 const MOST_WAITED = 20_000; // ms for one kernel
-const BOARD_BYTES = 256; // bytes of what a helper is told: four integers, then the numbers that a kernel is called with
+const BOARD_BYTES = 256; // bytes of a helper's message: four integers, then arguments
 const ON_BELL = { asked: 0, done: 1, which: 2, count: 3, awake: 4 };
 const DIVIDED_KERNELS = ["product", "to_integers", "product_of_codes", "softmax", "norm", "gelu", "gate", "relu"];
 
-// The same kernels with a memory that is shared: a flag of their import.
+// The kernels with shared memory: sets a flag of their import.
 export function sharing(bytes) {
-  const flagged = Uint8Array.from(bytes);
+  const shared = Uint8Array.from(bytes);
   const name = [3, ...new TextEncoder().encode("env"), 6, ...new TextEncoder().encode("memory"), 2, 1];
-  const at = flagged.findIndex((_, i) => name.every((byte, n) => flagged[i + n] === byte));
-  flagged[at + name.length - 1] = 3;
-  return flagged;
+  const start = shared.findIndex((_, i) => name.every((byte, n) => shared[i + n] === byte));
+  shared[start + name.length - 1] = 3;
+  return shared;
 }
 
-// How many integers a row becomes that is multiplied with codes: see kernels.c.
+// The number of integers that a row becomes, padded: see kernels.c.
 export const wholeBlocks = (inner) => Math.ceil(inner / WITH_ONE_GAIN) * WITH_ONE_GAIN;
 
-// How the parts of a kernel's work are called: part(first, count) gives its numbers.
+// The arguments of each part of a kernel's work: part(first, count).
 const dividedParts = {
   product: ([a, aStep, b, bStep, transposed, bias, rows, inner, columns, out, outStep]) => ({
     ...{ count: columns, grain: AT_ONE_TIME, isWorth: rows * inner * columns >= WORTH_DIVIDING },
@@ -45,11 +45,11 @@ const dividedParts = {
       ...[rows, inner, count, out + FLOAT_BYTES * first, outStep],
     ],
   }),
-  to_integers: ([a, aStep, rows, inner, to, units]) => ({
+  to_integers: ([a, aStep, rows, inner, integers, units]) => ({
     ...{ count: rows, grain: 1, isWorth: rows * inner >= WORTH_EACH },
     part: (first, count) => [
       ...[a + FLOAT_BYTES * first * aStep, aStep, count, inner],
-      ...[to + SHORT_BYTES * first * wholeBlocks(inner), units + FLOAT_BYTES * first],
+      ...[integers + SHORT_BYTES * first * wholeBlocks(inner), units + FLOAT_BYTES * first],
     ],
   }),
   product_of_codes: ([integers, units, codes, gains, bias, rows, inner, columns, out, outStep, adds]) => ({
@@ -74,12 +74,12 @@ const dividedParts = {
   gate: ([x, slope, bend, count]) => eachOf(x, count, [slope, bend]),
   relu: ([x, count]) => eachOf(x, count, []),
 };
-const eachOf = (x, all, more) => ({
-  ...{ count: all, grain: 4, isWorth: all >= WORTH_EACH },
-  part: (first, count) => [x + FLOAT_BYTES * first, ...more, count],
+const eachOf = (x, count, others) => ({
+  ...{ count, grain: 4, isWorth: count >= WORTH_EACH },
+  part: (first, count) => [x + FLOAT_BYTES * first, ...others, count],
 });
 
-// Not every machine has addresses for the most.
+// Some machines lack addresses for this maximum.
 function sharedMemory(maximum = MOST_PAGES) {
   try {
     return new WebAssembly.Memory({ initial: 1, maximum, shared: true });
@@ -89,7 +89,7 @@ function sharedMemory(maximum = MOST_PAGES) {
   }
 }
 
-// The same where nothing is shared.
+// Without shared memory: one thread.
 export const oneThread = () => ({
   memory: new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES }),
   divided: (kernels) => kernels,
@@ -100,17 +100,17 @@ export const oneThread = () => ({
 
 const sameWorker = () => new Worker(self.location.href, { type: "module" });
 
-// `compiled`: the kernels that share; `begin()` gives a worker which hands what it hears first to `help`.
+// `compiled`: kernels with shared memory; `begin()` returns a worker that passes its first message to `help`.
 export function createThreads(compiled, begin = sameWorker, cores = navigator.hardwareConcurrency) {
   const memory = sharedMemory();
-  const most = Math.min(cores, MOST_THREADS);
+  const threads = Math.min(cores, MOST_THREADS);
   const helpers = [];
 
   const awake = () => helpers.filter(({ bell }) => Atomics.load(bell, ON_BELL.awake));
 
-  function ask({ bell, numbers }, which, given) {
-    numbers.set(given);
-    bell.set([DIVIDED_KERNELS.indexOf(which), given.length], ON_BELL.which);
+  function start({ bell, numbers }, name, args) {
+    numbers.set(args);
+    bell.set([DIVIDED_KERNELS.indexOf(name), args.length], ON_BELL.which);
     Atomics.add(bell, ON_BELL.asked, 1);
     Atomics.notify(bell, ON_BELL.asked);
   }
@@ -126,58 +126,58 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
         throw new Error("A thread does not answer any more.");
   }
 
-  // The kernels, of which those that take long are divided.
+  // The kernels, the slow ones divided.
   function divided(kernels) {
     const dividing =
-      (which) =>
-      (...given) => {
-        const { count, grain, isWorth, part } = dividedParts[which](given);
-        const others = isWorth ? awake() : [];
-        const share = Math.ceil(count / (others.length + 1) / grain) * grain;
-        const asked = others.filter((helper, i) => {
+      (name) =>
+      (...args) => {
+        const { count, grain, isWorth, part } = dividedParts[name](args);
+        const idle = isWorth ? awake() : [];
+        const share = Math.ceil(count / (idle.length + 1) / grain) * grain;
+        const started = idle.filter((helper, i) => {
           const first = share * (i + 1);
           if (first >= count) return false;
-          ask(helper, which, part(first, Math.min(share, count - first)));
+          start(helper, name, part(first, Math.min(share, count - first)));
           return true;
         });
-        kernels[which](...part(0, Math.min(share, count)));
-        asked.forEach(wait);
+        kernels[name](...part(0, Math.min(share, count)));
+        started.forEach(wait);
       };
-    return { ...kernels, ...Object.fromEntries(DIVIDED_KERNELS.map((which) => [which, dividing(which)])) };
+    return { ...kernels, ...Object.fromEntries(DIVIDED_KERNELS.map((name) => [name, dividing(name)])) };
   }
 
   return {
     memory,
     divided,
     engine: () => (awake().length ? `WebAssembly × ${awake().length + 1}` : "WebAssembly"),
-    // Their stacks lie from `top` on; gives what comes behind them.
+    // Puts the helpers' stacks at `top`; returns the first byte after them.
     begin(top) {
       const stacks = Math.ceil(top / 16) * 16;
-      memory.grow(Math.ceil(((most - 1) * STACK_BYTES) / 65_536) + 1);
-      for (let i = 1; i < most; i++) {
+      memory.grow(Math.ceil(((threads - 1) * STACK_BYTES) / 65_536) + 1);
+      for (let i = 1; i < threads; i++) {
         const board = new SharedArrayBuffer(BOARD_BYTES);
         const worker = begin();
         worker.postMessage({ what: "help", compiled, memory, board, stack: stacks + i * STACK_BYTES });
         helpers.push({ worker, bell: new Int32Array(board, 0, 8), numbers: new Float64Array(board, 64) });
       }
-      return stacks + (most - 1) * STACK_BYTES;
+      return stacks + (threads - 1) * STACK_BYTES;
     },
     end: () => helpers.splice(0).map(({ worker }) => worker.terminate()),
   };
 }
 
-// What a helper does until it is ended.
+// A helper's loop.
 export function help({ compiled, memory, board, stack }) {
   const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
   exports.__stack_pointer.value = stack;
   const [bell, numbers] = [new Int32Array(board, 0, 8), new Float64Array(board, 64)];
   Atomics.store(bell, ON_BELL.awake, 1);
-  for (let heard = 0; ; ) {
-    for (let i = 0; i < LOOKS && Atomics.load(bell, ON_BELL.asked) === heard; i++);
-    Atomics.wait(bell, ON_BELL.asked, heard);
-    heard = Atomics.load(bell, ON_BELL.asked);
+  for (let count = 0; ; ) {
+    for (let i = 0; i < LOOKS && Atomics.load(bell, ON_BELL.asked) === count; i++);
+    Atomics.wait(bell, ON_BELL.asked, count);
+    count = Atomics.load(bell, ON_BELL.asked);
     exports[DIVIDED_KERNELS[bell[ON_BELL.which]]](...numbers.subarray(0, bell[ON_BELL.count]));
-    Atomics.store(bell, ON_BELL.done, heard);
+    Atomics.store(bell, ON_BELL.done, count);
     Atomics.notify(bell, ON_BELL.done);
   }
 }

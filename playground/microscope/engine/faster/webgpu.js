@@ -1,20 +1,20 @@
-// The matrices of tensors.js in a GPU's memory, with the same functions; read() gives promises. One buffer mirrors the
-// kernels' memory, so that a network on the GPU is a copy of those bytes, and what lies where is the same. Shaders add
-// in 32-bit floats. What fails (out of memory, a device that is lost) rejects read(), and computer.js goes on without.
+// The matrices of tensors.js in a GPU's memory, with the same functions; read() returns promises. One buffer mirrors
+// the kernels' memory: a network on the GPU is a copy of the same bytes at the same addresses. Shaders add in 32-bit
+// floats. Failures (out of memory, a lost device) reject read(), and computer.js goes on without a GPU.
 
 import { ALIGN } from "../../core/container.js";
 import { GATES } from "../tensors.js";
 
 const WORD = 4; // bytes
-const APART = 256; // bytes from one call's numbers to the next's, as WebGPU wants them
-const CALLS = 512; // of shaders, that are sent together
-const ROOM = 2 ** 24; // bytes besides a network, to begin with
-const SIDE = 64; // rows and columns of a product that a group of threads has
-const FLOATS = 0; // how the second matrix of a product lies: (columns, inner), or
+const APART = 256; // bytes between two calls' numbers, as WebGPU wants
+const CALLS = 512; // shader calls that are sent together
+const ROOM = 2 ** 24; // bytes at first, besides a network
+const SIDE = 64; // rows and columns of a thread group's part
+const FLOATS = 0; // layout of a product's second matrix: (columns, inner), or
 const TRANSPOSED = 1; // (inner, columns), or
 const CODES = 2; // 8-bit codes, with a gain for each 32 of a row
 
-// `call` says where everything lies, in numbers. Places hold bits, for codes are no floats.
+// `call` holds all addresses, in numbers. The memory is typed as bits: codes are no floats.
 const SHARED = `
 struct Call {
   x: u32, xStep: u32, y: u32, yStep: u32, out: u32, outStep: u32, gains: u32, bias: u32,
@@ -80,7 +80,7 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_id) me: ve
   }
 }`;
 
-// What 64 threads know of a row, put together.
+// Sums and maxima of a row over 64 threads.
 const TOGETHER = `
 var<workgroup> parts: array<f32, 64>;
 fn together(me: u32, mine: f32, largest: bool) -> f32 {
@@ -129,7 +129,7 @@ fn main(@builtin(workgroup_id) row: vec3u, @builtin(local_invocation_index) me: 
   }
 }`;
 
-// What each number becomes by itself; WHAT is a place in this list. GELU and the gates: see kernels.c.
+// Functions of single numbers; WHAT is an index of this list. GELU and the gates: see kernels.c.
 const EACH = ["take", "add", "multiply", "gelu", "gate", "relu", "tanh", "rotate"];
 const ONE_BY_ONE = `
 fn gelu(x: f32) -> f32 {
@@ -174,7 +174,7 @@ fn main(@builtin(global_invocation_id) me: vec3u) {
   put(call.out + me.x, sqrt(max(dot, 0.0)));
 }`;
 
-// A device with the shaders, or null where there is none. `gpu`: navigator.gpu
+// A device with its shaders, or null if there is none. `gpu`: navigator.gpu
 async function openDevice(gpu) {
   const adapter = await gpu?.requestAdapter({ powerPreference: "high-performance" });
   if (!adapter) return null;
@@ -185,40 +185,40 @@ async function openDevice(gpu) {
     entries: [entry(0, { type: "uniform", hasDynamicOffset: true }), entry(1, { type: "storage" })],
   });
   const pipelineLayout = device.createPipelineLayout({ bindGroupLayouts: [layout] });
-  const made = async (code, what = 0) => {
+  const pipelineOf = async (code, variant = 0) => {
     const module = device.createShaderModule({ code: SHARED + code });
-    const compute = { module, entryPoint: "main", constants: { WHAT: what } };
+    const compute = { module, entryPoint: "main", constants: { WHAT: variant } };
     return device.createComputePipelineAsync({ layout: pipelineLayout, compute });
   };
-  const several = (code, whats) => Promise.all(whats.map((what) => made(code, what)));
-  const [products, each, [softmax, norm, rootOfDots]] = await Promise.all([
-    several(PRODUCT, [FLOATS, TRANSPOSED, CODES]),
-    several(
+  const pipelines = (code, variants) => Promise.all(variants.map((variant) => pipelineOf(code, variant)));
+  const [products, maps, [softmax, norm, rootOfDots]] = await Promise.all([
+    pipelines(PRODUCT, [FLOATS, TRANSPOSED, CODES]),
+    pipelines(
       ONE_BY_ONE,
-      EACH.map((_, what) => what),
+      EACH.map((_, index) => index),
     ),
-    Promise.all([TOGETHER + SOFTMAX, TOGETHER + NORM, ROOT_OF_DOTS].map((code) => made(code))),
+    Promise.all([TOGETHER + SOFTMAX, TOGETHER + NORM, ROOT_OF_DOTS].map((code) => pipelineOf(code))),
   ]);
-  return { device, layout, products, each, softmax, norm, rootOfDots };
+  return { device, layout, products, maps, softmax, norm, rootOfDots };
 }
 
-// `bytes`: of the kernels' memory, which lie at the same places here.
-function gpuTensors({ device, layout, products, each, softmax, norm, rootOfDots }, bytes) {
+// `bytes`: of the kernels' memory, copied to the same addresses.
+function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots }, bytes) {
   const [STORAGE, UNIFORM, COPIES, READ] = [0x80, 0x40, 0x0c, 0x09];
-  const made = (size, usage) => device.createBuffer({ size, usage });
-  const most = Math.min(device.limits.maxBufferSize, device.limits.maxStorageBufferBindingSize);
+  const buffer = (size, usage) => device.createBuffer({ size, usage });
+  const largest = Math.min(device.limits.maxBufferSize, device.limits.maxStorageBufferBindingSize);
   const calls = new Uint32Array((CALLS * APART) / WORD);
   const floats = new Float32Array(calls.buffer);
-  const listen = () => ["validation", "out-of-memory"].forEach((kind) => device.pushErrorScope(kind));
-  listen();
-  const numbers = made(calls.byteLength, UNIFORM | COPIES);
+  const watch = () => ["validation", "out-of-memory"].forEach((kind) => device.pushErrorScope(kind));
+  watch();
+  const numbers = buffer(calls.byteLength, UNIFORM | COPIES);
   let top = bytes.byteLength;
   let [memory, group] = [null, null];
   let [encoder, pass, count] = [null, null, 0];
 
-  function hold(size) {
-    if (size > most) throw new Error("This GPU has no room for this network.");
-    memory = made(size, STORAGE | COPIES);
+  function resize(size) {
+    if (size > largest) throw new Error("This GPU has no room for this network.");
+    memory = buffer(size, STORAGE | COPIES);
     const entries = [
       { binding: 0, resource: { buffer: numbers, size: APART } },
       { binding: 1, resource: { buffer: memory } },
@@ -226,51 +226,51 @@ function gpuTensors({ device, layout, products, each, softmax, norm, rootOfDots 
     group = device.createBindGroup({ layout, entries });
   }
 
-  function send() {
+  function submit() {
     pass?.end();
     if (count) device.queue.writeBuffer(numbers, 0, calls, 0, (count * APART) / WORD);
     if (encoder) device.queue.submit([encoder.finish()]);
     [encoder, pass, count] = [null, null, 0];
   }
 
-  const copying = () => {
+  const copier = () => {
     pass?.end();
     pass = null;
     encoder ??= device.createCommandEncoder();
     return encoder;
   };
 
-  function room(size) {
-    const at = Math.ceil(top / ALIGN) * ALIGN;
-    top = at + size;
+  function allocate(size) {
+    const address = Math.ceil(top / ALIGN) * ALIGN;
+    top = address + size;
     if (top > memory.size) {
-      const before = memory;
-      send();
-      hold(Math.ceil(Math.max(top, Math.min(2 * memory.size, most)) / ALIGN) * ALIGN);
-      copying().copyBufferToBuffer(before, 0, memory, 0, before.size);
-      send();
-      before.destroy();
+      const former = memory;
+      submit();
+      resize(Math.ceil(Math.max(top, Math.min(2 * memory.size, largest)) / ALIGN) * ALIGN);
+      copier().copyBufferToBuffer(former, 0, memory, 0, former.size);
+      submit();
+      former.destroy();
     }
-    return at;
+    return address;
   }
 
   // `places` in bytes, `sizes` in numbers: by the names of a Call; groups of threads along x and y
   function run(pipeline, places, sizes, across, down = 1, first = 0, second = 0) {
-    if (count === CALLS) send();
+    if (count === CALLS) submit();
     encoder ??= device.createCommandEncoder();
     pass ??= encoder.beginComputePass();
-    const [at, { x, y = 0, out = x, gains = 0, bias = 0 }] = [(count * APART) / WORD, places];
+    const [start, { x, y = 0, out = x, gains = 0, bias = 0 }] = [(count * APART) / WORD, places];
     const { xStep = 0, yStep = 0, outStep = xStep, rows, inner = 0, columns, adds = 0 } = sizes;
-    const [from, other, to, by, plus] = [x, y, out, gains, bias].map((place) => place / WORD);
-    calls.set([from, xStep, other, yStep, to, outStep, by, plus, rows, inner, columns, adds], at);
-    floats.set([first, second], at + 12);
+    const [xAt, yAt, outAt, gainsAt, biasAt] = [x, y, out, gains, bias].map((place) => place / WORD);
+    calls.set([xAt, xStep, yAt, yStep, outAt, outStep, gainsAt, biasAt, rows, inner, columns, adds], start);
+    floats.set([first, second], start + 12);
     pass.setPipeline(pipeline);
     pass.setBindGroup(0, group, [count++ * APART]);
     pass.dispatchWorkgroups(across, down);
   }
 
-  const matrix = (rows, columns) => ({ at: room(WORD * rows * columns), rows, columns, step: columns });
-  const groups = (threads, of = 64) => Math.ceil(threads / of);
+  const matrix = (rows, columns) => ({ at: allocate(WORD * rows * columns), rows, columns, step: columns });
+  const groups = (threads, size = 64) => Math.ceil(threads / size);
 
   function multiply(kind, x, w, bias, columns, out, adds) {
     const places = { x: x.at, y: w.at, out: out.at, gains: w.gains, bias: bias?.at };
@@ -281,11 +281,11 @@ function gpuTensors({ device, layout, products, each, softmax, norm, rootOfDots 
   function oneByOne(name, x, y, out, more = []) {
     const sizes = { xStep: x.step, yStep: y?.step, outStep: out.step, rows: x.rows, columns: x.columns };
     const places = { x: x.at, y: y?.at, out: out.at, gains: y?.cos };
-    run(each[EACH.indexOf(name)], places, sizes, groups(x.columns), x.rows, ...more);
+    run(maps[EACH.indexOf(name)], places, sizes, groups(x.columns), x.rows, ...more);
     return out;
   }
 
-  hold(Math.min(most, Math.ceil((top + ROOM) / ALIGN) * ALIGN));
+  resize(Math.min(largest, Math.ceil((top + ROOM) / ALIGN) * ALIGN));
   device.queue.writeBuffer(memory, 0, bytes);
 
   return {
@@ -297,18 +297,18 @@ function gpuTensors({ device, layout, products, each, softmax, norm, rootOfDots 
     matrix,
     put(values, rows, columns) {
       const x = matrix(rows, columns);
-      send(); // what reads what lay there
+      submit(); // submits calls that read the old content
       device.queue.writeBuffer(memory, x.at, values);
       return x;
     },
     async read({ at, rows, columns }) {
-      const copy = made(WORD * rows * columns, READ);
-      copying().copyBufferToBuffer(memory, at, copy, 0, copy.size);
-      send();
-      const wrong = [device.popErrorScope(), device.popErrorScope()];
-      listen();
+      const copy = buffer(WORD * rows * columns, READ);
+      copier().copyBufferToBuffer(memory, at, copy, 0, copy.size);
+      submit();
+      const errors = [device.popErrorScope(), device.popErrorScope()];
+      watch();
       await copy.mapAsync(1);
-      for (const error of await Promise.all(wrong)) if (error) throw error;
+      for (const error of await Promise.all(errors)) if (error) throw error;
       const values = new Float32Array(copy.getMappedRange()).slice();
       copy.destroy();
       return values;
@@ -347,25 +347,25 @@ function gpuTensors({ device, layout, products, each, softmax, norm, rootOfDots 
 
 // ------------------------------------------------------------------------------------------------- which one computes
 
-const MOST_APART = 1e-3; // of the largest number: a GPU that is further from the kernels is not used
-const LONGEST_LAYER = 1000; // ms for one layer, after which nobody waits for a GPU
+const MOST_APART = 1e-3; // relative: a GPU that differs more is not used
+const LONGEST_LAYER = 1000; // ms: a GPU with slower layers is not used
 
-// Networks on the GPU, where it was measured to be faster than the kernels, and as right. `always`: for tests.
-export function createGpuPasses(gpu, always = false) {
-  const copies = new Map(); // network → the same one there
-  let opened = null; // a promise: a device, or null
-  let [isUsed, isTried, isOpen] = [always, always || !gpu, false];
+// Networks on the GPU, if it was measured to be faster than the kernels and equally right. `isForced`: for tests.
+export function createGpuPasses(gpu, isForced = false) {
+  const copies = new Map(); // network → its copy
+  let opening = null; // a promise of a device or null
+  let [isUsed, isTried, isOpen] = [isForced, isForced || !gpu, false];
 
   function open() {
-    const opening = openDevice(gpu).catch(() => null);
-    opening.then(() => {
+    const promise = openDevice(gpu).catch(() => null);
+    promise.then(() => {
       isOpen = true;
     });
-    return opening;
+    return promise;
   }
   async function copyOf(vit) {
-    opened ??= open();
-    const device = await opened;
+    opening ??= open();
+    const device = await opening;
     if (!device) return null;
     if (!copies.has(vit)) copies.set(vit, vit.on(gpuTensors(device, vit.t.copy(WORD * Math.ceil(vit.end / WORD)))));
     return copies.get(vit);
@@ -377,52 +377,52 @@ export function createGpuPasses(gpu, always = false) {
   async function giveUp() {
     [isUsed, isTried] = [false, true];
     for (const vit of [...copies.keys()]) forget(vit);
-    const device = await opened;
+    const device = await opening;
     device?.device.destroy();
-    opened = Promise.resolve(null);
+    opening = Promise.resolve(null);
   }
 
   return {
     forget,
     giveUp,
     at: async (vit) => (isUsed ? await copyOf(vit) : null),
-    // Measures it once, on the first layer of a picture that was computed. Nobody waits for a device to open.
+    // Measures the GPU once, on the first layer of a picture that was computed. Nobody waits for a device to open.
     async measure(vit, image, grid) {
       if (isTried) return;
-      opened ??= open();
+      opening ??= open();
       if (!isOpen) return;
       isTried = true;
       try {
-        const there = await copyOf(vit);
-        if (!there) return;
-        await inTime(firstLayer(there, image, grid)); // the first time it also warms up
-        const theirs = await inTime(firstLayer(there, image, grid));
-        const ours = await firstLayer(vit, image, grid);
-        isUsed = theirs.ms < ours.ms && apartBy(theirs.layer, ours.layer) < MOST_APART;
+        const copy = await copyOf(vit);
+        if (!copy) return;
+        await timed(firstLayer(copy, image, grid)); // warms up
+        const gpuRun = await timed(firstLayer(copy, image, grid));
+        const cpuRun = await firstLayer(vit, image, grid);
+        isUsed = gpuRun.ms < cpuRun.ms && difference(gpuRun.layer, cpuRun.layer) < MOST_APART;
       } catch {}
       if (!isUsed) await giveUp();
     },
   };
 }
 
-const inTime = (layer) =>
+const timed = (layer) =>
   Promise.race([
     layer,
-    new Promise((_, stop) => setTimeout(() => stop(new Error("This GPU is slow.")), LONGEST_LAYER)),
+    new Promise((_, reject) => setTimeout(() => reject(new Error("This GPU is slow.")), LONGEST_LAYER)),
   ]);
 
 async function firstLayer(vit, image, grid) {
-  const began = performance.now();
+  const start = performance.now();
   const layers = vit.layers(image, grid);
   const { value } = await layers.next();
   await layers.return();
-  return { layer: value, ms: performance.now() - began };
+  return { layer: value, ms: performance.now() - start };
 }
 
-function apartBy(theirs, ours) {
+function difference(gpu, cpu) {
   const parts = ["q", "k", "features"].map((part) => {
-    const largest = ours[part].reduce((most, x) => Math.max(most, Math.abs(x)), 1e-9);
-    return ours[part].reduce((most, x, i) => Math.max(most, Math.abs(x - theirs[part][i])), 0) / largest;
+    const largest = cpu[part].reduce((max, x) => Math.max(max, Math.abs(x)), 1e-9);
+    return cpu[part].reduce((max, x, i) => Math.max(max, Math.abs(x - gpu[part][i])), 0) / largest;
   });
   return parts.some(Number.isNaN) ? Infinity : Math.max(...parts);
 }
