@@ -36,7 +36,7 @@ from torch import Tensor
 
 from playground.errors import NoRoom, PlaygroundError
 from playground.vit import QKV, At, Attention, Block, Rotation, VisionTransformer, untouched, within
-from playground.vit_parts import rotate
+from playground.vit_parts import attention_mask, rotate
 
 Made = TypeVar("Made")
 METHODS = ("gradient", "integrated", "chefer", "legrad")
@@ -326,10 +326,9 @@ class _Meeting:
             return torch.zeros_like(before)
         return torch.autograd.grad(after, before, gradient, materialize_grads=True, allow_unused=True)[0]
 
-    def heard(self, q: Tensor) -> Tensor | None:
-        """Whom each token hears, (B or 1, h or 1, N, N); None: everybody."""
-        mask = self.at("attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool, device=q.device))
-        return None if mask.numel() == 1 else mask
+    def mask(self, q: Tensor) -> Tensor | None:
+        """Which keys each query hears, (B or 1, h or 1, N, N); None: every key."""
+        return attention_mask(self.at, None, q.device)
 
 
 @dataclass
@@ -365,7 +364,7 @@ def _forth(of: Pass) -> tuple[list[Layer], Tensor]:
     for layer, block in enumerate(of.vit.blocks):
         at = _Meeting(within(of.at, layer))
         qkv = _queries_keys_values(block, x, of.rotation, at.at)
-        mixed = at("attention.heads", block.attn.mix(*qkv[0].detach(), of.scale, at.heard(x)))  # (B, h, N, d)
+        mixed = at("attention.heads", block.attn.mix(*qkv[0].detach(), of.scale, at.mask(x)))  # (B, h, N, d)
         between = x + at("attention", block.ls1(block.attn.proj(mixed.transpose(1, 2).flatten(2))))
         layers.append(Layer(x, between, at, qkv if little else None))
         if little:
@@ -390,19 +389,19 @@ def _through(of: Pass, layer: int, layer_pass: Layer, gradient: Tensor, watch: W
     qkv, x = layer_pass.qkv or _queries_keys_values(block, layer_pass.x, of.rotation, layer_pass.at.at)
     of_mixed = block.ls1(layer_pass.at.back("attention", gradient)) @ block.attn.proj.weight
     of_heads = layer_pass.at.back("attention.heads", _by_head(of_mixed, QKV(*qkv)))
-    of_qkv = _attention_back(QKV(*qkv.detach()), of_heads, of.scale, layer_pass.at.heard(x), watch)
+    of_qkv = _attention_back(QKV(*qkv.detach()), of_heads, of.scale, layer_pass.at.mask(x), watch)
     return gradient + torch.autograd.grad(qkv, x, of_qkv)[0]
 
 
-def _attention_back(qkv: QKV, of_heads: Tensor, scale: float, heard: Tensor | None, watch: Watch) -> Tensor:
+def _attention_back(qkv: QKV, of_heads: Tensor, scale: float, mask: Tensor | None, watch: Watch) -> Tensor:
     """∂y/∂ the heads' output, (B, h, N, d) -> ∂y/∂ queries, keys and values, (3, B, h, N, d)."""
     q, k, v = qkv  # (B, h, N, d) each
     gradients = q.new_zeros(3, *q.shape)
     of_q, of_k, of_v = gradients
     for b, rows in _some(qkv):
         scores = q[b, :, rows] @ k[b].mT * scale  # (b, h, rows, N)
-        if heard is not None:
-            scores = scores.masked_fill(~heard[b if len(heard) > 1 else slice(None), :, rows], -torch.inf)
+        if mask is not None:
+            scores = scores.masked_fill(~mask[b if len(mask) > 1 else slice(None), :, rows], -torch.inf)
         weights = scores.softmax(-1)
         product = weights * (of_heads[b, :, rows] @ v[b].mT)  # A ⊙ ∂y/∂A
         watch(b, rows, product)

@@ -110,7 +110,7 @@ def trace_inputs(
             predictions=likeliest(c, logits[one].detach()) if vit.classes else (),
             input=pixels[one, None],
             vit=vit,
-            vit_state=vit.state(),
+            weight_versions=vit.weight_versions(),
             cuts=made,
             at=at,
             interventions=interventions or ("an intervention at=",) * (at is not untouched),

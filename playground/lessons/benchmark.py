@@ -93,7 +93,7 @@ def measure(width: int, heads: int, kernel: int, most_bytes: int) -> Iterator[Po
 WINDOW = 4  # patches along the side of a window
 
 
-def in_windows(q: Tensor, k: Tensor, v: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
+def in_windows(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None = None) -> Tensor:
     """Each token attends to the tokens of its window alone; the tokens are a square grid of patches."""
     import torch.nn.functional as F
 
@@ -108,7 +108,7 @@ def in_windows(q: Tensor, k: Tensor, v: Tensor, scale: float, heard: Tensor | No
     return grid.flatten(1, 4).view(q.shape)
 
 
-def linear(q: Tensor, k: Tensor, v: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
+def linear(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None = None) -> Tensor:
     """φ(q)·φ(k) instead of exp(q·k), with φ = elu + 1: keys and values are multiplied first, d × d."""
     import torch.nn.functional as F
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from playground.analysis.heads import Habit
     from playground.training.quick import Learner
     from playground.training.timelapse import Beginning, Moment, Timelapse
-    from playground.vit import Told
+    from playground.vit_parts import GuidedHead
 
 
 ALONE, TOLD = "alone", "told"  # the two models, as training/quick.py calls them
@@ -252,7 +252,7 @@ def of_a_layer(run: Timelapse, layer: int, begins: Sequence[Beginning], jpeg: by
 
 
 def of_a_learner(
-    name: str, run: Timelapse, jpeg: bytes, *, planned: int, growing: bool, told: Sequence[Told],
+    name: str, run: Timelapse, jpeg: bytes, *, planned: int, growing: bool, told: Sequence[GuidedHead],
     habits: Sequence[Habit], kinds: Callable[[Moment], list[list[str]]], first: tuple[int, int],
 ) -> bytes:  # fmt: skip
     """Packs all layers of a small model at each moment. `growing`: whether the run goes on. `first`: the layer and head

@@ -19,9 +19,9 @@ import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
-from playground.models.given import Given, json_of
+from playground.models.given import ACTIVATIONS, Given, json_of
 from playground.models.others_files import from_others
-from playground.vit import ACTIVATIONS, Config
+from playground.vit import Config
 
 SHOWN = {  # timm's model arguments that the weights show, or that matter only in training
     "img_size", "patch_size", "in_chans", "embed_dim", "depth", "num_heads", "mlp_ratio", "num_classes", "global_pool",
@@ -304,7 +304,7 @@ WORDS = {
     "positions": ("learned", "patches", "sinusoidal", "rotary", "none"),
     "pool": ("token", "avg", "map", "map of all", "token+avg"),
     "norm_place": ("tokens", "pooled", "nowhere"),
-    "activation": tuple(ACTIVATIONS),
+    "activation": ACTIVATIONS,
     "interpolation": ("bicubic", "bilinear", "nearest", "lanczos"),
 }
 MOST_SIDE = 4096  # pixels of a side that a model was trained on

@@ -28,7 +28,7 @@ from playground.models.hugging_face import (
 from playground.models.others_files import OWN_HEAD, config_of, has_own_head, no_adapters
 from playground.models.source import Source, assumed, fitting, over, unlike_ours
 from playground.models.timm_models import WEIGHTS
-from playground.vit import PAPER, Config, Told, VisionTransformer
+from playground.vit import PAPER, Config, VisionTransformer, parts
 
 LONGEST_NAME = 80
 MOST_TOLD = 4096  # told heads that a file may list
@@ -146,10 +146,10 @@ def _described_inside(path: Path, metadata: dict[str, str], arrays: Held) -> Sou
     return Source(name, config, lambda: read_weights(path), str(path), arrays, told=heads)
 
 
-def _guided_heads(text: str) -> tuple[Told, ...]:
+def _guided_heads(text: str) -> tuple[parts.GuidedHead, ...]:
     """The heads that a loss told where to look, as `save` writes them. ValueError or TypeError for anything else: the
     file may be a stranger's."""
-    entries = tuple(Told(**entry) for entry in json.loads(text))
+    entries = tuple(parts.GuidedHead(**entry) for entry in json.loads(text))
     numbers = [number for entry in entries for number in (entry.layer, entry.head)]
     words = [word for entry in entries for word in (entry.query, entry.what)]
     if (

@@ -17,7 +17,7 @@ from playground.errors import PlaygroundError
 from playground.models.checkpoints import from_eva
 from playground.models.given import NOTHING, READ_OUT, Given
 from playground.models.hugging_face import from_hugging_face, is_hugging_face
-from playground.vit import Assumed, Config, State, Told, VisionTransformer
+from playground.vit import Config, VisionTransformer, parts
 
 FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "activation", "global_pool": "pool"}
 
@@ -25,16 +25,16 @@ FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "acti
 # What nobody says -----------------------------------------------------------------------------------------------------
 
 
-def assumed(config: Config, known: Collection[str] = ()) -> tuple[Assumed, ...]:
+def assumed(config: Config, known: Collection[str] = ()) -> tuple[parts.Assumption, ...]:
     """Facts that a file of weights lacks and that are assumed, without those that are `known` from elsewhere."""
     every = [
-        Assumed("mean", f"mean {numbers(config.mean)}"),
-        Assumed("std", f"std {numbers(config.std)}"),
-        Assumed("num_heads", f"{config.heads} heads of {config.width // config.heads}"),
-        Assumed("act_layer", f"the activation {config.activation}"),
+        parts.Assumption("mean", f"mean {numbers(config.mean)}"),
+        parts.Assumption("std", f"std {numbers(config.std)}"),
+        parts.Assumption("num_heads", f"{config.heads} heads of {config.width // config.heads}"),
+        parts.Assumption("act_layer", f"the activation {config.activation}"),
     ]
     if config.classes and config.pool in READ_OUT and not config.dist_token:
-        every.append(Assumed("global_pool", f"{READ_OUT[config.pool]} read out"))
+        every.append(parts.Assumption("global_pool", f"{READ_OUT[config.pool]} read out"))
     return tuple(assumption for assumption in every if assumption.word not in known)
 
 
@@ -83,10 +83,10 @@ class Source:
     weights: Callable[[], dict[str, Tensor]] | None = None  # reads the weights; None: random ones
     where: str = ""  # the weights' place, for sentences about them
     shapes: dict[str, Tensor] | None = None  # of the weights, if known before the weights are read
-    assumed: tuple[Assumed, ...] = ()
+    assumed: tuple[parts.Assumption, ...] = ()
     unlike: str = ""  # how the classifier's input differs from ours, as the end of a sentence
     given: Given = NOTHING
-    told: tuple[Told, ...] = ()
+    told: tuple[parts.GuidedHead, ...] = ()
     file: Path | None = None  # the user's own file, if it is one
 
 
@@ -173,18 +173,18 @@ class Asked(NamedTuple):
     given: Given
 
 
-_loaded: WeakKeyDictionary[VisionTransformer, tuple[State, Asked | None]] = WeakKeyDictionary()
+_loaded: WeakKeyDictionary[VisionTransformer, tuple[parts.WeightVersions, Asked | None]] = WeakKeyDictionary()
 
 
 def remember(vit: VisionTransformer, asked: Asked | None) -> None:
-    _loaded[vit] = vit.state(), asked
+    _loaded[vit] = vit.weight_versions(), asked
 
 
 def asked(vit: VisionTransformer | None) -> Asked | None:
     """The arguments by which a command loads the model again; None if no command can."""
-    return None if vit is None or vit not in _loaded or is_changed(vit, vit.state()) else _loaded[vit][1]
+    return None if vit is None or vit not in _loaded or is_changed(vit, vit.weight_versions()) else _loaded[vit][1]
 
 
-def is_changed(vit: VisionTransformer, then: State) -> bool:
-    """Whether the weights had been changed after `load` by the time of the state `then`; () means an unknown state."""
-    return vit in _loaded and then not in ((), _loaded[vit][0])
+def is_changed(vit: VisionTransformer, versions: parts.WeightVersions) -> bool:
+    """Whether these versions of the weights differ from those that `load` gave; () means unknown ones."""
+    return vit in _loaded and versions not in ((), _loaded[vit][0])

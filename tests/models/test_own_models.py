@@ -17,7 +17,7 @@ from playground import PlaygroundError
 from playground.assets import SHIPPED
 from playground.errors import PlaygroundWarning
 from playground.models import borrowed, given, loading, zoo
-from playground.vit import ACTIVATIONS
+from playground.vit_parts import ACTIVATIONS
 
 NAME = "vit_tiny_patch16_224"
 SHALLOW = {"depth": 2}
