@@ -51,28 +51,28 @@ class Refused(PlaygroundError):
 class Job:
     """One piece of work, and the person who waits for it: see Asker in queue.py."""
 
-    def __init__(self, who: ledger.Who):
-        self._who = who
+    def __init__(self, visitor: ledger.Visitor):
+        self._visitor = visitor
         self.ticket = secrets.token_urlsafe(12)
-        self.before = 0  # how many come first
-        self.says: list[str] = []
-        self.looked = time.monotonic()
-        self.left = False
+        self.ahead = 0  # how many come first
+        self.sentences: list[str] = []
+        self.asked_at = time.monotonic()
+        self.has_left = False
         self.future: Future[Response] = Future()
 
-    def who(self) -> ledger.Who:
-        return self._who
+    def visitor(self) -> ledger.Visitor:
+        return self._visitor
 
     def stays(self) -> None:
-        if self.left or time.monotonic() - self.looked > PATIENCE:
+        if self.has_left or time.monotonic() - self.asked_at > PATIENCE:
             raise queue.Left("Who asked for this has left.")
 
     def waits(self, ahead: int) -> None:
-        self.before = ahead
+        self.ahead = ahead
         self.stays()
 
     def hears(self, sentence: str) -> None:
-        self.says.append(sentence)
+        self.sentences.append(sentence)
 
     def begin(self, work: Callable[[], Response]) -> None:
         """Runs in a thread that ends with the work: torch keeps some megabytes for each thread that ever computed in
@@ -83,7 +83,7 @@ class Job:
             with queue.working_for(self):
                 answered = _answered(self, work)
             spent = ledger.REQUEST + time.thread_time() - began
-            ledger.costs.charge(ledger.seats.account(self._who), spent + ledger.BYTE * _size(answered), "answers")
+            ledger.costs.charge(ledger.seats.account(self._visitor), spent + ledger.BYTE * _size(answered), "answers")
             self.future.set_result(answered)
 
         _open.add(self)
@@ -95,15 +95,15 @@ class Job:
 
     def _ends(self, _) -> None:
         _open.discard(self)
-        ledger.requests.give_back(self._who)
+        ledger.requests.give_back(self._visitor)
 
 
 async def answer(request: Request, work: Callable[[], Response]) -> Response:
     """Runs `work` in a thread and returns its response; a PlaygroundError becomes its sentence."""
     drop_tickets()
     job = _waiting.pop(request.headers.get("x-playground-ticket", ""), None)
-    if job is None or job.who() != who(request):
-        asking = who(request)
+    if job is None or job.visitor() != visitor(request):
+        asking = visitor(request)
         if trouble := ledger.requests.take(asking):
             return said(FULL[trouble], 503)
         job = Job(asking)
@@ -112,20 +112,20 @@ async def answer(request: Request, work: Callable[[], Response]) -> Response:
     try:
         while True:
             await asyncio.wait([future], timeout=HEARD_AFTER)
-            job.looked = time.monotonic()
+            job.asked_at = time.monotonic()
             if future.done():
                 return future.result()
-            if job.before and people.key_of(request):  # an <img> keeps no ticket: its request waits instead
+            if job.ahead and people.key_of(request):  # an <img> keeps no ticket: its request waits instead
                 _waiting[job.ticket] = job
                 return JSONResponse(
-                    {"before": job.before, "again": AGAIN}, 202,
+                    {"before": job.ahead, "again": AGAIN}, 202,
                     headers={"X-Playground-Ticket": job.ticket, "Cache-Control": "no-store"},
                 )  # fmt: skip
             if await request.is_disconnected():
-                job.left = True
+                job.has_left = True
                 return Response(status_code=GONE)
     except asyncio.CancelledError:
-        job.left = True
+        job.has_left = True
         raise
 
 
@@ -137,8 +137,8 @@ def drop_tickets() -> None:
     """Drops work whose answer nobody has asked for within PATIENCE seconds."""
     now = time.monotonic()
     for ticket, job in list(_waiting.items()):
-        if now - job.looked > PATIENCE:
-            job.left = True
+        if now - job.asked_at > PATIENCE:
+            job.has_left = True
             _waiting.pop(ticket, None)
 
 
@@ -156,8 +156,8 @@ def _answered(job: Job, work: Callable[[], Response]) -> Response:
     except Exception:
         log.exception("a request could not be answered")
         return said("Something went wrong on the server; its log says what.", 500)
-    if job.says:
-        response.headers["X-Playground-Says"] = quote(" ".join(job.says))
+    if job.sentences:
+        response.headers["X-Playground-Says"] = quote(" ".join(job.sentences))
     return response
 
 
@@ -165,8 +165,8 @@ def said(sentence: str, status: int, **more: object) -> Response:
     return JSONResponse({"says": sentence, **more}, status, headers={"Cache-Control": "no-store"})
 
 
-def who(request: Request) -> ledger.Who:
-    return people.who(request.scope)
+def visitor(request: Request) -> ledger.Visitor:
+    return people.visitor(request.scope)
 
 
 def changes(endpoint: Callable) -> Callable:

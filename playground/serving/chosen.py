@@ -19,7 +19,7 @@ from playground.serving.answering import Refused
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
 from playground.serving.prepared import FINER, model_digest, sample_digest
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 from playground.version import __version__
 
 # What stands in the address: the model, the sample, the detail and every choice of the microscope.
@@ -54,9 +54,9 @@ LONGEST_CUT = 1000  # letters, as in an address: see figures/drawing/view.py
 MOST_SCALE = 8.0  # the largest scale that the microscope's dial reaches
 
 
-def read(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Wish]:
+def read(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Setup]:
     picture = _picture(words, person)
-    return picture, _wish(words, picture)
+    return picture, _setup_of(words, picture)
 
 
 def _picture(words: Mapping[str, str], person: Person | None) -> Picture:
@@ -75,18 +75,18 @@ def own_picture(picture_id: str, person: Person | None) -> Picture:
     picture = person and person.pictures.get(picture_id)
     if not picture:
         raise Refused("Your photograph is not on the server any more: it is sent again.", 404, forgotten=picture_id)
-    picture.asked = time.monotonic()
+    picture.asked_at = time.monotonic()
     return picture
 
 
-def _wish(words: Mapping[str, str], picture: Picture) -> Wish:
-    usual = wish(picture.sample_name)
+def _setup_of(words: Mapping[str, str], picture: Picture) -> Setup:
+    usual = usual_setup(picture.sample_name)
     model = words.get("model") or usual.model
     check_model(model)
     detail = usual.detail if model == usual.model and "model" not in words else 1
     finer, scale = _detail(words.get("detail"), model, detail), _scale(words.get("scale"))
     cut = _cut(words.get("cut"))
-    return Wish(model, finer, scale, cut, "first" in words, _other_sample(cut, words.get("with", "")))
+    return Setup(model, finer, scale, cut, "first" in words, _other_sample(cut, words.get("with", "")))
 
 
 def check_model(model: str) -> None:
@@ -152,17 +152,17 @@ def _other_sample(cut: tuple[str, ...], beside: str) -> str:
     return name
 
 
-def other(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Wish] | None:
-    """The compared picture and wish: `with=sample:NAME`, `with=mine:ID` or `with=model:NAME`."""
+def other(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Setup] | None:
+    """The compared picture and setup: `with=sample:NAME`, `with=mine:ID` or `with=model:NAME`."""
     if not words.get("with"):
         return None
     kind, _, name = words["with"].partition(":")
-    picture, wish = read(words, person)
+    picture, setup = read(words, person)
     if kind == "model":
         check_model(name)
-        return picture, Wish(name, wish.detail if name == wish.model else 1)
+        return picture, Setup(name, setup.detail if name == setup.model else 1)
     if kind in ("sample", "mine") and name:
-        return _picture({kind: name}, person), Wish(wish.model, wish.detail)
+        return _picture({kind: name}, person), Setup(setup.model, setup.detail)
     raise Refused(f"What is compared is sample:NAME, mine:ID or model:NAME; asked was {words['with'][:60]!r}.")
 
 
@@ -185,12 +185,12 @@ def numbers(words: Mapping[str, str], name: str, below: int) -> list[int]:
 # What the numbers of a trace depend on --------------------------------------------------------------------------------
 
 
-def digest(picture: Picture, wish: Wish) -> str:
+def digest(picture: Picture, setup: Setup) -> str:
     """A digest of the inputs, never of the computed numbers: those differ between processors in the last digit."""
-    size = traces.size(picture, wish)
-    made_of = (_picture_digest(picture), model_digest(wish.model), size, wish.scale, wish.cut, __version__)
-    if wish.other:
-        made_of += (sample_digest(wish.other),)
+    size = traces.size(picture, setup)
+    made_of = (_picture_digest(picture), model_digest(setup.model), size, setup.scale, setup.cut, __version__)
+    if setup.other:
+        made_of += (sample_digest(setup.other),)
     return sha256(repr(made_of).encode()).hexdigest()[:16]
 
 
@@ -198,8 +198,8 @@ def _picture_digest(picture: Picture) -> str:
     return sample_digest(picture.name) if picture.sample else picture.id
 
 
-def check_digest(asked_digest: str, picture: Picture, wish: Wish) -> None:
-    if asked_digest != digest(picture, wish):
+def check_digest(asked_digest: str, picture: Picture, setup: Setup) -> None:
+    if asked_digest != digest(picture, setup):
         raise Refused("This page is older than the server: reload it.", 410)
 
 
@@ -217,20 +217,20 @@ def first_sample(model: str | None = None) -> str:
     return next((sample.name for sample in PHOTOGRAPHS if sample.is_here), SAMPLES[0].name)
 
 
-def wish(sample: str | None) -> Wish:
+def usual_setup(sample: str | None) -> Setup:
     """The model and the detail in which a picture opens. None means a person's own picture, treated as a photograph."""
     photograph = sample is None or named(sample).kind == "photograph"
     model = models.REAL if photograph and models.has_real() else models.default()
-    return Wish(model, detail(sample, model))
+    return Setup(model, detail(sample, model))
 
 
 def detail(sample: str | None, model: str) -> int:
     return FINER.get(sample, 1) if model == "bundled" else 1
 
 
-def opening_view(sample: str | None, wish: Wish) -> dict[str, str]:
+def opening_view(sample: str | None, setup: Setup) -> dict[str, str]:
     """The layer and head at which a sample opens; empty where the microscope's default will do."""
     look: Look | None = named(sample).look if sample else None
-    if look is None or wish.model != look.model or wish.detail != 1:
+    if look is None or setup.model != look.model or setup.detail != 1:
         return {}
     return {"layer": str(look.layer), "head": str(look.head)}

@@ -18,7 +18,7 @@ from string import hexdigits
 
 from playground.serving import ledger
 from playground.serving.answering import Refused
-from playground.serving.ledger import Who
+from playground.serving.ledger import Visitor
 
 LETTERS = "ACDEFHJKMNPQRTVWXY"  # none is taken for another, nor for a digit
 CODE_LENGTH = 5
@@ -121,7 +121,7 @@ def wake(wait: asyncio.Future[None] | None) -> None:
 
 class Phone:
     def __init__(self) -> None:
-        self.left, self.at = float(BURST), clock()
+        self.allowance, self.at = float(BURST), clock()
         self.wait: asyncio.Future[None] | None = None  # of its latest request: an earlier one ends
 
     def waits(self) -> asyncio.Future[None]:
@@ -134,11 +134,11 @@ class Phone:
 
     def may_ask(self) -> bool:
         now = clock()
-        self.left = min(BURST, self.left + (now - self.at) * A_SECOND)
+        self.allowance = min(BURST, self.allowance + (now - self.at) * A_SECOND)
         self.at = now
-        if self.left < 1:
+        if self.allowance < 1:
             return False
-        self.left -= 1
+        self.allowance -= 1
         return True
 
 
@@ -146,17 +146,17 @@ class Class:
     def __init__(self, code: str, key: str, network: str):
         self.code, self.key, self.network = code, key, network
         self.secret = secrets.token_urlsafe(24)
-        self.begun = self.heard = clock()  # of the lecturer
+        self.begun = self.heard_at = clock()  # of the lecturer
         self.open = True
         self.ended = False
         self.phones: dict[str, Phone] = {}
         self.scene: Mapping[str, object] = {"n": 0}
         self.questions: dict[int, Question] = {}  # by scene
-        self.asked = 0  # questions so far
+        self.question_count = 0  # questions so far
         self.pictures: dict[str, bytes] = {}  # the lecturer's own that phones may see, id -> JPEG; only the last
         self.address = ""  # that phones open
         self.trouble = ""  # the command that makes the app reachable for phones, where it is not
-        self.kept: tuple[int, bytes] | None = None  # (version, what all phones are told)
+        self.shared_state: tuple[int, bytes] | None = None  # (version, what all phones are told)
         self.version = self.count = 0  # of what phones hear of, of what the lecturer does
         self.screens: list[asyncio.Future[None]] = []  # of the lecturer, which wait
 
@@ -198,7 +198,7 @@ class Class:
             if len(self.phones) >= MOST_PHONES or _phones() >= MOST_PHONES_IN_ALL:
                 raise refusal("full", 503)
             phone = self.phones[key] = Phone()
-            ledger.costs.phones[key] = f"class {self.code}", Who(self.key, self.network)  # who pays for it
+            ledger.costs.phones[key] = f"class {self.code}", Visitor(self.key, self.network)  # who pays for it
             self.tell_lecturer()
         return phone
 
@@ -222,8 +222,8 @@ class Class:
     def ask(self, question: Question) -> None:
         if question.scene not in self.questions and len(self.questions) >= MOST_QUESTIONS:
             raise refusal("mostQuestions", 409, most=MOST_QUESTIONS)
-        self.asked += 1
-        question.number = self.asked
+        self.question_count += 1
+        question.number = self.question_count
         self.questions[question.scene] = question
         self.tell()
 
@@ -280,11 +280,11 @@ def start(key: str, network: str, seat: str = "") -> Class:
         sum(group.network == network for group in _classes.values()) >= MOST_OF_A_NETWORK
         or len(_classes) >= MOST_CLASSES
     ):
-        quietest = min(_classes.values(), key=lambda group: group.heard)
-        if clock() - quietest.heard < LEFT_AFTER:
+        quietest = min(_classes.values(), key=lambda group: group.heard_at)
+        if clock() - quietest.heard_at < LEFT_AFTER:
             raise refusal("manyClasses", 503)
         end(quietest)
-    ledger.costs.charge(Who(key, network), ledger.START, "classes")
+    ledger.costs.charge(Visitor(key, network), ledger.START, "classes")
     code = _code(seat)
     while code in _classes:
         code = _code(seat)
@@ -341,20 +341,20 @@ class Tries:
     """When each browser and network tried a code that no class has."""
 
     def __init__(self, most: int):
-        self.most = most
-        self._when: OrderedDict[str, list[float]] = OrderedDict()
+        self.limit = most
+        self._times: OrderedDict[str, list[float]] = OrderedDict()
 
-    def add(self, who: str) -> None:
-        self._when[who] = [*self._recent(who), clock()][-self.most :]
-        self._when.move_to_end(who)
-        while len(self._when) > MOST_TRIERS:
-            self._when.popitem(last=False)
+    def add(self, visitor: str) -> None:
+        self._times[visitor] = [*self._recent(visitor), clock()][-self.limit :]
+        self._times.move_to_end(visitor)
+        while len(self._times) > MOST_TRIERS:
+            self._times.popitem(last=False)
 
-    def too_many(self, who: str) -> bool:
-        return len(self._recent(who)) >= self.most
+    def too_many(self, visitor: str) -> bool:
+        return len(self._recent(visitor)) >= self.limit
 
-    def _recent(self, who: str) -> list[float]:
-        return [at for at in self._when.get(who, ()) if clock() - at < TRIES_SECONDS]
+    def _recent(self, visitor: str) -> list[float]:
+        return [at for at in self._times.get(visitor, ()) if clock() - at < TRIES_SECONDS]
 
 
 of_keys, of_networks = Tries(TRIES_OF_A_KEY), Tries(TRIES_OF_A_NETWORK)

@@ -21,7 +21,7 @@ from playground.serving import chosen, effort, figure_words, models, queue, trac
 from playground.serving.answering import Refused
 from playground.serving.figure_words import Shown
 from playground.serving.people import Person
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 from playground.version import __version__
 
 TYPES = {
@@ -67,9 +67,9 @@ def digest(here: Shown, spec: Spec, kind: str) -> str:
 
 def _cached(here: Shown, person: Person | None, what_for: tuple, make: Callable[[], Any]) -> Any:
     """A cached result. Where one of two pictures is the person's own, the result goes into their own cache."""
-    pictures: Hashable = tuple((picture.id, wish) for picture, wish in here.pairs)
-    picture, wish = min(here.pairs, key=lambda pair: pair[0].sample)
-    return worked.worked_out(picture, wish, person and person.worked, (*what_for, pictures), make)
+    pictures: Hashable = tuple((picture.id, setup) for picture, setup in here.pairs)
+    picture, setup = min(here.pairs, key=lambda pair: pair[0].sample)
+    return worked.worked_out(picture, setup, person and person.worked, (*what_for, pictures), make)
 
 
 def _picture(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
@@ -151,11 +151,11 @@ def _traces(here: Shown, spec: Spec, person: Person | None) -> tuple:
     else:
 
         def run(is_other: bool, size: tuple[int, int] | None, scale: str):
-            picture, wish = here.other if is_other else (here.picture, here.wish)
-            details = models.details(wish.model)
-            detail = next((d for d in details if traces.size(picture, Wish(wish.model, d)) == size), 1)
+            picture, setup = here.other if is_other else (here.picture, here.setup)
+            details = models.details(setup.model)
+            detail = next((d for d in details if traces.size(picture, Setup(setup.model, d)) == size), 1)
             cut = () if is_other else tuple(spec.cuts)
-            return traces.trace(picture, Wish(wish.model, detail, _number(scale), cut), cache)
+            return traces.trace(picture, Setup(setup.model, detail, _number(scale), cut), cache)
 
         other_image = here.other and here.other[0].image
         seen, beside = request.traces(spec, here.picture.image, other_image, run, _turn)
@@ -185,7 +185,7 @@ def _check_place(spec: Spec, seen) -> None:
 
 
 def _grid(here: Shown, spec: Spec) -> list[tuple]:
-    """The (picture, wish) of each cell of a grid, the first one first; empty for other layouts. All are samples."""
+    """The (picture, setup) of each cell of a grid, the first one first; empty for other layouts. All are samples."""
     if layouts.of(spec).beside(spec) != "many":
         return []
     c = models.load(spec.model).config
@@ -194,7 +194,7 @@ def _grid(here: Shown, spec: Spec) -> list[tuple]:
     names = grid.names(spec)
     if len(names) > MOST_TRACES:
         raise Refused(f"A grid of {len(names)} pictures and models is too much for this server: {MOST_TRACES} at most.")
-    chosen_pair = {(spec.image, spec.model): (here.picture, here.wish)}
+    chosen_pair = {(spec.image, spec.model): (here.picture, here.setup)}
     return [chosen_pair.get(cell) or chosen.read({"sample": cell[0], "model": cell[1]}, None) for cell in names]
 
 
@@ -202,28 +202,28 @@ def _of_a_grid(cells: list[tuple], here: Shown, spec: Spec, cache) -> tuple:
     from playground.figures import request
 
     shown = {}
-    for picture, wish in cells:
-        if traces.size(picture, wish) != (needed := _size_of_command(spec, picture, wish)):
-            size, needed = ("×".join(map(str, pair)) for pair in (traces.size(picture, wish), needed))
+    for picture, setup in cells:
+        if traces.size(picture, setup) != (needed := _size_of_command(spec, picture, setup)):
+            size, needed = ("×".join(map(str, pair)) for pair in (traces.size(picture, setup), needed))
             raise Refused(
-                f"{picture.name} is seen at {size} pixels by {wish.model} here, and the command would take {needed}: "
+                f"{picture.name} is seen at {size} pixels by {setup.model} here, and the command would take {needed}: "
                 "make this grid with the command."
             )
         scale = _number(spec.scale) if spec.whole else None
-        seen = traces.trace(picture, replace(wish, scale=scale, cut=tuple(spec.cuts)), cache)
+        seen = traces.trace(picture, replace(setup, scale=scale, cut=tuple(spec.cuts)), cache)
 
-        def other(wish=wish, scale=scale):
-            return traces.trace(here.other[0], Wish(wish.model, here.other[1].detail, scale), cache)
+        def other(setup=setup, scale=scale):
+            return traces.trace(here.other[0], Setup(setup.model, here.other[1].detail, scale), cache)
 
-        shown[picture.name, wish.model] = request.put(spec, seen, other, _turn), picture.image
+        shown[picture.name, setup.model] = request.put(spec, seen, other, _turn), picture.image
     return next(iter(shown.values()))[0], {"more": shown}
 
 
-def _size_of_command(spec: Spec, picture, wish: Wish) -> tuple[int, int]:
+def _size_of_command(spec: Spec, picture, setup: Setup) -> tuple[int, int]:
     """The size at which figures/request.py traces a cell of a grid."""
     from playground.pictures.images import fit
 
-    look, c = replace(spec, image=picture.name, model=wish.model).look, models.load(wish.model).config
+    look, c = replace(spec, image=picture.name, model=setup.model).look, models.load(setup.model).config
     if spec.size or look is None:
         return spec.size or fit(picture.size, c.patch_size, c.image_size)
     rows, columns = look.grid

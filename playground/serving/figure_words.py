@@ -26,7 +26,7 @@ from playground.serving import chosen, models, own_models, traces
 from playground.serving.answering import Refused
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 
 PLACE = ("sample", "mine", "model", "detail", "with")  # the words of picture and model; chosen.py reads them
 ELSEWHERE = ("model", "weights", "size", "other_image", "other_model", "view")  # said by those, or a file on a disk
@@ -56,12 +56,12 @@ class Shown:
     """A picture in a model, and what it is compared with."""
 
     picture: Picture
-    wish: Wish
-    other: tuple[Picture, Wish] | None = None
+    setup: Setup
+    other: tuple[Picture, Setup] | None = None
 
     @property
-    def pairs(self) -> list[tuple[Picture, Wish]]:
-        return [(self.picture, self.wish), *([] if self.other is None else [self.other])]
+    def pairs(self) -> list[tuple[Picture, Setup]]:
+        return [(self.picture, self.setup), *([] if self.other is None else [self.other])]
 
     @property
     def private(self) -> bool:
@@ -186,16 +186,16 @@ def description(here: Shown, view: Mapping[str, str], layout: str = "head", **lo
     if not shape.of_pictures:
         return Spec(layout=layout, **look)
     if not {"layer", "head"} & view.keys():
-        view = {**view, **chosen.opening_view(here.picture.sample_name, here.wish)}
+        view = {**view, **chosen.opening_view(here.picture.sample_name, here.setup)}
     beside = "other_image" in shape.uses or Spec(cut=view.get("cut", "")).takes_another
-    usual = here.wish.detail == 1 and here.wish.model != models.REAL  # what the command takes if no size is named
+    usual = here.setup.detail == 1 and here.setup.model != models.REAL  # what the command takes if no size is named
     head = view.get("head", "0")
     return Spec(
         image=here.picture.name,
         repeatable=all(picture.is_found for picture, _ in here.pairs),
         layout=layout,
-        model=here.wish.model,
-        size=None if usual else traces.size(here.picture, here.wish),
+        model=here.setup.model,
+        size=None if usual else traces.size(here.picture, here.setup),
         layer=int(view["layer"]) if "layer" in view else None,
         head=head if head in POOLED else int(head),
         query=option_words.read_query(view.get("query")),
@@ -225,10 +225,10 @@ def _layout(name: str) -> Layout:
 
 
 def _beside(here: Shown) -> dict[str, str | None]:
-    picture, wish = here.other
+    picture, setup = here.other
     return {
         "other_image": None if picture.id == here.picture.id else picture.name,
-        "other_model": None if wish.model == here.wish.model else wish.model,
+        "other_model": None if setup.model == here.setup.model else setup.model,
     }
 
 
@@ -241,13 +241,13 @@ def as_typed(spec: Spec) -> Spec:
 
 
 def address_words(here: Shown, beside: bool) -> dict[str, str]:
-    words = {"sample" if here.picture.sample else "mine": _name(here.picture), "model": here.wish.model}
-    if here.wish.detail > 1:
-        words["detail"] = str(here.wish.detail)
+    words = {"sample" if here.picture.sample else "mine": _name(here.picture), "model": here.setup.model}
+    if here.setup.detail > 1:
+        words["detail"] = str(here.setup.detail)
     if beside and here.other is not None:
-        picture, wish = here.other
+        picture, setup = here.other
         same = picture.id == here.picture.id
-        partner = f"model:{wish.model}" if same else f"{'sample' if picture.sample else 'mine'}:{_name(picture)}"
+        partner = f"model:{setup.model}" if same else f"{'sample' if picture.sample else 'mine'}:{_name(picture)}"
         words["with"] = partner
     return words
 

@@ -23,7 +23,7 @@ from playground.pack import upper_layer
 from playground.pictures import jpegs
 from playground.serving import chosen, effort, models, people, pictures, queue, traces, worked
 from playground.serving.cache import MB, Cache
-from playground.serving.ledger import Who
+from playground.serving.ledger import Visitor
 from playground.serving.pictures import Picture
 from playground.serving.queue import Left
 
@@ -54,7 +54,7 @@ class Work(queue.Nobody):
         self.trouble: Exception | None = None  # what ended it
         self.ended = 0.0  # when
         self.let_go = False  # others have ended since, and there was no room for all
-        self._who = queue.current().who()
+        self._visitor = queue.current().visitor()
         self._ahead, self._looked, self._stopped = 0, time.monotonic(), False
         Thread(target=self._do, args=(run, former and former.come_to), name="run", daemon=True).start()
 
@@ -72,8 +72,8 @@ class Work(queue.Nobody):
             self._keep()
             self.over = True
 
-    def who(self) -> Who:
-        return self._who
+    def visitor(self) -> Visitor:
+        return self._visitor
 
     def stays(self) -> None:
         if self._stopped or time.monotonic() - self._looked > PATIENCE:
@@ -113,7 +113,7 @@ class Here:
 
     def __init__(self, words: Mapping[str, str], view: Mapping[str, str] | None = None, key: str | None = None):
         self.person = people.known(key) if key else None
-        picture, self.wish = chosen.read(words, self.person)
+        picture, self.setup = chosen.read(words, self.person)
         self._sample = picture if picture.sample else None
         self.mine = "" if picture.sample else picture.id
         self.key = key
@@ -130,11 +130,11 @@ class Here:
 
     @property
     def about(self) -> str:
-        return f"{self.picture.id} {self.wish.model}"
+        return f"{self.picture.id} {self.setup.model}"
 
     @property
     def model(self) -> str:
-        return plain_name(self.wish.model)
+        return plain_name(self.setup.model)
 
     @property
     def name(self) -> str:
@@ -146,7 +146,7 @@ class Here:
 
     @property
     def model_name(self) -> str:
-        return self.wish.model
+        return self.setup.model
 
     @property
     def shown(self) -> tuple[int, int]:
@@ -160,11 +160,11 @@ class Here:
 
     @property
     def vit(self) -> VisionTransformer:
-        return models.load(self.wish.model)
+        return models.load(self.setup.model)
 
     @property
     def size(self) -> tuple[int, int]:
-        return traces.size(self.picture, self.wish)
+        return traces.size(self.picture, self.setup)
 
     @property
     def image(self) -> Image.Image:
@@ -183,7 +183,7 @@ class Here:
         return self.person and self.person.traces
 
     def trace(self, scale: float | None = None) -> Trace:
-        return traces.trace(self.picture, self.wish if scale is None else replace(self.wish, scale=scale), self.own)
+        return traces.trace(self.picture, self.setup if scale is None else replace(self.setup, scale=scale), self.own)
 
     def sample(self, name: str) -> Here:
         copied = copy(self)
@@ -192,11 +192,11 @@ class Here:
 
     @property
     def passes_in_time(self) -> int:
-        return effort.passes_in_time(self.vit, traces.grid(self.picture, self.wish))
+        return effort.passes_in_time(self.vit, traces.grid(self.picture, self.setup))
 
     def too_long(self, passes: float) -> str:
         try:
-            effort.check(self.vit, traces.grid(self.picture, self.wish), passes)
+            effort.check(self.vit, traces.grid(self.picture, self.setup), passes)
         except PlaygroundError as error:
             return str(error)
         return ""
@@ -213,8 +213,8 @@ class Here:
     def other(self, model: str = "", sample: str = "") -> Here | None:
         picture = {"sample": sample} if sample else {word: self.words()[word] for word in PICTURE & self.words().keys()}
         try:
-            if models.is_here(model or self.wish.model):
-                return Here(picture | {"model": model or self.wish.model}, key=self.key)
+            if models.is_here(model or self.setup.model):
+                return Here(picture | {"model": model or self.setup.model}, key=self.key)
         except PlaygroundError:
             pass
         return None
@@ -227,18 +227,18 @@ class Here:
         return self._worked
 
     def has(self, what: Hashable) -> bool:
-        return worked.is_worked_out(self.picture, self.wish, self.worked, what)
+        return worked.is_worked_out(self.picture, self.setup, self.worked, what)
 
     def kept(self, what: Hashable, make: Callable[[], Any]) -> Any:
         """Computes a value about the picture and its trace once; again if the cache had to drop it."""
-        return worked.worked_out(self.picture, self.wish, self.worked, what, make)
+        return worked.worked_out(self.picture, self.setup, self.worked, what, make)
 
     def words(self, view: bool = False) -> dict[str, str]:
         """The choice as words of an address; with the microscope's `view` for a link to the microscope."""
-        words = {"model": self.wish.model}
+        words = {"model": self.setup.model}
         words |= {"sample": self._sample.name} if self._sample else {"mine": self.mine}
-        if self.wish.detail > 1:
-            words["detail"] = str(self.wish.detail)
+        if self.setup.detail > 1:
+            words["detail"] = str(self.setup.detail)
         if self._with:
             words["with"] = self._with
         return chosen.readable(words) | (self.view if view else {})

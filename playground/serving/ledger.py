@@ -37,14 +37,14 @@ START = 5.0  # seconds that starting a class costs who starts it
 Path = tuple[tuple[str, int], ...]  # (network, households), the narrowest first
 
 
-class Who(NamedTuple):
+class Visitor(NamedTuple):
     """Who asks; empty where nobody does."""
 
     person: str = ""  # a key, the same in all tabs of a browser
     address: str = ""  # the network's address, which many people may share: see `network`
 
 
-NOBODY = Who()
+NOBODY = Visitor()
 
 refused: Counter[str] = Counter()  # how often there was no room, by what for: /metrics tells the operator
 
@@ -84,20 +84,20 @@ class Ledger:
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self.clock = clock
         self.spent: Counter[str] = Counter()  # seconds by kind of work; the operator reads them
-        self.phones: dict[str, tuple[str, Who]] = {}  # by key: the class that it is in, and who started that
+        self.phones: dict[str, tuple[str, Visitor]] = {}  # by key: the class that it is in, and who started that
         self._grown: dict[object, float] = {}
         self._began = clock()
         self._lock = threading.Lock()
 
-    def charge(self, who: Who, seconds: float, kind: str = "") -> None:
+    def charge(self, visitor: Visitor, seconds: float, kind: str = "") -> None:
         """Less than nothing corrects an estimate."""
         if kind:
             self.spent[kind] += seconds
-        if who == NOBODY:
+        if visitor == NOBODY:
             return
         with self._lock:
             grown = seconds * self._growth()
-            for name in (*(network for network, _ in path(who.address)), who):
+            for name in (*(network for network, _ in path(visitor.address)), visitor):
                 self._grown[name] = max(0.0, self._grown.get(name, 0.0) + grown)
             if len(self._grown) > MOST_KNOWN:
                 most = sorted(self._grown, key=self._grown.__getitem__)[MOST_KNOWN // 2 :]
@@ -109,16 +109,16 @@ class Ledger:
             growth = self._growth()  # before what has grown: it may begin anew
             return self._grown.get(name, 0.0) / growth
 
-    def payer(self, who: Who, asks: float = 0.0) -> Who:
+    def payer(self, visitor: Visitor, asks: float = 0.0) -> Visitor:
         """A phone's class pays for it. A phone that costs more than its part, with the seconds that it asks for, pays
         itself: one that is hostile costs its class nothing. And where all phones together cost too much, whoever
         started the class pays."""
-        if who.person not in self.phones:
-            return who
-        name, starter = self.phones[who.person]
-        phone = Who(who.person, name)
+        if visitor.person not in self.phones:
+            return visitor
+        name, starter = self.phones[visitor.person]
+        phone = Visitor(visitor.person, name)
         if self.cost(phone) + asks > OF_PHONE:
-            return who
+            return visitor
         return phone if self.cost(name) <= OF_CLASS else starter
 
     def _growth(self) -> float:
@@ -136,27 +136,28 @@ REACH = 3  # times what is free yet: so much one network may hold. Alone it gets
 KEPT = 0.1  # of everything, for networks that hold nothing yet
 
 
-class Held:
+class Holdings:
     """How much of one thing each network holds."""
 
     def __init__(self) -> None:
-        self.of: Counter[str] = Counter()  # by address
-        self._wide: Counter[str] = Counter()  # by network
+        self.by_address: Counter[str] = Counter()
+        self._by_network: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     def add(self, address: str, amount: float) -> None:
         with self._lock:
-            add(self.of, address, amount)
+            add(self.by_address, address, amount)
             for name, _ in path(address):
-                add(self._wide, name, amount)
+                add(self._by_network, name, amount)
 
     def above(self, address: str) -> tuple[float, float]:
         """What its fullest network holds per household, then what the address holds itself."""
-        return max([self._wide[name] / many for name, many in path(address)], default=0.0), self.of[address]
+        fullest = max([self._by_network[name] / households for name, households in path(address)], default=0.0)
+        return fullest, self.by_address[address]
 
     def furthest(self) -> str:
         """The address whose networks exceed their share most."""
-        return max(list(self.of), key=self.above, default="")
+        return max(list(self.by_address), key=self.above, default="")
 
 
 def add(counter: Counter, name: Hashable, amount: float) -> None:
@@ -170,53 +171,53 @@ class Room:
     """So much of one thing. Nobody may hold more than REACH times what is still free: a network alone gets three
     quarters, two get three sevenths each. The last of it is for networks that hold nothing yet."""
 
-    def __init__(self, kind: str, most: float, of_key: float = math.inf):
-        self.kind, self.most, self.of_key = kind, most, of_key
-        self.held = 0.0
-        self.by, self._of_key = Held(), Counter[Who]()
+    def __init__(self, kind: str, capacity: float, of_key: float = math.inf):
+        self.kind, self.capacity, self.of_key = kind, capacity, of_key
+        self.taken = 0.0
+        self.by, self._of_key = Holdings(), Counter[Visitor]()
         self._lock = threading.Lock()
 
-    def trouble(self, who: Who, count: float = 1) -> str:
+    def trouble(self, visitor: Visitor, count: float = 1) -> str:
         """Who has too much for so much more: "everybody", "network", "key", or "" where there is room."""
-        free, own = self.most - self.held, self.by.above(who.address)[0]
-        if who.person and self._of_key[who] and self._of_key[who] + count > self.of_key:
+        free, own = self.capacity - self.taken, self.by.above(visitor.address)[0]
+        if visitor.person and self._of_key[visitor] and self._of_key[visitor] + count > self.of_key:
             return "key"
-        if count > free - (KEPT * self.most if own else 0):
+        if count > free - (KEPT * self.capacity if own else 0):
             return "everybody"
         return "network" if own and own + count > REACH * free else ""
 
-    def take(self, who: Who, count: float = 1) -> str:
+    def take(self, visitor: Visitor, count: float = 1) -> str:
         """As `trouble`; where there is none, they hold it from now on."""
         with self._lock:
-            if trouble := self.trouble(who, count):
+            if trouble := self.trouble(visitor, count):
                 refused[self.kind] += 1
             else:
-                self._add(who, count)
+                self._add(visitor, count)
             return trouble
 
-    def take_beyond(self, who: Who, count: float) -> None:
+    def take_beyond(self, visitor: Visitor, count: float) -> None:
         """Where there may be no room for it."""
         with self._lock:
-            self._add(who, count)
+            self._add(visitor, count)
 
-    def give_back(self, who: Who, count: float = 1) -> None:
+    def give_back(self, visitor: Visitor, count: float = 1) -> None:
         with self._lock:
-            self._add(who, -count)
+            self._add(visitor, -count)
 
-    def _add(self, who: Who, count: float) -> None:
-        self.held += count
-        self.by.add(who.address, count)
-        add(self._of_key, who, count)
+    def _add(self, visitor: Visitor, count: float) -> None:
+        self.taken += count
+        self.by.add(visitor.address, count)
+        add(self._of_key, visitor, count)
 
     @contextmanager
-    def holding(self, who: Who, count: float = 1) -> Iterator[str]:
+    def holding(self, visitor: Visitor, count: float = 1) -> Iterator[str]:
         """Gives the trouble, if there is one; else they hold it meanwhile."""
-        trouble = self.take(who, count)
+        trouble = self.take(visitor, count)
         try:
             yield trouble
         finally:
             if not trouble:
-                self.give_back(who, count)
+                self.give_back(visitor, count)
 
 
 # Seats ----------------------------------------------------------------------------------------------------------------
@@ -233,12 +234,12 @@ class Seat:
     def __init__(self, address: str, end: Callable[[], object], now: float):
         self.address, self.end = address, end
         self.counted_for = address  # or the class that its phone is in
-        self.asked = now  # when a person last did something there; heartbeats and timed redraws don't count
+        self.used_at = now  # when a person last did something there; heartbeats and timed redraws don't count
         self.session = self.key = ""
-        self.asked_for_page = self.over = False
+        self.asked_for_page = self.closed = False
 
-    def who(self) -> Who:
-        return Who(self.key, self.address)
+    def visitor(self) -> Visitor:
+        return Visitor(self.key, self.address)
 
 
 class Seats:
@@ -246,15 +247,15 @@ class Seats:
     without a key, which is no browser's, then the one where nobody did anything for longest. A network that has most
     itself changes only its own idle pages: a hall is not thrown out by itself."""
 
-    def __init__(self, costs: Ledger, most: int = SEATS):
-        self.costs, self.clock, self.most = costs, costs.clock, most
+    def __init__(self, costs: Ledger, capacity: int = SEATS):
+        self.costs, self.clock, self.capacity = costs, costs.clock, capacity
         self.open: dict[Seat, None] = {}  # in the order in which they came
         self._charged = self.clock()
-        self._by = Held()
+        self._by = Holdings()
         self._lock = threading.Lock()  # a page's thread may close one, too
 
     def enter(self, address: str, end: Callable[[], object]) -> Seat | None:
-        if len(self.open) >= self.most:
+        if len(self.open) >= self.capacity:
             victim = self._gives_way(address)
             if victim is None:
                 refused["seats"] += 1
@@ -267,7 +268,7 @@ class Seats:
         return seat
 
     def has_room(self, address: str) -> bool:
-        return len(self.open) < self.most or self._gives_way(address) is not None
+        return len(self.open) < self.capacity or self._gives_way(address) is not None
 
     def leave(self, seat: Seat) -> None:
         with self._lock:
@@ -276,10 +277,10 @@ class Seats:
 
     def close(self, seat: Seat) -> None:
         """From here; its browser may try again."""
-        if seat.over:
+        if seat.closed:
             return
         refused["seats"] += 1
-        seat.over = True
+        seat.closed = True
         self.leave(seat)
         seat.end()
 
@@ -288,32 +289,34 @@ class Seats:
         for seat in list(self.open):  # a page's thread may ask
             if session and seat.session == session:
                 if person:
-                    seat.asked = self.clock()
+                    seat.used_at = self.clock()
                 if key in ("", seat.key):
                     return
                 seat.key = key
-                same = [open_seat for open_seat in list(self.open) if open_seat.key and open_seat.who() == seat.who()]
+                visitor = seat.visitor()
+                same = [open_seat for open_seat in list(self.open) if open_seat.key and open_seat.visitor() == visitor]
                 if len(same) > OF_BROWSER:
-                    self.close(min(same, key=lambda open_seat: open_seat.asked))
+                    self.close(min(same, key=lambda open_seat: open_seat.used_at))
                 return
 
     def charge(self) -> None:
         """For the time since the last call."""
         now = self.clock()
         for seat in list(self.open):
-            self.costs.charge(self.costs.payer(seat.who()), SEAT * (now - self._charged), "seats")
+            self.costs.charge(self.costs.payer(seat.visitor()), SEAT * (now - self._charged), "seats")
         self._charged = now
 
     def address_of(self, session: str) -> str | None:
         """Of the open page with this session; None until it has told the session, and after it has left."""
         return next((seat.address for seat in list(self.open) if session and seat.session == session), None)
 
-    def account(self, who: Who, asks: float = 0.0) -> Who:
+    def account(self, visitor: Visitor, asks: float = 0.0) -> Visitor:
         """Who pays: a class, a key that has a page open, or else all of a network who have none, together."""
-        if who.person in self.costs.phones:
-            return self.costs.payer(who, asks)
-        has_page = any(who.person in (seat.key, seat.session) for seat in list(self.open)) if who.person else False
-        return who if has_page or not who.address else Who("", who.address)
+        if visitor.person in self.costs.phones:
+            return self.costs.payer(visitor, asks)
+        key = visitor.person
+        has_page = any(key in (seat.key, seat.session) for seat in list(self.open)) if key else False
+        return visitor if has_page or not visitor.address else Visitor("", visitor.address)
 
     def people(self) -> int:
         """Tabs of one browser are one person."""
@@ -333,10 +336,10 @@ class Seats:
         self._by.add(address, -1)
         now = self.clock()
         if is_own:
-            candidates = [seat for seat in list(self.open) if seat.address == address and now - seat.asked > IDLE]
+            candidates = [seat for seat in list(self.open) if seat.address == address and now - seat.used_at > IDLE]
         else:
             candidates = [seat for seat in list(self.open) if seat.counted_for == most]
-        return min(candidates, key=lambda seat: (bool(seat.key), seat.asked), default=None)
+        return min(candidates, key=lambda seat: (bool(seat.key), seat.used_at), default=None)
 
 
 costs = Ledger()

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.types import Scope
 
 from playground.serving import pictures, traces, worked
-from playground.serving.ledger import Who, network
+from playground.serving.ledger import Visitor, network
 from playground.serving.pictures import Picture
 
 HEADER = "x-playground-key"
@@ -38,7 +38,7 @@ class Person:
         self.traces = traces.own_cache()
         self.worked = worked.lesson_cache()  # what lessons work out about these pictures
         self.names = traces.kept_names()  # of what heads do on them
-        self.asked = time.monotonic()
+        self.asked_at = time.monotonic()
 
     def take(self, picture: Picture) -> None:
         self.pictures.pop(picture.id, None)
@@ -59,13 +59,13 @@ class Person:
             self.drop(picture_id)
 
 
-def who(scope: Scope) -> Who:
+def visitor(scope: Scope) -> Visitor:
     """Who sends a request or opens a socket: their network, and their browser's key if sent. With a company's proxy,
     whoever has logged in is one person wherever they are."""
     headers, client = Headers(scope=scope), scope.get("client")
     key, login = headers.get(HEADER, ""), headers.get(LOGIN, "") if is_behind_proxy(scope) else ""
     address = f"login {sha256(login.encode()).hexdigest()[:16]}" if login else network(client[0] if client else "")
-    return Who(key if KEY.fullmatch(key) else "", address)
+    return Visitor(key if KEY.fullmatch(key) else "", address)
 
 
 def is_behind_proxy(scope: Scope) -> bool:
@@ -75,7 +75,7 @@ def is_behind_proxy(scope: Scope) -> bool:
 
 
 def key_of(request: Request) -> str | None:
-    return who(request.scope).person or None
+    return visitor(request.scope).person or None
 
 
 def of(request: Request) -> Person | None:
@@ -93,7 +93,7 @@ def known(key: str) -> Person | None:
         if _is_gone(person):
             _forget(key)
             return None
-        person.asked = time.monotonic()
+        person.asked_at = time.monotonic()
         _people.move_to_end(key)
         return person
 
@@ -132,7 +132,7 @@ pictures.when_no_room.append(_forget_picture)
 
 
 def _is_gone(person: Person) -> bool:
-    return time.monotonic() - person.asked > FORGOTTEN_AFTER
+    return time.monotonic() - person.asked_at > FORGOTTEN_AFTER
 
 
 def _forget(key: str) -> None:

@@ -146,7 +146,7 @@ def upload(data: bytes, name: str) -> Picture:
 @contextmanager
 def _waits(count: int) -> Iterator[None]:
     """Holds an undecoded upload while it waits to be decoded."""
-    with ledger.decodes.holding(queue.current().who(), count) as trouble:
+    with ledger.decodes.holding(queue.current().visitor(), count) as trouble:
         if trouble:
             raise Busy("So many pictures are being opened that there is no room for one more: try again.")
         yield
@@ -161,16 +161,16 @@ when_no_room: list[Callable[[Picture], None]] = []  # told that a picture is for
 def _keep(picture: Picture) -> Picture:
     """Stores it, then makes room: pictures of the network that holds most lose pixels, then the least recently used are
     forgotten; a browser that still shows one sends it again. A picture that is too large alone is refused."""
-    picture.network = queue.current().who().address
+    picture.network = queue.current().visitor().address
     with _lock:
         _of_people[next(_numbers)] = picture
         while bytes_of_people() > ledger.PICTURES:
-            held = ledger.Held()
+            held = ledger.Holdings()
             for stored in list(_of_people.values()):
                 held.add(stored.network, stored.bytes)
             most = held.furthest()
             numbered = [(number, stored) for number, stored in list(_of_people.items()) if stored.network == most]
-            numbered.sort(key=lambda pair: pair[1].asked)
+            numbered.sort(key=lambda pair: pair[1].asked_at)
             if any(stored.halve() for _, stored in numbered):
                 continue
             ledger.refused["pictures"] += 1

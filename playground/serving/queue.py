@@ -20,7 +20,7 @@ from typing import Protocol
 
 from playground.errors import Busy
 from playground.serving import ledger, settings
-from playground.serving.ledger import NOBODY, Who
+from playground.serving.ledger import NOBODY, Visitor
 
 SHORT = 0.3  # seconds that a question is thought to take where nobody says
 LONG = 1.0  # seconds: above, it goes to the one place for what takes long
@@ -43,7 +43,7 @@ class Left(Exception):
 
 
 class Asker(Protocol):
-    def who(self) -> Who: ...
+    def visitor(self) -> Visitor: ...
 
     def stays(self) -> None:
         """Raises when the person has left the page."""
@@ -58,7 +58,7 @@ class Asker(Protocol):
 class Nobody:
     """Work that no page waits for: a warm-up, a test, training in the background."""
 
-    def who(self) -> Who:
+    def visitor(self) -> Visitor:
         return NOBODY
 
     def stays(self) -> None:
@@ -97,9 +97,9 @@ def working_for(asker: Asker) -> Iterator[None]:
 class Ticket:
     """A question that waits or is at work."""
 
-    def __init__(self, who: Who = NOBODY, finer: bool = False, seconds: float = SHORT):
-        self.who, self.finer, self.seconds = who, finer, seconds
-        self.payer = who
+    def __init__(self, visitor: Visitor = NOBODY, finer: bool = False, seconds: float = SHORT):
+        self.visitor, self.finer, self.seconds = visitor, finer, seconds
+        self.payer = visitor
         self.person: object = self  # the payer; an anonymous ticket is a person of its own
         self.turn = threading.Event()  # set when it is served, or sent away
         self.sent_away = False  # others come first, and too many wait
@@ -111,21 +111,21 @@ class Ticket:
 
 
 class Queue:
-    """Serves `at_once` tickets at a time, of which one may be long; `beside` more long ones may run besides. After
+    """Serves `at_once` tickets at a time, of which one may be long; `extra_long` more long ones may run too. After
     `counts_for` seconds at work a ticket's place is free for the next, though it goes on, and no more is charged."""
 
     def __init__(
         self,
         at_once: int = 1,
-        beside: int = 0,
+        extra_long: int = 0,
         kind: str = "",
         charged: ledger.Ledger | None = None,
-        most: int = MOST,
+        capacity: int = MOST,
         of_key: float = OF_KEY,
         counts_for: float = math.inf,
     ):
-        self.at_once, self.beside, self.counts_for = at_once, beside, counts_for
-        self.most, self.of_key = most, of_key
+        self.at_once, self.extra_long, self.counts_for = at_once, extra_long, counts_for
+        self.capacity, self.of_key = capacity, of_key
         self.kind, self.costs = kind, charged or ledger.costs  # without a kind, what it takes is charged elsewhere
         self.line: list[Ticket] = []  # who waits, in the order of service
         self.at_work: list[Ticket] = []
@@ -136,13 +136,13 @@ class Queue:
     def take(
         self,
         tell: Callable[[int], None] | None = None,
-        who: Who | None = None,
+        visitor: Visitor | None = None,
         finer: bool = False,
         seconds: float = SHORT,
     ) -> Iterator[None]:
         """Waits for a turn. `tell(n)` hears how many people come first: 0 where only own questions do, and once more at
         the end."""
-        ticket = Ticket(current().who() if who is None else who, finer, seconds)
+        ticket = Ticket(current().visitor() if visitor is None else visitor, finer, seconds)
         self.join(ticket)
         ahead, was_told = 0, False
         try:
@@ -165,11 +165,15 @@ class Queue:
 
     def join(self, ticket: Ticket) -> None:
         with self._lock:
-            asked = [other.seconds for other in self.line if other.who == ticket.who] if ticket.who.person else []
+            asked = (
+                [other.seconds for other in self.line if other.visitor == ticket.visitor]
+                if ticket.visitor.person
+                else []
+            )
             if len(asked) >= self.of_key:
                 ledger.refused["questions"] += 1
                 raise Busy(f"{OF_KEY} of your questions wait already: wait for an answer, then ask again.")
-            ticket.payer = ledger.seats.account(ticket.who, sum(asked) + ticket.seconds)
+            ticket.payer = ledger.seats.account(ticket.visitor, sum(asked) + ticket.seconds)
             ticket.person = ticket.payer if ticket.payer != NOBODY else ticket
             self.line.append(ticket)
             self._goes_on()
@@ -198,7 +202,9 @@ class Queue:
                 other.person
                 for other in (*self._counted(ticket.is_long), *before)
                 if other.person != ticket.person
-                and (other.who.person or not other.who.address or other.who.address != ticket.who.address)
+                and (
+                    other.visitor.person or not other.visitor.address or other.visitor.address != ticket.visitor.address
+                )
             }
             return 1 + len(before), min(len(others), 1 + len(before))
 
@@ -220,7 +226,7 @@ class Queue:
     def _free(self, is_long: bool) -> int:
         """How many more long tickets, or short ones, may be at work."""
         at_work, all_at_work = len(self._counted(is_long)), len(self._counted(True)) + len(self._counted(False))
-        return min((1 if is_long else self.at_once) - at_work, self.at_once + self.beside - all_at_work)
+        return min((1 if is_long else self.at_once) - at_work, self.at_once + self.extra_long - all_at_work)
 
     def _counted(self, is_long: bool) -> list[Ticket]:
         """Who is at work and keeps others waiting."""
@@ -251,11 +257,11 @@ class Queue:
             for ticket in self.line
         }
         self.line.sort(key=lambda ticket: (ticket.finer, dearest[ticket]))
-        for last in self.line[self.most :]:
+        for last in self.line[self.capacity :]:
             ledger.refused["questions"] += 1
             last.sent_away = True
             last.turn.set()
-        del self.line[self.most :]
+        del self.line[self.capacity :]
 
 
 # The queues of this server, and how to take a turn in them ------------------------------------------------------------
@@ -264,13 +270,13 @@ class Queue:
 @cache
 def passes() -> Queue:
     """What computes for a page: forward passes, measurements of heads."""
-    return Queue(settings.now().at_once, beside=1, kind="passes")
+    return Queue(settings.now().at_once, extra_long=1, kind="passes")
 
 
 @cache
 def figures() -> Queue:
     """matplotlib draws for one person at a time, and a wall of maps takes seconds."""
-    return Queue(kind="figures", most=60)
+    return Queue(kind="figures", capacity=60)
 
 
 @cache

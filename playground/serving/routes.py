@@ -76,7 +76,7 @@ def _lines() -> Iterator[str]:
     yield _metric(
         "waiting", "gauge", "questions that wait for a turn", {k: q.waiting for k, q in queues.items()}, "queue"
     )
-    yield _metric("requests", "gauge", "requests in work", {"": ledger.requests.held})
+    yield _metric("requests", "gauge", "requests in work", {"": ledger.requests.taken})
     yield _metric("seconds_total", "counter", "seconds spent", ledger.costs.spent, "kind")
     yield _metric("refused_total", "counter", "what there was no room for", ledger.refused, "reason")
     yield _metric("cache_hits_total", "counter", "found in a cache", {k: c.hits for k, c in caches.items()}, "cache")

@@ -22,7 +22,7 @@ from playground.serving.people import Person
 from playground.serving.pictures import Picture
 from playground.serving.routes_pictures import PRIVATE
 from playground.serving.routes_traces import BINARY, HALF, matrix, own, part, place
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 
 if TYPE_CHECKING:
     from playground.analysis import occlusion
@@ -40,8 +40,8 @@ LIKELIEST = 3
 async def relevance(request: Request) -> Response:
     """The relevance of each token for the answer, through all layers."""
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
-        seen = traces.trace(picture, wish, own(person))
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
+        seen = traces.trace(picture, setup, own(person))
         question = _question(request.query_params, seen)
         effort.check(seen.vit, seen.grid, RELEVANCE)
         with queue.turns() as give_way:
@@ -53,8 +53,8 @@ async def relevance(request: Request) -> Response:
 async def labels(request: Request) -> Response:
     """[number, name, probability] of the model's labels, the likeliest first; none where it has no head."""
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
-        seen = traces.trace(picture, wish, own(person))
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
+        seen = traces.trace(picture, setup, own(person))
         if seen.logits is None:
             return JSONResponse({"labels": []})
         c = seen.vit.config  # type: ignore[union-attr]
@@ -70,8 +70,8 @@ async def answers(request: Request) -> Response:
     `query`, the likeliest labels of one token after each layer."""
     words = request.query_params
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
-        seen = traces.trace(picture, wish, own(person))
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
+        seen = traces.trace(picture, setup, own(person))
         if "query" in words:
             token = seen.token(place(words["query"]))
             effort.check(seen.vit, seen.grid, seen.layers / 2)
@@ -96,11 +96,11 @@ async def text(request: Request) -> Response:
     """Which patches are like a text, as they leave a layer: the cosine of each token with it."""
     words = request.query_params
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         from playground.analysis.explain import likeness
         from playground.models import text_tower
 
-        seen = traces.trace(picture, wish, own(person))
+        seen = traces.trace(picture, setup, own(person))
         layer = chosen.number(words, "layer", seen.layers)
         with queue.turn():
             towards = text_tower.direction(seen.vit, words.get("text", ""))  # type: ignore[arg-type]
@@ -114,13 +114,13 @@ async def patched(request: Request) -> Response:
     each token's feature moves, and the labels."""
     words = request.query_params
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         from playground.analysis import patching
 
         source = chosen.other(words, person)
-        if source is None or source[1].model != wish.model:
+        if source is None or source[1].model != setup.model:
             raise Refused("A patch's stream is taken from another picture in the same model: say with=sample:NAME.")
-        seen = traces.trace(picture, wish, own(person))
+        seen = traces.trace(picture, setup, own(person))
         donor = traces.trace(*source, own(person))
         layer = chosen.number(words, "layer", seen.layers)
         put = {place(words.get("query", "")): place(words.get("there", ""))}
@@ -155,10 +155,10 @@ async def occluded(request: Request) -> Response:
     it. Each request goes on where the one before ended."""
     words = request.query_params
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         from playground.analysis import occlusion
 
-        seen = traces.trace(picture, wish, own(person))
+        seen = traces.trace(picture, setup, own(person))
         question, by = _question(words, seen), words.get("by", "mean")
         if by not in occlusion.BLANKS:
             raise Refused(f"Patches are blanked by {', '.join(occlusion.BLANKS)}; asked was {by[:20]!r}.")
@@ -170,7 +170,7 @@ async def occluded(request: Request) -> Response:
 
         def result_of(step: int) -> Found:
             key = ("occluded", *question.items(), by, steps[step])
-            return worked.worked_out(picture, wish, cache, key, lambda: run(step))
+            return worked.worked_out(picture, setup, cache, key, lambda: run(step))
 
         def run(step: int) -> Found:
             known = result_of(step - 1).known if step else ([], [])
@@ -193,7 +193,7 @@ async def occluded(request: Request) -> Response:
         }
         header |= _blanked(seen, occlusion.Asked(**question), result)
         if len(compared) >= occlusion.FEW:
-            trusted = _tested_by_occlusion(picture, wish, cache, seen, question, by, result)
+            trusted = _tested_by_occlusion(picture, setup, cache, seen, question, by, result)
             header |= {"foretells": round(trusted.correlation, 4), "random": round(trusted.random, 4)}
         return _with_matrix(result.map[None], **header)
 
@@ -221,7 +221,7 @@ def _most(seen: Trace, passes: int) -> int:
 
 
 def _tested_by_occlusion(
-    picture: Picture, wish: Wish, cache, seen: Trace, question: dict, by: str, result: Found
+    picture: Picture, setup: Setup, cache, seen: Trace, question: dict, by: str, result: Found
 ) -> Foretold:
     """Compares relevance with occlusion. The trace stores the result, so that its figures show it."""
     from playground.analysis import faithfulness
@@ -235,7 +235,9 @@ def _tested_by_occlusion(
             )
 
     key = ("foretells", *question.items(), by, result.side, hash(result.moves.tobytes()))
-    return faithfulness.remembered(seen, Asked(**question), DEFAULT, worked.worked_out(picture, wish, cache, key, make))
+    return faithfulness.remembered(
+        seen, Asked(**question), DEFAULT, worked.worked_out(picture, setup, cache, key, make)
+    )
 
 
 # Words ----------------------------------------------------------------------------------------------------------------

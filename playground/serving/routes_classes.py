@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from playground.figures.bundle import stylesheet
 from playground.serving import classes, people, qr, scripts
-from playground.serving.answering import Refused, changes, said, who
+from playground.serving.answering import Refused, changes, said, visitor
 from playground.serving.classes import ASKS, KINDS, TELLS, Class, Question, refusal
 
 WAIT_SECONDS = 20.0
@@ -97,7 +97,7 @@ def _after(request: Request) -> int:
 
 async def _class_of(request: Request) -> Class:
     global _slow
-    code, asker = request.path_params["code"], who(request)
+    code, asker = request.path_params["code"], visitor(request)
     if not CODE.fullmatch(code):
         raise refusal("letters", 404, count=classes.CODE_LENGTH)
     group = classes.named(code)
@@ -165,15 +165,15 @@ def _own_guess(group: Class, key: str) -> bytes:
 
 def _shared(group: Class) -> bytes:
     """The part of the state that all phones share, serialised once per change."""
-    if group.kept is None or group.kept[0] != group.version:
+    if group.shared_state is None or group.shared_state[0] != group.version:
         shared = {
             "version": group.version,
             "ended": group.ended,
             "scene": group.scene,
             "question": _question(group.question),
         }
-        group.kept = (group.version, json.dumps(shared).encode())
-    return group.kept[1]
+        group.shared_state = (group.version, json.dumps(shared).encode())
+    return group.shared_state[1]
 
 
 def _question(question: Question | None) -> dict | None:
@@ -223,7 +223,7 @@ async def start(request: Request) -> Response:
     if not isinstance(root, str) or not re.fullmatch(r"https?://[\w.:\[\]-]+/[\w./~-]{0,40}", root, re.ASCII):
         raise refusal("address")
     root, trouble = await _reached(root, (request.scope.get("server") or ("", 0))[1] or 0)
-    group = classes.start(_key(request), who(request).address, request.cookies.get(SEAT, ""))
+    group = classes.start(_key(request), visitor(request).address, request.cookies.get(SEAT, ""))
     group.address, group.trouble = f"{root}c/{group.code}", trouble
     return Response(json.dumps({"secret": group.secret, **_lecture(group)}), headers=NEWS)
 
@@ -274,7 +274,7 @@ async def _lecturer_s(request: Request) -> Class:
     group = await _class_of(request)
     if not _has_secret(request, group):
         raise refusal("otherLecturer", 403)
-    group.heard = classes.clock()
+    group.heard_at = classes.clock()
     return group
 
 
@@ -305,7 +305,7 @@ def _lecture(group: Class) -> dict:
         **{
             "open": group.open,
             "phones": len(group.phones),
-            "asked": group.asked,
+            "asked": group.question_count,
             "scene": group.scene,
             "question": shown,
         },

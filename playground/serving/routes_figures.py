@@ -311,7 +311,7 @@ def preview_meta(here: Shown, spec: Spec, image: str) -> str:
     where = "" if spec.layer is None else f", layer {spec.layer}, head {spec.head}"
     properties = {
         "og:site_name": "Attention Playground", "og:type": "website", "og:image": image,
-        "og:title": f"{sample.title} · {plain_name(here.wish.model)}{where}", "og:description": says,
+        "og:title": f"{sample.title} · {plain_name(here.setup.model)}{where}", "og:description": says,
         "twitter:card": "summary_large_image",
     }  # fmt: skip
     return "\n".join(f'<meta property="{name}" content="{escape(text)}">' for name, text in properties.items())
@@ -319,5 +319,5 @@ def preview_meta(here: Shown, spec: Spec, image: str) -> str:
 
 def _opens(here: Shown, spec: Spec) -> bool:
     """Whether the view is the picture's opening view, to which its hint belongs."""
-    opens = chosen.opening_view(here.picture.name, here.wish)
+    opens = chosen.opening_view(here.picture.name, here.setup)
     return {"layer": str(spec.layer), "head": str(spec.head)} == opens if opens else spec.layer is None

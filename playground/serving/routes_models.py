@@ -19,12 +19,12 @@ from playground.models.names import plain_name
 from playground.pictures import jpegs
 from playground.samples import start_patch
 from playground.serving import chosen, models, people, settings, traces
-from playground.serving.answering import Refused, answer, changes, who
+from playground.serving.answering import Refused, answer, changes, visitor
 from playground.serving.cache import Cache
 from playground.serving.ledger import MODELS, refused
 from playground.serving.pictures import Picture
 from playground.serving.routes_pictures import PRIVATE
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 
 # What a model makes of the picture on the page, small, for the model's card.
 
@@ -36,10 +36,10 @@ def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
     """The picture under the heat of one row: of the layer, head and patch that it opens with in this model."""
     from playground.tracing import Trace
 
-    wish = Wish(model, chosen.detail(picture.sample_name, model))
-    view = chosen.opening_view(picture.sample_name, wish)
+    setup = Setup(model, chosen.detail(picture.sample_name, model))
+    view = chosen.opening_view(picture.sample_name, setup)
     layers = [int(view["layer"])] if view else None
-    seen = Trace.from_bytes(traces.layers(picture, wish, cache, layers))  # what was made ahead needs no forward pass
+    seen = Trace.from_bytes(traces.layers(picture, setup, cache, layers))  # what was made ahead needs no forward pass
     row = seen.row(next(iter(seen.record)), int(view.get("head", 0)), start_patch(picture.name, seen.grid))
     patches = seen.on_grid(row).numpy()
     image = picture.image.resize((WIDE, round(WIDE * picture.image.height / picture.image.width)))
@@ -73,8 +73,8 @@ async def looked_through(request: Request) -> Response:
     person = people.of(request)
 
     def work() -> Response:
-        picture, wish = chosen.read(request.query_params, person)
-        image = jpegs.as_jpeg(preview(picture, wish.model, person and person.traces))
+        picture, setup = chosen.read(request.query_params, person)
+        image = jpegs.as_jpeg(preview(picture, setup.model, person and person.traces))
         headers = {"Cache-Control": SAMPLE} if picture.sample else PRIVATE
         return Response(image, media_type="image/jpeg", headers=headers)
 
@@ -91,7 +91,7 @@ async def begin(request: Request) -> Response:
             return _arrived()
         if not models.may_fetch(name):
             raise Refused(f"{plain_name(name)} is not on this machine, and this server fetches nothing.", 403)
-        return _progress_of(wait_for(people.key_of(request), name, who(request).address))
+        return _progress_of(wait_for(people.key_of(request), name, visitor(request).address))
 
     return await answer(request, work)
 
@@ -165,7 +165,7 @@ class Fetching:
         self.arrived = False  # all are on this machine, and are being loaded
         self.over = False
         self.trouble: str | None = None
-        self.waiting = 0  # people
+        self.people_waiting = 0  # people
 
     def _work(self) -> None:
         try:
@@ -176,7 +176,7 @@ class Fetching:
         except PlaygroundError as error:
             self.trouble = str(error)
         except Exception:  # whatever the hub, pip or a weights file can do: a page waits for an answer
-            if self.waiting:
+            if self.people_waiting:
                 log.exception("fetching %s", self.names)
                 self.trouble = f"{self.names[0]} could not be fetched; the server's log says why."
         finally:
@@ -202,7 +202,7 @@ class Fetching:
             def update(self, n: float | None = 1) -> None:
                 self.n += n or 0
                 coming.bytes, coming.total = int(self.n), int(self.total or 0)
-                if coming.waiting == 0:
+                if coming.people_waiting == 0:
                     raise Left
 
             def __getattr__(self, _):  # set_description and whatever else a bar can do
@@ -212,17 +212,17 @@ class Fetching:
 
     def leave(self) -> None:
         with _lock:
-            self.waiting = max(0, self.waiting - 1)
+            self.people_waiting = max(0, self.people_waiting - 1)
 
 
 def begin_fetching(*names: str) -> Fetching:
     """The first one is loaded when it is here."""
     with _lock:
         coming = _under_way.get(names)
-        new = coming is None or coming.waiting == 0
+        new = coming is None or coming.people_waiting == 0
         if new:
             coming = _under_way[names] = Fetching(*names)
-        coming.waiting += 1
+        coming.people_waiting += 1
     if new:
         threading.Thread(target=coming._work, name="fetching", daemon=True).start()
     return coming
@@ -252,10 +252,12 @@ def wait_for(key: str, name: str, network: str = "") -> Fetching:
     with _waiting:
         waiter = _waiters.get(key)
         if waiter and waiter.name == name and not waiter.coming.over:
-            waiter.asked = _clock()
+            waiter.asked_at = _clock()
             return waiter.coming
         others = {
-            waiter.name: waiter.network for who, waiter in _waiters.items() if who != key and not waiter.coming.over
+            waiter.name: waiter.network
+            for visitor, waiter in _waiters.items()
+            if visitor != key and not waiter.coming.over
         }
         of_network = list(others.values()).count(network)
         if name not in others and (len(others) >= MODELS or (network and of_network >= MODELS - 1)):
@@ -280,7 +282,7 @@ def asks(key: str | None, name: str) -> Fetching | None:
         waiter = _waiters.get(key) if key else None
         if waiter is None or waiter.name != name:
             return None
-        waiter.asked = _clock()
+        waiter.asked_at = _clock()
         return waiter.coming
 
 
@@ -304,6 +306,6 @@ def _watch() -> None:
 def _drop_silent() -> int:
     """Drops waiters who stopped asking; returns how many are left."""
     with _waiting:
-        for key in [key for key, waiter in _waiters.items() if _clock() - waiter.asked > STILL_WAITS]:
+        for key in [key for key, waiter in _waiters.items() if _clock() - waiter.asked_at > STILL_WAITS]:
             _leave(key)
         return len(_waiters)

@@ -14,9 +14,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from playground.serving import ledger, people, pictures
-from playground.serving.answering import Refused, answer, changes, said, who
+from playground.serving.answering import Refused, answer, changes, said, visitor
 from playground.serving.cache import MB
-from playground.serving.ledger import Who
+from playground.serving.ledger import Visitor
 from playground.serving.pictures import Picture
 
 PRIVATE = {"Cache-Control": "private, no-store"}
@@ -111,8 +111,8 @@ TOO_LARGE = f"The file is too large: up to {LARGEST // MB} MB can be opened."
 class Delivery:
     """The bytes of one upload so far; `end` aborts it."""
 
-    def __init__(self, limit: asyncio.Timeout, who: Who):
-        self._limit, self.who = limit, who
+    def __init__(self, limit: asyncio.Timeout, visitor: Visitor):
+        self._limit, self.visitor = limit, visitor
         self.pieces: list[bytes] = []
         self.bytes = 0
         self.brisk = time.monotonic()  # when the last STEP was complete
@@ -123,11 +123,11 @@ class Delivery:
             self.brisk = time.monotonic()
         self.bytes += len(piece)
         self.pieces.append(piece)
-        ledger.uploads.take_beyond(self.who, len(piece))
+        ledger.uploads.take_beyond(self.visitor, len(piece))
 
     def leave(self) -> None:
         under_way.discard(self)
-        ledger.uploads.give_back(self.who, self.bytes)
+        ledger.uploads.give_back(self.visitor, self.bytes)
 
     def end(self) -> None:
         under_way.discard(self)
@@ -144,7 +144,7 @@ async def read(request: Request) -> bytes:
     """Reads the body; one upload of each person at a time. Refused says why it did not arrive."""
     if not _may_fit(request.headers.get("content-length", "0")):
         raise Refused(TOO_LARGE, 413)
-    asking = who(request)
+    asking = visitor(request)
     turn = _turns.setdefault(asking.person, asyncio.Lock())
     with ledger.files.holding(asking) as trouble:
         if trouble:
@@ -165,7 +165,7 @@ def _may_fit(length: str) -> bool:
     return not (length.isascii() and length.isdecimal()) or (len(length) < 12 and int(length) <= LARGEST)
 
 
-async def _whole(request: Request, asking: Who) -> bytes:
+async def _whole(request: Request, asking: Visitor) -> bytes:
     async with asyncio.timeout(FILE_SECONDS) as limit, AsyncExitStack() as last:
         delivery = Delivery(limit, asking)
         under_way.add(delivery)
@@ -186,7 +186,7 @@ async def _whole(request: Request, asking: Who) -> bytes:
 async def _find_room(delivery: Delivery, count: int, last: AsyncExitStack) -> None:
     """All uploads may be stuck half-way at the bound: so one after the other may exceed it and finish."""
     global _beyond
-    while delivery is not _beyond and ledger.uploads.trouble(delivery.who, count):
+    while delivery is not _beyond and ledger.uploads.trouble(delivery.visitor, count):
         delivery.waits = True
         if _beyond is None:
             _beyond = delivery
@@ -204,7 +204,7 @@ def _leave_beyond(delivery: Delivery) -> None:
         _beyond = None
 
 
-def _end_the_slowest(held: ledger.Held) -> None:
+def _end_the_slowest(held: ledger.Holdings) -> None:
     """Ends the slowest uploads of the network that holds most. Only one of those waiting for room runs this: with
     hundreds of uploads each look takes long."""
     global _looked
@@ -215,5 +215,5 @@ def _end_the_slowest(held: ledger.Held) -> None:
     slow = [delivery for delivery in under_way if not delivery.waits and now - delivery.brisk > SLOW_SECONDS]
     if slow:
         ledger.refused["uploads"] += 1
-        slowest = max(slow, key=lambda delivery: (held.above(delivery.who.address), -delivery.brisk))
+        slowest = max(slow, key=lambda delivery: (held.above(delivery.visitor.address), -delivery.brisk))
         slowest.end()

@@ -59,8 +59,8 @@ def listed(listed_samples: tuple[Sample, ...], real: bool) -> bytes:
 
 def look(sample: Sample) -> dict:
     """A sample's entry in the strip, before it is chosen."""
-    wish = chosen.wish(sample.name)
-    view = {key: int(word) for key, word in chosen.opening_view(sample.name, wish).items()}
+    setup = chosen.usual_setup(sample.name)
+    view = {key: int(word) for key, word in chosen.opening_view(sample.name, setup).items()}
     image = Image.open(sample.path)
     image.draft("RGB", (pictures.THUMB * 2, pictures.THUMB * 2))
     return {
@@ -73,7 +73,7 @@ def look(sample: Sample) -> dict:
         "parts": [{"kind": part.kind, "box": part.box} for part in sample.parts],
         "thumb": pictures.thumbnail(image),
         "picture": picture_address(sample.name),
-        "opens": {"model": wish.model, "detail": wish.detail} | view,
+        "opens": {"model": setup.model, "detail": setup.detail} | view,
     }
 
 

@@ -219,7 +219,7 @@ def write_offline(folder: Folder, soon: list[str]) -> dict:
 
 
 def _opening(sample: Sample, ahead: Ahead) -> tuple[int, int] | None:
-    words = chosen.opening_view(sample.name, chosen.Wish(ahead.model, ahead.detail))
+    words = chosen.opening_view(sample.name, chosen.Setup(ahead.model, ahead.detail))
     return (int(words["layer"]), int(words["head"])) if words else None
 
 

@@ -81,7 +81,9 @@ MOMENTS = (
 
 def on_this_machine() -> tuple[Moment, ...]:
     """The moments whose sample and model are on this machine."""
-    return tuple(moment for moment in MOMENTS if moment.of.is_here and chosen.wish(moment.sample).model == moment.model)
+    return tuple(
+        moment for moment in MOMENTS if moment.of.is_here and chosen.usual_setup(moment.sample).model == moment.model
+    )
 
 
 @cache
@@ -112,7 +114,7 @@ def aspect(moment: Moment) -> float:
 def _weights(moment: Moment) -> tuple[np.ndarray, tuple[str, ...], tuple[int, int]]:
     """(the asking patch's row, names of the prefix tokens, the grid). Computed without torch, whose import would delay
     the page."""
-    data = traces.layers(pictures.sample(moment.sample), traces.Wish(moment.model), None, [moment.layer])
+    data = traces.layers(pictures.sample(moment.sample), traces.Setup(moment.model), None, [moment.layer])
     header, arrays = unpack(data)
     (row, column), (rows, columns), prefix = moment.patch, header["grid"], tuple(header["prefix"])
     q, k = (arrays[name][0, moment.head].astype(np.float32) for name in ("q", "k"))  # (N, d_k)

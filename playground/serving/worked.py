@@ -15,7 +15,7 @@ from PIL import Image
 
 from playground.serving.cache import MB, Cache, Caches
 from playground.serving.pictures import Picture
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 
 OF_ALL = 60 * MB  # about the samples: the same for everybody. deploy/README.md counts on it
 OWN = 40 * MB  # bytes of all sessions' own caches together, likewise
@@ -35,14 +35,14 @@ def lesson_cache() -> Cache:
     return _session_caches.add(Cache(OF_ONE, size=size))
 
 
-def worked_out(picture: Picture, wish: Wish, own_cache: Cache, what: Hashable, make: Callable[[], Any]) -> Any:
+def worked_out(picture: Picture, setup: Setup, own_cache: Cache, what: Hashable, make: Callable[[], Any]) -> Any:
     """Gives `make()`, computed once: a sample's for everybody, an upload's in the session's own cache."""
-    key = (picture.id, wish, what)
+    key = (picture.id, setup, what)
     return worked_for_all().get(key, make) if picture.sample else value_of(own_cache, key, make)
 
 
-def is_worked_out(picture: Picture, wish: Wish, own_cache: Cache, what: Hashable) -> bool:
-    return (picture.id, wish, what) in (worked_for_all() if picture.sample else own_cache)
+def is_worked_out(picture: Picture, setup: Setup, own_cache: Cache, what: Hashable) -> bool:
+    return (picture.id, setup, what) in (worked_for_all() if picture.sample else own_cache)
 
 
 def value_of(own_cache: Cache, key: Hashable, make: Callable[[], Any]) -> Any:

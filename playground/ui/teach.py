@@ -210,7 +210,7 @@ def living_page(here: Here) -> str:
     from playground.figures import html
 
     seen, named = here.trace(), here.sample_name
-    opens = figure_words.as_typed(figure_words.description(figure_words.Shown(here.picture, here.wish), {}))
+    opens = figure_words.as_typed(figure_words.description(figure_words.Shown(here.picture, here.setup), {}))
     fits = 2 * len(seen.record) * seen.heads * seen.tokens * seen.head_dim <= MOST_BYTES
     story = {
         "place": {"model": here.model_name} | ({"sample": named} if named else {}), "model": here.model_name,
@@ -242,7 +242,7 @@ def slides(here: Here, scenes: Iterable[teaching.Scene], title: str) -> str:
 
 
 def offer_slides(here: Here, scenes: list[teaching.Scene]) -> None:
-    about = (tuple(scene.title for scene in scenes), here.picture.id, here.wish)
+    about = (tuple(scene.title for scene in scenes), here.picture.id, here.setup)
     minutes = sum(scene.minutes for scene in scenes)
     if st.button("Make slides of this plan", icon=":material/slideshow:", key="make_slides", disabled=not scenes):
         with st.spinner("Playing the scenes of the plan on your picture"):

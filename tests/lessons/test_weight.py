@@ -116,10 +116,10 @@ def test_where_a_pair_is_here_both_are_measured_on_the_picture(monkeypatch, smal
     pair, real, here, load = weight_locked.PAIRS[2], traces.trace, models.is_here, models.load
     vits = dict(zip(pair, (without, small), strict=True))
 
-    def trace(picture, wish, own):
-        if wish.model not in vits:
-            return real(picture, wish, own)
-        return replace(playground.trace(vits[wish.model], picture.image), model=wish.model)
+    def trace(picture, setup, own):
+        if setup.model not in vits:
+            return real(picture, setup, own)
+        return replace(playground.trace(vits[setup.model], picture.image), model=setup.model)
 
     monkeypatch.setattr(models, "is_here", lambda name: name in vits or here(name))
     monkeypatch.setattr(models, "load", lambda name: vits.get(name) or load(name))

@@ -42,7 +42,7 @@ def serving(work) -> httpx.AsyncClient:
 
 def computing(done: list) -> Response:
     with queue.turn():
-        done.append(queue.current().who().person)
+        done.append(queue.current().visitor().person)
     return PlainTextResponse("done")
 
 
@@ -96,11 +96,11 @@ class line_of_another:
         pass
 
 
-async def finally_(http, who: dict, heard: httpx.Response) -> httpx.Response:
+async def finally_(http, visitor: dict, heard: httpx.Response) -> httpx.Response:
     """Asks again until the answer is there."""
     while heard.status_code == 202:
         ticket = {"X-Playground-Ticket": heard.headers["X-Playground-Ticket"]}
-        heard = await http.get("/", headers=who | ticket)
+        heard = await http.get("/", headers=visitor | ticket)
     return heard
 
 
@@ -261,18 +261,18 @@ def test_what_happens_behind_an_answer_is_said_with_it(line):
 # Too many -------------------------------------------------------------------------------------------------------------
 
 
-def together(line: Queue, *who: dict) -> list[int]:
+def together(line: Queue, *visitor: dict) -> list[int]:
     """The statuses for these, who all ask while somebody computes."""
 
     async def visit() -> list[int]:
         async with serving(lambda: computing([])) as http:
             with line.take():
-                asking = [asyncio.create_task(http.get("/", headers=headers)) for headers in who]
+                asking = [asyncio.create_task(http.get("/", headers=headers)) for headers in visitor]
                 await till(lambda: all(one.done() for one in asking))
                 answers = [one.result() for one in asking]
                 tickets = [one.headers["X-Playground-Ticket"] for one in answers if one.status_code == 202]
                 for ticket in tickets:
-                    answering._waiting[ticket].left = True
+                    answering._waiting[ticket].has_left = True
         await till(lambda: not answering._open)
         assert all(one.json()["says"].endswith(".") for one in answers if one.status_code >= 400), answers
         return [one.status_code for one in answers]
@@ -303,13 +303,13 @@ def test_of_one_key_s_places_some_are_refused_by_the_queue_itself(line):
 
 def test_a_network_with_very_many_keys_leaves_room_for_a_stranger(line, monkeypatch):
     monkeypatch.setattr(ledger, "requests", Room("requests", 8))
-    real = answering.who
+    real = answering.visitor
 
-    def from_where(request: Request) -> ledger.Who:
+    def from_where(request: Request) -> ledger.Visitor:
         found = real(request)
-        return ledger.Who(found.person, "elsewhere" if found.person == BERT["X-Playground-Key"] else "one network")
+        return ledger.Visitor(found.person, "elsewhere" if found.person == BERT["X-Playground-Key"] else "one network")
 
-    monkeypatch.setattr(answering, "who", from_where)
+    monkeypatch.setattr(answering, "visitor", from_where)
     statuses = together(line, *people(20), BERT)
     assert (statuses[:20].count(202), statuses[:20].count(503), statuses[20]) == (6, 14, 202)
 

@@ -13,7 +13,7 @@ from test_javascript import ROOT, node
 from playground.serving import classes, ledger
 from playground.serving.answering import Refused
 from playground.serving.classes import Question
-from playground.serving.ledger import Ledger, Who
+from playground.serving.ledger import Ledger, Visitor
 
 NGINX_CONF = Path(__file__).parent.parent.parent / "deploy" / "nginx.conf"
 
@@ -149,7 +149,7 @@ def test_a_class_that_its_lecturer_left_gives_way_and_no_other(one, clock, monke
     with pytest.raises(Refused, match="room"):
         classes.start("third", "10.0.0.3")
     clock.now += classes.LEFT_AFTER + 1
-    other.heard = clock.now
+    other.heard_at = clock.now
     classes.start("third", "10.0.0.3")
     assert one.ended
     assert not other.ended
@@ -167,12 +167,12 @@ def test_a_phone_is_its_class_s_until_that_ends_and_starting_one_costs(one, monk
     assert costs.cost("10.0.0.1/32") == pytest.approx(ledger.START, rel=0.01)
     for phone in ("a", "b"):
         second.enter(phone)
-    assert costs.payer(Who("a", "10.0.0.1")) == Who("a", f"class {second.code}")
+    assert costs.payer(Visitor("a", "10.0.0.1")) == Visitor("a", f"class {second.code}")
     third = classes.start("another", "10.0.0.2")
     third.enter("b")
     classes.end(second)
-    assert costs.payer(Who("a", "10.0.0.1")) == Who("a", "10.0.0.1")
-    assert costs.payer(Who("b", "10.0.0.1")) == Who("b", f"class {third.code}")
+    assert costs.payer(Visitor("a", "10.0.0.1")) == Visitor("a", "10.0.0.1")
+    assert costs.payer(Visitor("b", "10.0.0.1")) == Visitor("b", f"class {third.code}")
 
 
 def test_the_code_says_where_its_lecturer_sits():

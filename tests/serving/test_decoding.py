@@ -115,7 +115,7 @@ def test_the_next_one_does_not_wait_for_a_picture_whose_sender_has_gone(fresh, t
         fresh.append(Worker())
     worker, said = fresh[0], []
     profile = matrix_profile(D2B0=stages(100_000, matrix_stage()))
-    gone, next_one = (answering.Job(ledger.Who(person)) for person in ("gone", "next"))
+    gone, next_one = (answering.Job(ledger.Visitor(person)) for person in ("gone", "next"))
 
     def bring(job: answering.Job, **how) -> None:
         with queue.working_for(job):
@@ -129,8 +129,8 @@ def test_the_next_one_does_not_wait_for_a_picture_whose_sender_has_gone(fresh, t
     until(lambda: worker not in fresh, "it was given no picture")
     second = threading.Thread(target=bring, args=[next_one])
     second.start()
-    until(lambda: next_one.before == 1, "the next one does not wait")
-    gone.left = True
+    until(lambda: next_one.ahead == 1, "the next one does not wait")
+    gone.has_left = True
     first.join()
     second.join()
     assert said == ["left", (64, 48)]

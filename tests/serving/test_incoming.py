@@ -52,7 +52,7 @@ def nothing_stays(monkeypatch):
     yield
     gc.collect()
     assert (routes_pictures.under_way, routes_pictures._beyond, dict(routes_pictures._turns)) == (set(), None, {})
-    assert (ledger.files.held, ledger.uploads.held) == (0, 0)
+    assert (ledger.files.taken, ledger.uploads.taken) == (0, 0)
 
 
 def test_a_file_arrives():

@@ -13,10 +13,10 @@ from PIL import Image
 from playground.serving import worked
 from playground.serving.cache import MB, Cache
 from playground.serving.pictures import Picture
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 
 ROOT = Path(__file__).parent.parent.parent
-WISH = Wish("bundled")
+WISH = Setup("bundled")
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ def test_what_is_about_a_sample_is_made_once_for_everybody_and_bounded_as_well(m
 
 def test_another_picture_model_or_question_has_its_own():
     own, made = worked.lesson_cache(), []
-    for shade, wish, what in ((1, WISH, "x"), (2, WISH, "x"), (1, Wish("bundled", 2), "x"), (1, WISH, "y")) * 2:
-        worked.worked_out(picture(shade), wish, own, what, lambda: made.append(1))
+    for shade, setup, what in ((1, WISH, "x"), (2, WISH, "x"), (1, Setup("bundled", 2), "x"), (1, WISH, "y")) * 2:
+        worked.worked_out(picture(shade), setup, own, what, lambda: made.append(1))
     assert len(made) == 4
 
 

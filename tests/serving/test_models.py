@@ -15,7 +15,7 @@ from playground.errors import PlaygroundError
 from playground.models import catalogue, model_file, source, zoo
 from playground.serving import chosen, effort, models, pictures, settings, traces
 from playground.serving.settings import Settings
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 
 
 def test_a_model_larger_than_the_shelf_is_refused_before_it_is_built(monkeypatch):
@@ -55,7 +55,7 @@ def test_a_full_graphics_card_leaves_the_work_to_the_cpu(monkeypatch):
         return whole(*arguments, **options)
 
     monkeypatch.setattr(tracing, "trace", trace)
-    seen = traces._run(pictures.sample("flock"), Wish("untrained"))
+    seen = traces._run(pictures.sample("flock"), Setup("untrained"))
     assert (len(tries), seen.tokens > 0) == (2, True)
 
 
@@ -82,8 +82,8 @@ def test_a_large_model_comes_only_after_the_others_have_gone_and_their_traces_wi
     monkeypatch.setattr(source, "build", build)
     own = traces.own_cache()
     flock = pictures.sample("flock")
-    own.get((flock.id, Wish("ViT-S/32")), lambda: traces.trace(flock, Wish("ViT-S/32"), own))
-    traces.trace(flock, Wish("ViT-S/32"), own)
+    own.get((flock.id, Setup("ViT-S/32")), lambda: traces.trace(flock, Setup("ViT-S/32"), own))
+    traces.trace(flock, Setup("ViT-S/32"), own)
     model = weakref.ref(models.load("ViT-S/32"))
     models.load("ViT-S/28")
     assert built == [("ViT-S/32", 0), ("ViT-S/28", 0)], "one was built beside the other"
@@ -104,7 +104,7 @@ def test_what_would_take_too_long_is_neither_offered_nor_done(monkeypatch):
     speed = whole / 11
     assert models.details("untrained") == [1]
     with pytest.raises(PlaygroundError, match="14 × 14 patches would take about 11 seconds"):
-        traces.trace(unseen, Wish("untrained"), traces.own_cache())
+        traces.trace(unseen, Setup("untrained"), traces.own_cache())
 
 
 def test_the_estimated_work_is_what_torch_counts():
@@ -161,7 +161,7 @@ def test_a_folder_s_model_files_are_offered_by_their_own_names(own):
     assert "model" in chosen.readable({"model": "own/my-cats"})
     assert models.is_here("own/my-cats")
     assert models.fetch("own/my-cats") is None
-    assert traces.trace(pictures.sample("flock"), Wish("own/my-cats"), traces.own_cache()).layers
+    assert traces.trace(pictures.sample("flock"), Setup("own/my-cats"), traces.own_cache()).layers
 
 
 def test_a_model_file_that_was_just_deleted_is_said(own, monkeypatch):

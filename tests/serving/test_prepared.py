@@ -24,7 +24,7 @@ from playground.pictures.images import fit
 from playground.samples import PHOTOGRAPHS, SAMPLES, named, samples, start_patch
 from playground.serving import chosen, models, pictures, prepared, queue, routes_traces, traces
 from playground.serving.prepared import Ahead, all_packs, fresh_pack, prepare
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 from playground.tracing import Trace, trace
 
 ROOT = Path(__file__).parent.parent.parent
@@ -62,7 +62,7 @@ def layers(name: str, wanted: list[int] | None = None, detail: int = 1) -> bytes
 def shown(name: str, wanted: list[int] | None = None) -> dict:
     """What a person gets who chooses it, ready or not."""
     picture = pictures.sample(name)
-    return unpack(traces.layers(picture, chosen.wish(picture.sample_name), None, wanted))[0]
+    return unpack(traces.layers(picture, chosen.usual_setup(picture.sample_name), None, wanted))[0]
 
 
 def compared(ours: bytes, theirs: bytes) -> None:
@@ -316,9 +316,9 @@ def test_the_first_picture_is_the_cat_where_the_other_eye_answers(cat_alone):
 
 
 def test_each_picture_opens_in_its_model_unless_an_address_names_one(cat_alone):
-    assert chosen.read({"sample": "flock"}, None)[1] == Wish("bundled")
-    assert chosen.read({"sample": "chelsea"}, None)[1] == Wish("dinov2-small")
-    assert chosen.read({"sample": "chelsea", "model": "bundled"}, None)[1] == Wish("bundled")
+    assert chosen.read({"sample": "flock"}, None)[1] == Setup("bundled")
+    assert chosen.read({"sample": "chelsea"}, None)[1] == Setup("dinov2-small")
+    assert chosen.read({"sample": "chelsea", "model": "bundled"}, None)[1] == Setup("bundled")
 
 
 def test_photographs_stand_first_once_they_are_there(cat_alone, monkeypatch):

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from playground.serving import chosen, ledger, people, pictures, routes_samples, scripts, settings
 from playground.serving.routes import ROUTES, WORDS
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 from serving.visits import ANNA, bring, client, refused
 
 ROOT = Path(__file__).parent.parent.parent
@@ -125,7 +125,7 @@ def test_a_route_reads_its_words_and_no_others(route, read):
         parts = {"entry:path": "shell/app.js", "id": mine, "name": "flock", "edition": routes_samples.address()[-16:]}
         for look in ({"sample": "flock", "model": "bundled"}, {"mine": mine, "model": "bundled"}):
             picture = own if "mine" in look else pictures.sample("flock")
-            digest = chosen.digest(picture, Wish("bundled"))
+            digest = chosen.digest(picture, Setup("bundled"))
             if "samples" in path:
                 digest = chosen.sample_digest("flock")
             elif "app" in path:
@@ -175,7 +175,7 @@ HOSTILE = ("\x00", "../../etc/passwd", "<script>", "é" * 300, "%00", "\u202e", 
 @pytest.mark.parametrize("route", [route for route in WORDS if WORDS[route] and "app" not in route])
 def test_no_hostile_value_of_any_word_brings_out_more_than_a_sentence(route):
     method, path = route.split(" ")
-    digest = chosen.digest(pictures.sample("flock"), Wish("bundled"))
+    digest = chosen.digest(pictures.sample("flock"), Setup("bundled"))
     path = path.format(digest=digest, kind="csv", id="0" * 16, name="flock", edition="0" * 16, code="ACDEF")
     with client() as http:
         for word, hostile in product(WORDS[route], HOSTILE):
@@ -210,7 +210,7 @@ def test_who_asks_on_the_machine_itself_reads_numbers_and_nobody_s_name(seats, a
     for place, key in enumerate(["the same key of two tabs"] * 2 + ["", ""]):
         seat = seats.enter("203.0.113.7", lambda: None)
         seat.session, seat.key = f"session {place}", key
-    ledger.costs.charge(seat.who(), 1.5, "passes")
+    ledger.costs.charge(seat.visitor(), 1.5, "passes")
     ledger.refused["seats"] += 1
     answer = from_where(address).get("/metrics")
     assert answer.status_code == 200

@@ -7,7 +7,7 @@ from playground.analysis import occlusion, patching
 from playground.figures.drawing import captions
 from playground.pack import unpack
 from playground.serving import effort, people, pictures, routes_beyond, traces
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 from serving.test_routes_traces import described, part
 from serving.visits import ANNA, bring, client, refused
 
@@ -25,7 +25,7 @@ def http():
 
 @pytest.fixture(scope="module")
 def seen():
-    return traces.trace(pictures.sample("flock"), Wish("bundled"), None)
+    return traces.trace(pictures.sample("flock"), Setup("bundled"), None)
 
 
 def read(answer) -> tuple[dict, np.ndarray]:
@@ -99,7 +99,7 @@ def test_where_nothing_moves_a_label_the_answer_says_below_what(http, monkeypatc
 
 def test_what_a_patch_of_another_picture_changes_is_python_s(http, seen):
     header, values = read(part(http, OURS, "patched", query="4,9", there="1,1", layer="2", **{"with": "sample:meadow"}))
-    other = traces.trace(pictures.sample("meadow"), Wish("bundled"), None)
+    other = traces.trace(pictures.sample("meadow"), Setup("bundled"), None)
     found = patching.patch(seen, other, {(4, 9): (1, 1)}, 2)
     np.testing.assert_allclose(values, found.moved, atol=1e-3)
     assert [label for label, *_ in header["labels"]] == [label for label, *_ in patching.labels(seen.vit, found)]

@@ -104,13 +104,13 @@ def test_there_are_requests_that_change_something():
     assert len(CHANGING) >= 7, CHANGING
 
 
-@pytest.mark.parametrize("who", FOREIGN)
+@pytest.mark.parametrize("visitor", FOREIGN)
 @pytest.mark.parametrize(("method", "path"), CHANGING)
-def test_only_this_server_s_own_pages_change_anything(http, method, path, who):
+def test_only_this_server_s_own_pages_change_anything(http, method, path, visitor):
     mine = bring(http, ANNA)
     code = classes.start("lecturer" * 4, "").code if "{code}" in path else ""
     path = path.format(id=mine["id"], kind="svg", code=code)
-    answer = http.request(method, path, params={"model": "bundled", "number": "1"}, headers=FOREIGN[who])
+    answer = http.request(method, path, params={"model": "bundled", "number": "1"}, headers=FOREIGN[visitor])
     classes.end_all()
     refused(answer, 403)
     assert mine["id"] in people.known(ANNA["X-Playground-Key"]).pictures
@@ -201,7 +201,7 @@ def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_th
 def bring_one(number: int, network: str) -> str:
     """Gives the key of who brought it."""
     key = f"{network}{number:02d}".ljust(22, "-")
-    with queue.working_for(answering.Job(ledger.Who(key, network))):
+    with queue.working_for(answering.Job(ledger.Visitor(key, network))):
         people.enter(key).take(pictures.upload(photograph(number, 400), "mine.jpg"))
     return key
 

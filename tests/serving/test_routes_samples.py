@@ -26,8 +26,8 @@ def test_the_list_has_every_sample_with_its_look_and_where_it_opens(http):
     told = answer.json()
     assert [sample["name"] for sample in told["samples"]] == [sample.name for sample in SAMPLES]
     for sample in told["samples"]:
-        wish = chosen.wish(sample["name"])
-        assert (sample["opens"]["model"], sample["opens"]["detail"]) == (wish.model, wish.detail)
+        setup = chosen.usual_setup(sample["name"])
+        assert (sample["opens"]["model"], sample["opens"]["detail"]) == (setup.model, setup.detail)
         head, _, data = sample["thumb"].partition(",")
         assert head == "data:image/jpeg;base64"
         assert Image.open(io.BytesIO(base64.b64decode(data))).height == pictures.THUMB

@@ -11,7 +11,7 @@ import playground
 from playground.analysis.scale import changed
 from playground.pack import unpack
 from playground.serving import chosen, models, people, pictures, queue, routes_beyond, routes_traces, traces
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 from playground.tracing import Trace
 from serving.visits import ANNA, BERT, bring, client, photograph, refused
 
@@ -77,7 +77,7 @@ def test_a_sample_s_row_in_the_bundled_model_needs_no_pass_and_is_python_s(http,
     words = {"sample": "meadow", "model": "bundled", "detail": "2"}  # what comes with the playground
     pack = part(http, words, "layers", layers="4").content
     meadow = pictures.sample("meadow")
-    size = traces.size(meadow, Wish("bundled", 2))
+    size = traces.size(meadow, Setup("bundled", 2))
     seen = playground.trace(playground.load("bundled"), meadow.image, size=size)
     query = len(seen.prefix) + 5 * seen.grid[1] + 7
     theirs = seen.row(4, 3, (5, 7)).numpy()
@@ -100,12 +100,12 @@ def test_rounded_layers_are_half_as_long_and_the_eye_cannot_tell(http, model):
 
 
 def test_without_a_layer_comes_the_one_where_heads_look_at_objects(http):
-    seen = traces.trace(pictures.sample("flock"), Wish("untrained"), None)
+    seen = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
     assert unpack(part(http, FLOCK, "layers").content)[0]["held"] == [seen.upper_layer]
 
 
 def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(http):
-    seen = traces.trace(pictures.sample("flock"), Wish("untrained"), None)
+    seen = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
     for answer, expected in (
         (part(http, FLOCK, "features", layer="3"), seen.features(3)),
         (part(http, FLOCK, "flows"), seen.rollout()),
@@ -133,7 +133,7 @@ def test_the_story_s_row_is_run_by_pytorch_in_full_and_from_the_halves_that_the_
 
 def test_the_names_of_a_layer_s_heads_are_those_that_are_measured(http):
     told = part(http, FLOCK, "names", layer="2").json()["heads"]
-    seen = traces.trace(pictures.sample("flock"), Wish("untrained"), None)
+    seen = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
     assert [tuple(head) for head in told] == traces.measure(seen, 2)
 
 
@@ -167,7 +167,7 @@ def test_a_head_that_was_told_where_to_look_says_so_and_no_other(http):
 def test_the_verdict_of_a_whole_pass_is_python_s(http):
     words = {"sample": "flock", "model": "bundled", "scale": "off"}
     told = part(http, words, "verdict").json()["labels"]
-    on, off = (traces.trace(pictures.sample("flock"), Wish("bundled", scale=scale), None) for scale in (None, 1.0))
+    on, off = (traces.trace(pictures.sample("flock"), Setup("bundled", scale=scale), None) for scale in (None, 1.0))
     assert [label for label, *_ in told] == [verdict.label for verdict in changed(on, off)]
     assert [numbers for _, *numbers in told] == [[round(v.on, 5), round(v.off, 5)] for v in changed(on, off)]
 
@@ -261,7 +261,7 @@ HOSTILE = [
 @pytest.mark.parametrize("model", ["bundled", "untrained"])
 def test_what_there_is_not_is_refused_with_a_sentence(http, name, asked, model):
     words = {"sample": "flock", "model": model}
-    digest = chosen.digest(pictures.sample("flock"), Wish(model))
+    digest = chosen.digest(pictures.sample("flock"), Setup(model))
     refused(http.get(f"/api/trace/{digest}/{name}", params=words | asked), 400)
 
 
@@ -287,7 +287,7 @@ def test_numbers_are_packed_one_after_the_other_however_many_ask(http, monkeypat
     monkeypatch.setattr(Trace, "to_bytes", counted)
     with ThreadPoolExecutor(8) as class_:
         picture = pictures.sample("flock")
-        list(class_.map(lambda _: traces.layers(picture, Wish("untrained"), None, [0]), range(24)))
+        list(class_.map(lambda _: traces.layers(picture, Setup("untrained"), None, [0]), range(24)))
     assert most == [1] * 24
     assert queue._packings().at_work == []
 

@@ -55,7 +55,7 @@ class Stranger:
             until(lambda: self.line.waiting, "the stranger does not wait")
 
     def _ask(self) -> None:
-        with self.line.take(who=ledger.Who("stranger", "192.0.2.9")):  # somebody who has cost nothing yet
+        with self.line.take(visitor=ledger.Visitor("stranger", "192.0.2.9")):  # somebody who has cost nothing yet
             self.done.append("the stranger")
 
     def leave(self) -> list[str]:
@@ -169,8 +169,8 @@ def open_the_sum() -> AppTest:
 
 
 class Ann(queue.Nobody):
-    def who(self) -> ledger.Who:
-        return ledger.Who("ann", "10.0.0.1")
+    def visitor(self) -> ledger.Visitor:
+        return ledger.Visitor("ann", "10.0.0.1")
 
 
 def started(monkeypatch, work) -> here.Work:
@@ -187,7 +187,7 @@ def test_a_run_takes_its_turns_as_who_started_it_and_is_charged_to_them(one_queu
 
     def work(before):
         with queue.turns() as give_way:
-            yield Wait("", come_to=[ticket.who.person for ticket in one_queue.at_work])
+            yield Wait("", come_to=[ticket.visitor.person for ticket in one_queue.at_work])
             give_way()
 
     run = started(monkeypatch, work)
@@ -239,7 +239,7 @@ def test_a_page_is_drawn_in_one_turn_with_its_parts_and_charged(monkeypatch):
     line = Queue(kind="pages", charged=(costs := Ledger()))
     monkeypatch.setattr(queue, "pages", lambda: line)
     turns, join = [], line.join
-    monkeypatch.setattr(line, "join", lambda ticket: (turns.append(ticket.who), join(ticket)))
+    monkeypatch.setattr(line, "join", lambda ticket: (turns.append(ticket.visitor), join(ticket)))
     page = AppTest.from_file(str(APP), default_timeout=PATIENCE).run()
     page.switch_page("pages/patches.py").run()
     assert not page.exception

@@ -25,7 +25,7 @@ def test_there_are_24_of_photographs_and_drawings_and_no_two_are_the_same():
 @pytest.mark.parametrize("number", [0, 1, 9])
 def test_what_is_said_of_a_moment_is_the_network_s_own_row(number):
     one = wall.MOMENTS[number]
-    seen = traces.trace(pictures.sample(one.sample), traces.Wish(one.model), None)
+    seen = traces.trace(pictures.sample(one.sample), traces.Setup(one.model), None)
     row = seen.row(one.layer, one.head, one.patch).numpy()
     told, patches = wall.facts(one), row[len(seen.prefix) :]
     assert (told["rows"], told["columns"]) == seen.grid

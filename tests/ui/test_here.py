@@ -10,7 +10,7 @@ from playground.errors import PlaygroundError
 from playground.serving import people, pictures, traces, worked
 from playground.serving.answering import Refused
 from playground.serving.here import Here
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 KEY, OTHER = "anna" * 6, "bert" * 6
@@ -27,7 +27,7 @@ def mine():
 def test_a_sample_needs_no_key_and_nothing_is_kept_of_who_looks_at_it():
     people.forget(KEY)  # whom another test may have brought
     here = Here({"sample": "flock"}, {"layer": "2"}, KEY)
-    assert (here.picture.name, here.wish, here.own) == ("flock", Wish("bundled"), None)
+    assert (here.picture.name, here.setup, here.own) == ("flock", Setup("bundled"), None)
     assert people.known(KEY) is None
     assert here.words() == {"model": "bundled", "sample": "flock"}
     assert here.words(view=True) == {"model": "bundled", "sample": "flock", "layer": "2"}
@@ -45,7 +45,7 @@ def test_with_the_key_it_is_and_its_traces_and_results_are_the_person_s(mine):
     assert here.picture.name == "mine.jpg"
     assert here.words() == {"model": "untrained", "mine": mine}
     before = worked.worked_for_all().bytes, traces.of_samples().bytes
-    traces.trace(here.picture, here.wish, here.own)
+    traces.trace(here.picture, here.setup, here.own)
     here.kept("what was found", lambda: "a result")
     person = people.known(KEY)
     assert person.traces.bytes > 0

@@ -74,7 +74,7 @@ def test_nothing_of_a_picture_travels_in_the_microscope_s_page():
 
 def test_a_page_opens_what_its_address_says_and_forgets_what_means_nothing():
     app = opened("cost", sample="twins", model="untrained", image="1024", nonsense="<b>")
-    assert (here(app).picture.name, here(app).wish.model) == ("twins", "untrained")
+    assert (here(app).picture.name, here(app).setup.model) == ("twins", "untrained")
     assert app.session_state["image"] == 1024
     assert address(app) == {"sample": "twins", "model": "untrained", "image": "1024"}
 
@@ -93,7 +93,7 @@ OLD = (  # links as they were written before pictures had an address
 def test_an_old_link_opens_as_it_was(words, expected):
     app = opened("cost", **words)
     found = here(app)
-    assert (found.picture.name, found.wish.model, found.wish.detail) == expected
+    assert (found.picture.name, found.setup.model, found.setup.detail) == expected
     if "with" in words:
         assert found.words()["with"] == words["with"]
     assert not app.toast, [toast.value for toast in app.toast]
@@ -132,7 +132,7 @@ def test_the_microscope_s_page_leaves_what_cannot_be_had_to_the_browser():
 def test_the_toolbar_s_choice_is_shown_and_stands_in_the_lesson_s_address():
     app = opened("cost", sample="flock", image="1024")
     tells(app, {"sample": "portrait", "model": "untrained"})
-    assert (here(app).picture.name, here(app).wish.model) == ("portrait", "untrained")
+    assert (here(app).picture.name, here(app).setup.model) == ("portrait", "untrained")
     assert address(app) == {"sample": "portrait", "model": "untrained", "image": "1024"}
     assert app.session_state["image"] == 1024, "the lesson's own settings stay"
 
@@ -178,7 +178,7 @@ def test_what_was_chosen_goes_along_to_the_next_page_with_the_microscope_s_view(
     app.switch_page("pages/heads.py").run()
     assert not app.exception
     found = here(app)
-    assert (found.picture.name, found.wish.model, found.view) == ("flock", "untrained", {"layer": "3"})
+    assert (found.picture.name, found.setup.model, found.view) == ("flock", "untrained", {"layer": "3"})
 
 
 # One's own picture

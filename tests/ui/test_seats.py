@@ -10,7 +10,7 @@ from waiting import PATIENCE
 
 from playground.serving import ledger
 from playground.serving.hosts import is_foreign
-from playground.serving.ledger import Ledger, Seats, Who
+from playground.serving.ledger import Ledger, Seats, Visitor
 from playground.ui import door
 from playground.ui.door import Door
 
@@ -19,7 +19,7 @@ WEBSOCKET = {"type": "websocket", "headers": [], "client": ("10.0.0.1", 5)}
 
 @pytest.fixture
 def places(monkeypatch):
-    found = Seats(Ledger(), most=2)
+    found = Seats(Ledger(), capacity=2)
     monkeypatch.setattr(ledger, "seats", found)
     return found
 
@@ -168,13 +168,13 @@ def test_the_microscope_needs_no_seat_and_hears_that_there_is_none(places, monke
 
 def test_a_request_with_a_key_keeps_the_place_of_its_page(places):
     place = places.enter("10.0.0.2", lambda: None)
-    place.session, place.asked = "its session", 0.0
+    place.session, place.used_at = "its session", 0.0
     asked("/api/models", x_playground_key="k" * 32, x_playground_run="another")
     asked("/api/models", x_playground_key="short", x_playground_run="its session")
-    assert (place.key, place.asked) == ("", 0.0)
+    assert (place.key, place.used_at) == ("", 0.0)
     asked("/api/models", x_playground_key="k" * 32, x_playground_run="its session")
     assert place.key == "k" * 32
-    assert place.asked > 0
+    assert place.used_at > 0
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_an_answer_on_its_way_is_counted_until_all_of_it_has_gone(places):
 
     async def send(message):
         came.append(len(message["body"]))
-        held.append(ledger.answers.held)
+        held.append(ledger.answers.taken)
 
     scope = {"type": "http", "method": "GET", "path": "/api/x", "headers": [], "client": ("10.0.0.1", 5)}
     asyncio.run(Door(app)(scope, None, send))
@@ -280,7 +280,7 @@ def test_an_answer_on_its_way_is_counted_until_all_of_it_has_gone(places):
     assert max(came) == door.PIECE
     assert held == [300_000] * len(came)
     assert not door.Fetched.on_the_way
-    assert ledger.answers.held == 0
+    assert ledger.answers.taken == 0
 
 
 def test_where_memory_is_full_the_oldest_of_the_greediest_network_gives_way(monkeypatch):
@@ -289,11 +289,11 @@ def test_where_memory_is_full_the_oldest_of_the_greediest_network_gives_way(monk
     async def nobody(message):
         pass
 
-    old, stranger, new = (door.Fetched(Who("", f"10.{n}.0.1"), nobody) for n in (1, 2, 1))
+    old, stranger, new = (door.Fetched(Visitor("", f"10.{n}.0.1"), nobody) for n in (1, 2, 1))
     old._find_room(400)
     stranger._find_room(300)
     new._find_room(300)
     assert (old.over, stranger.over) == (True, False)
     for one in (stranger, new):
         one.give_back()
-    assert ledger.answers.held == 0
+    assert ledger.answers.taken == 0
