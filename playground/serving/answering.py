@@ -1,8 +1,8 @@
-"""How a request is answered: in a thread, as the person who asks, and only for as long as they wait.
+"""A request is answered in a thread, as the person who asks, and only while they wait.
 
-Who stands in the queue hears it: after HEARD_AFTER seconds the answer is a 202 that says how many come first, with a
-ticket. The browser asks the same again with that ticket, and gets what is ready by then. A ticket that nobody asks for
-any more is dropped, and the work ends when a browser has gone away.
+After HEARD_AFTER seconds in the queue the answer is a 202 with a ticket and the number of people who come first. The
+browser asks again with that ticket until the answer is ready. A ticket that is no longer asked for is dropped, and the
+work ends when its browser has left.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from playground.serving.hosts import is_foreign
 
 HEARD_AFTER = 0.3  # seconds
 AGAIN = 400  # milliseconds until the browser asks again
-PATIENCE = 5.0  # seconds: who does not ask again within them has left
-FULL = {  # the sentence, by whose share is used up
+PATIENCE = 5.0  # seconds without a further request, after which a browser has left
+FULL = {  # whose share is used up -> the sentence
     "key": "Too many of your questions wait already: wait for an answer, then ask again.",
     "network": "Too many people of your network ask at the same moment: try again.",
     "everybody": "Too many people ask at the same moment: try again.",
@@ -40,12 +40,12 @@ _open: set[Job] = set()
 
 
 class Refused(PlaygroundError):
-    """An answer that refuses: a sentence, a status, and further fields for the browser."""
+    """A refusal: a sentence, a status, and further fields for the browser."""
 
-    def __init__(self, sentence: str, status: int = 400, **more: object):
+    def __init__(self, sentence: str, status: int = 400, **fields: object):
         super().__init__(sentence)
         self.status = status
-        self.more = more
+        self.more = fields
 
 
 class Job:
@@ -75,13 +75,12 @@ class Job:
         self.sentences.append(sentence)
 
     def begin(self, work: Callable[[], Response]) -> None:
-        """Runs in a thread that ends with the work: torch keeps some megabytes for each thread that ever computed in
-        it."""
+        """Runs in a thread that ends with the work: torch keeps some megabytes for each thread that has computed."""
 
         def run() -> None:
             began = time.thread_time()
             with queue.working_for(self):
-                answered = _answered(self, work)
+                answered = _response_of(self, work)
             spent = ledger.REQUEST + time.thread_time() - began
             ledger.costs.charge(ledger.seats.account(self._visitor), spent + ledger.BYTE * _size(answered), "answers")
             self.future.set_result(answered)
@@ -89,9 +88,9 @@ class Job:
         _open.add(self)
         self.future.add_done_callback(self._ends)
         try:
-            start_new_thread(run, ())  # Thread.start would wait until it runs, and the event loop must not wait
+            start_new_thread(run, ())  # Thread.start would wait until it runs, which blocks the event loop
         except RuntimeError:  # the machine gives no more threads
-            self.future.set_result(said(FULL["everybody"], 503))
+            self.future.set_result(sentence_response(FULL["everybody"], 503))
 
     def _ends(self, _) -> None:
         _open.discard(self)
@@ -105,7 +104,7 @@ async def answer(request: Request, work: Callable[[], Response]) -> Response:
     if job is None or job.visitor() != visitor(request):
         asking = visitor(request)
         if trouble := ledger.requests.take(asking):
-            return said(FULL[trouble], 503)
+            return sentence_response(FULL[trouble], 503)
         job = Job(asking)
         job.begin(work)
     future = asyncio.wrap_future(job.future)
@@ -142,7 +141,7 @@ def drop_tickets() -> None:
             _waiting.pop(ticket, None)
 
 
-def _answered(job: Job, work: Callable[[], Response]) -> Response:
+def _response_of(job: Job, work: Callable[[], Response]) -> Response:
     """Runs `work` and returns its answer, or the error as a status and a sentence."""
     try:
         job.stays()
@@ -150,19 +149,19 @@ def _answered(job: Job, work: Callable[[], Response]) -> Response:
     except queue.Left:
         return Response(status_code=GONE)
     except Refused as refused:
-        return said(str(refused), refused.status, **refused.more)
+        return sentence_response(str(refused), refused.status, **refused.more)
     except PlaygroundError as error:
-        return said(str(error), 503 if isinstance(error, Busy) else 400)
+        return sentence_response(str(error), 503 if isinstance(error, Busy) else 400)
     except Exception:
         log.exception("a request could not be answered")
-        return said("Something went wrong on the server; its log says what.", 500)
+        return sentence_response("Something went wrong on the server; its log says what.", 500)
     if job.sentences:
         response.headers["X-Playground-Says"] = quote(" ".join(job.sentences))
     return response
 
 
-def said(sentence: str, status: int, **more: object) -> Response:
-    return JSONResponse({"says": sentence, **more}, status, headers={"Cache-Control": "no-store"})
+def sentence_response(sentence: str, status: int, **fields: object) -> Response:
+    return JSONResponse({"says": sentence, **fields}, status, headers={"Cache-Control": "no-store"})
 
 
 def visitor(request: Request) -> ledger.Visitor:
@@ -176,9 +175,9 @@ def changes(endpoint: Callable) -> Callable:
     async def guarded(request: Request) -> Response:
         elsewhere = request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
         if elsewhere or is_foreign(request.headers):
-            return said("Only this server's own pages may ask that.", 403)
+            return sentence_response("Only this server's own pages may ask that.", 403)
         if people.key_of(request) is None:
-            return said("This needs the key that your browser keeps: reload the page.", 403)
+            return sentence_response("This needs the key that your browser keeps: reload the page.", 403)
         return await endpoint(request)
 
     return guarded

@@ -43,7 +43,7 @@ def number(low=0, high=100, scene=1) -> Question:
 
 
 def asked(one, question=None) -> Question:
-    one.go({"n": 1})
+    one.go_to({"n": 1})
     one.ask(question or number())
     return one.question
 
@@ -51,7 +51,7 @@ def asked(one, question=None) -> Question:
 def test_a_code_is_five_letters_that_nobody_confuses(one):
     assert len(one.code) == 5
     assert not set("BGIOSZLU") & set(classes.LETTERS)
-    assert classes.named(one.code.lower()) is one
+    assert classes.find_class(one.code.lower()) is one
 
 
 def test_one_browser_has_one_guess_and_may_change_it(one):
@@ -90,7 +90,7 @@ def test_for_another_question_and_after_reveal_nothing_is_kept(one):
     one.show()
     with pytest.raises(Refused, match="shown already"):
         one.take("a", question.number, 1, 5)
-    one.go({"n": 2})
+    one.go_to({"n": 2})
     with pytest.raises(Refused, match="another question"):
         one.take("a", question.number, 1, 5)
     assert question.counts() == [{}]
@@ -100,14 +100,14 @@ def test_vote_discuss_vote_again_keeps_both_and_then_tells_the_truth(one):
     question = asked(one)
     one.take("a", question.number, 1, 3)
     one.show()
-    one.again()
+    one.ask_again()
     with pytest.raises(Refused):
         one.take("a", question.number, 1, 4)  # of the first vote, late
     one.take("a", question.number, 2, 8)
     one.show()
     assert question.counts() == [{"3": 1}, {"8": 1}]
     with pytest.raises(Refused, match="twice"):
-        one.again()
+        one.ask_again()
     one.say_truth(8, "so many")
     assert (question.phase, question.truth) == (classes.TELLS, 8)
 
@@ -190,7 +190,7 @@ def test_the_code_says_where_its_lecturer_sits():
 
 def test_after_four_hours_it_is_over(one, clock):
     clock.now += classes.LONGEST_LIFE + 1
-    assert classes.named(one.code) is None
+    assert classes.find_class(one.code) is None
     assert one.ended
 
 

@@ -50,7 +50,7 @@ def test_what_is_made_of_two_pictures_stays_with_the_person_whose_own_one_of_the
     assert "asked for by POST" in refused(client, "png", words, status=403)
     assert client.post("/figure.png", params=words, headers=STRANGER).status_code == 404
     assert ask(client, "png", words, "POST").status_code == 200
-    assert worked.worked_for_all().bytes == 0 < people.known(KEY["X-Playground-Key"]).worked.bytes
+    assert worked.worked_for_all().bytes == 0 < people.find_person(KEY["X-Playground-Key"]).worked.bytes
 
 
 def test_a_file_of_ones_own_picture_has_its_name(client, mine):

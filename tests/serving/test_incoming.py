@@ -33,7 +33,7 @@ class Upload:
     async def arrives(self) -> int:
         """How much, or the status of the refusal."""
         try:
-            return len(await routes_pictures.read(Request(self.scope, self.receive)))
+            return len(await routes_pictures.read_body(Request(self.scope, self.receive)))
         except Refused as refused:
             return -refused.status
 

@@ -62,7 +62,7 @@ def held_by_all() -> int:
     ids=lambda thing: type(thing).__name__,
 )
 def test_what_things_hold_is_counted_with_all_that_is_in_them(thing, megabytes):
-    assert worked.held(thing) / MB == pytest.approx(megabytes, abs=0.01)
+    assert worked.bytes_of(thing) / MB == pytest.approx(megabytes, abs=0.01)
 
 
 def test_what_can_t_be_counted_is_not_kept():

@@ -66,13 +66,13 @@ def test_random_weights_of_any_size_are_not_for_strangers():
     }.items():
         with pytest.raises(PlaygroundError, match=why):
             models.load(name)
-        assert name not in models.kept()
+        assert name not in models.loaded_models()
 
 
 def test_a_large_model_comes_only_after_the_others_have_gone_and_their_traces_with_them(monkeypatch):
     monkeypatch.setattr(settings, "now", lambda: Settings(model_mb=110))  # one ViT-S of 88 MB
-    fresh, built = cache(models.kept.__wrapped__), []
-    monkeypatch.setattr(models, "kept", fresh)
+    fresh, built = cache(models.loaded_models.__wrapped__), []
+    monkeypatch.setattr(models, "loaded_models", fresh)
     whole = source.build
 
     def build(found, seed=0):
@@ -89,7 +89,7 @@ def test_a_large_model_comes_only_after_the_others_have_gone_and_their_traces_wi
     assert built == [("ViT-S/32", 0), ("ViT-S/28", 0)], "one was built beside the other"
     gc.collect()
     assert model() is None, gc.get_referrers(model())
-    assert not [key for kept in (own, traces.of_samples()) for key in kept._kept if key[1].model == "ViT-S/32"]
+    assert not [key for kept in (own, traces.of_samples()) for key in kept._entries if key[1].model == "ViT-S/32"]
 
 
 def test_what_would_take_too_long_is_neither_offered_nor_done(monkeypatch):
@@ -136,7 +136,7 @@ def test_a_name_is_resolved_once(name, monkeypatch):
         asked.append(name)
         return replace(whole(name, *given, **more), weights=None)  # the hub is not asked
 
-    monkeypatch.setattr(models, "kept", cache(models.kept.__wrapped__))
+    monkeypatch.setattr(models, "loaded_models", cache(models.loaded_models.__wrapped__))
     monkeypatch.setattr(zoo, "resolve", resolve)
     models.load(name)
     assert asked == [name]
@@ -224,7 +224,7 @@ def test_a_model_file_that_is_small_in_half_precision_is_refused_by_what_it_take
         settings, "now", lambda: Settings(models_dir=str(own), open=False, model_mb=round(1.5 * halves))
     )
     monkeypatch.setattr(model_file, "read_weights", lambda path: pytest.fail("the data was read"))
-    monkeypatch.setattr(models, "kept", cache(models.kept.__wrapped__))
+    monkeypatch.setattr(models, "loaded_models", cache(models.loaded_models.__wrapped__))
     with pytest.raises(PlaygroundError, match=r"^my-cats takes \d+ MB, and this server keeps \d+ MB for models"):
         models.load("own/my-cats")
 

@@ -37,20 +37,20 @@ def test_a_person_is_forgotten_ten_minutes_after_their_last_request(clock):
     person = people.enter(A)
     person.take(picture())
     clock[0] += 599
-    assert people.known(A) is person  # which was a request
+    assert people.find_person(A) is person  # which was a request
     clock[0] += 599
     people.forget_the_gone()
-    assert people.known(A) is person
+    assert people.find_person(A) is person
     clock[0] += 601
     people.forget_the_gone()
     assert people._people == {}
-    assert people.known(A) is None
+    assert people.find_person(A) is None
 
 
 def test_who_comes_back_too_late_finds_nothing_though_nobody_has_swept(clock):
     people.enter(A).take(picture())
     clock[0] += 601
-    assert people.known(A) is None
+    assert people.find_person(A) is None
     assert people.enter(A).pictures == {}
 
 
@@ -81,7 +81,7 @@ def test_what_is_forgotten_is_forgotten_with_all_that_was_made_of_it(clock, monk
         monkeypatch.setattr(people, "MOST_PEOPLE", 3)
         for number in range(3):
             people.enter(f"{number}" * 22)
-        assert people.known(A) is None
+        assert people.find_person(A) is None
     assert (one.id in person.pictures, person.worked.bytes, person.names.bytes) == (False, 0, 0)
 
 
@@ -90,7 +90,7 @@ def test_of_very_many_people_who_asked_longest_ago_goes_first(clock, monkeypatch
     keys = [f"{number}" * 22 for number in range(5)]
     for key in keys[:3]:
         people.enter(key)
-    people.known(keys[0])
+    people.find_person(keys[0])
     people.enter(keys[3])
     assert list(people._people) == [keys[2], keys[0], keys[3]]
 
@@ -107,7 +107,7 @@ def test_the_last_few_pictures_of_a_person_are_kept(clock):
 def test_asking_for_what_is_everybody_s_keeps_nothing_of_a_person(http):
     http.get("/api/trace?sample=flock&model=bundled", headers=ANNA)
     http.get("/api/models", headers=ANNA)
-    assert people.known(A) is None
+    assert people.find_person(A) is None
 
 
 @pytest.mark.parametrize(

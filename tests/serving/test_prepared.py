@@ -249,7 +249,7 @@ def test_who_chooses_a_drawing_that_is_not_ready_comes_before_all_that_is_prepar
 
 def test_an_old_pack_that_another_process_deletes_first_does_no_harm(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "glob", lambda folder, _: iter([folder / "deleted-since.pack"]))
-    prepared._put(tmp_path / "cat-2.pack", b"new")
+    prepared._write(tmp_path / "cat-2.pack", b"new")
     assert [path.name for path in tmp_path.iterdir()] == ["cat-2.pack"]
 
 

@@ -121,7 +121,7 @@ def test_a_route_reads_its_words_and_no_others(route, read):
     method, path = route.split(" ")
     with client() as http:
         mine = bring(http, ANNA)["id"]
-        own = people.known(ANNA["X-Playground-Key"]).pictures[mine]
+        own = people.find_person(ANNA["X-Playground-Key"]).pictures[mine]
         parts = {"entry:path": "shell/app.js", "id": mine, "name": "flock", "edition": routes_samples.address()[-16:]}
         for look in ({"sample": "flock", "model": "bundled"}, {"mine": mine, "model": "bundled"}):
             picture = own if "mine" in look else pictures.sample("flock")

@@ -126,8 +126,8 @@ def test_relevance_that_would_take_too_long_is_refused_before_it_begins(http, mo
 
 def test_the_passes_of_an_occlusion_follow_the_time_there_is(seen, monkeypatch):
     monkeypatch.setattr(effort, "seconds", lambda vit, patches: 1.0)
-    assert routes_beyond._most(seen, 180) == 60
+    assert routes_beyond._most_passes(seen, 180) == 60
     monkeypatch.setattr(effort, "seconds", lambda vit, patches: 100.0)
-    assert routes_beyond._most(seen, 180) == 24
+    assert routes_beyond._most_passes(seen, 180) == 24
     monkeypatch.setattr(effort, "seconds", lambda vit, patches: 0.01)
-    assert routes_beyond._most(seen, 180) == 180
+    assert routes_beyond._most_passes(seen, 180) == 180

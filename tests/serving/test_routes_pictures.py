@@ -60,7 +60,7 @@ def test_one_is_forgotten_or_all(http):
 @pytest.mark.parametrize("data", [b"", b"no picture", photograph()[:200], b"<svg onload=alert(1)>"], ids=range(4))
 def test_what_is_no_picture_is_refused_in_a_sentence_and_kept_nowhere(http, data):
     refused(http.post("/api/pictures", content=data, headers=ANNA), 400)
-    assert people.known(ANNA["X-Playground-Key"]) is None
+    assert people.find_person(ANNA["X-Playground-Key"]) is None
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_an_id_that_there_is_not_is_404(http, id):
     bring(http, ANNA)
     for path, method in ((f"/api/pictures/{id}.jpg", "GET"), (f"/api/pictures/{id}", "DELETE")):
         assert http.request(method, path, headers=ANNA).status_code in (404, 405)
-    assert len(people.known(ANNA["X-Playground-Key"]).pictures) == 1
+    assert len(people.find_person(ANNA["X-Playground-Key"]).pictures) == 1
 
 
 # Who may change something
@@ -113,7 +113,7 @@ def test_only_this_server_s_own_pages_change_anything(http, method, path, visito
     answer = http.request(method, path, params={"model": "bundled", "number": "1"}, headers=FOREIGN[visitor])
     classes.end_all()
     refused(answer, 403)
-    assert mine["id"] in people.known(ANNA["X-Playground-Key"]).pictures
+    assert mine["id"] in people.find_person(ANNA["X-Playground-Key"]).pictures
 
 
 def test_one_s_own_page_may(http):
@@ -135,7 +135,7 @@ def test_a_labelled_picture_is_called_by_its_number_and_label_and_enlarged_for_t
     label = ("red", "green", "blue")[cifar(folder)[17]]
     told = http.post("/api/labelled?number=17", headers=ANNA).json()
     assert told["title"] == f"CIFAR-10 no. 17: {label}"
-    picture = people.known(ANNA["X-Playground-Key"]).pictures[told["id"]]
+    picture = people.find_person(ANNA["X-Playground-Key"]).pictures[told["id"]]
     assert picture.image.size == (32, 32)
     shown = Image.open(io.BytesIO(http.get(f"/api/pictures/{told['id']}.jpg", headers=ANNA).content))
     assert shown.size == (512, 512)
@@ -164,7 +164,7 @@ def test_without_a_folder_there_are_our_own_drawings_which_do_not_say_that_they_
     }  # fmt: skip
     told = http.post("/api/labelled?number=5", headers=ANNA).json()
     assert told["title"] == "Drawing no. 5: cat"
-    picture = people.known(ANNA["X-Playground-Key"]).pictures[told["id"]]
+    picture = people.find_person(ANNA["X-Playground-Key"]).pictures[told["id"]]
     assert picture.image.size == (32, 32)
     assert http.post("/api/labelled?number=5", headers=ANNA).json() == told, "a number is the same drawing each time"
     said = refused(http.post(f"/api/labelled?number={datasets.DRAWN}", headers=ANNA), 400)
@@ -189,7 +189,7 @@ def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_th
     for number, key in enumerate(keys):  # of 7.7 MB each
         people.enter(key).take(own_picture(number))
     assert pictures.bytes_of_people() - before <= 12 * 2**20
-    widths = [next(iter(people.known(key).pictures.values())).image.width for key in keys]
+    widths = [next(iter(people.find_person(key).pictures.values())).image.width for key in keys]
     assert widths == sorted(widths)
     assert widths[-1] == 1600, "the latest has lost pixels"
     for key in keys:
@@ -216,8 +216,8 @@ def test_when_there_is_no_room_the_oldest_of_the_network_that_has_most_is_forgot
     stranger = bring_one(0, "elsewhere")
     many = [bring_one(number, "minting") for number in range(1, 21)]
     assert pictures.bytes_of_people() <= 5 * 2**20
-    assert people.known(stranger).pictures
-    kept = [bool(people.known(key).pictures) for key in many]
+    assert people.find_person(stranger).pictures
+    kept = [bool(people.find_person(key).pictures) for key in many]
     assert kept == sorted(kept)
     assert kept[-1]
     assert not kept[0]
@@ -231,14 +231,14 @@ def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_b
     monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
     monkeypatch.setattr(pictures, "_of_people", type(pictures._of_people)())
     limit_pictures(monkeypatch, 5 * 2**20)
-    looking = people.known(bring_one(0, "hall"))
+    looking = people.find_person(bring_one(0, "hall"))
     (mine,) = looking.pictures
     many = []
     for number in range(1, 21):
         many.append(bring_one(number, "hall"))
         chosen.own_picture(mine, looking)
     assert list(looking.pictures) == [mine]
-    assert not all(people.known(key).pictures for key in many)
+    assert not all(people.find_person(key).pictures for key in many)
     for key in (looking.key, *many):
         people.forget(key)
 

@@ -234,7 +234,7 @@ def test_a_trace_of_one_s_own_lies_among_nobody_else_s(http, mine):
     before = traces.of_samples().bytes
     part(http, mine, "layers", ANNA, layers="0")
     assert traces.of_samples().bytes == before
-    assert people.known(ANNA["X-Playground-Key"]).traces.bytes > 0
+    assert people.find_person(ANNA["X-Playground-Key"]).traces.bytes > 0
 
 
 HOSTILE = [

@@ -19,7 +19,7 @@ def _(request):
 
 def test_there_are_24_of_photographs_and_drawings_and_no_two_are_the_same():
     assert len(wall.on_this_machine()) == len(set(wall.MOMENTS)) == 24
-    assert {one.of.kind for one in wall.MOMENTS} == {"photograph", "drawing"}
+    assert {one.shown_sample.kind for one in wall.MOMENTS} == {"photograph", "drawing"}
 
 
 @pytest.mark.parametrize("number", [0, 1, 9])
@@ -71,4 +71,4 @@ def test_the_list_leads_to_the_pictures_and_an_old_address_is_refused():
 
 def test_without_dinov2_the_drawings_are_left(monkeypatch):
     monkeypatch.setattr(models, "has_real", lambda: False)
-    assert {one.of.kind for one in wall.on_this_machine()} == {"drawing"}
+    assert {one.shown_sample.kind for one in wall.on_this_machine()} == {"drawing"}

@@ -20,7 +20,7 @@ KEY, OTHER = "anna" * 6, "bert" * 6
 def mine():
     """The id of a photograph of Anna's own."""
     people.enter(KEY).take(pictures.upload(photograph(), "mine.jpg"))
-    yield next(iter(people.known(KEY).pictures))
+    yield next(iter(people.find_person(KEY).pictures))
     people.forget(KEY)
 
 
@@ -28,7 +28,7 @@ def test_a_sample_needs_no_key_and_nothing_is_kept_of_who_looks_at_it():
     people.forget(KEY)  # whom another test may have brought
     here = Here({"sample": "flock"}, {"layer": "2"}, KEY)
     assert (here.picture.name, here.setup, here.own) == ("flock", Setup("bundled"), None)
-    assert people.known(KEY) is None
+    assert people.find_person(KEY) is None
     assert here.words() == {"model": "bundled", "sample": "flock"}
     assert here.words(view=True) == {"model": "bundled", "sample": "flock", "layer": "2"}
 
@@ -47,7 +47,7 @@ def test_with_the_key_it_is_and_its_traces_and_results_are_the_person_s(mine):
     before = worked.worked_for_all().bytes, traces.of_samples().bytes
     traces.trace(here.picture, here.setup, here.own)
     here.kept("what was found", lambda: "a result")
-    person = people.known(KEY)
+    person = people.find_person(KEY)
     assert person.traces.bytes > 0
     assert person.worked.bytes > 0
     assert (worked.worked_for_all().bytes, traces.of_samples().bytes) == before

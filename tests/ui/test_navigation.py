@@ -233,7 +233,7 @@ def test_a_run_of_a_lesson_is_a_request_of_whose_picture_it_shows(mine, monkeypa
         app.run()
         assert not app.exception
     people.forget_the_gone()
-    assert people.known(KEY) is not None
+    assert people.find_person(KEY) is not None
     assert here(app).picture.name == "mine.jpg"
 
 

@@ -112,7 +112,7 @@ def test_a_layer_in_a_file_is_that_of_the_pack_that_was_made_ahead(folder):
 def test_the_heads_of_a_sample_have_the_names_that_the_app_gives_them(folder):
     (file,) = folder.glob("samples/portrait-names-*.json")
     told = json.loads(file.read_text(encoding="utf-8"))
-    ready = Trace.from_bytes(prepared.whole(prepared.Ahead(named("portrait"))))
+    ready = Trace.from_bytes(prepared.all_layers(prepared.Ahead(named("portrait"))))
     image = playground.open_image(named("portrait").path)
     seen = playground.trace(models.load("bundled"), image, size=ready.size)  # as the app, which has the pixels
     for layer in range(seen.layers):
