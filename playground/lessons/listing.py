@@ -42,10 +42,10 @@ class Listing:
 @cache
 def listing(source_object: type | Callable) -> Listing:
     source_object = source_object.fget if isinstance(source_object, property) else source_object
-    source, first = inspect.getsourcelines(source_object)
+    source, first_line = inspect.getsourcelines(source_object)
     text = textwrap.dedent("".join(source)).rstrip().split("\n")
     file = Path(inspect.getsourcefile(source_object)).relative_to(ROOT).as_posix()
-    return Listing(file, tuple(Line(first + i, line) for i, line in enumerate(text)))
+    return Listing(file, tuple(Line(first_line + i, line) for i, line in enumerate(text)))
 
 
 def find(source_object: type | Callable, piece: str, formula: str = "") -> Line:

@@ -30,7 +30,7 @@ def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
     monkeypatch.delenv("HF_HUB_CACHE")
     really_here("dinov2-small")
     really_here("photographs")
-    here = {thing.file: borrowed.find(thing.file) for thing in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)}
+    here = {item.file: borrowed.find(item.file) for item in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)}
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     borrowed.cache_folder().mkdir(parents=True)
     for name, file in here.items():

@@ -26,7 +26,7 @@ def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
     monkeypatch.delenv("HF_HUB_CACHE")
     really_here("dinov2-small")
     really_here("photographs")
-    here = {thing.file: borrowed.find(thing.file) for thing in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)}
+    here = {item.file: borrowed.find(item.file) for item in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)}
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(prepared, "PHOTOGRAPHS", ())
     monkeypatch.setattr(prepared, "SAMPLES", ())
@@ -36,9 +36,9 @@ def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
     prepared.prepare()
 
     def fetch(name, *_):
-        for thing in borrowed.GROUPS[name]:
-            if not borrowed.find(thing.file):
-                (borrowed.cache_folder() / thing.file).symlink_to(here[thing.file])
+        for item in borrowed.GROUPS[name]:
+            if not borrowed.find(item.file):
+                (borrowed.cache_folder() / item.file).symlink_to(here[item.file])
 
     monkeypatch.setattr(catalogue, "fetch", fetch)
     return borrowed.cache_folder()

@@ -13,7 +13,7 @@ from playground.serving.routes_figures import ROUTES
 KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
 FLOCK = {"sample": "flock", "model": "bundled", "layer": "3", "head": "2", "query": "4,9"}
 OTHER = ("sample:landscape", "model:untrained")  # landscape has another shape
-WHATS = [what for what in CHOICES["what"] if what != "text"]  # these models know no texts
+WHATS = [way for way in CHOICES["what"] if way != "text"]  # these models know no texts
 NO_HEADS = ("similarity", "rollout", "relevance", "occlusion", "label", "text", "components", "parts", "norm")
 
 
@@ -45,7 +45,7 @@ def offers(client) -> dict[str, list[str]]:
     """A way to look -> the layouts that are offered for it."""
     words = FLOCK | {"kind": "numbers", "table": "csv"}
     return {
-        what: [one["name"] for one in offered(client, words | {"what": what})["offers"]["layout"]] for what in WHATS
+        way: [one["name"] for one in offered(client, words | {"what": way})["offers"]["layout"]] for way in WHATS
     }
 
 
@@ -54,25 +54,25 @@ def turns(offers) -> dict[str, list[str]]:
     """Two layouts for each way to look, those first that no other way has been drawn in: a layout and a way are put
     into an address and a command apart from each other, so each pair would say nothing new."""
     drawn, found = [], {}
-    for what, layouts in offers.items():
-        found[what] = sorted(layouts, key=drawn.count)[:2]
-        drawn += found[what]
+    for way, layouts in offers.items():
+        found[way] = sorted(layouts, key=drawn.count)[:2]
+        drawn += found[way]
     assert set(drawn) == {layout for layouts in offers.values() for layout in layouts}
     return found
 
 
 @pytest.mark.parametrize("what", WHATS)
-def test_of_everything_the_numbers_of_a_layout_that_is_offered_are_its_command_s(client, offers, turns, what, tmp_path):
-    assert ("heads" in offers[what]) == (what not in NO_HEADS), offers[what]
-    for layout in turns[what]:
+def test_of_everything_the_numbers_of_a_layout_that_is_offered_are_its_command_s(client, offers, turns, way, tmp_path):
+    assert ("heads" in offers[way]) == (way not in NO_HEADS), offers[way]
+    for layout in turns[way]:
         beside = {"with": "sample:landscape"} if layout == "compare" else {}
-        words = FLOCK | {"what": what, "kind": "numbers", "table": "csv", "layout": layout}
+        words = FLOCK | {"what": way, "kind": "numbers", "table": "csv", "layout": layout}
         assert_the_same(client, words | beside, tmp_path)
 
 
 @pytest.mark.parametrize("what", ["value", "relevance", "components", "parts"])  # magma, a sign, colours, areas
-def test_everything_is_drawn_as_its_command_draws_it(client, what, tmp_path):
-    words = FLOCK | {"what": what, "kind": "png", "layout": "convolution", "purpose": "column"}
+def test_everything_is_drawn_as_its_command_draws_it(client, way, tmp_path):
+    words = FLOCK | {"what": way, "kind": "png", "layout": "convolution", "purpose": "column"}
     assert_the_same(client, words, tmp_path)
 
 

@@ -76,16 +76,16 @@ def test_a_hundred_sessions_stay_below_their_bound_and_who_was_away_longest_give
     monkeypatch.setattr(worked, "OWN", 10 * MB)
     everybody = [worked.lesson_cache() for _ in range(100)]
     for n, own in enumerate(everybody):
-        for what in "ab":
-            worked.worked_out(picture(n), WISH, own, what, lambda: numbers(0.99))
+        for name in "ab":
+            worked.worked_out(picture(n), WISH, own, name, lambda: numbers(0.99))
             assert held_by_all() <= 10 * MB
     assert [own.bytes > 0 for own in everybody] == [False] * 95 + [True] * 5
 
 
 def test_one_person_alone_keeps_no_more_than_their_share():
     own = worked.lesson_cache()
-    for what in range(40):
-        worked.worked_out(picture(1), WISH, own, what, lambda: numbers(1))
+    for name in range(40):
+        worked.worked_out(picture(1), WISH, own, name, lambda: numbers(1))
         assert own.bytes <= worked.OF_ONE < worked.OWN
 
 
@@ -95,16 +95,16 @@ def test_what_is_about_a_sample_is_made_once_for_everybody_and_bounded_as_well(m
     made = worked.worked_out(picture(1, sample=True), WISH, first, "x", lambda: numbers(1))
     again = worked.worked_out(picture(1, sample=True), WISH, second, "x", lambda: pytest.fail("it is there"))
     assert again is made
-    for what in range(10):
-        worked.worked_out(picture(1, sample=True), WISH, first, what, lambda: numbers(1))
+    for name in range(10):
+        worked.worked_out(picture(1, sample=True), WISH, first, name, lambda: numbers(1))
         assert worked.worked_for_all().bytes <= 3 * MB
     assert first.bytes == second.bytes == 0
 
 
 def test_another_picture_model_or_question_has_its_own():
     own, made = worked.lesson_cache(), []
-    for shade, setup, what in ((1, WISH, "x"), (2, WISH, "x"), (1, Setup("bundled", 2), "x"), (1, WISH, "y")) * 2:
-        worked.worked_out(picture(shade), setup, own, what, lambda: made.append(1))
+    for shade, setup, name in ((1, WISH, "x"), (2, WISH, "x"), (1, Setup("bundled", 2), "x"), (1, WISH, "y")) * 2:
+        worked.worked_out(picture(shade), setup, own, name, lambda: made.append(1))
     assert len(made) == 4
 
 

@@ -80,16 +80,16 @@ def test_a_large_model_comes_only_after_the_others_have_gone_and_their_traces_wi
         return whole(found, seed)
 
     monkeypatch.setattr(source, "build", build)
-    own = traces.own_cache()
+    own_folder = traces.own_cache()
     flock = pictures.sample("flock")
-    own.get((flock.id, Setup("ViT-S/32")), lambda: traces.trace(flock, Setup("ViT-S/32"), own))
-    traces.trace(flock, Setup("ViT-S/32"), own)
+    own_folder.get((flock.id, Setup("ViT-S/32")), lambda: traces.trace(flock, Setup("ViT-S/32"), own_folder))
+    traces.trace(flock, Setup("ViT-S/32"), own_folder)
     model = weakref.ref(models.load("ViT-S/32"))
     models.load("ViT-S/28")
     assert built == [("ViT-S/32", 0), ("ViT-S/28", 0)], "one was built beside the other"
     gc.collect()
     assert model() is None, gc.get_referrers(model())
-    assert not [key for kept in (own, traces.of_samples()) for key in kept._entries if key[1].model == "ViT-S/32"]
+    assert not [key for kept in (own_folder, traces.of_samples()) for key in kept._entries if key[1].model == "ViT-S/32"]
 
 
 def test_what_would_take_too_long_is_neither_offered_nor_done(monkeypatch):
@@ -146,7 +146,7 @@ def test_a_name_is_resolved_once(name, monkeypatch):
 
 
 @pytest.fixture
-def own(monkeypatch, tmp_path):
+def own_folder(monkeypatch, tmp_path):
     """A folder with a small model's file, one that is no model, and a server that offers the folder."""
     shutil.copy(BUNDLED, tmp_path / "my-cats.safetensors")
     (tmp_path / "broken.safetensors").write_bytes(b"nothing of the kind")
@@ -155,7 +155,7 @@ def own(monkeypatch, tmp_path):
     return tmp_path
 
 
-def test_a_folder_s_model_files_are_offered_by_their_own_names(own):
+def test_a_folder_s_model_files_are_offered_by_their_own_names(own_folder):
     card = next(card for card in models.cards() if card.name == "own/my-cats")
     assert (card.title, card.here) == ("my-cats", True)
     assert "model" in chosen.readable({"model": "own/my-cats"})
@@ -164,15 +164,15 @@ def test_a_folder_s_model_files_are_offered_by_their_own_names(own):
     assert traces.trace(pictures.sample("flock"), Setup("own/my-cats"), traces.own_cache()).layers
 
 
-def test_a_model_file_that_was_just_deleted_is_said(own, monkeypatch):
-    monkeypatch.setattr(model_file, "in_folder", lambda folder: {"my-cats": own / "deleted.safetensors"})
+def test_a_model_file_that_was_just_deleted_is_said(own_folder, monkeypatch):
+    monkeypatch.setattr(model_file, "in_folder", lambda folder: {"my-cats": own_folder / "deleted.safetensors"})
     assert "own/my-cats" in [card.name for card in models.cards()]
     with pytest.raises(PlaygroundError, match=r"There is no file my-cats"):
         models.load("own/my-cats")
 
 
-def test_a_path_is_still_no_name(own):
-    for name in ("own/../my-cats", f"own/{own}/my-cats", "own/my-cats.safetensors", f"{own}/my-cats.safetensors"):
+def test_a_path_is_still_no_name(own_folder):
+    for name in ("own/../my-cats", f"own/{own_folder}/my-cats", "own/my-cats.safetensors", f"{own_folder}/my-cats.safetensors"):
         with pytest.raises(PlaygroundError):
             models.load(name)
     with pytest.raises(PlaygroundError, match="no model file called dogs"):
@@ -186,21 +186,21 @@ def beyond_all_measure(file):
     from safetensors.torch import save_file
 
     with safe_open(BUNDLED, "pt") as held:
-        weights, told = {name: held.get_tensor(name) for name in held.keys()}, held.metadata()  # noqa: SIM118
+        weights, reply = {name: held.get_tensor(name) for name in held.keys()}, held.metadata()  # noqa: SIM118
     weights["blocks.1.attn.qkv.bias"] = torch.full_like(weights["blocks.1.attn.qkv.bias"], 6e4).float() * 1e26
-    save_file(weights, file, told)
+    save_file(weights, file, reply)
 
 
-def test_a_model_that_computes_no_numbers_is_said_to_whoever_asks_for_anything_of_it(own):
+def test_a_model_that_computes_no_numbers_is_said_to_whoever_asks_for_anything_of_it(own_folder):
     from starlette.applications import Starlette
     from starlette.testclient import TestClient
 
     from playground.serving.routes import ROUTES
 
     http, words = TestClient(Starlette(routes=ROUTES)), {"sample": "flock", "model": "own/beyond"}
-    told = http.get("/api/trace", params=words)
-    assert told.status_code == 200, told.text
-    digest = told.json()["digest"]
+    reply = http.get("/api/trace", params=words)
+    assert reply.status_code == 200, reply.text
+    digest = reply.json()["digest"]
     patch = {"query": "3,3"}
     asked = {"layers": {"layers": "2"}, "features": {"layer": "2"}, "relevance": patch, "answers": patch}
     answers = [http.get(f"/api/trace/{digest}/{part}", params=words | more) for part, more in asked.items()]
@@ -208,20 +208,20 @@ def test_a_model_that_computes_no_numbers_is_said_to_whoever_asks_for_anything_o
     for answer in answers:
         assert answer.status_code == 400, f"{answer.url}: {answer.status_code} {answer.text[:200]}"
         assert "computes what is no number (NaN or infinite) from layer 2 on" in answer.json()["says"], answer.url
-        assert str(own) not in answer.text
+        assert str(own_folder) not in answer.text
 
 
-def test_a_broken_model_file_is_said_without_its_path(own):
+def test_a_broken_model_file_is_said_without_its_path(own_folder):
     with pytest.raises(PlaygroundError) as refusal:
         models.load("own/broken")
-    assert str(own) not in str(refusal.value)
+    assert str(own_folder) not in str(refusal.value)
     assert "broken" in str(refusal.value)
 
 
-def test_a_model_file_that_is_small_in_half_precision_is_refused_by_what_it_takes_in_memory(own, monkeypatch):
+def test_a_model_file_that_is_small_in_half_precision_is_refused_by_what_it_takes_in_memory(own_folder, monkeypatch):
     halves = BUNDLED.stat().st_size / 1e6
     monkeypatch.setattr(
-        settings, "now", lambda: Settings(models_dir=str(own), open=False, model_mb=round(1.5 * halves))
+        settings, "now", lambda: Settings(models_dir=str(own_folder), open=False, model_mb=round(1.5 * halves))
     )
     monkeypatch.setattr(model_file, "read_weights", lambda path: pytest.fail("the data was read"))
     monkeypatch.setattr(models, "loaded_models", cache(models.loaded_models.__wrapped__))

@@ -166,8 +166,8 @@ def test_with_the_key_of_the_page_all_of_it_is_there(http):
     """So that the test above can fail."""
     mine = bring(http, ANNA)
     words = {"mine": mine["id"], "model": "bundled"}
-    told = http.get("/api/trace", params=words, headers=ANNA).json()
-    path = f"/api/trace/{told['digest']}/layers"
+    reply = http.get("/api/trace", params=words, headers=ANNA).json()
+    path = f"/api/trace/{reply['digest']}/layers"
     assert http.get(path, params=words | {"layers": "0"}, headers=ANNA).status_code == 200
     assert http.post("/figure.svg", params=words, headers=ANNA).status_code == 200
 

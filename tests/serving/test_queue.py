@@ -35,18 +35,18 @@ def test_never_more_at_once_than_allowed_and_all_get_their_turn():
 @pytest.fixture
 def busy():
     """A queue whose only place at work is taken until the test says `go`."""
-    queue, go, begun = Queue(1, charged=Ledger()), threading.Event(), threading.Event()
+    queue, release, begun = Queue(1, charged=Ledger()), threading.Event(), threading.Event()
 
     def hold():
         with queue.take():
             begun.set()
-            go.wait(PATIENCE)
+            release.wait(PATIENCE)
 
     thread = threading.Thread(target=hold)
     thread.start()
     assert begun.wait(PATIENCE)
-    yield queue, go
-    go.set()
+    yield queue, release
+    release.set()
     thread.join()
 
 
@@ -56,12 +56,12 @@ def no_seats(monkeypatch):
 
 
 def test_who_waits_is_told_how_many_come_first(busy):
-    queue, go = busy
+    queue, release = busy
     heard = []
 
     def tell(before):
         heard.append(before)
-        go.set()
+        release.set()
 
     with queue.take(tell):
         assert heard == [1, 0]
@@ -85,7 +85,7 @@ def test_nobody_who_is_alone_is_told_that_a_person_comes_first():
 
 
 def test_who_leaves_gives_the_place_back(busy):
-    queue, go = busy
+    queue, release = busy
 
     class Left(Exception):
         pass
@@ -96,7 +96,7 @@ def test_who_leaves_gives_the_place_back(busy):
     with pytest.raises(Left), queue.take(tell):
         raise AssertionError("it was not the turn")
     assert queue.line == []
-    go.set()
+    release.set()
     with queue.take():
         pass
 
@@ -218,11 +218,11 @@ def asks(queue, visitor: list[Visitor], finer: bool = False) -> tuple[list[threa
 
 
 def test_a_stranger_is_next_however_many_people_a_script_at_one_address_is(busy):
-    queue, go = busy
+    queue, release = busy
     script = [Visitor(f"nobody {i}", "10.0.0.1") for i in range(30)]
     stranger = Visitor("ann", "10.0.0.2")
     threads, served = asks(queue, [*script, stranger])
-    go.set()
+    release.set()
     for thread in threads:
         thread.join(PATIENCE)
     assert served.index(stranger) <= 1
@@ -230,10 +230,10 @@ def test_a_stranger_is_next_however_many_people_a_script_at_one_address_is(busy)
 
 
 def test_two_networks_take_turns(busy):
-    queue, go = busy
+    queue, release = busy
     first, second = ([Visitor(f"{i}", address) for i in range(5)] for address in ("a", "b"))
     threads, served = asks(queue, [*first, *second])
-    go.set()
+    release.set()
     for thread in threads:
         thread.join(PATIENCE)
     assert "".join(one.address for one in served) in ("ab" * 5, "ba" * 5)
@@ -242,13 +242,13 @@ def test_two_networks_take_turns(busy):
 @pytest.mark.parametrize("minted", [True, False], ids=["minted keys", "no keys"])
 def test_in_a_network_all_who_have_no_page_open_are_one_person(busy, minted, no_seats):
     """Four hundred questions without a key made somebody else of the same address wait for half a minute."""
-    queue, go = busy
+    queue, release = busy
     seat = ledger.seats.enter("10.0.0.1", list)
     seat.key = "ann"
     script = [Visitor(f"nobody {i}" if minted else "", "10.0.0.1") for i in range(30)]
     ann = Visitor("ann", "10.0.0.1")
     threads, served = asks(queue, [*script, ann, ann])
-    go.set()
+    release.set()
     for thread in threads:
         thread.join(PATIENCE)
     assert [place for place, one in enumerate(served) if one == ann] == [1, 3]
@@ -256,7 +256,7 @@ def test_in_a_network_all_who_have_no_page_open_are_one_person(busy, minted, no_
 
 
 def test_what_makes_an_answer_finer_waits_for_those_who_have_none(busy):
-    queue, go = busy
+    queue, release = busy
     finer, served = [], []
 
     def refine():
@@ -267,7 +267,7 @@ def test_what_makes_an_answer_finer_waits_for_those_who_have_none(busy):
     thread.start()
     until(lambda: queue.line, "nobody joined the queue")
     threads, served = asks(queue, [Visitor(f"{i}", "a") for i in range(3)])
-    go.set()
+    release.set()
     for one in (thread, *threads):
         one.join(PATIENCE)
     assert finer == [3]

@@ -39,10 +39,10 @@ def test_relevance_of_a_label_is_python_s(http, seen):
 
 
 def test_the_labels_come_with_their_numbers_the_likeliest_first(http, seen):
-    told = part(http, OURS, "labels").json()["labels"]
-    assert len(told) == 13
-    assert [name for _, name, _ in told[:5]] == [label for label, _ in seen.predictions]
-    assert all(seen.vit.config.labels[number] == name for number, name, _ in told)
+    reply = part(http, OURS, "labels").json()["labels"]
+    assert len(reply) == 13
+    assert [name for _, name, _ in reply[:5]] == [label for label, _ in seen.predictions]
+    assert all(seen.vit.config.labels[number] == name for number, name, _ in reply)
     assert part(http, OURS | {"model": "untrained"}, "labels").status_code == 200
 
 

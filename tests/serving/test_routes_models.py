@@ -76,9 +76,9 @@ def test_the_cards_say_what_is_here_and_through_which_a_quick_look_may_be_had(cl
     facts = {CLIP: {"megabytes": 345, "licence": "mit", "good_for": "learned from captions"}}
     monkeypatch.setattr(models, "_offer_table", lambda: facts)
     monkeypatch.setattr(models, "is_here", lambda name: name in models.OURS)
-    told = client.get("/api/models").json()
-    assert told["open"] is True
-    cards = {card["name"]: card for card in told["cards"]}
+    reply = client.get("/api/models").json()
+    assert reply["open"] is True
+    cards = {card["name"]: card for card in reply["cards"]}
     assert list(cards)[-1] == CLIP
     assert cards[CLIP] == {
         "name": CLIP, "title": "CLIP B/16", "good_for": "learned from captions", "suits": "photographs",
@@ -150,12 +150,12 @@ def test_a_small_picture_of_what_there_is_not_is_refused_with_a_sentence(client,
 def test_a_model_comes_and_says_how_far_it_is(client, hub):
     assert client.post(COMING, headers=ANNA).status_code == 200
     hub.half.wait()
-    told = client.get(COMING, headers=ANNA).json()
-    assert told == {"bytes": 3_000_000, "total": 8_000_000, "arrived": False, "over": False, "trouble": None}
+    reply = client.get(COMING, headers=ANNA).json()
+    assert reply == {"bytes": 3_000_000, "total": 8_000_000, "arrived": False, "over": False, "trouble": None}
     hub.let_go.set()
     until(lambda: client.get(COMING, headers=ANNA).json()["over"], "it does not arrive")
-    told = client.get(COMING, headers=ANNA).json()
-    assert told == {"bytes": 8_000_000, "total": 8_000_000, "arrived": True, "over": True, "trouble": None}
+    reply = client.get(COMING, headers=ANNA).json()
+    assert reply == {"bytes": 8_000_000, "total": 8_000_000, "arrived": True, "over": True, "trouble": None}
 
 
 def test_what_goes_wrong_is_said(client, hub):
@@ -163,8 +163,8 @@ def test_what_goes_wrong_is_said(client, hub):
     client.post(COMING, headers=ANNA)
     hub.let_go.set()
     until(lambda: client.get(COMING, headers=ANNA).json()["over"], "it does not end")
-    told = client.get(COMING, headers=ANNA).json()
-    assert (told["arrived"], told["trouble"]) == (False, "The disk is full.")
+    reply = client.get(COMING, headers=ANNA).json()
+    assert (reply["arrived"], reply["trouble"]) == (False, "The disk is full.")
 
 
 def test_who_leaves_waits_no_more_and_the_download_ends(client, hub):
@@ -207,8 +207,8 @@ def test_another_site_begins_and_ends_nothing(client, hub):
 
 
 def test_what_is_here_needs_no_fetching(client, server):
-    told = client.post("/api/fetching?model=bundled", headers=ANNA).json()
-    assert (told["over"], told["arrived"], told["trouble"]) == (True, True, None)
+    reply = client.post("/api/fetching?model=bundled", headers=ANNA).json()
+    assert (reply["over"], reply["arrived"], reply["trouble"]) == (True, True, None)
     assert not routes_models._under_way
 
 

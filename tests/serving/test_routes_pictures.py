@@ -24,10 +24,10 @@ def http():
 
 
 def test_a_picture_that_is_brought_is_there_for_who_brought_it_and_for_nobody_s_cache(http):
-    told = bring(http, ANNA, name="my%20cat%20%F0%9F%90%88.jpg")
-    assert told["title"] == "my cat 🐈.jpg"
-    assert told["thumb"].startswith("data:image/jpeg;base64,")
-    answer = http.get(f"/api/pictures/{told['id']}.jpg", headers=ANNA)
+    reply = bring(http, ANNA, name="my%20cat%20%F0%9F%90%88.jpg")
+    assert reply["title"] == "my cat 🐈.jpg"
+    assert reply["thumb"].startswith("data:image/jpeg;base64,")
+    answer = http.get(f"/api/pictures/{reply['id']}.jpg", headers=ANNA)
     assert (answer.headers["Content-Type"], answer.headers["Cache-Control"]) == ("image/jpeg", "private, no-store")
     assert Image.open(io.BytesIO(answer.content)).size == (300, 225)
 
@@ -67,9 +67,9 @@ def test_what_is_no_picture_is_refused_in_a_sentence_and_kept_nowhere(http, data
     "name", ["x" * 500, "%00%0d%0aSet-Cookie:%20a=b", "..%2F..%2Fetc%2Fpasswd", "%E2%80%AEgpj.exe"]
 )
 def test_a_hostile_name_is_a_short_title_and_nothing_else(http, name):
-    told = bring(http, ANNA, name=name)
-    assert 0 < len(told["title"]) <= pictures.LONGEST_NAME
-    answer = http.get(f"/api/pictures/{told['id']}.jpg", headers=ANNA)
+    reply = bring(http, ANNA, name=name)
+    assert 0 < len(reply["title"]) <= pictures.LONGEST_NAME
+    answer = http.get(f"/api/pictures/{reply['id']}.jpg", headers=ANNA)
     assert answer.status_code == 200
     assert "Set-Cookie" not in answer.headers
 
@@ -133,11 +133,11 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_labelled_picture_is_called_by_its_number_and_label_and_enlarged_for_the_eye(http, folder):
     label = ("red", "green", "blue")[cifar(folder)[17]]
-    told = http.post("/api/labelled?number=17", headers=ANNA).json()
-    assert told["title"] == f"CIFAR-10 no. 17: {label}"
-    picture = people.find_person(ANNA["X-Playground-Key"]).pictures[told["id"]]
+    reply = http.post("/api/labelled?number=17", headers=ANNA).json()
+    assert reply["title"] == f"CIFAR-10 no. 17: {label}"
+    picture = people.find_person(ANNA["X-Playground-Key"]).pictures[reply["id"]]
     assert picture.image.size == (32, 32)
-    shown = Image.open(io.BytesIO(http.get(f"/api/pictures/{told['id']}.jpg", headers=ANNA).content))
+    shown = Image.open(io.BytesIO(http.get(f"/api/pictures/{reply['id']}.jpg", headers=ANNA).content))
     assert shown.size == (512, 512)
     small = np.asarray(shown.resize((32, 32), Image.Resampling.BOX), float)
     assert np.abs(small - np.asarray(picture.image, float)).mean() < 6
@@ -162,11 +162,11 @@ def test_without_a_folder_there_are_our_own_drawings_which_do_not_say_that_they_
     assert pictures.labelled_set() == {
         "count": datasets.DRAWN, "what": "drawings of our own, as small as CIFAR-10's pictures"
     }  # fmt: skip
-    told = http.post("/api/labelled?number=5", headers=ANNA).json()
-    assert told["title"] == "Drawing no. 5: cat"
-    picture = people.find_person(ANNA["X-Playground-Key"]).pictures[told["id"]]
+    reply = http.post("/api/labelled?number=5", headers=ANNA).json()
+    assert reply["title"] == "Drawing no. 5: cat"
+    picture = people.find_person(ANNA["X-Playground-Key"]).pictures[reply["id"]]
     assert picture.image.size == (32, 32)
-    assert http.post("/api/labelled?number=5", headers=ANNA).json() == told, "a number is the same drawing each time"
+    assert http.post("/api/labelled?number=5", headers=ANNA).json() == reply, "a number is the same drawing each time"
     said = refused(http.post(f"/api/labelled?number={datasets.DRAWN}", headers=ANNA), 400)
     assert "from 0 to 9,999" in said
 
@@ -252,8 +252,8 @@ def test_when_there_is_no_room_for_one_more_picture_it_is_said(http, monkeypatch
 
 
 def test_a_file_that_says_it_is_too_large_is_refused_before_it_comes(http):
-    told = ANNA | {"Content-Length": str(routes_pictures.LARGEST + 1)}
-    assert "too large" in refused(http.post("/api/pictures", content=b"x", headers=told), 413)
+    reply = ANNA | {"Content-Length": str(routes_pictures.LARGEST + 1)}
+    assert "too large" in refused(http.post("/api/pictures", content=b"x", headers=reply), 413)
 
 
 @pytest.mark.parametrize("length", ["x", "-5", "9" * 5000, "1e9", "²", " "])

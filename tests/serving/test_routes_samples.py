@@ -23,9 +23,9 @@ def http():
 def test_the_list_has_every_sample_with_its_look_and_where_it_opens(http):
     answer = http.get(f"/{routes_samples.address()}")
     assert (answer.status_code, answer.headers["Cache-Control"]) == (200, FOREVER)
-    told = answer.json()
-    assert [sample["name"] for sample in told["samples"]] == [sample.name for sample in SAMPLES]
-    for sample in told["samples"]:
+    reply = answer.json()
+    assert [sample["name"] for sample in reply["samples"]] == [sample.name for sample in SAMPLES]
+    for sample in reply["samples"]:
         setup = chosen.usual_setup(sample["name"])
         assert (sample["opens"]["model"], sample["opens"]["detail"]) == (setup.model, setup.detail)
         head, _, data = sample["thumb"].partition(",")
@@ -33,8 +33,8 @@ def test_the_list_has_every_sample_with_its_look_and_where_it_opens(http):
         assert Image.open(io.BytesIO(base64.b64decode(data))).height == pictures.THUMB
         assert sample["title"]
         assert sample["hint"]
-    assert told["own"] == {"model": models.default(), "detail": 1}
-    assert told["real"]["here"] is False
+    assert reply["own"] == {"model": models.default(), "detail": 1}
+    assert reply["real"]["here"] is False
 
 
 def test_a_sample_s_picture_is_its_file_and_may_be_kept_for_ever(http):

@@ -60,13 +60,13 @@ def row_of(pack: bytes, layer: int, head: int, query: int) -> np.ndarray:
 @pytest.mark.parametrize("heads", [None, "3"])
 def test_a_row_that_is_read_over_http_is_the_row_of_python(http, mine, whose, heads):
     words, who = (FLOCK, None) if whose == "a sample's" else (mine, ANNA)
-    told = described(http, words, who)
+    reply = described(http, words, who)
     more = {"layers": "4"} | ({} if heads is None else {"heads": heads})
     pack = part(http, words, "layers", who, **more).content
     file = playground.open_image(pictures.sample("flock").image if who is None else photograph())
     patch = 8
-    seen = playground.trace(playground.load("untrained"), file, size=(told["grid"][0] * patch, told["grid"][1] * patch))
-    query = len(seen.prefix) + 5 * told["grid"][1] + 7
+    seen = playground.trace(playground.load("untrained"), file, size=(reply["grid"][0] * patch, reply["grid"][1] * patch))
+    query = len(seen.prefix) + 5 * reply["grid"][1] + 7
     ours, theirs = row_of(pack, 4, 3, query), seen.row(4, 3, (5, 7)).numpy()
     assert np.abs(ours - theirs).max() < 2e-3 * theirs.max(), (ours.max(), theirs.max())
     assert theirs.argmax() == ours.argmax()
@@ -119,12 +119,12 @@ def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(
 
 
 def test_the_story_s_row_is_run_by_pytorch_in_full_and_from_the_halves_that_the_browser_has(http):
-    told = part(http, FLOCK, "ran", layer=2, head=1, query="3,4").json()
+    reply = part(http, FLOCK, "ran", layer=2, head=1, query="3,4").json()
     seen = playground.trace("untrained", "flock")
-    np.testing.assert_allclose(told["full"], seen.row(2, 1, (3, 4)).numpy(), atol=1e-5)
+    np.testing.assert_allclose(reply["full"], seen.row(2, 1, (3, 4)).numpy(), atol=1e-5)
     sent = part(http, FLOCK, "layers", layers=2).content
-    np.testing.assert_allclose(told["halves"], row_of(sent, 2, 1, seen.token((3, 4))), atol=1e-5)
-    assert told["torch"]
+    np.testing.assert_allclose(reply["halves"], row_of(sent, 2, 1, seen.token((3, 4))), atol=1e-5)
+    assert reply["torch"]
     for wrong in ({"layer": 99}, {"head": 99}, {"query": "99,99"}, {"query": "../"}):
         words = FLOCK | {"layer": 2, "head": 1, "query": "3,4"} | wrong
         answer = http.get(f"/api/trace/{described(http, FLOCK)['digest']}/ran", params=words)
@@ -132,9 +132,9 @@ def test_the_story_s_row_is_run_by_pytorch_in_full_and_from_the_halves_that_the_
 
 
 def test_the_names_of_a_layer_s_heads_are_those_that_are_measured(http):
-    told = part(http, FLOCK, "names", layer="2").json()["heads"]
+    reply = part(http, FLOCK, "names", layer="2").json()["heads"]
     seen = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
-    assert [tuple(head) for head in told] == traces.measure(seen, 2)
+    assert [tuple(head) for head in reply] == traces.measure(seen, 2)
 
 
 def test_names_of_a_sample_are_measured_once_and_for_nobody_nothing_is_measured(http, monkeypatch):
@@ -150,7 +150,7 @@ def test_names_of_a_sample_are_measured_once_and_for_nobody_nothing_is_measured(
 
 def test_a_head_that_was_told_where_to_look_says_so_and_no_other(http):
     """What its file lists."""
-    from playground.analysis.heads import told
+    from playground.analysis.heads import reply
 
     vit = models.load("bundled-taught")
     words = {"sample": "flock", "model": "bundled-taught"}
@@ -159,25 +159,25 @@ def test_a_head_that_was_told_where_to_look_says_so_and_no_other(http):
         for layer in range(vit.config.depth)
     ]
     assert said == [
-        [told(vit, layer, head) or "" for head in range(vit.config.heads)] for layer in range(vit.config.depth)
+        [reply(vit, layer, head) or "" for head in range(vit.config.heads)] for layer in range(vit.config.depth)
     ]
     assert any(any(layer) for layer in said)
 
 
 def test_the_verdict_of_a_whole_pass_is_python_s(http):
     words = {"sample": "flock", "model": "bundled", "scale": "off"}
-    told = part(http, words, "verdict").json()["labels"]
+    reply = part(http, words, "verdict").json()["labels"]
     on, off = (traces.trace(pictures.sample("flock"), Setup("bundled", scale=scale), None) for scale in (None, 1.0))
-    assert [label for label, *_ in told] == [verdict.label for verdict in changed(on, off)]
-    assert [numbers for _, *numbers in told] == [[round(v.on, 5), round(v.off, 5)] for v in changed(on, off)]
+    assert [label for label, *_ in reply] == [verdict.label for verdict in changed(on, off)]
+    assert [numbers for _, *numbers in reply] == [[round(v.on, 5), round(v.off, 5)] for v in changed(on, off)]
 
 
 def test_a_trace_says_what_the_browser_has_to_know_before_its_numbers(http, mine):
-    told = described(http, {"sample": "meadow"})
-    assert (told["model"], told["title"], told["detail"], told["private"]) == ("bundled", "our small ViT", 2, False)
-    assert {"detail": told["detail"], "grid": told["grid"]} in told["grids"]
-    assert told["picture"]["sample"] == "meadow"
-    assert http.get(f"/{told['picture']['address']}").headers["Content-Type"] == "image/jpeg"
+    reply = described(http, {"sample": "meadow"})
+    assert (reply["model"], reply["title"], reply["detail"], reply["private"]) == ("bundled", "our small ViT", 2, False)
+    assert {"detail": reply["detail"], "grid": reply["grid"]} in reply["grids"]
+    assert reply["picture"]["sample"] == "meadow"
+    assert http.get(f"/{reply['picture']['address']}").headers["Content-Type"] == "image/jpeg"
     own = described(http, mine, ANNA)
     assert (own["private"], own["picture"]["title"]) == (True, "0.jpg")
     assert own["picture"]["address"] == f"api/pictures/{mine['mine']}.jpg"

@@ -83,13 +83,13 @@ def test_a_short_piece_is_not_cut_up(one_queue, seen, monkeypatch):
 def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_queue, monkeypatch):
     """Of three hundred askers each had begun, held what it had found so far in memory, and none came to its end."""
     monkeypatch.setattr(queue, "_long", cache(lambda: Queue(queue.MOST_LONG)))
-    begun, most, over, go = set(), [], [], threading.Event()
+    begun, most, over, release = set(), [], [], threading.Event()
 
     def long_work(number: int) -> None:
         with queue.turns() as give_way:
             begun.add(number)
             most.append(len(begun))
-            assert go.wait(PATIENCE)
+            assert release.wait(PATIENCE)
             for _ in range(3):
                 give_way()
             begun.remove(number)
@@ -108,7 +108,7 @@ def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_que
     short = threading.Thread(target=ask)
     short.start()
     until(lambda: one_queue.waiting, "nobody waits")
-    go.set()
+    release.set()
     for thread in (*threads, short):
         thread.join(PATIENCE)
     assert sorted(over) == list(range(8))
