@@ -15,9 +15,9 @@ async def say(request) -> JSONResponse:
     return JSONResponse([hosts.path_of(request.scope), request.path_params])
 
 
-@pytest.mark.parametrize("given", ["attention", "/attention", "attention/", "/attention/"])
-def test_it_is_read_as_streamlit_reads_it(given):
-    assert hosts.read(given) == "/attention"
+@pytest.mark.parametrize("option", ["attention", "/attention", "attention/", "/attention/"])
+def test_it_is_read_as_streamlit_reads_it(option):
+    assert hosts.read(option) == "/attention"
     assert hosts.read("") == hosts.read("/") == hosts.read(None) == ""
     assert hosts.read("tools/attention") == "/tools/attention"
 

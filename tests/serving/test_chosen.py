@@ -44,8 +44,8 @@ def refused(words: dict, person=None) -> Refused:
     ids=str,
 )
 def test_what_an_address_leaves_open_is_what_suits_the_picture(words, name, setup):
-    picture, found = chosen.read(words, None)
-    assert (picture.name, found) == (name, setup)
+    picture, chosen_setup = chosen.read(words, None)
+    assert (picture.name, chosen_setup) == (name, setup)
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_one_s_own_picture_is_read_by_its_owner_alone(anna):
     (mine,) = anna.pictures
     picture, setup = chosen.read({"mine": mine}, anna)
     assert (picture.name, setup.model) == ("mine.jpg", models.default())
-    for other in (None, people.Person("bert" * 6)):
-        assert refused({"mine": mine}, other).more == {"forgotten": mine}
+    for stranger in (None, people.Person("bert" * 6)):
+        assert refused({"mine": mine}, stranger).more == {"forgotten": mine}
 
 
 def test_a_sample_is_not_asked_for_where_a_picture_of_one_s_own_is(anna):
@@ -148,7 +148,7 @@ def test_what_is_compared_is_as_fine_as_what_it_is_compared_with():
 
 def test_a_digest_is_of_all_that_goes_into_the_numbers():
     usual = chosen.digest(FLOCK, Setup("bundled"))
-    others = [
+    other_digests = [
         chosen.digest(pictures.sample("meadow"), Setup("bundled")),
         chosen.digest(FLOCK, Setup("bundled-taught")),
         chosen.digest(FLOCK, Setup("untrained")),
@@ -156,31 +156,31 @@ def test_a_digest_is_of_all_that_goes_into_the_numbers():
         chosen.digest(FLOCK, Setup("bundled", scale=1.0)),
         chosen.digest(FLOCK, Setup("bundled", scale=0.5)),
     ]
-    assert len({usual, *others}) == 1 + len(others)
+    assert len({usual, *other_digests}) == 1 + len(other_digests)
     assert chosen.digest(FLOCK, Setup("bundled")) == usual
 
 
 def test_another_version_has_other_digests(monkeypatch):
-    before = chosen.digest(FLOCK, Setup("bundled"))
+    former = chosen.digest(FLOCK, Setup("bundled"))
     monkeypatch.setattr(chosen, "__version__", "another")
-    assert chosen.digest(FLOCK, Setup("bundled")) != before
+    assert chosen.digest(FLOCK, Setup("bundled")) != former
 
 
 def test_other_weights_under_the_same_name_have_other_digests(monkeypatch, tmp_path):
-    before, copy = chosen.digest(FLOCK, Setup("bundled")), tmp_path / "bundled.safetensors"
+    former, copy = chosen.digest(FLOCK, Setup("bundled")), tmp_path / "bundled.safetensors"
     shutil.copy(SHIPPED["bundled"], copy)
     monkeypatch.setitem(prepared.SHIPPED, "bundled", copy)
-    assert chosen.digest(FLOCK, Setup("bundled")) == before, "the same bytes elsewhere"
+    assert chosen.digest(FLOCK, Setup("bundled")) == former, "the same bytes elsewhere"
     copy.write_bytes(copy.read_bytes() + b"x")
-    assert chosen.digest(FLOCK, Setup("bundled")) != before
+    assert chosen.digest(FLOCK, Setup("bundled")) != former
 
 
 def test_a_digest_is_not_of_the_numbers_that_come_out(monkeypatch):
     """They differ between processors in the last digit: replicas on other machines would not understand each other."""
-    before = chosen.digest(FLOCK, Setup("untrained"))
+    former = chosen.digest(FLOCK, Setup("untrained"))
     for name in ("trace", "_run", "layers"):
         monkeypatch.setattr(traces, name, lambda *_, **__: pytest.fail("something was computed"))
-    assert chosen.digest(FLOCK, Setup("untrained")) == before
+    assert chosen.digest(FLOCK, Setup("untrained")) == former
 
 
 def test_an_old_digest_is_gone():

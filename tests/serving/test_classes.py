@@ -145,14 +145,14 @@ def test_classes_phones_and_questions_are_bounded(group, monkeypatch):
 
 def test_a_class_that_its_lecturer_left_gives_way_and_no_other(group, clock, monkeypatch):
     monkeypatch.setattr(classes, "MOST_CLASSES", 2)
-    other = classes.start("another", "10.0.0.2")
+    other_group = classes.start("another", "10.0.0.2")
     with pytest.raises(Refused, match="room"):
         classes.start("third", "10.0.0.3")
     clock.now += classes.LEFT_AFTER + 1
-    other.heard_at = clock.now
+    other_group.heard_at = clock.now
     classes.start("third", "10.0.0.3")
     assert group.ended
-    assert not other.ended
+    assert not other_group.ended
 
 
 def test_a_key_has_two_classes_and_a_third_ends_the_first(group):
@@ -214,11 +214,11 @@ def test_whoever_waits_hears_of_a_change_and_an_earlier_wait_of_the_same_phone_e
     async def waiting():
         first = group.enter("a").waits()
         second = group.enter("a").waits()
-        other = group.enter("b").waits()
-        assert (first.done(), second.done(), other.done()) == (True, False, False)
+        other_wait = group.enter("b").waits()
+        assert (first.done(), second.done(), other_wait.done()) == (True, False, False)
         group.take("a", asked(group).number, 1, 5)
         assert second.done()
-        assert other.done()
+        assert other_wait.done()
         third = group.enter("b").waits()
         group.take("a", group.question.number, 1, 6)
         assert not third.done(), "a guess is no news for the others"
@@ -244,9 +244,11 @@ def test_every_refusal_of_a_class_has_the_same_holes_in_every_language():
             assert re.findall(r"{(\w+)}", sentence) == re.findall(r"{(\w+)}", classes.REFUSALS[key]), (language, key)
 
 
-@pytest.mark.parametrize(("heat", "kept"), [("0f9a", "0f9a"), ("0f9", ""), ("0f9x", ""), (None, ""), (["0"] * 4, "")])
-def test_the_row_goes_to_the_phones_with_the_truth_where_it_has_a_digit_for_each_square(group, heat, kept):
+@pytest.mark.parametrize(
+    ("heat", "stored_heat"), [("0f9a", "0f9a"), ("0f9", ""), ("0f9x", ""), (None, ""), (["0"] * 4, "")]
+)
+def test_the_row_goes_to_the_phones_with_the_truth_where_it_has_a_digit_for_each_square(group, heat, stored_heat):
     question = asked(group, Question(0, 1, "place", 0, 3, (), {"rows": 2, "columns": 2}))
     group.show()
     group.say_truth(2, {"en": "there"}, heat)
-    assert (question.phase, question.heat) == (classes.TELLS, kept)
+    assert (question.phase, question.heat) == (classes.TELLS, stored_heat)

@@ -79,11 +79,11 @@ def test_a_person_brings_one_file_after_the_other():
         stalling = asyncio.create_task(Upload(0, bytes(1000)).arrives())
         while not on_their_way():
             await asyncio.sleep(0)
-        waiting = asyncio.create_task(upload_of(0).arrives())
+        first_task = asyncio.create_task(upload_of(0).arrives())
         assert await upload_of(1).arrives() == 100  # somebody else's
-        done = waiting.done()
+        done = first_task.done()
         stalling.cancel()
-        assert await waiting == 100
+        assert await first_task == 100
         return done
 
     assert asyncio.run(second()) is False
@@ -132,15 +132,15 @@ def test_a_class_whose_pictures_do_not_fit_all_at_once_loses_none(monkeypatch):
 
     async def everybody() -> tuple[list[int], int]:
         halves = [Upload(i, bytes(MB), bytes(MB), b"end", ends=True) for i in range(12)]
-        tasks, most = [asyncio.create_task(half.arrives()) for half in halves], 0
+        tasks, most_at_once = [asyncio.create_task(half.arrives()) for half in halves], 0
         while not all(task.done() for task in tasks):
-            most = max(most, on_their_way())
+            most_at_once = max(most_at_once, on_their_way())
             await asyncio.sleep(0)
-        return [task.result() for task in tasks], most
+        return [task.result() for task in tasks], most_at_once
 
-    arrived, most = asyncio.run(everybody())
+    arrived, most_at_once = asyncio.run(everybody())
     assert arrived == [2 * MB + 3] * 12
-    assert most <= 6 * MB + 2 * MB + 1000  # one goes on beyond the bound
+    assert most_at_once <= 6 * MB + 2 * MB + 1000  # one goes on beyond the bound
 
 
 def test_a_file_that_takes_too_long_ends(monkeypatch):

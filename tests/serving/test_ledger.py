@@ -62,8 +62,8 @@ def test_a_house_pays_for_its_many_networks_and_its_neighbours_hardly(costs):
     for number in range(40):
         costs.charge(at(f"2001:db8:1:2{number:02x}::/64"), 5)
     costs.charge(at("2001:db8:2:1::/64"), 6)
-    fresh, neighbour, other = at("2001:db8:1:2ff::/64"), at("2001:db8:9:1::/64"), at("2001:db8:2:1::/64")
-    assert order(costs, fresh, other, neighbour) == [neighbour, other, fresh]
+    fresh, neighbour, distant = at("2001:db8:1:2ff::/64"), at("2001:db8:9:1::/64"), at("2001:db8:2:1::/64")
+    assert order(costs, fresh, distant, neighbour) == [neighbour, distant, fresh]
 
 
 def test_in_one_network_keys_are_told_apart(costs, monkeypatch):
@@ -94,8 +94,8 @@ def room():
 def test_one_network_gets_three_quarters_and_a_stranger_some_of_the_rest(room):
     class_of = [room.take(at("10.0.0.1", f"key {number}")) for number in range(100)]
     assert class_of.count("") == 75
-    others = [room.take(at(f"10.{number}.0.1")) for number in range(1, 25)]
-    assert set(others) == {""}
+    troubles = [room.take(at(f"10.{number}.0.1")) for number in range(1, 25)]
+    assert set(troubles) == {""}
 
 
 def test_however_many_come_whoever_holds_nothing_finds_room(room):
@@ -123,10 +123,10 @@ def test_what_was_taken_is_given_back(room):
 
 def test_the_furthest_above_its_share_is_a_house_and_in_it_who_holds_most():
     house = {f"2001:db8:1:2{number:02x}::/64": 3 for number in range(10)} | {"2001:db8:1:2aa::/64": 4}
-    held = Holdings()
+    holdings = Holdings()
     for address, amount in (house | {"10.0.0.1": 20}).items():
-        held.add(address, amount)
-    assert held.furthest() == "2001:db8:1:2aa::/64"
+        holdings.add(address, amount)
+    assert holdings.furthest() == "2001:db8:1:2aa::/64"
 
 
 # Seats
@@ -233,8 +233,8 @@ def test_pages_cost_and_who_has_none_pays_with_their_network(seats, ended, costs
     clock.now += 60
     seats.charge()
     assert costs.cost(at("10.0.0.1", "ann")) == pytest.approx(60 * ledger.SEAT)
-    known = [seats.account(at("10.0.0.1", person)) for person in ("ann", "session", "minted")]
-    assert known == [at("10.0.0.1", "ann"), at("10.0.0.1", "session"), at("10.0.0.1")]
+    accounts = [seats.account(at("10.0.0.1", person)) for person in ("ann", "session", "minted")]
+    assert accounts == [at("10.0.0.1", "ann"), at("10.0.0.1", "session"), at("10.0.0.1")]
 
 
 # Classes
@@ -254,10 +254,10 @@ def test_a_class_pays_for_its_phones_and_its_network_does_not(costs):
 
 
 def test_a_phone_that_costs_more_than_its_part_pays_itself(costs, clock):
-    hostile, other = in_class(costs, "hostile"), in_class(costs, "other")
+    hostile, quiet = in_class(costs, "hostile"), in_class(costs, "other")
     costs.charge(costs.payer(hostile), ledger.OF_PHONE + 1)
     assert costs.payer(hostile) == hostile
-    assert costs.payer(other).address == "class ACDEF"
+    assert costs.payer(quiet).address == "class ACDEF"
     clock.now += HALF
     assert costs.payer(hostile).address == "class ACDEF"
 

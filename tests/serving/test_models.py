@@ -32,13 +32,13 @@ def test_a_server_may_offer_nothing_but_its_list(monkeypatch):
 
 
 def test_offline_nobody_is_asked_for_weights(monkeypatch):
-    asked = []
-    monkeypatch.setattr(socket.socket, "connect", lambda *where: asked.append(where))
+    requests = []
+    monkeypatch.setattr(socket.socket, "connect", lambda *where: requests.append(where))
     monkeypatch.setattr(settings, "now", lambda: Settings(offline=True))
     for get in (models.fetch, models.load):
         with pytest.raises(PlaygroundError, match="could not be fetched"):
             get("vit_tiny_patch16_384.augreg_in21k_ft_in1k")
-    assert asked == []
+    assert requests == []
 
 
 def test_a_full_graphics_card_leaves_the_work_to_the_cpu(monkeypatch):
@@ -46,13 +46,13 @@ def test_a_full_graphics_card_leaves_the_work_to_the_cpu(monkeypatch):
 
     from playground import tracing
 
-    whole, tries = tracing.trace, []
+    real_trace, tries = tracing.trace, []
 
     def trace(*arguments, **options):
         tries.append(1)
         if len(tries) == 1:
             raise torch.OutOfMemoryError("CUDA out of memory")
-        return whole(*arguments, **options)
+        return real_trace(*arguments, **options)
 
     monkeypatch.setattr(tracing, "trace", trace)
     seen = traces._run(pictures.sample("flock"), Setup("untrained"))
@@ -73,11 +73,11 @@ def test_a_large_model_comes_only_after_the_others_have_gone_and_their_traces_wi
     monkeypatch.setattr(settings, "now", lambda: Settings(model_mb=110))  # one ViT-S of 88 MB
     fresh, built = cache(models.loaded_models.__wrapped__), []
     monkeypatch.setattr(models, "loaded_models", fresh)
-    whole = source.build
+    real_build = source.build
 
-    def build(found, seed=0):
-        built.append((found.name, fresh().bytes))
-        return whole(found, seed)
+    def build(given_source, seed=0):
+        built.append((given_source.name, fresh().bytes))
+        return real_build(given_source, seed)
 
     monkeypatch.setattr(source, "build", build)
     own_folder = traces.own_cache()
@@ -89,7 +89,9 @@ def test_a_large_model_comes_only_after_the_others_have_gone_and_their_traces_wi
     assert built == [("ViT-S/32", 0), ("ViT-S/28", 0)], "one was built beside the other"
     gc.collect()
     assert model() is None, gc.get_referrers(model())
-    assert not [key for kept in (own_folder, traces.of_samples()) for key in kept._entries if key[1].model == "ViT-S/32"]
+    assert not [
+        key for kept in (own_folder, traces.of_samples()) for key in kept._entries if key[1].model == "ViT-S/32"
+    ]
 
 
 def test_what_would_take_too_long_is_neither_offered_nor_done(monkeypatch):
@@ -98,10 +100,10 @@ def test_what_would_take_too_long_is_neither_offered_nor_done(monkeypatch):
 
     monkeypatch.setattr(effort, "per_second", per_second)
     vit, unseen = models.load("untrained"), pictures.sample("odd-tile")  # no other test has traced it
-    whole = effort.multiplications(vit, 196)
-    speed = whole  # a second for what is usual
+    all_patches = effort.multiplications(vit, 196)
+    speed = all_patches  # a second for what is usual
     assert models.details("untrained") == [1, 2]  # four times the patches, and more than four times the work
-    speed = whole / 11
+    speed = all_patches / 11
     assert models.details("untrained") == [1]
     with pytest.raises(PlaygroundError, match="14 × 14 patches would take about 11 seconds"):
         traces.trace(unseen, Setup("untrained"), traces.own_cache())
@@ -119,27 +121,27 @@ def test_the_estimated_work_is_what_torch_counts():
 
 
 def test_only_safetensors_on_the_hub_are_fetched_never_what_lies_pickled_elsewhere(monkeypatch):
-    asked = []
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *where, **how: asked.append(where))
-    monkeypatch.setattr(socket.socket, "connect", lambda *where: asked.append(where))
+    requests = []
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *where, **how: requests.append(where))
+    monkeypatch.setattr(socket.socket, "connect", lambda *where: requests.append(where))
     for get in (catalogue.fetch, zoo.load):
         with pytest.raises(PlaygroundError, match="not on the hub as safetensors"):
             get("vit_huge_patch14_gap_224.in1k_ijepa")
-    assert asked == []
+    assert requests == []
 
 
 @pytest.mark.parametrize("name", ["ViT-S/32", "vit_tiny_patch16_224.augreg_in21k_ft_in1k"])
 def test_a_name_is_resolved_once(name, monkeypatch):
-    asked, whole = [], zoo.resolve
+    requests, real_resolve = [], zoo.resolve
 
     def resolve(name, *given, **more):
-        asked.append(name)
-        return replace(whole(name, *given, **more), weights=None)  # the hub is not asked
+        requests.append(name)
+        return replace(real_resolve(name, *given, **more), weights=None)  # the hub is not asked
 
     monkeypatch.setattr(models, "loaded_models", cache(models.loaded_models.__wrapped__))
     monkeypatch.setattr(zoo, "resolve", resolve)
     models.load(name)
-    assert asked == [name]
+    assert requests == [name]
 
 
 # Model files of whoever runs the server
@@ -172,7 +174,12 @@ def test_a_model_file_that_was_just_deleted_is_said(own_folder, monkeypatch):
 
 
 def test_a_path_is_still_no_name(own_folder):
-    for name in ("own/../my-cats", f"own/{own_folder}/my-cats", "own/my-cats.safetensors", f"{own_folder}/my-cats.safetensors"):
+    for name in (
+        "own/../my-cats",
+        f"own/{own_folder}/my-cats",
+        "own/my-cats.safetensors",
+        f"{own_folder}/my-cats.safetensors",
+    ):
         with pytest.raises(PlaygroundError):
             models.load(name)
     with pytest.raises(PlaygroundError, match="no model file called dogs"):
@@ -202,8 +209,8 @@ def test_a_model_that_computes_no_numbers_is_said_to_whoever_asks_for_anything_o
     assert reply.status_code == 200, reply.text
     digest = reply.json()["digest"]
     patch = {"query": "3,3"}
-    asked = {"layers": {"layers": "2"}, "features": {"layer": "2"}, "relevance": patch, "answers": patch}
-    answers = [http.get(f"/api/trace/{digest}/{part}", params=words | more) for part, more in asked.items()]
+    parts = {"layers": {"layers": "2"}, "features": {"layer": "2"}, "relevance": patch, "answers": patch}
+    answers = [http.get(f"/api/trace/{digest}/{part}", params=words | more) for part, more in parts.items()]
     answers += [http.get("/figure.png", params=words | {"dpi": "20"}), http.get("/figure.csv", params=words)]
     for answer in answers:
         assert answer.status_code == 400, f"{answer.url}: {answer.status_code} {answer.text[:200]}"

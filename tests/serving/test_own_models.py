@@ -70,8 +70,8 @@ def test_what_is_said_beside_the_file_counts_at_once(folder):
     assert chosen.digest(pictures.sample("flock"), Setup(NAME)) != digest, "a browser would keep the old rows"
     told = playground.trace(models.load(NAME), pictures.sample("flock").image)
     assert (told.assumed, told.vit.config.std, told.logits is None) == ("", (0.229, 0.224, 0.225), False)
-    again = seen()
-    assert again.vit is told.vit, "the trace of the model as it was is not shown any more"
+    second = seen()
+    assert second.vit is told.vit, "the trace of the model as it was is not shown any more"
     say(folder, std=[0.5, 0.5, 0.5])
     assert models.load(NAME).config.std == (0.5, 0.5, 0.5)
 

@@ -10,16 +10,16 @@ from playground.serving.queue import FEW, OF_KEY, Queue, Ticket
 
 
 def test_never_more_at_once_than_allowed_and_all_get_their_turn():
-    queue, lock, now, most, done = Queue(2), threading.Lock(), 0, 0, []
-    both = threading.Barrier(2, timeout=PATIENCE)
+    queue, lock, now, most_at_once, done = Queue(2), threading.Lock(), 0, 0, []
+    barrier = threading.Barrier(2, timeout=PATIENCE)
 
     def work(i):
-        nonlocal now, most
+        nonlocal now, most_at_once
         with queue.take():
             with lock:
                 now += 1
-                most = max(most, now)
-            both.wait()  # nobody gets on who is alone
+                most_at_once = max(most_at_once, now)
+            barrier.wait()  # nobody gets on who is alone
             with lock:
                 now -= 1
                 done.append(i)
@@ -29,7 +29,7 @@ def test_never_more_at_once_than_allowed_and_all_get_their_turn():
         thread.start()
     for thread in threads:
         thread.join()
-    assert (most, sorted(done), queue.line) == (2, list(range(12)), [])
+    assert (most_at_once, sorted(done), queue.line) == (2, list(range(12)), [])
 
 
 @pytest.fixture
@@ -57,31 +57,31 @@ def no_seats(monkeypatch):
 
 def test_who_waits_is_told_how_many_come_first(busy):
     queue, release = busy
-    heard = []
+    counts = []
 
     def tell(before):
-        heard.append(before)
+        counts.append(before)
         release.set()
 
     with queue.take(tell):
-        assert heard == [1, 0]
+        assert counts == [1, 0]
 
 
 def test_nobody_who_is_alone_is_told_that_a_person_comes_first():
     queue = Queue(1)
     me, keyless, stranger = Visitor("me", "here"), Visitor("", "here"), Visitor("them", "there")
     for before, people in ((me, 0), (keyless, 0), (stranger, 1)):  # what needs no key may be of the same page
-        heard = []
+        counts = []
         first = queue.take(visitor=before)
         first.__enter__()
 
-        def tell(count, heard=heard, first=first):
+        def tell(count, heard=counts, first=first):
             heard.append(count)
             if len(heard) == 1:
                 first.__exit__(None, None, None)
 
         with queue.take(tell, visitor=me):
-            assert heard == [people, 0], (before, heard)
+            assert counts == [people, 0], (before, counts)
 
 
 def test_who_leaves_gives_the_place_back(busy):
@@ -205,12 +205,12 @@ def asks(queue, visitor: list[Visitor], finer: bool = False) -> tuple[list[threa
     """Each of them in a thread, in this order; and the order in which they are served."""
     threads, served = [], []
 
-    def ask(one):
-        with queue.take(visitor=one, finer=finer):
-            served.append(one)
+    def ask(asker):
+        with queue.take(visitor=asker, finer=finer):
+            served.append(asker)
 
-    for one in visitor:
-        threads.append(threading.Thread(target=ask, args=(one,)))
+    for asker in visitor:
+        threads.append(threading.Thread(target=ask, args=(asker,)))
         before = len(queue.line)
         threads[-1].start()
         until(lambda before=before: len(queue.line) > before, "nobody joined the queue")
@@ -268,8 +268,8 @@ def test_what_makes_an_answer_finer_waits_for_those_who_have_none(busy):
     until(lambda: queue.line, "nobody joined the queue")
     threads, served = asks(queue, [Visitor(f"{i}", "a") for i in range(3)])
     release.set()
-    for one in (thread, *threads):
-        one.join(PATIENCE)
+    for worker in (thread, *threads):
+        worker.join(PATIENCE)
     assert finer == [3]
 
 

@@ -18,9 +18,9 @@ PLACE = {"kind": "place", "asks": {"en": "Press."}, "rows": 6, "columns": 8, "pi
 class Lecturer:
     def __init__(self, http):
         self.http = http
-        told = http.post("/api/classes", json=ROOT, headers=LECTURER).json()
-        self.code, self.told = told["code"], told
-        self.headers = LECTURER | {"X-Playground-Lecturer": told["secret"]}
+        reply = http.post("/api/classes", json=ROOT, headers=LECTURER).json()
+        self.code, self.told = reply["code"], reply
+        self.headers = LECTURER | {"X-Playground-Lecturer": reply["secret"]}
 
     def act(self, **action):
         return self.http.post(f"/api/classes/{self.code}/lecturer", json=action, headers=self.headers)
@@ -37,8 +37,8 @@ class Lecturer:
         return self.http.get(f"/api/classes/{self.code}?after={after}", headers=who)
 
     def guess(self, number, guess, who=ANNA, turn=1, **options):
-        told = {"question": number, "turn": turn, "guess": guess}
-        return self.http.post(f"/api/classes/{self.code}/guesses", content=json.dumps(told), headers=who, **options)
+        body = {"question": number, "turn": turn, "guess": guess}
+        return self.http.post(f"/api/classes/{self.code}/guesses", content=json.dumps(body), headers=who, **options)
 
 
 @pytest.fixture
@@ -69,19 +69,19 @@ def test_a_class_has_a_code_an_address_and_a_square_code_of_it(group):
 
 def test_bound_to_this_machine_alone_it_says_which_command_opens_it(http, monkeypatch):
     for root in ("http://localhost:8501/", "http://127.0.0.1:8501/", "http://[::1]:8501/"):
-        told = http.post("/api/classes", json={"root": root}, headers=LECTURER).json()
-        assert told["trouble"] == routes_classes.OPENS
+        reply = http.post("/api/classes", json={"root": root}, headers=LECTURER).json()
+        assert reply["trouble"] == routes_classes.OPENS
     monkeypatch.setattr(routes_classes, "_own_address", lambda: "192.0.2.7")
     monkeypatch.setattr(routes_classes, "_listens", lambda address, port: True)
-    told = http.post("/api/classes", json={"root": "http://localhost:8501/base/"}, headers=LECTURER).json()
-    assert told["address"].startswith("http://192.0.2.7:")
-    assert "/base/c/" in told["address"]
+    reply = http.post("/api/classes", json={"root": "http://localhost:8501/base/"}, headers=LECTURER).json()
+    assert reply["address"].startswith("http://192.0.2.7:")
+    assert "/base/c/" in reply["address"]
 
 
 def test_a_phone_guesses_and_reads_of_all_guesses_and_of_the_truth_only_when_they_are_shown(group):
     number = group.ask(NUMBER)
-    before = group.phone().json()
-    assert before["question"]["asks"] == {"en": "How many?"}
+    before_reveal = group.phone().json()
+    assert before_reveal["question"]["asks"] == {"en": "How many?"}
     assert group.guess(number, 20).json() == {"guess": 20}
     assert group.guess(number, 7, BERT).status_code == 200
     seen = group.phone().json()
@@ -97,18 +97,18 @@ def test_a_phone_guesses_and_reads_of_all_guesses_and_of_the_truth_only_when_the
     assert group.guess(number, 12, turn=2).status_code == 200
     group.act(do="show")
     group.act(do="truth", truth=12, after={"en": "So far."})
-    told = group.phone().json()
-    assert told["question"]["counts"] == [{"20": 1, "7": 1}, {"12": 1}]
-    assert (told["question"]["truth"], told["mine"]) == (12, [20, 12])
+    reply = group.phone().json()
+    assert reply["question"]["counts"] == [{"20": 1, "7": 1}, {"12": 1}]
+    assert (reply["question"]["truth"], reply["mine"]) == (12, [20, 12])
 
 
 def test_who_waits_is_answered_when_something_has_changed(group):
     version = group.phone().json()["version"]
     answers = []
-    waiting = threading.Thread(target=lambda: answers.append(group.phone(after=version).json()))
-    waiting.start()
+    phone = threading.Thread(target=lambda: answers.append(group.phone(after=version).json()))
+    phone.start()
     group.ask(NUMBER)
-    waiting.join()
+    phone.join()
     assert answers[0]["question"]["kind"] == "number"
 
 

@@ -114,10 +114,10 @@ def test_a_small_picture_is_the_one_that_is_drawn_here(client, server):
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/jpeg"), answer.text
     assert "public" in answer.headers["Cache-Control"]
     shown = np.asarray(Image.open(io.BytesIO(answer.content)), int)
-    drawn = np.asarray(preview(pictures.sample("flock"), "bundled", None), int)
-    assert shown.shape == drawn.shape
+    pixels = np.asarray(preview(pictures.sample("flock"), "bundled", None), int)
+    assert shown.shape == pixels.shape
     assert shown.shape[1] == WIDE
-    assert np.abs(shown - drawn).mean() < 6, "more than what JPEG loses"
+    assert np.abs(shown - pixels).mean() < 6, "more than what JPEG loses"
 
 
 def test_a_small_picture_of_a_photograph_of_one_s_own_is_for_its_owner_alone(client, server):
@@ -184,10 +184,10 @@ def test_another_person_does_not_see_it_and_cannot_end_it(client, hub):
 
 def test_only_one_of_a_person_comes_at_a_time(client, hub):
     client.post(COMING, headers=ANNA)
-    other = "/api/fetching?model=vit_base_patch16_224.mae"
-    assert client.post(other, headers=ANNA).status_code == 200
+    other_model = "/api/fetching?model=vit_base_patch16_224.mae"
+    assert client.post(other_model, headers=ANNA).status_code == 200
     assert client.get(COMING, headers=ANNA).status_code == 404
-    assert client.get(other, headers=ANNA).status_code == 200
+    assert client.get(other_model, headers=ANNA).status_code == 200
     until(lambda: list(routes_models._under_way) == [("vit_base_patch16_224.mae",)], "the first goes on")
 
 
@@ -199,8 +199,9 @@ def test_without_a_key_nothing_is_begun(client, hub):
 def test_another_site_begins_and_ends_nothing(client, hub):
     client.post(COMING, headers=ANNA)
     foreign = ANNA | {"Origin": "https://elsewhere.example"}
-    other = "/api/fetching?model=vit_base_patch16_224.mae"
-    assert (client.delete(COMING, headers=foreign).status_code, client.post(other, headers=foreign).status_code) == (
+    other_model = "/api/fetching?model=vit_base_patch16_224.mae"
+    answers = client.delete(COMING, headers=foreign), client.post(other_model, headers=foreign)
+    assert tuple(answer.status_code for answer in answers) == (
         403, 403,
     )  # fmt: skip
     assert client.get(COMING, headers=ANNA).json()["over"] is False

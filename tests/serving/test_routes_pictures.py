@@ -53,8 +53,8 @@ def test_one_is_forgotten_or_all(http):
     refused(http.delete(f"/api/pictures/{second}", headers=BERT), 404)
     assert http.get(f"/api/pictures/{second}.jpg", headers=ANNA).status_code == 200
     assert http.delete("/api/pictures", headers=ANNA).status_code == 204
-    for gone in (second, third):
-        refused(http.get(f"/api/pictures/{gone}.jpg", headers=ANNA), 404)
+    for picture_id in (second, third):
+        refused(http.get(f"/api/pictures/{picture_id}.jpg", headers=ANNA), 404)
 
 
 @pytest.mark.parametrize("data", [b"", b"no picture", photograph()[:200], b"<svg onload=alert(1)>"], ids=range(4))
@@ -117,8 +117,8 @@ def test_only_this_server_s_own_pages_change_anything(http, method, path, visito
 
 
 def test_one_s_own_page_may(http):
-    own = ANNA | {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
-    assert http.post("/api/pictures", content=photograph(), headers=own).status_code == 200
+    own_page = ANNA | {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
+    assert http.post("/api/pictures", content=photograph(), headers=own_page).status_code == 200
 
 
 # Pictures of a labelled data set
@@ -167,15 +167,15 @@ def test_without_a_folder_there_are_our_own_drawings_which_do_not_say_that_they_
     picture = people.find_person(ANNA["X-Playground-Key"]).pictures[reply["id"]]
     assert picture.image.size == (32, 32)
     assert http.post("/api/labelled?number=5", headers=ANNA).json() == reply, "a number is the same drawing each time"
-    said = refused(http.post(f"/api/labelled?number={datasets.DRAWN}", headers=ANNA), 400)
-    assert "from 0 to 9,999" in said
+    sentence = refused(http.post(f"/api/labelled?number={datasets.DRAWN}", headers=ANNA), 400)
+    assert "from 0 to 9,999" in sentence
 
 
 # Many people's pictures
 
 
-def limit_pictures(monkeypatch, most: int) -> None:
-    monkeypatch.setattr(ledger, "PICTURES", most)
+def limit_pictures(monkeypatch, limit: int) -> None:
+    monkeypatch.setattr(ledger, "PICTURES", limit)
 
 
 def own_picture(number: int, side: int = 1600):
@@ -185,17 +185,17 @@ def own_picture(number: int, side: int = 1600):
 def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_them(monkeypatch):
     gc.collect()
     limit_pictures(monkeypatch, pictures.bytes_of_people() + 12 * 2**20)
-    before, keys = pictures.bytes_of_people(), [f"{number}" * 22 for number in range(6)]
+    former_bytes, keys = pictures.bytes_of_people(), [f"{number}" * 22 for number in range(6)]
     for number, key in enumerate(keys):  # of 7.7 MB each
         people.enter(key).take(own_picture(number))
-    assert pictures.bytes_of_people() - before <= 12 * 2**20
+    assert pictures.bytes_of_people() - former_bytes <= 12 * 2**20
     widths = [next(iter(people.find_person(key).pictures.values())).image.width for key in keys]
     assert widths == sorted(widths)
     assert widths[-1] == 1600, "the latest has lost pixels"
     for key in keys:
         people.forget(key)
     gc.collect()
-    assert pictures.bytes_of_people() == before
+    assert pictures.bytes_of_people() == former_bytes
 
 
 def bring_one(number: int, network: str) -> str:
@@ -214,14 +214,14 @@ def test_when_there_is_no_room_the_oldest_of_the_network_that_has_most_is_forgot
     limit_pictures(monkeypatch, 5 * 2**20)
 
     stranger = bring_one(0, "elsewhere")
-    many = [bring_one(number, "minting") for number in range(1, 21)]
+    keys = [bring_one(number, "minting") for number in range(1, 21)]
     assert pictures.bytes_of_people() <= 5 * 2**20
     assert people.find_person(stranger).pictures
-    kept = [bool(people.find_person(key).pictures) for key in many]
-    assert kept == sorted(kept)
-    assert kept[-1]
-    assert not kept[0]
-    for key in (stranger, *many):
+    has_picture = [bool(people.find_person(key).pictures) for key in keys]
+    assert has_picture == sorted(has_picture)
+    assert has_picture[-1]
+    assert not has_picture[0]
+    for key in (stranger, *keys):
         people.forget(key)
 
 
@@ -233,13 +233,13 @@ def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_b
     limit_pictures(monkeypatch, 5 * 2**20)
     looking = people.find_person(bring_one(0, "hall"))
     (mine,) = looking.pictures
-    many = []
+    keys = []
     for number in range(1, 21):
-        many.append(bring_one(number, "hall"))
+        keys.append(bring_one(number, "hall"))
         chosen.own_picture(mine, looking)
     assert list(looking.pictures) == [mine]
-    assert not all(people.find_person(key).pictures for key in many)
-    for key in (looking.key, *many):
+    assert not all(people.find_person(key).pictures for key in keys)
+    for key in (looking.key, *keys):
         people.forget(key)
 
 

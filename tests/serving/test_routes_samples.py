@@ -62,12 +62,12 @@ def test_what_is_old_or_not_there_is_said(http, path, status):
 
 
 def test_the_list_has_another_address_when_something_else_is_here(monkeypatch):
-    there, before = tuple(SAMPLES), routes_samples.address()
-    assert routes_samples.edition(there, False) == before.rpartition("/")[2]
-    assert len({before, routes_samples.edition(there[1:], False), routes_samples.edition(there, True)}) == 3
+    present, former = tuple(SAMPLES), routes_samples.address()
+    assert routes_samples.edition(present, False) == former.rpartition("/")[2]
+    assert len({former, routes_samples.edition(present[1:], False), routes_samples.edition(present, True)}) == 3
     routes_samples.edition.cache_clear()
     monkeypatch.setattr(routes_samples, "sample_digest", lambda name: f"another {name}")
-    assert routes_samples.address() != before
+    assert routes_samples.address() != former
     routes_samples.edition.cache_clear()
 
 

@@ -34,10 +34,10 @@ MANY = {
 @pytest.fixture
 def one_queue(monkeypatch):
     """In which others come first as soon as they wait."""
-    found = Queue(1, charged=Ledger())  # what earlier tests have cost is not asked
-    monkeypatch.setattr(queue, "passes", lambda: found)
+    line = Queue(1, charged=Ledger())  # what earlier tests have cost is not asked
+    monkeypatch.setattr(queue, "passes", lambda: line)
     monkeypatch.setattr(queue, "SLICE", 0.0)
-    return found
+    return line
 
 
 class Stranger:
@@ -83,12 +83,12 @@ def test_a_short_piece_is_not_cut_up(one_queue, seen, monkeypatch):
 def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_queue, monkeypatch):
     """Of three hundred askers each had begun, held what it had found so far in memory, and none came to its end."""
     monkeypatch.setattr(queue, "_long", cache(lambda: Queue(queue.MOST_LONG)))
-    begun, most, over, release = set(), [], [], threading.Event()
+    begun, counts, over, release = set(), [], [], threading.Event()
 
     def long_work(number: int) -> None:
         with queue.turns() as give_way:
             begun.add(number)
-            most.append(len(begun))
+            counts.append(len(begun))
             assert release.wait(PATIENCE)
             for _ in range(3):
                 give_way()
@@ -112,7 +112,7 @@ def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_que
     for thread in (*threads, short):
         thread.join(PATIENCE)
     assert sorted(over) == list(range(8))
-    assert max(most) <= queue.MOST_LONG
+    assert max(counts) <= queue.MOST_LONG
     assert done[0] < 8
 
 
@@ -185,7 +185,7 @@ def test_a_run_takes_its_turns_as_who_started_it_and_is_charged_to_them(one_queu
     monkeypatch.setattr(one_queue, "kind", "passes")
     monkeypatch.setattr(one_queue, "costs", costs := Ledger())
 
-    def work(before):
+    def work(ahead):
         with queue.turns() as give_way:
             yield Wait("", come_to=[ticket.visitor.person for ticket in one_queue.at_work])
             give_way()
@@ -197,7 +197,7 @@ def test_a_run_takes_its_turns_as_who_started_it_and_is_charged_to_them(one_queu
 
 
 def test_a_run_that_is_stopped_while_it_waits_gives_up(one_queue, monkeypatch):
-    def work(before):
+    def work(ahead):
         with queue.turns():
             raise AssertionError("it was not its turn")
         yield
@@ -217,21 +217,21 @@ def test_a_run_that_is_stopped_while_it_waits_gives_up(one_queue, monkeypatch):
 def test_a_page_waits_for_its_turn_and_a_part_that_is_drawn_in_it_takes_none(monkeypatch):
     line = Queue(kind="pages", charged=Ledger())
     monkeypatch.setattr(queue, "pages", lambda: line)
-    drawn = []
+    pages = []
 
     def draws() -> None:
         with queue.page(), queue.page():
-            drawn.append(len(line.at_work))
+            pages.append(len(line.at_work))
 
-    other = threading.Thread(target=draws)
+    other_page = threading.Thread(target=draws)
     with queue.page():
-        other.start()
+        other_page.start()
         until(lambda: line.line, "the other page does not wait")
-        assert drawn == []
-    other.join()
-    assert drawn == [1]
+        assert pages == []
+    other_page.join()
+    assert pages == [1]
     draws()  # the next page takes a turn of its own
-    assert drawn == [1, 1]
+    assert pages == [1, 1]
     assert line.at_work == []
 
 

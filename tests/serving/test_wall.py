@@ -43,14 +43,14 @@ def test_no_moment_looks_at_itself_and_its_brightest_share_stands_out():
 
 def test_each_picture_is_lit_where_the_row_is_brightest():
     for moment in wall.on_this_machine()[:6]:
-        drawn = Image.open(io.BytesIO(wall.picture(moment)))
+        image = Image.open(io.BytesIO(wall.picture(moment)))
         photo = np.asarray(
-            pictures.sample(moment.sample).image.convert("RGB").resize(drawn.size, Image.Resampling.LANCZOS)
+            pictures.sample(moment.sample).image.convert("RGB").resize(image.size, Image.Resampling.LANCZOS)
         )
         unlit = light.heat(photo, np.zeros(photo.shape[:2])).astype(int)
         told = wall.facts(moment)
         grid = told["columns"], told["rows"]
-        change = Image.fromarray(np.abs(np.asarray(drawn) - unlit).sum(-1).astype(np.float32))
+        change = Image.fromarray(np.abs(np.asarray(image) - unlit).sum(-1).astype(np.float32))
         lit = np.asarray(change.resize(grid, Image.Resampling.BOX)).ravel().copy()  # of each patch
         lit[told["mark"]] = 0  # the frame
         assert (lit > lit[told["best"]]).mean() < 0.03, moment
@@ -58,14 +58,14 @@ def test_each_picture_is_lit_where_the_row_is_brightest():
 
 def test_the_list_leads_to_the_pictures_and_an_old_address_is_refused():
     with client() as http:
-        found = http.get("/api/moments").json()
-        assert len(found) == 24
-        answered = http.get(f"/{found[3]['picture']}")
-        assert answered.status_code == 200
-        assert Image.open(io.BytesIO(answered.content)).size == tuple(found[3]["size"])
-        assert "immutable" in answered.headers["cache-control"]
+        entries = http.get("/api/moments").json()
+        assert len(entries) == 24
+        image = http.get(f"/{entries[3]['picture']}")
+        assert image.status_code == 200
+        assert Image.open(io.BytesIO(image.content)).size == tuple(entries[3]["size"])
+        assert "immutable" in image.headers["cache-control"]
         assert http.get("/api/moments/0123456789abcdef/0.jpg").status_code == 410
-        edition = found[0]["picture"].split("/")[2]
+        edition = entries[0]["picture"].split("/")[2]
         assert http.get(f"/api/moments/{edition}/24.jpg").status_code == 400
 
 
