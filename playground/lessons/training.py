@@ -150,7 +150,8 @@ def what_became(untold: Timelapse, taught: Timelapse, begins: tuple[Beginning, .
         f"end at {percent(end)}. Run **{WITHOUT}** was told which average to predict, that of the patches which DINOv2 "
         f"finds alike, and not where to look. Its head that is best on other scenes, head {head} of layer {layer}, "
         f"reaches {percent(best)}, {best / untold.chance:.0f} times an even row. But near patches of one colour are "
-        f"mostly of one object: the filter reaches {percent(FILTER)}. A map does not show which of the two ways it came about."
+        f"mostly of one object: the filter reaches {percent(FILTER)}. A map does not show which of the two ways it "
+        "came about."
     )
 
 

@@ -115,8 +115,8 @@ class Fetched:
 
     def _find_room(self, count: int) -> None:
         while trouble := ledger.answers.take(self.visitor, count):
-            most = self.visitor.address if trouble == "key" else ledger.answers.by.furthest()
-            oldest = next((candidate for candidate in self.on_the_way if candidate.visitor.address == most), None)
+            address = self.visitor.address if trouble == "key" else ledger.answers.by.furthest()
+            oldest = next((candidate for candidate in self.on_the_way if candidate.visitor.address == address), None)
             if oldest is None:
                 raise ClientDisconnect
             oldest.over = True

@@ -52,8 +52,10 @@ APP = Path(__file__).parent.parent.parent / "app.py"
 def short(monkeypatch):
     """Runs of a few milliseconds a step."""
     config = dataclasses.replace(quick.SMALL, width=12, mlp_width=12)
-    both = {name: dataclasses.replace(one, steps=20, batch=2, config=config) for name, one in quick.recipes().items()}
-    monkeypatch.setattr(quick, "recipes", lambda seed=0: both)
+    recipes = {
+        name: dataclasses.replace(recipe, steps=20, batch=2, config=config) for name, recipe in quick.recipes().items()
+    }
+    monkeypatch.setattr(quick, "recipes", lambda seed=0: recipes)
 
 
 def trained(page: AppTest) -> here.Work:
