@@ -38,4 +38,4 @@ else:  # its server imports it once, and takes `app` out of it
     base = hosts.read(st.get_option("server.baseUrlPath"))
     parts = (Headers, Door, Ahead, LeftPages)
     middleware = [Middleware(KnownHosts), Middleware(hosts.BasePath, base=base), *map(Middleware, parts)]
-    app = st.App(__file__, middleware=middleware, routes=hosts.under(base, [*ROUTES, *ELSEWHERE]), lifespan=lifespan)
+    app = st.App(__file__, middleware=middleware, routes=hosts.below_base(base, [*ROUTES, *ELSEWHERE]), lifespan=lifespan)
