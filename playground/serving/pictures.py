@@ -97,7 +97,7 @@ class Picture:
     id: str = ""  # equal for equal files
     is_found: bool = True  # by its name in the current folder, so that a command can name it
     network: str = ""  # of the person who uploaded it
-    asked: float = field(default_factory=time.monotonic)  # time of the last request about it
+    asked_at: float = field(default_factory=time.monotonic)  # time of the last request about it
 
     def __post_init__(self) -> None:
         self.size = self.image.size  # the original size: its grid of patches stays the same after halving

@@ -238,7 +238,7 @@ class Waiter:
     name: str  # of the model
     network: str
     coming: Fetching
-    asked: float  # when the person last asked about it
+    asked_at: float  # when the person last asked about it
 
 
 _waiters: dict[str, Waiter] = {}  # person's key -> what they wait for
