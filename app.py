@@ -38,4 +38,5 @@ else:  # its server imports it once, and takes `app` out of it
     base = hosts.read(st.get_option("server.baseUrlPath"))
     parts = (Headers, Door, Ahead, LeftPages)
     middleware = [Middleware(KnownHosts), Middleware(hosts.BasePath, base=base), *map(Middleware, parts)]
-    app = st.App(__file__, middleware=middleware, routes=hosts.under(base, [*ROUTES, *ELSEWHERE]), lifespan=lifespan)
+    routes = hosts.below_base(base, [*ROUTES, *ELSEWHERE])
+    app = st.App(__file__, middleware=middleware, routes=routes, lifespan=lifespan)

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from playground.errors import Busy
 from playground.serving import classes, ledger
-from playground.serving.ledger import Ledger, Seat, Seats, Who, network
+from playground.serving.ledger import Ledger, Seat, Seats, Visitor, network
 from playground.serving.queue import Queue, Ticket
 
 EVERY = 60.0  # seconds between what a person asks
@@ -34,7 +34,7 @@ HALL = "192.0.2.77"
 class Player:
     """`seconds` that each of their questions takes, `at_once` of them asked, every so many seconds."""
 
-    who: Who
+    visitor: Visitor
     seconds: float = SMALL
     every: float = EVERY
     at_once: int = 1
@@ -51,7 +51,7 @@ class World:
         self.now, self.random = 0.0, random.Random(seed)
         self.costs = ledger.costs = Ledger(lambda: self.now)
         self.seats = ledger.seats = Seats(self.costs)
-        self.queue = Queue(1, beside=1, kind="passes", charged=self.costs)
+        self.queue = Queue(1, extra_long=1, kind="passes", charged=self.costs)
         self.asked: dict[Ticket, tuple[Player, float]] = {}
         self._soon: list[tuple[float, int, Callable[[], None]]] = []
         self._number = 0
@@ -72,13 +72,13 @@ class World:
     def asks(self, player: Player) -> None:
         self.at(self.now + player.every * (0.5 + self.random.random()), lambda: self.asks(player))
         if player.seat not in self.seats.open:
-            player.seat = self.seats.enter(player.who.address, lambda: None)
+            player.seat = self.seats.enter(player.visitor.address, lambda: None)
         if seat := player.seat:
-            seat.key, seat.asked, seat.session = player.who.person, self.now, player.who.person
+            seat.key, seat.used_at, seat.session = player.visitor.person, self.now, player.visitor.person
         elif not player.hostile:
             player.refused += 1
         for _ in range(player.at_once):
-            ticket = Ticket(who=player.who, seconds=player.seconds)
+            ticket = Ticket(visitor=player.visitor, seconds=player.seconds)
             try:
                 self.queue.join(ticket)
             except Busy:
@@ -107,7 +107,7 @@ def people(count: int, hosts: list[str]) -> list[Player]:
     own = [f"203.{number}.113.5" for number in range(count)]
     beside = [f"{host.rpartition('.')[0]}.250" for host in hosts if "." in host]
     addresses = [beside[n % len(beside)] if beside and n % 10 == 0 else own[n] for n in range(count)]
-    return [Player(Who(f"person {number}", address)) for number, address in enumerate(addresses)]
+    return [Player(Visitor(f"person {number}", address)) for number, address in enumerate(addresses)]
 
 
 def adversaries(count: int, networks: int) -> tuple[list[Player], list[str]]:
@@ -121,7 +121,11 @@ def adversaries(count: int, networks: int) -> tuple[list[Player], list[str]]:
         costly, burst = number % 4 == 0, number % 5 == 0
         players.append(
             Player(
-                Who(key, address), COSTLY if costly else SMALL, 30.0 if burst else 5.0, 12 if burst else 1, hostile=True
+                Visitor(key, address),
+                COSTLY if costly else SMALL,
+                30.0 if burst else 5.0,
+                12 if burst else 1,
+                hostile=True,
             )
         )
     return players, hosts
@@ -129,16 +133,16 @@ def adversaries(count: int, networks: int) -> tuple[list[Player], list[str]]:
 
 def a_class(count: int) -> list[Player]:
     """Behind one address; one of them is hostile."""
-    players = [Player(Who(f"student {number}", HALL), every=EVERY_OF_CLASS) for number in range(count)]
+    players = [Player(Visitor(f"student {number}", HALL), every=EVERY_OF_CLASS) for number in range(count)]
     if players:
-        players[0] = Player(Who("hostile student", HALL), COSTLY, 2.0, 12, hostile=True)
+        players[0] = Player(Visitor("hostile student", HALL), COSTLY, 2.0, 12, hostile=True)
     return players
 
 
-def join(players: list[Player], lecturer: Who) -> classes.Class:
+def join(players: list[Player], lecturer: Visitor) -> classes.Class:
     one = classes.start(lecturer.person, lecturer.address)
     for player in players:
-        one.enter(player.who.person)
+        one.enter(player.visitor.person)
     return one
 
 
@@ -155,7 +159,7 @@ def play(
     calm, attacked, pupils = people(count, hosts), people(count, hosts), a_class(students)
     World().play(calm, seconds)
     world = World()
-    one = join(pupils, Who("lecturer", HALL))
+    one = join(pupils, Visitor("lecturer", HALL))
     alone = [player for number, player in enumerate(attacked) if number % 10]
     for minutes in range(10, int(seconds / 60), 10) if tells else ():
         world.at(60.0 * minutes, partial(tell, minutes, alone, pupils))

@@ -44,24 +44,26 @@ def requirements(file: Path) -> list[Requirement]:
 # Bounds ---------------------------------------------------------------------------------------------------------------
 
 
-def outside(wanted: Requirement, version: str) -> str | None:
-    fits = wanted.specifier.contains(Version(version), prereleases=True)
-    return None if fits else f"{wanted.name} {version} is outside {wanted.specifier}"
+def outside(requirement: Requirement, version: str) -> str | None:
+    fits = requirement.specifier.contains(Version(version), prereleases=True)
+    return None if fits else f"{requirement.name} {version} is outside {requirement.specifier}"
 
 
-def bound_trouble(wanted: Requirement, tried: str) -> str | None:
+def bound_trouble(requirement: Requirement, tried: str) -> str | None:
     """A sentence, if the version that was tried says nothing about the newest release that the bounds let in."""
-    here = Version(tried)
-    if trouble := outside(wanted, tried):
+    version = Version(tried)
+    if trouble := outside(requirement, tried):
         return trouble
-    if any(s.operator == "==" for s in wanted.specifier):
+    if any(s.operator == "==" for s in requirement.specifier):
         return None
-    top = [Version(s.version) for s in wanted.specifier if s.operator == "<"]
+    top = [Version(s.version) for s in requirement.specifier if s.operator == "<"]
     if not top:
-        return f"{wanted.name} has no upper bound"
-    series = (Version(f"{here.major + 1}"), Version(f"{here.major}.{here.minor + 1}"))
+        return f"{requirement.name} has no upper bound"
+    series = (Version(f"{version.major + 1}"), Version(f"{version.major}.{version.minor + 1}"))
     if min(top) not in series:
-        return f"{wanted.name} <{min(top)} lets in what {tried} does not speak for: end at {series[0]} or {series[1]}"
+        return (
+            f"{requirement.name} <{min(top)} lets in what {tried} does not speak for: end at {series[0]} or {series[1]}"
+        )
     return None
 
 
@@ -78,11 +80,11 @@ def imported() -> set[str]:
     return names - set(sys.stdlib_module_names) - {"playground", "workshop"}
 
 
-def unlisted(wanted: list[Requirement]) -> list[str]:
+def unlisted(requirements_listed: list[Requirement]) -> list[str]:
     """Packages that the app imports and requirements.txt only gets by way of others; extras are pyproject.toml's."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     of_extras = [Requirement(line) for lines in extras.values() for line in lines]
-    listed = {canonicalize_name(r.name) for r in (*wanted, *of_extras)}
+    listed = {canonicalize_name(r.name) for r in (*requirements_listed, *of_extras)}
     packages = metadata.packages_distributions()
     return sorted(m for m in imported() if not {canonicalize_name(name) for name in packages.get(m, [m])} & listed)
 
@@ -90,18 +92,18 @@ def unlisted(wanted: list[Requirement]) -> list[str]:
 # Licences -------------------------------------------------------------------------------------------------------------
 
 
-def closure(wanted: list[Requirement]) -> Iterator[metadata.Distribution]:
+def closure(requirements_listed: list[Requirement]) -> Iterator[metadata.Distribution]:
     """What is installed for these, and for what these need, and so on; each once."""
-    seen, unseen = set(), [(r.name, r.extras) for r in wanted]
+    seen, unseen = set(), [(r.name, r.extras) for r in requirements_listed]
     while unseen:
         name, extras = unseen.pop()
         if (key := (canonicalize_name(name), frozenset(extras))) in seen:
             continue
-        found = metadata.distribution(name)
+        distribution = metadata.distribution(name)
         if not any(name == key[0] for name, _ in seen):
-            yield found
+            yield distribution
         seen.add(key)
-        for text in found.requires or []:
+        for text in distribution.requires or []:
             needed = Requirement(text)
             if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in (*extras, "")):
                 unseen.append((needed.name, needed.extras))
@@ -142,22 +144,26 @@ def locked() -> dict[str, str]:
 
 def vulnerabilities(packages: dict[str, str], url: str = OSV) -> tuple[str, bool]:
     """A sentence, and whether it is a good one: that somebody was asked, and knew none."""
-    of = [{"version": v, "package": {"name": name, "ecosystem": "PyPI"}} for name, v in packages.items()]
-    asked = urllib.request.Request(url, json.dumps({"queries": of}).encode(), {"Content-Type": "application/json"})
+    queries = [{"version": v, "package": {"name": name, "ecosystem": "PyPI"}} for name, v in packages.items()]
+    request = urllib.request.Request(
+        url, json.dumps({"queries": queries}).encode(), {"Content-Type": "application/json"}
+    )
     try:
-        with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             results = json.load(answer)["results"]
-        known = {
-            name: [found["id"] for found in result.get("vulns", []) if found["id"] not in ACCEPTED]
+        vulnerability_ids = {
+            name: [
+                vulnerability["id"] for vulnerability in result.get("vulns", []) if vulnerability["id"] not in ACCEPTED
+            ]
             for name, result in zip(packages, results, strict=True)
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         return f"known vulnerabilities: not looked up, for osv.dev gave no answer ({error})", False
-    said = [f"{name} {packages[name]}: {', '.join(ids)}" for name, ids in known.items() if ids]
-    if not said:
+    sentences = [f"{name} {packages[name]}: {', '.join(ids)}" for name, ids in vulnerability_ids.items() if ids]
+    if not sentences:
         return f"known vulnerabilities of {len(packages)} locked packages: none but {len(ACCEPTED)} accepted", True
     return "known vulnerabilities (make the lock again, or say in ACCEPTED why they do no harm): " + "; ".join(
-        said
+        sentences
     ), False
 
 
@@ -169,24 +175,26 @@ def main() -> int:
     )
     options = parser.parse_args()
 
-    wanted = requirements(ROOT / "requirements.txt")
-    missing = [r.name for r in wanted if not _is_here(r.name)]
-    if missing:
-        sys.exit(f"Not installed here: {', '.join(missing)}. Run this with the Python that runs the app.")
+    app_requirements = requirements(ROOT / "requirements.txt")
+    missing_names = [r.name for r in app_requirements if not _is_here(r.name)]
+    if missing_names:
+        sys.exit(f"Not installed here: {', '.join(missing_names)}. Run this with the Python that runs the app.")
     pinned = locked()
-    troubles = [bound_trouble(r, pinned[canonicalize_name(r.name)]) for r in wanted]
-    troubles += [outside(r, metadata.version(r.name)) for r in wanted]
-    troubles += [f"{module} is imported, but requirements.txt does not name it" for module in unlisted(wanted)]
-    packages = sorted(closure(wanted), key=lambda p: p.metadata["Name"].lower())
+    troubles = [bound_trouble(r, pinned[canonicalize_name(r.name)]) for r in app_requirements]
+    troubles += [outside(r, metadata.version(r.name)) for r in app_requirements]
+    troubles += [
+        f"{module} is imported, but requirements.txt does not name it" for module in unlisted(app_requirements)
+    ]
+    packages = sorted(closure(app_requirements), key=lambda p: p.metadata["Name"].lower())
     if options.table:
         for package in packages:
             print(f"{package.metadata['Name']:28} {package.version:14} {licence(package)}")
     troubles += [licence_trouble(p.metadata["Name"], licence(p)) for p in packages]
-    found = [trouble for trouble in troubles if trouble]
-    told, good = vulnerabilities(pinned)
-    print(f"{len(wanted)} dependencies, {len(packages)} packages with all that they need; {told}")
-    print(*found or ["bounds and licences: nothing to complain of"], sep="\n")
-    return 1 if found or (options.strict and not good) else 0
+    problems = [trouble for trouble in troubles if trouble]
+    report, good = vulnerabilities(pinned)
+    print(f"{len(app_requirements)} dependencies, {len(packages)} packages with all that they need; {report}")
+    print(*problems or ["bounds and licences: nothing to complain of"], sep="\n")
+    return 1 if problems or (options.strict and not good) else 0
 
 
 def _is_here(name: str) -> bool:

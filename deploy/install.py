@@ -27,10 +27,10 @@ LOCKED_FOR = "Python 3.11 on Linux x86_64 with glibc 2.28 or newer"  # as deploy
 HELD = ["install", "--no-deps", "--require-hashes", "-r"]
 
 
-def choose(asked: str, index: str = CPU) -> tuple[str, str]:
+def choose(option: str, index: str = CPU) -> tuple[str, str]:
     """Where torch comes from: (the index, or "" for pip's default one; a sentence)."""
-    if asked != "auto":
-        return asked, f"torch comes from {asked or 'the default index'}, as TORCH_INDEX says."
+    if option != "auto":
+        return option, f"torch comes from {option or 'the default index'}, as TORCH_INDEX says."
     if platform.system() != "Linux":
         return "", "torch comes from pip's default index."
     if shutil.which("nvidia-smi") or os.path.exists("/dev/nvidia0"):
@@ -51,16 +51,16 @@ def lock_fits() -> bool:
     )
 
 
-def use_lock(asked: bool) -> tuple[bool, str]:
+def use_lock(option: bool) -> tuple[bool, str]:
     """(whether the lock is used, a sentence)."""
-    if not asked:
+    if not option:
         return False, "Packages: the newest within the ranges of requirements*.txt. LOCK=yes takes those of the lock."
     if lock_fits():
         return True, "Packages: those of requirements*.lock, each file with its hash."
-    here = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    machine = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
     return False, (
         f"Packages: the newest within the ranges of requirements*.txt, for the lock is for {LOCKED_FOR}, and this is "
-        f"{here}."
+        f"{machine}."
     )
 
 
@@ -106,9 +106,9 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def install(asked: list[list[str]]) -> list[str] | None:
+def install(commands: list[list[str]]) -> list[str] | None:
     """The step that failed, if one did."""
-    for step in asked:
+    for step in commands:
         if subprocess.run([sys.executable, "-m", "pip", *step], cwd=ROOT).returncode:
             return step
     return None

@@ -23,8 +23,8 @@ COMPILE = [  # the platform of the image; deploy/install.py knows it too
 ]  # fmt: skip
 
 
-def compiled(*asked: str, text: str = "") -> str:
-    done = subprocess.run([*COMPILE, *asked], cwd=ROOT, input=text, text=True, stdout=subprocess.PIPE, check=True)
+def compiled(*arguments: str, text: str = "") -> str:
+    done = subprocess.run([*COMPILE, *arguments], cwd=ROOT, input=text, text=True, stdout=subprocess.PIPE, check=True)
     return done.stdout
 
 
@@ -44,9 +44,9 @@ def main() -> None:
     write("requirements", app)
     write("requirements-torch", torch)
     ours = ("-c", "requirements.lock", "-c", "requirements-torch.lock")
-    known = {*blocks(app), *blocks(torch)}
+    locked_names = {*blocks(app), *blocks(torch)}
     dev = blocks(compiled("requirements-dev.txt", *ours))
-    write("requirements-dev", "".join(block for block in dev if block not in known))
+    write("requirements-dev", "".join(block for block in dev if block not in locked_names))
     write("requirements-bom", compiled("-", "-c", "requirements.lock", text=BOM))
 
 

@@ -72,22 +72,23 @@ def upstream(servers: list[str]) -> str:
 
 def addresses(replicas: list[str]) -> list[str]:
     """Of all machines that these names stand for now."""
-    here = set()
+    addresses = set()
     for replica in replicas:
         name, _, port = replica.rpartition(":")
         with suppress(OSError):
-            found = socket.getaddrinfo(name, int(port), type=socket.SOCK_STREAM)
-            here |= {
-                f"[{address[0]}]:{port}" if ":" in str(address[0]) else f"{address[0]}:{port}" for *_, address in found
+            address_infos = socket.getaddrinfo(name, int(port), type=socket.SOCK_STREAM)
+            addresses |= {
+                f"[{address[0]}]:{port}" if ":" in str(address[0]) else f"{address[0]}:{port}"
+                for *_, address in address_infos
             }
-    return sorted(here)
+    return sorted(addresses)
 
 
 def open_more_files() -> None:
     """Each person takes two lines of nginx, and the app four files."""
     has, may_have = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = FILES if may_have == resource.RLIM_INFINITY else min(may_have, FILES)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(has, wanted), may_have))
+    limit = FILES if may_have == resource.RLIM_INFINITY else min(may_have, FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(has, limit), may_have))
 
 
 def write(folder: Path, port: int, servers: list[str]) -> None:
@@ -148,11 +149,11 @@ def main() -> int:
 
 def watch(started: list[subprocess.Popen], folder: Path, replicas: list[str], servers: list[str]) -> int:
     """Until one of them ends, or somebody tells this process to."""
-    told: list[int] = []
+    signals: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda number, _: told.append(number))
+        signal.signal(number, lambda number, _: signals.append(number))
     looked = time.monotonic()
-    while not told and all(one.poll() is None for one in started):
+    while not signals and all(process.poll() is None for process in started):
         time.sleep(0.1)
         if replicas and time.monotonic() - looked > LOOK_EVERY:
             looked = time.monotonic()
@@ -160,16 +161,16 @@ def watch(started: list[subprocess.Popen], folder: Path, replicas: list[str], se
                 servers = now
                 (folder / "upstream.conf").write_text(upstream(servers))
                 started[-1].send_signal(signal.SIGHUP)
-    ended = [one.poll() for one in started]
-    for one in started:
-        one.terminate()
+    ended = [process.poll() for process in started]
+    for process in started:
+        process.terminate()
     until = time.monotonic() + LAST_SECONDS
-    for one in started:
+    for process in started:
         try:
-            one.wait(max(0.1, until - time.monotonic()))
+            process.wait(max(0.1, until - time.monotonic()))
         except subprocess.TimeoutExpired:
-            one.kill()
-    return 0 if told else next((abs(status) or 1 for status in ended if status is not None), 1)
+            process.kill()
+    return 0 if signals else next((abs(status) or 1 for status in ended if status is not None), 1)
 
 
 if __name__ == "__main__":

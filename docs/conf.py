@@ -87,7 +87,7 @@ def put_in(app, page: str, source: list[str]) -> None:
             source[0] = source[0].replace(f"| {lesson.short} |", f"| {link} |")
 
 
-def code_of_docstring(app, what, name, thing, options, lines: list[str]) -> None:
+def code_of_docstring(app, what, name, documented, options, lines: list[str]) -> None:
     """Marks the code of a docstring, between ``` or indented, as reStructuredText does it."""
     marked: list[str] = []
     fenced = indented = False
@@ -104,7 +104,7 @@ def code_of_docstring(app, what, name, thing, options, lines: list[str]) -> None
     lines[:] = marked
 
 
-def short_names(app, what, name, thing, options, signature: str | None, returned: str | None):
+def short_names(app, what, name, documented, options, signature: str | None, returned: str | None):
     """Types without the modules that they are in: Tensor, not torch.Tensor."""
     return tuple(text and re.sub(r"~?\b(?:[a-z_]\w*\.)+(?=[A-Z])", "", text) for text in (signature, returned))
 

@@ -39,24 +39,24 @@ def read(file: Path) -> list[Cell]:
 def run(file: Path) -> Iterator[Cell]:
     """Each cell with what it printed and what its last expression is worth, as Jupyter has it. In an empty folder."""
     names: dict[str, Any] = {"__name__": "__main__"}
-    before, cells = Path.cwd(), read(file)
+    former_folder, cells = Path.cwd(), read(file)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
             for number, cell in enumerate(cells):
                 yield cell if cell.kind == "markdown" else _ran(cell.text, names, f"{file.name}, cell {number}")
         finally:
-            os.chdir(before)
+            os.chdir(former_folder)
 
 
-def _ran(text: str, names: dict[str, Any], where: str) -> Cell:
-    tree = ast.parse(text, where)
+def _ran(text: str, names: dict[str, Any], place: str) -> Cell:
+    tree = ast.parse(text, place)
     last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None  # type: ignore[attr-defined]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        exec(compile(tree, where, "exec"), names)
-        value = eval(compile(last, where, "eval"), names) if last else None
+        exec(compile(tree, place, "exec"), names)
+        value = eval(compile(last, place, "eval"), names) if last else None
     return Cell("code", text, printed.getvalue(), value)
 
 
@@ -70,14 +70,14 @@ def page(file: Path) -> str:
 def _page(cell: Cell) -> str:
     if cell.kind == "markdown":
         return cell.text
-    said = [f"```python\n{cell.text}\n```"]
+    blocks = [f"```python\n{cell.text}\n```"]
     if cell.printed:
-        said.append(f"```text\n{cell.printed.rstrip()}\n```")
+        blocks.append(f"```text\n{cell.printed.rstrip()}\n```")
     if hasattr(cell.value, "savefig"):
-        said.append(_picture(cell.value))
+        blocks.append(_picture(cell.value))
     elif cell.value is not None:
-        said.append(f"```text\n{cell.value!r}\n```")
-    return "\n\n".join(said)
+        blocks.append(f"```text\n{cell.value!r}\n```")
+    return "\n\n".join(blocks)
 
 
 def _picture(figure: Any) -> str:

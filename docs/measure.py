@@ -74,9 +74,9 @@ def counted() -> dict[str, str]:
 def parity() -> dict[str, str]:
     lines, worst = ["| family | logits | attention |", "|---|---|---|"], [0.0, 0.0]
     for family, (name, changes) in PARITY.items():
-        found = apart_from_timm(name, changes)
-        lines.append(f"| {family} | {found[0]:.1e} | {found[1]:.1e} |")
-        worst = [max(pair) for pair in zip(worst, found, strict=True)]
+        differences = apart_from_timm(name, changes)
+        lines.append(f"| {family} | {differences[0]:.1e} | {differences[1]:.1e} |")
+        worst = [max(pair) for pair in zip(worst, differences, strict=True)]
     return {
         "parity_table": "\n".join(lines), "families": str(len(PARITY)), "worst_logits": f"{worst[0]:.1e}",
         "worst_rows": f"{worst[1]:.1e}",
@@ -100,13 +100,13 @@ def apart_from_timm(name: str, changes: dict) -> tuple[float, float]:
     seen: list[torch.Tensor] = []
     for block in model.blocks:
         block.attn.fused_attn = False
-        block.attn.attn_drop.register_forward_hook(lambda module, given, out: seen.append(out[0].detach()))
+        block.attn.attn_drop.register_forward_hook(lambda module, inputs, out: seen.append(out[0].detach()))
     vit = playground.load(model)
     pixels = torch.randn(1, 3, *vit.config.image_size, generator=random)
     with torch.no_grad():
         theirs = model(pixels)
         logits, record = vit.record(pixels)
-        rows = [(one.q[0] @ one.k[0].mT * vit.config.scale).softmax(-1) for one in record]
+        rows = [(qkv.q[0] @ qkv.k[0].mT * vit.config.scale).softmax(-1) for qkv in record]
     assert isinstance(vit, ours.VisionTransformer)
     assert len(rows) == len(seen) == 3
     weight = max((a - b).abs().max().item() for a, b in zip(rows, seen, strict=True))
@@ -115,7 +115,7 @@ def apart_from_timm(name: str, changes: dict) -> tuple[float, float]:
 
 def written(numbers: dict[str, str]) -> str:
     text = (HERE / "paper.in.md").read_text(encoding="utf-8")
-    return re.sub(r"\{(\w+)\}", lambda found: numbers[found[1]], text)
+    return re.sub(r"\{(\w+)\}", lambda match: numbers[match[1]], text)
 
 
 def main() -> None:

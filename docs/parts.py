@@ -15,10 +15,10 @@ ROOT = Path(__file__).resolve().parent.parent
 GALLERY = "assets/readme/gallery"
 
 
-def filled(text: str, made: bool = True) -> str:
+def filled(text: str, with_made_parts: bool = True) -> str:
     """A page with its parts; without those that are made of something else than words where `made` is False."""
     parts = {"changes": changes, "citation": citation, "faithfulness": faithfulness, "section": section}
-    if made:
+    if with_made_parts:
         parts |= {"commands": commands, "figures": figures, "notebook": notebook}
     return re.sub(
         r"^\{\{(\w+) ?([^:}]*):? ?([^}]*)\}\}$",

@@ -41,8 +41,8 @@ class Parser(argparse.ArgumentParser):
     """Says what was wrong in two lines, and which flag was probably meant."""
 
     def error(self, message: str) -> NoReturn:
-        if given := re.search(r"invalid choice: '([^']*)'", message):  # its choices are listed behind it
-            message += _nearest(given[1], re.findall(r"'([^']+)'", message[given.end() :]))
+        if invalid := re.search(r"invalid choice: '([^']*)'", message):  # its choices are listed behind it
+            message += _nearest(invalid[1], re.findall(r"'([^']+)'", message[invalid.end() :]))
         raise SystemExit(_complain(f"{message.rstrip('.')}.", f"{self.prog} --help lists everything."))
 
     def parse_args(self, arguments=None, namespace=None):  # type: ignore[override]
@@ -56,9 +56,9 @@ class Parser(argparse.ArgumentParser):
         return options
 
 
-def _nearest(given: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(given, list(known), n=1, cutoff=0.5)
-    return f"; the nearest is {near[0]}" if near else ""
+def _nearest(given: str, choices: Iterable[str]) -> str:
+    similar = difflib.get_close_matches(given, list(choices), n=1, cutoff=0.5)
+    return f"; the nearest is {similar[0]}" if similar else ""
 
 
 def _complain(*lines: str) -> int:
@@ -70,10 +70,10 @@ def _complain(*lines: str) -> int:
 _usual = warnings.formatwarning
 
 
-def _in_a_line(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> str:
+def _in_a_line(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> str:
     """Prints our own warnings without the place in the code and with flags for Python's arguments; others as usual."""
     ours = issubclass(category, PlaygroundWarning)
-    return f"playground: {_with_flags(str(message))}\n" if ours else _usual(message, category, *where, **more)
+    return f"playground: {_with_flags(str(message))}\n" if ours else _usual(message, category, *place, **options)
 
 
 def _with_flags(sentence: str) -> str:
@@ -82,7 +82,7 @@ def _with_flags(sentence: str) -> str:
     from playground.models.given import WORDS
 
     words = rf"\b({'|'.join(WORDS)})=(?:'(\w+)')?"
-    return re.sub(words, lambda found: f"{FLAGS[found[1]]} {found[2] or ''}".rstrip(), sentence)
+    return re.sub(words, lambda match: f"{FLAGS[match[1]]} {match[2] or ''}".rstrip(), sentence)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -350,8 +350,8 @@ def _photographs(options: argparse.Namespace) -> None:
     with _only_in_a_checkout():
         from workshop.gather import gather
 
-    pictures, things = gather(options.folder)
-    print(f"{options.folder} holds {pictures} photographs and {things} cut-out things")
+    pictures, objects = gather(options.folder)
+    print(f"{options.folder} holds {pictures} photographs and {objects} cut-out things")
 
 
 def _numbers(options: argparse.Namespace) -> None:
@@ -363,9 +363,9 @@ def _numbers(options: argparse.Namespace) -> None:
 
     vit = load(options.model, weights=options.weights, device=options.device, **trained(options))
     size = read_size(options.size)
-    every = trace_many(options.images, vit, options.what.split(), batch=options.batch, size=size)
+    all_numbers = trace_many(options.images, vit, options.what.split(), batch=options.batch, size=size)
     try:
-        print(every.write(options.output, bar(), options.dask))
+        print(all_numbers.write(options.output, bar(), options.dask))
     except KeyboardInterrupt:
         _complain("stopped. The same command goes on from here.")
         raise
@@ -400,25 +400,25 @@ def _prepare(options: argparse.Namespace) -> None:
     from playground.models.hub import bar
     from playground.serving.prepared import prepare
 
-    made = prepare(bar())
-    print(f"prepared: {', '.join(made)}" if made else "every sample was prepared already")
+    prepared_names = prepare(bar())
+    print(f"prepared: {', '.join(prepared_names)}" if prepared_names else "every sample was prepared already")
 
 
 def _doctor(options: argparse.Namespace) -> int:
     from playground.models.hub import bar
     from playground.serving import doctor
 
-    found = doctor.examine()
+    findings = doctor.examine()
     if options.repair:
-        for line in doctor.repair(found, bar()):
+        for line in doctor.repair(findings, bar()):
             print(line)
-        found = doctor.examine()
-    for finding in found:
+        findings = doctor.examine()
+    for finding in findings:
         print(f"{finding.state:6} {finding.says}")
-    wrong = sum(finding.state == doctor.WRONG for finding in found)
+    wrong = sum(finding.state == doctor.WRONG for finding in findings)
     if wrong:
         mends = "" if options.repair else "; doctor --repair mends what it can"
-        print(f"{wrong} of {len(found)} wrong{mends}.")
+        print(f"{wrong} of {len(findings)} wrong{mends}.")
     return 1 if wrong else 0
 
 

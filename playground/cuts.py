@@ -105,74 +105,74 @@ class Cuts:
         return tuple(cut for cut in in_layer if bool(cut.to) == ablated)
 
     def heard(self, layer: int, queries: Sequence[int] | slice | None = None) -> Tensor | None:
-        """Which tokens these queries (default: all) hear in a layer: (h or 1, queries, N) bool; None: all."""
+        """The tokens that these queries (default: all) hear in a layer: (h or 1, queries, N) bool; None: all."""
         if not (cuts := self.in_layer(layer)):
             return None
         tokens = torch.arange(self.shape.tokens)
         hearing = tokens if queries is None else tokens[queries]
         numbers = range(self.shape.heads) if self.numbers is None else self.numbers
         heads = 1 if all(cut.heads is None for cut in cuts) else len(numbers)
-        heard = torch.ones(heads, len(hearing), len(tokens), dtype=torch.bool)
+        mask = torch.ones(heads, len(hearing), len(tokens), dtype=torch.bool)
         for cut in cuts:
-            some = [i for i, head in enumerate(numbers[:heads]) if cut.heads is None or head in cut.heads]
-            heard[some] &= ~self._silenced(cut, hearing, tokens)
-        return heard | (hearing[:, None] == tokens)  # a token always hears itself
+            head_indices = [i for i, head in enumerate(numbers[:heads]) if cut.heads is None or head in cut.heads]
+            mask[head_indices] &= ~self._silenced(cut, hearing, tokens)
+        return mask | (hearing[:, None] == tokens)  # a token always hears itself
 
     def at(self) -> Callable[[str, Tensor], Tensor]:
         """These cuts as the `at` of a pass, see playground/vit.py. A mask is built once where layers share it."""
-        last: tuple[tuple[Cut, ...], Tensor | None] = ((), None)
+        cached: tuple[tuple[Cut, ...], Tensor | None] = ((), None)
 
         def at(point: str, x: Tensor) -> Tensor:
-            nonlocal last
+            nonlocal cached
             if point.endswith(".attention.heads"):
                 return self._ablated(int(point.split(".")[1]), x)
             if not point.endswith(".attention.heard"):
                 return x
             layer = int(point.split(".")[1])
-            if (cuts := self.in_layer(layer)) != last[0]:
-                heard = self.heard(layer)
-                last = cuts, None if heard is None else heard[None].to(x.device)  # (1, h or 1, N, N)
-            return x if last[1] is None else last[1]
+            if (cuts := self.in_layer(layer)) != cached[0]:
+                mask = self.heard(layer)
+                cached = cuts, None if mask is None else mask[None].to(x.device)  # (1, h or 1, N, N)
+            return x if cached[1] is None else cached[1]
 
         return at
 
     def _ablated(self, layer: int, mixed: Tensor) -> Tensor:
         """A layer's head outputs, (B, h, N, d), with the ablated heads replaced."""
         for cut in self.in_layer(layer, ablated=True):
-            some = range(mixed.shape[1]) if cut.heads is None else cut.heads
+            ablated_heads = range(mixed.shape[1]) if cut.heads is None else cut.heads
             chosen = torch.zeros(mixed.shape[1], 1, 1, dtype=torch.bool, device=mixed.device)
-            chosen[list(some)] = True
-            instead = torch.zeros_like(mixed) if cut.to == "zero" else mixed.mean(-2, keepdim=True).expand_as(mixed)
-            mixed = torch.where(chosen, instead, mixed)
+            chosen[list(ablated_heads)] = True
+            replacement = torch.zeros_like(mixed) if cut.to == "zero" else mixed.mean(-2, keepdim=True).expand_as(mixed)
+            mixed = torch.where(chosen, replacement, mixed)
         return mixed
 
     def _silenced(self, cut: Cut, hearing: Tensor, tokens: Tensor) -> Tensor:
         """(queries, N): the scores that a cut sets to −∞."""
         hears_not = torch.ones(len(hearing), dtype=torch.bool) if cut.hearers is None else _among(hearing, cut.hearers)
         if cut.kernel:
-            first, columns = len(self.shape.prefix), self.shape.grid[1]
-            far = _apart(hearing, tokens, first, columns) > cut.kernel // 2
-            return hears_not[:, None] & (hearing >= first)[:, None] & far & ~_among(tokens, cut.kept)
+            prefix_count, columns = len(self.shape.prefix), self.shape.grid[1]
+            far = _apart(hearing, tokens, prefix_count, columns) > cut.kernel // 2
+            return hears_not[:, None] & (hearing >= prefix_count)[:, None] & far & ~_among(tokens, cut.kept)
         silent = torch.ones(len(tokens), dtype=torch.bool) if cut.unheard is None else _among(tokens, cut.unheard)
         return hears_not[:, None] & silent
 
 
-def silenced(scores: Tensor, heard: Tensor | None) -> Tensor:
-    """Adds −∞ to cut scores, so that their weight is 0. `heard` may also be a bias that is added to scores."""
-    if heard is None or heard.dtype is not torch.bool:
-        return scores if heard is None else scores + heard.to(scores.device)
-    return scores.masked_fill(~heard.to(scores.device), -torch.inf)
+def silenced(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """Adds −∞ to cut scores, so that their weight is 0. `mask` may also be a bias that is added to scores."""
+    if mask is None or mask.dtype is not torch.bool:
+        return scores if mask is None else scores + mask.to(scores.device)
+    return scores.masked_fill(~mask.to(scores.device), -torch.inf)
 
 
-def _among(tokens: Tensor, some: Sequence[int]) -> Tensor:
-    return torch.isin(tokens, torch.tensor(list(some), dtype=tokens.dtype))
+def _among(tokens: Tensor, chosen: Sequence[int]) -> Tensor:
+    return torch.isin(tokens, torch.tensor(list(chosen), dtype=tokens.dtype))
 
 
-def _apart(hearing: Tensor, tokens: Tensor, first: int, columns: int) -> Tensor:
+def _apart(hearing: Tensor, tokens: Tensor, prefix_count: int, columns: int) -> Tensor:
     """(queries, N): distance in rows or columns of patches, whichever is larger; the prefix counts as far away."""
-    (a, b), (c, d) = (((t - first) // columns, (t - first) % columns) for t in (hearing, tokens))
-    apart = torch.maximum((a[:, None] - c).abs(), (b[:, None] - d).abs())
-    return apart.masked_fill(tokens < first, 10**6)
+    (a, b), (c, d) = (((t - prefix_count) // columns, (t - prefix_count) % columns) for t in (hearing, tokens))
+    distance = torch.maximum((a[:, None] - c).abs(), (b[:, None] - d).abs())
+    return distance.masked_fill(tokens < prefix_count, 10**6)
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
@@ -192,8 +192,8 @@ class Put:
 
 
 def is_put(text: str) -> bool:
-    what, _, where = text.partition("@")
-    return is_of_another(text) or (what in TO and ">" in where)
+    value, _, place = text.partition("@")
+    return is_of_another(text) or (value in TO and ">" in place)
 
 
 def is_of_another(text: str) -> bool:
@@ -201,27 +201,27 @@ def is_of_another(text: str) -> bool:
 
 
 def read_put(text: str) -> Put:
-    found = PUT.fullmatch(text) if len(text) < MOST_NAMED else None
-    if not found or (not found["to"] and (found["what"] == "head") != bool(found["heads"])):
+    match = PUT.fullmatch(text) if len(text) < MOST_NAMED else None
+    if not match or (not match["to"] and (match["what"] == "head") != bool(match["heads"])):
         raise PlaygroundError(
             f"What is put into a pass is {', '.join(PARTS[:-1])} with its layer, such as residual@6, or head@4.1; with "
             f":7,5 or :7,5<3,2 behind it, these tokens alone; or what one head alone hears, head@4.1>5.3 or "
             f"zero@4.1>5.3; given was {text!r:.80}."
         )
-    if found["to"]:
-        (layer, head), to = (tuple(map(int, found[name].split("."))) for name in ("source", "to"))
-        return Put(found["gives"], (layer,), (head,), to=to)  # type: ignore[arg-type]
+    if match["to"]:
+        (layer, head), to = (tuple(map(int, match[name].split("."))) for name in ("source", "to"))
+        return Put(match["gives"], (layer,), (head,), to=to)  # type: ignore[arg-type]
     layers, heads = (
-        None if found[name] in (None, ALL) else _once(list(map(int, found[name].split("+"))), text)
+        None if match[name] in (None, ALL) else _once(list(map(int, match[name].split("+"))), text)
         for name in ("layers", "heads")
     )
-    places = None if found["places"] is None else tuple(_places(word, text) for word in found["places"].split("+"))
-    return Put(found["what"], layers, heads, places)
+    places = None if match["places"] is None else tuple(_places(word, text) for word in match["places"].split("+"))
+    return Put(match["what"], layers, heads, places)
 
 
 def _places(word: str, text: str) -> tuple[Place, Place]:
-    here, _, there = word.partition("<")
-    return _place(here, text), _place(there or here, text)
+    target, _, origin = word.partition("<")
+    return _place(target, text), _place(origin or target, text)
 
 
 def _place(word: str, text: str) -> Place:
@@ -249,7 +249,7 @@ def of_heads(layers: dict[int, Sequence[int]], to: str) -> list[str]:
     same: dict[str, list[int]] = {}
     for layer in sorted(layers):
         same.setdefault("+".join(map(str, sorted(set(layers[layer])))), []).append(layer)
-    return [f"{to}@{'+'.join(map(str, some))}.{heads}" for heads, some in same.items()]
+    return [f"{to}@{'+'.join(map(str, layer_numbers))}.{heads}" for heads, layer_numbers in same.items()]
 
 
 def _read(text: object, shape: Shape) -> Cut:
@@ -272,9 +272,9 @@ def _read(text: object, shape: Shape) -> Cut:
             f"{text!r:.80}."
         )
     hearers = _tokens(match["hearers"], shape, text)
-    first, *more = match["unheard"].split("+")
-    kernel = int(first[0]) if KERNEL.fullmatch(first) else 0
-    kept = _tokens("+".join(more), shape, text) or () if kernel and more else ()
+    kernel_word, *kept_words = match["unheard"].split("+")
+    kernel = int(kernel_word[0]) if KERNEL.fullmatch(kernel_word) else 0
+    kept_tokens = _tokens("+".join(kept_words), shape, text) or () if kernel and kept_words else ()
     unheard = None if kernel else _tokens(match["unheard"], shape, text)
     layers = _numbers(match["layers"], shape.layers, "layer", text)
     heads = _numbers(match["heads"], shape.heads, "head", text)
@@ -284,7 +284,7 @@ def _read(text: object, shape: Shape) -> Cut:
         raise PlaygroundError(f"{text!r:.80} leaves nobody anything to hear in any layer: name a layer or a head.")
     if kernel and hearers is not None and all(token < len(shape.prefix) for token in hearers):
         raise PlaygroundError(f"{text!r:.80} cuts nothing: only patches have neighbours.")
-    return Cut(text, hearers, unheard, kernel, kept, layers, heads)
+    return Cut(text, hearers, unheard, kernel, kept_tokens, layers, heads)
 
 
 def _tokens(text: str, shape: Shape, cut: str) -> tuple[int, ...] | None:

@@ -51,26 +51,26 @@ def trace(
     Trace(untrained: 6 layers × 6 heads, 14 × 14 patches)
     """
     vit = _vit(vit)
-    how: dict[str, Any] = {"scale": scale, "cut": cut, "at": as_function(vit, at), "grad": grad}
+    options: dict[str, Any] = {"scale": scale, "cut": cut, "at": as_function(vit, at), "grad": grad}
     if pixel_values is not None:
         if image is not None or size is not None or transform is not None:
             raise PlaygroundError("pixel_values= is all that the model gets: leave the picture, size=, transform= out.")
         pixels = given_input(pixel_values)
         if len(pixels) > 1:
             raise PlaygroundError(f"pixel_values holds {len(pixels)} pictures: trace_batch takes several.")
-        return Trace(**vars(tracing.trace_input(vit, pixels, **how)))
+        return Trace(**vars(tracing.trace_input(vit, pixels, **options)))
     if image is None:
         raise PlaygroundError("trace takes a picture, or the model's input as pixel_values=.")
     if transform is not None:
         if size is not None:
             raise PlaygroundError("transform= decides the input's size: leave size= out.")
-        return _transformed(vit, image, transform, how)
+        return _transformed(vit, image, transform, options)
     size = _of_a_batch(image) if size is None else size
     picture, name = _picture(image)
     if size is None and (sample := named(name)) and sample.look and sample.look.model == vit.name:
         rows, columns = sample.look.grid  # as the command line and the app see this sample
         size = rows * vit.config.patch_size, columns * vit.config.patch_size
-    return Trace(**vars(tracing.trace(vit, picture, size=size, **how).of(picture, name)))
+    return Trace(**vars(tracing.trace(vit, picture, size=size, **options).of(picture, name)))
 
 
 def trace_batch(
@@ -90,11 +90,11 @@ def trace_batch(
     2
     """
     vit = _vit(vit)
-    how: dict[str, Any] = {"scale": scale, "cut": cut, "at": as_function(vit, at), "grad": grad}
-    return [Trace(**vars(one)) for one in tracing.trace_inputs(vit, given_input(pixel_values), **how)]
+    options: dict[str, Any] = {"scale": scale, "cut": cut, "at": as_function(vit, at), "grad": grad}
+    return [Trace(**vars(traced)) for traced in tracing.trace_inputs(vit, given_input(pixel_values), **options)]
 
 
-def _transformed(vit: VisionTransformer, image: Source, transform: Any, how: dict[str, Any]) -> Trace:
+def _transformed(vit: VisionTransformer, image: Source, transform: Any, options: dict[str, Any]) -> Trace:
     """A trace of the transform's output. The picture that is drawn is that output, too."""
     picture, name = _picture(image)
     try:
@@ -103,7 +103,7 @@ def _transformed(vit: VisionTransformer, image: Source, transform: Any, how: dic
         raise PlaygroundError(f"transform= fails on this picture ({type(error).__name__}: {error!s:.200}).") from None
     if isinstance(pixels, Tensor) and pixels.dim() == 3:
         pixels = pixels[None]
-    traced = tracing.trace_input(vit, given_input(pixels), **how)
+    traced = tracing.trace_input(vit, given_input(pixels), **options)
     c = vit.config
     mean, std = next(filter(None, map(_normalisation, _steps(transform))), (c.mean, c.std))
     return Trace(**vars(traced.of(tracing.denormalised(traced._need_input()[0], mean, std), name)))
@@ -111,8 +111,8 @@ def _transformed(vit: VisionTransformer, image: Source, transform: Any, how: dic
 
 def _steps(transform: Any) -> list[Any]:
     """A transform and the transforms that it is composed of."""
-    inside = getattr(transform, "transforms", ())
-    return [transform, *(step for one in inside for step in _steps(one))]
+    parts = getattr(transform, "transforms", ())
+    return [transform, *(step for part in parts for step in _steps(part))]
 
 
 def _normalisation(step: Any) -> tuple[Any, Any] | None:

@@ -17,10 +17,10 @@ def unit(features: np.ndarray) -> np.ndarray:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
-def matches(vectors: np.ndarray, others: np.ndarray) -> np.ndarray:
+def matches(vectors: np.ndarray, other_vectors: np.ndarray) -> np.ndarray:
     """For each patch of the first picture, its nearest neighbour in the second where both are each other's nearest;
     else −1. Both are unit vectors, (patches, width)."""
-    alike = vectors @ others.T
+    alike = vectors @ other_vectors.T
     nearest, back = alike.argmax(1), alike.argmax(0)
     return np.where(back[nearest] == np.arange(len(vectors)), nearest, -1)
 

@@ -36,7 +36,7 @@ from torch import Tensor
 
 from playground.errors import NoRoom, PlaygroundError
 from playground.vit import QKV, At, Attention, Block, Rotation, VisionTransformer, untouched, within
-from playground.vit_parts import rotate
+from playground.vit_parts import attention_mask, rotate
 
 Made = TypeVar("Made")
 METHODS = ("gradient", "integrated", "chefer", "legrad")
@@ -53,7 +53,7 @@ MEMORY = Path("/proc/meminfo")
 class Answer:
     """The number to explain: a score of the last layer's tokens."""
 
-    of: Callable[[Tensor], Tensor]  # the last layer's tokens, (B, N, D) -> the score of each picture, (B,)
+    score: Callable[[Tensor], Tensor]  # the last layer's tokens, (B, N, D) -> the score of each picture, (B,)
     read_from: Tensor  # (N,): shares of the tokens that the answer is read from; they sum to 1
 
 
@@ -77,30 +77,30 @@ class Pass:
             )
 
 
-def relevance(of: Pass, answer: Answer, method: str = DEFAULT, signed: bool = False) -> Tensor:
+def relevance(run: Pass, answer: Answer, method: str = DEFAULT, signed: bool = False) -> Tensor:
     """(B, N): how much each token moves the answer, as shares whose magnitudes sum to 1; zeros where nothing moves it.
     `signed`: below zero where a token speaks against it."""
     ways = {"chefer": _chefer, "gradient": _gradient, "integrated": _integrated, "legrad": _legrad}
-    moves = ways[method](of, answer)
+    moves = ways[method](run, answer)
     shares = moves / moves.abs().sum(-1, keepdim=True).clamp(min=torch.finfo(moves.dtype).tiny)
     return (shares if signed else shares.abs()).detach()
 
 
-def of_token(of: Pass, token: int | None, label: str | int | None, method: str, signed: bool | None) -> Tensor:
+def of_token(run: Pass, token: int | None, label: str | int | None, method: str, signed: bool | None) -> Tensor:
     """The relevance of one picture, for a token's feature or for a label (its name or number): (N,)."""
     if (token is None) == (label is None):
         raise PlaygroundError("Relevance is of a query's feature or of a label: give one of the two.")
     if method not in METHODS:
         raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")
-    with_sign, tokens = is_signed(label is not None, method, signed), of.entering.shape[1]
+    with_sign, tokens = is_signed(label is not None, method, signed), run.entering.shape[1]
     if token is not None:
-        answer = feature(of.vit, token, tokens)
+        answer = feature(run.vit, token, tokens)
     else:
-        answer = label_score(of.vit, label_number(of.vit, label), tokens)
-    check_memory(of.vit, tokens)
-    shares = relevance(of, answer, method, with_sign)[0]
+        answer = label_score(run.vit, label_number(run.vit, label), tokens)
+    check_memory(run.vit, tokens)
+    shares = relevance(run, answer, method, with_sign)[0]
     if not shares.isfinite().all():
-        raise PlaygroundError(f"The gradients of {of.vit.name} are no numbers here: load the model in float32.")
+        raise PlaygroundError(f"The gradients of {run.vit.name} are no numbers here: load the model in float32.")
     return shares
 
 
@@ -114,9 +114,9 @@ def of_many(
     tokens, signed = entering.shape[1], is_signed(label is not None, method)
     answer = feature(vit, 0, tokens) if label is None else label_score(vit, label, tokens)
     parts = entering.split(at_once(vit, tokens))
-    blanks = [None if blank is None else blank.expand_as(some) for some in parts]
-    passes = (Pass(vit, some, rotation, vit.config.scale, at, of) for some, of in zip(parts, blanks, strict=True))
-    return torch.cat([relevance(of, answer, method, signed).float() for of in passes])
+    blanks = [None if blank is None else blank.expand_as(part) for part in parts]
+    passes = (Pass(vit, part, rotation, vit.config.scale, at, run) for part, run in zip(parts, blanks, strict=True))
+    return torch.cat([relevance(run, answer, method, signed).float() for run in passes])
 
 
 def is_signed(of_label: bool, method: str = DEFAULT, signed: bool | None = None) -> bool:
@@ -172,25 +172,25 @@ def room(vit: VisionTransformer, pictures: int, tokens: int) -> Iterator[None]:
     of_one = vit.patch_embed.proj.weight.element_size() * tokens * (3 * c.depth * c.width + 4 * c.mlp_width)
     free, needed = free_bytes(device) or 0, pictures * of_one
     fits = free // of_one
-    what = f"{fits} of these at once" if fits else f"about {tokens * free // of_one:,} tokens of one picture"
+    fitting = f"{fits} of these at once" if fits else f"about {tokens * free // of_one:,} tokens of one picture"
     raise NoRoom(
         f"{vit.name} over {pictures} × {tokens:,} tokens keeps {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB of "
-        f"{device} are free: {what} would fit; or take .half(), a smaller model, or device='cpu'."
+        f"{device} are free: {fitting} would fit; or take .half(), a smaller model, or device='cpu'."
     )
 
 
-def in_room(vit: VisionTransformer, tokens: int, most: int, known: list[int], work: Callable[[int], Made]) -> Made:
-    """Runs `work` with at most `most` passes at once. While a graphics card has too little memory, halves the number;
-    `known` keeps the number that fitted."""
+def in_room(vit: VisionTransformer, tokens: int, largest: int, fitted: list[int], work: Callable[[int], Made]) -> Made:
+    """Runs `work` with at most `largest` passes at once. While a graphics card has too little memory, halves the
+    number; `fitted` keeps the number that fitted."""
     while True:
-        at_once = min([most, *known])
+        at_once = min([largest, *fitted])
         try:
             with room(vit, at_once, tokens):
                 return work(at_once)
         except NoRoom:
             if at_once == 1:
                 raise
-            known.append(at_once // 2)
+            fitted.append(at_once // 2)
 
 
 def free_bytes(device: torch.device) -> int | None:
@@ -212,14 +212,14 @@ def label_number(vit: VisionTransformer, label: str | int | None) -> int:
         return c.labels.index(label)
     if isinstance(label, int) and not isinstance(label, bool) and 0 <= label < c.classes:
         return label
-    known = f": {', '.join(c.labels[:8])} …" if c.labels else f": labels are 0 to {c.classes - 1}"
-    raise PlaygroundError(f"{vit.name} has no label {label!r:.60}{known}")
+    hint = f": {', '.join(c.labels[:8])} …" if c.labels else f": labels are 0 to {c.classes - 1}"
+    raise PlaygroundError(f"{vit.name} has no label {label!r:.60}{hint}")
 
 
-def no_labels(vit: VisionTransformer, instead: str) -> PlaygroundError:
+def no_labels(vit: VisionTransformer, advice: str) -> PlaygroundError:
     if vit.no_answer:
         return PlaygroundError(f"The labels of {vit.name} are not shown: {vit.no_answer}.")
-    return PlaygroundError(f"{vit.name} has no labels: {instead}.")
+    return PlaygroundError(f"{vit.name} has no labels: {advice}.")
 
 
 def label_score(vit: VisionTransformer, label: int, tokens: int) -> Answer:
@@ -238,8 +238,8 @@ def feature(vit: VisionTransformer, token: int, tokens: int) -> Answer:
 
     def reach(x: Tensor) -> Tensor:
         x = vit.norm(x)  # (B, N, D)
-        apart = (x[:, token] - x[:, len(vit.config.prefix) :].mean(1)).detach()
-        return (x[:, token] * (apart / apart.norm(dim=-1, keepdim=True).clamp(min=1e-12))).sum(-1)
+        difference = (x[:, token] - x[:, len(vit.config.prefix) :].mean(1)).detach()
+        return (x[:, token] * (difference / difference.norm(dim=-1, keepdim=True).clamp(min=1e-12))).sum(-1)
 
     return Answer(reach, torch.eye(tokens)[token])
 
@@ -247,51 +247,51 @@ def feature(vit: VisionTransformer, token: int, tokens: int) -> Answer:
 # The four ways -------------------------------------------------------------------------------------------------------
 
 
-def _chefer(of: Pass, answer: Answer) -> Tensor:
-    begins = answer.read_from.to(of.entering).expand(of.entering.shape[:2])  # (B, N)
+def _chefer(run: Pass, answer: Answer) -> Tensor:
+    begins = answer.read_from.to(run.entering).expand(run.entering.shape[:2])  # (B, N)
     reached, spread = begins, torch.zeros_like(begins)
 
     def watch(b: slice, rows: slice, product: Tensor) -> None:
         spread[b] += (reached[b, None, None, rows] @ product.clamp(min=0)).mean(1)[:, 0]  # over heads
 
-    for _ in _back(of, answer, watch):  # from the last layer down
+    for _ in _back(run, answer, watch):  # from the last layer down
         reached, spread = reached + spread, torch.zeros_like(begins)
     return reached - begins  # without the token's own share, where the relevance started
 
 
-def _gradient(of: Pass, answer: Answer) -> Tensor:
-    *_, gradient = _back(of, answer)
-    return (gradient * of.entering).sum(-1)
+def _gradient(run: Pass, answer: Answer) -> Tensor:
+    *_, gradient = _back(run, answer)
+    return (gradient * run.entering).sum(-1)
 
 
-def _integrated(of: Pass, answer: Answer) -> Tensor:
+def _integrated(run: Pass, answer: Answer) -> Tensor:
     """Integrated gradients by the midpoint rule."""
-    if of.blank is None:
+    if run.blank is None:
         raise PlaygroundError("Integrated gradients need the tokens of a blank picture to begin from.")
-    way, total = of.entering - of.blank, torch.zeros_like(of.entering)
+    distance, total = run.entering - run.blank, torch.zeros_like(run.entering)
     for step in range(STEPS):
-        *_, gradient = _back(replace(of, entering=of.blank + (step + 0.5) / STEPS * way), answer)
+        *_, gradient = _back(replace(run, entering=run.blank + (step + 0.5) / STEPS * distance), answer)
         total += gradient / STEPS
-    return (total * way).sum(-1)
+    return (total * distance).sum(-1)
 
 
 @torch.no_grad()
-def _legrad(of: Pass, answer: Answer) -> Tensor:
-    total = of.entering.new_zeros(of.entering.shape[:2])
-    x = of.entering
-    for layer, block in enumerate(of.vit.blocks):
-        at = _Meeting(within(of.at, layer))
-        mixture, qkv = block.attn(block.norm1(x), of.scale, of.rotation, at)
+def _legrad(run: Pass, answer: Answer) -> Tensor:
+    total = run.entering.new_zeros(run.entering.shape[:2])
+    x = run.entering
+    for layer, block in enumerate(run.vit.blocks):
+        at = _Meeting(within(run.at, layer))
+        mixture, qkv = block.attn(block.norm1(x), run.scale, run.rotation, at)
         with torch.enable_grad():
             mixture.requires_grad_()
             between = x + at.at("attention", block.ls1(mixture))
             after = at.at("residual", between + at.at("mlp", block.ls2(block.mlp(block.norm2(between)))))
-            (gradient,) = torch.autograd.grad(answer.of(after).sum(), mixture)
+            (gradient,) = torch.autograd.grad(answer.score(after).sum(), mixture)
         x = after.detach()
         of_heads = at.back("attention.heads", _by_head(gradient @ block.attn.proj.weight, qkv))
         for b, rows in _some(qkv):
             total[b] += (of_heads[b, :, rows] @ qkv.v[b].mT).clamp(min=0).sum((1, 2))
-        of.give_way()
+        run.give_way()
     return total
 
 
@@ -302,7 +302,7 @@ Watch = Callable[[slice, slice, Tensor], None]  # called with rows of A ⊙ ∂y
 
 @dataclass
 class _Meeting:
-    """`at` within one layer, and the gradients through its changes."""
+    """The interventions `at` in one layer, and the gradients through their changes."""
 
     at: At
     graphs: dict[str, tuple[Tensor, Tensor]] = field(default_factory=dict)  # where `at` made a change: before, after
@@ -326,10 +326,9 @@ class _Meeting:
             return torch.zeros_like(before)
         return torch.autograd.grad(after, before, gradient, materialize_grads=True, allow_unused=True)[0]
 
-    def heard(self, q: Tensor) -> Tensor | None:
-        """Whom each token hears, (B or 1, h or 1, N, N); None: everybody."""
-        mask = self.at("attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool, device=q.device))
-        return None if mask.numel() == 1 else mask
+    def mask(self, q: Tensor) -> Tensor | None:
+        """Which keys each query hears, (B or 1, h or 1, N, N); None: every key."""
+        return attention_mask(self.at, None, q.device)
 
 
 @dataclass
@@ -344,28 +343,28 @@ class Layer:
     hidden: tuple[Tensor, Tensor] | None = None  # graph from `between` to the input of the MLP's second matrix
 
 
-def _back(of: Pass, answer: Answer, watch: Watch = lambda b, rows, product: None) -> Iterator[Tensor]:
+def _back(run: Pass, answer: Answer, watch: Watch = lambda b, rows, product: None) -> Iterator[Tensor]:
     """Yields ∂y/∂ each layer's input, (B, N, D), from the last layer down."""
-    layers, x = _forth(of)
+    layers, x = _forth(run)
     with torch.enable_grad():
         x.requires_grad_()
-        (gradient,) = torch.autograd.grad(answer.of(x).sum(), x)
-    for layer in reversed(range(len(of.vit.blocks))):
-        gradient = _through(of, layer, layers.pop(), gradient, watch)
+        (gradient,) = torch.autograd.grad(answer.score(x).sum(), x)
+    for layer in reversed(range(len(run.vit.blocks))):
+        gradient = _through(run, layer, layers.pop(), gradient, watch)
         yield gradient
-        of.give_way()
+        run.give_way()
 
 
 @torch.no_grad()
-def _forth(of: Pass) -> tuple[list[Layer], Tensor]:
+def _forth(run: Pass) -> tuple[list[Layer], Tensor]:
     """Runs the pass: what each layer keeps for the way back, and the last layer's output."""
-    B, N, _ = of.entering.shape
-    little = B * _kept_of_one(of.vit, N) <= KEPT
-    layers, x = [], of.entering
-    for layer, block in enumerate(of.vit.blocks):
-        at = _Meeting(within(of.at, layer))
-        qkv = _queries_keys_values(block, x, of.rotation, at.at)
-        mixed = at("attention.heads", block.attn.mix(*qkv[0].detach(), of.scale, at.heard(x)))  # (B, h, N, d)
+    B, N, _ = run.entering.shape
+    little = B * _kept_of_one(run.vit, N) <= KEPT
+    layers, x = [], run.entering
+    for layer, block in enumerate(run.vit.blocks):
+        at = _Meeting(within(run.at, layer))
+        qkv = _queries_keys_values(block, x, run.rotation, at.at)
+        mixed = at("attention.heads", block.attn.mix(*qkv[0].detach(), run.scale, at.mask(x)))  # (B, h, N, d)
         between = x + at("attention", block.ls1(block.attn.proj(mixed.transpose(1, 2).flatten(2))))
         layers.append(Layer(x, between, at, qkv if little else None))
         if little:
@@ -374,35 +373,35 @@ def _forth(of: Pass) -> tuple[list[Layer], Tensor]:
         else:
             thought = block.mlp(block.norm2(between))
         x = at("residual", between + at("mlp", block.ls2(thought)))
-        of.give_way()
+        run.give_way()
     return layers, x
 
 
 @torch.no_grad()
-def _through(of: Pass, layer: int, layer_pass: Layer, gradient: Tensor, watch: Watch) -> Tensor:
+def _through(run: Pass, layer: int, layer_pass: Layer, gradient: Tensor, watch: Watch) -> Tensor:
     """∂y/∂ a layer's output -> ∂y/∂ its input. The MLP's second matrix and the attention are not run again: they are
     differentiated by hand."""
-    block = of.vit.blocks[layer]
+    block = run.vit.blocks[layer]
     hidden, between = layer_pass.hidden or _hidden(block, layer_pass.between)
     gradient = layer_pass.at.back("residual", gradient)
     of_hidden = block.ls2(layer_pass.at.back("mlp", gradient)) @ block.mlp.fc2.weight  # ls2 only multiplies
     gradient = gradient + torch.autograd.grad(hidden, between, of_hidden)[0]
-    qkv, x = layer_pass.qkv or _queries_keys_values(block, layer_pass.x, of.rotation, layer_pass.at.at)
+    qkv, x = layer_pass.qkv or _queries_keys_values(block, layer_pass.x, run.rotation, layer_pass.at.at)
     of_mixed = block.ls1(layer_pass.at.back("attention", gradient)) @ block.attn.proj.weight
     of_heads = layer_pass.at.back("attention.heads", _by_head(of_mixed, QKV(*qkv)))
-    of_qkv = _attention_back(QKV(*qkv.detach()), of_heads, of.scale, layer_pass.at.heard(x), watch)
+    of_qkv = _attention_back(QKV(*qkv.detach()), of_heads, run.scale, layer_pass.at.mask(x), watch)
     return gradient + torch.autograd.grad(qkv, x, of_qkv)[0]
 
 
-def _attention_back(qkv: QKV, of_heads: Tensor, scale: float, heard: Tensor | None, watch: Watch) -> Tensor:
+def _attention_back(qkv: QKV, of_heads: Tensor, scale: float, mask: Tensor | None, watch: Watch) -> Tensor:
     """∂y/∂ the heads' output, (B, h, N, d) -> ∂y/∂ queries, keys and values, (3, B, h, N, d)."""
     q, k, v = qkv  # (B, h, N, d) each
     gradients = q.new_zeros(3, *q.shape)
     of_q, of_k, of_v = gradients
     for b, rows in _some(qkv):
         scores = q[b, :, rows] @ k[b].mT * scale  # (b, h, rows, N)
-        if heard is not None:
-            scores = scores.masked_fill(~heard[b if len(heard) > 1 else slice(None), :, rows], -torch.inf)
+        if mask is not None:
+            scores = scores.masked_fill(~mask[b if len(mask) > 1 else slice(None), :, rows], -torch.inf)
         weights = scores.softmax(-1)
         product = weights * (of_heads[b, :, rows] @ v[b].mT)  # A ⊙ ∂y/∂A
         watch(b, rows, product)

@@ -66,9 +66,9 @@ def trace(
     return trace_input(vit, pixels, scale=scale, cut=cut, at=at, grad=grad)
 
 
-def trace_input(vit: VisionTransformer, pixels: Tensor, **how: Any) -> Trace:
+def trace_input(vit: VisionTransformer, pixels: Tensor, **options: Any) -> Trace:
     """A trace of the model's input as it is: (1, 3, height, width)."""
-    return trace_inputs(vit, pixels, **how)[0]
+    return trace_inputs(vit, pixels, **options)[0]
 
 
 def trace_inputs(
@@ -87,15 +87,17 @@ def trace_inputs(
     c = vit.config
     size = images.checked_size(pixels.shape[2:], c.patch_size)  # type: ignore[arg-type]
     weight = vit.patch_embed.proj.weight
-    made = read_cuts(vit, (size[0] // c.patch_size, size[1] // c.patch_size), cut)
-    cutting, at = made.at(), at if at is untouched else checked(at)
+    cuts_made = read_cuts(vit, (size[0] // c.patch_size, size[1] // c.patch_size), cut)
+    cutting, at = cuts_made.at(), at if at is untouched else checked(at)
     with torch.set_grad_enabled(grad):
         number = c.scale if scale is None else scale_number(scale, c.scale)
-        kept = _Kept(lambda point, x: at(point, cutting(point, x)))
-        with relevance.room(vit, len(pixels), made.shape.tokens):
-            logits, ran = vit.record(pixels.to(weight), None if scale is None else number, kept if grad else kept.at)
+        recorder = _Kept(lambda point, x: at(point, cutting(point, x)))
+        with relevance.room(vit, len(pixels), cuts_made.shape.tokens):
+            logits, ran = vit.record(
+                pixels.to(weight), None if scale is None else number, recorder if grad else recorder.at
+            )
     _check_numbers(vit, logits, ran)
-    record = kept.record() if grad else [[list(t) for t in layer] for layer in ran]
+    record = recorder.record() if grad else [[list(t) for t in layer] for layer in ran]
     return [
         Trace(
             model=vit.name,
@@ -104,19 +106,21 @@ def trace_inputs(
             prefix=c.prefix,
             native_scale=c.scale,
             scale=number,
-            record={i: QKV(*(t[one].float() for t in layer)) for i, layer in enumerate(record)},  # whatever its dtype
+            record={
+                i: QKV(*(t[number_in_batch].float() for t in layer)) for i, layer in enumerate(record)
+            },  # whatever its dtype
             layers=c.depth,
-            logits=logits[one].float().cpu() if vit.classes else None,
-            predictions=likeliest(c, logits[one].detach()) if vit.classes else (),
-            input=pixels[one, None],
+            logits=logits[number_in_batch].float().cpu() if vit.classes else None,
+            predictions=likeliest(c, logits[number_in_batch].detach()) if vit.classes else (),
+            input=pixels[number_in_batch, None],
             vit=vit,
-            vit_state=vit.state(),
-            cuts=made,
+            weight_versions=vit.weight_versions(),
+            cuts=cuts_made,
             at=at,
             interventions=interventions or ("an intervention at=",) * (at is not untouched),
-            assumed=", ".join(said.value for said in vit.assumed if said.word != "global_pool"),
+            assumed=", ".join(assumption.value for assumption in vit.assumed if assumption.word != "global_pool"),
         )
-        for one in range(len(pixels))
+        for number_in_batch in range(len(pixels))
     ]
 
 
@@ -132,14 +136,16 @@ def checked(at: At) -> At:
         )
 
     def same_shape(point: str, x: Tensor) -> Tensor:
-        instead = at(point, x)
-        if not isinstance(instead, Tensor):
-            raise PlaygroundError(f"at= gave {type(instead).__name__} at {point!r}: it gives a tensor, x itself too.")
-        if instead.shape != x.shape and not point.endswith(".heard"):
+        replacement = at(point, x)
+        if not isinstance(replacement, Tensor):
             raise PlaygroundError(
-                f"at= gave a tensor of {tuple(instead.shape)} at {point!r}, where one of {tuple(x.shape)} belongs."
+                f"at= gave {type(replacement).__name__} at {point!r}: it gives a tensor, x itself too."
             )
-        return instead
+        if replacement.shape != x.shape and not point.endswith(".heard"):
+            raise PlaygroundError(
+                f"at= gave a tensor of {tuple(replacement.shape)} at {point!r}, where one of {tuple(x.shape)} belongs."
+            )
+        return replacement
 
     return same_shape
 
@@ -162,9 +168,9 @@ class _Kept:
         return [self.parts[at : at + 3] for at in range(0, len(self.parts), 3)]
 
 
-def likeliest(c: Config, logits: Tensor, most: int = 5) -> tuple[tuple[str, float], ...]:
+def likeliest(c: Config, logits: Tensor, count: int = 5) -> tuple[tuple[str, float], ...]:
     """Labels with their shares, the likeliest first; none if the names of the classes are unknown."""
-    best = c.shares(logits.float()).topk(min(most, len(c.labels)))
+    best = c.shares(logits.float()).topk(min(count, len(c.labels)))
     return tuple((c.labels[i], share) for share, i in zip(*map(Tensor.tolist, best), strict=True))
 
 
@@ -182,8 +188,10 @@ def _check_numbers(vit: VisionTransformer, logits: Tensor, record: Sequence[QKV]
     """Raises if the pass gave NaN or infinity. Checks the last layer and the logits: every layer adds to its tokens."""
     if _is_finite(record[-1]) and logits.float().logsumexp(-1).isfinite().all():  # a logit of −∞ is a share of nothing
         return
-    first = next((f"from layer {number} on" for number, of in enumerate(record) if not _is_finite(of)), "as its answer")
-    raise no_numbers(vit, first)
+    place = next(
+        (f"from layer {number} on" for number, qkv in enumerate(record) if not _is_finite(qkv)), "as its answer"
+    )
+    raise no_numbers(vit, place)
 
 
 def _is_finite(qkv: QKV) -> bool:
@@ -257,15 +265,15 @@ class Trace(Record):
 
     def _heard(self, layer: int, head: int, queries: list[int] | slice) -> Tensor | None:
         """Whom these tokens hear in one head, (queries, tokens); None: everybody."""
-        found = self._heard_in(self.layer_number(layer), queries)
-        return None if found is None else found[head if len(found) > 1 else 0]
+        masks = self._heard_in(self.layer_number(layer), queries)
+        return None if masks is None else masks[head if len(masks) > 1 else 0]
 
     def _heard_in(self, layer: int, queries: list[int] | slice) -> Tensor | None:
         """The same for all heads, (h or 1, queries, tokens); or what is added to their scores, −∞ of those unheard."""
         masked = self.masked(layer)
-        heard = self.cuts.heard(layer, queries) if masked is None else masked[:, queries]
+        mask = self.cuts.heard(layer, queries) if masked is None else masked[:, queries]
         bias = self.bias(layer, queries)
-        return heard if bias is None else bias if heard is None else bias.masked_fill(~heard, -math.inf)
+        return mask if bias is None else bias if mask is None else bias.masked_fill(~mask, -math.inf)
 
     def _blocks(self, layer: int, head: int, scale: Scale) -> Iterator[tuple[slice, Tensor]]:
         """The weights of a head in blocks of at most BLOCK scores, to bound memory: (slice, (rows, tokens))."""
@@ -339,8 +347,8 @@ class Trace(Record):
         """(rows, columns, 2): for each patch the (row, column) of the patch in another picture that its features
         resemble most, if that patch, too, resembles none of this picture more; else (-1, -1). By default after the
         layer two thirds of the way up: what comes later is about labels."""
-        there = matching.matches(self._directions(layer, self), other._directions(layer, self))
-        return torch.from_numpy(matching.places(there, other.grid[1])).unflatten(0, self.grid)
+        matched = matching.matches(self._directions(layer, self), other._directions(layer, self))
+        return torch.from_numpy(matching.places(matched, other.grid[1])).unflatten(0, self.grid)
 
     def parts(self, k: int = matching.PARTS, other: Trace | None = None, layer: int | None = None) -> Any:
         """(rows, columns): the number of each patch's part, 0 the largest. k parts are cut by the features of each
@@ -372,9 +380,9 @@ class Trace(Record):
         the methods."""
         vit, x, rotation = self.entering()
         blank = vit.embed(torch.zeros_like(self._need_input()).to(x), self.intervening())[0].detach()
-        of = relevance.Pass(vit, x.detach(), rotation, self.scale, self.intervening(), blank, give_way)
+        forward_pass = relevance.Pass(vit, x.detach(), rotation, self.scale, self.intervening(), blank, give_way)
         token = None if query is None else self.token(query)
-        return _answer(relevance.of_token(of, token, label, method, signed))
+        return _answer(relevance.of_token(forward_pass, token, label, method, signed))
 
     def answers(self, layer: int | None = None) -> Tensor:
         """The logit lens: (tokens, classes), how likely each label is if the last norm and the classifier read this
@@ -390,8 +398,8 @@ class Trace(Record):
         a classifier, the features that it would be given."""
         vit, x = self._need_vit(), self.features(layer)
         with torch.no_grad():
-            each = x[:, None].expand(-1, len(vit.config.prefix) + 1, -1)  # a picture of it alone
-            return _answer(vit.classify(each.to(vit.patch_embed.proj.weight)))
+            single = x[:, None].expand(-1, len(vit.config.prefix) + 1, -1)  # a picture of it alone
+            return _answer(vit.classify(single.to(vit.patch_embed.proj.weight)))
 
     def label(self, label: str | int) -> int:
         """The number of a label that is given by its name or number."""
@@ -402,9 +410,11 @@ def parts_of(several: Sequence[Trace], k: int, layer: int | None) -> list[Tensor
     """(rows, columns) of each: the number of the part that each patch belongs to. All are cut together."""
     if not isinstance(k, int | np.integer) or k < 1:
         raise PlaygroundError(f"A picture is cut into a number of parts, such as 6, not {k!r}.")
-    patches = [(seen._directions(layer, several[0]), seen.grid) for seen in several]
+    patches = [(trace_of._directions(layer, several[0]), trace_of.grid) for trace_of in several]
     cut = matching.parts_of(patches, int(k))
-    return [torch.from_numpy(numbers).unflatten(0, seen.grid) for numbers, seen in zip(cut, several, strict=True)]
+    return [
+        torch.from_numpy(numbers).unflatten(0, trace_of.grid) for numbers, trace_of in zip(cut, several, strict=True)
+    ]
 
 
 def distances(grid: tuple[int, int]) -> Tensor:
@@ -413,16 +423,16 @@ def distances(grid: tuple[int, int]) -> Tensor:
     return torch.cdist(places, places)
 
 
-def _pooled(of_heads: Tensor, how: str) -> Tensor:
+def _pooled(of_heads: Tensor, pooling: str) -> Tensor:
     """(heads, tokens) -> (tokens,)"""
-    if how not in ("mean", "max"):
-        raise PlaygroundError(f'There is no head {how!r}; they count from 0, or are "mean" or "max" of all.')
-    return of_heads.mean(0) if how == "mean" else of_heads.amax(0)
+    if pooling not in ("mean", "max"):
+        raise PlaygroundError(f'There is no head {pooling!r}; they count from 0, or are "mean" or "max" of all.')
+    return of_heads.mean(0) if pooling == "mean" else of_heads.amax(0)
 
 
-def softmax_rows(q: Tensor, k: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
+def softmax_rows(q: Tensor, k: Tensor, scale: float, mask: Tensor | None = None) -> Tensor:
     """(…, queries, d), (…, tokens, d) -> (…, queries, tokens): each row sums to one."""
-    return silenced(q @ k.mT * scale, heard).softmax(dim=-1)
+    return silenced(q @ k.mT * scale, mask).softmax(dim=-1)
 
 
 def entropy(weights: Tensor) -> Tensor:

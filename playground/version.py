@@ -31,14 +31,14 @@ def cite() -> str:
     >>> print(playground.cite().splitlines()[0])
     @software{attention_playground,
     """
-    more = {"url": repository(), "doi": doi()}
+    addresses = {"url": repository(), "doi": doi()}
     return (
         "@software{attention_playground,\n"
         f"  author  = {{{{{AUTHOR}}}}},\n"
         f"  title   = {{{{{TITLE}}}}},\n"
         f"  version = {{{__version__}}},\n"
         f"  date    = {{{RELEASED}}},\n"
-        + "".join(f"  {key:7} = {{{value}}},\n" for key, value in more.items() if value)
+        + "".join(f"  {key:7} = {{{value}}},\n" for key, value in addresses.items() if value)
         + "  license = {MIT}\n"
         "}"
     )
@@ -46,9 +46,9 @@ def cite() -> str:
 
 def citation_file() -> str:
     """What CITATION.cff holds."""
-    more = {"repository-code": repository(), "doi": doi()}
-    said = "".join(f'{key}: "{value}"\n' for key, value in more.items() if value)
-    return CFF.format(title=TITLE, author=AUTHOR, version=__version__, released=RELEASED, more=said)
+    addresses = {"repository-code": repository(), "doi": doi()}
+    lines = "".join(f'{key}: "{value}"\n' for key, value in addresses.items() if value)
+    return CFF.format(title=TITLE, author=AUTHOR, version=__version__, released=RELEASED, more=lines)
 
 
 def repository() -> str:
@@ -68,10 +68,10 @@ def _addresses() -> dict[str, str]:
         urls = tomllib.loads(file.read_text(encoding="utf-8"))["project"].get("urls", {})
     else:
         try:
-            named = metadata("attention-playground").get_all("Project-URL") or []
+            labelled = metadata("attention-playground").get_all("Project-URL") or []
         except PackageNotFoundError:
-            named = []
-        urls = dict(url.split(", ", 1) for url in named)
+            labelled = []
+        urls = dict(url.split(", ", 1) for url in labelled)
     return {label.lower(): address for label, address in urls.items()}
 
 

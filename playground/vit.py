@@ -7,43 +7,33 @@ after layer, every token compares its query with all keys and takes in a mixture
 
 Shapes stand behind the lines: B images, N tokens (the prefix tokens first, then the patches, row by row), D width,
 h heads, d = D / h (the d_k of the formula). Parameters carry timm's names, so timm's trained weights fit into it.
+What later ViTs added is in vit_parts.py (`parts`). At named points a pass calls `at(point, x)`: it gives x itself or,
+in an experiment, another tensor.
 """
 
 from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from playground import vit_parts as parts
 from playground.errors import PlaygroundError
-from playground.vit_parts import (
-    ACTIVATIONS,
-    AttentionPool,
-    LayerScale,
-    Weights,
-    counted,
-    rotary,
-    rotate,
-    sinusoidal,
-    stretched,
-)
-from playground.vit_parts import Assumed as Assumed
-from playground.vit_parts import State as State
-from playground.vit_parts import Told as Told
+from playground.vit_parts import At, Rotation, untouched, within
 
 
 @dataclass(frozen=True)
 class Config:
-    """One row of this table is one kind of ViT. The first block is the paper; the rest is what came after it."""
+    """One kind of ViT. The first block is the paper, the second what later ViTs changed, the third the data."""
 
-    image_size: tuple[int, int] = (224, 224)  # height, width that it was trained on
+    image_size: tuple[int, int] = (224, 224)  # height and width that it was trained on
     patch_size: int = 16
     depth: int = 12  # layers
     width: int = 768  # D
@@ -55,19 +45,18 @@ class Config:
     dist_token: bool = False  # DeiT's second token, taught by another network
     registers: int = 0  # tokens with no content of their own, DINOv2 and later
     positions: str = "learned"  # or "patches" (learned, none for the prefix), "sinusoidal", "rotary", "none"
-    rotation: tuple[int, ...] = ()  # beside them, queries and keys turned by counted places: see vit_parts.counted
-    pool: str = "token"  # the classifier reads the class "token", the patches' "avg", "token+avg", or a "map" pool of
-    # them; "map of all": of the prefix too
-    pool_heads: int = 0  # of a map pool; 0: as many as a layer has
-    norm_place: str = "tokens"  # the last norm: on all "tokens", on what was "pooled", or "nowhere"
+    rotation: tuple[int, ...] = ()  # in addition, rotary positions that count patches: see vit_parts.counted
+    pool: str = "token"  # what the classifier reads: see vit_parts.pooled
+    pool_heads: int = 0  # heads of an attention pool; 0: as many as a layer has
+    norm_place: str = "tokens"  # the last norm: of all "tokens", of the "pooled" vector, or "nowhere"
     pre_norm: bool = False  # one more norm before the first layer (CLIP)
     qk_norm: bool = False  # queries and keys normalised, head by head
     qkv_bias: bool = True
-    biased: bool = False  # a learned number for each pair of places is added to the scores (BEiT); of one grid alone
-    layer_scale: bool = False  # a learned gain on what each branch adds
+    biased: bool = False  # a learned number for each pair of tokens is added to the scores (BEiT); for one grid only
+    layer_scale: bool = False  # a learned gain on what attention and MLP add
     activation: str = "gelu"
     gated_mlp: bool = False  # SwiGLU
-    mlp_norm: bool = False  # one more norm, before an MLP's second matrix (EVA-02)
+    mlp_norm: bool = False  # one more norm before the MLP's second matrix (EVA-02)
     pre_logits: bool = False  # the paper's pre-training head: one hidden layer with tanh
     eps: float = 1e-6  # of every norm
 
@@ -95,7 +84,7 @@ class Config:
         return (self.width // self.heads) ** -0.5  # 1/√d_k
 
     def shares(self, logits: Tensor) -> Tensor:
-        """Probabilities: of each label by itself where several may be true, else of labels that share out 100 %."""
+        """The probability of each label; they sum to 1 unless several labels may be true at once."""
         return logits.sigmoid() if self.multi_label else logits.softmax(dim=-1)
 
 
@@ -107,37 +96,25 @@ PAPER = {  # Config(**PAPER["B"], patch_size=16) is the paper's ViT-B/16
     "H": {"depth": 32, "width": 1280, "mlp_width": 5120, "heads": 16},
 }
 
-Rotation = tuple[Any, ...] | None  # sine and cosine of each patch's angles, where positions are angles: see rotate
-At = Callable[[str, Tensor], Tensor]  # a point of the pass and what is there -> what is there instead
-IN_LAYER = "attention.queries attention.keys attention.values attention.heard attention.heads attention mlp residual"
-
-
-def untouched(point: str, x: Tensor) -> Tensor:
-    return x
-
-
-def within(at: At, layer: int) -> At:  # for the points of one layer
-    return lambda point, x: at(f"layers.{layer}.{point}", x)
-
 
 class QKV(NamedTuple):
-    """What one layer remembers. softmax(q @ kᵀ * scale) is its attention, exactly."""
+    """Queries, keys and values of one layer. softmax(q @ kᵀ * scale) is its attention, exactly."""
 
     q: Tensor  # (B, h, N, d)
     k: Tensor  # (B, h, N, d)
     v: Tensor  # (B, h, N, d)
 
 
-def attention(q: Tensor, k: Tensor, v: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
+def attention(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None = None) -> Tensor:
     """softmax(q kᵀ · scale) v, by torch's fused kernel, which never holds the (N, N) weights."""
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=heard, scale=scale)  # (B, h, N, d)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)  # (B, h, N, d)
 
 
-def attention_by_hand(q: Tensor, k: Tensor, v: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
-    """The same, as the formula says it."""
+def attention_by_hand(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None = None) -> Tensor:
+    """The same, step by step as in the formula. A query takes nothing from a key where the mask is False."""
     scores = q @ k.transpose(-2, -1)  # (B, h, N, N): how well each query matches each key
-    if heard is not None:
-        scores = scores.masked_fill(~heard, float("-inf"))  # e^−∞ = 0: a weight of nothing
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))  # e^−∞ = 0: a weight of zero
     weights = (scores * scale).softmax(dim=-1)  # (B, h, N, N): every row sums to one
     return weights @ v  # (B, h, N, d): a mixture of values
 
@@ -167,7 +144,7 @@ class Attention(nn.Module):
         self.proj = nn.Linear(c.width, c.width)  # W_O
         tokens = len(c.prefix) + math.prod(c.image_size) // c.patch_size**2
         self.bias = nn.Parameter(torch.zeros(c.heads, tokens, tokens)) if c.biased else None  # (h, N, N)
-        self.mix = attention  # training and ablation put a function of their own here
+        self.mix = attention  # training and ablation replace it
 
     def forward(self, x: Tensor, scale: float | None, rotation: Rotation, at: At = untouched) -> tuple[Tensor, QKV]:
         B, N, D = x.shape
@@ -175,14 +152,11 @@ class Attention(nn.Module):
         q, k, v = qkv.permute(2, 0, 3, 1, 4)  # (B, h, N, d) each
         q, k = self.q_norm(q), self.k_norm(k)
         if rotation is not None:
-            q, k = rotate(q, *rotation), rotate(k, *rotation)
+            q, k = parts.rotate(q, *rotation), parts.rotate(k, *rotation)
         q, k, v = at("attention.queries", q), at("attention.keys", k), at("attention.values", v)
-        heard = at("attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool, device=x.device))  # True: everybody
-        heard = None if heard.numel() == 1 else heard  # (B or 1, h or 1, N, N)
-        if self.bias is not None:
-            heard = self.bias[None] if heard is None else self.bias.masked_fill(~heard, -math.inf)
-        mixed = at("attention.heads", self.mix(q, k, v, self.scale if scale is None else scale, heard))  # (B, h, N, d)
-        mixed = mixed.transpose(1, 2).reshape(B, N, D)  # the heads' answers, one behind the other
+        mask = parts.attention_mask(at, self.bias, x.device)  # (B or 1, h or 1, N, N), or None
+        mixed = at("attention.heads", self.mix(q, k, v, self.scale if scale is None else scale, mask))  # (B, h, N, d)
+        mixed = mixed.transpose(1, 2).reshape(B, N, D)  # (B, N, D): the heads' results side by side
         return self.proj(mixed), QKV(q, k, v)
 
 
@@ -193,18 +167,14 @@ class MLP(nn.Module):
         super().__init__()
         self.gated = c.gated_mlp
         self.fc1 = nn.Linear(c.width, c.mlp_width * (2 if c.gated_mlp else 1))
-        self.act = ACTIVATIONS[c.activation]()
+        self.act = parts.ACTIVATIONS[c.activation]()
         self.norm = nn.LayerNorm(c.mlp_width, c.eps) if c.mlp_norm else nn.Identity()
         self.fc2 = nn.Linear(c.mlp_width, c.width)
 
     def forward(self, x: Tensor) -> Tensor:
-        if x.shape[1] <= 1024:
-            return self.each(x)
-        # Of many tokens 512 at a time: each is computed separately, so the numbers are the same in less memory.
-        return torch.cat([self.each(tokens) for tokens in x.split(512, dim=1)], dim=1)
-
-    def each(self, x: Tensor) -> Tensor:
-        return self.fc2(self.hidden(x))  # (B, N, D)
+        # Each token is computed separately, so many tokens go through in groups: the same numbers in less memory.
+        groups = x.split(512, dim=1) if x.shape[1] > 1024 else [x]
+        return torch.cat([self.fc2(self.hidden(tokens)) for tokens in groups], dim=1)  # (B, N, D)
 
     def hidden(self, x: Tensor) -> Tensor:
         x = self.fc1(x)  # (B, N, mlp_width), twice that when gated
@@ -215,16 +185,16 @@ class MLP(nn.Module):
 
 
 class Block(nn.Module):
-    """One layer: attention mixes the tokens, the MLP changes each one. Both add to what is there (the residual)."""
+    """One layer: attention mixes the tokens, the MLP changes each token. Both add to the tokens (the residual)."""
 
     def __init__(self, c: Config):
         super().__init__()
         self.norm1 = nn.LayerNorm(c.width, c.eps)
         self.attn = Attention(c)
-        self.ls1 = LayerScale(c) if c.layer_scale else nn.Identity()
+        self.ls1 = parts.LayerScale(c) if c.layer_scale else nn.Identity()
         self.norm2 = nn.LayerNorm(c.width, c.eps)
         self.mlp = MLP(c)
-        self.ls2 = LayerScale(c) if c.layer_scale else nn.Identity()
+        self.ls2 = parts.LayerScale(c) if c.layer_scale else nn.Identity()
 
     def forward(self, x: Tensor, scale: float | None, rotation: Rotation, at: At = untouched) -> tuple[Tensor, QKV]:
         mixture, qkv = self.attn(self.norm1(x), scale, rotation, at)
@@ -233,7 +203,7 @@ class Block(nn.Module):
         return at("residual", x), qkv
 
 
-class VisionTransformer(Weights):
+class VisionTransformer(parts.Weights):
     """image -> patches -> tokens with positions -> layers -> pool -> classes."""
 
     def __init__(self, c: Config, seed: int = 0):
@@ -251,22 +221,22 @@ class VisionTransformer(Weights):
         self.norm_pre = nn.LayerNorm(c.width, c.eps) if c.pre_norm else nn.Identity()
         self.blocks = nn.ModuleList(Block(c) for _ in range(c.depth))
         self.norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "tokens" else nn.Identity()
-        self.attn_pool = AttentionPool(c, MLP(c)) if c.pool.startswith("map") else None
+        self.attn_pool = parts.AttentionPool(c, MLP(c)) if c.pool.startswith("map") else None
         self.fc_norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "pooled" else nn.Identity()
         hidden = OrderedDict(fc=nn.Linear(c.width, c.width), act=nn.Tanh()) if c.pre_logits else OrderedDict()
         self.pre_logits = nn.Sequential(hidden)
-        read = c.width * (2 if c.pool == "token+avg" else 1)
-        self.head = nn.Linear(read, c.classes) if c.classes else nn.Identity()
+        read_width = c.width * (2 if c.pool == "token+avg" else 1)
+        self.head = nn.Linear(read_width, c.classes) if c.classes else nn.Identity()
         self.head_dist = nn.Linear(c.width, c.classes) if c.classes and c.dist_token else nn.Identity()
         self.initialise(seed)
 
     def forward(self, image: Tensor, scale: float | None = None) -> Tensor:
-        """The logits, (B, classes); the pooled features, (B, D), of a model without a classifier."""
+        """The logits, (B, classes); of a model without a classifier the pooled features, (B, D)."""
         return self.classify(self.features(image, self.config.depth - 1, scale))
 
     def points(self) -> list[str]:
-        """Where a pass asks `at`, in its order: such as "layers.6.attention.values"."""
-        return ["embedding", *(f"layers.{i}.{point}" for i in range(len(self.blocks)) for point in IN_LAYER.split())]
+        """The points where a pass calls `at`, in its order: such as "layers.6.attention.values"."""
+        return ["embedding", *(f"layers.{i}.{point}" for i in range(self.config.depth) for point in parts.IN_LAYER)]
 
     def features(self, image: Tensor, layer: int, scale: float | None = None, at: At = untouched) -> Tensor:
         """The tokens as they leave a layer, (B, N, D)."""
@@ -286,18 +256,14 @@ class VisionTransformer(Weights):
         for layer, block in enumerate(self.blocks[first:], first):
             x, qkv = block(x, scale, rotation, within(at, layer))
             yield x, qkv
-            del qkv  # if nobody keeps them, the next layer's take their memory
+            del qkv  # frees their memory for the next layer, unless the caller keeps them
 
     def embed(self, image: Tensor, at: At = untouched) -> tuple[Tensor, Rotation]:
-        """Pixels to tokens that know their place; with them the rotation, where places are angles."""
+        """Pixels to tokens with positions; where positions are angles, also these."""
         c = self.config
-        grid = (image.shape[2] // c.patch_size, image.shape[3] // c.patch_size)
+        grid = (image.shape[2] // c.patch_size, image.shape[3] // c.patch_size)  # (rows, columns)
         if c.biased and grid != self.native_grid:
-            here, other = (" × ".join(map(str, of)) for of in (self.native_grid, grid))
-            raise PlaygroundError(
-                f"{self.name} has a number for each pair of places of one grid alone, {here} patches; given were "
-                f"{other}."
-            )
+            raise PlaygroundError(parts.why_not_grid(self.name, self.native_grid, grid))
         tokens = (self.cls_token, self.dist_token, self.reg_token)
         prefix = [t.expand(len(image), -1, -1) for t in tokens if t is not None]
         x = self.patch_embed(image)  # (B, patches, D)
@@ -307,27 +273,17 @@ class VisionTransformer(Weights):
         if c.positions == "learned":
             x = x + self.positions(grid)
         if c.positions == "sinusoidal":
-            x = x + sinusoidal(x.shape[1], c.width).to(x)
-        rotation = None
-        if c.positions == "rotary":
-            sin, cos = rotary(grid, c.width // c.heads)
-            rotation = sin.to(x), cos.to(x)
-        if c.rotation:
-            sin, cos, neighbours = counted(grid, c.width // c.heads, *c.rotation)
-            rotation = sin.to(x), cos.to(x), neighbours
-        return at("embedding", self.norm_pre(x)), rotation
+            x = x + parts.sinusoidal(x.shape[1], c.width).to(x)
+        return at("embedding", self.norm_pre(x)), parts.rotation_of(c, grid, x)
 
     def positions(self, grid: tuple[int, int]) -> Tensor:
         """The learned positions for any grid, (1, N, D)."""
-        return self.pos_embed if grid == self.native_grid else stretched(self.pos_embed, self.native_grid, grid)
+        return self.pos_embed if grid == self.native_grid else parts.stretched(self.pos_embed, self.native_grid, grid)
 
     def classify(self, x: Tensor) -> Tensor:
         c = self.config
         x = self.norm(x)  # (B, N, D)
-        if c.dist_token:
+        if c.dist_token:  # DeiT has two classifiers
             return (self.head(x[:, 0]) + self.head_dist(x[:, 1])) / 2
-        patches = x[:, len(c.prefix) :]
-        pooled = {"token": lambda: x[:, 0], "avg": lambda: patches.mean(1)}
-        pooled |= {"map": lambda: self.attn_pool(patches), "map of all": lambda: self.attn_pool(x)}
-        read = torch.cat([pooled[way]() for way in c.pool.split("+")], dim=-1)  # (B, D), or two of them
+        read = x[:, 0] if c.pool == "token" else parts.pooled(x, c, self.attn_pool)  # (B, D)
         return self.head(self.pre_logits(self.fc_norm(read)))  # (B, classes)

@@ -1,4 +1,5 @@
-"""What vit.py uses and the paper does not have: other kinds of positions, parts of few models, facts about weights.
+"""What vit.py uses and the paper does not have: other positions, parts of few models, interventions, and facts about
+a model's weights.
 
 N tokens, D width, h heads, d the width of one head.
 """
@@ -6,6 +7,7 @@ N tokens, D width, h heads, d the width of one head.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,9 +15,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-# Positions: how a token knows where its patch lies. Attention treats tokens as a set; without positions it can't tell
-# left from right. Three kinds: fixed sines, rotations of queries and keys, or a learned vector for each place, which is
-# interpolated for another grid; some models have both of the latter.
+# Positions. Attention treats tokens as a set: without positions it can't tell left from right. There are three kinds:
+# fixed sines, rotations of queries and keys, and a learned vector for each place, which is interpolated for another
+# grid. Some models have the last two together.
+
+Rotation = tuple[Any, ...] | None  # sine and cosine of each patch's angles, and which numbers turn together: see rotate
 
 
 def sinusoidal(tokens: int, width: int) -> Tensor:
@@ -38,13 +42,13 @@ def rotary(grid: tuple[int, int], d: int) -> tuple[Tensor, Tensor]:
 def counted(
     grid: tuple[int, int], d: int, rows: int, columns: int, first: int, swapped: int
 ) -> tuple[Tensor, Tensor, bool]:
-    """The same as in EVA-02 and the Perception Encoder: places are counted from `first` on, in a grid of so many rows
-    and columns, to which any other is stretched (of 0: none is); `swapped`: the column's angles stand before the row's.
-    Neighbours in the vector turn together."""
-    lines = (torch.arange(n) + first for n in grid)
+    """Rotary positions as in EVA-02 and the Perception Encoder: the number of a patch's row and column, counted from
+    `first`. A grid is stretched to this many rows and columns, unless they are 0. `swapped`: the column's angles stand
+    before the row's. Neighbours in the vector turn together."""
+    numbers = (torch.arange(n) + first for n in grid)
     if rows:
-        lines = (line / n * of for line, n, of in zip(lines, grid, (rows, columns), strict=True))
-    place = torch.cartesian_prod(*lines)  # (patches, 2)
+        numbers = (number / n * size for number, n, size in zip(numbers, grid, (rows, columns), strict=True))
+    place = torch.cartesian_prod(*numbers)  # (patches, 2)
     periods = 10_000 ** (torch.arange(d // 4) / (d // 4))  # (d/4,)
     angle = (place.flip(1) if swapped else place)[:, :, None] / periods
     angle = angle.flatten(1).repeat_interleave(2, dim=1)  # (patches, d)
@@ -52,23 +56,35 @@ def counted(
 
 
 def rotate(x: Tensor, sin: Tensor, cos: Tensor, neighbours: bool = False) -> Tensor:
-    """Rotates the vectors of the patches, which are the last tokens; prefix tokens have no place and stay as they
-    are. What turns together is a number of the first half and one of the second, or two `neighbours`."""
+    """Rotates the vectors of the patches, the last tokens. Prefix tokens have no place and are not rotated. A number
+    turns together with its neighbour, or else one of the first half with one of the second half."""
     prefix, patches = x.split([x.shape[2] - sin.shape[0], sin.shape[0]], dim=2)  # (B, h, ., d)
     if neighbours:
-        other = torch.stack([-patches[..., 1::2], patches[..., ::2]], dim=-1).flatten(-2)
+        turned = torch.stack([-patches[..., 1::2], patches[..., ::2]], dim=-1).flatten(-2)
     else:
         first, second = patches.chunk(2, dim=-1)
-        other = torch.cat([-second, first], dim=-1)
-    return torch.cat([prefix, patches * cos + other * sin], dim=2)
+        turned = torch.cat([-second, first], dim=-1)
+    return torch.cat([prefix, patches * cos + turned * sin], dim=2)
+
+
+def rotation_of(c: Any, grid: tuple[int, int], x: Tensor) -> Rotation:
+    """The angles of a grid's patches, where the positions of the Config are angles; in the type of x, on its device."""
+    d = c.width // c.heads
+    if c.rotation:
+        sin, cos, neighbours = counted(grid, d, *c.rotation)
+        return sin.to(x), cos.to(x), neighbours
+    if c.positions == "rotary":
+        sin, cos = rotary(grid, d)
+        return sin.to(x), cos.to(x)
+    return None
 
 
 def stretched(learned: Tensor, old: tuple[int, int], new: tuple[int, int]) -> Tensor:
-    """Interpolates learned positions (1, N, D) from one grid to another, like an image. Those of the prefix tokens,
-    which come first, stay as they are."""
+    """Interpolates learned positions (1, N, D) from one grid to another, like an image. Positions of the prefix tokens,
+    the first ones, stay as they are."""
     prefix, patches = learned.tensor_split([learned.shape[1] - old[0] * old[1]], dim=1)
     picture = patches.transpose(1, 2).unflatten(2, old)  # (1, D, rows, columns)
-    precise = picture.to(torch.promote_types(picture.dtype, torch.float32))  # halves can't be interpolated everywhere
+    precise = picture.to(torch.promote_types(picture.dtype, torch.float32))  # not every device interpolates halves
     picture = F.interpolate(precise, size=new, mode="bicubic", antialias=True, align_corners=False).to(picture)
     return torch.cat([prefix, picture.flatten(2).transpose(1, 2)], dim=1)
 
@@ -102,7 +118,7 @@ class LayerScale(nn.Module):
 
 
 class AttentionPool(nn.Module):
-    """SigLIP's way to read an image out: one learned query asks all tokens."""
+    """SigLIP's pool: one learned query reads all tokens."""
 
     def __init__(self, c: Any, mlp: nn.Module):
         super().__init__()
@@ -123,61 +139,107 @@ class AttentionPool(nn.Module):
         return (x + self.mlp(self.norm(x)))[:, 0]  # (B, D)
 
 
-# What is known of a model's weights
+def pooled(x: Tensor, c: Any, attention_pool: nn.Module | None) -> Tensor:
+    """What the classifier reads of the tokens (B, N, D), by Config.pool: the class "token", the mean of the patches
+    ("avg"), an attention pool of the patches ("map") or of all tokens ("map of all"): (B, D). "token+avg" is two of
+    them side by side, (B, 2 D)."""
+    patches = x[:, len(c.prefix) :]
+    pools = {"token": lambda: x[:, 0], "avg": lambda: patches.mean(1)}
+    pools |= {"map": lambda: attention_pool(patches), "map of all": lambda: attention_pool(x)}
+    return torch.cat([pools[name]() for name in c.pool.split("+")], dim=-1)
 
-State = tuple[tuple[object, ...], ...]  # of a model's weights: see Weights.state
+
+def why_not_grid(model: str, native: tuple[int, int], given: tuple[int, int]) -> str:
+    """Why a model with a bias for each pair of patches has no rows on another grid than its own."""
+    (rows, columns), (given_rows, given_columns) = native, given
+    return (
+        f"{model} has a number for each pair of places of one grid alone, {rows} × {columns} patches; given were "
+        f"{given_rows} × {given_columns}."
+    )
 
 
-class Told(NamedTuple):
-    """A head whose attention weights were asked for by a loss during training: see analysis/heads.py."""
+# Interventions: at the points of a pass, a function may replace the tensor.
+
+At = Callable[[str, Tensor], Tensor]  # a point and the tensor there -> the tensor to go on with
+IN_LAYER = (
+    "attention.queries", "attention.keys", "attention.values", "attention.heard", "attention.heads", "attention", "mlp",
+    "residual",
+)  # fmt: skip
+
+
+def untouched(point: str, x: Tensor) -> Tensor:
+    return x
+
+
+def within(at: At, layer: int) -> At:
+    """The same function, for points named without their layer."""
+    return lambda point, x: at(f"layers.{layer}.{point}", x)
+
+
+def attention_mask(at: At, bias: Tensor | None, device: torch.device) -> Tensor | None:
+    """Which keys each query hears, (B or 1, h or 1, N, N): True or False, or with a bias the numbers to add to the
+    scores, −∞ for a key that is not heard. None: every query hears every key."""
+    mask = at("attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool, device=device))
+    if mask.numel() == 1:
+        return None if bias is None else bias[None]
+    return mask if bias is None else bias.masked_fill(~mask, -math.inf)
+
+
+# Facts about a model's weights
+
+WeightVersions = tuple[tuple[object, ...], ...]  # see Weights.weight_versions
+
+
+class GuidedHead(NamedTuple):
+    """A head whose attention weights a loss steered during training: see analysis/heads.py."""
 
     layer: int
     head: int
-    query: str  # whose rows: those of every "patch", or those of a prefix token, such as "cls"
+    query: str  # the rows that the loss read: of every "patch", or of a prefix token such as "cls"
     what: str  # the end of the sentence "this head was told to …"
 
 
-class Assumed(NamedTuple):
-    """What nothing says of a model, and what is taken instead."""
+class Assumption(NamedTuple):
+    """A fact about a model that its file lacks."""
 
-    word: str  # the option of `load` that says otherwise
-    value: str  # "mean 0.5 0.5 0.5"
+    word: str  # the option of `load` that states the fact
+    value: str  # the assumed value, such as "mean 0.5 0.5 0.5"
 
 
 class Weights(nn.Module):
-    """What is known of a model's weights: whose they are, and what was assumed of them. vit.py has the model itself."""
+    """Facts about a model's weights: where they are from, and what is assumed of them. vit.py has the model itself."""
 
     config: Any  # a Config of vit.py
 
     def __init__(self) -> None:
         super().__init__()
         self.name = "untrained"
-        self.random_weights = True  # until others are loaded
-        self.file: Path | None = None  # of the weights, if a person gave a file
-        self.told: tuple[Told, ...] = ()  # heads whose attention a loss steered in training
-        self.assumed: tuple[Assumed, ...] = ()  # facts about the model that its file lacks
-        self.no_answer = ""  # why what its classifier says may be wrong, and is not shown
+        self.random_weights = True  # until trained ones are loaded
+        self.file: Path | None = None  # the file of the weights, if a person gave one
+        self.told: tuple[GuidedHead, ...] = ()
+        self.assumed: tuple[Assumption, ...] = ()
+        self.no_answer = ""  # why its classifier may be wrong, so that no label is shown; "" where it is right
 
     @property
     def classes(self) -> int:
-        """How many labels it is asked about: none where what it says of them may be wrong."""
+        """The number of labels that are shown: 0 where the classifier may be wrong."""
         return 0 if self.no_answer else self.config.classes
 
-    def load_state_dict(self, *given, **how):
+    def load_state_dict(self, *arguments, **options):
         self.random_weights = False
-        return super().load_state_dict(*given, **how)
+        return super().load_state_dict(*arguments, **options)
 
-    def state(self) -> State:
-        """Another one after a step of training or with a tensor in another's place; the same on another device. torch
-        counts the changes of each tensor, but for those that are written through `.data`."""
+    def weight_versions(self) -> WeightVersions:
+        """A value that changes when a tensor is trained, written or replaced, but not when the model moves to another
+        device. torch counts the changes of each tensor, except those through `.data`."""
         tensors = [*self.named_parameters(), *self.named_buffers()]
         return tuple((name, id(t), 0 if t.is_inference() else t._version, t.dtype) for name, t in tensors)
 
     def initialise(self, seed: int) -> None:
-        """Random weights with a generator of their own, so that a seed means the same weights in any thread."""
+        """Random weights from a generator of their own, so that a seed gives the same weights in any thread."""
         random = torch.Generator().manual_seed(seed)
         for name, p in self.named_parameters():
-            if p.is_meta:  # only a shape so far, weights are about to be put in
+            if p.is_meta:  # only a shape: its weights are loaded later
                 continue
             if name.endswith(".bias"):
                 nn.init.zeros_(p)
@@ -186,8 +248,8 @@ class Weights(nn.Module):
 
 
 def value_norms(block: Any, v: Tensor) -> Tensor:
-    """(h, N, d) -> (h, N): ‖W_O v‖, how long the vector is that a token adds to the stream at a weight of 1; with the
-    gain of its layer if there is one."""
+    """(h, N, d) -> (h, N): ‖W_O v‖, the length of the vector that a token adds to the residual stream at a weight of 1.
+    The gain of LayerScale is included."""
     out = block.attn.proj.weight.detach().float()  # (D, D)
     if isinstance(block.ls1, LayerScale):
         out = block.ls1.gamma.detach().float()[:, None] * out

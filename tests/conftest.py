@@ -148,7 +148,7 @@ def nothing_fetched(tmp_path, monkeypatch):
 
     from playground.serving import models, pictures
 
-    monkeypatch.setattr(models, "kept", cache(models.kept.__wrapped__))
+    monkeypatch.setattr(models, "loaded_models", cache(models.loaded_models.__wrapped__))
     monkeypatch.setattr(pictures, "sample", cache(pictures.sample.__wrapped__))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "empty"))
     monkeypatch.delenv("PLAYGROUND_BORROWED", raising=False)

@@ -51,12 +51,12 @@ def test_a_mutated_address_is_answered_with_a_picture_or_a_sentence():
     for words in addresses(150):
         for said in (words, chosen.read_address(words)[0]):  # as a route gets it, and as a page does
             try:
-                picture, wish = chosen.read(said, None)
+                picture, setup = chosen.read(said, None)
             except PlaygroundError as error:
                 refused.append((str(error), words))
             else:
                 assert not picture.name.startswith(("/", ".")), words
-                assert wish.detail in (1, 2, 3, 4), words
+                assert setup.detail in (1, 2, 3, 4), words
     assert [pair for pair in refused if not pair[0].endswith((".", "!"))] == []
 
 

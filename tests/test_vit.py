@@ -6,7 +6,7 @@ from playground.analysis.patches import by_unfolding
 from playground.errors import PlaygroundError
 from playground.lessons.walk import TeachingAttention
 from playground.vit import PAPER, Config, Patches, VisionTransformer, attention, attention_by_hand
-from playground.vit_parts import rotary, sinusoidal
+from playground.vit_parts import rotary, rotate, sinusoidal
 
 
 def test_a_strided_convolution_and_unfold_with_a_matrix_are_the_same_patches():
@@ -73,8 +73,6 @@ def test_shuffled_patches_are_noticed_exactly_if_there_are_positions(positions):
 def test_a_rotation_depends_only_on_how_far_apart_two_patches_are():
     sin, cos = rotary((4, 4), 16)
     q, k = torch.randn(2, 1, 1, 16, 16)
-    from playground.vit import rotate
-
     q, k = q[:, :, :1].expand(-1, -1, 16, -1), k[:, :, :1].expand(-1, -1, 16, -1)
     scores = (
         (rotate(q, sin, cos) @ rotate(k, sin, cos).transpose(-1, -2))[0, 0].unflatten(0, (4, 4)).unflatten(2, (4, 4))

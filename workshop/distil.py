@@ -18,7 +18,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from playground.training.recipe import Emergent
-from playground.vit import Told, VisionTransformer
+from playground.vit import VisionTransformer
+from playground.vit_parts import GuidedHead
 from workshop.targets import SHOWN, looks, of_its_thing, places
 from workshop.views import SMALL, WIDTH, Views
 
@@ -63,7 +64,7 @@ class Distilled(nn.Module):
     """The losses, and the small linear maps that read the predictions out of tokens. The maps are not saved with the
     model."""
 
-    told: tuple[Told, ...] = ()  # nothing about attention
+    told: tuple[GuidedHead, ...] = ()  # nothing about attention
 
     def __init__(self, recipe: Emergent, statistics: Statistics):
         super().__init__()

@@ -36,7 +36,8 @@ from playground.analysis.occlusion import Asked
 from playground.assets import FAITHFULNESS
 from playground.models.source import is_changed
 from playground.tracing import METHODS, Query, Trace, trace_input
-from playground.vit import State, VisionTransformer
+from playground.vit import VisionTransformer
+from playground.vit_parts import WeightVersions
 
 WAYS = ("raw", "rollout", *METHODS)
 CONTROLS = ("random", "constant")
@@ -196,12 +197,12 @@ def known(seen: Trace, asked: Asked, method: str) -> Foretold | None:
     """The agreement with blanking: measured on this picture, else on other pictures in this model, else None."""
     if found := seen.foretold.get(_key(seen, asked, method)):
         return found
-    return of_model(seen.model, seen.vit, seen.vit_state, method)
+    return of_model(seen.model, seen.vit, seen.weight_versions, method)
 
 
-def of_model(name: str, vit: VisionTransformer | None, state: State, method: str) -> Foretold | None:
+def of_model(name: str, vit: VisionTransformer | None, versions: WeightVersions, method: str) -> Foretold | None:
     """The table's entry for a model of this name, unless its weights were changed."""
-    if vit is not None and is_changed(vit, state):
+    if vit is not None and is_changed(vit, versions):
         return None
     return usual().get(name, {}).get(method)
 

@@ -138,7 +138,7 @@ class Moving(MLP):
         self.neurons, self.to_token = list(neurons), to
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.each(x)  # on all tokens at once, since the maximum over tokens is needed
+        return self.fc2(self.hidden(x))  # on all tokens at once, since the maximum over tokens is needed
 
     def hidden(self, x: Tensor) -> Tensor:
         hidden = super().hidden(x)  # (B, N, mlp_width)

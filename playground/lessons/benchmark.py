@@ -77,23 +77,23 @@ def measure(width: int, heads: int, kernel: int, most_bytes: int) -> Iterator[Po
     layers = _layers(width, heads, kernel)
     for layer in layers.values():
         layer(SIDES[0])()  # warms up: what libraries allocate on first use is not counted
-    last: dict[str, Point] = {}
+    former_points: dict[str, Point] = {}
     for side in SIDES:
         for kind, layer in layers.items():
-            point = _expected(kind, side**2, last.get(kind), most_bytes, until)
+            point = _expected(kind, side**2, former_points.get(kind), most_bytes, until)
             if not point.skipped:
                 try:
                     point = Point(kind, side**2, *_seconds_and_memory(layer(side)))
                 except (RuntimeError, MemoryError):  # the memory limit of the process
                     point = Point(kind, side**2, point.seconds, point.bytes, "memory")
-            last[kind] = point
+            former_points[kind] = point
             yield point
 
 
 WINDOW = 4  # patches along the side of a window
 
 
-def in_windows(q: Tensor, k: Tensor, v: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
+def in_windows(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None = None) -> Tensor:
     """Each token attends to the tokens of its window alone; the tokens are a square grid of patches."""
     import torch.nn.functional as F
 
@@ -108,7 +108,7 @@ def in_windows(q: Tensor, k: Tensor, v: Tensor, scale: float, heard: Tensor | No
     return grid.flatten(1, 4).view(q.shape)
 
 
-def linear(q: Tensor, k: Tensor, v: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
+def linear(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None = None) -> Tensor:
     """φ(q)·φ(k) instead of exp(q·k), with φ = elu + 1: keys and values are multiplied first, d × d."""
     import torch.nn.functional as F
 
@@ -124,18 +124,18 @@ def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Ca
 
     from playground.vit import Attention, Config, attention, attention_by_hand
 
-    ways = {MATERIALISED: attention_by_hand, FUSED: attention, WINDOWS: in_windows, LINEAR: linear}
-    attentions = {kind: Attention(Config(width=width, heads=heads)) for kind in ways}
-    for kind, mix in ways.items():
+    mixes = {MATERIALISED: attention_by_hand, FUSED: attention, WINDOWS: in_windows, LINEAR: linear}
+    attentions = {kind: Attention(Config(width=width, heads=heads)) for kind in mixes}
+    for kind, mix in mixes.items():
         attentions[kind].mix = mix
     convolution = nn.Conv2d(width, width, kernel, padding=kernel // 2)
 
     def attention_over(layer: Attention) -> Callable[[int], Callable]:
-        def over(side: int) -> Callable:
+        def runner(side: int) -> Callable:
             x = torch.randn(1, side**2, width)
             return lambda: layer(x, None, None)
 
-        return over
+        return runner
 
     def convolution_over(side: int) -> Callable:
         x = torch.randn(1, width, side, side)
@@ -144,13 +144,16 @@ def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Ca
     return {kind: attention_over(layer) for kind, layer in attentions.items()} | {CONVOLUTION: convolution_over}
 
 
-def _expected(kind: str, tokens: int, last: Point | None, most_bytes: int, until: float) -> Point:
+def _expected(kind: str, tokens: int, former_point: Point | None, most_bytes: int, until: float) -> Point:
     """Extrapolates time and memory from the last step of this kind, and decides whether to skip."""
-    if last is None:
+    if former_point is None:
         return Point(kind, tokens, 0.0, 0)
-    grows = (tokens / last.tokens) ** GROWTH[kind]
-    seconds, needs = last.seconds * grows, None if last.bytes is None else round(last.bytes * grows)
-    skipped = last.skipped
+    grows = (tokens / former_point.tokens) ** GROWTH[kind]
+    seconds, needs = (
+        former_point.seconds * grows,
+        None if former_point.bytes is None else round(former_point.bytes * grows),
+    )
+    skipped = former_point.skipped
     if needs is not None and needs > most_bytes:
         skipped = skipped or "memory"
     if seconds > MOST_PASS or time.monotonic() + 2 * seconds > until:
@@ -200,8 +203,8 @@ def _be_humble(most_bytes: int) -> None:
     with contextlib.suppress(OSError, ImportError, ValueError):
         import resource
 
-        most = _memory("VmData") + 3 * most_bytes // 2
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        limit = _memory("VmData") + 3 * most_bytes // 2
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     with contextlib.suppress(ImportError, AttributeError):
         import signal
 

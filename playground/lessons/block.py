@@ -67,16 +67,16 @@ OURS = range(UPPER, 6)  # the layers of our small model, all of them in the fold
 # A layer adds ---------------------------------------------------------------------------------------------------------
 
 
-def push_question(token: Sequence[float], heard: Sequence[float], thought: Sequence[float]) -> Question:
-    """Median lengths by layer: of the token that enters it, of what attention adds (`heard`), of what the MLP adds
-    (`thought`)."""
-    last, high = len(token) - 1, 1.15 * max(*token, *heard, *thought)
+def push_question(token: Sequence[float], pushes: Sequence[float], mlp_pushes: Sequence[float]) -> Question:
+    """Median lengths by layer: of the token that enters it, of what attention adds (`pushes`), of what the MLP adds
+    (`mlp_pushes`)."""
+    top, high = len(token) - 1, 1.15 * max(*token, *pushes, *mlp_pushes)
     return Question(
         "block_push",
-        f"In layer 0 attention’s push has a length of {heard[0]:.2g}. In the last layer, {last}, its length is ▢.",
-        Number(0, round(high, 2), step=0.01), heard[-1],
-        f"Compared with the token that it is added to: {heard[0] / token[0]:.2f} × in layer 0, "
-        f"{heard[-1] / token[-1]:.2f} × in layer {last}. Medians over the patches of this picture.",
+        f"In layer 0 attention’s push has a length of {pushes[0]:.2g}. In the last layer, {top}, its length is ▢.",
+        Number(0, round(high, 2), step=0.01), pushes[-1],
+        f"Compared with the token that it is added to: {pushes[0] / token[0]:.2f} × in layer 0, "
+        f"{pushes[-1] / token[-1]:.2f} × in layer {top}. Medians over the patches of this picture.",
         prose="Attention does not replace a token: what it returns is *added*, like a **push**. The MLP then adds a "
         "second push. All layers write into the same vector, the **residual stream**.",
         tempting=(
@@ -84,13 +84,13 @@ def push_question(token: Sequence[float], heard: Sequence[float], thought: Seque
             ((high / 1.1, round(high, 2)), "Nothing that is drawn here is so long."),
         ),
         picture=Lines(
-            tuple(range(last + 1)),
+            tuple(range(top + 1)),
             (
                 Series("token, as it enters", tuple(token), TOKEN),
-                Series("the MLP’s push", tuple(thought), MLP, below=True),
-                Series("attention’s push", tuple(heard), WEIGHTS, shown=1, dots=True, below=True),
+                Series("the MLP’s push", tuple(mlp_pushes), MLP, below=True),
+                Series("attention’s push", tuple(pushes), WEIGHTS, shown=1, dots=True, below=True),
             ),
-            0, high, "layer", at=(2, last), title="Lengths",
+            0, high, "layer", at=(2, top), title="Lengths",
         ),
     )  # fmt: skip
 
@@ -100,9 +100,11 @@ def stream(subject: Subject, chosen: Settings) -> Iterator[Part]:
         picture = as_jpeg(pictures.small(subject.image))
         yield Wait("Measuring what each layer adds to the tokens …", Picture(picture))
     lengths = pushes(subject)
-    token, heard, thought = (t.median(dim=1).values for t in (lengths.before, lengths.heard, lengths.thought))
-    yield Ask(push_question(token.tolist(), heard.tolist(), thought.tolist()), subject.about)
-    ratio, itself = heard / token, int(heard.argmax())  # (layers,)
+    token, lengths_added, mlp_pushes = (
+        t.median(dim=1).values for t in (lengths.before, lengths.heard, lengths.thought)
+    )
+    yield Ask(push_question(token.tolist(), lengths_added.tolist(), mlp_pushes.tolist()), subject.about)
+    ratio, itself = lengths_added / token, int(lengths_added.argmax())  # (layers,)
     longest, shortest = int(ratio.argmax()), int(ratio.argmin())
     yield After(
         "block_push",
@@ -227,15 +229,15 @@ def all_bent(subject: Subject) -> tuple[Bent, ...]:
 
     seen = subject.trace()
     with subject.turns() as give_way:
-        return tuple(bent_of(inside) for inside in block.hidden(seen, give_way))
+        return tuple(bent_of(inputs) for inputs in block.hidden(seen, give_way))
 
 
-def bent_of(inside: Tensor) -> Bent:
-    """inside: (patches, mlp_width)"""
+def bent_of(inputs: Tensor) -> Bent:
+    """inputs: (patches, mlp_width)"""
     from playground.analysis.block import gelu
 
-    counts, _ = np.histogram(inside.numpy(), bins=BARS, range=(-REACH, REACH))
-    masks = (inside < 0, gelu(inside).abs() < 0.1, inside.abs() > REACH)
+    counts, _ = np.histogram(inputs.numpy(), bins=BARS, range=(-REACH, REACH))
+    masks = (inputs < 0, gelu(inputs).abs() < 0.1, inputs.abs() > REACH)
     return Bent(counts, *(float(mask.float().mean()) for mask in masks))
 
 
@@ -328,10 +330,10 @@ def one_norm(subject: Subject, times: int) -> Iterator[Part]:
 
     seen = subject.trace()
     token = seen.token(start_patch(subject.name, seen.grid))
-    (before_norm, after), (_, usual) = block.normed(seen, token, times), block.normed(seen, token, 1)
+    (before, after_norm), (_, usual) = block.normed(seen, token, times), block.normed(seen, token, 1)
     yield Choice("times", "A token of this picture, times", {n: f"{n}" for n in TIMES})
     figure = go.Figure()
-    for n, (name, numbers) in enumerate((("before", before_norm), ("after the norm", after))):
+    for n, (name, numbers) in enumerate((("before", before), ("after the norm", after_norm))):
         figure.add_bar(
             y=numbers[:DRAWN].tolist(), name=name, xaxis=f"x{n + 1}", yaxis=f"y{n + 1}",
             marker_color=(TOKEN, QUERY)[n], hovertemplate="number %{x}: %{y:.2f}<extra></extra>",
@@ -342,9 +344,9 @@ def one_norm(subject: Subject, times: int) -> Iterator[Part]:
     )  # fmt: skip
     yield Chart(figure, "layer-norm", 260)
     yield Words(
-        f"**LayerNorm** takes the mean, {mean_of(before_norm)}, from each number and divides by the deviation, "
-        f"{float(before_norm.std(correction=0)):.3g}: mean 0, deviation {float(after.std(correction=0)):.2f}. Times "
-        f"{times}, a number after it differs by at most {float((after - usual).abs().max()):.1g}."
+        f"**LayerNorm** takes the mean, {mean_of(before)}, from each number and divides by the deviation, "
+        f"{float(before.std(correction=0)):.3g}: mean 0, deviation {float(after_norm.std(correction=0)):.2f}. Times "
+        f"{times}, a number after it differs by at most {float((after_norm - usual).abs().max()):.1g}."
     )
 
 

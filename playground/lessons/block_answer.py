@@ -227,13 +227,13 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
     sigmoid of its own. Computes with the rounded numbers that are shown, so that a reader gets the same results."""
     p, high = max(round(share, 3), 0.001), max(round(likely, 3), 0.001)
     points = np.unique(np.concatenate([np.linspace(1, 0.0005, 200), [p]]))[::-1]
-    known = int((points > 0.55).sum())
+    labelled = int((points > 0.55).sum())
     if multi:
         no, not_so = round(1 - p, 3), -math.log(1 - p)
         asks = (
             f"This model gives *{label}* a probability of {percent(p, 1)}. If the picture showed that, it would cost ▢."
         )
-        says = (
+        explanation = (
             "**Binary cross-entropy** asks of each label by itself: −log p, with the natural logarithm, if the picture "
             f"shows it, −log (1 − p) if not: −log {p:.3f} = {-math.log(p):.2f} or −log {no:.3f} = {not_so:.2f}."
         )
@@ -243,7 +243,7 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
         )
     else:
         asks = f"A softmax gives *{label}* a share of {percent(p, 1)}. If that was right, the loss would be ▢."
-        says = (
+        explanation = (
             f"**Cross-entropy** is −log p of the right class, with the natural logarithm: −log {p:.3f} = "
             f"{-math.log(p):.2f}. For *{likeliest}*, {percent(high, 1)}, it would be {abs(math.log(high)):.2f}."
         )
@@ -253,7 +253,7 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
         )
     return Question(
         "block_loss", asks, Number(0, 8, step=0.05), -math.log(p),
-        f"{says} Half the {'probability' if multi else 'share'} costs {math.log(2):.2f} more, whatever it was.",
+        f"{explanation} Half the {'probability' if multi else 'share'} costs {math.log(2):.2f} more, whatever it was.",
         prose=prose,
         tempting=(
             ((max(0, 1 - p - 0.15), 1 - p + 0.15), "That is 1 − p, what is missing to 1. It can never cost more than "
@@ -262,7 +262,7 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
             ((7.5, 8), f"So much costs a probability of {percent(math.exp(-7.5))}."),
         ),
         picture=Lines(
-            tuple(points.tolist()), (Series("−log p", tuple((-np.log(points)).tolist()), QUERY, shown=known),),
+            tuple(points.tolist()), (Series("−log p", tuple((-np.log(points)).tolist()), QUERY, shown=labelled),),
             0, 8, "p, the probability of what is true" if multi else "p, the share of the right class",
             at=(0, int(np.abs(points - p).argmin())), title="Loss",
             x_ticks=(1, 0.8, 0.6, 0.4, 0.2, 0), marks=(Mark(p, label),),
@@ -273,10 +273,10 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
 def loss(answer: Answered) -> Question:
     """The question about the loss, for the likeliest class that is below UNLIKELY and not known to be true."""
     c, shares = answer.config, answer.config.shares(answer.seen.logits)  # type: ignore[arg-type]
-    first, *others = shares.argsort(descending=True).tolist()
-    false = [number for number in others if number not in answer.true] or others
+    likeliest, *unlikelier = shares.argsort(descending=True).tolist()
+    false = [number for number in unlikelier if number not in answer.true] or unlikelier
     index = next((number for number in false if shares[number] < UNLIKELY), false[-1])
-    pairs = [(answer.labels[number], float(shares[number])) for number in (index, first)]
+    pairs = [(answer.labels[number], float(shares[number])) for number in (index, likeliest)]
     return loss_question(*pairs[0], *pairs[1], c.multi_label)
 
 
@@ -310,11 +310,11 @@ def price(answer: Answered, label: int) -> str:
     if not c.multi_label:
         return f"If its label is *{name}*, the **cross-entropy** is **{cross:.2f}**: −log of its probability." + price
     of_label, mean = float(block.costs(logits, ())[label]), float(block.costs(logits, answer.true).mean())
-    whole = f": **{mean:.3f}** on this picture" if answer.true else ""
+    mean_text = f": **{mean:.3f}** on this picture" if answer.true else ""
     return (
         f"If the picture shows *{name}*, this answer costs −log of its probability, **{cross:.2f}**; if not, −log(1 − "
         f"its probability), **{of_label:.2f}**. The loss is the **binary cross-entropy**, the mean of what all "
-        f"{len(answer.labels)} answers cost{whole}.{price}"
+        f"{len(answer.labels)} answers cost{mean_text}.{price}"
     )
 
 
@@ -361,14 +361,14 @@ def pretraining(answer: Answered, top: str) -> Iterator[Part]:
 
     width, classes = answer.config.width, len(answer.labels)
     hidden, matrix = block.pretraining_head(width, classes)
-    has = "This model still has it." if answer.config.pre_logits else "This model has only the matrix."
+    remark = "This model still has it." if answer.config.pre_logits else "This model has only the matrix."
     yield Choice("top", "The head", TOPS)
     shapes = experiments.answering(top, width, classes)
     yield Table(("", "shape"), [(name, " × ".join(f"{n:,}" for n in shape)) for name, shape in shapes])
     yield Words(
         "**The pre-training head.** For pre-training the paper put a hidden layer with tanh before the matrix: here "
         f"{hidden:,} parameters instead of {matrix:,}. For fine-tuning both are thrown away, and a new matrix begins "
-        f"at 0. {has}"
+        f"at 0. {remark}"
     )
 
 
@@ -376,9 +376,13 @@ def passes(answer: Answered, training: bool) -> str:
     """A sentence that compares two passes of the same picture."""
     from playground.analysis import block
 
-    first, second = block.two_passes(answer.seen, training)
-    why = "Nothing is dropped: they are equal." if first == second else "Dropout sets other numbers to 0 each time."
+    first_logits, second_logits = block.two_passes(answer.seen, training)
+    reason = (
+        "Nothing is dropped: they are equal."
+        if first_logits == second_logits
+        else "Dropout sets other numbers to 0 each time."
+    )
     return (
         f"The likeliest class’s logit, with a dropout of {percent(block.DROP)} after the last layer: "
-        f"**{number_text(first, 3)}**, and once more **{number_text(second, 3)}**. {why}"
+        f"**{number_text(first_logits, 3)}**, and once more **{number_text(second_logits, 3)}**. {reason}"
     )

@@ -28,7 +28,7 @@ IN_LAYERS = ("Norm", "Attention", "Add", "MLP")  # boxes that every layer has
 def weights_question(model: str, counts: Mapping[str, int], layers: int, wider: float) -> Question:
     """`counts`: the parameters of each box; `wider`: the MLP's hidden width divided by the width of a token."""
     total, mlp, attention = sum(counts.values()), counts["MLP"], counts["Attention"]
-    inside = sum(counts[name] for name in IN_LAYERS if name in counts)
+    in_layers = sum(counts[name] for name in IN_LAYERS if name in counts)
     return Question(
         "block_weights",
         f"Of all parameters of {model}, its MLPs have ▢.",
@@ -41,7 +41,7 @@ def weights_question(model: str, counts: Mapping[str, int], layers: int, wider: 
         ),
         picture=Bars(
             tuple(counts), tuple(100 * count / total for count in counts.values()), 100, at=[*counts].index("MLP"),
-            across=True, unit=" %", title=f"{total:,} parameters, {percent(inside / total)} in the {layers} layers",
+            across=True, unit=" %", title=f"{total:,} parameters, {percent(in_layers / total)} in the {layers} layers",
         ),
     )  # fmt: skip
 

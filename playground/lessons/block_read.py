@@ -30,8 +30,8 @@ SAME = "The first is the same for every picture: the class token has heard nothi
 
 def per_cent(p: float) -> str:
     """One decimal near 0, 50 and 100: a probability shown as 50 must not be called more than one half."""
-    near = any(abs(p - n) < 0.5 for n in (0, 50, 100))
-    return f"{p:.1f}" if near else f"{p:.0f}"
+    near_a_mark = any(abs(p - n) < 0.5 for n in (0, 50, 100))
+    return f"{p:.1f}" if near_a_mark else f"{p:.0f}"
 
 
 def above_half(probabilities: Sequence[float]) -> str:
@@ -88,16 +88,16 @@ def read(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield Ask(
         read_question(answer.subject.model, label, pooled, answer.config.pool), f"{answer.subject.about} {answer.label}"
     )
-    yes = [(shares > 0.5).float().mean().item() for shares in answers.patches]  # share of the patches, by layer
-    most = max(range(len(yes)), key=yes.__getitem__)
-    peak = f"; most do so {passed(most)}, {percent(yes[most])}" if yes[most] > yes[-1] else ""
+    majority = [(shares > 0.5).float().mean().item() for shares in answers.patches]  # share of the patches, by layer
+    best = max(range(len(majority)), key=majority.__getitem__)
+    peak = f"; most do so {passed(best)}, {percent(majority[best])}" if majority[best] > majority[-1] else ""
     yield After(
         "block_read",
         Words(f"**By patch.** How likely *{label}* is if each patch alone is read; bright is 100 %."),
         maps(answer.subject.image, answers),
         Words(
-            f"After the last layer {percent(yes[-1])} of the patches give *{label}* more than 50 %{peak}. In training "
-            "the classifier never read a patch alone."
+            f"After the last layer {percent(majority[-1])} of the patches give *{label}* more than 50 %{peak}. In "
+            "training the classifier never read a patch alone."
         ),
     )
 
@@ -112,10 +112,10 @@ def read_now(answer: Answered) -> Read:
 def maps(image: Image.Image, answers: Read) -> Row:
     """After some of the layers: the label's probability read from each patch alone. All maps have one colour scale."""
     layers = len(answers.patches)
-    most = min(layers, MOST_MAPS)
-    drawn = sorted({round(n * (layers - 1) / (most - 1)) for n in range(most)})
+    map_count = min(layers, MOST_MAPS)
+    map_layers = sorted({round(n * (layers - 1) / (map_count - 1)) for n in range(map_count)})
     cut = small(image)
     cut.thumbnail((MAP, MAP))
-    captions = ["no layer" if not layer else f"{layer} layer{'s' * (layer > 1)}" for layer in drawn]
-    lights = [lit(cut, answers.patches[layer], None, 1.0) for layer in drawn]
+    captions = ["no layer" if not layer else f"{layer} layer{'s' * (layer > 1)}" for layer in map_layers]
+    lights = [lit(cut, answers.patches[layer], None, 1.0) for layer in map_layers]
     return Row(*(Picture(light, caption) for light, caption in zip(lights, captions, strict=True)))

@@ -112,8 +112,8 @@ def longer() -> Question:
 
     arrows = by_hand.read(at_first(), tokens=18)
     longer = torch.cat([arrows[:9] * 2, arrows[9:]])
-    former, after = (100 * by_hand.weights(a)[0] for a in (arrows, longer))
-    at, most = int(former.argmax()), float(former.max())
+    before, after = (100 * by_hand.weights(a)[0] for a in (arrows, longer))
+    at, largest = int(before.argmax()), float(before.max())
     return Question(
         "by_hand_query",
         "A’s query keeps its direction and becomes **twice as long**. A’s largest weight is then ▢.",
@@ -121,14 +121,15 @@ def longer() -> Question:
         "Its scores become twice as large, and so do their *differences*: each weight’s ratio to another is squared. "
         "What the largest gains, the other eight lose.",
         picture=Bars(
-            tuple(TOKENS), tuple(former.tolist()), 100, at=at, later=tuple(after.tolist()),
+            tuple(TOKENS), tuple(before.tolist()), 100, at=at, later=tuple(after.tolist()),
             title="Whom A listens to", unit=" %",
         ),
         tempting=(
-            ((most - 2, most + 2), "That is what it was. The length would not count if all queries were brought to "
-             "length one."),
+            ((largest - 2, largest + 2), "That is what it was. The length would not count if all queries were brought "
+             "to length one."),
             ((99, 100), "All of it would need scores that are infinitely far apart."),
-            ((0, most - 2), "A longer query makes the row sharper: the largest weight grows, and the others shrink."),
+            ((0, largest - 2), "A longer query makes the row sharper: the largest weight grows, and the others "
+             "shrink."),
         ),
     )  # fmt: skip
 
@@ -192,8 +193,8 @@ def colours(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "patch: similar colours light up. The scores are divided by the **temperature** before the softmax."
     )
     seen = subject.kept(("colours", chosen.patch), lambda: on_colours(subject, chosen.patch))
-    own = Made("colours", {"patch": chosen.patch, "temperatures": TEMPERATURES})
-    yield Drawing("friends", seen, ("temperature", "hidden", "at"), own)
+    from_photo = Made("colours", {"patch": chosen.patch, "temperatures": TEMPERATURES})
+    yield Drawing("friends", seen, ("temperature", "hidden", "at"), from_photo)
     yield Choice("patch", "Patch size", {size: f"{size} × {size} pixels" for size in PATCHES})
     yield Exercise(
         "Turn the temperature until the row is nearly even. Why does it become so?",
@@ -225,7 +226,7 @@ def on_colours(subject: Subject, patch: int) -> bytes:
     return to_bytes(seen, jpeg, id=f"{subject.about} {patch}", temperatures=TEMPERATURES)
 
 
-def to_bytes(seen: Trace, jpeg: bytes, **more: object) -> bytes:
+def to_bytes(seen: Trace, jpeg: bytes, **fields: object) -> bytes:
     """Packs in float32: at a low temperature, float16's rounding would show. `more`: further fields of the header."""
     q, k, _ = seen.record[0]
     header = {
@@ -239,7 +240,7 @@ def to_bytes(seen: Trace, jpeg: bytes, **more: object) -> bytes:
         "grid": list(seen.grid),
         "size": list(seen.size),
         "held": [0],
-        **more,
+        **fields,
     }
     return pack(header, {"q": q[None].numpy(), "k": k[None].numpy(), "image": jpeg})
 

@@ -87,15 +87,15 @@ def file(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield Ask(column_question())
 
 
-def try_it(which: str) -> Fold:
+def try_it(module_name: str) -> Fold:
     """What PyTorch does with a small module, measured by running the code that is shown."""
     from playground.lessons import listing
 
-    trial = listing.tried(which)
+    trial = listing.tried(module_name)
     return Fold(
         "Try it: Parameter, Sequential, ModuleList",
         Choice("module", "The module holds", MODULES),
-        Code.of(listing.MODULES[which]),
+        Code.of(listing.MODULES[module_name]),
         Table(
             ("", "is"),
             [
@@ -198,7 +198,7 @@ def measured(subject: Subject) -> Iterator[Part]:
             return [measure(tokens, give_way=give_way) for tokens in TOKENS]
 
     timings = subject.kept("both attentions timed", work)
-    figure, last = go.Figure(), timings[-1]
+    figure, longest = go.Figure(), timings[-1]
     for name, times, colour in (
         ("by hand", [t.by_hand for t in timings], KEY), ("fused", [t.fused for t in timings], QUERY),
     ):  # fmt: skip
@@ -210,8 +210,8 @@ def measured(subject: Subject) -> Iterator[Part]:
     figure.update_layout(title="12 heads of 64, medians of 7")
     yield Chart(figure, "attention-by-hand-and-fused", 300)
     yield Words(
-        f"At {last.tokens:,} tokens the fused kernel takes **{last.fused / last.by_hand:.2f} ×** the time of the one "
-        f"by hand; their largest difference is {last.apart:.1e}."
+        f"At {longest.tokens:,} tokens the fused kernel takes **{longest.fused / longest.by_hand:.2f} ×** the time of "
+        f"the one by hand; their largest difference is {longest.apart:.1e}."
     )
 
 
@@ -229,16 +229,16 @@ def measured_on(subject: Subject) -> dict[str, Any]:
     seen = subject.trace()
     with subject.turns() as give_way:
         difference, largest = differing(seen, give_way), 0.0
-        some = [QKV(*(t[:, :MOST] for t in layer)) for layer in seen.record.values()]
-        middle = len(some) // 2
-        for layer in some:
+        layers = [QKV(*(t[:, :MOST] for t in layer)) for layer in seen.record.values()]
+        middle = len(layers) // 2
+        for layer in layers:
             largest = max(largest, apart(layer, seen.scale))
             give_way()
         return {
             "apart": largest,
             "layer": middle,
-            "blocks": in_blocks_apart(some[middle], seen.scale),
-            "turned": turned(some[middle], seen.scale),
+            "blocks": in_blocks_apart(layers[middle], seen.scale),
+            "turned": turned(layers[middle], seen.scale),
             "some": f" (its first {MOST:,} tokens)" if seen.tokens > MOST else "",
             "differs": difference.overall,
             "rows": difference.rows,
@@ -272,15 +272,15 @@ def library(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
 
 
-def breadth_question(tokens: int, truth: float, drawn: float, layer: int, head: int, shown: Photo) -> Question:
-    """`truth`: over how many tokens a row of the picture spreads, on average; `drawn`: over how many the row in `shown`
-    spreads."""
+def breadth_question(tokens: int, truth: float, drawn_breadth: float, layer: int, head: int, shown: Photo) -> Question:
+    """`truth`: over how many tokens a row of the picture spreads, on average; `drawn_breadth`: over how many the row in
+    `shown` spreads."""
     return Question(
         "code_library",
         f"A library lends one book at a time. On this picture a row of weights takes from about ▢ of {tokens} tokens.",
         Number(1, tokens), truth,
         "That is 2 to the power of the entropy, averaged over all rows. Drawn is a row from about "
-        f"{drawn:.0f}, of head {head} in layer {layer}: a few get much, and many a little.",
+        f"{drawn_breadth:.0f}, of head {head} in layer {layer}: a few get much, and many a little.",
         tempting=(
             ((1, 3), "So it is at the desk of a library. The softmax gives nobody exactly 0, and most rows are wide."),
             ((0.95 * tokens, tokens), "So it would be if all scores were equal. Most models start close to that."),

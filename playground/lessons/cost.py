@@ -39,14 +39,14 @@ SMALL, MIDDLE, LARGE = (PRESETS[name] for name in ("224 px, patch 16", "384 px, 
 
 def ratio_question(small: int, large: int) -> Question:
     """`small`, `large`: the number of patches of pictures of 224 and of 1,024 pixels."""
-    scores, more = small**2, large**2
+    scores, large_scores = small**2, large**2
     return Question(
         "cost_ratio",
         f"224 × 224 pixels are {small} patches of 16 × 16. Leave the class token aside: from 1,024 × 1,024 pixels,"
         " a head makes ▢ as many scores.",
-        Number(1, 1000, " ×"), more / scores,
-        f"{large:,} patches instead of {small}, {large / small:.1f} times as many, and the square of that: {more:,} "
-        f"scores instead of {scores:,}.",
+        Number(1, 1000, " ×"), large_scores / scores,
+        f"{large:,} patches instead of {small}, {large / small:.1f} times as many, and the square of that: "
+        f"{large_scores:,} scores instead of {scores:,}.",
         tempting=(
             ((4, 5), "So much longer is a side of the picture. Patches go with its square, scores with theirs."),
             ((18, 25), "So many times as many *patches* there are. Each asks each: take the square."),
@@ -54,22 +54,23 @@ def ratio_question(small: int, large: int) -> Question:
             ((900, 1000), "A side is 4.6 times as long, and it counts four times: 4.6⁴."),
         ),
         prose="The small square: a score for each pair of patches, to scale. Drag the corner of the large one.",
-        picture=Squares(f"{scores:,} scores", f"{more:,} scores", "Scores of one head"),
+        picture=Squares(f"{scores:,} scores", f"{large_scores:,} scores", "Scores of one head"),
     )  # fmt: skip
 
 
 def pairs(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield Ask(ratio_question(SMALL.tokens, LARGE.tokens))
     fine, coarse = (replace(MIDDLE, patch=side) for side in (32, 48))
-    more, scores = MIDDLE.tokens / SMALL.tokens, MIDDLE.entries / SMALL.entries
+    token_ratio, score_ratio = MIDDLE.tokens / SMALL.tokens, MIDDLE.entries / SMALL.entries
     yield After(
         "cost_ratio",
         drawing("dials", "square"),
         Exercise(
             "At 384 pixels, choose a patch size that makes no more scores than patches of 16 make at 224.",
-            f"{SMALL.tokens} tokens become {MIDDLE.tokens}, {more:.2f} times as many, and {SMALL.entries:,} scores "
-            f"{MIDDLE.entries:,}: {scores:.1f} times, (384 / 224)⁴. Patches of 32 pixels make {fine.tokens} tokens and "
-            f"{fine.entries:,} scores, patches of 48 {coarse.tokens} and {coarse.entries:,}. But one vector then "
+            f"{SMALL.tokens} tokens become {MIDDLE.tokens}, {token_ratio:.2f} times as many, and "
+            f"{SMALL.entries:,} scores {MIDDLE.entries:,}: {score_ratio:.1f} times, (384 / 224)⁴. Patches of 32 pixels "
+            f"make {fine.tokens} tokens and {fine.entries:,} scores, patches of 48 {coarse.tokens} and "
+            f"{coarse.entries:,}. But one vector then "
             "stands for four or nine times as many pixels.",
             hint="Set the image to 384, then try patch sizes until there are no more tokens than at 224.",
             id="cost_back",
@@ -325,8 +326,8 @@ def remarks(result: Measured) -> Iterator[str]:
     )
     for kind in GROWTH:
         if skipped := result.of(kind, skipped=True):
-            much = too_much(skipped[0])
-            yield f"**{kind.capitalize()} was not run with {skipped[0].tokens:,} tokens:** it would take {much}."
+            amount = too_much(skipped[0])
+            yield f"**{kind.capitalize()} was not run with {skipped[0].tokens:,} tokens:** it would take {amount}."
     yield cheaper(result)
     if result.points and all(p.bytes is None for p in result.points):
         yield "This system does not tell a process its peak memory; Linux does."
@@ -337,8 +338,8 @@ def remarks(result: Measured) -> Iterator[str]:
 def too_much(point: Point) -> str:
     if point.skipped == "time":
         return f"about {seconds_text(point.seconds)} a pass, and this page takes {MOST_PASS:.0f}"
-    much = f"about {bytes_text(point.bytes)}" if point.bytes else "more memory"
-    return f"{much}, and this page takes at most a gigabyte"
+    amount = f"about {bytes_text(point.bytes)}" if point.bytes else "more memory"
+    return f"{amount}, and this page takes at most a gigabyte"
 
 
 def cheaper(result: Measured) -> str:
@@ -346,11 +347,11 @@ def cheaper(result: Measured) -> str:
     seconds = [{p.tokens: p.seconds for p in result.of(kind)} for kind in (FUSED, WINDOWS, LINEAR)]
     if not (shared := set.intersection(*map(set, seconds))):
         return ""
-    most = max(shared)
-    fused, windows, linear = (by_tokens[most] for by_tokens in seconds)
+    most_tokens = max(shared)
+    fused, windows, linear = (by_tokens[most_tokens] for by_tokens in seconds)
     return (
-        f"**At {most:,} tokens windows take {windows / fused:.2f} × and linear attention {linear / fused:.2f} × the "
-        "time of fused attention over all pairs**, the four matrices included, which all have alike. They compute "
+        f"**At {most_tokens:,} tokens windows take {windows / fused:.2f} × and linear attention {linear / fused:.2f} × "
+        "the time of fused attention over all pairs**, the four matrices included, which all have alike. They compute "
         "something else: in a window nobody hears the rest, and linear attention can’t single out one key as sharply."
     )
 

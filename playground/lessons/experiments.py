@@ -38,15 +38,15 @@ def full_heads(tokens: int = 5, dim: int = 3, heads: int = 5) -> Shapes:
     for w_q, w_k, w_v in per_head:
         q, k, v = x @ w_q, x @ w_k, x @ w_v
         answers.append((q @ k.T / dim**0.5).softmax(-1) @ v)
-    together = torch.cat(answers, dim=-1)
+    side_by_side = torch.cat(answers, dim=-1)
     w_msa = _numbers(dim, heads * dim)
     return [
         ("tokens", tuple(x.shape)),
         ("W_V of one head", tuple(per_head[0][2].shape)),
         ("one head's answer", tuple(answers[0].shape)),
-        (f"{heads} answers side by side", tuple(together.shape)),
+        (f"{heads} answers side by side", tuple(side_by_side.shape)),
         ("W_msa", tuple(w_msa.shape)),
-        ("answer", tuple((together @ w_msa.T).shape)),
+        ("answer", tuple((side_by_side @ w_msa.T).shape)),
     ]
 
 
@@ -226,8 +226,8 @@ def turned(qkv: QKV, scale: float, seed: int = 0) -> float:
     q, k = (_batched(t) for t in qkv[:2])
     square = torch.randn(q.shape[-1], q.shape[-1], generator=torch.Generator().manual_seed(seed))
     rotation = torch.linalg.qr(square).Q.to(q)
-    without, after = (softmax_rows(a, b, scale) for a, b in ((q, k), (q @ rotation, k @ rotation)))
-    return float((without - after).abs().max())
+    plain_weights, turned_weights = (softmax_rows(a, b, scale) for a, b in ((q, k), (q @ rotation, k @ rotation)))
+    return float((plain_weights - turned_weights).abs().max())
 
 
 def measure(

@@ -72,10 +72,10 @@ def row(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )  # fmt: skip
     asks = Words(ASKS, values={"head": Measured("far_head", head), "layer": Measured("far_layer", layer)})
     share, largest = Measured("far_share", brightest_share(weights)), Measured("far_peak", float(weights.max()))
-    says = Words(SHARES, values={"share": share, "largest": largest})
-    own = {"asks": asks, "says": says, "picture": Made("far_row", {"words": ENLARGED})}
-    question = Question("heads_row", asks.says, Painting(), None, says.says, shown)
-    yield Ask(question, f"{subject.about} {layer} {head}", afresh=True, own=own)
+    answer_words = Words(SHARES, values={"share": share, "largest": largest})
+    from_photo = {"asks": asks, "says": answer_words, "picture": Made("far_row", {"words": ENLARGED})}
+    question = Question("heads_row", asks.says, Painting(), None, answer_words.says, shown)
+    yield Ask(question, f"{subject.about} {layer} {head}", afresh=True, own=from_photo)
 
 
 # All heads ------------------------------------------------------------------------------------------------------------
@@ -111,8 +111,8 @@ def atlas(subject: Subject, chosen: Settings) -> Iterator[Part]:
     mean, spread = yield from measured(subject, chosen.over)
     seen = subject.trace()
     yield from drawn(seen)
-    own = Made("atlas", {"habits": legend()}) if chosen.over == PICTURE else None
-    yield Drawing("atlas", cells(subject, seen, mean, spread), ("measure",), own)
+    from_photo = Made("atlas", {"habits": legend()}) if chosen.over == PICTURE else None
+    yield Drawing("atlas", cells(subject, seen, mean, spread), ("measure",), from_photo)
     yield Ask(entropy_question())
 
 
@@ -128,14 +128,14 @@ def legend() -> list[dict[str, str]]:
 def measures_of(prefix: tuple[str, ...]) -> list[str]:
     """The measures that make sense for a model with these prefix tokens."""
     registers = any(name.startswith("reg") for name in prefix)
-    has = {CLASS: bool({*prefix} & {"cls", "dist"}), REGISTERS: registers}
-    return [key for key in MEASURES if has.get(key, True)]
+    available = {CLASS: bool({*prefix} & {"cls", "dist"}), REGISTERS: registers}
+    return [key for key in MEASURES if available.get(key, True)]
 
 
 def absent(offered: list[str]) -> str:
     """A sentence that says why a measure is missing."""
-    missing = [word for key, word in ((CLASS, "class token"), (REGISTERS, "registers")) if key not in offered]
-    return f"This model has no {' and no '.join(missing)}." if missing else ""
+    missing_tokens = [word for key, word in ((CLASS, "class token"), (REGISTERS, "registers")) if key not in offered]
+    return f"This model has no {' and no '.join(missing_tokens)}." if missing_tokens else ""
 
 
 def measured(subject: Subject, over: str) -> Generator[Wait, None, tuple[Habits, Habits | None]]:
@@ -162,13 +162,13 @@ def _habit_names(mean: Habits, vit) -> list[list[dict[str, str | None]]]:
     """`told`: what a loss asked of this head's weights in training, or None."""
     from playground.analysis.heads import short, told
 
-    named = zip(mean.kinds(), mean.habits(), strict=True)
+    names_and_habits = zip(mean.kinds(), mean.habits(), strict=True)
     return [
         [
             {"long": name, "short": short(mean.head(layer, head), habit), "told": told(vit, layer, head)}
             for head, (name, habit) in enumerate(zip(names, habits, strict=True))
         ]
-        for layer, (names, habits) in enumerate(named)
+        for layer, (names, habits) in enumerate(names_and_habits)
     ]
 
 

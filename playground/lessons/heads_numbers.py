@@ -157,8 +157,8 @@ def off(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield from drawn(seen)
     yield Wait("Running the network without heads that are off …")
     strongest = spot_of(np.nanargmax(mean.effect), mean.effect)
-    own = Made("board", {"off": chosen.off})
-    yield Drawing("board", board(subject, seen, mean, strongest, switched_off(chosen.off, seen)), ("off",), own)
+    from_photo = Made("board", {"off": chosen.off})
+    yield Drawing("board", board(subject, seen, mean, strongest, switched_off(chosen.off, seen)), ("off",), from_photo)
     answer = about_heads(mean, STRONGEST, "most")
     yield Exercise(
         "Switch off one head alone: the one that adds most to the tokens, compared with the average of its layer.",
@@ -187,8 +187,8 @@ def off(subject: Subject, chosen: Settings) -> Iterator[Part]:
              "These are heads of several layers. The heads of one layer stand in one row."),
         ],
     )  # fmt: skip
-    says = about_heads(mean, NO_RULE, "sharpest", "least")
-    yield Ask(off_question(says.says), own={"says": says})
+    answer_words = about_heads(mean, NO_RULE, "sharpest", "least")
+    yield Ask(off_question(answer_words.says), own={"says": answer_words})
 
 
 STRONGEST = (
@@ -243,15 +243,15 @@ def _rounded(numbers: np.ndarray) -> list:
 
 def _read(seen: Trace, loss: Loss, silent: list[Spot]) -> str:
     """The words in place of predictions, for a model that names no classes."""
-    missing = (
+    explanation = (
         "This model names no classes."
         if seen.logits is not None
         else "This model has no classifier, or none that is sure: no label is shown."
     )
     if not silent:
-        return f"{missing} Switch a head off, and see how far its summary turns."
+        return f"{explanation} Switch a head off, and see how far its summary turns."
     return (
-        f"{missing} The vector that sums the picture up has turned: its cosine with what it was is "
+        f"{explanation} The vector that sums the picture up has turned: its cosine with what it was is "
         f"{1 - loss.turned:.3f}."
     )
 

@@ -39,9 +39,9 @@ class Setting:
         """The option that a drawing reports. JavaScript writes 1.0 as 1. Unchecked input from a browser."""
         return next((option for option in self.options if option == value), self.read(str(value)))
 
-    def found(self, name: str, given: Mapping[str, str]) -> object:
+    def found(self, name: str, address: Mapping[str, str]) -> object:
         """The value of this setting, called `name`, in an address."""
-        return self.read(given.get(name))
+        return self.read(address.get(name))
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class Renamed(Setting):
 
     former: str = ""
 
-    def found(self, name: str, given: Mapping[str, str]) -> object:
-        return self.read(given.get(name, given.get(self.former)))
+    def found(self, name: str, address: Mapping[str, str]) -> object:
+        return self.read(address.get(name, address.get(self.former)))
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,13 @@ class Steps(Setting):
     @staticmethod
     def by(titles: Iterable[str], **words: tuple[str, ...]) -> Steps:
         """`words`: for each step, the names of the settings that it shows."""
-        first, *_ = titles = tuple(titles)
-        return Steps(first, titles, words)
+        first_title, *_ = titles = tuple(titles)
+        return Steps(first_title, titles, words)
 
-    def found(self, name: str, given: Mapping[str, str]) -> object:
-        if name in given:
-            return self.read(given[name])
-        counts = {step: sum(word in given for word in words) for step, words in self.words.items()}
+    def found(self, name: str, address: Mapping[str, str]) -> object:
+        if name in address:
+            return self.read(address[name])
+        counts = {step: sum(word in address for word in words) for step, words in self.words.items()}
         best = max(counts, key=counts.__getitem__, default=None)
         return best if best and counts[best] else self.default
 

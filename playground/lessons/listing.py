@@ -42,10 +42,10 @@ class Listing:
 @cache
 def listing(source_object: type | Callable) -> Listing:
     source_object = source_object.fget if isinstance(source_object, property) else source_object
-    source, first = inspect.getsourcelines(source_object)
+    source, first_line = inspect.getsourcelines(source_object)
     text = textwrap.dedent("".join(source)).rstrip().split("\n")
     file = Path(inspect.getsourcefile(source_object)).relative_to(ROOT).as_posix()
-    return Listing(file, tuple(Line(first + i, line) for i, line in enumerate(text)))
+    return Listing(file, tuple(Line(first_line + i, line) for i, line in enumerate(text)))
 
 
 def find(source_object: type | Callable, piece: str, formula: str = "") -> Line:
@@ -143,7 +143,7 @@ PARTS = {
         "The same small network is applied to each token separately. No token sees another one here.",
         (vit.MLP,),
         (
-            ("return self.fc2(self.hidden(x))", "MLP(z) = h W_2 + b_2"),
+            ("self.fc2(self.hidden(tokens))", "MLP(z) = h W_2 + b_2"),
             ("x = self.fc1(x)", "z W_1 + b_1"),
             ("return self.norm(self.act(gate) * x)", "gated: h = SiLU(z W_g) ⊙ z W_1"),
             ("return self.norm(self.act(x))", "h = GELU(z W_1 + b_1)"),
@@ -168,7 +168,7 @@ PARTS = {
             ("in self.layers(*self.embed(image, at), scale, at=at)", "z_0 → z_1 → … → z_L"),
             ("x, qkv = block(x, scale, rotation, within(at, layer))", "z_{ℓ−1} → z_ℓ"),
             ("x = self.norm(x)", "LN(z_L)"),
-            ("pooled = {", "y = LN(z_L^0), the class token's row"),
+            ("read = x[:, 0]", "y = LN(z_L^0), the class token's row"),
             ("return self.head(self.pre_logits(", "y W_{head} + b"),
         ),
     ),
@@ -177,7 +177,7 @@ PARTS = {
         "A *Module* is a function with parameters; calling it calls `forward`. A *Parameter* is a tensor that training "
         "changes: whatever is put on a Module as one is found by `parameters()`. *Sequential* calls its modules one "
         "after the other; a *ModuleList* only holds them, and the code says what is called when.",
-        (vit.VisionTransformer.__init__, vit.LayerScale),
+        (vit.VisionTransformer.__init__, vit_parts.LayerScale),
         (
             ("self.cls_token = nn.Parameter(", "Parameter: learned, one for all pictures"),
             ("self.pos_embed = nn.Parameter(", "Parameter: a row for each place"),

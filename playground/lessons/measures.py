@@ -31,8 +31,8 @@ class Measured:
         return {"measure": self.name, **self.given}
 
 
-def measured(seen: Trace, name: str, **given: int | str) -> Measured:
-    return Measured(name, MEASURES[name](seen, **given), given)
+def measured(seen: Trace, name: str, **arguments: int | str) -> Measured:
+    return Measured(name, MEASURES[name](seen, **arguments), arguments)
 
 
 # Measured on the rows of all heads ------------------------------------------------------------------------------------
@@ -71,10 +71,10 @@ def layer_by_distance(seen: Trace, which: str, what: str) -> float:
     return layer_of_distances(heads.look(seen).distance, which, what)
 
 
-def layer_of_distances(distance: np.ndarray, which: str, value: str) -> float:
+def layer_of_distances(distance: np.ndarray, end: str, value: str) -> float:
     """layer_by_distance, from the heads' distances. distance: (layers, heads)"""
     by_layer = distance.mean(axis=1)
-    layer = int(by_layer.argmin() if which == "nearest" else by_layer.argmax())
+    layer = int(by_layer.argmin() if end == "nearest" else by_layer.argmax())
     return layer if value == "layer" else float(by_layer[layer])
 
 
@@ -99,8 +99,8 @@ def a_head(seen: Trace, which: str, what: str) -> float:
     return of_a_head(heads.look(seen), which, what)
 
 
-def of_a_head(habits: Habits, which: str, value: str) -> float:
-    least_wins = {"most": -habits.effect, "least": habits.effect, "sharpest": habits.entropy}[which]
+def of_a_head(habits: Habits, end: str, value: str) -> float:
+    least_wins = {"most": -habits.effect, "least": habits.effect, "sharpest": habits.entropy}[end]
     layer, head = (int(n) for n in np.unravel_index(np.nanargmin(least_wins), least_wins.shape))
     numbers = {"layer": layer, "head": head, "adds": habits.effect[layer, head], "entropy": habits.entropy[layer, head]}
     return float(numbers[value]) if value in ("adds", "entropy") else int(numbers[value])
@@ -124,8 +124,8 @@ def to_one_place(habits: Habits) -> np.ndarray:
     return np.maximum(habits.to_one, habits.to_class + habits.to_registers)
 
 
-def of_agreeing(share: np.ndarray, which: str, value: str) -> float:
-    layer, head = (int(n) for n in np.unravel_index(share.argmax() if which == "most" else share.argmin(), share.shape))
+def of_agreeing(share: np.ndarray, end: str, value: str) -> float:
+    layer, head = (int(n) for n in np.unravel_index(share.argmax() if end == "most" else share.argmin(), share.shape))
     return {"layer": layer, "head": head, "share": float(share[layer, head])}[value]
 
 

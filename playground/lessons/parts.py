@@ -106,9 +106,9 @@ class After(tuple):
     question: str
 
     def __new__(cls, question: str, *parts: Part) -> After:
-        after = super().__new__(cls, parts)
-        after.question = question
-        return after
+        hidden_parts = super().__new__(cls, parts)
+        hidden_parts.question = question
+        return hidden_parts
 
 
 class Stays(tuple):
@@ -322,8 +322,8 @@ def _words(words: Words) -> dict:
     """The text and, for each of its blanks, the measure and its value as a string."""
     if not words.values:
         return {"text": words.text}
-    says = {blank[1]: _formatted(words, blank) for blank in BLANKS.finditer(words.text) if blank[1] in words.values}
-    return {"text": words.text, "values": {name: words.values[name].told() | {"says": says[name]} for name in says}}
+    texts = {blank[1]: _formatted(words, blank) for blank in BLANKS.finditer(words.text) if blank[1] in words.values}
+    return {"text": words.text, "values": {name: words.values[name].told() | {"says": texts[name]} for name in texts}}
 
 
 def own_of(part: Part) -> dict:
@@ -350,20 +350,20 @@ def own_of(part: Part) -> dict:
 
 def _figure(figure: go.Figure, moves: Moves | None) -> dict:
     """Drops the theme, which the host sets, and the place of a point that moves, which the browser computes."""
-    drawn = json.loads(figure.to_json())  # type: ignore[arg-type]
-    drawn["layout"].pop("template", None)
+    plain_figure = json.loads(figure.to_json())  # type: ignore[arg-type]
+    plain_figure["layout"].pop("template", None)
     if moves:
         for name in ("x", "y", "hovertemplate"):
-            drawn["data"][moves.trace].pop(name)
-    return drawn
+            plain_figure["data"][moves.trace].pop(name)
+    return plain_figure
 
 
-def condition(done: Condition | None) -> object:
+def condition(state: Condition | None) -> object:
     """The condition as microscope/lessons/exercise.js reads it."""
-    if isinstance(done, When):
-        return {name: [str(value) for value in values] for name, values in done.values.items()}
-    if isinstance(done, tuple):
-        return [condition(each) for each in done]
-    if isinstance(done, Reported):
-        return {"drawing": done.drawing, "check": done.check}
-    return done
+    if isinstance(state, When):
+        return {name: [str(value) for value in values] for name, values in state.values.items()}
+    if isinstance(state, tuple):
+        return [condition(part_state) for part_state in state]
+    if isinstance(state, Reported):
+        return {"drawing": state.drawing, "check": state.check}
+    return state

@@ -85,9 +85,9 @@ def how_many(subject: Subject, size: int):
     pixels = np.array(displayed(subject.image, (high, wide), subject.vit.config.interpolation))
     pixels_of_patch = pixels[row * size : (row + 1) * size, column * size : (column + 1) * size]
     fine = displayed(subject.image, (4 * high, 4 * wide))
-    whole = as_jpeg(fine.crop((0, 0, 4 * columns * size, 4 * rows * size)))  # cropped to whole patches
+    cropped = as_jpeg(fine.crop((0, 0, 4 * columns * size, 4 * rows * size)))  # cropped to whole patches
     shown = Photo(
-        small_url(whole), (rows, columns), columns / rows, mark=row * columns + column, counts=True,
+        small_url(cropped), (rows, columns), columns / rows, mark=row * columns + column, counts=True,
         beside=beside.pixels(pixels_of_patch, f"the outlined patch, {size} × {size} pixels"),
     )  # fmt: skip
     return tokens_question((high, wide), size, by_the_model(subject), shown)

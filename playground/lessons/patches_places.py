@@ -23,10 +23,10 @@ ORDERS = 99
 ALIKE = 0.02  # two mean cosines that differ by less count as equal
 
 
-def below_question(kind: str, beside: float, below: float) -> Question:
-    """`kind`: the positions, in words; `beside`, `below`: the mean cosine of a place with the next one in its row, and
-    with the next one in its column."""
-    truth = "both" if abs(beside - below) < ALIKE else "beside" if beside > below else "below"
+def below_question(kind: str, to_right: float, to_below: float) -> Question:
+    """`kind`: the positions, in words; `to_right`, `to_below`: the mean cosine of a place with the next one in its row,
+    and with the next one in its column."""
+    truth = "both" if abs(to_right - to_below) < ALIKE else "beside" if to_right > to_below else "below"
     reasons = {
         "beside": "They would be if places were counted along the rows, as words of a text.",
         "below": "They would be if places were counted along the columns.",
@@ -37,7 +37,8 @@ def below_question(kind: str, beside: float, below: float) -> Question:
         f"{kind}: which place is more like a place, the one **beside** it or the one **below** it?",
         {"beside": "the one beside", "below": "the one below", "both": f"both alike (within {ALIKE:g})"},
         truth,
-        f"Over all places, the mean cosine with the one beside is **{beside:.3f}**, with that below **{below:.3f}**.",
+        f"Over all places, the mean cosine with the one beside is **{to_right:.3f}**, with that below "
+        f"**{to_below:.3f}**.",
         {answer: why for answer, why in reasons.items() if answer != truth},
     )  # fmt: skip
 
@@ -47,8 +48,8 @@ def neighbours(header: dict, places: np.ndarray) -> tuple[float, float]:
     rows, columns = header["grid"]
     unit = places.astype(np.float32).reshape(rows, columns, -1)
     unit /= np.linalg.norm(unit, axis=-1, keepdims=True).clip(min=1e-12)
-    beside, below = (unit[:, 1:] * unit[:, :-1]).sum(-1), (unit[1:] * unit[:-1]).sum(-1)
-    return float(beside.mean()), float(below.mean())
+    beside_cosines, below_cosines = (unit[:, 1:] * unit[:, :-1]).sum(-1), (unit[1:] * unit[:-1]).sum(-1)
+    return float(beside_cosines.mean()), float(below_cosines.mean())
 
 
 def positions(subject: Subject, chosen: Settings) -> Iterator[Part]:
@@ -190,7 +191,7 @@ def shuffle(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "patches_shuffle",
         Row(
             Choice("positions", "Positions are", {"off": "off", "on": "on"}),
-            Slider("after", "In layer", {each: str(each) for each in range(depth)}),
+            Slider("after", "In layer", {layer_number: str(layer_number) for layer_number in range(depth)}),
         ),
         Drawing("shuffle", blob, ("asker", "order")),
         Words(noticed(unpack(blob)[0], chosen.positions)),
@@ -252,7 +253,7 @@ def reordered(subject: Subject, layer: int, order: int, positions: str) -> bytes
     }  # fmt: skip
     arrays = {"image": as_jpeg(displayed(subject.image, (2 * height, 2 * width)))}
     for name in ("q", "k"):
-        pair = [getattr(tokens, name).numpy() for tokens in (shuffled.before, shuffled.after)]
-        arrays_of_both = np.stack(pair)  # (2, heads, tokens, dim)
+        orders = [getattr(tokens, name).numpy() for tokens in (shuffled.before, shuffled.after)]
+        arrays_of_both = np.stack(orders)  # (2, heads, tokens, dim)
         arrays |= dict(zip((name, f"{name}_low", f"{name}_step"), eight_bits(arrays_of_both), strict=True))
     return pack(header, arrays)

@@ -159,16 +159,16 @@ class Question:
 
 
 def of_choice(
-    id: str, asks: str, options: Mapping[str, str], truth: str, says: str, tempting: Mapping[str, str], **more
+    id: str, asks: str, options: Mapping[str, str], truth: str, says: str, tempting: Mapping[str, str], **fields
 ) -> Question:
-    return Question(id, asks, Choice.of(options), truth, says, tempting=tuple(tempting.items()), **more)
+    return Question(id, asks, Choice.of(options), truth, says, tempting=tuple(tempting.items()), **fields)
 
 
 def plain(value: object) -> object:
     """The value for JSON. A dataclass becomes a dict with the name of its class under "kind"."""
     if is_dataclass(value) and not isinstance(value, type):
-        named = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-        return {"kind": type(value).__name__} | named
+        values = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return {"kind": type(value).__name__} | values
     if isinstance(value, Mapping):
         return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -39,7 +39,7 @@ SOME_ROWS = 24  # rows in the folder without a server
 # One row --------------------------------------------------------------------------------------------------------------
 
 
-def spread_question(scaled: Sequence[float], plain: Sequence[float], median: float, many: int) -> Question:
+def spread_question(scaled: Sequence[float], plain: Sequence[float], median: float, row_count: int) -> Question:
     """`scaled`, `plain`: one row's weights in per cent, with the scale and without; `median`: over many rows without
     the scale, the median of their largest weights."""
     return Question(
@@ -47,7 +47,7 @@ def spread_question(scaled: Sequence[float], plain: Sequence[float], median: flo
         "One random query among 64 random keys, vectors of 64 numbers, scores ÷ √64. **Without the division**, the "
         "largest weight is ▢.",
         Number(0, 100, " %"), max(plain),
-        f"Undivided, the same scores lie 8 times as far apart. In the median of {many:,} random rows the largest "
+        f"Undivided, the same scores lie 8 times as far apart. In the median of {row_count:,} random rows the largest "
         f"weight is {median:.0f} %; an even row would have {100 / 64:.1f} %.",
         tempting=(
             ((max(scaled) - 2, max(scaled) + 3), "That is where it is now. The softmax is not blind to "
@@ -114,31 +114,34 @@ def measured() -> Mapping[str, float]:
     (peak_…), the median gradient, and the gradient that nine of ten rows exceed (…_low). At the largest d_k: the median
     gradient (…_last). `less`: the first d_k at which the median gradient is lower without the scale."""
     index = WIDTHS.index(64)
-    (off_peak, on_peak), (off, on) = (
+    (off_peak, on_peak), (unscaled, scaled) = (
         [curve(quantity, power) for power in (0.0, 0.5)] for quantity in ("peak", "gradient")
     )
     return {
         "peak_on": on_peak.median[index], "peak_off": off_peak.median[index],
-        "on": on.median[index], "off": off.median[index],
-        "on_low": on.low[index], "off_low": off.low[index], "on_last": on.median[-1], "off_last": off.median[-1],
-        "less": next(width for width, a, b in zip(WIDTHS, off.median, on.median, strict=True) if a < b),
+        "on": scaled.median[index], "off": unscaled.median[index],
+        "on_low": scaled.low[index], "off_low": unscaled.low[index],
+        "on_last": scaled.median[-1], "off_last": unscaled.median[-1],
+        "less": next(width for width, a, b in zip(WIDTHS, unscaled.median, scaled.median, strict=True) if a < b),
     }  # fmt: skip
 
 
 # Many rows ------------------------------------------------------------------------------------------------------------
 
 
-def gradient_question(widths: Sequence[int], on: Sequence[float], off: Sequence[float], many: int) -> Question:
-    """`on`, `off`: the median gradient at each width, with the scale and without."""
+def gradient_question(
+    widths: Sequence[int], scaled: Sequence[float], unscaled: Sequence[float], row_count: int
+) -> Question:
+    """`scaled`, `unscaled`: the median gradient at each width, with the scale and without."""
     index = widths.index(64)
-    less = next(width for width, a, b in zip(widths, off, on, strict=True) if a < b)
+    first_width = next(width for width, a, b in zip(widths, unscaled, scaled, strict=True) if a < b)
     return Question(
         "scale_gradient",
         f"With 1/√d_k the gradient that comes through falls slowly. **Without** it, at d_k = {widths[-1]:,}, it is ▢.",
-        Number(0.0001, 1, step=0.0001, log=True), off[-1],
-        f"The lines cross: at d_k = 64 the median row lets *more* through without the scale, {off[index]:.2f} against "
-        f"{on[index]:.3f}. From d_k = {less} on it is less: one key has won by chance.",
-        prose=f"One row may be an accident: the median of {many:,} random rows. What comes through is the norm of "
+        Number(0.0001, 1, step=0.0001, log=True), unscaled[-1],
+        f"The lines cross: at d_k = 64 the median row lets *more* through without the scale, {unscaled[index]:.2f} "
+        f"against {scaled[index]:.3f}. From d_k = {first_width} on it is less: one key has won by chance.",
+        prose=f"One row may be an accident: the median of {row_count:,} random rows. What comes through is the norm of "
         "∂weights/∂(q·k): what goes back through softmax and scale to queries and keys.",
         tempting=(
             ((0.003, 0.01), "That is what it is *with* the scale."),
@@ -148,8 +151,8 @@ def gradient_question(widths: Sequence[int], on: Sequence[float], off: Sequence[
         picture=Lines(
             tuple(widths),
             (
-                Series("1/√d_k", tuple(on), WEIGHTS),
-                Series("no scale", tuple(off), CHANGED, shown=4),
+                Series("1/√d_k", tuple(scaled), WEIGHTS),
+                Series("no scale", tuple(unscaled), CHANGED, shown=4),
             ),
             0.0001, 1, "d_k", at=(1, len(widths) - 1), title="Gradient let through to q·k, median row", log_x=True,
             log_y=True, x_ticks=(4, 16, 64, 256, 1024),
@@ -158,10 +161,10 @@ def gradient_question(widths: Sequence[int], on: Sequence[float], off: Sequence[
 
 
 def rows(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    on, off = (curve("gradient", power).median.tolist() for power in (0.5, 0.0))
-    yield Ask(gradient_question(WIDTHS, on, off, MANY))
+    scaled, unscaled = (curve("gradient", power).median.tolist() for power in (0.5, 0.0))
+    yield Ask(gradient_question(WIDTHS, scaled, unscaled, MANY))
     numbers = measured()
-    less = int(numbers["less"])
+    first_width = int(numbers["less"])
     yield After(
         "scale_gradient",
         Words(
@@ -186,15 +189,15 @@ def rows(subject: Subject, chosen: Settings) -> Iterator[Part]:
         ),
         Exercise(
             "Turn the scale off, and d_k to the first width at which the median gradient is lower without the scale.",
-            f"d_k = {less}. Below it the scale itself makes every gradient smaller. Above it most rows without the "
-            "scale have one winner, and let next to nothing through.",
+            f"d_k = {first_width}. Below it the scale itself makes every gradient smaller. Above it most rows without "
+            "the scale have one winner, and let next to nothing through.",
             hint="In the fourth chart, where do the two lines cross?",
             id="scale_lower",
-            done=When({"power": [0.0], "dk": [less]}),
+            done=When({"power": [0.0], "dk": [first_width]}),
             tempting=[
-                (When({"power": [0.0], "dk": [width for width in WIDTHS if width > less]}),
+                (When({"power": [0.0], "dk": [width for width in WIDTHS if width > first_width]}),
                  "Here it is lower. But it is so at a smaller d_k already."),
-                (When({"power": [0.0], "dk": [width for width in WIDTHS if width < less]}),
+                (When({"power": [0.0], "dk": [width for width in WIDTHS if width < first_width]}),
                  "Here the median row still lets more through without the scale."),
             ],
         ),
@@ -203,7 +206,7 @@ def rows(subject: Subject, chosen: Settings) -> Iterator[Part]:
             f"The median is {numbers['off']:.2f} without the scale, {numbers['on']:.3f} with it, for the scale itself "
             "multiplies the gradient by 1/8. But one row in ten, in which one key has won by chance, lets less than "
             f"{numbers['off_low']:.3f} through without it, {numbers['on_low']:.3f} with it: it learns slowly. From d_k "
-            f"= {less} on the median is lower too; at 1024 it is {numbers['off_last']:.4f} against "
+            f"= {first_width} on the median is lower too; at 1024 it is {numbers['off_last']:.4f} against "
             f"{numbers['on_last']:.4f}.",
         ),
     )  # fmt: skip
@@ -217,11 +220,11 @@ QUANTITIES = {  # name -> (title, words for a value)
 }
 
 
-def curves(quantity: str, off: Curve, on: Curve, chosen: Settings) -> go.Figure:
+def curves(quantity: str, unscaled: Curve, scaled: Curve, chosen: Settings) -> go.Figure:
     """The quantity by d_k, with and without the scale. The dials move only the diamond."""
     title, words = QUANTITIES[quantity]
     figure = go.Figure()
-    for curve, name, colour in ((off, "no scale", CHANGED), (on, "1/√d<sub>k</sub>", WEIGHTS)):
+    for curve, name, colour in ((unscaled, "no scale", CHANGED), (scaled, "1/√d<sub>k</sub>", WEIGHTS)):
         _band(figure, curve, colour, name, words, quantity == "deviation")
     if quantity == "deviation":
         for power in (0.0, 0.5):
@@ -256,7 +259,7 @@ def _axis(quantity: str) -> dict:
     return {"range": [-0.2, 6.2] if quantity == "entropy" else [-0.03, 1.03]}
 
 
-def _band(figure: go.Figure, curve: Curve, colour: str, name: str, words: str, named: bool) -> None:
+def _band(figure: go.Figure, curve: Curve, colour: str, name: str, words: str, in_legend: bool) -> None:
     low, high = np.maximum(curve.low, 1e-9), curve.high
     fill = f"rgba({','.join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))},0.22)"
     nothing = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
@@ -272,7 +275,7 @@ def _band(figure: go.Figure, curve: Curve, colour: str, name: str, words: str, n
         x=WIDTHS, y=np.maximum(curve.median, 1e-9), mode="lines", line={"color": colour, "width": 3},
         text=texts, hovertemplate="%{text}<extra></extra>",
     )  # fmt: skip
-    if named:
+    if in_legend:
         figure.add_annotation(
             x=np.log10(160), y=np.log10(curve.median[WIDTHS.index(192)] * 1.9), text=name, showarrow=False,
             font={"color": colour, "size": 14}, xanchor="right",

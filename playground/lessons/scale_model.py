@@ -70,23 +70,23 @@ def in_spreads(spreads: np.ndarray, text: str) -> Words:
     )
 
 
-def trained_question(model: str, d: int, spreads: np.ndarray, random: bool, drawn: str) -> Ask:
-    """`spreads`: as in in_spreads; `random`: whether the model is untrained; `drawn`: a sentence for a model with so
-    many patches that only some of their rows were measured, else empty."""
+def trained_question(model: str, d: int, spreads: np.ndarray, random: bool, sampling_note: str) -> Ask:
+    """`spreads`: as in in_spreads; `random`: whether the model is untrained; `sampling_note`: a sentence for a model
+    with so many patches that only some of their rows were measured, else empty."""
     widest, layers = spreads.max(axis=1), len(spreads)
-    most = 1.25 * float(widest.max())
+    axis_end = 1.25 * float(widest.max())
     asks = in_spreads(spreads, ASKS_WIDEST)
-    says = in_spreads(spreads, UNTRAINED.replace("{times}", f"{d**0.5:.1f}") if random else SPREADS)
+    answer_words = in_spreads(spreads, UNTRAINED.replace("{times}", f"{d**0.5:.1f}") if random else SPREADS)
     truth = Measured("spread_of_scores", of_spreads(spreads, "last"), {"what": "last"})
     question = Question(
-        "scale_trained", asks.says, Number(0, round(most, 1), step=0.1), float(widest[-1]),
-        says.says + (drawn and f" {drawn}"),
+        "scale_trained", asks.says, Number(0, round(axis_end, 1), step=0.1), float(widest[-1]),
+        answer_words.says + (sampling_note and f" {sampling_note}"),
         prose=f"Divided by √{d}, scores of *independent* numbers have a standard deviation of 1 (dashed). And those of "
         f"{model} on this picture?",
         tempting=() if random else (
             ((0.9, 1.1), "So it would be with independent queries and keys, as the rule has it."),
             ((0, 0.1), "Scores that do not differ make even rows: this head would hear all tokens alike."),
-            ((most / 1.1, round(most, 1)), "No head of this model is so wide on this picture."),
+            ((axis_end / 1.1, round(axis_end, 1)), "No head of this model is so wide on this picture."),
         ),
         picture=Lines(
             tuple(range(layers)),
@@ -94,12 +94,14 @@ def trained_question(model: str, d: int, spreads: np.ndarray, random: bool, draw
                 Series("independent numbers", (1.0,) * layers, QUIET, dash=True),
                 Series("widest head of the layer", tuple(widest.tolist()), WEIGHTS, shown=1, dots=True),
             ),
-            0, most, "layer", at=(1, layers - 1), title="Standard deviation of the scaled scores of a row",
+            0, axis_end, "layer", at=(1, layers - 1), title="Standard deviation of the scaled scores of a row",
         ),
     )  # fmt: skip
     makers = {"guess": "widest_guess", "tempting": "widest_tempting", "picture": "widest"}
-    own = {"asks": asks, "says": says, "truth": truth} | {name: Made(maker) for name, maker in makers.items()}
-    return Ask(question, own=own)
+    from_photo = {"asks": asks, "says": answer_words, "truth": truth} | {
+        name: Made(maker) for name, maker in makers.items()
+    }
+    return Ask(question, own=from_photo)
 
 
 def model(subject: Subject, chosen: Settings) -> Iterator[Part]:
@@ -202,21 +204,22 @@ def features_question(cosine: float, prose: str, shown: Photo) -> Question:
     )  # fmt: skip
 
 
-def verdict_question(labels: Sequence[str], on: Sequence[float], off: float, d: int, prose: str) -> Question:
-    """`on`: the likeliest classes' probabilities in per cent; `off`: that of the first class with the other scale."""
+def verdict_question(labels: Sequence[str], scaled: Sequence[float], unscaled: float, d: int, prose: str) -> Question:
+    """`scaled`: the likeliest classes' probabilities in per cent; `unscaled`: that of the first class with the other
+    scale."""
     return Question(
-        "scale_answer", f"*{labels[0]}* has {on[0]:.1f} % with its own scale. With the other one it has ▢.",
-        Number(0, 100, " %"), off,
+        "scale_answer", f"*{labels[0]}* has {scaled[0]:.1f} % with its own scale. With the other one it has ▢.",
+        Number(0, 100, " %"), unscaled,
         "The softmax of each layer is sharper or more even than the next layers were trained for. How much of the "
         "answer is left depends on the picture; there is no rule.",
         prose=prose,
         tempting=(
-            ((on[0] - 1, on[0] + 1), "In layer 0 the order of weights stays, but not their size: what each token "
-             "receives is another mixture."),
+            ((scaled[0] - 1, scaled[0] + 1), "In layer 0 the order of weights stays, but not their size: what each "
+             "token receives is another mixture."),
             ((0, 0.5), "Every mixture is still one of this picture’s values: much of what they say stays."),
         ),
         picture=Bars(
-            tuple(labels), tuple(on), 100, across=True, unit=" %", at=0,
+            tuple(labels), tuple(scaled), 100, across=True, unit=" %", at=0,
             title=f"Likeliest classes with 1/√{d}",
         ),
     )  # fmt: skip
@@ -232,19 +235,21 @@ def other_scale(model: str, d: int, instead: str) -> str:
 
 def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield Wait("Running the network with the scale and without …")
-    on = subject.trace()
-    d = key_width(on)
-    off = subject.trace(softmax.scale_of(d, chosen.instead))
-    about, prose = f"{subject.about} {chosen.instead}", other_scale(subject.model, d, instead(chosen, d))
-    verdicts = softmax.verdicts(on, off)
+    scaled = subject.trace()
+    d = key_width(scaled)
+    unscaled = subject.trace(softmax.scale_of(d, chosen.instead))
+    context, prose = f"{subject.about} {chosen.instead}", other_scale(subject.model, d, instead(chosen, d))
+    verdicts = softmax.verdicts(scaled, unscaled)
     if not verdicts:
-        cosine, shown = turned(subject, on, off, chosen)
-        yield Ask(features_question(cosine, prose, shown), about)
+        cosine, shown = turned(subject, scaled, unscaled, chosen)
+        yield Ask(features_question(cosine, prose, shown), context)
         yield choice_of_scale(d)
         return
     labels, shares = [verdict.label for verdict in verdicts], [100 * verdict.on for verdict in verdicts]
-    yield Ask(verdict_question(labels, shares, 100 * verdicts[0].off, d, prose), about)
-    changed = ", ".join(f"*{v.label}* from {percent(v.on)} to {percent(v.off)}" for v in softmax.changed(on, off)[:3])
+    yield Ask(verdict_question(labels, shares, 100 * verdicts[0].off, d, prose), context)
+    changed = ", ".join(
+        f"*{v.label}* from {percent(v.on)} to {percent(v.off)}" for v in softmax.changed(scaled, unscaled)[:3]
+    )
     yield After(
         "scale_answer",
         choice_of_scale(d),
@@ -253,18 +258,18 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
 
 
-def turned(subject: Subject, on, off, chosen: Settings) -> tuple[float, Photo]:
+def turned(subject: Subject, scaled, unscaled, chosen: Settings) -> tuple[float, Photo]:
     """The mean cosine of a patch's features with both scales, and a map of how far each patch's feature turned."""
     import torch
 
     def work():
         with subject.turns():
-            without, after = (seen.features()[len(seen.prefix) :] for seen in (on, off))
-        return torch.cosine_similarity(without, after, dim=-1)  # (patches,)
+            scaled_features, unscaled_features = (seen.features()[len(seen.prefix) :] for seen in (scaled, unscaled))
+        return torch.cosine_similarity(scaled_features, unscaled_features, dim=-1)  # (patches,)
 
     alike = subject.kept(("turned by a scale", chosen.instead), work)
     heat = tuple((1 - alike).clamp(min=0).tolist())
-    return float(alike.mean()), Photo(subject.photo(), on.grid, on.grid[1] / on.grid[0], heat=heat)
+    return float(alike.mean()), Photo(subject.photo(), scaled.grid, scaled.grid[1] / scaled.grid[0], heat=heat)
 
 
 # Charts ---------------------------------------------------------------------------------------------------------------
@@ -277,10 +282,10 @@ def of_each_head(
     instead: str,
     tokens: int,
     scale: float,
-    whole: bool,
+    whole_pass: bool,
 ) -> Iterator[Chart]:
-    """Charts of the heads' numbers (analysis.scale.sharpness) with the scale and with another one (`without`). `whole`:
-    whether `without` comes from a pass in which every layer had the other scale."""
+    """Charts of the heads' numbers (analysis.scale.sharpness) with the scale and with another one (`without`).
+    `whole_pass`: whether `without` comes from a pass in which every layer had the other scale."""
     changed = "without" if instead.startswith("1,") else f"with {instead}"
     hover = f"layer {{layer}}, head {{head}}<br>with 1/√{d} {{on}}, {changed} {{off}}"
     kinds = (
@@ -289,28 +294,39 @@ def of_each_head(
         ("deviation", "How far apart scaled scores lie", 2, "", "deviation per head"),
     )
     for on, off, (quantity, title, digits, unit, name) in zip(scaled, without, kinds, strict=True):
-        says = hover.replace("{on}", "{on}" + unit).replace("{off}", "{off}" + unit)
-        words = {"quantity": quantity, "scale": scale, "whole": whole, "hover": says, "digits": digits, "title": title}
+        filled_hover = hover.replace("{on}", "{on}" + unit).replace("{off}", "{off}" + unit)
+        words = {
+            "quantity": quantity,
+            "scale": scale,
+            "whole": whole_pass,
+            "hover": filled_hover,
+            "digits": digits,
+            "title": title,
+        }
         title = title.replace("{most}", f"{np.log2(tokens):.1f}")
-        figure = _each_head(title, on, off, says, digits, (f"with 1/√{d}", changed), log=quantity == "deviation")
+        figure = _each_head(
+            title, on, off, filled_hover, digits, (f"with 1/√{d}", changed), log=quantity == "deviation"
+        )
         yield Chart(figure, name, own=Made("sharpness", words))
 
 
 def _each_head(
-    title: str, on: np.ndarray, off: np.ndarray, hover: str, digits: int, names: tuple[str, str], log: bool
+    title: str, on: np.ndarray, unscaled: np.ndarray, hover: str, digits: int, names: tuple[str, str], log: bool
 ) -> go.Figure:
     """Layers from left to right. Each head has a dot with the scale, a dot without it, and a line between the two."""
     layers, heads = on.shape
     x = np.arange(layers)[:, None] + (np.arange(heads) - (heads - 1) / 2) * 0.7 / heads  # (layers, heads)
     figure = go.Figure()
     gaps = np.full_like(on, np.nan)
-    ties = {"x": np.stack([x, x, x], -1).ravel(), "y": np.stack([on, off, gaps], -1).ravel()}
+    ties = {"x": np.stack([x, x, x], -1).ravel(), "y": np.stack([on, unscaled, gaps], -1).ravel()}
     figure.add_scatter(**ties, mode="lines", line={"color": HAIR, "width": 1}, hoverinfo="skip", showlegend=False)
     texts = [
-        hover.format(layer=layer, head=head, on=f"{on[layer, head]:.{digits}f}", off=f"{off[layer, head]:.{digits}f}")
+        hover.format(
+            layer=layer, head=head, on=f"{on[layer, head]:.{digits}f}", off=f"{unscaled[layer, head]:.{digits}f}"
+        )
         for layer, head in np.ndindex(layers, heads)
     ]
-    for values, name, colour in zip((on, off), names, (WEIGHTS, CHANGED), strict=True):
+    for values, name, colour in zip((on, unscaled), names, (WEIGHTS, CHANGED), strict=True):
         figure.add_scatter(
             x=x.ravel(), y=values.ravel(), mode="markers", name=name, text=texts,
             marker={"color": colour, "size": 8 if heads * layers < 100 else 6}, hovertemplate="%{text}<extra></extra>",

@@ -129,13 +129,13 @@ def names_in_other_code(chosen: Settings) -> Fold:
     from playground.lessons import experiments
 
     key, query = (experiments.a_bias_of(which) for which in ("key", "query"))
-    without, after = experiments.biased("none"), experiments.biased(chosen.biased)
-    changed = [float((new - old).abs().max()) for old, new in zip(without, after, strict=True)]
-    plain, off = experiments.largest_with(None), experiments.largest_with(1.0)
+    plain_results, biased_results = experiments.biased("none"), experiments.biased(chosen.biased)
+    changed = [float((new - old).abs().max()) for old, new in zip(plain_results, biased_results, strict=True)]
+    plain, unscaled = experiments.largest_with(None), experiments.largest_with(1.0)
     return Fold(
         "Names in other code: qkv_bias and qk_scale",
         Choice("biased", "A bias is added to", BIASED),
-        rows_that_sum(after[0], "weights of four random tokens"),
+        rows_that_sum(biased_results[0], "weights of four random tokens"),
         Words(
             f"With a bias on *{BIASED[chosen.biased]}* a weight changes by at most **{changed[0]:.2g}**, a number of "
             f"a mixture by at most **{changed[1]:.2g}**."
@@ -146,7 +146,7 @@ def names_in_other_code(chosen: Settings) -> Fold:
             f"{key:.0e}), for q·b is the same for every key, and only differences count; that of the queries does "
             f"({query:.2f}).\n\n`qk_scale=None` means 1/√d_k; a number stands in its place. With 100 random "
             f"tokens and one head of 64 the largest weight of a row is {percent(plain)} on average; with `qk_scale=1` "
-            f"it is {percent(off)}."
+            f"it is {percent(unscaled)}."
         ),
     )
 
@@ -242,7 +242,7 @@ def of_numbers() -> bytes:
     from playground.lessons.walk import teaching_steps, vit_steps
 
     header = {
-        "fields": [[name, label, most] for name, (label, most, _) in NUMBERS.items()],
+        "fields": [[name, label, largest] for name, (label, largest, _) in NUMBERS.items()],
         "sizes": {example: dict(zip(NUMBERS, sizes, strict=True)) for example, sizes in SIZES.items()},
         "vit": [step.plain() for step in vit_steps()],
         "teaching": [step.plain() for step in teaching_steps()],

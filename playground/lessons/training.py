@@ -146,11 +146,12 @@ def what_became(untold: Timelapse, taught: Timelapse, begins: tuple[Beginning, .
     )
     return (
         f"Run **{WITH}** was told from step {gathered.step:,} on: its {len(gathered.told)} coloured heads stood at "
-        f"{percent(before)} at step {last_before.step:,}, at {percent(after)} at step {first_after.step:,}, and end at "
-        f"{percent(end)}. Run **{WITHOUT}** was told which average to predict, that of the patches which DINOv2 finds "
-        f"alike, and not where to look. Its head that is best on other scenes, head {head} of layer {layer}, reaches "
-        f"{percent(best)}, {best / untold.chance:.0f} times an even row. But near patches of one colour are mostly of "
-        f"one object: the filter reaches {percent(FILTER)}. A map does not show which of the two ways it came about."
+        f"{percent(before)} at step {last_before.step:,}, at {percent(after)} at step {first_after.step:,}, and "
+        f"end at {percent(end)}. Run **{WITHOUT}** was told which average to predict, that of the patches which DINOv2 "
+        f"finds alike, and not where to look. Its head that is best on other scenes, head {head} of layer {layer}, "
+        f"reaches {percent(best)}, {best / untold.chance:.0f} times an even row. But near patches of one colour are "
+        f"mostly of one object: the filter reaches {percent(FILTER)}. A map does not show which of the two ways it "
+        "came about."
     )
 
 
@@ -225,29 +226,29 @@ def when_a_habit(step: int, run: Timelapse) -> Question:
     from playground.pack import unpack
 
     curve = run.curve[run.curve[:, 0] > 0]
-    some = curve[np.unique(np.geomspace(1, len(curve), 60).astype(int) - 1)]
-    total = some[:, 1:].sum(1)
-    first = run.moments[0]
+    drawn_steps = curve[np.unique(np.geomspace(1, len(curve), 60).astype(int) - 1)]
+    total = drawn_steps[:, 1:].sum(1)
+    first_moment = run.moments[0]
     prose = (
         "One run of the bundled model. At step 0 chance decides whom a patch listens to: a row spreads over about "
-        f"{2 ** first.habits.entropy.mean():.0f} of the {unpack(first.trace)[0]['tokens']} tokens. After your guess "
-        "**play**: the attention of one patch changes."
+        f"{2 ** first_moment.habits.entropy.mean():.0f} of the {unpack(first_moment.trace)[0]['tokens']} tokens. After "
+        "your guess **play**: the attention of one patch changes."
     )
-    return when(step, run.moments[-1].step, some[:, 0].tolist(), (total / total[0]).tolist(), prose)
+    return when(step, run.moments[-1].step, drawn_steps[:, 0].tolist(), (total / total[0]).tolist(), prose)
 
 
-def when(step: int, last: int, steps: Sequence[float], losses: Sequence[float], prose: str) -> Question:
+def when(step: int, last_step: int, steps: Sequence[float], losses: Sequence[float], prose: str) -> Question:
     """The first head has a habit at `step`. `losses`: the sum of the losses at `steps`, relative to the first sum."""
     return Question(
         "training_when",
         "A head has a **habit** if what it does on average has a name: it stays near, say, or listens to the same "
         "colour. The first head has one after ▢ steps.",
-        Number(10, last, log=True), step,
-        f"The whole run has {last:,} steps. No loss asked for this habit. Only some moments of the run were kept, "
+        Number(10, last_step, log=True), step,
+        f"The whole run has {last_step:,} steps. No loss asked for this habit. Only some moments of the run were kept, "
         "so it may have come a little earlier.",
         prose=prose,
         tempting=(
-            ((0.5 * last, last), "The losses still fall there, but slowly: what is easy is learned early."),
+            ((0.5 * last_step, last_step), "The losses still fall there, but slowly: what is easy is learned early."),
             ((10, max(11, step / 6)), "The losses fall at once, but at first because the model learns what is "
              "frequent; for that no patch has to look at another one."),
         ),
@@ -273,12 +274,12 @@ def sharp_exercise(run: Timelapse) -> Exercise:
         done=When({"moment": [sharp.step]}),
         answers=tuple(
             (
-                when,
+                time,
                 ""
-                if (when == "after") == (share > 0.5)
+                if (time == "after") == (share > 0.5)
                 else f"The losses have done {percent(share)} of their fall there.",
             )
-            for when in ("before", "after")
+            for time in ("before", "after")
         ),
         tempting=[(When({"moment": later}), "A head is sharp enough here, but it was so at an earlier moment.")],
     )
@@ -318,8 +319,9 @@ def in_words(heads: list[Head]) -> str:
     for layer, head in heads:
         layers.setdefault(layer, []).append(str(head))
     groups = []
-    for layer, (*most, last) in layers.items():
-        groups.append(f"head{'s' if most else ''} {', '.join(most)}{' and ' if most else ''}{last} of layer {layer}")
+    for layer, (*other_heads, last_head) in layers.items():
+        plural, listed = ("s", ", ".join(other_heads) + " and ") if other_heads else ("", "")
+        groups.append(f"head{plural} {listed}{last_head} of layer {layer}")
     return ", ".join(groups)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from playground.analysis.heads import Habit
     from playground.training.quick import Learner
     from playground.training.timelapse import Beginning, Moment, Timelapse
-    from playground.vit import Told
+    from playground.vit_parts import GuidedHead
 
 
 ALONE, TOLD = "alone", "told"  # the two models, as training/quick.py calls them
@@ -57,10 +57,10 @@ def now(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
     trial: Trial | None = subject.come_to("two")
     learned = trial.learned if trial else {}
-    last = quick.Pairs().steps
+    last_step = quick.Pairs().steps
     yield Words(
         "On this board every sign lies on two fields. **Each patch has to name the colour of its twin**, the other "
-        f"patch with the same sign.{how_it_ended(trial, last) if learned and not subject.at_work('two') else ''}"
+        f"patch with the same sign.{how_it_ended(trial, last_step) if learned and not subject.at_work('two') else ''}"
     )
     yield Run("two", "Train again" if learned else "Train now", lambda former: training(subject, former), NEEDS)
     if not learned:
@@ -68,8 +68,8 @@ def now(subject: Subject, chosen: Settings) -> Iterator[Part]:
     else:
         yield Choice("learner", "Which of the two", NAMES)
         yield Drawing("reel", reel(trial, chosen.learner, subject.at_work("two")), ("layer", "head", "patch"))
-        yield Row(*curves(learned, last))
-        if trial.step == last:
+        yield Row(*curves(learned, last_step))
+        if trial.step == last_step:
             yield Words(" ".join(in_numbers(name, learner) for name, learner in learned.items()))
     yield Exercise(
         "Train the two. Show the model in which one head is told, and in it that head.",
@@ -84,8 +84,8 @@ def now(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-def how_it_ended(trial: Trial, last: int) -> str:
-    if trial.step < last:
+def how_it_ended(trial: Trial, last_step: int) -> str:
+    if trial.step < last_step:
         return f"\n\nStopped after {trial.step} steps. What they have learned stays here as long as this page is open."
     return (
         f"\n\nDone after {trial.step} steps. **Point at a patch: its twin lights up.** Trained again, they begin with "
@@ -110,8 +110,8 @@ def board_question(seed: int) -> Question:
     from playground.training import quick
 
     fine = quick.image(seed, FINE)
-    beside = pictures.only(fine, quick.FIELDS, quick.pair(seed), PAIR)
-    photo = Photo(jpegs.small_url(jpegs.as_jpeg(fine)), quick.FIELDS, fine.width / fine.height, beside=beside)
+    pair_picture = pictures.only(fine, quick.FIELDS, quick.pair(seed), PAIR)
+    photo = Photo(jpegs.small_url(jpegs.as_jpeg(fine)), quick.FIELDS, fine.width / fine.height, beside=pair_picture)
     c, (layer, head) = quick.SMALL, quick.TOLD_HEAD
     return twin(
         photo,
@@ -164,19 +164,19 @@ def told_head_of(learner: str) -> When:
 # Charts that compare the two models -----------------------------------------------------------------------------------
 
 
-def curves(learned: dict[str, Learner], last: int) -> Iterator[Chart]:
+def curves(learned: dict[str, Learner], last_step: int) -> Iterator[Chart]:
     from playground.training import quick
 
     steps = [moment.step for moment in learned[ALONE].lapse.moments]
     right = {name: learner.right for name, learner in learned.items()}
-    yield Chart(in_one_chart("Right answers", steps, right, quick.GUESS, "a guess", last), "now_right", 240)
+    yield Chart(in_one_chart("Right answers", steps, right, quick.GUESS, "a guess", last_step), "now_right", 240)
     looks = {name: [float(moment.mass.max()) for moment in learner.lapse.moments] for name, learner in learned.items()}
     title = "Attention on the twin, best head"
-    yield Chart(in_one_chart(title, steps, looks, quick.EVEN, "even", last), "now_twin", 240)
+    yield Chart(in_one_chart(title, steps, looks, quick.EVEN, "even", last_step), "now_twin", 240)
 
 
 def in_one_chart(
-    title: str, steps: list[int], values: dict, chance: float, chance_is: str, last: int
+    title: str, steps: list[int], values: dict, chance: float, chance_is: str, last_step: int
 ) -> go.Figure:  # fmt: skip
     """A line for each model, and a dashed line at the level of chance."""
     figure = go.Figure()
@@ -189,7 +189,7 @@ def in_one_chart(
         y=100 * chance, line={"dash": "dash", "color": "gray", "width": 1},
         annotation={"text": f"{chance_is}: {percent(chance)}", "yanchor": "bottom"},
     )  # fmt: skip
-    figure.update_xaxes(title="step", range=[0, last])
+    figure.update_xaxes(title="step", range=[0, last_step])
     figure.update_yaxes(range=[0, 102], ticksuffix=" %", hoverformat=".0f")
     return figure.update_layout(title={"text": title, "x": 0}, legend={"x": 1, "xanchor": "right", "y": 0.5})
 
@@ -206,10 +206,10 @@ def first_steps(learner: Learner) -> tuple[int | None, int | None]:
 
 
 def which_first(learned: dict[str, Learner]) -> str:
-    last = learned[ALONE].lapse.moments[-1].step
+    last_step = learned[ALONE].lapse.moments[-1].step
     looking = {name: first_steps(learner)[0] for name, learner in learned.items()}
     lines = [
-        f"{LINES[name][0]}: " + (f"from step {step} on" if step is not None else f"not by step {last}")
+        f"{LINES[name][0]}: " + (f"from step {step} on" if step is not None else f"not by step {last_step}")
         for name, step in looking.items()
     ]
     return f"More than {percent(LARGE)} of a patch’s attention on its twin, in the best head: {'; '.join(lines)}."
@@ -252,7 +252,7 @@ def of_a_layer(run: Timelapse, layer: int, begins: Sequence[Beginning], jpeg: by
 
 
 def of_a_learner(
-    name: str, run: Timelapse, jpeg: bytes, *, planned: int, growing: bool, told: Sequence[Told],
+    name: str, run: Timelapse, jpeg: bytes, *, planned: int, growing: bool, told: Sequence[GuidedHead],
     habits: Sequence[Habit], kinds: Callable[[Moment], list[list[str]]], first: tuple[int, int],
 ) -> bytes:  # fmt: skip
     """Packs all layers of a small model at each moment. `growing`: whether the run goes on. `first`: the layer and head

@@ -132,11 +132,11 @@ def any_convolution(subject: Subject) -> Fold:
 # A shifted picture ----------------------------------------------------------------------------------------------------
 
 
-def shift_question(apart: float, layer: int, head: int, convolution: str, shown: Pictures) -> Question:
-    """`apart` in per cent; `convolution`: what becomes of its answers, in words."""
+def shift_question(difference: float, layer: int, head: int, convolution: str, shown: Pictures) -> Question:
+    """`difference` in per cent; `convolution`: what becomes of its answers, in words."""
     return Question(
         "two_ways_shift", "After the shift a patch gives ▢ of its weight to *other* places than before.",
-        Number(0, 100, " %"), apart,
+        Number(0, 100, " %"), difference,
         f"That is the mean over all heads of layer {layer} and over all places that both pictures show. Below is one "
         f"row: head {head}, the outlined place. A convolution’s answers at these places {convolution}.",
         prose=PROSE,
@@ -153,8 +153,8 @@ def shift(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield Choice("moved", "Moved by so many patches", {by: str(by) for by in range(1, MOST_MOVED + 1)})
     yield Wait("Running the network on both pictures …")
     shift = moved(subject, chosen.moved)
-    about = f"{subject.about} {shift.patches} {layer} {head}"
-    yield Ask(shift_question(100 * shift.apart, layer, head, answers(shift), both(shift)), about)
+    context = f"{subject.about} {shift.patches} {layer} {head}"
+    yield Ask(shift_question(100 * shift.apart, layer, head, answers(shift), both(shift)), context)
     by_one, by_most = (moved(subject, by).apart for by in (1, MOST_MOVED))
     yield After(
         "two_ways_shift",
@@ -198,9 +198,9 @@ def both(shift: Shifted) -> Pictures:
     spots = [(shift.query[0], shift.query[1] + by) for by in (shift.patches, 0)]
     pairs = list(zip(shift.pictures, shift.rows, spots, strict=True))
     first, second = (data_url(outlined(cut, shift.grid, spot)) for cut, _, spot in pairs)
-    former, after = (data_url(lit(cut, row, spot)) for cut, row, spot in pairs)
+    before, after = (data_url(lit(cut, row, spot)) for cut, row, spot in pairs)
     aspect = shift.pictures[0].width / shift.pictures[0].height
-    return Pictures((first, second), (former, after), ("as it was", f"moved by {shift.patches}"), aspect)
+    return Pictures((first, second), (before, after), ("as it was", f"moved by {shift.patches}"), aspect)
 
 
 def answers(shift: Shifted) -> str:
@@ -284,23 +284,27 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     """The patches that a 3 × 3 kernel and that attention read, or mix, at the same place."""
     import torch
 
-    another = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
-    look = subject.sample(another) if reads == "other" else subject
+    other_sample = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
+    look = subject.sample(other_sample) if reads == "other" else subject
     seen, (layer, head) = look.trace(), subject.shown
     rows, columns = seen.grid
     spot = (rows // 2, columns // 2)
     kernel = torch.zeros(rows, columns)
     kernel[spot[0] - 1 : spot[0] + 2, spot[1] - 1 : spot[1] + 2] = 1
     asks = torch.ones(rows, columns) if reads == "may" else seen.on_grid(seen.row(layer, head, spot))
-    cut, says = small(look.image), "may read" if reads == "may" else "mixes"
-    nine = f"a 3 × 3 kernel {says} nine patches, with the same nine numbers everywhere"
+    cut, verb = small(look.image), "may read" if reads == "may" else "mixes"
+    nine = f"a 3 × 3 kernel {verb} nine patches, with the same nine numbers everywhere"
     count = {"patches": measured(seen, "patches")}
-    many = Words(f"attention, layer {layer}, head {head}, {says} all {{patches:,}}", values=count)
-    drawn = Made("lit", {"row": "even"} if reads == "may" else {"row": "head", "layer": layer, "head": head})
-    own = ({"data": Made("lit", {"row": "kernel"})}, {"data": drawn, "caption": many}) if look is subject else ({}, {})
+    attention_words = Words(f"attention, layer {layer}, head {head}, {verb} all {{patches:,}}", values=count)
+    lit_row = Made("lit", {"row": "even"} if reads == "may" else {"row": "head", "layer": layer, "head": head})
+    from_photo = (
+        ({"data": Made("lit", {"row": "kernel"})}, {"data": lit_row, "caption": attention_words})
+        if look is subject
+        else ({}, {})
+    )
     yield Row(
-        Picture(lit(cut, kernel, spot), nine, own=own[0]),
-        Picture(lit(cut, asks, spot), many.says, own=own[1]),
+        Picture(lit(cut, kernel, spot), nine, own=from_photo[0]),
+        Picture(lit(cut, asks, spot), attention_words.says, own=from_photo[1]),
     )
 
 
@@ -312,12 +316,12 @@ WINDOW, HEAD = 49, 64  # tokens in a window, width of a head
 
 def linear_question(counts: Sequence[int], products: Sequence[tuple[int, int, int]]) -> Question:
     """`products`: by count of tokens, the FLOPs of the first product of all pairs, in windows, of linear attention."""
-    every, windows, linear = (tuple(column) for column in zip(*products, strict=True))
+    all_pairs, windows, linear = (tuple(column) for column in zip(*products, strict=True))
     return Question(
         "two_ways_cheaper",
         f"Linear attention never makes the N × N table: at {counts[-1]:,} tokens its first product costs ▢ FLOPs.",
         Number(1e5, 1e11, log=True), linear[-1],
-        f"2Nd² = 2 · {counts[-1]:,} · {HEAD}²: it grows with N, not N², and is 1/{every[-1] // linear[-1]} of all "
+        f"2Nd² = 2 · {counts[-1]:,} · {HEAD}²: it grows with N, not N², and is 1/{all_pairs[-1] // linear[-1]} of all "
         f"pairs. At N = d = {HEAD} tokens the two cost the same, and below that it costs more. Counted, not measured: "
         "what is quickest also depends on memory: *Cost*, step 4.",
         prose=f"One head of {HEAD} numbers. Full attention compares all pairs. Attention in windows of {WINDOW} tokens "
@@ -329,7 +333,7 @@ def linear_question(counts: Sequence[int], products: Sequence[tuple[int, int, in
         picture=Lines(
             tuple(counts),
             (
-                Series("all pairs", every, WEIGHTS), Series(f"windows of {WINDOW}", windows, VALUE, dash=True),
+                Series("all pairs", all_pairs, WEIGHTS), Series(f"windows of {WINDOW}", windows, VALUE, dash=True),
                 Series("linear attention", linear, QUERY, shown=1, below=True),
             ),
             1e5, 1e11, "tokens", at=(2, len(counts) - 1), title="FLOPs of the first product", log_x=True, log_y=True,
@@ -348,7 +352,7 @@ def what_is_left(keeps: str) -> go.Figure:
     for name, words in KEEPS.items():
         is_chosen = name == keeps
         figure.add_scatter(
-            y=[100 * left for left in two_ways.left_of_the_first(name)], name=words, showlegend=is_chosen,
+            y=[100 * share_left for share_left in two_ways.left_of_the_first(name)], name=words, showlegend=is_chosen,
             line={"width": 4 if is_chosen else 1, "color": QUERY if is_chosen else "gray"},
             hovertemplate=f"{words}, after %{{x}} tokens: %{{y:.1f}} %<extra></extra>",
         )  # fmt: skip

@@ -106,8 +106,8 @@ def tensors_of(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None =
     scores = q @ k.transpose(-2, -1) * attn.scale  # (B, h, N, N)
     weights = scores.softmax(dim=-1)
     mixed = weights @ v  # (B, h, N, d)
-    together = mixed.transpose(1, 2).flatten(2)  # (B, N, D)
-    answer = attn.proj(together)  # (B, N, D)
+    concatenated = mixed.transpose(1, 2).flatten(2)  # (B, N, D)
+    answer = attn.proj(concatenated)  # (B, N, D)
     return [
         {"x": x},
         flat,
@@ -115,7 +115,7 @@ def tensors_of(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None =
         {"scores": scores},
         {"weights": weights},
         {"A V": mixed},
-        {"heads": together},
+        {"heads": concatenated},
         {"answer": answer},
         {"x": x, "answer": block.ls1(answer), "sum": x + block.ls1(answer)},
     ]
@@ -134,7 +134,7 @@ def vit_steps(block: Block | None = None, rotation: tuple[Tensor, Tensor] | None
         ) if is_so
     )  # fmt: skip
     gain = "γ " if block is not None and hasattr(block.ls1, "gamma") else ""
-    first = _step(
+    first_step = _step(
         "Tokens",
         "Each row is one token. Before attention reads it, LayerNorm (LN) rescales each token to mean 0 and variance "
         "1, then applies a learned gain and shift.",
@@ -145,7 +145,7 @@ def vit_steps(block: Block | None = None, rotation: tuple[Tensor, Tensor] | None
         ("self.norm1(x)",),
         ("x",),
     )
-    last = _step(
+    last_step = _step(
         "Skip",
         "The result is added to the tokens that came in; it does not replace them. Both have the same width.",
         f"x + {gain}heads W_O",
@@ -155,7 +155,7 @@ def vit_steps(block: Block | None = None, rotation: tuple[Tensor, Tensor] | None
         ('x = x + at("attention", self.ls1(mixture))',),
         ("x", "answer", "sum"),
     )
-    return [first, *_middle(Attention, "LN(x)", ("width", "width"), extra), last]
+    return [first_step, *_middle(Attention, "LN(x)", ("width", "width"), extra), last_step]
 
 
 class TeachingAttention(nn.Module):
@@ -188,7 +188,7 @@ class TeachingAttention(nn.Module):
 
 def teaching_steps() -> list[Step]:
     """The steps through the teaching layer, from dim columns to chan columns."""
-    first = _step(
+    first_step = _step(
         "Tokens",
         "Each row is one token.",
         "x",
@@ -198,7 +198,7 @@ def teaching_steps() -> list[Step]:
         ("B, N, _ = x.shape",),
         ("x",),
     )
-    last = _step(
+    last_step = _step(
         "Skip",
         "The tokens came in {dim} wide, the answer is {chan}: they can't be added. V has the new width "
         "already, so V is carried past instead.",
@@ -209,7 +209,7 @@ def teaching_steps() -> list[Step]:
         ("carried + self.proj(mixed)",),
         ("V", "answer", "sum"),
     )
-    return [first, *_middle(TeachingAttention, "x", ("dim", "chan"), ""), last]
+    return [first_step, *_middle(TeachingAttention, "x", ("dim", "chan"), ""), last_step]
 
 
 def _middle(home: type, x: str, widths: tuple[str, str], extra: str) -> list[Step]:
@@ -350,10 +350,10 @@ def steps_to_bytes(walk: Walk, id: str) -> bytes:
 def panels(step: Step, tensor: Tensor, heads: int) -> Tensor:
     """The matrices that are drawn side by side, of the first item of the batch: (panels, rows, columns). Concatenated
     heads become one panel each, so that the page can show where each head ends."""
-    first = tensor[0].float().cpu()
-    if first.dim() == 3:
-        return first
-    return first.unflatten(1, (heads, -1)).transpose(0, 1) if step.joined else first[None]
+    matrix = tensor[0].float().cpu()
+    if matrix.dim() == 3:
+        return matrix
+    return matrix.unflatten(1, (heads, -1)).transpose(0, 1) if step.joined else matrix[None]
 
 
 def cut(shown: Tensor, square: bool) -> Tensor:
@@ -369,8 +369,8 @@ def visible(tokens: int) -> int:
 def _range(tensors: dict[str, Tensor]) -> dict[str, float]:
     """The smallest and largest number of the whole tensors, and the end of the colour scale: the 99th percentile of the
     absolute values, because one outlier would make everything else pale."""
-    first = [tensor[0].float().cpu().flatten() for tensor in tensors.values()]
-    low, high = min(float(t.min()) for t in first), max(float(t.max()) for t in first)
-    sizes = np.concatenate([t.abs().numpy() for t in first])
+    tensor_values = [tensor[0].float().cpu().flatten() for tensor in tensors.values()]
+    low, high = min(float(t.min()) for t in tensor_values), max(float(t.max()) for t in tensor_values)
+    sizes = np.concatenate([t.abs().numpy() for t in tensor_values])
     end = high if "weights" in tensors else float(np.percentile(sizes, 99))
     return {"low": low, "high": high, "end": end or 1.0}

@@ -96,15 +96,19 @@ def carries(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
     numbers = on_the_picture(subject)
     share = Measured("differing", 100 * numbers["differs"])
-    counted = "Counted over {rows:,} rows of patches, in all layers and heads on this picture."
-    says = Words(f"{counted} {numbers['drawn']}".rstrip(), values={"rows": Measured("rows_asked", numbers["rows"])})
-    yield Ask(differs_question(share.value, says.says), subject.about, own={"truth": share, "says": says})
+    count_words = "Counted over {rows:,} rows of patches, in all layers and heads on this picture."
+    answer_words = Words(
+        f"{count_words} {numbers['drawn']}".rstrip(), values={"rows": Measured("rows_asked", numbers["rows"])}
+    )
+    yield Ask(
+        differs_question(share.value, answer_words.says), subject.about, own={"truth": share, "says": answer_words}
+    )
 
 
 def wanted_layer(subject: Subject, chosen: Settings) -> int:
     """The layer that the address names: in `layer`, or else in `look`, with the patch."""
-    inside = int(chosen.look.split(".")[0]) if chosen.look else UPPER
-    return layer_of(inside if chosen.layer == UPPER else chosen.layer, subject)
+    layer_key = int(chosen.look.split(".")[0]) if chosen.look else UPPER
+    return layer_of(layer_key if chosen.layer == UPPER else chosen.layer, subject)
 
 
 DESK = (
@@ -212,9 +216,9 @@ BLANK = (
 
 
 def explain_question(
-    shares: Mapping[str, Mapping[str, float]], askers: int, drawn: Sequence[str], aspect: float
+    shares: Mapping[str, Mapping[str, float]], askers: int, map_urls: Sequence[str], aspect: float
 ) -> Question:
-    """`shares`: for each scene the mean score of each map; `drawn`: data URLs of the maps and, last, the picture."""
+    """`shares`: for each scene the mean score of each map; `map_urls`: data URLs of the maps and, last, the picture."""
     means = {name: sum(of_picture[name] for of_picture in shares.values()) / len(shares) for name in (*MAPS, *CONTROLS)}
     ends = {
         name: (
@@ -224,7 +228,7 @@ def explain_question(
         for name in MAPS
     }
     best = max(MAPS, key=means.__getitem__)
-    patches, shown = askers * len(shares), (*drawn,)
+    patches, shown = askers * len(shares), (*map_urls,)
     return Question(
         "weight_explain",
         f"In our small model, for {patches} patches of {len(shares)} drawings: which of the five maps foretells best "
@@ -237,7 +241,7 @@ def explain_question(
         + f". To compare: {' and '.join(f'{words} {means[name]:.2f}' for name, words in CONTROLS.items())}.",
         Pictures(shown, shown, (*(words for words, _ in MAPS.values()), "who asks"), aspect, 400),
         prose=BLANK,
-        tempting=tuple((name, why) for name, (_, why) in MAPS.items() if name != best),
+        tempting=tuple((name, reason) for name, (_, reason) in MAPS.items() if name != best),
     )  # fmt: skip
 
 
@@ -261,8 +265,8 @@ def explain(subject: Subject, chosen: Settings) -> Iterator[Part]:
     maps = subject.kept(("maps", query), make)
     yield Ask(which_map(subject, query, blanking.own_block(seen.grid, side, query), maps))
     passes = len(blocks(seen.grid, side)) + edge
-    if why := subject.too_long(passes):
-        yield Words(why)
+    if reason := subject.too_long(passes):
+        yield Words(reason)
         return
     if seen.tokens > AT_ONCE and chosen.blank != "yes":
         yield Choice("blank", f"Blank the picture, block by block: {passes} passes", {"no": "not now", "yes": "blank"})
@@ -309,9 +313,9 @@ def which_map(subject: Subject, query: tuple[int, int], asking: Tensor, maps: Ma
     from playground.analysis.explain import ASKERS, FORETOLD
 
     image = pictures.small(subject.image)
-    drawn = [light_url(lit(image, maps[name].masked_fill(asking, 0), query)) for name in MAPS]
+    map_urls = [light_url(lit(image, maps[name].masked_fill(asking, 0), query)) for name in MAPS]
     plain = light_url(outlined(image, subject.trace().grid, query))
-    return explain_question(FORETOLD, len(ASKERS), (*drawn, plain), image.width / image.height)
+    return explain_question(FORETOLD, len(ASKERS), (*map_urls, plain), image.width / image.height)
 
 
 def coarser(side: int, passes: int) -> Iterator[Part]:

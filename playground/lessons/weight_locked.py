@@ -109,29 +109,32 @@ def which_head(subject: Subject, mean) -> Ask:
     from playground.analysis import heads
 
     seen, share = subject.trace(), to_one_place(mean)
-    asks, says = about_agreeing(seen, mean, ASKS), {name: about_agreeing(seen, mean, SAYS[name]) for name in SAYS}
-    most, least = about_agreeing(seen, mean, MOST), about_agreeing(seen, mean, LEAST, "least")
-    verdict = says[by_count(int((share > LOCKED).sum()))]
+    asks, sentences = about_agreeing(seen, mean, ASKS), {name: about_agreeing(seen, mean, SAYS[name]) for name in SAYS}
+    most_words, least_words = about_agreeing(seen, mean, MOST), about_agreeing(seen, mean, LEAST, "least")
+    verdict = sentences[by_count(int((share > LOCKED).sum()))]
     (layer, head), least_head = (spot_of(index, share) for index in (share.argmax(), share.argmin()))
     rows, columns = seen.grid
     heat = seen.on_grid(mean_row(seen, layer, head)).flatten()
     shown = Photo(
-        subject.photo(), (rows, columns), columns / rows, heat=tuple(heat.tolist()), lines=True, words=most.says,
-        beside=agrees_least(subject, least_head, least.says),
+        subject.photo(), (rows, columns), columns / rows, heat=tuple(heat.tolist()), lines=True, words=most_words.says,
+        beside=agrees_least(subject, least_head, least_words.says),
     )  # fmt: skip
     truth = Measured("agreeing_percent", 100 * float(share[layer, head]))
-    picture = Made("agreed_rows", {"words": most, "least": least, "brightest": LOCKED / 3})
+    picture = Made("agreed_rows", {"words": most_words, "least": least_words, "brightest": LOCKED / 3})
     tempting = Made("even_tempting", {"even": percent(1 / seen.tokens)})
     question = locked_question(asks.says, truth.value, verdict.says, seen.tokens, heads.words(seen), shown)
     return Ask(question, own={
-        "asks": asks, "truth": truth, "says": Made("by_count", says), "picture": picture, "tempting": tempting,
+        "asks": asks, "truth": truth, "says": Made("by_count", sentences), "picture": picture, "tempting": tempting,
     })  # fmt: skip
 
 
-def locked_question(asks: str, truth: float, says: str, tokens: int, drawn: str, shown: Photo | None) -> Question:
-    """`drawn`: a sentence for a model with so many patches that only some of their rows were measured, else empty."""
+def locked_question(
+    asks: str, truth: float, says: str, tokens: int, sampling_note: str, shown: Photo | None
+) -> Question:
+    """`sampling_note`: a sentence for a model with so many patches that only some of their rows were measured, else
+    empty."""
     return Question(
-        "weight_locked", asks, Number(0, 100, " %"), truth, says + (drawn and f" {drawn}"),
+        "weight_locked", asks, Number(0, 100, " %"), truth, says + (sampling_note and f" {sampling_note}"),
         prose="The class token has query, key and value like every token. But some heads give much of every row to one "
         "token, whatever the patch shows.",
         tempting=(
@@ -182,9 +185,12 @@ HAS_NONE = LONG + "So it has no **megaphone**; it is heard because most queries 
 def megaphone(seen, mean) -> Words:
     """Tells whether all patches attend to the token because its key is long."""
     times = {"times": Measured("key_length", key_of_agreeing(seen, mean))}
-    has, none = (Words(text, values=times) for text in (HAS, HAS_NONE))
-    here = has if times["times"].value > LOUD else none
-    return Words(here.says, own={"text": Made("megaphone", {"loud": LOUD, "has": has, "none": none})})
+    long_key_words, usual_key_words = (Words(text, values=times) for text in (HAS, HAS_NONE))
+    chosen_words = long_key_words if times["times"].value > LOUD else usual_key_words
+    return Words(
+        chosen_words.says,
+        own={"text": Made("megaphone", {"loud": LOUD, "has": long_key_words, "none": usual_key_words})},
+    )
 
 
 # Tokens with unusually long vectors -----------------------------------------------------------------------------------
@@ -204,16 +210,16 @@ def lengths(subject: Subject) -> Iterator[Part]:
     if (subject.model_name, subject.name) != tuple(SINK.values()) and (sink := subject.other(**SINK)):
         link = urlencode(sink.words() | {"layer": 0, "head": 5})
         yield Words(f"[The sharpest sink of DINOv2 S: layer 0, head 5 on the coffee](./?{link})")
-    pairs = (tuple(subject.other(model=name) for name in pair) for pair in PAIRS)
-    pair = next((pair for pair in pairs if all(pair)), None)
-    if pair is None:
+    pairs = (tuple(subject.other(model=name) for name in names) for names in PAIRS)
+    names = next((names for names in pairs if all(names)), None)
+    if names is None:
         yield Words(
             "Where a DINOv2 and its twin with registers are on this machine, both are measured here: "
             f"`{PROGRAM} download {' '.join(PAIRS[1])}`.",
             small=True,
         )
         return
-    columns = (card(answer) for answer in pair if answer)
+    columns = (card(answer) for answer in names if answer)
     yield Stays(Column(*(Row(*across) for across in zip_longest(*columns, fillvalue=Words("")))))
 
 
@@ -230,25 +236,25 @@ def measured_lengths(subject: Subject):
 
 def lengths_in_words(subject: Subject) -> str:
     lengths = measured_lengths(subject)
-    last, worst = len(lengths.patches) - 1, lengths.worst
-    many = lengths.far_out(last)
-    stand = "none stands" if not many else "1 stands" if many == 1 else f"{many} stand"
-    has = (
+    last_layer, worst = len(lengths.patches) - 1, lengths.worst
+    outliers = lengths.far_out(last_layer)
+    stand = "none stands" if not outliers else "1 stands" if outliers == 1 else f"{outliers} stand"
+    remark = (
         "It has the outliers that large models grow"
         if lengths.largest(worst) > FAR
         else "It does *not* have the outliers of large models"
     )
     return (
         f"After the last layer of {plain_name(subject.trace().model)} the longest patch is "
-        f"**{lengths.largest(last):.1f} ×** as long as the median one, at most {lengths.largest(worst):.1f} × (after "
-        f"layer {worst}); {stand} beyond Tukey’s bound. {has}."
+        f"**{lengths.largest(last_layer):.1f} ×** as long as the median one, at most {lengths.largest(worst):.1f} × "
+        f"(after layer {worst}); {stand} beyond Tukey’s bound. {remark}."
     )
 
 
 def card(subject: Subject) -> Iterator[Part]:
     """A map of the tokens' lengths after the last layer, a row of the last layer, a histogram, and the numbers."""
-    if why := subject.too_long(1):
-        yield Words(why)
+    if reason := subject.too_long(1):
+        yield Words(reason)
         return
     seen, lengths = subject.trace(), measured_lengths(subject)
     image = subject.image.convert("RGB")

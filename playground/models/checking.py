@@ -66,11 +66,11 @@ def check(vit: VisionTransformer, model: nn.Module, batch: Any = None) -> Check:
             raise PlaygroundError(f"{type(model).__name__} can't be run on these pixels: {error!s:.200}") from None
     close = CLOSE.get(weight.dtype, CLOSE_ENOUGH)
     far = [_far(a, b) for a, b in zip(ours, theirs, strict=True)] if _alike(ours, theirs) else []
-    parts = next((n for n, (most, scale) in enumerate(far) if not most <= close * scale), None)
+    parts = next((n for n, (largest, scale) in enumerate(far) if not largest <= close * scale), None)
     for kind, value in answers.items():
         if answer is not None and answer.shape == value.shape:
-            most, scale = _far(value, answer)
-            return Check(tuple(m for m, _ in far), most, kind, parts, not most <= close * scale)
+            largest, scale = _far(value, answer)
+            return Check(tuple(m for m, _ in far), largest, kind, parts, not largest <= close * scale)
     return Check(tuple(m for m, _ in far), None, "", parts, False)
 
 
@@ -79,8 +79,8 @@ def _pixels(vit: VisionTransformer, batch: Any) -> Tensor:
         return torch.randn(1, 3, *vit.config.image_size, generator=torch.Generator().manual_seed(0))
     pixels = batch.get("pixel_values") if isinstance(batch, Mapping) else batch
     if not isinstance(pixels, Tensor) or pixels.dim() != 4 or pixels.shape[1] != 3 or not pixels.is_floating_point():
-        got = tuple(pixels.shape) if isinstance(pixels, Tensor) else type(batch).__name__
-        raise PlaygroundError(f"check takes what the model gets, (pictures, 3, height, width); given was {got}.")
+        shape = tuple(pixels.shape) if isinstance(pixels, Tensor) else type(batch).__name__
+        raise PlaygroundError(f"check takes what the model gets, (pictures, 3, height, width); given was {shape}.")
     return pixels
 
 

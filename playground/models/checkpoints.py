@@ -19,9 +19,9 @@ import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
-from playground.models.given import Given, json_of
+from playground.models.given import ACTIVATIONS, Given, json_of
 from playground.models.others_files import from_others
-from playground.vit import ACTIVATIONS, Config
+from playground.vit import Config
 
 SHOWN = {  # timm's model arguments that the weights show, or that matter only in training
     "img_size", "patch_size", "in_chans", "embed_dim", "depth", "num_heads", "mlp_ratio", "num_classes", "global_pool",
@@ -45,8 +45,8 @@ def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
         return state
     if len(wrappers) > 1:
         raise PlaygroundError(f"it holds several models, {', '.join(name[:-1] for name in wrappers)}: save one of them")
-    inside = (name for name in state if name.startswith(wrappers[0]))
-    return {name.removeprefix(wrappers[0]): state[name] for name in inside}
+    wrapped_names = (name for name in state if name.startswith(wrappers[0]))
+    return {name.removeprefix(wrappers[0]): state[name] for name in wrapped_names}
 
 
 def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -60,8 +60,10 @@ def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
             parts = [value, torch.zeros_like(value), state[key.replace("q_bias", "v_bias")]]
             ours[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)
         elif ".attn.q_proj." in key:  # the large EVA-02 splits these; keys may have no bias
-            others = (state.get(key.replace("q_proj", name), torch.zeros_like(value)) for name in ("k_proj", "v_proj"))
-            ours[key.replace("q_proj", "qkv")] = torch.cat([value, *others])
+            other_parts = (
+                state.get(key.replace("q_proj", name), torch.zeros_like(value)) for name in ("k_proj", "v_proj")
+            )
+            ours[key.replace("q_proj", "qkv")] = torch.cat([value, *other_parts])
         elif ".mlp.fc1_g." in key:  # gate and input of the gated MLP become one matrix, the gate first
             ours[key.replace("fc1_g", "fc1")] = torch.cat([value, state[key.replace("fc1_g", "fc1_x")]])
         else:
@@ -83,9 +85,9 @@ def told(description: Mapping[str, Any]) -> Given:
     )
 
 
-def changed(base: Config, state: Mapping[str, Tensor], known: Given, description: Mapping[str, Any]) -> Config:
+def changed(base: Config, state: Mapping[str, Tensor], options: Given, description: Mapping[str, Any]) -> Config:
     """`base` with the changes that the weights (under our names) show: classes, input size, pooling, prefix tokens,
-    depth, width; with `known` options and the `description` in the config.json of `timm.models.save_for_hf`. All else
+    depth, width; with `options` and the `description` in the config.json of `timm.models.save_for_hf`. All else
     is as in `base`, also the width of heads."""
     if "patch_embed.proj.weight" not in state or "blocks.0.mlp.fc2.weight" not in state:
         return base  # these are no weights of such a model; source.fitting raises
@@ -111,13 +113,13 @@ def changed(base: Config, state: Mapping[str, Tensor], known: Given, description
         depth=1 + max(int(key.split(".")[1]) for key in state if key.startswith("blocks.")),
         width=width,
         mlp_width=mlp_width,
-        heads=known.num_heads or _heads(base, state, width),
+        heads=options.num_heads or _heads(base, state, width),
         classes=classes,
         cls_token="cls_token" in state,
         dist_token="dist_token" in state,
         registers=registers,
         positions=positions,
-        pool=_pool(base, state, norm, known.global_pool),
+        pool=_pool(base, state, norm, options.global_pool),
         norm_place=norm,
         pre_norm="norm_pre.weight" in state,
         qk_norm="blocks.0.attn.q_norm.weight" in state,
@@ -126,10 +128,10 @@ def changed(base: Config, state: Mapping[str, Tensor], known: Given, description
         mlp_norm="blocks.0.mlp.norm.weight" in state,
         gated_mlp=state["blocks.0.mlp.fc1.weight"].shape[0] == 2 * mlp_width,
         pre_logits="pre_logits.fc.weight" in state,
-        activation=known.act_layer or base.activation,
+        activation=options.act_layer or base.activation,
         labels=_labels(description, classes) or (base.labels if classes == base.classes else ()),
-        mean=known.mean or base.mean,
-        std=known.std or base.std,
+        mean=options.mean or base.mean,
+        std=options.std or base.std,
         interpolation=(description.get("pretrained_cfg") or {}).get("interpolation") or base.interpolation,
     )
 
@@ -188,10 +190,10 @@ def _size_said(description: Mapping[str, Any]) -> tuple[int, int] | None:
 
 
 def _labels(description: Mapping[str, Any], classes: int) -> tuple[str, ...]:
-    names, more = description.get("label_names") or (), description.get("label_descriptions") or {}
+    names, descriptions = description.get("label_names") or (), description.get("label_descriptions") or {}
     if isinstance(names, dict):
         names = [names.get(str(number), str(number)) for number in range(classes)]
-    return tuple(str(more.get(name, name)) for name in names) if len(names) == classes else ()
+    return tuple(str(descriptions.get(name, name)) for name in names) if len(names) == classes else ()
 
 
 # A safetensors file of weights. Its header is checked before any of its data is touched: a file may come from
@@ -234,13 +236,13 @@ def _outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Te
         raise PlaygroundError(f"There is no file {path}.")
     try:
         with open(path, "rb") as file:
-            first = file.read(8)
-        if first[:2] in (b"PK", b"\x80\x02"):
+            beginning = file.read(8)
+        if beginning[:2] in (b"PK", b"\x80\x02"):
             raise PlaygroundError(
                 f"{path} is a file that torch has pickled, not safetensors. On your own machine call it .pth, and "
                 "playground.load and the command line read it; a server does not."
             )
-        length = int.from_bytes(first, "little")
+        length = int.from_bytes(beginning, "little")
         if length > LONGEST_HEADER:
             raise ValueError("it does not begin with the header of one")
         with safe_open(path, framework="pt") as file:
@@ -304,7 +306,7 @@ WORDS = {
     "positions": ("learned", "patches", "sinusoidal", "rotary", "none"),
     "pool": ("token", "avg", "map", "map of all", "token+avg"),
     "norm_place": ("tokens", "pooled", "nowhere"),
-    "activation": tuple(ACTIVATIONS),
+    "activation": ACTIVATIONS,
     "interpolation": ("bicubic", "bilinear", "nearest", "lanczos"),
 }
 MOST_SIDE = 4096  # pixels of a side that a model was trained on

@@ -48,7 +48,7 @@ def origin(name: str) -> Origin:
 
 def header(vit: VisionTransformer, numbers: str = "int8") -> dict:
     """The header of the file: what the weights are, their author and licence, and what was changed in them."""
-    config, whose = vit.config, origin(vit.name)
+    config, origin_of_weights = vit.config, origin(vit.name)
     changes = ["the gains of LayerScale were multiplied into the matrices before them"] * config.layer_scale
     if numbers == "int8":
         changes.append(f"matrices were rounded to 8 bits, with a gain for each {BLOCK} numbers, positions to 16 bits")
@@ -61,7 +61,7 @@ def header(vit: VisionTransformer, numbers: str = "int8") -> dict:
             "prefix": config.prefix,
             "native_grid": vit.native_grid,
         },
-        **whose._asdict(),
+        **origin_of_weights._asdict(),
         "changes": "; ".join(changes) or "none",
     }
 

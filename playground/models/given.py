@@ -13,7 +13,7 @@ from typing import Any
 from playground.errors import PlaygroundError
 
 Colours = tuple[float, float, float]
-ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "quick_gelu", "silu")  # as in vit.py, without torch
+ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "quick_gelu", "silu")  # as in vit_parts.py, without torch
 READ_OUT = {"token": "the class token", "avg": "the mean of the patches"}  # poolings that weights can't tell apart
 POOLS = (*READ_OUT, "map", "max", "avgmax")  # timm's names; with the last two the playground shows rows but no labels
 LARGEST = 10  # the largest accepted mean or deviation; pixels lie between 0 and 1
@@ -57,49 +57,49 @@ class Given:
             for word, value in values.items()
         }
 
-    def before(self, other: Given) -> Given:
-        """These options, with those of `other` where they are None."""
-        return replace(other, **{word: getattr(self, word) for word in self.words})
+    def before(self, defaults: Given) -> Given:
+        """These options, with `defaults` for those that are None."""
+        return replace(defaults, **{word: getattr(self, word) for word in self.words})
 
 
 NOTHING = Given()
 WORDS = tuple(field.name for field in dataclasses.fields(Given))
 
 
-def _three(word: str, given: Any) -> Colours:
-    parts = given.replace(",", " ").split() if isinstance(given, str) else given
+def _three(word: str, value: Any) -> Colours:
+    parts = value.replace(",", " ").split() if isinstance(value, str) else value
     try:
         red, green, blue = (float(part) for part in parts)
     except (TypeError, ValueError):
         raise PlaygroundError(
-            f"{word} is a number for red, green and blue, such as 0.485,0.456,0.406; given was {given!r:.60}."
+            f"{word} is a number for red, green and blue, such as 0.485,0.456,0.406; given was {value!r:.60}."
         ) from None
     numbers = red, green, blue
     if not all(math.isfinite(number) and abs(number) <= LARGEST for number in numbers):
-        raise PlaygroundError(f"{word} is of pixels between 0 and 1; given was {given!r:.60}.")
+        raise PlaygroundError(f"{word} is of pixels between 0 and 1; given was {value!r:.60}.")
     if word == "std" and min(numbers) <= 0:
-        raise PlaygroundError(f"std divides the pixels: its numbers are greater than 0; given was {given!r:.60}.")
+        raise PlaygroundError(f"std divides the pixels: its numbers are greater than 0; given was {value!r:.60}.")
     return numbers
 
 
-def _count(word: str, given: Any) -> int:
-    whole = int(given) if isinstance(given, str) and given.isdecimal() and len(given) < 6 else given
-    if isinstance(whole, bool) or not isinstance(whole, int) or not 1 <= whole <= 256:
-        raise PlaygroundError(f"{word} goes from 1 to 256; given was {given!r:.60}.")
-    return whole
+def _count(word: str, value: Any) -> int:
+    number = int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 6 else value
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 256:
+        raise PlaygroundError(f"{word} goes from 1 to 256; given was {value!r:.60}.")
+    return number
 
 
 def _one_of(names: Collection[str]) -> Callable[[str, Any], str]:
-    def read(word: str, given: Any) -> str:
-        if given not in names:
-            raise PlaygroundError(f"{word} is one of {', '.join(names)}; given was {given!r:.60}.")
-        return given
+    def read(word: str, value: Any) -> str:
+        if value not in names:
+            raise PlaygroundError(f"{word} is one of {', '.join(names)}; given was {value!r:.60}.")
+        return value
 
     return read
 
 
 _READ: dict[str, Callable[[str, Any], Any]] = {
-    "mean": _three, "std": _three, "num_heads": _count, "act_layer": _one_of(tuple(ACTIVATIONS)),
+    "mean": _three, "std": _three, "num_heads": _count, "act_layer": _one_of(ACTIVATIONS),
     "global_pool": _one_of(POOLS),
 }  # fmt: skip
 

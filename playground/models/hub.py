@@ -65,8 +65,8 @@ EVERY = 10.0  # seconds
 class Lines(tqdm):
     """Prints a line every ten seconds, where a progress bar would redraw itself a hundred times."""
 
-    def __init__(self, *given, **options):
-        super().__init__(*given, **options | {"mininterval": EVERY, "miniters": 1, "leave": True})
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options | {"mininterval": EVERY, "miniters": 1, "leave": True})
 
     def display(self, *_, **__) -> None:
         progress = f"{100 * self.n / self.total:.0f} %" if self.total else f"{self.n:,.0f}"

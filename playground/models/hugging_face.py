@@ -69,22 +69,22 @@ def from_hugging_face(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
         name = re.sub(WRAPPED, "", key)
         if name in UNUSED or re.match(NOT_THE_IMAGE, key):
             continue
-        inside = re.fullmatch(r"(?:encoder\.)?layers?\.(\d+)\.(.+)\.(weight|bias|lambda1)", name)
-        if not inside:
+        match = re.fullmatch(r"(?:encoder\.)?layers?\.(\d+)\.(.+)\.(weight|bias|lambda1)", name)
+        if not match:
             ours[_outside(name)] = value
             continue
-        layer, part, kind = inside.groups()
+        layer, part, kind = match.groups()
         if third := re.fullmatch(QKV, part):
             parts.setdefault(f"blocks.{layer}.attn.qkv.{kind}", {})[(third[1] or third[2])[0]] = value
         elif part == "mlp.gate_proj":
             gates[f"blocks.{layer}.mlp.fc1.{kind}"] = value
         else:
-            known = next((new for old, new in IN_A_LAYER if re.fullmatch(old, part)), None)
-            ours[f"blocks.{layer}.{known}.{kind}".replace(".lambda1", ".gamma") if known else name] = value
+            new_name = next((new for old, new in IN_A_LAYER if re.fullmatch(old, part)), None)
+            ours[f"blocks.{layer}.{new_name}.{kind}".replace(".lambda1", ".gamma") if new_name else name] = value
     for key, three in parts.items():
         if "weight" not in key or len(three) == 3:
-            some = next(iter(three.values()))
-            matrices = [three.get(letter, torch.zeros_like(some)) for letter in "qkv"]  # a missing bias is 0
+            like = next(iter(three.values()))
+            matrices = [three.get(letter, torch.zeros_like(like)) for letter in "qkv"]  # a missing bias is 0
             ours[key] = torch.cat(matrices)
     for key, gate in gates.items():
         if key in ours:

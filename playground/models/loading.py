@@ -82,11 +82,9 @@ def _vit_in(model: nn.Module) -> nn.Module:
     is then not shown."""
     if any(map(_is_vit, [model])) or type(model).__module__.startswith("transformers."):
         return model
-    inside = [module for module in model.modules() if _is_vit(module)]
+    vits = [module for module in model.modules() if _is_vit(module)]
     outermost = [
-        module
-        for module in inside
-        if not any(module is not other and module in set(other.modules()) for other in inside)
+        module for module in vits if not any(module is not other and module in set(other.modules()) for other in vits)
     ]
     if len(outermost) > 1:
         raise PlaygroundError(
@@ -107,8 +105,8 @@ def _is_vit(model: nn.Module) -> bool:
 
 def unwrapped(model: nn.Module) -> nn.Module:
     """The model inside the wrappers of torch.compile and DataParallel."""
-    while isinstance(inside := getattr(model, "_orig_mod", None) or getattr(model, "module", None), nn.Module):
-        model = inside
+    while isinstance(wrapped := getattr(model, "_orig_mod", None) or getattr(model, "module", None), nn.Module):
+        model = wrapped
     return model
 
 
@@ -181,9 +179,9 @@ def load(
     else:
         source = resolve(model, pretrained, weights, offline, given)
         vit = placed(build(source, seed), device)
-        again = not seed and (pretrained or weights is not None)
+        loadable_again = not seed and (pretrained or weights is not None)
         weights_path = None if weights is None else os.fspath(weights)
-        remember(vit, Asked(os.fspath(model), weights_path, source.given) if again else None)
+        remember(vit, Asked(os.fspath(model), weights_path, source.given) if loadable_again else None)
     if message := notice(vit):
         warnings.warn(message, PlaygroundWarning, stacklevel=2)
     return vit
@@ -226,10 +224,10 @@ def _of_the_app(name: str) -> str:
     folder = os.environ.get("PLAYGROUND_MODELS_DIR")
     if not name.startswith(OWN) or Path(name).exists() or not folder:
         return name
-    here = model_file.in_folder(folder)
-    if name.removeprefix(OWN) not in here:
+    files = model_file.in_folder(folder)
+    if name.removeprefix(OWN) not in files:
         raise PlaygroundError(f"{folder} (PLAYGROUND_MODELS_DIR) has no model file called {name.removeprefix(OWN)}.")
-    return str(here[name.removeprefix(OWN)])
+    return str(files[name.removeprefix(OWN)])
 
 
 def repository(name: str) -> bool:
@@ -275,8 +273,10 @@ def _place(name: str) -> Path:
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as error:  # an impossible name, or a folder that may not be read
-        why = getattr(error, "strerror", None) or error
-        raise PlaygroundError(f"There is no model called {name[:60]!r}: as a file it can't be read ({why}).") from None
+        reason = getattr(error, "strerror", None) or error
+        raise PlaygroundError(
+            f"There is no model called {name[:60]!r}: as a file it can't be read ({reason})."
+        ) from None
     return place
 
 
@@ -303,12 +303,14 @@ def _from_folder(folder: Path, given: Given) -> Source:
             f"The weights in {folder} lie in several pickled files: save them as safetensors, by "
             "model.save_pretrained(folder)."
         )
-    here = sorted(file for file in folder.iterdir() if file.suffix in (".safetensors", *pickled.SUFFIXES))
-    if len(here) != 1:
-        advice = f"; give one of its files: {', '.join(file.name for file in here[:5])}" if here else ""
+    weight_files = sorted(file for file in folder.iterdir() if file.suffix in (".safetensors", *pickled.SUFFIXES))
+    if len(weight_files) != 1:
+        advice = f"; give one of its files: {', '.join(file.name for file in weight_files[:5])}" if weight_files else ""
         raise PlaygroundError(f"{folder} holds no {WEIGHTS} and no {PICKLED_WEIGHTS}{advice}.")
     return (
-        _from_pickled(here[0], given) if pickled.is_pickled(here[0]) else model_file.from_file(here[0], here[0], given)
+        _from_pickled(weight_files[0], given)
+        if pickled.is_pickled(weight_files[0])
+        else model_file.from_file(weight_files[0], weight_files[0], given)
     )
 
 
@@ -339,12 +341,12 @@ def _from_hub(repository: str, pretrained: bool, offline: bool, given: Given) ->
         return over(zoo.resolve(name.split("@")[0], pretrained, offline), given)
     if not pretrained:
         raise PlaygroundError(f"{repository} is a repository of weights: pretrained=False would leave nothing of it.")
-    here = borrowed.hub_weights(repository.split("@")[0]) if "@" not in repository else None
-    if here is None and repository in ALSO_HERE and borrowed.is_here(ALSO_HERE[repository]):
+    file = borrowed.hub_weights(repository.split("@")[0]) if "@" not in repository else None
+    if file is None and repository in ALSO_HERE and borrowed.is_here(ALSO_HERE[repository]):
         source = over(zoo.resolve(ALSO_HERE[repository]), given)
     else:
-        here = here or _fetched(repository, offline or borrowed.asked_offline())
-        source = _from_pickled(here, given) if here.name == PICKLED_WEIGHTS else model_file.from_file(here, here, given)
+        file = file or _fetched(repository, offline or borrowed.asked_offline())
+        source = _from_pickled(file, given) if file.name == PICKLED_WEIGHTS else model_file.from_file(file, file, given)
     return replace(source, name=repository)
 
 

@@ -28,7 +28,7 @@ from playground.models.hugging_face import (
 from playground.models.others_files import OWN_HEAD, config_of, has_own_head, no_adapters
 from playground.models.source import Source, assumed, fitting, over, unlike_ours
 from playground.models.timm_models import WEIGHTS
-from playground.vit import PAPER, Config, Told, VisionTransformer
+from playground.vit import PAPER, Config, VisionTransformer, parts
 
 LONGEST_NAME = 80
 MOST_TOLD = 4096  # told heads that a file may list
@@ -43,13 +43,13 @@ def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtyp
 
     tensors = {key: value.detach().to("cpu", dtype).contiguous() for key, value in vit.state_dict().items()}
     config = json.dumps(dataclasses.asdict(vit.config))
-    says = {
+    metadata = {
         "format": "attention-playground",
         "name": vit.name,
         "config": config,
         "told": json.dumps([entry._asdict() for entry in vit.told]),
     }
-    save_file(tensors, path, metadata=says)
+    save_file(tensors, path, metadata=metadata)
     os.chmod(path, 0o644)  # safetensors makes it readable for the owner only; in a container another user reads it
 
 
@@ -75,61 +75,70 @@ def _listed(folder: Path) -> list[Path]:
 # The Source of a file -------------------------------------------------------------------------------------------------
 
 
-def from_file(path: Path, of: Path, given: Given = NOTHING) -> Source:
+def from_file(path: Path, named_file: Path, given: Given = NOTHING) -> Source:
     """The Source of a file of weights. Its architecture is in the file if this playground wrote it, or in config.json
-    and preprocessor_config.json beside it if `transformers` or timm's save_for_hf did. `of`: the file that errors name,
-    of which `path` may be a copy."""
+    and preprocessor_config.json beside it if `transformers` or timm's save_for_hf did. `named_file`: the file that
+    errors name, of which `path` may be a copy."""
     metadata, arrays = outline(path)
     if "config" in metadata:
         return over(_described_inside(path, metadata, arrays), given)
     no_adapters(arrays)
-    description = json_of(of.parent / "config.json")
+    description = json_of(named_file.parent / "config.json")
     if is_hugging_face(arrays):
-        return _from_hugging_face_file(path, arrays, description, of, given)
+        return _from_hugging_face_file(path, arrays, description, named_file, given)
     name = description.get("architecture") or metadata.get("arch")
     if not name and (base := config_of(arrays)):
-        return _changed(Source(called(of), base), path, arrays, description, of, given)
+        return _changed(Source(called(named_file), base), path, arrays, description, named_file, given)
     if not isinstance(name, str):
         raise PlaygroundError(
             f"{path} does not say what it is weights of: load(NAME, weights={str(path)!r}), or --model NAME "
             f"--weights {path}, says it{_likely(arrays)}."
         )
-    return _changed(Source(called(of), timm_models.timm_config(name)), path, arrays, description, of, given)
+    return _changed(
+        Source(called(named_file), timm_models.timm_config(name)), path, arrays, description, named_file, given
+    )
 
 
-def with_weights(base: Source, path: Path, of: Path, given: Given) -> Source:
+def with_weights(base: Source, path: Path, named_file: Path, given: Given) -> Source:
     """A named model with weights from a file, and with the changes that the weights show (fewer layers, other labels
-    …). `of`: the file that errors name, of which `path` may be a copy. A config.json beside it counts if it names the
-    same architecture."""
+    …). `named_file`: the file that errors name, of which `path` may be a copy. A config.json beside it counts if it
+    names the same architecture."""
     metadata, arrays = outline(path)
     if "config" in metadata:  # this playground's own file, which states everything
         with torch.device("meta"):
             fitting(VisionTransformer(base.config), arrays, str(path))
         return over(replace(_described_inside(path, metadata, arrays), name=base.name), given)
-    description = json_of(of.parent / "config.json")
+    description = json_of(named_file.parent / "config.json")
     return _changed(
-        base, path, arrays, description if description.get("architecture") == base.name.split(".")[0] else {}, of, given
+        base,
+        path,
+        arrays,
+        description if description.get("architecture") == base.name.split(".")[0] else {},
+        named_file,
+        given,
     )
 
 
-def _changed(base: Source, path: Path, arrays: Held, description: dict[str, Any], of: Path, given: Given) -> Source:
+def _changed(
+    base: Source, path: Path, arrays: Held, description: dict[str, Any], named_file: Path, given: Given
+) -> Source:
     """`base`, changed as the weights and the files beside them show."""
-    given = given.before(Given.beside(of))
+    given = given.before(Given.beside(named_file))
     raw, arrays = arrays, from_eva(from_hugging_face(arrays) if is_hugging_face(arrays) else arrays)
-    known, own_head = given, has_own_head(raw)
+    options, own_head = given, has_own_head(raw)
 
     def describe() -> Config:
-        nonlocal known
-        known = given.before(told(description))
-        return changed(base.config, arrays, known, description)
+        nonlocal options
+        options = given.before(told(description))
+        return changed(base.config, arrays, options, description)
 
     config = _possible(path, describe)
     sure = {
-        *known.words,
+        *options.words,
         *(("num_heads", "act_layer") if description else ()),
         *(("num_heads",) if config.qk_norm else ()),
     }
-    unlike = OWN_HEAD if own_head else unlike_ours(known.global_pool) if config.classes else ""
+    unlike = OWN_HEAD if own_head else unlike_ours(options.global_pool) if config.classes else ""
     unsaid = assumed(config, sure)
     return over(Source(base.name, config, lambda: read_weights(path), str(path), arrays, unsaid, unlike), given)
 
@@ -146,10 +155,10 @@ def _described_inside(path: Path, metadata: dict[str, str], arrays: Held) -> Sou
     return Source(name, config, lambda: read_weights(path), str(path), arrays, told=heads)
 
 
-def _guided_heads(text: str) -> tuple[Told, ...]:
+def _guided_heads(text: str) -> tuple[parts.GuidedHead, ...]:
     """The heads that a loss told where to look, as `save` writes them. ValueError or TypeError for anything else: the
     file may be a stranger's."""
-    entries = tuple(Told(**entry) for entry in json.loads(text))
+    entries = tuple(parts.GuidedHead(**entry) for entry in json.loads(text))
     numbers = [number for entry in entries for number in (entry.layer, entry.head)]
     words = [word for entry in entries for word in (entry.query, entry.what)]
     if (
@@ -161,9 +170,11 @@ def _guided_heads(text: str) -> tuple[Told, ...]:
     return entries
 
 
-def _from_hugging_face_file(path: Path, arrays: Held, description: dict[str, Any], of: Path, given: Given) -> Source:
-    given = given.before(Given.beside(of))
-    pixels = json_of(of.parent / "preprocessor_config.json")
+def _from_hugging_face_file(
+    path: Path, arrays: Held, description: dict[str, Any], named_file: Path, given: Given
+) -> Source:
+    given = given.before(Given.beside(named_file))
+    pixels = json_of(named_file.parent / "preprocessor_config.json")
     if given.num_heads:
         description = {**description, "num_attention_heads": given.num_heads}
 
@@ -173,7 +184,9 @@ def _from_hugging_face_file(path: Path, arrays: Held, description: dict[str, Any
     config = _possible(path, lambda: used(arrays)[0])
     unsaid = assumed(config, hugging_face_words(description, pixels))
     shapes = used(arrays)[1]
-    source = Source(called(of), config, lambda: used(read_weights(path))[1], str(path), shapes, unsaid, file=of)
+    source = Source(
+        called(named_file), config, lambda: used(read_weights(path))[1], str(path), shapes, unsaid, file=named_file
+    )
     return over(source, given)
 
 

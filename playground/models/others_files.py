@@ -111,10 +111,10 @@ def _plain_head(state: Held) -> Held:
     if not head or "head.weight" in state:
         return state
     start = head[0].rpartition(".")[0] + "."
-    rest = {name: x for name, x in state.items() if name not in head}
+    body = {name: x for name, x in state.items() if name not in head}
     if set(head) <= {f"{start}weight", f"{start}bias"} and state[f"{start}weight"].dim() == 2:
-        return rest | {f"head.{name.removeprefix(start)}": state[name] for name in head}
-    return rest
+        return body | {f"head.{name.removeprefix(start)}": state[name] for name in head}
+    return body
 
 
 def config_of(state: Mapping[str, Tensor], heads: int | None = None) -> Config | None:
@@ -205,9 +205,13 @@ def _named(data: memoryview) -> dict[str, np.ndarray]:
 def _weight(data: memoryview) -> tuple[str, np.ndarray]:
     fields = list(_fields(data))
     shape = [value for field, value in fields if field == SHAPE]
-    only = dict(fields)
-    numbers = np.frombuffer(only[DATA], "<f4").reshape(shape) if only[TYPE] == FLOAT32 else np.empty(0, np.float32)
-    return bytes(only[NAME]).decode(), numbers
+    field_values = dict(fields)
+    numbers = (
+        np.frombuffer(field_values[DATA], "<f4").reshape(shape)
+        if field_values[TYPE] == FLOAT32
+        else np.empty(0, np.float32)
+    )
+    return bytes(field_values[NAME]).decode(), numbers
 
 
 def _node(data: memoryview) -> tuple[str, list[str], list[str]]:

@@ -48,10 +48,10 @@ def as_safetensors(path: Path) -> Iterator[Path]:
 
 def _run(path: Path, converted: Path, seconds: int) -> None:
     command = [sys.executable, "-m", "playground.models.pickled_process", str(path.resolve()), str(converted)]
-    known = {name: os.environ[name] for name in KNOWN if name in os.environ}
+    variables = {name: os.environ[name] for name in KNOWN if name in os.environ}
     try:
         process = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, env=known, timeout=seconds, check=False,
+            command, stdin=subprocess.DEVNULL, capture_output=True, env=variables, timeout=seconds, check=False,
             cwd=Path(__file__).parent.parent.parent,
         )  # fmt: skip
     except subprocess.TimeoutExpired:

@@ -17,7 +17,7 @@ from playground.errors import PlaygroundError
 from playground.models.checkpoints import from_eva
 from playground.models.given import NOTHING, READ_OUT, Given
 from playground.models.hugging_face import from_hugging_face, is_hugging_face
-from playground.vit import Assumed, Config, State, Told, VisionTransformer
+from playground.vit import Config, VisionTransformer, parts
 
 FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "activation", "global_pool": "pool"}
 
@@ -25,17 +25,17 @@ FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "acti
 # What nobody says -----------------------------------------------------------------------------------------------------
 
 
-def assumed(config: Config, known: Collection[str] = ()) -> tuple[Assumed, ...]:
-    """Facts that a file of weights lacks and that are assumed, without those that are `known` from elsewhere."""
-    every = [
-        Assumed("mean", f"mean {numbers(config.mean)}"),
-        Assumed("std", f"std {numbers(config.std)}"),
-        Assumed("num_heads", f"{config.heads} heads of {config.width // config.heads}"),
-        Assumed("act_layer", f"the activation {config.activation}"),
+def assumed(config: Config, known_words: Collection[str] = ()) -> tuple[parts.Assumption, ...]:
+    """Facts that a file of weights lacks and that are assumed, without `known_words`."""
+    assumptions = [
+        parts.Assumption("mean", f"mean {numbers(config.mean)}"),
+        parts.Assumption("std", f"std {numbers(config.std)}"),
+        parts.Assumption("num_heads", f"{config.heads} heads of {config.width // config.heads}"),
+        parts.Assumption("act_layer", f"the activation {config.activation}"),
     ]
     if config.classes and config.pool in READ_OUT and not config.dist_token:
-        every.append(Assumed("global_pool", f"{READ_OUT[config.pool]} read out"))
-    return tuple(assumption for assumption in every if assumption.word not in known)
+        assumptions.append(parts.Assumption("global_pool", f"{READ_OUT[config.pool]} read out"))
+    return tuple(assumption for assumption in assumptions if assumption.word not in known_words)
 
 
 def numbers(colours: Sequence[float]) -> str:
@@ -56,9 +56,9 @@ def why_no_answer(source: Source) -> str:
     unsaid = {word: usual[word] for word in usual if word in {assumption.word for assumption in source.assumed}}
     if not unsaid:
         return ""
-    such = ", ".join(f"{word}={value!r}" for word, value in unsaid.items())
+    example = ", ".join(f"{word}={value!r}" for word, value in unsaid.items())
     options = " and ".join(f"{word}=" for word in unsaid)
-    return f"they depend on {options}, which no weight tells; say it, such as {such}"
+    return f"they depend on {options}, which no weight tells; say it, such as {example}"
 
 
 def notice(vit: VisionTransformer) -> str:
@@ -66,7 +66,10 @@ def notice(vit: VisionTransformer) -> str:
     known."""
     sentences = []
     if vit.assumed:
-        values, words = [one.value for one in vit.assumed], [f"{one.word}=" for one in vit.assumed]
+        values, words = (
+            [assumption.value for assumption in vit.assumed],
+            [f"{assumption.word}=" for assumption in vit.assumed],
+        )
         sentences.append(f"Assumed of {vit.name}: {', '.join(values)}. {', '.join(words)} say otherwise.")
     if vit.no_answer:
         sentences.append(f"Its rows are shown, its labels are not: {vit.no_answer}.")
@@ -83,10 +86,10 @@ class Source:
     weights: Callable[[], dict[str, Tensor]] | None = None  # reads the weights; None: random ones
     where: str = ""  # the weights' place, for sentences about them
     shapes: dict[str, Tensor] | None = None  # of the weights, if known before the weights are read
-    assumed: tuple[Assumed, ...] = ()
+    assumed: tuple[parts.Assumption, ...] = ()
     unlike: str = ""  # how the classifier's input differs from ours, as the end of a sentence
     given: Given = NOTHING
-    told: tuple[Told, ...] = ()
+    told: tuple[parts.GuidedHead, ...] = ()
     file: Path | None = None  # the user's own file, if it is one
 
 
@@ -128,9 +131,9 @@ def placed(vit: VisionTransformer, device: str | torch.device | None) -> VisionT
     try:
         return vit.eval().to(best_device() if device is None else device)
     except (RuntimeError, AssertionError, TypeError) as error:
-        first = str(error).splitlines()[0]
+        first_line = str(error).splitlines()[0]
         raise PlaygroundError(
-            f"{vit.name} can't be put on the device {device!r} ({first}); leave it out, or say 'cpu'."
+            f"{vit.name} can't be put on the device {device!r} ({first_line}); leave it out, or say 'cpu'."
         ) from None
 
 
@@ -157,8 +160,8 @@ def fitting(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> dic
         ([f"{key} {theirs[key]} for {ours[key]}" for key in sorted(misshapen)], "holds other shapes:"),
     ):
         if wrong:
-            more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-            raise PlaygroundError(f"{where} doesn't fit this model: it {verb} {', '.join(wrong[:3])}{more}.")
+            further = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+            raise PlaygroundError(f"{where} doesn't fit this model: it {verb} {', '.join(wrong[:3])}{further}.")
     return state
 
 
@@ -173,18 +176,18 @@ class Asked(NamedTuple):
     given: Given
 
 
-_loaded: WeakKeyDictionary[VisionTransformer, tuple[State, Asked | None]] = WeakKeyDictionary()
+_loaded: WeakKeyDictionary[VisionTransformer, tuple[parts.WeightVersions, Asked | None]] = WeakKeyDictionary()
 
 
 def remember(vit: VisionTransformer, asked: Asked | None) -> None:
-    _loaded[vit] = vit.state(), asked
+    _loaded[vit] = vit.weight_versions(), asked
 
 
 def asked(vit: VisionTransformer | None) -> Asked | None:
     """The arguments by which a command loads the model again; None if no command can."""
-    return None if vit is None or vit not in _loaded or is_changed(vit, vit.state()) else _loaded[vit][1]
+    return None if vit is None or vit not in _loaded or is_changed(vit, vit.weight_versions()) else _loaded[vit][1]
 
 
-def is_changed(vit: VisionTransformer, then: State) -> bool:
-    """Whether the weights had been changed after `load` by the time of the state `then`; () means an unknown state."""
-    return vit in _loaded and then not in ((), _loaded[vit][0])
+def is_changed(vit: VisionTransformer, versions: parts.WeightVersions) -> bool:
+    """Whether these versions of the weights differ from those that `load` gave; () means unknown ones."""
+    return vit in _loaded and versions not in ((), _loaded[vit][0])

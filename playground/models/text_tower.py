@@ -48,8 +48,8 @@ def beside(file: Path) -> Path | None:
 def twin(name: str) -> Path | None:
     """The folder of the twin repository in the hub's cache."""
     repository = TWINS.get(name) or name
-    here = borrowed.hub_weights(repository) if "/" in repository else None
-    return beside(here) if here else None
+    weights = borrowed.hub_weights(repository) if "/" in repository else None
+    return beside(weights) if weights else None
 
 
 def direction(vit: VisionTransformer, text: str) -> Tensor:
@@ -66,7 +66,7 @@ def direction(vit: VisionTransformer, text: str) -> Tensor:
 
 
 @lru_cache(500)
-def _read(folder: Path, written: int, text: str) -> Tensor:
+def _read(folder: Path, changed: int, text: str) -> Tensor:
     import torch
 
     try:
@@ -75,17 +75,17 @@ def _read(folder: Path, written: int, text: str) -> Tensor:
         raise PlaygroundError(
             "A text is read by the library `transformers`: pip install 'attention-playground[text]'."
         ) from None
-    here = {"local_files_only": True, "trust_remote_code": False}
+    options = {"local_files_only": True, "trust_remote_code": False}
     clip = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"] == "clip"
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, **here)
-        towers = (CLIPModel if clip else SiglipModel).from_pretrained(folder, use_safetensors=True, **here).eval()
-        most = towers.config.text_config.max_position_embeddings
+        tokenizer = AutoTokenizer.from_pretrained(folder, **options)
+        towers = (CLIPModel if clip else SiglipModel).from_pretrained(folder, use_safetensors=True, **options).eval()
+        max_length = towers.config.text_config.max_position_embeddings
         padding = False if clip else "max_length"  # as in each one's training
-        tokens = tokenizer(text, truncation=True, max_length=most, padding=padding, return_tensors="pt")
+        tokens = tokenizer(text, truncation=True, max_length=max_length, padding=padding, return_tensors="pt")
         with torch.no_grad():
             features = towers.get_text_features(input_ids=tokens["input_ids"])
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise PlaygroundError(f"The text tower of {folder.name} can't be read: {first}") from None
+        first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise PlaygroundError(f"The text tower of {folder.name} can't be read: {first_line}") from None
     return (features if isinstance(features, torch.Tensor) else features.pooler_output)[0].float()

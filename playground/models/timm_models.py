@@ -67,8 +67,10 @@ def check_name(name: str) -> None:
         )
     tags = timm.list_models(f"{architecture}.*", pretrained=True)
     if "." in name and name not in tags:
-        known = ", ".join(tags) or "none at all"
-        raise PlaygroundError(f"{architecture} has no weights called {name.split('.')[1]!r}; published are {known}.")
+        published = ", ".join(tags) or "none at all"
+        raise PlaygroundError(
+            f"{architecture} has no weights called {name.split('.')[1]!r}; published are {published}."
+        )
 
 
 def why_not(model: Any, itself: bool = False) -> str | None:
@@ -152,14 +154,14 @@ def read_config(model: Any, name: str) -> Config:
     block, identity = model.blocks[0], torch.nn.Identity
     eva = type(model).__name__ == "Eva"
     dist = getattr(model, "dist_token", None) is not None
-    wants = timm.data.resolve_data_config(pretrained_cfg=model.pretrained_cfg)
+    data_config = timm.data.resolve_data_config(pretrained_cfg=model.pretrained_cfg)
     positions = "patches" if getattr(model, "no_embed_class", False) else "learned"
     if getattr(model, "pos_embed", None) is None:
         positions = "none" if getattr(model, "rope", None) is None else "rotary"
     norms = {"tokens": model.norm, "pooled": model.fc_norm}
     places = [place for place, norm in norms.items() if not isinstance(norm, identity)]
     return Config(
-        image_size=tuple(model.patch_embed.img_size or wants["input_size"][1:]),
+        image_size=tuple(model.patch_embed.img_size or data_config["input_size"][1:]),
         patch_size=model.patch_embed.patch_size[0],
         depth=len(model.blocks),
         width=model.embed_dim,
@@ -183,9 +185,9 @@ def read_config(model: Any, name: str) -> Config:
         rotation=_rotation(getattr(model, "rope", None)),
         pool_heads=_pool_heads(getattr(model, "attn_pool", None), block.attn.num_heads),
         eps=block.norm1.eps,
-        mean=tuple(wants["mean"]),
-        std=tuple(wants["std"]),
-        interpolation=wants["interpolation"],
+        mean=tuple(data_config["mean"]),
+        std=tuple(data_config["std"]),
+        interpolation=data_config["interpolation"],
         labels=_labels(model, name),
     )
 
@@ -230,13 +232,13 @@ def hub_file(name: str, offline: bool, report: type | None = None) -> str:
             "can run code. Choose another model."
         )
     repository = source.hf_hub_id.split("@")[0]
-    again = not offline and borrowed.is_damaged(repository)
-    offline = offline or (not again and borrowed.hub_weights(repository) is not None)
+    fetch_again = not offline and borrowed.is_damaged(repository)
+    offline = offline or (not fetch_again and borrowed.hub_weights(repository) is not None)
     if not offline:
         hub.check(name)
     try:
         return hf_hub_download(
-            repository, WEIGHTS, tqdm_class=_patient(report), local_files_only=offline, force_download=again
+            repository, WEIGHTS, tqdm_class=_patient(report), local_files_only=offline, force_download=fetch_again
         )
     except Exception as error:  # the hub's library, its cache and httpx each raise exceptions of their own
         raise unreachable(name, error) from error
@@ -259,11 +261,11 @@ def _patient(report: type | None) -> type:
 
 
 def unreachable(name: str, error: Exception) -> PlaygroundError:
-    first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-    if "local_files_only" in first:  # an option of the hub's own library that is off here
-        first = "they are not on this machine, and nothing is to be fetched"
+    reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    if "local_files_only" in reason:  # an option of the hub's own library that is off here
+        reason = "they are not on this machine, and nothing is to be fetched"
     return PlaygroundError(
-        f"The weights of {name} could not be fetched ({first}). "
+        f"The weights of {name} could not be fetched ({reason}). "
         f"Check the network, or fetch them once with `{PROGRAM} download {name}` where there is one."
     )
 
@@ -274,9 +276,9 @@ def fetch(name: str, offline: bool) -> dict[str, Tensor]:
 
     if not timm.list_models(f"{name.split('.')[0]}.*", pretrained=True):
         raise PlaygroundError(f"{name} has no published weights; load({name!r}, pretrained=False) gives random ones.")
-    here = {"file": hub_file(name, offline), "custom_load": False}
+    options = {"file": hub_file(name, offline), "custom_load": False}
     try:
-        return timm.create_model(name, pretrained=True, pretrained_cfg_overlay=here).state_dict()
+        return timm.create_model(name, pretrained=True, pretrained_cfg_overlay=options).state_dict()
     except Exception as error:  # any of those in hub_file
         raise unreachable(name, error) from error
 
@@ -286,18 +288,20 @@ def _nearest_that_loads(name: str) -> str:
     else a common plain ViT."""
     import timm
 
-    published = [known for module in PLAIN_MODULES for known in timm.list_models(module=module)]
+    published = [model_name for module in PLAIN_MODULES for model_name in timm.list_models(module=module)]
     paper = [f"ViT-{size}/16" for size in PAPER]
     names = [*SHIPPED, "untrained", "dinov2-small", *paper, *dict.fromkeys(published)]
     typed = name.split(".")[0].lower()
 
-    def strangeness(known: str) -> tuple[bool, bool, bool, float]:
-        alike = difflib.SequenceMatcher(None, typed, known.lower()).ratio()
-        return known != USUAL, "small" not in _words(known), "base" not in _words(known), -alike
+    def strangeness(candidate: str) -> tuple[bool, bool, bool, float]:
+        alike = difflib.SequenceMatcher(None, typed, candidate.lower()).ratio()
+        return candidate != USUAL, "small" not in _words(candidate), "base" not in _words(candidate), -alike
 
-    near = sorted((known for known in names if _words(typed) and _words(typed) <= _words(known)), key=strangeness)
-    near += difflib.get_close_matches(typed, names, 20, cutoff=0.7)
-    return next((candidate for candidate in near[:40] if loads(candidate)), USUAL)
+    similar = sorted(
+        (model_name for model_name in names if _words(typed) and _words(typed) <= _words(model_name)), key=strangeness
+    )
+    similar += difflib.get_close_matches(typed, names, 20, cutoff=0.7)
+    return next((candidate for candidate in similar[:40] if loads(candidate)), USUAL)
 
 
 def _words(name: str) -> set[str]:

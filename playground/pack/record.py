@@ -30,8 +30,8 @@ from playground.pack import (
     unpack,
     upper_layer,
 )
-from playground.vit import QKV, At, Rotation, State, VisionTransformer, untouched
-from playground.vit_parts import value_norms
+from playground.vit import QKV, At, Rotation, VisionTransformer, untouched
+from playground.vit_parts import WeightVersions, value_norms
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ class Record:
     predictions: tuple[tuple[str, float], ...]  # the five likeliest classes
     input: Tensor | None  # (1, 3, height, width)
     vit: VisionTransformer | None
-    vit_state: State = ()  # digest of the model's weights in this pass
+    weight_versions: WeightVersions = ()  # of the model in this pass
     cuts: Cuts = field(default_factory=lambda: Cuts((), Shape((), (1, 1), 1, 1)))  # who did not hear whom in the pass
     at: At = untouched  # the pass's interventions as a function, see playground/vit.py
     interventions: tuple[str, ...] = ()  # the same in words: "heads 4.0, 7.3 off"
@@ -203,7 +203,7 @@ class Record:
     @property
     def outdated(self) -> bool:
         """Whether the model's weights changed after this pass."""
-        return self.vit is not None and self.vit_state not in ((), self.vit.state())
+        return self.vit is not None and self.weight_versions not in ((), self.vit.weight_versions())
 
     @property
     def _network(self) -> VisionTransformer:
@@ -316,7 +316,8 @@ class Record:
             for layer, (q, k, _) in self.record.items()
         }
         norms = dict(zip(self.record, self._norms(list(self.record)), strict=True))
-        return self.__dict__ | {"at": untouched, "vit": None, "vit_state": (), "record": without, "stored_norms": norms}
+        dropped = {"at": untouched, "vit": None, "weight_versions": ()}
+        return self.__dict__ | dropped | {"record": without, "stored_norms": norms}
 
 
 def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""How a request is answered: in a thread, as the person who asks, and only for as long as they wait.
+"""A request is answered in a thread, as the person who asks, and only while they wait.
 
-Who stands in the queue hears it: after HEARD_AFTER seconds the answer is a 202 that says how many come first, with a
-ticket. The browser asks the same again with that ticket, and gets what is ready by then. A ticket that nobody asks for
-any more is dropped, and the work ends when a browser has gone away.
+After HEARD_AFTER seconds in the queue the answer is a 202 with a ticket and the number of people who come first. The
+browser asks again with that ticket until the answer is ready. A ticket that is no longer asked for is dropped, and the
+work ends when its browser has left.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from playground.serving.hosts import is_foreign
 
 HEARD_AFTER = 0.3  # seconds
 AGAIN = 400  # milliseconds until the browser asks again
-PATIENCE = 5.0  # seconds: who does not ask again within them has left
-FULL = {  # the sentence, by whose share is used up
+PATIENCE = 5.0  # seconds without a further request, after which a browser has left
+FULL = {  # whose share is used up -> the sentence
     "key": "Too many of your questions wait already: wait for an answer, then ask again.",
     "network": "Too many people of your network ask at the same moment: try again.",
     "everybody": "Too many people ask at the same moment: try again.",
@@ -40,92 +40,91 @@ _open: set[Job] = set()
 
 
 class Refused(PlaygroundError):
-    """An answer that refuses: a sentence, a status, and further fields for the browser."""
+    """A refusal: a sentence, a status, and further fields for the browser."""
 
-    def __init__(self, sentence: str, status: int = 400, **more: object):
+    def __init__(self, sentence: str, status: int = 400, **fields: object):
         super().__init__(sentence)
         self.status = status
-        self.more = more
+        self.more = fields
 
 
 class Job:
     """One piece of work, and the person who waits for it: see Asker in queue.py."""
 
-    def __init__(self, who: ledger.Who):
-        self._who = who
+    def __init__(self, visitor: ledger.Visitor):
+        self._visitor = visitor
         self.ticket = secrets.token_urlsafe(12)
-        self.before = 0  # how many come first
-        self.says: list[str] = []
-        self.looked = time.monotonic()
-        self.left = False
+        self.ahead = 0  # how many come first
+        self.sentences: list[str] = []
+        self.asked_at = time.monotonic()
+        self.has_left = False
         self.future: Future[Response] = Future()
 
-    def who(self) -> ledger.Who:
-        return self._who
+    def visitor(self) -> ledger.Visitor:
+        return self._visitor
 
     def stays(self) -> None:
-        if self.left or time.monotonic() - self.looked > PATIENCE:
+        if self.has_left or time.monotonic() - self.asked_at > PATIENCE:
             raise queue.Left("Who asked for this has left.")
 
     def waits(self, ahead: int) -> None:
-        self.before = ahead
+        self.ahead = ahead
         self.stays()
 
     def hears(self, sentence: str) -> None:
-        self.says.append(sentence)
+        self.sentences.append(sentence)
 
     def begin(self, work: Callable[[], Response]) -> None:
-        """Runs in a thread that ends with the work: torch keeps some megabytes for each thread that ever computed in
-        it."""
+        """Runs in a thread that ends with the work: torch keeps some megabytes for each thread that has computed."""
 
         def run() -> None:
             began = time.thread_time()
             with queue.working_for(self):
-                answered = _answered(self, work)
+                answered = _response_of(self, work)
             spent = ledger.REQUEST + time.thread_time() - began
-            ledger.costs.charge(ledger.seats.account(self._who), spent + ledger.BYTE * _size(answered), "answers")
+            ledger.costs.charge(ledger.seats.account(self._visitor), spent + ledger.BYTE * _size(answered), "answers")
             self.future.set_result(answered)
 
         _open.add(self)
         self.future.add_done_callback(self._ends)
         try:
-            start_new_thread(run, ())  # Thread.start would wait until it runs, and the event loop must not wait
+            start_new_thread(run, ())  # Thread.start would wait until it runs, which blocks the event loop
         except RuntimeError:  # the machine gives no more threads
-            self.future.set_result(said(FULL["everybody"], 503))
+            self.future.set_result(sentence_response(FULL["everybody"], 503))
 
     def _ends(self, _) -> None:
         _open.discard(self)
-        ledger.requests.give_back(self._who)
+        ledger.requests.give_back(self._visitor)
 
 
 async def answer(request: Request, work: Callable[[], Response]) -> Response:
     """Runs `work` in a thread and returns its response; a PlaygroundError becomes its sentence."""
     drop_tickets()
     job = _waiting.pop(request.headers.get("x-playground-ticket", ""), None)
-    if job is None or job.who() != who(request):
-        asking = who(request)
+    if job is None or job.visitor() != visitor(request):
+        asking = visitor(request)
         if trouble := ledger.requests.take(asking):
-            return said(FULL[trouble], 503)
+            return sentence_response(FULL[trouble], 503)
         job = Job(asking)
         job.begin(work)
     future = asyncio.wrap_future(job.future)
     try:
         while True:
             await asyncio.wait([future], timeout=HEARD_AFTER)
-            job.looked = time.monotonic()
+            job.asked_at = time.monotonic()
             if future.done():
                 return future.result()
-            if job.before and people.key_of(request):  # an <img> keeps no ticket: its request waits instead
+            if job.ahead and people.key_of(request):  # an <img> keeps no ticket: its request waits instead
                 _waiting[job.ticket] = job
                 return JSONResponse(
-                    {"before": job.before, "again": AGAIN}, 202,
+                    {"before": job.ahead, "again": AGAIN}, 202,
                     headers={"X-Playground-Ticket": job.ticket, "Cache-Control": "no-store"},
                 )  # fmt: skip
             if await request.is_disconnected():
-                job.left = True
+                job.has_left = True
                 return Response(status_code=GONE)
     except asyncio.CancelledError:
-        job.left = True
+        job.has_left = True
         raise
 
 
@@ -137,12 +136,12 @@ def drop_tickets() -> None:
     """Drops work whose answer nobody has asked for within PATIENCE seconds."""
     now = time.monotonic()
     for ticket, job in list(_waiting.items()):
-        if now - job.looked > PATIENCE:
-            job.left = True
+        if now - job.asked_at > PATIENCE:
+            job.has_left = True
             _waiting.pop(ticket, None)
 
 
-def _answered(job: Job, work: Callable[[], Response]) -> Response:
+def _response_of(job: Job, work: Callable[[], Response]) -> Response:
     """Runs `work` and returns its answer, or the error as a status and a sentence."""
     try:
         job.stays()
@@ -150,23 +149,23 @@ def _answered(job: Job, work: Callable[[], Response]) -> Response:
     except queue.Left:
         return Response(status_code=GONE)
     except Refused as refused:
-        return said(str(refused), refused.status, **refused.more)
+        return sentence_response(str(refused), refused.status, **refused.more)
     except PlaygroundError as error:
-        return said(str(error), 503 if isinstance(error, Busy) else 400)
+        return sentence_response(str(error), 503 if isinstance(error, Busy) else 400)
     except Exception:
         log.exception("a request could not be answered")
-        return said("Something went wrong on the server; its log says what.", 500)
-    if job.says:
-        response.headers["X-Playground-Says"] = quote(" ".join(job.says))
+        return sentence_response("Something went wrong on the server; its log says what.", 500)
+    if job.sentences:
+        response.headers["X-Playground-Says"] = quote(" ".join(job.sentences))
     return response
 
 
-def said(sentence: str, status: int, **more: object) -> Response:
-    return JSONResponse({"says": sentence, **more}, status, headers={"Cache-Control": "no-store"})
+def sentence_response(sentence: str, status: int, **fields: object) -> Response:
+    return JSONResponse({"says": sentence, **fields}, status, headers={"Cache-Control": "no-store"})
 
 
-def who(request: Request) -> ledger.Who:
-    return people.who(request.scope)
+def visitor(request: Request) -> ledger.Visitor:
+    return people.visitor(request.scope)
 
 
 def changes(endpoint: Callable) -> Callable:
@@ -176,9 +175,9 @@ def changes(endpoint: Callable) -> Callable:
     async def guarded(request: Request) -> Response:
         elsewhere = request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
         if elsewhere or is_foreign(request.headers):
-            return said("Only this server's own pages may ask that.", 403)
+            return sentence_response("Only this server's own pages may ask that.", 403)
         if people.key_of(request) is None:
-            return said("This needs the key that your browser keeps: reload the page.", 403)
+            return sentence_response("This needs the key that your browser keeps: reload the page.", 403)
         return await endpoint(request)
 
     return guarded

@@ -1,7 +1,7 @@
-"""What an address asks for: which picture, in which model, how finely; the digest of all that decides its numbers; and
-how a picture opens where nothing else is asked.
+"""Reads addresses: the picture, the model, the detail; a digest of everything that the numbers depend on; and the view
+in which a picture opens.
 
-Addresses are hostile. What can't be had is refused with a sentence and a status.
+Addresses may be hostile. A request that can't be met is refused with a sentence and a status.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from playground.serving.answering import Refused
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
 from playground.serving.prepared import FINER, model_digest, sample_digest
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 from playground.version import __version__
 
 # What stands in the address: the model, the sample, the detail and every choice of the microscope.
 #
-# Addresses are hostile: whatever is not one of the expected values is dropped, and the page shows its default.
+# Addresses may be hostile: an unexpected value is dropped, and the page shows its default.
 
 PAGE = {  # setting of the page -> the pattern of its values; the microscope's are in figures/drawing/view.py
     "model": r"[A-Za-z0-9_./-]{1,80}",
@@ -54,9 +54,9 @@ LONGEST_CUT = 1000  # letters, as in an address: see figures/drawing/view.py
 MOST_SCALE = 8.0  # the largest scale that the microscope's dial reaches
 
 
-def read(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Wish]:
+def read(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Setup]:
     picture = _picture(words, person)
-    return picture, _wish(words, picture)
+    return picture, _setup_of(words, picture)
 
 
 def _picture(words: Mapping[str, str], person: Person | None) -> Picture:
@@ -75,26 +75,26 @@ def own_picture(picture_id: str, person: Person | None) -> Picture:
     picture = person and person.pictures.get(picture_id)
     if not picture:
         raise Refused("Your photograph is not on the server any more: it is sent again.", 404, forgotten=picture_id)
-    picture.asked = time.monotonic()
+    picture.asked_at = time.monotonic()
     return picture
 
 
-def _wish(words: Mapping[str, str], picture: Picture) -> Wish:
-    usual = wish(picture.sample_name)
-    model = words.get("model") or usual.model
+def _setup_of(words: Mapping[str, str], picture: Picture) -> Setup:
+    usual_one = usual_setup(picture.sample_name)
+    model = words.get("model") or usual_one.model
     check_model(model)
-    detail = usual.detail if model == usual.model and "model" not in words else 1
+    detail = usual_one.detail if model == usual_one.model and "model" not in words else 1
     finer, scale = _detail(words.get("detail"), model, detail), _scale(words.get("scale"))
     cut = _cut(words.get("cut"))
-    return Wish(model, finer, scale, cut, "first" in words, _other_sample(cut, words.get("with", "")))
+    return Setup(model, finer, scale, cut, "first" in words, _other_sample(cut, words.get("with", "")))
 
 
 def check_model(model: str) -> None:
     try:
         models.check_name(model)
         if not models.is_here(model) and (own_name := own_models.called(model)):
-            named = {"model": own_name, "title": plain_name(own_name), "here": True}
-            raise Refused(f"{model} is a model of this server's own: its name here is {own_name}.", 404, missing=named)
+            card = {"model": own_name, "title": plain_name(own_name), "here": True}
+            raise Refused(f"{model} is a model of this server's own: its name here is {own_name}.", 404, missing=card)
         if not models.is_here(model) and not models.may_fetch(model):
             raise Refused(f"{plain_name(model)} is not on this server, and it fetches no models.", 404)
     except Refused:
@@ -102,11 +102,11 @@ def check_model(model: str) -> None:
     except models.PlaygroundError as error:
         raise Refused(str(error), 404) from None
     if not models.is_here(model):
-        missing = {
+        card = {
             "model": model, "title": plain_name(model), "megabytes": models.megabytes(model),
             "may_fetch": models.may_fetch(model),
         }  # fmt: skip
-        raise Refused(f"{plain_name(model)} is not on this machine yet.", 404, missing=missing)
+        raise Refused(f"{plain_name(model)} is not on this machine yet.", 404, missing=card)
 
 
 def _detail(text: str | None, model: str, usual: int) -> int:
@@ -126,7 +126,7 @@ def _scale(text: str | None) -> float | None:
         scale = 1.0 if text == "off" else float(text)
     except ValueError:
         scale = float("nan")
-    if not 0 <= scale <= MOST_SCALE:  # also false for what is no number
+    if not 0 <= scale <= MOST_SCALE:  # also false for NaN
         raise Refused(f"The scale of a pass is off or a number from 0 to {MOST_SCALE:g}; asked was {text[:20]!r}.")
     return scale
 
@@ -138,31 +138,31 @@ def _cut(text: str | None) -> tuple[str, ...]:
     return tuple(text.split(";")) if text else ()
 
 
-def _other_sample(cut: tuple[str, ...], beside: str) -> str:
-    """Whose pass something is taken from and put into this one. Everybody's: a trace of a sample is kept for all."""
+def _other_sample(cut: tuple[str, ...], compared_words: str) -> str:
+    """The sample from whose pass a cut takes a part. Only samples are allowed, since their traces are shared by all."""
     if not cut:
         return ""
     from playground.tracing import is_of_another  # with torch
 
     if not any(map(is_of_another, cut)):
         return ""
-    kind, _, name = beside.partition(":")
+    kind, _, name = compared_words.partition(":")
     if kind != "sample" or named(name) is None:
         raise Refused("What is put into this pass is taken from a sample's: say with=sample:NAME.")
     return name
 
 
-def other(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Wish] | None:
-    """The compared picture and wish: `with=sample:NAME`, `with=mine:ID` or `with=model:NAME`."""
+def compared(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Setup] | None:
+    """The compared picture and setup: `with=sample:NAME`, `with=mine:ID` or `with=model:NAME`."""
     if not words.get("with"):
         return None
     kind, _, name = words["with"].partition(":")
-    picture, wish = read(words, person)
+    picture, setup = read(words, person)
     if kind == "model":
         check_model(name)
-        return picture, Wish(name, wish.detail if name == wish.model else 1)
+        return picture, Setup(name, setup.detail if name == setup.model else 1)
     if kind in ("sample", "mine") and name:
-        return _picture({kind: name}, person), Wish(wish.model, wish.detail)
+        return _picture({kind: name}, person), Setup(setup.model, setup.detail)
     raise Refused(f"What is compared is sample:NAME, mine:ID or model:NAME; asked was {words['with'][:60]!r}.")
 
 
@@ -185,12 +185,12 @@ def numbers(words: Mapping[str, str], name: str, below: int) -> list[int]:
 # What the numbers of a trace depend on --------------------------------------------------------------------------------
 
 
-def digest(picture: Picture, wish: Wish) -> str:
+def digest(picture: Picture, setup: Setup) -> str:
     """A digest of the inputs, never of the computed numbers: those differ between processors in the last digit."""
-    size = traces.size(picture, wish)
-    made_of = (_picture_digest(picture), model_digest(wish.model), size, wish.scale, wish.cut, __version__)
-    if wish.other:
-        made_of += (sample_digest(wish.other),)
+    size = traces.size(picture, setup)
+    made_of = (_picture_digest(picture), model_digest(setup.model), size, setup.scale, setup.cut, __version__)
+    if setup.other:
+        made_of += (sample_digest(setup.other),)
     return sha256(repr(made_of).encode()).hexdigest()[:16]
 
 
@@ -198,39 +198,39 @@ def _picture_digest(picture: Picture) -> str:
     return sample_digest(picture.name) if picture.sample else picture.id
 
 
-def check_digest(asked_digest: str, picture: Picture, wish: Wish) -> None:
-    if asked_digest != digest(picture, wish):
+def check_digest(asked_digest: str, picture: Picture, setup: Setup) -> None:
+    if asked_digest != digest(picture, setup):
         raise Refused("This page is older than the server: reload it.", 410)
 
 
-# How a picture opens: first which one, in which model, how finely, and at which layer and head.
+# How a picture opens: the first sample, its model and detail, and its layer and head.
 #
-# Photographs open in DINOv2 where its weights are on this machine; drawings in our own model, which has learned from
-# drawings. Both can be shown without torch, from packs that were made ahead (see prepared.py).
+# Photographs open in DINOv2 if its weights are on this machine, drawings in our own model, which was trained on
+# drawings. Both are shown without torch, from packs that were made ahead (see prepared.py).
 
 
 def first_sample(model: str | None = None) -> str:
-    """The sample that opens first: a photograph, where their model is on this machine and `model` is not one of ours;
-    else our drawing."""
+    """The sample that opens first: a photograph if the model for photographs is on this machine and `model` is not
+    ours, else our drawing."""
     if model in models.OURS or not models.has_real():
         return SAMPLES[0].name
     return next((sample.name for sample in PHOTOGRAPHS if sample.is_here), SAMPLES[0].name)
 
 
-def wish(sample: str | None) -> Wish:
+def usual_setup(sample: str | None) -> Setup:
     """The model and the detail in which a picture opens. None means a person's own picture, treated as a photograph."""
     photograph = sample is None or named(sample).kind == "photograph"
     model = models.REAL if photograph and models.has_real() else models.default()
-    return Wish(model, detail(sample, model))
+    return Setup(model, detail(sample, model))
 
 
 def detail(sample: str | None, model: str) -> int:
     return FINER.get(sample, 1) if model == "bundled" else 1
 
 
-def opening_view(sample: str | None, wish: Wish) -> dict[str, str]:
-    """The layer and head at which a sample opens; empty where the microscope's default will do."""
+def opening_view(sample: str | None, setup: Setup) -> dict[str, str]:
+    """The layer and head at which a sample opens; empty for the microscope's default."""
     look: Look | None = named(sample).look if sample else None
-    if look is None or wish.model != look.model or wish.detail != 1:
+    if look is None or setup.model != look.model or setup.detail != 1:
         return {}
     return {"layer": str(look.layer), "head": str(look.head)}

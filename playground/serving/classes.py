@@ -1,7 +1,8 @@
-"""Classes that guess together: who is in one, which question is open, and what was guessed. In memory only.
+"""Classes that guess together: their phones, the open question and the guesses. In memory only.
 
-All of it happens in the event loop's thread, and nothing here waits, so nothing is locked. A phone is a key that its
-browser made up: no name, no address. A request that waits for news holds one future, which the next change ends.
+Everything runs in the event loop's thread and nothing here waits, so nothing is locked. A phone is known by a random
+key from its browser, without name or address. A request that waits for news holds one future, which the next change
+ends.
 """
 
 from __future__ import annotations
@@ -18,23 +19,23 @@ from string import hexdigits
 
 from playground.serving import ledger
 from playground.serving.answering import Refused
-from playground.serving.ledger import Who
+from playground.serving.ledger import Visitor
 
-LETTERS = "ACDEFHJKMNPQRTVWXY"  # none is taken for another, nor for a digit
+LETTERS = "ACDEFHJKMNPQRTVWXY"  # letters that nobody confuses with each other or with a digit
 CODE_LENGTH = 5
 LONGEST_LIFE = 4 * 3600.0  # seconds
-LEFT_AFTER = 20 * 60.0  # seconds since the lecturer was heard of: their class gives way where there is no room
+LEFT_AFTER = 20 * 60.0  # seconds without a request of the lecturer, after which their class may be ended for another
 MOST_CLASSES, MOST_OF_A_NETWORK, MOST_OF_A_KEY = 64, 16, 2
 MOST_PHONES, MOST_PHONES_IN_ALL = 500, 3000  # of a class, of all
 MOST_QUESTIONS, MOST_ROUNDS = 12, 2
-MOST_SCREENS = 4  # of the lecturer, which wait at the same time
+MOST_SCREENS = 4  # pages of one lecturer that wait at the same time
 MOST_SQUARES = 10_000
-MOST_HEAT = 4096  # squares whose shares go to the phones
-BURST, A_SECOND = 30, 2.0  # requests of one phone, beside those that wait
-ASKS, SHOWS, TELLS = ("asks", "shows", "tells")  # guesses come in; all guesses are shown; the truth is shown
+MOST_HEAT = 4096  # squares of a picture whose weights are sent to the phones
+BURST, A_SECOND = 30, 2.0  # requests of one phone, not counting those that wait
+ASKS, SHOWS, TELLS = ("asks", "shows", "tells")  # phases: guesses arrive; all guesses are shown; the truth is shown
 KINDS = ("place", "number", "choice")
 
-REFUSALS = {  # by the keys under which the browser has them in other languages: microscope/classroom/words.js
+REFUSALS = {  # the browser has them in other languages under the same keys: microscope/classroom/words.js
     "noAnswer": "That is none of the answers: choose one of those on the screen.",
     "noNumber": "A guess is a whole number: choose it once more.",
     "offPicture": "That is off the picture: choose once more.",
@@ -73,7 +74,7 @@ def refusal(key: str, status: int = 400, **filled: object) -> Refused:
 
 @dataclass
 class Question:
-    """A question about one scene. `told` is what phones show of it, as the lecturer's page sent it."""
+    """A question about one scene. `for_phones` is what phones show of it, as the lecturer's page sent it."""
 
     number: int  # in this class
     scene: int
@@ -81,8 +82,8 @@ class Question:
     low: int
     high: int  # of a place: the last square
     values: tuple[str, ...]  # of a choice
-    told: Mapping[str, object]
-    of: str = ""  # which picture and square it is about, as the lecturer's page names them
+    for_phones: Mapping[str, object]
+    about: str = ""  # which picture and square it is about, as the lecturer's page names them
     phase: str = ASKS
     rounds: list[dict[str, int | str]] = field(default_factory=lambda: [{}])  # phone's key -> guess
     hands: list[dict[str, int]] = field(default_factory=lambda: [{}])  # counted in the room: value -> hands
@@ -91,7 +92,7 @@ class Question:
     heat: str = ""  # for a place: each square's weight as a digit of 16 steps; "" where there are too many squares
 
     def counts(self) -> list[dict[str, int]]:
-        """For each round: guess -> how many made it."""
+        """For each round: guess -> number of people who made it."""
         return [
             dict(Counter(map(str, guesses.values())) + Counter(hands))
             for guesses, hands in zip(self.rounds, self.hands, strict=True)
@@ -121,8 +122,8 @@ def wake(wait: asyncio.Future[None] | None) -> None:
 
 class Phone:
     def __init__(self) -> None:
-        self.left, self.at = float(BURST), clock()
-        self.wait: asyncio.Future[None] | None = None  # of its latest request: an earlier one ends
+        self.allowance, self.at = float(BURST), clock()
+        self.wait: asyncio.Future[None] | None = None  # of its latest request, which ends an earlier one
 
     def waits(self) -> asyncio.Future[None]:
         self.wake()
@@ -134,11 +135,11 @@ class Phone:
 
     def may_ask(self) -> bool:
         now = clock()
-        self.left = min(BURST, self.left + (now - self.at) * A_SECOND)
+        self.allowance = min(BURST, self.allowance + (now - self.at) * A_SECOND)
         self.at = now
-        if self.left < 1:
+        if self.allowance < 1:
             return False
-        self.left -= 1
+        self.allowance -= 1
         return True
 
 
@@ -146,22 +147,22 @@ class Class:
     def __init__(self, code: str, key: str, network: str):
         self.code, self.key, self.network = code, key, network
         self.secret = secrets.token_urlsafe(24)
-        self.begun = self.heard = clock()  # of the lecturer
+        self.begun = self.heard_at = clock()  # heard_at: the last request of the lecturer
         self.open = True
         self.ended = False
         self.phones: dict[str, Phone] = {}
         self.scene: Mapping[str, object] = {"n": 0}
         self.questions: dict[int, Question] = {}  # by scene
-        self.asked = 0  # questions so far
-        self.pictures: dict[str, bytes] = {}  # the lecturer's own that phones may see, id -> JPEG; only the last
-        self.address = ""  # that phones open
+        self.question_count = 0  # questions so far
+        self.pictures: dict[str, bytes] = {}  # id -> JPEG: the lecturer's latest own picture that phones may see
+        self.address = ""  # the address that phones open
         self.trouble = ""  # the command that makes the app reachable for phones, where it is not
-        self.kept: tuple[int, bytes] | None = None  # (version, what all phones are told)
-        self.version = self.count = 0  # of what phones hear of, of what the lecturer does
-        self.screens: list[asyncio.Future[None]] = []  # of the lecturer, which wait
+        self.shared_state: tuple[int, bytes] | None = None  # (version, the state that all phones share, as JSON)
+        self.version = self.count = 0  # version: of the state that phones see; count: of the lecturer's state
+        self.screens: list[asyncio.Future[None]] = []  # waiting requests of the lecturer's pages
 
     def tell(self) -> None:
-        """Wakes everybody who waits."""
+        """Wakes all waiting requests."""
         self.version += 1
         for phone in self.phones.values():
             phone.wake()
@@ -198,7 +199,7 @@ class Class:
             if len(self.phones) >= MOST_PHONES or _phones() >= MOST_PHONES_IN_ALL:
                 raise refusal("full", 503)
             phone = self.phones[key] = Phone()
-            ledger.costs.phones[key] = f"class {self.code}", Who(self.key, self.network)  # who pays for it
+            ledger.costs.phones[key] = f"class {self.code}", Visitor(self.key, self.network)  # the class pays
             self.tell_lecturer()
         return phone
 
@@ -214,7 +215,7 @@ class Class:
         return guess
 
     # ---- the lecturer
-    def go(self, scene: Mapping[str, object]) -> None:
+    def go_to(self, scene: Mapping[str, object]) -> None:
         if scene != self.scene:
             self.scene = scene
             self.tell()
@@ -222,12 +223,12 @@ class Class:
     def ask(self, question: Question) -> None:
         if question.scene not in self.questions and len(self.questions) >= MOST_QUESTIONS:
             raise refusal("mostQuestions", 409, most=MOST_QUESTIONS)
-        self.asked += 1
-        question.number = self.asked
+        self.question_count += 1
+        question.number = self.question_count
         self.questions[question.scene] = question
         self.tell()
 
-    def again(self) -> None:
+    def ask_again(self) -> None:
         question = self.needs_question()
         if question.phase == TELLS or len(question.rounds) >= MOST_ROUNDS:
             raise refusal("noThirdVote", 409)
@@ -250,16 +251,16 @@ class Class:
         question.heat = str(heat) if fits else ""
         self.tell()
 
-    def count_hands(self, hands: Mapping[str, object]) -> None:
+    def count_hands(self, hand_counts: Mapping[str, object]) -> None:
         question = self.needs_question()
         if question.phase == TELLS:
             raise refusal("truthShown", 409)
-        counted = {}
-        for value, many in hands.items():
-            if not isinstance(many, int) or isinstance(many, bool) or not 0 <= many <= 1000:
+        hands_of = {}
+        for value, count in hand_counts.items():
+            if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= 1000:
                 raise refusal("hands")
-            counted[str(question.guess(value))] = many
-        question.hands[-1] = counted
+            hands_of[str(question.guess(value))] = count
+        question.hands[-1] = hands_of
         (self.tell if question.phase == SHOWS else self.tell_lecturer)()
 
     def set_door(self, is_open: bool) -> None:
@@ -280,11 +281,11 @@ def start(key: str, network: str, seat: str = "") -> Class:
         sum(group.network == network for group in _classes.values()) >= MOST_OF_A_NETWORK
         or len(_classes) >= MOST_CLASSES
     ):
-        quietest = min(_classes.values(), key=lambda group: group.heard)
-        if clock() - quietest.heard < LEFT_AFTER:
+        quietest = min(_classes.values(), key=lambda group: group.heard_at)
+        if clock() - quietest.heard_at < LEFT_AFTER:
             raise refusal("manyClasses", 503)
         end(quietest)
-    ledger.costs.charge(Who(key, network), ledger.START, "classes")
+    ledger.costs.charge(Visitor(key, network), ledger.START, "classes")
     code = _code(seat)
     while code in _classes:
         code = _code(seat)
@@ -300,7 +301,7 @@ def _code(seat: str) -> str:
     return "".join([*at, *(secrets.choice(LETTERS) for _ in range(CODE_LENGTH - len(at)))])
 
 
-def named(code: str) -> Class | None:
+def find_class(code: str) -> Class | None:
     drop_the_old()
     return _classes.get(code.upper())
 
@@ -329,32 +330,32 @@ def _phones() -> int:
     return sum(len(group.phones) for group in _classes.values())
 
 
-# Codes that nobody has: each browser has few tries, and where a network has made many, each try takes longer. A code
-# that is right is never refused for others' tries, so nobody can shut a room out.
+# Wrong codes: each browser has few tries, and after many tries from one network each takes longer. A right code is
+# never refused because of others' tries, so nobody can lock a class out.
 
 TRIES_OF_A_KEY, TRIES_OF_A_NETWORK = 10, 60  # within TRIES_SECONDS
 TRIES_SECONDS = 60.0
-MOST_TRIERS = 4000  # of whom is known when they tried
+MOST_TRIERS = 4000  # browsers and networks whose tries are remembered
 
 
 class Tries:
-    """When each browser and network tried a code that no class has."""
+    """The times at which each browser and network tried a wrong code."""
 
-    def __init__(self, most: int):
-        self.most = most
-        self._when: OrderedDict[str, list[float]] = OrderedDict()
+    def __init__(self, limit: int):
+        self.limit = limit
+        self._times: OrderedDict[str, list[float]] = OrderedDict()
 
-    def add(self, who: str) -> None:
-        self._when[who] = [*self._recent(who), clock()][-self.most :]
-        self._when.move_to_end(who)
-        while len(self._when) > MOST_TRIERS:
-            self._when.popitem(last=False)
+    def add(self, visitor: str) -> None:
+        self._times[visitor] = [*self._recent(visitor), clock()][-self.limit :]
+        self._times.move_to_end(visitor)
+        while len(self._times) > MOST_TRIERS:
+            self._times.popitem(last=False)
 
-    def too_many(self, who: str) -> bool:
-        return len(self._recent(who)) >= self.most
+    def too_many(self, visitor: str) -> bool:
+        return len(self._recent(visitor)) >= self.limit
 
-    def _recent(self, who: str) -> list[float]:
-        return [at for at in self._when.get(who, ()) if clock() - at < TRIES_SECONDS]
+    def _recent(self, visitor: str) -> list[float]:
+        return [at for at in self._times.get(visitor, ()) if clock() - at < TRIES_SECONDS]
 
 
 of_keys, of_networks = Tries(TRIES_OF_A_KEY), Tries(TRIES_OF_A_NETWORK)

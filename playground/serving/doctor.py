@@ -1,7 +1,7 @@
-"""Whether all is well on this machine: `python -m playground doctor`.
+"""Checks this machine: `python -m playground doctor`.
 
-It reads every file of the cache to its end, compares digests, and says what is damaged, what is missing and what that
-means, and whether what is installed was tested. It knows of no visitor, and prints no secret.
+It reads every file of the cache completely and compares digests. It says what is damaged or missing, what follows from
+that, and whether the installed versions were tested. It reads nothing of visitors and prints no secret.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from playground.samples import SAMPLES
 from playground.serving import hosts, prepared, settings
 from playground.version import __version__
 
-FINE, LESS, WRONG = "fine", "less", "WRONG"  # less: it works, and something is not there
-REQUIREMENTS = "requirements.txt"  # the repository's root in a checkout and in the image; an installed package has none
+FINE, LESS, WRONG = "fine", "less", "WRONG"  # less: it works, but a part is missing
+REQUIREMENTS = "requirements.txt"  # in the root of a checkout and of the image; an installed package has none
 DISTRIBUTION = "attention-playground"
 TESTED_PYTHON = (3, 11)
 STREAMLITS_HOSTS = "STREAMLIT_SERVER_ALLOWED_HOSTS"
-HUB_DIGEST = re.compile(r"[0-9a-f]{64}")  # the pattern by which the hub's cache names a large file
+HUB_DIGEST = re.compile(r"[0-9a-f]{64}")  # the hub's cache names a large file by its digest
 COMPARE = {">=": operator.ge, "<": operator.lt, "==": operator.eq}
 
 
@@ -40,7 +40,7 @@ COMPARE = {">=": operator.ge, "<": operator.lt, "==": operator.eq}
 class Finding:
     state: str
     says: str
-    file: Path | None = None  # what is damaged, if it lies in the cache
+    file: Path | None = None  # the damaged file, if it is in the cache
 
 
 def examine() -> list[Finding]:
@@ -64,14 +64,14 @@ def _versions() -> Iterator[Finding]:
         yield Finding(LESS, f"Python {python}: tested was {tested}; others may work as well")
     for name, bounds in sorted(requirements().items()):
         try:
-            here = metadata.version(name)
+            installed = metadata.version(name)
         except metadata.PackageNotFoundError:
             yield Finding(WRONG, f"{name} is not installed: pip install '{name}{bounds}'")
             continue
-        if not lies_within(here, bounds):
-            yield Finding(WRONG, f"{name} {here} is outside of what was tested: pip install '{name}{bounds}'")
+        if not lies_within(installed, bounds):
+            yield Finding(WRONG, f"{name} {installed} is outside of what was tested: pip install '{name}{bounds}'")
         elif name in ("torch", "streamlit"):
-            yield Finding(FINE, f"{name} {here}, within what was tested ({bounds})")
+            yield Finding(FINE, f"{name} {installed}, within what was tested ({bounds})")
 
 
 def requirements() -> dict[str, str]:
@@ -92,7 +92,7 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def _settings() -> Iterator[Finding]:
-    settings.read()  # raises where one is mistyped
+    settings.read()  # raises if a setting is mistyped
     yield Finding(FINE, "the settings can be read")
     yield Finding(FINE, f"a server here answers to {', '.join(sorted(hosts.names()))} and to any literal address; "
                   "PLAYGROUND_HOSTS or --allow-host gives it other names")  # fmt: skip
@@ -129,11 +129,13 @@ def _unreadable() -> list[str]:
     reads: dict[Path, Callable[[Path], object]] = dict.fromkeys((sample.path for sample in SAMPLES), open_image)
     reads |= dict.fromkeys(PACKS.glob("*.pack"), lambda path: unpack(path.read_bytes()))
     wrong = [
-        f"{path} is damaged ({why})" for path in SHIPPED.values() if path.exists() and (why := what_is_wrong(path))
+        f"{path} is damaged ({trouble})"
+        for path in SHIPPED.values()
+        if path.exists() and (trouble := what_is_wrong(path))
     ]
-    for path, read in reads.items():
+    for path, reader in reads.items():
         try:
-            read(path)
+            reader(path)
         except (PlaygroundError, OSError, ValueError, KeyError) as error:
             wrong.append(f"{path} is damaged ({error})")
     return wrong
@@ -158,18 +160,18 @@ def _temporary() -> Iterator[Finding]:
 
 
 def _borrowed() -> Iterator[Finding]:
-    for group, things in borrowed.GROUPS.items():
-        whole, missing = 0, []
-        for item in things:
+    for group, files in borrowed.GROUPS.items():
+        complete, missing = 0, []
+        for item in files:
             digest = borrowed.CONVERTED.get(item.file, item.sha256)
             lies = [folder / item.file for folder in borrowed.folders() if (folder / item.file).is_file()]
-            wrong = {path: why for path in lies if (why := what_is_wrong(path, digest))}
-            another = len(wrong) < len(lies)
-            yield from (_damaged(path, why, another) for path, why in wrong.items())
-            whole += another
+            wrong = {path: trouble for path in lies if (trouble := what_is_wrong(path, digest))}
+            has_sound_copy = len(wrong) < len(lies)
+            yield from (_damaged(path, trouble, has_sound_copy) for path, trouble in wrong.items())
+            complete += has_sound_copy
             missing += [] if lies else [item.file]
-        if whole:
-            yield Finding(FINE, f"{group}: {whole} of {len(things)} files are whole")
+        if complete:
+            yield Finding(FINE, f"{group}: {complete} of {len(files)} files are whole")
         if missing and not (group == "dinov2-small" and _hub_has_dinov2()):
             yield Finding(LESS, f"not on this machine: {', '.join(missing)}. The app goes on without; "
                           f"`{PROGRAM} download {group}` fetches what is missing")  # fmt: skip
@@ -183,16 +185,16 @@ def _hub() -> Iterator[Finding]:
     """Checks weights in the hub library's own cache."""
     for path in sorted(borrowed.hub_cache().glob("models--timm--*/snapshots/*/model.safetensors")):
         blob = path.resolve()
-        why = what_is_wrong(path, blob.name if HUB_DIGEST.fullmatch(blob.name) else None)
+        trouble = what_is_wrong(path, blob.name if HUB_DIGEST.fullmatch(blob.name) else None)
         name = path.parts[-4].removeprefix("models--timm--")
-        yield _damaged(path, why, False) if why else Finding(FINE, name)
+        yield _damaged(path, trouble, False) if trouble else Finding(FINE, name)
 
 
 def _packs() -> Iterator[Finding]:
     ready = 0
     for path in sorted(path for folder in borrowed.folders() for path in folder.glob("*.pack")):
-        if why := what_is_wrong(path) or prepared.what_is_wrong_with(path):
-            yield _damaged(path, why, False)
+        if trouble := what_is_wrong(path) or prepared.what_is_wrong_with(path):
+            yield _damaged(path, trouble, False)
         else:
             ready += 1
     missing = [ahead.name for ahead in prepared.all_packs() if not prepared.is_ready(ahead)]
@@ -203,10 +205,10 @@ def _packs() -> Iterator[Finding]:
         yield Finding(FINE, f"{ready} prepared packs")
 
 
-def _damaged(path: Path, why: str, another: bool) -> Finding:
-    if another:
-        return Finding(LESS, f"{path} is damaged ({why}); another copy is used", path)
-    return Finding(WRONG, f"{path} is damaged ({why})", path)
+def _damaged(path: Path, trouble: str, has_sound_copy: bool) -> Finding:
+    if has_sound_copy:
+        return Finding(LESS, f"{path} is damaged ({trouble}); another copy is used", path)
+    return Finding(WRONG, f"{path} is damaged ({trouble})", path)
 
 
 def _decoding() -> Iterator[Finding]:
@@ -228,8 +230,8 @@ def repair(findings: Iterable[Finding], report: type | None = None) -> Iterator[
     """Removes what is damaged, fetches and prepares it again; reports what worked and what did not."""
     from playground.models import catalogue
 
-    names = {item.file: group for group, things in borrowed.GROUPS.items() for item in things}
-    again = []
+    names = {item.file: group for group, files in borrowed.GROUPS.items() for item in files}
+    groups = []
     for path in (finding.file for finding in findings if finding.file):
         try:
             if HUB_DIGEST.fullmatch(path.resolve().name):  # the hub's cache keeps the file elsewhere, and a link here
@@ -239,9 +241,9 @@ def repair(findings: Iterable[Finding], report: type | None = None) -> Iterator[
         except OSError as error:
             yield f"{path} can't be removed: {error.strerror or error}"
         if path.suffix != ".pack":
-            again.append(names.get(path.name) or path.parts[-4].removeprefix("models--timm--"))
-    again += [group for group, things in borrowed.GROUPS.items() if 0 < _count_here(things) < len(things)]
-    for name in dict.fromkeys(again):
+            groups.append(names.get(path.name) or path.parts[-4].removeprefix("models--timm--"))
+    groups += [group for group, files in borrowed.GROUPS.items() if 0 < _count_here(files) < len(files)]
+    for name in dict.fromkeys(groups):
         try:
             catalogue.fetch(name, report)
             yield f"on this machine: {name}"
@@ -254,5 +256,5 @@ def repair(findings: Iterable[Finding], report: type | None = None) -> Iterator[
         yield str(error)
 
 
-def _count_here(things: Iterable[borrowed.Borrowed]) -> int:
-    return sum(borrowed.find(item.file) is not None for item in things)
+def _count_here(files: Iterable[borrowed.Borrowed]) -> int:
+    return sum(borrowed.find(item.file) is not None for item in files)

@@ -1,5 +1,4 @@
-"""How long decoding a picture and forward passes would take on this server, estimated before they begin: others wait
-meanwhile."""
+"""Estimates, before they begin, how long decoding a picture or a forward pass takes on this server."""
 
 from __future__ import annotations
 
@@ -12,13 +11,13 @@ from functools import cache
 from playground.errors import PlaygroundError
 from playground.models.names import plain_name
 
-# How long a picture will take to decode, estimated from its first bytes, so that quick ones come first. Nothing is
-# decoded here. What can't be parsed counts as costly; decoder.py bounds files that lie.
+# The time to decode a picture is estimated from its first bytes, so that quick ones come first. Nothing is decoded
+# here. A file that can't be parsed counts as costly; decoder.py limits files with false headers.
 
-PNG_BYTES = 100e6  # of pixels, that are decoded in a second: an old processor, and other people compute meanwhile
-JPEG_PIXELS, OTHER_PIXELS = 100e6, 20e6  # likewise
+PNG_BYTES = 100e6  # bytes of pixels decoded per second, on an old processor that is also busy
+JPEG_PIXELS, OTHER_PIXELS = 100e6, 20e6  # pixels decoded per second
 UNKNOWN = 2.0  # seconds
-HEADER = 2**16  # bytes that are read; of a JPEG, all its headers
+HEADER = 2**16  # bytes that are read; enough for all headers of a JPEG
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # channels by PNG colour type
 SIZE = re.compile(rb"ispe.{4}(.{4})(.{4})", re.DOTALL)  # in AVIF and HEIC: each picture of the file has one
 
@@ -70,7 +69,7 @@ def _of_jpeg(data: bytes) -> float:
 
 
 MOST_SECONDS = 10.0
-SHARE = 0.9  # of the speed of one large matrix product that a whole pass reaches
+SHARE = 0.9  # speed of a whole pass, relative to one large matrix product
 
 
 def multiplications(vit, patches: int) -> float:
@@ -87,8 +86,8 @@ def seconds(vit, patches: int) -> float:
 
 @cache
 def per_second(device: str) -> float:
-    """Multiplications per second on an idle device. On a CPU, this thread's own time is measured, not the clock's, for
-    others compute meanwhile. Torch splits the work evenly, so this thread's part takes as long as the whole."""
+    """Multiplications per second on an idle device. On a CPU this thread's processor time is measured instead of the
+    clock, because others compute meanwhile. Torch splits the work evenly, so all threads take equally long."""
     import torch
 
     tokens, width = 1024, 768
@@ -97,7 +96,7 @@ def per_second(device: str) -> float:
     best = float("inf")
     for _ in range(6):
         began = clock()
-        (x @ w).sum().item()  # a graphics card goes on in the background until a number is asked for
+        (x @ w).sum().item()  # .item() waits for a graphics card
         best = min(best, clock() - began)
     return SHARE * tokens * width * 4 * width / best
 
@@ -107,8 +106,8 @@ def check(vit, grid: tuple[int, int], passes: float = 1.0) -> None:
     expected = passes * seconds(vit, rows * columns)
     if expected > MOST_SECONDS:
         often = "" if passes == 1 else f", {passes:.2g} times,"
-        few = _most_patches(vit, passes, rows * columns)
-        fewer = f"fewer patches, about {few:,} of them, or " if few else ""
+        fitting = _most_patches(vit, passes, rows * columns)
+        fewer = f"fewer patches, about {fitting:,} of them, or " if fitting else ""
         raise PlaygroundError(
             f"{plain_name(vit.name)} over {rows} × {columns} patches{often} would take about {expected:.0f} seconds on "
             f"this server, while everybody else waits: choose {fewer}a smaller model."
@@ -122,6 +121,6 @@ def passes_in_time(vit, grid: tuple[int, int]) -> int:
 
 def _most_patches(vit, passes: float, too_many: int) -> int:
     """The largest number of patches for which this many passes fit into MOST_SECONDS, rounded down to two digits."""
-    most = max(0, bisect_right(range(too_many), MOST_SECONDS, key=lambda n: passes * seconds(vit, n)) - 1)
-    tens = 10 ** max(0, len(str(most)) - 2)
-    return most // tens * tens
+    limit = max(0, bisect_right(range(too_many), MOST_SECONDS, key=lambda n: passes * seconds(vit, n)) - 1)
+    tens = 10 ** max(0, len(str(limit)) - 2)
+    return limit // tens * tens

@@ -21,7 +21,7 @@ from playground.serving import chosen, effort, figure_words, models, queue, trac
 from playground.serving.answering import Refused
 from playground.serving.figure_words import Shown
 from playground.serving.people import Person
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 from playground.version import __version__
 
 TYPES = {
@@ -30,26 +30,26 @@ TYPES = {
     "json": "application/json",
 }  # fmt: skip
 TABLES = ("npz", "csv", "json")
-STILL = ("png", "svg", "pdf", *TABLES)  # what an address of its own can give
-MOST_TRACES, MOST_MAPS = 12, 200  # of a grid
+STILL = ("png", "svg", "pdf", *TABLES)  # files that a GET request can give
+MOST_TRACES, MOST_MAPS = 12, 200  # the most of each in a figure of the layout grid
 
 log = logging.getLogger("playground")
 
 
-def file(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
+def file(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
     """The file as the command makes it. Stills are cached: a whole class sees the same one."""
     if kind not in STILL:
-        return _data(here, spec, kind, person)
-    return _cached(here, person, ("figure", spec, kind), lambda: _data(here, spec, kind, person))
+        return _data(subject, spec, kind, person)
+    return _cached(subject, person, ("figure", spec, kind), lambda: _data(subject, spec, kind, person))
 
 
-def _data(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
+def _data(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
     began = time.perf_counter()
     if kind == "html":
-        data = _alive(here, spec, person)
+        data = _alive(subject, spec, person)
     else:
         make = _numbers if kind in TABLES else _picture
-        data = make(here, spec, kind, person)
+        data = make(subject, spec, kind, person)
     log.info("file kind=%s ms=%.0f", kind, (time.perf_counter() - began) * 1e3)
     return data
 
@@ -58,33 +58,33 @@ def name(spec: Spec, kind: str) -> str:
     return f"{Path(spec.image).stem or 'figure'}-{spec.layout if kind != 'html' else 'alive'}.{kind}"
 
 
-def digest(here: Shown, spec: Spec, kind: str) -> str:
+def digest(subject: Shown, spec: Spec, kind: str) -> str:
     """A digest of everything that the file depends on."""
-    pairs = (_grid(here, spec) or here.pairs) if layouts.of(spec).of_pictures else ()
+    pairs = (_grid(subject, spec) or subject.pairs) if layouts.of(spec).of_pictures else ()
     digests = [chosen.digest(*pair) for pair in pairs]
     return sha256(repr((digests, spec, kind, __version__)).encode()).hexdigest()[:16]
 
 
-def _cached(here: Shown, person: Person | None, what_for: tuple, make: Callable[[], Any]) -> Any:
+def _cached(subject: Shown, person: Person | None, result_key: tuple, make: Callable[[], Any]) -> Any:
     """A cached result. Where one of two pictures is the person's own, the result goes into their own cache."""
-    pictures: Hashable = tuple((picture.id, wish) for picture, wish in here.pairs)
-    picture, wish = min(here.pairs, key=lambda pair: pair[0].sample)
-    return worked.worked_out(picture, wish, person and person.worked, (*what_for, pictures), make)
+    pictures: Hashable = tuple((picture.id, setup) for picture, setup in subject.pairs)
+    picture, setup = min(subject.pairs, key=lambda pair: pair[0].sample)
+    return worked.worked_out(picture, setup, person and person.worked, (*result_key, pictures), make)
 
 
-def _picture(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
+def _picture(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
     from playground import figures
     from playground.figures import files
 
-    seen, beside = _traces(here, spec, person)
-    spec, image = figure_words.as_typed(spec), here.picture.image if layouts.of(spec).of_pictures else None
+    seen, arguments = _traces(subject, spec, person)
+    spec, image = figure_words.as_typed(spec), subject.picture.image if layouts.of(spec).of_pictures else None
     with queue.turns(queue.figures()) as give_way:
         if spec.sweep:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / name(spec, kind)
-                figures.animate(path, spec, seen, image, lambda steps: _giving_way(steps, give_way), **beside)
+                figures.animate(path, spec, seen, image, lambda steps: _giving_way(steps, give_way), **arguments)
                 return path.read_bytes()
-        drawing = figures.draw(spec, seen, image, **beside) if seen else figures.draw(spec)
+        drawing = figures.draw(spec, seen, image, **arguments) if seen else figures.draw(spec)
         makers: dict[str, Callable] = {"png": files.png, "svg": files.svg, "pdf": files.pdf}
         return makers[kind](drawing, name(spec, kind))
 
@@ -95,35 +95,35 @@ def _giving_way(steps: Iterable, give_way: Callable[[], None]) -> Iterator:
         yield step
 
 
-def _numbers(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
+def _numbers(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
     from playground.figures.files import contents
 
-    seen, beside = _traces(here, spec, person)
+    seen, arguments = _traces(subject, spec, person)
     with queue.drawing():
-        image = here.picture.image if layouts.of(spec).of_pictures else None
-        return contents(f".{kind}", figure_words.as_typed(spec), seen, image, **beside)
+        image = subject.picture.image if layouts.of(spec).of_pictures else None
+        return contents(f".{kind}", figure_words.as_typed(spec), seen, image, **arguments)
 
 
-def _alive(here: Shown, spec: Spec, person: Person | None) -> bytes:
+def _alive(subject: Shown, spec: Spec, person: Person | None) -> bytes:
     from playground.figures import html
 
-    seen, _ = _traces(here, spec, person)
+    seen, _ = _traces(subject, spec, person)
     with queue.drawing():  # matplotlib draws its still picture
-        return html.page(figure_words.as_typed(beginning(spec)), seen, here.picture.image).encode()
+        return html.page(figure_words.as_typed(beginning(spec)), seen, subject.picture.image).encode()
 
 
-def said_of_alive(here: Shown, spec: Spec, person: Person | None) -> str:
+def said_of_alive(subject: Shown, spec: Spec, person: Person | None) -> str:
     """The size of the interactive file, and what eight-bit rounding changes."""
     from playground.figures import html
 
     def measured() -> tuple[int, str]:
-        seen, _ = _traces(here, spec, person)
+        seen, _ = _traces(subject, spec, person)
         with queue.drawing():
-            return html.size(spec, seen, here.picture.image), html.lost_by(spec, seen)
+            return html.size(spec, seen, subject.picture.image), html.lost_by(spec, seen)
 
-    size, lost = _cached(here, person, ("alive", spec), measured)
-    says = f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch."
-    return f"{says} With {lost}." if lost else says
+    size, lost = _cached(subject, person, ("alive", spec), measured)
+    sentence = f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch."
+    return f"{sentence} With {lost}." if lost else sentence
 
 
 def beginning(spec: Spec) -> Spec:
@@ -139,32 +139,32 @@ def beginning(spec: Spec) -> Spec:
 # Traces ---------------------------------------------------------------------------------------------------------------
 
 
-def _traces(here: Shown, spec: Spec, person: Person | None) -> tuple:
+def _traces(subject: Shown, spec: Spec, person: Person | None) -> tuple:
     """(the trace, keyword arguments of the figure): computed once and cached."""
     from playground.figures import request
 
     if not layouts.of(spec).of_pictures:
         return None, {}
     cache = person and person.traces
-    if cells := _grid(here, spec):
-        seen, beside = _of_a_grid(cells, here, spec, cache)
+    if cells := _grid(subject, spec):
+        seen, arguments = _of_a_grid(cells, subject, spec, cache)
     else:
 
         def run(is_other: bool, size: tuple[int, int] | None, scale: str):
-            picture, wish = here.other if is_other else (here.picture, here.wish)
-            details = models.details(wish.model)
-            detail = next((d for d in details if traces.size(picture, Wish(wish.model, d)) == size), 1)
+            picture, setup = subject.compared if is_other else (subject.picture, subject.setup)
+            details = models.details(setup.model)
+            detail = next((d for d in details if traces.size(picture, Setup(setup.model, d)) == size), 1)
             cut = () if is_other else tuple(spec.cuts)
-            return traces.trace(picture, Wish(wish.model, detail, _number(scale), cut), cache)
+            return traces.trace(picture, Setup(setup.model, detail, _number(scale), cut), cache)
 
-        other_image = here.other and here.other[0].image
-        seen, beside = request.traces(spec, here.picture.image, other_image, run, _turn)
+        other_image = subject.compared and subject.compared[0].image
+        seen, arguments = request.traces(spec, subject.picture.image, other_image, run, _turn)
     _check_place(spec, seen)
-    return seen, beside
+    return seen, arguments
 
 
 def _turn(seen, passes: float) -> AbstractContextManager[None]:
-    """For what is put into a pass that is there."""
+    """A turn for an intervention into a finished pass."""
     effort.check(seen.vit, seen.grid, passes)
     return queue.turn(seconds=passes * effort.seconds(seen.vit, prod(seen.grid)))
 
@@ -184,8 +184,8 @@ def _check_place(spec: Spec, seen) -> None:
         read_numbers(spec.head, seen.heads, "{head} takes", "head")
 
 
-def _grid(here: Shown, spec: Spec) -> list[tuple]:
-    """The (picture, wish) of each cell of a grid, the first one first; empty for other layouts. All are samples."""
+def _grid(subject: Shown, spec: Spec) -> list[tuple]:
+    """The (picture, setup) of each cell of a grid, the first one first; empty for other layouts. All are samples."""
     if layouts.of(spec).beside(spec) != "many":
         return []
     c = models.load(spec.model).config
@@ -194,36 +194,37 @@ def _grid(here: Shown, spec: Spec) -> list[tuple]:
     names = grid.names(spec)
     if len(names) > MOST_TRACES:
         raise Refused(f"A grid of {len(names)} pictures and models is too much for this server: {MOST_TRACES} at most.")
-    chosen_pair = {(spec.image, spec.model): (here.picture, here.wish)}
+    chosen_pair = {(spec.image, spec.model): (subject.picture, subject.setup)}
     return [chosen_pair.get(cell) or chosen.read({"sample": cell[0], "model": cell[1]}, None) for cell in names]
 
 
-def _of_a_grid(cells: list[tuple], here: Shown, spec: Spec, cache) -> tuple:
+def _of_a_grid(cells: list[tuple], subject: Shown, spec: Spec, cache) -> tuple:
     from playground.figures import request
 
-    shown = {}
-    for picture, wish in cells:
-        if traces.size(picture, wish) != (needed := _size_of_command(spec, picture, wish)):
-            size, needed = ("×".join(map(str, pair)) for pair in (traces.size(picture, wish), needed))
+    figure_cells = {}
+    for picture, setup in cells:
+        sizes = traces.size(picture, setup), _size_of_command(spec, picture, setup)
+        if sizes[0] != sizes[1]:
+            here, by_command = ("×".join(map(str, size)) for size in sizes)
             raise Refused(
-                f"{picture.name} is seen at {size} pixels by {wish.model} here, and the command would take {needed}: "
-                "make this grid with the command."
+                f"{picture.name} is seen at {here} pixels by {setup.model} here, and the command would take "
+                f"{by_command}: make this grid with the command."
             )
         scale = _number(spec.scale) if spec.whole else None
-        seen = traces.trace(picture, replace(wish, scale=scale, cut=tuple(spec.cuts)), cache)
+        seen = traces.trace(picture, replace(setup, scale=scale, cut=tuple(spec.cuts)), cache)
 
-        def other(wish=wish, scale=scale):
-            return traces.trace(here.other[0], Wish(wish.model, here.other[1].detail, scale), cache)
+        def other_trace(setup=setup, scale=scale):
+            return traces.trace(subject.compared[0], Setup(setup.model, subject.compared[1].detail, scale), cache)
 
-        shown[picture.name, wish.model] = request.put(spec, seen, other, _turn), picture.image
-    return next(iter(shown.values()))[0], {"more": shown}
+        figure_cells[picture.name, setup.model] = request.put(spec, seen, other_trace, _turn), picture.image
+    return next(iter(figure_cells.values()))[0], {"more": figure_cells}
 
 
-def _size_of_command(spec: Spec, picture, wish: Wish) -> tuple[int, int]:
+def _size_of_command(spec: Spec, picture, setup: Setup) -> tuple[int, int]:
     """The size at which figures/request.py traces a cell of a grid."""
     from playground.pictures.images import fit
 
-    look, c = replace(spec, image=picture.name, model=wish.model).look, models.load(wish.model).config
+    look, c = replace(spec, image=picture.name, model=setup.model).look, models.load(setup.model).config
     if spec.size or look is None:
         return spec.size or fit(picture.size, c.patch_size, c.image_size)
     rows, columns = look.grid

@@ -1,8 +1,7 @@
-"""The words of an address as the description of a figure, and back.
+"""Reads the words of an address as a Spec of a figure, and writes a Spec as words.
 
-What is shown is said as in the microscope's address (figures/drawing/view.py), how it looks by the names of a Spec's
-fields (figures/drawing/spec.py). A word is refused where the command line would refuse its flag, with the same sentence
-about words instead of flags.
+The view has the words of the microscope's address (figures/drawing/view.py), the look has the names of a Spec's fields
+(figures/drawing/spec.py). A word is refused if the command line would refuse its flag, with the same sentence.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ from playground.serving import chosen, models, own_models, traces
 from playground.serving.answering import Refused
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 
-PLACE = ("sample", "mine", "model", "detail", "with")  # the words of picture and model; chosen.py reads them
-ELSEWHERE = ("model", "weights", "size", "other_image", "other_model", "view")  # said by those, or a file on a disk
+PLACE = ("sample", "mine", "model", "detail", "with")  # words of picture and model, which chosen.py reads
+ELSEWHERE = ("model", "weights", "size", "other_image", "other_model", "view")  # not words
 LOOKS = tuple(
     name for name in command_line.FLAGS if name not in ELSEWHERE and name not in {choice.field for choice in DRAWN}
 )
-HELD = {"all": "all layers", "layer": "this layer"}  # in an .html
-VIEW_ALONE = tuple(choice.key for choice in VIEW if not choice.field)  # of these no figure is drawn
-REST = ("locked", "grid")  # of the view: a drawn figure has none of them, an interactive one has
+HELD = {"all": "all layers", "layer": "this layer"}  # the layers in an .html
+VIEW_ALONE = tuple(choice.key for choice in VIEW if not choice.field)  # words of the view without an effect on figures
+REST = ("locked", "grid")  # words of the view that only an interactive figure has
 SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
 LONGEST = 200  # characters of a value
-MOST_DOTS, MOST_MOVING = 5000, 1920  # across a picture: a dot takes four bytes, in each frame of what moves
+MOST_DOTS, MOST_MOVING = 5000, 1920  # dots across a still, across an animation: a dot takes four bytes in each frame
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 CHOICES = {choice.key: choice for choice in VIEW}
 KEYS = {choice.field: choice.key for choice in DRAWN}  # field of Spec -> word of the address
@@ -53,15 +52,15 @@ IN_ADDRESS = Words(
 
 @dataclass(frozen=True)
 class Shown:
-    """A picture in a model, and what it is compared with."""
+    """A picture in a model, and another one that it may be compared with."""
 
     picture: Picture
-    wish: Wish
-    other: tuple[Picture, Wish] | None = None
+    setup: Setup
+    compared: tuple[Picture, Setup] | None = None
 
     @property
-    def pairs(self) -> list[tuple[Picture, Wish]]:
-        return [(self.picture, self.wish), *([] if self.other is None else [self.other])]
+    def pairs(self) -> list[tuple[Picture, Setup]]:
+        return [(self.picture, self.setup), *([] if self.compared is None else [self.compared])]
 
     @property
     def private(self) -> bool:
@@ -75,19 +74,19 @@ def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[Sh
     layout = _layout(looks.get("layout", DEFAULTS["layout"]))
     if not layout.of_pictures and (unusable := next((name for name in (*PLACE, *CHOICES) if name in words), None)):
         raise Refused(f"The layout {layout.name} shows random rows: it takes no picture. Leave {unusable} out.")
-    here, view = shown(words, person), view_of(words)
-    spec = description(here, view, **looks)
+    subject, view = shown(words, person), view_of(words)
+    spec = description(subject, view, **looks)
     spec = replace(spec, view=urlencode({key: view[key] for key in VIEW_ALONE if key in view}))
-    if layout.of_pictures:  # what Export knows to leave out, an address has said
+    if layout.of_pictures:  # an address states these itself; Export leaves them out
         spec = replace(spec, whole=view.get("pass") == "whole", colours=view.get("colours", "shared"))
-    if here.other is not None:
-        spec = replace(spec, **_beside(here))
+    if subject.compared is not None:
+        spec = replace(spec, **_compared_names(subject))
     if kind == "html":
         spec = replace(spec, layers=_held_axis(words.get("held", "layer")))
     elif "held" in words:
         raise Refused("held belongs to an .html: leave it out.")
     _check(spec, kind, {**view, **looks})
-    return here, spec
+    return subject, spec
 
 
 def _check(spec: Spec, kind: str, words: Mapping[str, str]) -> None:
@@ -103,19 +102,19 @@ def _check(spec: Spec, kind: str, words: Mapping[str, str]) -> None:
     if spec.sweep and spec.sweep not in SWEEPS:
         raise Refused(f"What moves here goes through {' or '.join(SWEEPS)}; the command makes other sweeps.")
     layouts.of(spec).check(spec)
-    across, most = spec.made_for.width * spec.dots, MOST_MOVING if spec.sweep else MOST_DOTS
-    if across > most:
+    across, limit = spec.made_for.width * spec.dots, MOST_MOVING if spec.sweep else MOST_DOTS
+    if across > limit:
         raise Refused(
-            f"This would be {across:,.0f} dots across, and this server draws {most:,} at most: the command makes "
+            f"This would be {across:,.0f} dots across, and this server draws {limit:,} at most: the command makes "
             "larger ones on your own machine."
         )
     if layouts.of(spec).beside(spec) == "other" and spec.other_image is None and spec.other_model is None:
         raise Refused(IN_ADDRESS.put_into(ALONE))
-    named = {CHOICES[key].field or "view" if key in CHOICES else key for key in words}
-    for name, why in unused(spec, f".{kind}").items():
-        beside = name in ("other_image", "other_model")
-        if (name in named or beside) and getattr(spec, name) != DEFAULTS[name]:
-            raise Refused(f"{word(spec, name)} would change nothing here: {IN_ADDRESS.put_into(why)}.")
+    given_fields = {CHOICES[key].field or "view" if key in CHOICES else key for key in words}
+    for name, reason in unused(spec, f".{kind}").items():
+        names_compared = name in ("other_image", "other_model")
+        if (name in given_fields or names_compared) and getattr(spec, name) != DEFAULTS[name]:
+            raise Refused(f"{word(spec, name)} would change nothing here: {IN_ADDRESS.put_into(reason)}.")
 
 
 def word(spec: Spec, name: str) -> str:
@@ -127,11 +126,11 @@ def word(spec: Spec, name: str) -> str:
     return format(IN_ADDRESS[name])
 
 
-def check_names(words: Mapping[str, str], known: tuple[str, ...]) -> None:
+def check_names(words: Mapping[str, str], valid_words: tuple[str, ...]) -> None:
     for name in words:
-        if name not in known:
-            near = difflib.get_close_matches(name[:LONGEST], known, n=1, cutoff=0.5)
-            advice = f"did you mean {near[0]}?" if near else f"there are {', '.join(dict.fromkeys(known))}."
+        if name not in valid_words:
+            similar = difflib.get_close_matches(name[:LONGEST], valid_words, n=1, cutoff=0.5)
+            advice = f"did you mean {similar[0]}?" if similar else f"there are {', '.join(dict.fromkeys(valid_words))}."
             raise Refused(f"A figure knows no word {name[:60]!r}; {advice}")
         if len(words[name]) > LONGEST:
             raise Refused(f"{name} has {len(words[name]):,} letters; {LONGEST} are enough for every figure.")
@@ -139,7 +138,7 @@ def check_names(words: Mapping[str, str], known: tuple[str, ...]) -> None:
 
 def shown(words: Mapping[str, str], person: Person | None) -> Shown:
     place = {key: words[key] for key in PLACE if key in words}  # `scale` belongs to the view and holds for one layer.
-    return Shown(*chosen.read(place, person), chosen.other(place, person))
+    return Shown(*chosen.read(place, person), chosen.compared(place, person))
 
 
 def view_of(words: Mapping[str, str]) -> dict[str, str]:
@@ -180,22 +179,24 @@ def _held_axis(text: str) -> str | None:
 # A description --------------------------------------------------------------------------------------------------------
 
 
-def description(here: Shown, view: Mapping[str, str], layout: str = "head", **look) -> Spec:
+def description(subject: Shown, view: Mapping[str, str], layout: str = "head", **look) -> Spec:
     """The Spec of what a view shows."""
     shape = _layout(layout)
     if not shape.of_pictures:
         return Spec(layout=layout, **look)
     if not {"layer", "head"} & view.keys():
-        view = {**view, **chosen.opening_view(here.picture.sample_name, here.wish)}
-    beside = "other_image" in shape.uses or Spec(cut=view.get("cut", "")).takes_another
-    usual = here.wish.detail == 1 and here.wish.model != models.REAL  # what the command takes if no size is named
+        view = {**view, **chosen.opening_view(subject.picture.sample_name, subject.setup)}
+    compares = "other_image" in shape.uses or Spec(cut=view.get("cut", "")).takes_another
+    usual_size = (
+        subject.setup.detail == 1 and subject.setup.model != models.REAL
+    )  # the size that the command takes by default
     head = view.get("head", "0")
     return Spec(
-        image=here.picture.name,
-        repeatable=all(picture.is_found for picture, _ in here.pairs),
+        image=subject.picture.name,
+        repeatable=all(picture.is_found for picture, _ in subject.pairs),
         layout=layout,
-        model=here.wish.model,
-        size=None if usual else traces.size(here.picture, here.wish),
+        model=subject.setup.model,
+        size=None if usual_size else traces.size(subject.picture, subject.setup),
         layer=int(view["layer"]) if "layer" in view else None,
         head=head if head in POOLED else int(head),
         query=option_words.read_query(view.get("query")),
@@ -215,7 +216,7 @@ def description(here: Shown, view: Mapping[str, str], layout: str = "head", **lo
         ceiling=None if view.get("ceiling", "auto") == "auto" else float(view["ceiling"]),
         log=True if view.get("log") == "true" else None,
         smooth=view.get("smooth") == "true",
-        **(_beside(here) if beside and here.other is not None else {}),
+        **(_compared_names(subject) if compares and subject.compared is not None else {}),
         **look,
     )
 
@@ -224,11 +225,11 @@ def _layout(name: str) -> Layout:
     return layouts.of(Spec(layout=name))
 
 
-def _beside(here: Shown) -> dict[str, str | None]:
-    picture, wish = here.other
+def _compared_names(subject: Shown) -> dict[str, str | None]:
+    picture, setup = subject.compared
     return {
-        "other_image": None if picture.id == here.picture.id else picture.name,
-        "other_model": None if wish.model == here.wish.model else wish.model,
+        "other_image": None if picture.id == subject.picture.id else picture.name,
+        "other_model": None if setup.model == subject.setup.model else setup.model,
     }
 
 
@@ -240,14 +241,16 @@ def as_typed(spec: Spec) -> Spec:
 # And back -------------------------------------------------------------------------------------------------------------
 
 
-def address_words(here: Shown, beside: bool) -> dict[str, str]:
-    words = {"sample" if here.picture.sample else "mine": _name(here.picture), "model": here.wish.model}
-    if here.wish.detail > 1:
-        words["detail"] = str(here.wish.detail)
-    if beside and here.other is not None:
-        picture, wish = here.other
-        same = picture.id == here.picture.id
-        partner = f"model:{wish.model}" if same else f"{'sample' if picture.sample else 'mine'}:{_name(picture)}"
+def address_words(subject: Shown, compares: bool) -> dict[str, str]:
+    words = {"sample" if subject.picture.sample else "mine": _name(subject.picture), "model": subject.setup.model}
+    if subject.setup.detail > 1:
+        words["detail"] = str(subject.setup.detail)
+    if compares and subject.compared is not None:
+        picture, setup = subject.compared
+        same_picture = picture.id == subject.picture.id
+        partner = (
+            f"model:{setup.model}" if same_picture else f"{'sample' if picture.sample else 'mine'}:{_name(picture)}"
+        )
         words["with"] = partner
     return words
 
@@ -256,10 +259,10 @@ def _name(picture: Picture) -> str:
     return picture.name if picture.sample else picture.id
 
 
-def words_of(here: Shown, spec: Spec, kind: str) -> dict[str, str]:
+def words_of(subject: Shown, spec: Spec, kind: str) -> dict[str, str]:
     """The words from which `read` makes this figure: only those that differ from the defaults and matter to it."""
     layout = layouts.of(spec)
-    words = address_words(here, layout.beside(spec) == "other" or spec.takes_another) if layout.of_pictures else {}
+    words = address_words(subject, layout.beside(spec) == "other" or spec.takes_another) if layout.of_pictures else {}
     left_out = {} if kind == "html" else unused(spec)
     for choice in DRAWN:
         value = getattr(spec, choice.field)

@@ -1,7 +1,7 @@
-"""What a person looks at, for the pages that the server draws: the picture, the model, and what is kept about them. It
-is the subject of a lesson (lessons/lesson.py), and has the work that a lesson's buttons start.
+"""The picture and the model that a person looks at, for the pages that the server draws. `Here` is the subject of a
+lesson (lessons/lesson.py), and runs the work that a lesson's buttons start.
 
-The browser owns the choice (microscope/shell/choice.js). The toolbar tells it, or it is read in an address.
+The browser owns the choice (microscope/shell/choice.js): it comes from the toolbar or from an address.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from playground.pack import upper_layer
 from playground.pictures import jpegs
 from playground.serving import chosen, effort, models, people, pictures, queue, traces, worked
 from playground.serving.cache import MB, Cache
-from playground.serving.ledger import Who
+from playground.serving.ledger import Visitor
 from playground.serving.pictures import Picture
 from playground.serving.queue import Left
 
@@ -34,27 +34,27 @@ if TYPE_CHECKING:
     from playground.vit import VisionTransformer
 
 
-# Work that a button of a lesson starts (lessons/parts.py, Run): in a thread, one after another for each person. It
-# stops when nobody looks at it any more. The results of all runs share one bound in bytes.
+# A button of a lesson starts work (lessons/parts.py, Run) in a thread, one piece at a time for each person. Work stops
+# when no page looks at it any more. The results of all runs share one limit in bytes.
 
 MOST_KEPT = 100 * MB  # bytes of all people's results together; deploy/README.md counts on it
-PATIENCE = 12.0  # seconds; a page looks more than once a second, but a busy server or a hidden tab makes it late
+PATIENCE = 12.0  # seconds: a page looks every second, or later from a hidden tab or on a busy server
 _queue = queue.Queue()
-_ended: WeakSet[Work] = WeakSet()  # a session that goes takes its runs along
+_ended: WeakSet[Work] = WeakSet()  # runs are dropped with their session
 _ending = Lock()
 
 
 class Work(queue.Nobody):
-    """A run, which asks as the person who started it, for as long as they look."""
+    """A run in the name of the person who started it, while they look at it."""
 
     def __init__(self, run: Run, former: Work | None = None):
         self.words = ""
         self.come_to: Any = None
         self.begun = self.over = False
-        self.trouble: Exception | None = None  # what ended it
-        self.ended = 0.0  # when
-        self.let_go = False  # others have ended since, and there was no room for all
-        self._who = queue.current().who()
+        self.trouble: Exception | None = None  # the error that ended it
+        self.ended = 0.0  # the time of its end
+        self.let_go = False  # its result was dropped to make room for newer ones
+        self._visitor = queue.current().visitor()
         self._ahead, self._looked, self._stopped = 0, time.monotonic(), False
         Thread(target=self._do, args=(run, former and former.come_to), name="run", daemon=True).start()
 
@@ -72,8 +72,8 @@ class Work(queue.Nobody):
             self._keep()
             self.over = True
 
-    def who(self) -> Who:
-        return self._who
+    def visitor(self) -> Visitor:
+        return self._visitor
 
     def stays(self) -> None:
         if self._stopped or time.monotonic() - self._looked > PATIENCE:
@@ -84,7 +84,7 @@ class Work(queue.Nobody):
         self.stays()
 
     def look(self) -> int:
-        """How many people come first. Whoever looks no more is taken to have left."""
+        """The number of people who come first. A person who stops looking is taken to have left."""
         self._looked = time.monotonic()
         return 0 if self.begun else self._ahead
 
@@ -92,11 +92,11 @@ class Work(queue.Nobody):
         self._stopped = True
 
     def _keep(self) -> None:
-        """Drops the results that ended longest ago until all together fit the bound."""
+        """Drops the oldest results until all together fit the limit."""
         with _ending:
             self.ended = time.monotonic()
             _ended.add(self)
-            sizes = {work: worked.held(work.come_to) for work in _ended}
+            sizes = {work: worked.bytes_of(work.come_to) for work in _ended}
             for work in sorted(sizes, key=lambda work: work.ended):
                 if sum(sizes.values()) <= MOST_KEPT or work is self:
                     break
@@ -104,37 +104,37 @@ class Work(queue.Nobody):
                 work.come_to, work.let_go = None, True
 
 
-PICTURE = {"sample", "mine"}  # the words of an address that say it
+PICTURE = {"sample", "mine"}  # the words of an address that name a picture
 _view_ids = count(1)  # unique on this server
 
 
 class Here:
-    """Raises Refused, a PlaygroundError, where the choice can't be had."""
+    """A picture in a model. Raises Refused, a PlaygroundError, if it is not available."""
 
     def __init__(self, words: Mapping[str, str], view: Mapping[str, str] | None = None, key: str | None = None):
-        self.person = people.known(key) if key else None
-        picture, self.wish = chosen.read(words, self.person)
+        self.person = people.find_person(key) if key else None
+        picture, self.setup = chosen.read(words, self.person)
         self._sample = picture if picture.sample else None
         self.mine = "" if picture.sample else picture.id
         self.key = key
-        self.view = dict(view or {})  # of the microscope: which layer and head, as in an address
+        self.view = dict(view or {})  # the microscope's layer and head, as in an address
         self.view_id = next(_view_ids)  # a new one for each choice that the microscope did not make
-        self.works: Mapping[str, Work] = {}  # of this session, by the names of their runs
+        self.works: Mapping[str, Work] = {}  # name of a run -> its work, in this session
         self._with = words.get("with", "")
         self._worked = self.person.worked if self.person else worked.lesson_cache()
 
     @property
     def picture(self) -> Picture:
-        """An own picture is looked up at its person: an open page must not keep it after they are forgotten."""
+        """Looks up an own picture each time, so that an open page does not keep it after its person is forgotten."""
         return self._sample or chosen.own_picture(self.mine, self.person)
 
     @property
     def about(self) -> str:
-        return f"{self.picture.id} {self.wish.model}"
+        return f"{self.picture.id} {self.setup.model}"
 
     @property
     def model(self) -> str:
-        return plain_name(self.wish.model)
+        return plain_name(self.setup.model)
 
     @property
     def name(self) -> str:
@@ -146,7 +146,7 @@ class Here:
 
     @property
     def model_name(self) -> str:
-        return self.wish.model
+        return self.setup.model
 
     @property
     def shown(self) -> tuple[int, int]:
@@ -160,11 +160,11 @@ class Here:
 
     @property
     def vit(self) -> VisionTransformer:
-        return models.load(self.wish.model)
+        return models.load(self.setup.model)
 
     @property
     def size(self) -> tuple[int, int]:
-        return traces.size(self.picture, self.wish)
+        return traces.size(self.picture, self.setup)
 
     @property
     def image(self) -> Image.Image:
@@ -183,7 +183,7 @@ class Here:
         return self.person and self.person.traces
 
     def trace(self, scale: float | None = None) -> Trace:
-        return traces.trace(self.picture, self.wish if scale is None else replace(self.wish, scale=scale), self.own)
+        return traces.trace(self.picture, self.setup if scale is None else replace(self.setup, scale=scale), self.own)
 
     def sample(self, name: str) -> Here:
         copied = copy(self)
@@ -192,11 +192,11 @@ class Here:
 
     @property
     def passes_in_time(self) -> int:
-        return effort.passes_in_time(self.vit, traces.grid(self.picture, self.wish))
+        return effort.passes_in_time(self.vit, traces.grid(self.picture, self.setup))
 
     def too_long(self, passes: float) -> str:
         try:
-            effort.check(self.vit, traces.grid(self.picture, self.wish), passes)
+            effort.check(self.vit, traces.grid(self.picture, self.setup), passes)
         except PlaygroundError as error:
             return str(error)
         return ""
@@ -213,8 +213,8 @@ class Here:
     def other(self, model: str = "", sample: str = "") -> Here | None:
         picture = {"sample": sample} if sample else {word: self.words()[word] for word in PICTURE & self.words().keys()}
         try:
-            if models.is_here(model or self.wish.model):
-                return Here(picture | {"model": model or self.wish.model}, key=self.key)
+            if models.is_here(model or self.setup.model):
+                return Here(picture | {"model": model or self.setup.model}, key=self.key)
         except PlaygroundError:
             pass
         return None
@@ -226,19 +226,19 @@ class Here:
     def worked(self) -> Cache:
         return self._worked
 
-    def has(self, what: Hashable) -> bool:
-        return worked.is_worked_out(self.picture, self.wish, self.worked, what)
+    def has(self, key: Hashable) -> bool:
+        return worked.is_worked_out(self.picture, self.setup, self.worked, key)
 
-    def kept(self, what: Hashable, make: Callable[[], Any]) -> Any:
+    def kept(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Computes a value about the picture and its trace once; again if the cache had to drop it."""
-        return worked.worked_out(self.picture, self.wish, self.worked, what, make)
+        return worked.worked_out(self.picture, self.setup, self.worked, key, make)
 
     def words(self, view: bool = False) -> dict[str, str]:
         """The choice as words of an address; with the microscope's `view` for a link to the microscope."""
-        words = {"model": self.wish.model}
+        words = {"model": self.setup.model}
         words |= {"sample": self._sample.name} if self._sample else {"mine": self.mine}
-        if self.wish.detail > 1:
-            words["detail"] = str(self.wish.detail)
+        if self.setup.detail > 1:
+            words["detail"] = str(self.setup.detail)
         if self._with:
             words["with"] = self._with
         return chosen.readable(words) | (self.view if view else {})

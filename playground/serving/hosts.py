@@ -1,8 +1,8 @@
-"""The names by which this server may be called, and the path before the app on its host.
+"""The names by which this server may be called, and its path on its host.
 
-By DNS rebinding a page elsewhere gives its own name this machine's address: a browser then lets it ask here, under that
-name. So `localhost`, this machine's names and any literal address are answered, and other names where PLAYGROUND_HOSTS
-gives them.
+With DNS rebinding a foreign page gives its own name this machine's address, so that a browser lets it ask this server
+under that name. Therefore only `localhost`, this machine's names, literal addresses and the names of PLAYGROUND_HOSTS
+are answered.
 """
 
 from __future__ import annotations
@@ -26,18 +26,17 @@ HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[0-9a-z_.-]+))(?::\d{1,5
 
 async def is_answered(scope: Scope) -> bool:
     """Whether a request or socket names this server as its host. Browsers always name one; a probe may name none."""
-    named = hosts_named(scope)
-    if not named:
+    hosts = hosts_named(scope)
+    if not hosts:
         return True
-    name = _name_in(named[0])
-    if len(named) > 1 or name is None:
+    name = _name_in(hosts[0])
+    if len(hosts) > 1 or name is None:
         return False
     return _is_address(name) or name in names() or await _is_full_name(name)
 
 
 def is_foreign(headers: Headers) -> bool:
-    """Whether a page of another host or port asks. Streamlit alone would let in every page of this machine, on any
-    port."""
+    """Whether a page of another host or port asks. Streamlit alone accepts pages of this machine on any port."""
     origin = headers.get("origin")
     return origin is not None and urlsplit(origin).netloc != headers.get("host", "")
 
@@ -82,8 +81,8 @@ def _short(machine: str) -> str:
     return machine.partition(".")[0]
 
 
-# The path before the app: /attention where a company has several apps under one host, empty where it has a host of
-# its own. In the browser all addresses are relative, so that this is the one place that knows it.
+# The path of the app on its host: /attention on a host with several apps, else empty. In the browser all addresses are
+# relative, so only this module knows the path.
 #
 # Streamlit has its own parts under this path by itself (STREAMLIT_SERVER_BASE_URL_PATH, --server.baseUrlPath).
 
@@ -110,7 +109,7 @@ def path_of(scope: Scope) -> str:
     return scope.get(WITHIN) or scope.get("path", "")
 
 
-def under(base: str, routes: Iterable[Route]) -> list[Route]:
+def below_base(base: str, routes: Iterable[Route]) -> list[Route]:
     """These routes below the base path. Probes ask on the machine itself and keep the plain path."""
     if not base:
         return list(routes)

@@ -1,4 +1,4 @@
-"""The models of this server: which may be asked for, what is offered, fetching their weights, and those in memory.
+"""The models of this server: which ones are allowed and offered, fetching their weights, and keeping them in memory.
 
 torch is imported when a model is first loaded, so that the first picture does not wait for it.
 """
@@ -26,11 +26,11 @@ from playground.serving.cache import MB, Cache
 if TYPE_CHECKING:
     from playground.models.source import Source
 
-MOST_PATCHES = 4200  # more than that takes minutes and gigabytes, and everybody else would wait
+MOST_PATCHES = 4200  # more would take minutes and gigabytes while everybody waits
 PAPER = r"ViT-\w+/(\d+)"  # architectures of the ViT paper, with random weights
 PAPER_PATCHES = range(4, 33)  # pixels: the weights of a patch embedding grow with their square
-MOST_RANDOM_MB = 500  # of a model with random weights, which shows nothing more when it is larger: ViT-B takes 350
-LONGEST_NAME = 80  # of a model, as in an address
+MOST_RANDOM_MB = 500  # limit for random weights, where a larger model shows nothing new: ViT-B takes 350
+LONGEST_NAME = 80  # characters of a model's name in an address
 QUICK_MB = 100  # a model of this size answers in about a second
 OURS = {
     "bundled": "learned here, from DINOv2's features",
@@ -50,7 +50,7 @@ _one_at_a_time = threading.Lock()
 
 
 @cache
-def kept() -> Cache:
+def loaded_models() -> Cache:
     def dropped(name: str) -> None:
         for forget in when_dropped:
             forget(name)
@@ -68,31 +68,31 @@ def load(name: str):
     if own_models.is_own(name):
         _drop_if_changed(name)
     with _without_folders():
-        return kept().get(name, lambda: _load(name))
+        return loaded_models().get(name, lambda: _load(name))
 
 
-_made_of: dict[str, tuple] = {}  # models of the owner's folder, as they were when last asked for
+_made_of: dict[str, tuple] = {}  # model of the owner's folder -> its files when it was last asked for
 
 
 def _drop_if_changed(name: str) -> None:
     """Reloads a model whose files the owner has changed while the server runs."""
-    known = own_models.known(name)
-    if _made_of.get(name, known) != known:
-        kept().drop_where(lambda key: key == name)
+    files = own_models.files_of(name)
+    if _made_of.get(name, files) != files:
+        loaded_models().drop_where(lambda key: key == name)
         for forget in when_dropped:
             forget(name)
-    _made_of[name] = known
+    _made_of[name] = files
 
 
 def assumed(name: str) -> str:
-    """What was assumed of a loaded model from the owner's folder; "" where nothing was."""
-    vit = kept().held(name) if own_models.is_own(name) else None
+    """The assumptions about a loaded model from the owner's folder; "" if there are none."""
+    vit = loaded_models().peek(name) if own_models.is_own(name) else None
     return "" if vit is None else own_models.assumed(name, vit)
 
 
 @contextmanager
 def _without_folders() -> Iterator[None]:
-    """The error for strangers, without paths: where a file lies is only for the log."""
+    """Removes paths from errors that strangers see; the log has them."""
     try:
         yield
     except PlaygroundError as error:
@@ -104,12 +104,12 @@ def _without_folders() -> Iterator[None]:
 
 
 def _load(name: str):
-    """Loads one model at a time, after evicting those it replaces: two large ones would not fit together."""
+    """Loads one model at a time and evicts others first: two large ones would not fit together."""
     from playground.models.source import build, placed
 
     with _one_at_a_time, own_models.without_its_path(name):
         source = _resolve(name, offline=settings.now().offline or is_here(name))
-        kept().make_room(_check_size(name, source))
+        loaded_models().make_room(_check_size(name, source))
         return placed(build(source), settings.now().device)
 
 
@@ -137,7 +137,7 @@ def _fetch(name: str, report: type | None) -> None:
         check_name(name)
         if name in OURS or own_models.is_own(name) or re.fullmatch(PAPER, name):
             return
-        source = _resolve(name, offline)  # says what is wrong with a name before the first byte comes
+        source = _resolve(name, offline)  # raises for a wrong name before the first byte arrives
         if not offline and not is_here(name):
             hub.check(name)
         _check_size(name, source)
@@ -173,17 +173,17 @@ def _check_size(name: str, source: Source) -> int:
         )
     megabytes = _bytes(vit) / MB
     random = re.fullmatch(PAPER, name) is not None
-    most = min(settings.now().model_mb, MOST_RANDOM_MB) if random else settings.now().model_mb
-    if megabytes > most:
-        which = "models with random weights" if random else "models"
+    limit = min(settings.now().model_mb, MOST_RANDOM_MB) if random else settings.now().model_mb
+    if megabytes > limit:
+        kind = "models with random weights" if random else "models"
         raise PlaygroundError(
-            f"{title} takes {megabytes:,.0f} MB, and this server keeps {most:,} MB for {which}: choose a smaller one."
+            f"{title} takes {megabytes:,.0f} MB, and this server keeps {limit:,} MB for {kind}: choose a smaller one."
         )
     return _bytes(vit)
 
 
 def cut(name: str) -> tuple[int, tuple[int, int]]:
-    """(patch size, input size in pixels): how this model cuts a picture when nothing finer is asked for."""
+    """(patch size, input size in pixels) of this model by default."""
     if name in CUT:
         return CUT[name]
     c = load(name).config
@@ -210,13 +210,13 @@ def default() -> str:
 
 
 def offers() -> dict[str, dict]:
-    """timm's models on offer, with what to know before fetching one."""
+    """timm's models on offer, with facts to read before fetching one."""
     chosen = settings.now().models
-    return _known() if chosen is None else {name: _known().get(name, {}) for name in chosen}
+    return _offer_table() if chosen is None else {name: _offer_table().get(name, {}) for name in chosen}
 
 
 @cache
-def _known() -> dict[str, dict]:
+def _offer_table() -> dict[str, dict]:
     return json.loads(OFFERS.read_text(encoding="utf-8"))
 
 
@@ -228,10 +228,10 @@ class Card:
     title: str
     good_for: str
     suits: str  # kinds of pictures, or, without training, nothing
-    megabytes: int  # 0: it comes with the playground
+    megabytes: int  # to fetch; 0 for a model that comes with the playground
     licence: str
     here: bool
-    assumed: str = ""  # whether it is of this server's own
+    assumed: str = ""  # assumptions about a model of the operator
 
     @property
     def quick(self) -> bool:
@@ -263,7 +263,7 @@ def cards() -> list[Card]:
     return sorted([*own_cards, *offered, *unborrowed], key=lambda card: (not card.here, card.name == "untrained"))
 
 
-def search(text: str, most: int = 12) -> list[Card]:
+def search(text: str, limit: int = 12) -> list[Card]:
     """timm's plain ViTs whose name or title holds these words."""
     from playground.models import timm_models
 
@@ -271,10 +271,10 @@ def search(text: str, most: int = 12) -> list[Card]:
     names = [n for n in timm_models.matching("*") if all(word in f"{n} {plain_name(n)}".lower() for word in words)]
     listed = []
     for name in sorted(names, key=lambda name: (not is_here(name), len(name))):
-        if len(listed) == most:
+        if len(listed) == limit:
             break
-        queue.current().stays()  # who types on has left this search
-        if card := _fact(name):  # not every name of timm loads
+        queue.current().stays()  # raises if the person has typed on
+        if card := _fact(name):  # None for a timm model that can't be loaded
             size = round(card.megabytes)
             listed.append(
                 Card(
@@ -304,7 +304,7 @@ def megabytes(name: str) -> int:
         return round(
             sum(borrowed.PACKAGE_BYTES[package] for package in {t.package for t in borrowed.GROUPS[name]}) / 1e6
         )
-    return _known().get(name, {}).get("megabytes", 0)
+    return _offer_table().get(name, {}).get("megabytes", 0)
 
 
 def coming_with(name: str) -> tuple[str, ...]:
@@ -319,20 +319,20 @@ def may_fetch(name: str) -> bool:
 
 
 def is_here(name: str) -> bool:
-    """Whether it can be shown without a download."""
-    if name in OURS or re.fullmatch(PAPER, name) or name in kept():
+    """Whether the model can be shown without a download."""
+    if name in OURS or re.fullmatch(PAPER, name) or name in loaded_models():
         return True
     if own_models.is_own(name):
         return name in own_models.files()
     if name in borrowed.GROUPS and borrowed.is_here(name):
         return True
-    return borrowed.hub_weights(_known().get(name, {}).get("hub", f"timm/{name}")) is not None
+    return borrowed.hub_weights(_offer_table().get(name, {}).get("hub", f"timm/{name}")) is not None
 
 
 def that_names() -> str | None:
     """The smallest model on this machine that names everyday things."""
-    here = [card for card in cards() if card.here and offers().get(card.name, {}).get("labels")]
-    return min(here, key=lambda card: card.megabytes).name if here else None
+    naming = [card for card in cards() if card.here and offers().get(card.name, {}).get("labels")]
+    return min(naming, key=lambda card: card.megabytes).name if naming else None
 
 
 def has_real() -> bool:
@@ -341,10 +341,10 @@ def has_real() -> bool:
 
 
 def warm_up() -> None:
-    """Imports torch and loads the bundled model, before somebody waits for them."""
+    """Imports torch and loads the bundled model before anybody waits for them."""
     import playground.tracing  # noqa: F401
     from playground.models.source import best_device
 
-    effort.per_second(settings.now().device or best_device())  # while hardly anybody is there
+    effort.per_second(settings.now().device or best_device())  # measured while the server is idle
     if BUNDLED.exists():
         load("bundled")

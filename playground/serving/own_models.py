@@ -1,7 +1,7 @@
-"""Model files of whoever runs the server: *.safetensors in the folder that PLAYGROUND_MODELS_DIR names.
+"""The operator's model files: *.safetensors in the folder that PLAYGROUND_MODELS_DIR names.
 
-They are called own/NAME in an address, so that none can be taken for a model of timm. A path is no name: only what lies
-in that folder can be asked for.
+In an address they are called own/NAME, which cannot be a name of timm. A path is not a name: only files in that folder
+can be asked for.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from playground.models.names import OWN
 from playground.serving import settings
 from playground.serving.cache import MB
 
-READABLE = re.compile(r"[A-Za-z0-9_.-]{1,70}")  # what an address may hold
+READABLE = re.compile(r"[A-Za-z0-9_.-]{1,70}")  # the part of a name after own/
 
 
 def files() -> dict[str, Path]:
@@ -28,7 +28,7 @@ def files() -> dict[str, Path]:
 
     try:
         in_folder = model_file.in_folder(folder)
-    except PlaygroundError:  # the folder is not there yet
+    except PlaygroundError:  # the folder doesn't exist yet
         return {}
     return {OWN + name: file for name, file in in_folder.items() if READABLE.fullmatch(name)}
 
@@ -58,7 +58,7 @@ def in_folder(name: str | None) -> str | None:
 
 
 def megabytes(file: Path) -> float:
-    """Empty if the file was deleted since the folder was read."""
+    """The size of a file; 0 if it was deleted since the folder was read."""
     try:
         return file.stat().st_size / MB
     except FileNotFoundError:
@@ -66,7 +66,8 @@ def megabytes(file: Path) -> float:
 
 
 def text_tower(name: str) -> Path | None:
-    """The folder of the text tower that belongs to a model, of theirs or of the catalogue, if it is on this machine."""
+    """The folder of a model's text tower, for an own model or one of the catalogue; None if it is not on this
+    machine."""
     from playground.models import text_tower
 
     if not is_own(name):
@@ -76,50 +77,54 @@ def text_tower(name: str) -> Path | None:
 
 
 def weights(name: str) -> Path:
-    """Checks a file's size before reading it: it must fit what this server keeps."""
+    """Checks a file's size before reading it: it must fit into the cache of models."""
     check(name)
-    here = files()[name]
-    needed, most = megabytes(here), settings.now().model_mb
-    if needed > most:
+    file = files()[name]
+    needed, limit = megabytes(file), settings.now().model_mb
+    if needed > limit:
         raise PlaygroundError(
-            f"{name.removeprefix(OWN)} takes {needed:,.0f} MB, and this server keeps {most:,} MB for models: choose a "
+            f"{name.removeprefix(OWN)} takes {needed:,.0f} MB, and this server keeps {limit:,} MB for models: choose a "
             "smaller one."
         )
-    return here
+    return file
 
 
 @contextmanager
 def without_its_path(name: str) -> Iterator[None]:
-    """Loads a model of the owner. Errors name the model, never its path."""
-    here = files().get(name) if is_own(name) else None
+    """Replaces the path of an own model in errors by its name."""
+    file = files().get(name) if is_own(name) else None
     try:
         yield
     except PlaygroundError as error:
-        if here is None:
+        if file is None:
             raise
-        message = str(error).replace(str(here), name.removeprefix(OWN)).replace(str(beside(here)), beside(here).name)
+        message = (
+            str(error)
+            .replace(str(file), name.removeprefix(OWN))
+            .replace(str(description_of(file)), description_of(file).name)
+        )
         raise PlaygroundError(message) from None
 
 
-def beside(file: Path) -> Path:
-    """The JSON file in which the owner may say how the model was built and trained."""
+def description_of(file: Path) -> Path:
+    """The JSON file in which the owner may describe how the model was built and trained."""
     return file.with_suffix(".json")
 
 
-def known(name: str) -> tuple[tuple[Path, int], ...]:
-    """The files that a model is made of, each with when it was changed: its weights, and what stands beside them."""
+def files_of(name: str) -> tuple[tuple[Path, int], ...]:
+    """(file, time of its last change) for the weights of a model and the files that describe it."""
     if (file := files().get(name)) is None:
         return ()
     folder = file.parent
-    here = (file, beside(file), folder / "config.json", folder / "preprocessor_config.json")
-    return tuple((path, path.stat().st_mtime_ns) for path in here if path.is_file())
+    paths = (file, description_of(file), folder / "config.json", folder / "preprocessor_config.json")
+    return tuple((path, path.stat().st_mtime_ns) for path in paths if path.is_file())
 
 
 def assumed(name: str, vit) -> str:
-    """One line about what was assumed of a model, for people who look through it."""
+    """One line about the assumptions about a model, for the people who use it."""
     if not vit.assumed:
         return ""
     note = f"Assumed: {', '.join(assumption.value for assumption in vit.assumed)}."
     if file := files().get(name):
-        note += f" {beside(file).name} beside its file says otherwise."
+        note += f" {description_of(file).name} beside its file says otherwise."
     return f"{note} Labels are not shown: {vit.no_answer}." if vit.no_answer else note

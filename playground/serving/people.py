@@ -1,7 +1,7 @@
-"""What the server keeps for one person: their pictures, and what was computed from them.
+"""The server's data of one person: their pictures and the results computed from them.
 
-A person is a key: a random secret that their browser makes, keeps and sends in one header. It stands in no address and
-in no log. What belongs to a person is forgotten ten minutes after the last request with their key, or when they say so.
+A person is a key: a random secret that their browser makes, keeps and sends in one header. It is in no address and in
+no log. A person's data are forgotten ten minutes after the last request with their key, or at their request.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from starlette.requests import Request
 from starlette.types import Scope
 
 from playground.serving import pictures, traces, worked
-from playground.serving.ledger import Who, network
+from playground.serving.ledger import Visitor, network
 from playground.serving.pictures import Picture
 
 HEADER = "x-playground-key"
-LOGIN = "x-playground-login"  # the header comes from the image's proxy alone, which sets it from PLAYGROUND_USER_HEADER
+LOGIN = "x-playground-login"  # a header that only the image's proxy sets, from PLAYGROUND_USER_HEADER
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
 FORGOTTEN_AFTER = 600.0  # seconds
 MOST_PICTURES = 3  # pictures of one person; their browser keeps more and sends them again
-MOST_PEOPLE = 2000  # people with own pictures; the one who asked longest ago goes first
+MOST_PEOPLE = 2000  # people with own pictures; the one whose last request is oldest is dropped first
 
 _people: OrderedDict[str, Person] = OrderedDict()  # key -> person, in the order of their last requests
 _lock = threading.Lock()
@@ -36,9 +36,9 @@ class Person:
         self.key = key
         self.pictures: OrderedDict[str, Picture] = OrderedDict()  # by id, the latest last
         self.traces = traces.own_cache()
-        self.worked = worked.lesson_cache()  # what lessons work out about these pictures
-        self.names = traces.kept_names()  # of what heads do on them
-        self.asked = time.monotonic()
+        self.worked = worked.lesson_cache()  # results of lessons about these pictures
+        self.names = traces.kept_names()  # names of the heads' habits on these pictures
+        self.asked_at = time.monotonic()
 
     def take(self, picture: Picture) -> None:
         self.pictures.pop(picture.id, None)
@@ -54,38 +54,38 @@ class Person:
         return picture is not None
 
     def drop_all(self) -> None:
-        """Empties the person: a page that is still open refers to them, but must not keep their pictures."""
+        """Drops all pictures: an open page may still refer to the person, but must not keep them."""
         for picture_id in list(self.pictures):
             self.drop(picture_id)
 
 
-def who(scope: Scope) -> Who:
-    """Who sends a request or opens a socket: their network, and their browser's key if sent. With a company's proxy,
-    whoever has logged in is one person wherever they are."""
+def visitor(scope: Scope) -> Visitor:
+    """The visitor of a request or socket: the network, and the browser's key if it was sent. Behind a company's proxy a
+    login is one person, from any network."""
     headers, client = Headers(scope=scope), scope.get("client")
     key, login = headers.get(HEADER, ""), headers.get(LOGIN, "") if is_behind_proxy(scope) else ""
     address = f"login {sha256(login.encode()).hexdigest()[:16]}" if login else network(client[0] if client else "")
-    return Who(key if KEY.fullmatch(key) else "", address)
+    return Visitor(key if KEY.fullmatch(key) else "", address)
 
 
 def is_behind_proxy(scope: Scope) -> bool:
-    """Whether the image's own proxy asks, whose word about the asker is trusted: nobody else reaches a Unix socket."""
+    """Whether the request comes from the image's own proxy, which is trusted: nobody else reaches the Unix socket."""
     server = scope.get("server")
     return bool(server) and server[1] is None
 
 
 def key_of(request: Request) -> str | None:
-    return who(request.scope).person or None
+    return visitor(request.scope).person or None
 
 
-def of(request: Request) -> Person | None:
-    """The person who asks; None without a key, when nothing is kept."""
+def person_of(request: Request) -> Person | None:
+    """The person who asks; None without a key."""
     key = key_of(request)
-    return known(key) if key else None
+    return find_person(key) if key else None
 
 
-def known(key: str) -> Person | None:
-    """Counts as a request of this person, who is kept for longer."""
+def find_person(key: str) -> Person | None:
+    """The person of this key, if there is one. Counts as a request, so that the person is kept for longer."""
     with _lock:
         person = _people.get(key)
         if person is None:
@@ -93,13 +93,13 @@ def known(key: str) -> Person | None:
         if _is_gone(person):
             _forget(key)
             return None
-        person.asked = time.monotonic()
+        person.asked_at = time.monotonic()
         _people.move_to_end(key)
         return person
 
 
 def enter(key: str) -> Person:
-    person = known(key)
+    person = find_person(key)
     if person is None:
         with _lock:
             person = _people.setdefault(key, Person(key))
@@ -114,14 +114,14 @@ def forget(key: str) -> None:
 
 
 def forget_the_gone() -> None:
-    """Forgets people whose time is over. Called now and then."""
+    """Forgets people without recent requests. Called now and then."""
     with _lock:
         for key in [key for key, person in _people.items() if _is_gone(person)]:
             _forget(key)
 
 
 def _forget_picture(picture: Picture) -> None:
-    """Forgets this person's pictures: there is no room any more."""
+    """Drops a picture from its person, because there is no room."""
     with _lock:
         for person in _people.values():
             if person.pictures.get(picture.id) is picture:
@@ -132,7 +132,7 @@ pictures.when_no_room.append(_forget_picture)
 
 
 def _is_gone(person: Person) -> bool:
-    return time.monotonic() - person.asked > FORGOTTEN_AFTER
+    return time.monotonic() - person.asked_at > FORGOTTEN_AFTER
 
 
 def _forget(key: str) -> None:

@@ -1,5 +1,5 @@
-"""The pictures that people look at: samples, uploads, and pictures of a labelled data set, chosen by number. What
-people bring is decoded in processes that are kept ready here."""
+"""The pictures that people look at: samples, uploads, and pictures of a labelled data set, chosen by number. Uploads
+are decoded in separate processes that are kept ready here."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from playground.samples import named
 from playground.serving import ledger, queue
 from playground.serving.effort import seconds_to_decode
 
-# The processes that decode what people bring: one at work, and a spare one, so that nobody waits for an interpreter
-# to start. No file of a stranger is decoded in the server's own process.
+# The processes that decode uploads: one at work and a spare one, so that nobody waits for an interpreter to start. No
+# stranger's file is decoded in the server's own process.
 
 READY = 2
 
@@ -52,7 +52,7 @@ def _decoded(data: bytes, pixels: int, side: int) -> Image.Image:
 
 
 def warm_up() -> None:
-    with _processes_lock, suppress(PlaygroundError):  # it is said to whoever brings a picture
+    with _processes_lock, suppress(PlaygroundError):  # whoever uploads a picture gets the error
         while len(_ready) < READY:
             _ready.append(Worker())
 
@@ -77,30 +77,30 @@ def _give_back(worker: Worker) -> None:
 
 
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
-ENOUGH = (2 * SHOWN_SIDE) ** 2  # pixels that are kept: no model looks at more, and JPEGs are decoded faster so
-THUMB = 96  # pixels of a small one, shown at 38 on a screen with two pixels to a point
-TINY = 64  # pixels; a smaller picture is shown enlarged, each pixel a square, but the model gets it as it is
+ENOUGH = (2 * SHOWN_SIDE) ** 2  # pixels that are kept: no model uses more, and JPEGs are decoded faster
+THUMB = 96  # pixels of a thumbnail, which is shown at 38 CSS pixels
+TINY = 64  # pixels; a smaller picture is enlarged on the screen, pixel by pixel, but not for the model
 LONGEST_NAME = 60  # longest file name that is shown
-LEAST_SIDE = 512  # pixels that each of them keeps when there are many
+LEAST_SIDE = 512  # pixels to which pictures are reduced when there are many
 
 log = logging.getLogger("playground")
 
 
 @dataclass(eq=False)
 class Picture:
-    """An image that a person chose: a sample, or one of their own, which lives as long as the server knows them."""
+    """An image that a person chose: a sample, or their own, which is kept as long as the person."""
 
     name: str  # the sample's name, or the upload's file name
     sample: bool
     jpeg: bytes  # what the browser shows
     image: Image.Image
-    id: str = ""  # the same for the same file
-    is_found: bool = True  # by its name, in the folder that its file lies in: then a command can say it
-    network: str = ""  # of the person who brought it
-    asked: float = field(default_factory=time.monotonic)  # when they asked about it last
+    id: str = ""  # equal for equal files
+    is_found: bool = True  # by its name in the current folder, so that a command can name it
+    network: str = ""  # of the person who uploaded it
+    asked_at: float = field(default_factory=time.monotonic)  # time of the last request about it
 
     def __post_init__(self) -> None:
-        self.size = self.image.size  # as it came: its grid of patches stays the same when it loses pixels
+        self.size = self.image.size  # the original size: its grid of patches stays the same after halving
         self.id = self.id or digest(self.jpeg)
 
     @property
@@ -134,10 +134,10 @@ def sample(name: str) -> Picture:
 
 
 def upload(data: bytes, name: str) -> Picture:
-    """PlaygroundError says what is wrong with a file."""
+    """Decodes an upload; PlaygroundError says what is wrong with the file."""
     with _waits(len(data)), queue.decoding(seconds_to_decode(data)):
         image = decoded(data, ENOUGH, 2 * SHOWN_SIDE)
-    shown = image.copy()  # of the smaller one: from a photograph of 12 megapixels this would take three times as long
+    shown = image.copy()  # of the reduced image, which is three times as fast for 12 megapixels
     shown.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
     called = name[:LONGEST_NAME]
     return _keep(Picture(called, False, as_jpeg(shown), image, digest(data), is_found=called == name != ""))
@@ -146,31 +146,31 @@ def upload(data: bytes, name: str) -> Picture:
 @contextmanager
 def _waits(count: int) -> Iterator[None]:
     """Holds an undecoded upload while it waits to be decoded."""
-    with ledger.decodes.holding(queue.current().who(), count) as trouble:
+    with ledger.decodes.holding(queue.current().visitor(), count) as trouble:
         if trouble:
             raise Busy("So many pictures are being opened that there is no room for one more: try again.")
         yield
 
 
-# All people's own pictures together. A picture goes when its person is forgotten.
-_of_people: WeakValueDictionary[int, Picture] = WeakValueDictionary()  # in the order in which they came
+# All people's own pictures. A picture is dropped with its person.
+_of_people: WeakValueDictionary[int, Picture] = WeakValueDictionary()  # oldest first
 _numbers, _lock = count(), threading.Lock()
-when_no_room: list[Callable[[Picture], None]] = []  # told that a picture is forgotten
+when_no_room: list[Callable[[Picture], None]] = []  # called with a picture that is dropped
 
 
 def _keep(picture: Picture) -> Picture:
-    """Stores it, then makes room: pictures of the network that holds most lose pixels, then the least recently used are
-    forgotten; a browser that still shows one sends it again. A picture that is too large alone is refused."""
-    picture.network = queue.current().who().address
+    """Stores a picture, then makes room: pictures of the network that holds most are reduced, then the least recently
+    used are dropped; a browser that still shows one sends it again. A picture that is too large alone is refused."""
+    picture.network = queue.current().visitor().address
     with _lock:
         _of_people[next(_numbers)] = picture
         while bytes_of_people() > ledger.PICTURES:
-            held = ledger.Held()
+            holdings = ledger.Holdings()
             for stored in list(_of_people.values()):
-                held.add(stored.network, stored.bytes)
-            most = held.furthest()
-            numbered = [(number, stored) for number, stored in list(_of_people.items()) if stored.network == most]
-            numbered.sort(key=lambda pair: pair[1].asked)
+                holdings.add(stored.network, stored.bytes)
+            network = holdings.furthest()
+            numbered = [(number, stored) for number, stored in list(_of_people.items()) if stored.network == network]
+            numbered.sort(key=lambda pair: pair[1].asked_at)
             if any(stored.halve() for _, stored in numbered):
                 continue
             ledger.refused["pictures"] += 1
@@ -207,12 +207,12 @@ def thumbnail(image: Image.Image) -> str:
 
 def labelled_folder() -> Path | None:
     """Where CIFAR-10's files lie, or another data set in its format; None where PLAYGROUND_CIFAR names no folder."""
-    named = os.environ.get("PLAYGROUND_CIFAR", "").strip()
-    return Path(named) if named else None
+    folder = os.environ.get("PLAYGROUND_CIFAR", "").strip()
+    return Path(folder) if folder else None
 
 
 def labelled_set() -> dict:
-    """{count, what}: how many there are to choose from, 0 where none of the folder can be read; and what they are."""
+    """{count, what}: the number of pictures, 0 if the folder can't be read; and a name for them."""
     from playground.training import datasets
 
     if folder := labelled_folder():

@@ -1,10 +1,10 @@
-"""Packs made ahead, so that a sample is shown in the model that suits it without a forward pass and without torch;
-their names are digests of what they were made of.
+"""Packs made ahead, with which a sample is shown in its model without a forward pass and without torch. Their names are
+digests of their inputs.
 
-With the playground comes the one that the first picture needs: a layer of the drawing that opens where there are no
-photographs. `python -m playground.serving.prepared` makes it again, after the model or that drawing has changed. All
-others are made on this machine, by `python -m playground prepare` or by a server as it starts, behind everybody who
-waits. They lie in the cache, beside the photographs and DINOv2. A sample without a pack is traced when it is asked for.
+The playground ships the pack of the first picture: one layer of the drawing that opens if there are no photographs.
+`python -m playground.serving.prepared` makes it again after a change of the model or of that drawing. All others are
+made on this machine, by `python -m playground prepare` or by a starting server when nobody waits. They are in the
+cache, beside the photographs and DINOv2. A sample without a pack is traced on demand.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from playground.samples import PHOTOGRAPHS, SAMPLES, Sample, named
 from playground.serving import models, own_models, queue
 from playground.version import __version__
 
-# Digests of what goes into a trace: the sample's file and the model's weights. The same on every machine.
+# Digests of the inputs of a trace: the sample's file and the model's weights. Equal on every machine.
 
 
 @cache
@@ -42,7 +42,7 @@ def model_digest(name: str) -> str:
     if name in borrowed.GROUPS and borrowed.is_here(name):
         return borrowed.DINOV2.sha256[:16] if name == models.REAL else name
     if own_models.is_own(name):
-        return "-".join(_file_digest(*known) for known in own_models.known(name)) or name
+        return "-".join(_file_digest(*times) for times in own_models.files_of(name)) or name
     if weights := borrowed.hub_weights(f"timm/{name}"):
         return Path(weights).resolve().name  # the hub's cache calls a file by its digest
     return name
@@ -57,7 +57,7 @@ def _file_digest(file: Path, changed: int) -> str:
     return digest.hexdigest()[:16]
 
 
-FINER = {"meadow": 2}  # the drawing that comes first where there are no photographs: finer, its cat is a crisp shape
+FINER = {"meadow": 2}  # the first drawing has a finer grid, so that its cat has a clear shape
 SUM = 32  # bytes at the end of a pack in the cache: the SHA-256 of all before
 HEX = "[0-9a-f]" * 16
 
@@ -106,7 +106,7 @@ def layers(sample: str, model: str, detail: int, wanted: list[int] | None, heads
     ahead = Ahead(named(sample), detail)
     if model != ahead.model:
         return None
-    for file in (_shipped, _from_cache):  # the shipped first: the first picture reads no other file
+    for file in (_shipped, _from_cache):  # the first picture reads only the shipped file
         try:
             if (data := file(ahead)) is not None:
                 return some_layers(data, wanted, heads)
@@ -129,14 +129,14 @@ def _from_cache(ahead: Ahead) -> mmap.mmap | None:
                 data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             if _is_whole(path, facts.st_ino, facts.st_size, facts.st_mtime_ns):
                 return data
-        except (OSError, ValueError):  # there is none, or an empty one
+        except (OSError, ValueError):  # missing or empty
             continue
     return None
 
 
 @lru_cache(100)
 def _is_whole(path: Path, number: int, size: int, changed: int) -> bool:
-    """Checks the file once; again only when it has changed."""
+    """Checks the file once per version of it."""
     if trouble := what_is_wrong_with(path):
         log.warning("%s is damaged (%s) and counts as absent: it is made again.", path, trouble)
     return trouble is None
@@ -151,7 +151,7 @@ def is_ready(ahead: Ahead) -> bool:
     return _from_cache(ahead) is not None
 
 
-def whole(ahead: Ahead) -> bytes | None:
+def all_layers(ahead: Ahead) -> bytes | None:
     """All layers of the pack, if it was made ahead."""
     data = _from_cache(ahead)
     return None if data is None else data[:-SUM]
@@ -163,9 +163,9 @@ def some_layers(data: mmap.mmap | bytes, layers: list[int] | None, heads: list[i
     del header["sections"]
     layers = [upper_layer(header["layers"])] if layers is None else layers
     places = [header["held"].index(layer) for layer in layers]
-    some = slice(None) if heads is None else heads
+    wanted_heads = slice(None) if heads is None else heads
     header = header | {"held": layers} | ({} if heads is None else {"some_heads": heads})
-    return pack(header, {name: np.stack([array[i][some] for i in places]) for name, array in arrays.items()})
+    return pack(header, {name: np.stack([array[i][wanted_heads] for i in places]) for name, array in arrays.items()})
 
 
 # Making ---------------------------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def prepare(report: type | None = None) -> list[str]:
         with queue.turn(finer=True):
             data = fresh_pack(ahead.sample.name, vit, ahead.detail)
         with borrowed.sentence_if_unwritable():
-            _put(borrowed.cache_folder() / ahead.file, data + sha256(data).digest())
+            _write(borrowed.cache_folder() / ahead.file, data + sha256(data).digest())
     return [ahead.name for ahead in missing]
 
 
@@ -188,7 +188,7 @@ def prepare_behind_everybody() -> None:
     try:
         if names := prepare():
             log.info("prepared %s", ", ".join(names))
-    except PlaygroundError as error:  # nothing can be kept here: samples are traced when they are asked for
+    except PlaygroundError as error:  # the cache is not writable: samples are traced on demand
         log.info("samples are not prepared: %s", error)
 
 
@@ -205,7 +205,7 @@ def fresh_pack(sample: str, vit, detail: int = 1) -> bytes:
     return trace(vit, image, size=size).to_bytes()
 
 
-def _put(path: Path, data: bytes) -> None:
+def _write(path: Path, data: bytes) -> None:
     """Writes the file atomically: another process may be about to read it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     for old in path.parent.glob(f"{path.stem.rpartition('-')[0]}-{HEX}.pack"):

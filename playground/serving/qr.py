@@ -1,8 +1,8 @@
 """A QR code of a short address, as rows of "0" and "1" (1 is dark), without the quiet edge.
 
-Bytes, versions 1 to 5 with the least correction: of these alone each is one block, and 106 bytes are enough. The names
-are those of ISO/IEC 18004: a *version* is a size, a *mask* a pattern that is laid over the data, so that no large area
-is all dark or all light.
+Only bytes, and versions 1 to 5 with the lowest correction, which consist of one block: 106 bytes are enough. The terms
+are those of ISO/IEC 18004: a *version* is a size, a *mask* is a pattern over the data that avoids large dark or light
+areas.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from playground.errors import PlaygroundError
 
 DATA = {1: 19, 2: 34, 3: 55, 4: 80, 5: 108}  # version -> data bytes
 CORRECTION = {1: 7, 2: 10, 3: 15, 4: 20, 5: 26}  # version -> error correction bytes
-HEAD = 12  # bits: what kind of data, and how many bytes
+HEAD = 12  # bits of the header: kind and length of the data
 LONGEST = DATA[5] - 2  # bytes of a text
 MASKS: tuple[Callable[[int, int], bool], ...] = (
     lambda row, column: (row + column) % 2 == 0,
@@ -36,14 +36,14 @@ def rows(text: str) -> list[str]:
     fixed = _fixed(version)
     words = _words(data, DATA[version])
     bits = [word >> bit & 1 for word in (*words, *_correction(words, CORRECTION[version])) for bit in range(7, -1, -1)]
-    drawn = [_drawn(fixed, bits, mask) for mask in range(len(MASKS))]
-    return ["".join(map(str, row)) for row in min(drawn, key=_penalty)]
+    grids = [_grid_of(fixed, bits, mask) for mask in range(len(MASKS))]
+    return ["".join(map(str, row)) for row in min(grids, key=_penalty)]
 
 
 def _words(data: bytes, room: int) -> list[int]:
     """Header, bytes and padding. The header's four bits shift all other bytes by half a byte."""
-    whole = (0b0100 << 8 | len(data)) << 8 * len(data) + 4 | int.from_bytes(data) << 4
-    words = list(whole.to_bytes(len(data) + 2))
+    number = (0b0100 << 8 | len(data)) << 8 * len(data) + 4 | int.from_bytes(data) << 4
+    words = list(number.to_bytes(len(data) + 2))
     return words + [(0xEC, 0x11)[i % 2] for i in range(room - len(words))]
 
 
@@ -64,19 +64,19 @@ def _correction(words: list[int], count: int) -> list[int]:
     for _ in range(count):
         divisor = [a ^ _times(b, root) for a, b in zip([*divisor, 0], [0, *divisor], strict=True)]
         root = _times(root, 2)
-    rest = [*words, *[0] * count]
+    remainder = [*words, *[0] * count]
     for i in range(len(words)):
-        lead = rest[i]
+        lead = remainder[i]
         for j, factor in enumerate(divisor):
-            rest[i + j] ^= _times(factor, lead)
-    return rest[-count:]
+            remainder[i + j] ^= _times(factor, lead)
+    return remainder[-count:]
 
 
-# What is drawn
+# The picture
 
 
 def _fixed(version: int) -> list[list[int | None]]:
-    """The fixed pattern: True and False where it is set, None where data go. Places of the format bits are reserved."""
+    """The fixed pattern: 1 and 0 where it is set, None for data. The places of the format bits are reserved."""
     side = 17 + 4 * version
     grid: list[list[int | None]] = [[None] * side for _ in range(side)]
     for i in range(8, side - 8):
@@ -99,31 +99,31 @@ def _fixed(version: int) -> list[list[int | None]]:
 
 def _format_places(side: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """The places of the fifteen format bits, the highest bit first; each stands twice."""
-    around = [(8, column) for column in (0, 1, 2, 3, 4, 5, 7, 8)] + [(row, 8) for row in (7, 5, 4, 3, 2, 1, 0)]
-    apart = [(side - 1 - i, 8) for i in range(7)] + [(8, side - 8 + i) for i in range(8)]
-    return around, apart
+    first_copy = [(8, column) for column in (0, 1, 2, 3, 4, 5, 7, 8)] + [(row, 8) for row in (7, 5, 4, 3, 2, 1, 0)]
+    second_copy = [(side - 1 - i, 8) for i in range(7)] + [(8, side - 8 + i) for i in range(8)]
+    return first_copy, second_copy
 
 
 def _format(mask: int) -> int:
     """The format bits: correction level (L is 01) and mask, with ten bits that correct errors in them."""
     chosen = 0b01 << 3 | mask
-    rest = chosen << 10
+    remainder = chosen << 10
     for bit in range(14, 9, -1):
-        if rest >> bit & 1:
-            rest ^= 0b10100110111 << bit - 10
-    return (chosen << 10 | rest) ^ 0b101010000010010
+        if remainder >> bit & 1:
+            remainder ^= 0b10100110111 << bit - 10
+    return (chosen << 10 | remainder) ^ 0b101010000010010
 
 
-def _drawn(fixed: list[list[int | None]], bits: list[int], mask: int) -> Grid:
+def _grid_of(fixed: list[list[int | None]], bits: list[int], mask: int) -> Grid:
     side = len(fixed)
     grid: Grid = [[-1 if cell is None else cell for cell in row] for row in fixed]
-    waiting = iter(bits)
+    bits_left = iter(bits)
     pairs = (*range(side - 1, 6, -2), *range(5, 0, -2))  # filled two columns at a time; the sixth column is fixed
     for turn, right in enumerate(pairs):
         for row in range(side) if turn % 2 else range(side - 1, -1, -1):
             for column in (right, right - 1):
                 if grid[row][column] < 0:
-                    grid[row][column] = next(waiting, 0) ^ MASKS[mask](row, column)
+                    grid[row][column] = next(bits_left, 0) ^ MASKS[mask](row, column)
     for places in _format_places(side):
         for i, (row, column) in enumerate(places):
             grid[row][column] = _format(mask) >> 14 - i & 1
@@ -131,7 +131,8 @@ def _drawn(fixed: list[list[int | None]], bits: list[int], mask: int) -> Grid:
 
 
 def _penalty(grid: Grid) -> int:
-    """How hard it is to read: long lines of one colour, blocks, what looks like a corner, and much of one colour."""
+    """How hard the code is to read: long lines or blocks of one colour, shapes like a corner, and too much of one
+    colour."""
     side = len(grid)
     lines = ["".join(map(str, line)) for line in (*grid, *zip(*grid, strict=True))]
     runs = [run for line in lines for run in line.replace("01", "0 1").replace("10", "1 0").split()]

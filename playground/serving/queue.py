@@ -1,10 +1,10 @@
-"""Who computes next: whoever has cost least, by the ledger, and would still have with what they ask for now. What one
-person asks is answered in the order of asking; what makes finer what somebody already sees comes after all who wait.
+"""Decides who computes next: whoever has the lowest cost in the ledger, including the present question. One person's
+questions are answered in their order. Questions that only refine a visible picture come last.
 
-What takes long, by its estimate, has one place of its own, so that nobody's short question stands behind it.
+Long questions, by their estimate, have a place of their own, so that no short question waits behind them.
 
-`with queue.take(tell): …` blocks the calling thread until its turn. Meanwhile `tell` hears how many people come first;
-when it raises, because its person has left, the place is given up.
+`with queue.take(tell): …` blocks the calling thread until its turn. Meanwhile `tell` is called with the number of
+people who come first; if it raises, because its person has left, the place is given up.
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ from typing import Protocol
 
 from playground.errors import Busy
 from playground.serving import ledger, settings
-from playground.serving.ledger import NOBODY, Who
+from playground.serving.ledger import NOBODY, Visitor
 
-SHORT = 0.3  # seconds that a question is thought to take where nobody says
-LONG = 1.0  # seconds: above, it goes to the one place for what takes long
-TELL_EVERY = 0.4  # seconds between two calls of `tell`; shorter waits are not told
-FAR = 50  # with n times as many ahead, somebody is told n times less often: hundreds who look take a core
-SLICE = 1.0  # seconds that long work goes on while others wait
-MOST_LONG = 2  # pieces of long work that have begun: each keeps in memory what it has found
-MOST, OF_KEY = 600, 12  # questions that wait in one queue: of all, and of one person
-FEW, FRESH = 40, 0.1  # a longer line is ordered once in so many seconds: it takes milliseconds, and a flood a core
-PAGES, PAGE = 2, 1.0  # pages drawn at once; one that takes more seconds goes on beside the next
+SHORT = 0.3  # seconds of a question without an estimate
+LONG = 1.0  # seconds above which a question counts as long
+TELL_EVERY = 0.4  # seconds between two calls of `tell`
+FAR = 50  # with n · FAR people ahead, `tell` is called n times less often: hundreds of calls would take a core
+SLICE = 1.0  # seconds of long work before it lets others come in between
+MOST_LONG = 2  # pieces of long work at once: each keeps its results in memory
+MOST, OF_KEY = 600, 12  # waiting questions in one queue: of all people, and of one
+FEW, FRESH = 40, 0.1  # a line longer than FEW is sorted only every FRESH seconds: a flood would take a core
+PAGES, PAGE = 2, 1.0  # pages drawn at once; after PAGE seconds a page no longer keeps the next one waiting
 
 CROWDED = "So many people wait that there is no place in the line: try again in a minute."
 
 
-# Who asks, and hears how long they wait -------------------------------------------------------------------------------
+# People who ask, and hear how long they wait
+# ----------------------------------------------------------------------------
 
 
 class Left(Exception):
@@ -43,22 +44,22 @@ class Left(Exception):
 
 
 class Asker(Protocol):
-    def who(self) -> Who: ...
+    def visitor(self) -> Visitor: ...
 
     def stays(self) -> None:
         """Raises when the person has left the page."""
 
     def waits(self, ahead: int) -> None:
-        """As `stays`, and tells that `ahead` others have to finish first; 0 ends the wait."""
+        """As `stays`; tells the person that `ahead` others come first, 0 at the end of the wait."""
 
     def hears(self, sentence: str) -> None:
-        """A sentence for the person, such as: the graphics card is full."""
+        """Shows the person a sentence, such as: the graphics card is full."""
 
 
 class Nobody:
     """Work that no page waits for: a warm-up, a test, training in the background."""
 
-    def who(self) -> Who:
+    def visitor(self) -> Visitor:
         return NOBODY
 
     def stays(self) -> None:
@@ -71,10 +72,10 @@ class Nobody:
         pass
 
 
-find: Callable[[], Asker] = Nobody  # the page that the calling thread draws; ui/messages.py sets it when the app starts
+find: Callable[[], Asker] = Nobody  # gives the page that the calling thread draws; ui/messages.py sets it at the start
 
 _named: ContextVar[Asker | None] = ContextVar("named", default=None)
-_draws: ContextVar[bool] = ContextVar("draws", default=False)  # this thread has a page's turn already
+_draws: ContextVar[bool] = ContextVar("draws", default=False)  # whether this thread already has the turn of a page
 
 
 def current() -> Asker:
@@ -83,7 +84,7 @@ def current() -> Asker:
 
 @contextmanager
 def working_for(asker: Asker) -> Iterator[None]:
-    """For a thread in which no page runs."""
+    """Sets the asker of a thread in which no page runs."""
     token = _named.set(asker)
     try:
         yield
@@ -97,12 +98,12 @@ def working_for(asker: Asker) -> Iterator[None]:
 class Ticket:
     """A question that waits or is at work."""
 
-    def __init__(self, who: Who = NOBODY, finer: bool = False, seconds: float = SHORT):
-        self.who, self.finer, self.seconds = who, finer, seconds
-        self.payer = who
+    def __init__(self, visitor: Visitor = NOBODY, finer: bool = False, seconds: float = SHORT):
+        self.visitor, self.finer, self.seconds = visitor, finer, seconds
+        self.payer = visitor
         self.person: object = self  # the payer; an anonymous ticket is a person of its own
-        self.turn = threading.Event()  # set when it is served, or sent away
-        self.sent_away = False  # others come first, and too many wait
+        self.turn = threading.Event()  # set when the ticket is served or sent away
+        self.sent_away = False  # because too many wait
         self.began = 0.0
 
     @property
@@ -111,38 +112,38 @@ class Ticket:
 
 
 class Queue:
-    """Serves `at_once` tickets at a time, of which one may be long; `beside` more long ones may run besides. After
+    """Serves `at_once` tickets at a time, of which one may be long; `extra_long` more long ones may run too. After
     `counts_for` seconds at work a ticket's place is free for the next, though it goes on, and no more is charged."""
 
     def __init__(
         self,
         at_once: int = 1,
-        beside: int = 0,
+        extra_long: int = 0,
         kind: str = "",
         charged: ledger.Ledger | None = None,
-        most: int = MOST,
+        capacity: int = MOST,
         of_key: float = OF_KEY,
         counts_for: float = math.inf,
     ):
-        self.at_once, self.beside, self.counts_for = at_once, beside, counts_for
-        self.most, self.of_key = most, of_key
-        self.kind, self.costs = kind, charged or ledger.costs  # without a kind, what it takes is charged elsewhere
+        self.at_once, self.extra_long, self.counts_for = at_once, extra_long, counts_for
+        self.capacity, self.of_key = capacity, of_key
+        self.kind, self.costs = kind, charged or ledger.costs  # without a kind, the time is charged elsewhere
         self.line: list[Ticket] = []  # who waits, in the order of service
         self.at_work: list[Ticket] = []
-        self._ordered = -math.inf  # when
+        self._ordered = -math.inf  # time of the last sort
         self._lock = threading.Lock()
 
     @contextmanager
     def take(
         self,
         tell: Callable[[int], None] | None = None,
-        who: Who | None = None,
+        visitor: Visitor | None = None,
         finer: bool = False,
         seconds: float = SHORT,
     ) -> Iterator[None]:
-        """Waits for a turn. `tell(n)` hears how many people come first: 0 where only own questions do, and once more at
-        the end."""
-        ticket = Ticket(current().who() if who is None else who, finer, seconds)
+        """Waits for a turn. `tell(n)` is called with the number of people who come first: 0 if only own questions do,
+        and once more at the end."""
+        ticket = Ticket(current().visitor() if visitor is None else visitor, finer, seconds)
         self.join(ticket)
         ahead, was_told = 0, False
         try:
@@ -165,14 +166,18 @@ class Queue:
 
     def join(self, ticket: Ticket) -> None:
         with self._lock:
-            asked = [other.seconds for other in self.line if other.who == ticket.who] if ticket.who.person else []
-            if len(asked) >= self.of_key:
+            waiting_seconds = (
+                [other.seconds for other in self.line if other.visitor == ticket.visitor]
+                if ticket.visitor.person
+                else []
+            )
+            if len(waiting_seconds) >= self.of_key:
                 ledger.refused["questions"] += 1
                 raise Busy(f"{OF_KEY} of your questions wait already: wait for an answer, then ask again.")
-            ticket.payer = ledger.seats.account(ticket.who, sum(asked) + ticket.seconds)
+            ticket.payer = ledger.seats.account(ticket.visitor, sum(waiting_seconds) + ticket.seconds)
             ticket.person = ticket.payer if ticket.payer != NOBODY else ticket
             self.line.append(ticket)
-            self._goes_on()
+            self._serve_next()
 
     def leave(self, ticket: Ticket) -> None:
         with self._lock:
@@ -180,59 +185,60 @@ class Queue:
                 self.line.remove(ticket)
             elif ticket in self.at_work:
                 self.at_work.remove(ticket)
-                took = min(self.costs.clock() - ticket.began, self.counts_for) if self.kind else 0.0
-                self.costs.charge(ticket.payer, took - ticket.seconds)
-                self.costs.spent[self.kind] += took
-            self._goes_on()
+                seconds_taken = min(self.costs.clock() - ticket.began, self.counts_for) if self.kind else 0.0
+                self.costs.charge(ticket.payer, seconds_taken - ticket.seconds)
+                self.costs.spent[self.kind] += seconds_taken
+            self._serve_next()
 
     def ahead(self, ticket: Ticket) -> tuple[int, int]:
-        """How many tickets have to finish first, and of how many other people. Questions without a key, for what
-        belongs to everybody, are of whoever else asks from that address: nobody who is alone is told to wait for a
+        """(the tickets that come first, the number of other people whose they are). Questions without a key count as
+        those of another visitor from the same address, so that somebody who is alone is not told to wait for a
         person."""
         with self._lock:
-            self._goes_on()  # somebody at work may count no longer
+            self._serve_next()  # a ticket at work may no longer occupy its place
             if ticket not in self.line:
                 return 0, 0
-            before = [other for other in self.line[: self.line.index(ticket)] if other.is_long == ticket.is_long]
-            others = {
+            earlier = [other for other in self.line[: self.line.index(ticket)] if other.is_long == ticket.is_long]
+            other_people = {
                 other.person
-                for other in (*self._counted(ticket.is_long), *before)
+                for other in (*self._occupying(ticket.is_long), *earlier)
                 if other.person != ticket.person
-                and (other.who.person or not other.who.address or other.who.address != ticket.who.address)
+                and (
+                    other.visitor.person or not other.visitor.address or other.visitor.address != ticket.visitor.address
+                )
             }
-            return 1 + len(before), min(len(others), 1 + len(before))
+            return 1 + len(earlier), min(len(other_people), 1 + len(earlier))
 
-    def _goes_on(self) -> None:
-        """Serves as many as there are places for."""
+    def _serve_next(self) -> None:
+        """Serves tickets while there are free places."""
         if len(self.line) <= FEW or self.costs.clock() - self._ordered >= FRESH:
             self._order()
         while ready := self._next():
             self.line.remove(ready)
             self.at_work.append(ready)
             ready.began = self.costs.clock()
-            self.costs.charge(ready.payer, ready.seconds)  # as it is thought to cost, until it is known
+            self.costs.charge(ready.payer, ready.seconds)  # the estimate, until the cost is known
             ready.turn.set()
 
     def _next(self) -> Ticket | None:
-        free = {is_long: self._free(is_long) > 0 for is_long in (False, True)}
+        free = {is_long: self._free_places(is_long) > 0 for is_long in (False, True)}
         return next((ticket for ticket in self.line if free[ticket.is_long]), None)
 
-    def _free(self, is_long: bool) -> int:
-        """How many more long tickets, or short ones, may be at work."""
-        at_work, all_at_work = len(self._counted(is_long)), len(self._counted(True)) + len(self._counted(False))
-        return min((1 if is_long else self.at_once) - at_work, self.at_once + self.beside - all_at_work)
+    def _free_places(self, is_long: bool) -> int:
+        """The number of free places for long tickets, or for short ones."""
+        at_work, all_at_work = len(self._occupying(is_long)), len(self._occupying(True)) + len(self._occupying(False))
+        return min((1 if is_long else self.at_once) - at_work, self.at_once + self.extra_long - all_at_work)
 
-    def _counted(self, is_long: bool) -> list[Ticket]:
-        """Who is at work and keeps others waiting."""
+    def _occupying(self, is_long: bool) -> list[Ticket]:
+        """The tickets at work that still occupy a place."""
         since = self.costs.clock() - self.counts_for
         return [ticket for ticket in self.at_work if ticket.is_long == is_long and ticket.began > since]
 
     def _order(self) -> None:
-        """By what each person will have cost once this question of theirs is answered, then by what their networks
-        will: a household's questions from its many networks all count before one is served. Who comes last is sent
-        away where too many wait."""
+        """Sorts the line by each person's cost including this question, then by the costs of their networks: all
+        questions of a household count together. If too many wait, the last ones are sent away."""
         self._ordered = self.costs.clock()
-        cost: dict[object, float] = {}  # of each person and network, with all their questions before
+        cost: dict[object, float] = {}  # person or network -> its cost, with the questions before this one
 
         def with_this(name: object, seconds: float) -> float:
             if name not in cost:
@@ -241,36 +247,39 @@ class Queue:
             return cost[name]
 
         self.line.sort(key=lambda ticket: ticket.finer)
-        own = {ticket: with_this(ticket.person, ticket.seconds) for ticket in self.line}
-        self.line.sort(key=lambda ticket: (ticket.finer, own[ticket]))
+        own_cost = {ticket: with_this(ticket.person, ticket.seconds) for ticket in self.line}
+        self.line.sort(key=lambda ticket: (ticket.finer, own_cost[ticket]))
         dearest = {
             ticket: max(
-                (with_this(name, ticket.seconds) / many for name, many in ledger.path(ticket.payer.address)),
-                default=own[ticket],
+                (
+                    with_this(name, ticket.seconds) / households
+                    for name, households in ledger.path(ticket.payer.address)
+                ),
+                default=own_cost[ticket],
             )
             for ticket in self.line
         }
         self.line.sort(key=lambda ticket: (ticket.finer, dearest[ticket]))
-        for last in self.line[self.most :]:
+        for last in self.line[self.capacity :]:
             ledger.refused["questions"] += 1
             last.sent_away = True
             last.turn.set()
-        del self.line[self.most :]
+        del self.line[self.capacity :]
 
 
-# The queues of this server, and how to take a turn in them ------------------------------------------------------------
+# The queues of this server --------------------------------------------------------------------------------------------
 
 
 @cache
 def passes() -> Queue:
-    """What computes for a page: forward passes, measurements of heads."""
-    return Queue(settings.now().at_once, beside=1, kind="passes")
+    """For computations of a page: forward passes, measurements of heads."""
+    return Queue(settings.now().at_once, extra_long=1, kind="passes")
 
 
 @cache
 def figures() -> Queue:
-    """matplotlib draws for one person at a time, and a wall of maps takes seconds."""
-    return Queue(kind="figures", most=60)
+    """For figures: matplotlib draws one at a time, and a wall of maps takes seconds."""
+    return Queue(kind="figures", capacity=60)
 
 
 @cache
@@ -300,7 +309,7 @@ def turn(finer: bool = False, seconds: float = SHORT) -> AbstractContextManager[
 
 @contextmanager
 def page() -> Iterator[None]:
-    """Take it before Streamlit draws a page, or a fragment of one; in a whole page's run a fragment has its turn."""
+    """A turn for Streamlit's run of a page or a fragment; within a page's run, fragments need none of their own."""
     if _draws.get():
         yield
         return
@@ -313,25 +322,25 @@ def page() -> Iterator[None]:
 
 
 def drawing() -> AbstractContextManager[None]:
-    """Take it before matplotlib draws."""
+    """A turn for matplotlib."""
     return figures().take(current().waits)
 
 
 def packing() -> AbstractContextManager[None]:
-    """Take it before packing numbers for a browser: a layer may take 20 MB, and a whole class asks at once."""
+    """A turn for packing numbers for a browser: a layer may take 20 MB, and a whole class asks at once."""
     return _packings().take(current().waits)
 
 
 def decoding(seconds: float) -> AbstractContextManager[None]:
-    """Take it before decoding a costly picture: 16 megapixels take 100 MB meanwhile, and a class drops thirty at once.
-    Of two at a time one may be costly."""
+    """A turn for decoding: 16 megapixels take 100 MB, and a class uploads thirty at once. Of two pictures at a time one
+    may be costly."""
     return decodings().take(current().waits, seconds=seconds)
 
 
 @contextmanager
 def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
-    """Turns for long work that a page waits for: `with queue.turns() as give_way: …`. The work calls `give_way()`
-    between its pieces: then those who wait come first, and the work ends if its asker has left."""
+    """Turns for long work that a page waits for: `with queue.turns() as give_way: …`. Between its pieces the work calls
+    `give_way()`, which lets others compute, and ends the work if its asker has left."""
     asker, turn, begun = current(), ExitStack(), 0.0
     line, place = queue, nullcontext()
     if line is None:

@@ -1,5 +1,4 @@
-"""All addresses of the server beside Streamlit's own, which has the pages; and what machines ask of it: whether it
-lives, and how it is doing."""
+"""All routes of the server except Streamlit's pages; and the routes for machines: health and metrics."""
 
 from __future__ import annotations
 
@@ -38,12 +37,12 @@ from playground.serving import (
 )
 from playground.serving.answering import answer
 
-# For machines that watch over the server: whether it lives, and whether somebody who comes now would see a picture.
-# For who runs it: how many people are there, what it computes, and what it has no room for, as Prometheus reads it.
+# Health, for machines that watch the server: whether it is alive, and whether it can show a picture. Metrics, for the
+# operator: people, computations and refusals, as Prometheus reads them.
 
 NOW = {"Cache-Control": "no-store"}
 PROXIED = ("x-forwarded-for", "x-forwarded-proto", "forwarded", "x-real-ip", "via")
-DIRECT = "x-playground-direct"  # set by the image's proxy alone, which knows for whom it asks
+DIRECT = "x-playground-direct"  # set only by the image's proxy, which knows the asker
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container
 
 
@@ -54,11 +53,11 @@ async def lives(_: Request) -> Response:
 async def ready(request: Request) -> Response:
     def work() -> Response:
         name = chosen.first_sample()
-        pictures.sample(name)  # raises where its file is missing or damaged
+        pictures.sample(name)  # raises if its file is missing or damaged
         return JSONResponse({"ready": True, "first": name}, headers=NOW)
 
-    answered = await answer(request, work)
-    return answered if answered.status_code == 200 else JSONResponse({"ready": False}, 503, headers=NOW)
+    response = await answer(request, work)
+    return response if response.status_code == 200 else JSONResponse({"ready": False}, 503, headers=NOW)
 
 
 async def metrics(request: Request) -> Response:
@@ -70,13 +69,13 @@ async def metrics(request: Request) -> Response:
 
 def _lines() -> Iterator[str]:
     queues = {"passes": queue.passes(), "figures": queue.figures(), "decodings": queue.decodings()}
-    caches = {"samples": traces.of_samples(), "models": models.kept(), "lessons": worked.worked_for_all()}
+    caches = {"samples": traces.of_samples(), "models": models.loaded_models(), "lessons": worked.worked_for_all()}
     yield _metric("people", "gauge", "browsers with a page open", {"": ledger.seats.people()})
     yield _metric("pages", "gauge", "pages that are open", {"": len(ledger.seats.open)})
     yield _metric(
         "waiting", "gauge", "questions that wait for a turn", {k: q.waiting for k, q in queues.items()}, "queue"
     )
-    yield _metric("requests", "gauge", "requests in work", {"": ledger.requests.held})
+    yield _metric("requests", "gauge", "requests in work", {"": ledger.requests.taken})
     yield _metric("seconds_total", "counter", "seconds spent", ledger.costs.spent, "kind")
     yield _metric("refused_total", "counter", "what there was no room for", ledger.refused, "reason")
     yield _metric("cache_hits_total", "counter", "found in a cache", {k: c.hits for k, c in caches.items()}, "cache")
@@ -96,7 +95,7 @@ def _metric(name: str, kind: str, words: str, values: Mapping[str, float | None]
 
 
 def _is_operator(request: Request) -> bool:
-    """Whether the request comes directly from an operator's address: a proxy would hide the real one."""
+    """Whether the request comes directly from an operator's address, not through a proxy that hides the real one."""
     if people.is_behind_proxy(request.scope):
         direct = DIRECT in request.headers
     else:
@@ -108,7 +107,7 @@ def _is_operator(request: Request) -> bool:
 
 
 def _memory() -> float | None:
-    """Bytes in memory of this process; None where the system does not tell."""
+    """Bytes in memory of this process; None if the system does not tell."""
     if not sys.platform.startswith("linux"):
         return None
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
@@ -116,7 +115,7 @@ def _memory() -> float | None:
 
 
 def _memory_limit() -> float | None:
-    """The container's memory limit; None where it has none."""
+    """The container's memory limit; None without one."""
     for file in map(Path, LIMITS):
         with suppress(OSError, ValueError):
             limit = int(file.read_text(encoding="ascii"))
@@ -148,12 +147,12 @@ def _story(request: Request) -> RedirectResponse:
     return RedirectResponse(f"./?{urlencode({**words, 'story': '1'})}")
 
 
-ELSEWHERE = [Route("/story", _story)]  # what has an address and stands on another page
+ELSEWHERE = [Route("/story", _story)]  # addresses that lead to another page
 
-LOOK = ("sample", "mine", "model", "detail", "scale", "cut", "with", "first")  # which picture and model: see chosen.py
-SHOWN = (*figure_words.PLACE, *figure_words.CHOICES)  # as in the microscope's address: figure_words.py reads them
+LOOK = ("sample", "mine", "model", "detail", "scale", "cut", "with", "first")  # picture and model: chosen.py reads them
+SHOWN = (*figure_words.PLACE, *figure_words.CHOICES)  # the microscope's view: figure_words.py reads it
 FIGURE = (*SHOWN, *figure_words.LOOKS, "held", routes_figures.DOWNLOAD)
-WORDS: dict[str, tuple[str, ...]] = {  # the query words of each address; others mean nothing
+WORDS: dict[str, tuple[str, ...]] = {  # address -> the query words that it reads
     "GET /api/app/{digest}/{entry:path}": ("styles", "mounts"),
     "GET /api/samples/{edition}": (),
     "GET /api/samples/{name}/{digest}.jpg": (),

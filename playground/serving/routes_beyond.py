@@ -1,5 +1,4 @@
-"""Beyond the weights: what moves an answer, what blanking shows of it, what each layer knows, what a patch of another
-picture changes.
+"""Beyond the weights: relevance, occlusion, the logit lens, texts, and patching from another picture.
 
 An answer is the feature of a token, `query=7,5`, or a label, `label=3`, where the model has a head.
 """
@@ -21,18 +20,18 @@ from playground.serving.answering import Refused
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
 from playground.serving.routes_pictures import PRIVATE
-from playground.serving.routes_traces import BINARY, HALF, matrix, own, part, place
-from playground.serving.traces import Wish
+from playground.serving.routes_traces import BINARY, HALF, cache_of, matrix, part, place
+from playground.serving.traces import Setup
 
 if TYPE_CHECKING:
     from playground.analysis import occlusion
     from playground.analysis.faithfulness import Foretold
     from playground.tracing import Trace
 
-RELEVANCE = 3.5  # passes that it takes at most: benchmarks/beyond.py measures it
-PATCHING = 3  # up to a layer in both pictures, and on from there twice
-FIRST_PASSES = (24, 48, 96)  # of an occlusion: its map is shown after so many; the last number is Python's default
-MOST_SECONDS = 60.0  # of an occlusion, during which others come in between
+RELEVANCE = 3.5  # cost in forward passes, at most: measured by benchmarks/beyond.py
+PATCHING = 3  # cost in forward passes: both pictures up to a layer, and twice from there
+FIRST_PASSES = (24, 48, 96)  # passes after which a map of occlusion is shown; the last is Python's default
+MOST_SECONDS = 60.0  # of an occlusion, which lets others compute in between
 MOST_LABELS = 1000
 LIKELIEST = 3
 
@@ -40,8 +39,8 @@ LIKELIEST = 3
 async def relevance(request: Request) -> Response:
     """The relevance of each token for the answer, through all layers."""
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
-        seen = traces.trace(picture, wish, own(person))
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
+        seen = traces.trace(picture, setup, cache_of(person))
         question = _question(request.query_params, seen)
         effort.check(seen.vit, seen.grid, RELEVANCE)
         with queue.turns() as give_way:
@@ -51,10 +50,10 @@ async def relevance(request: Request) -> Response:
 
 
 async def labels(request: Request) -> Response:
-    """[number, name, probability] of the model's labels, the likeliest first; none where it has no head."""
+    """[number, name, probability] of the model's labels, the likeliest first; none without a classifier."""
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
-        seen = traces.trace(picture, wish, own(person))
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
+        seen = traces.trace(picture, setup, cache_of(person))
         if seen.logits is None:
             return JSONResponse({"labels": []})
         c = seen.vit.config  # type: ignore[union-attr]
@@ -66,12 +65,12 @@ async def labels(request: Request) -> Response:
 
 
 async def answers(request: Request) -> Response:
-    """The logit lens: with `layer` and `label`, how likely each token's stream makes the label after that layer. With
-    `query`, the likeliest labels of one token after each layer."""
+    """The logit lens. With `layer` and `label`: the label's probability for each token after that layer. With `query`:
+    the likeliest labels of one token after each layer."""
     words = request.query_params
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
-        seen = traces.trace(picture, wish, own(person))
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
+        seen = traces.trace(picture, setup, cache_of(person))
         if "query" in words:
             token = seen.token(place(words["query"]))
             effort.check(seen.vit, seen.grid, seen.layers / 2)
@@ -93,14 +92,14 @@ def _likeliest(seen: Trace, layer: int, token: int, give_way) -> list[tuple[str,
 
 
 async def text(request: Request) -> Response:
-    """Which patches are like a text, as they leave a layer: the cosine of each token with it."""
+    """The cosine of each token after a layer with a text."""
     words = request.query_params
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         from playground.analysis.explain import likeness
         from playground.models import text_tower
 
-        seen = traces.trace(picture, wish, own(person))
+        seen = traces.trace(picture, setup, cache_of(person))
         layer = chosen.number(words, "layer", seen.layers)
         with queue.turn():
             towards = text_tower.direction(seen.vit, words.get("text", ""))  # type: ignore[arg-type]
@@ -110,23 +109,23 @@ async def text(request: Request) -> Response:
 
 
 async def patched(request: Request) -> Response:
-    """What changes where the stream of `query` after `layer` is taken from `there` in the picture of `with=`: how far
-    each token's feature moves, and the labels."""
+    """Activation patching: replaces the stream of `query` after `layer` by that of `there` in the picture of `with=`.
+    Gives how far each token's feature moves, and the labels."""
     words = request.query_params
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         from playground.analysis import patching
 
-        source = chosen.other(words, person)
-        if source is None or source[1].model != wish.model:
+        source = chosen.compared(words, person)
+        if source is None or source[1].model != setup.model:
             raise Refused("A patch's stream is taken from another picture in the same model: say with=sample:NAME.")
-        seen = traces.trace(picture, wish, own(person))
-        donor = traces.trace(*source, own(person))
+        seen = traces.trace(picture, setup, cache_of(person))
+        donor = traces.trace(*source, cache_of(person))
         layer = chosen.number(words, "layer", seen.layers)
-        put = {place(words.get("query", "")): place(words.get("there", ""))}
+        patches = {place(words.get("query", "")): place(words.get("there", ""))}
         effort.check(seen.vit, seen.grid, PATCHING)
         with queue.turn():
-            patched = patching.patch(seen, donor, put, layer)
+            patched = patching.patch(seen, donor, patches, layer)
         labels = [(name, round(a, 5), round(b, 5)) for name, a, b in patching.labels(seen.vit, patched)]
         response = _with_matrix(patched.moved.numpy()[None], labels=labels)
         if not source[0].sample:
@@ -140,70 +139,72 @@ async def patched(request: Request) -> Response:
 
 
 @dataclass(frozen=True)
-class Found:
+class OcclusionResult:
     passes: int
     map: np.ndarray  # (patches,)
-    side: int  # mean of the blocks of the smallest size, if all were blanked; 0 if not
+    side: int  # side of the smallest blocks, if all of them were blanked; else 0
     moves: np.ndarray  # (blocks,)
-    sides: tuple[int, ...]  # of all blocks that were blanked
+    sides: tuple[int, ...]  # sides of all blanked blocks
     nothing: bool  # whether no block moves the label
-    known: tuple[list[bytes], list[float]]  # the blanked blocks, and how far each moved the label
+    known: tuple[list[bytes], list[float]]  # the blanked blocks, and how far each moved the answer
 
 
 async def occluded(request: Request) -> Response:
-    """Occlusion: how the answer moves when patches are blanked, after `passes` passes, and how well relevance predicts
-    it. Each request goes on where the one before ended."""
+    """Occlusion: how far the answer moves when patches are blanked, after `passes` passes, and how well relevance
+    predicts this. Each request continues the one before."""
     words = request.query_params
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         from playground.analysis import occlusion
 
-        seen = traces.trace(picture, wish, own(person))
+        seen = traces.trace(picture, setup, cache_of(person))
         question, by = _question(words, seen), words.get("by", "mean")
         if by not in occlusion.BLANKS:
             raise Refused(f"Patches are blanked by {', '.join(occlusion.BLANKS)}; asked was {by[:20]!r}.")
         effort.check(seen.vit, seen.grid, occlusion.AT_ONCE)
-        most = _most(seen, occlusion.passes_of(seen.grid))
-        steps = [*(passes for passes in FIRST_PASSES if passes < most), most]
+        most_passes = _most_passes(seen, occlusion.passes_of(seen.grid))
+        steps = [*(passes for passes in FIRST_PASSES if passes < most_passes), most_passes]
         step = chosen.number(words, "step", len(steps))
         cache = worked.worked_for_all() if picture.sample else person.worked  # type: ignore[union-attr]
 
-        def result_of(step: int) -> Found:
+        def result_of(step: int) -> OcclusionResult:
             key = ("occluded", *question.items(), by, steps[step])
-            return worked.worked_out(picture, wish, cache, key, lambda: run(step))
+            return worked.worked_out(picture, setup, cache, key, lambda: run(step))
 
-        def run(step: int) -> Found:
-            known = result_of(step - 1).known if step else ([], [])
+        def run(step: int) -> OcclusionResult:
+            history = result_of(step - 1).known if step else ([], [])
             with queue.turns() as give_way:
                 measured = occlusion.Measured(seen, occlusion.Asked(**question), by, give_way)
-                measured.known.update(zip(*known, strict=True))
-                *_, last = occlusion.occlusion(measured, steps[step])
-            known = (list(measured.known), list(measured.known.values()))
-            moves = np.array(last.moves)
-            return Found(last.passes, last.map.flatten().numpy(), last.whole, moves, last.sides, last.nothing, known)
+                measured.known.update(zip(*history, strict=True))
+                *_, state = occlusion.occlusion(measured, steps[step])
+            history = (list(measured.known), list(measured.known.values()))
+            moves = np.array(state.moves)
+            return OcclusionResult(
+                state.passes, state.map.flatten().numpy(), state.whole, moves, state.sides, state.nothing, history
+            )
 
         result = result_of(step)
         compared = occlusion.equal(occlusion.blocks(seen.grid, result.side)) if result.side else []
         header = {
             "passes": result.passes,
-            "of": most,
+            "of": most_passes,
             "steps": len(steps),
             "side": result.side,
             "blocks": len(compared),
         }
         header |= _blanked(seen, occlusion.Asked(**question), result)
         if len(compared) >= occlusion.FEW:
-            trusted = _tested_by_occlusion(picture, wish, cache, seen, question, by, result)
+            trusted = _tested_by_occlusion(picture, setup, cache, seen, question, by, result)
             header |= {"foretells": round(trusted.correlation, 4), "random": round(trusted.random, 4)}
         return _with_matrix(result.map[None], **header)
 
     return await part(request, make)
 
 
-def _blanked(seen: Trace, question: occlusion.Asked, result: Found) -> dict[str, object]:
-    """How the map was measured, in a figure's words; where blanking moves nothing, also the least change that would
-    count."""
-    from playground.figures.drawing import captions  # with what draws figures, which a server loads for those who ask
+def _blanked(seen: Trace, question: occlusion.Asked, result: OcclusionResult) -> dict[str, object]:
+    """How the map was measured, in a figure's words; if blanking moves nothing, also the smallest change that
+    counts."""
+    from playground.figures.drawing import captions  # imported on demand, with matplotlib
 
     method = f"blanked in {captions.sides(result.sides)}"
     if question.label is not None:
@@ -214,16 +215,16 @@ def _blanked(seen: Trace, question: occlusion.Asked, result: Found) -> dict[str,
     return {"how": method, "floor": question.nothing, "unmoved": least}
 
 
-def _most(seen: Trace, passes: int) -> int:
-    """How many passes fit into one answer's time."""
+def _most_passes(seen: Trace, passes: int) -> int:
+    """The number of passes within MOST_SECONDS."""
     rows, columns = seen.grid
     return int(max(FIRST_PASSES[0], min(passes, MOST_SECONDS / effort.seconds(seen.vit, rows * columns))))
 
 
 def _tested_by_occlusion(
-    picture: Picture, wish: Wish, cache, seen: Trace, question: dict, by: str, result: Found
+    picture: Picture, setup: Setup, cache, seen: Trace, question: dict, by: str, result: OcclusionResult
 ) -> Foretold:
-    """Compares relevance with occlusion. The trace stores the result, so that its figures show it."""
+    """Compares relevance with occlusion. The trace keeps the result for its figures."""
     from playground.analysis import faithfulness
     from playground.analysis.occlusion import Asked
     from playground.relevance import DEFAULT
@@ -235,7 +236,9 @@ def _tested_by_occlusion(
             )
 
     key = ("foretells", *question.items(), by, result.side, hash(result.moves.tobytes()))
-    return faithfulness.remembered(seen, Asked(**question), DEFAULT, worked.worked_out(picture, wish, cache, key, make))
+    return faithfulness.remembered(
+        seen, Asked(**question), DEFAULT, worked.worked_out(picture, setup, cache, key, make)
+    )
 
 
 # Words ----------------------------------------------------------------------------------------------------------------
@@ -246,14 +249,14 @@ def _question(words: Mapping[str, str], seen: Trace) -> dict:
     if "label" in words:
         return {"label": _label(words, seen)}
     query = place(words.get("query", ""))
-    seen.token(query)  # raises if there is none
+    seen.token(query)  # raises for an unknown token
     return {"query": query}
 
 
 def _label(words: Mapping[str, str], seen: Trace) -> int:
     classes = seen.vit.classes  # type: ignore[union-attr]
     if not classes:
-        seen.label(0)  # raises: it has none, or none that is shown
+        seen.label(0)  # raises: no labels are shown
     return chosen.number(words, "label", classes)
 
 

@@ -1,7 +1,7 @@
-"""A class over HTTP: a light page for phones, requests that wait for news, and what the lecturer's page tells.
+"""A class over HTTP: a light page for phones, requests that wait for news, and the actions of the lecturer.
 
-Nothing here takes a thread. A phone waits in one request, which is answered when something has changed, or after
-WAIT_SECONDS with what is known; then it asks again.
+Nothing here takes a thread. A phone waits in one request, which is answered after a change, or after WAIT_SECONDS with
+the same state; then it asks again.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from starlette.routing import Route
 
 from playground.figures.bundle import stylesheet
 from playground.serving import classes, people, qr, scripts
-from playground.serving.answering import Refused, changes, said, who
+from playground.serving.answering import Refused, changes, sentence_response, visitor
 from playground.serving.classes import ASKS, KINDS, TELLS, Class, Question, refusal
 
 WAIT_SECONDS = 20.0
 BODY_SECONDS = 10.0
-SMALL, LARGE = 1024, 8192  # most bytes of a request's body: from a phone, from the lecturer
-SLOW_SECONDS, MOST_SLOW = 2.0, 200  # of tries from a network that has made many
+SMALL, LARGE = 1024, 8192  # largest body of a request in bytes: from a phone, from the lecturer
+SLOW_SECONDS, MOST_SLOW = 2.0, 200  # delay of a try from a network with many tries, and the most delayed at once
 LECTURER = "x-playground-lecturer"  # the header with the secret
 SEAT = "playground_seat"  # the cookie of deploy/nginx.conf
 CODE = re.compile(rf"[A-Za-z]{{{classes.CODE_LENGTH}}}")
@@ -45,7 +45,7 @@ PAGE = """<!doctype html>
 <script type="module" src="{script}"></script>
 </head><body><main class="phone" data-phone><noscript>This page needs JavaScript.</noscript></main></body></html>
 """
-_slow = 0  # tries that take their time at the moment
+_slow = 0  # tries that are being delayed
 
 
 def _refuses(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
@@ -54,7 +54,7 @@ def _refuses(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Re
         try:
             return await endpoint(request)
         except Refused as refused:
-            return said(str(refused), refused.status, **refused.more)
+            return sentence_response(str(refused), refused.status, **refused.more)
         except ClientDisconnect:
             return Response(status_code=499)
 
@@ -68,17 +68,17 @@ async def page(request: Request) -> Response:
     return HTMLResponse(PAGE.format(script=script, styles=styles), headers={"Cache-Control": "no-cache"})
 
 
-# What a request brings
+# Reading a request
 
 
-async def body(request: Request, most: int) -> dict:
+async def body(request: Request, limit: int) -> dict:
     data = bytearray()
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for piece in request.stream():
                 data += piece
-                if len(data) > most:
-                    raise refusal("large", 413, most=most)
+                if len(data) > limit:
+                    raise refusal("large", 413, most=limit)
     except TimeoutError:
         raise refusal("slow", 408) from None
     try:
@@ -90,17 +90,17 @@ async def body(request: Request, most: int) -> dict:
     return message
 
 
-def _after(request: Request) -> int:
+def _known_version(request: Request) -> int:
     text = request.query_params.get("after", "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else -1
 
 
 async def _class_of(request: Request) -> Class:
     global _slow
-    code, asker = request.path_params["code"], who(request)
+    code, asker = request.path_params["code"], visitor(request)
     if not CODE.fullmatch(code):
         raise refusal("letters", 404, count=classes.CODE_LENGTH)
-    group = classes.named(code)
+    group = classes.find_class(code)
     if group is not None and (asker.person in group.phones or _has_secret(request, group)):
         return group
     if classes.of_keys.too_many(asker.person or asker.address):
@@ -113,7 +113,7 @@ async def _class_of(request: Request) -> Class:
             await asyncio.sleep(SLOW_SECONDS)
         finally:
             _slow -= 1
-        group = classes.named(code)
+        group = classes.find_class(code)
     if group is None:
         classes.of_keys.add(asker.person or asker.address)
         classes.of_networks.add(asker.address)
@@ -133,12 +133,12 @@ def _key(request: Request) -> str:
 
 @_refuses
 async def listen(request: Request) -> Response:
-    """Answers with the phone's state as soon as it differs from what the phone has."""
-    after, key = _after(request), _key(request)
+    """Answers with the phone's state as soon as it differs from the version that the phone has."""
+    known_version, key = _known_version(request), _key(request)
     group = await _class_of(request)
     phone = group.enter(key)
     _not_too_often(phone)
-    if group.version == after and not group.ended:
+    if group.version == known_version and not group.ended:
         await _wait(phone.waits())
     else:
         phone.wake()
@@ -165,15 +165,15 @@ def _own_guess(group: Class, key: str) -> bytes:
 
 def _shared(group: Class) -> bytes:
     """The part of the state that all phones share, serialised once per change."""
-    if group.kept is None or group.kept[0] != group.version:
+    if group.shared_state is None or group.shared_state[0] != group.version:
         shared = {
             "version": group.version,
             "ended": group.ended,
             "scene": group.scene,
             "question": _question(group.question),
         }
-        group.kept = (group.version, json.dumps(shared).encode())
-    return group.kept[1]
+        group.shared_state = (group.version, json.dumps(shared).encode())
+    return group.shared_state[1]
 
 
 def _question(question: Question | None) -> dict | None:
@@ -181,7 +181,7 @@ def _question(question: Question | None) -> dict | None:
         return None
     record = {
         **{"number": question.number, "turn": len(question.rounds), "kind": question.kind, "phase": question.phase},
-        **{"low": question.low, "high": question.high, "of": question.of, **question.told},
+        **{"low": question.low, "high": question.high, "of": question.about, **question.for_phones},
     }
     if question.phase != ASKS:
         record["counts"] = question.counts()
@@ -223,18 +223,18 @@ async def start(request: Request) -> Response:
     if not isinstance(root, str) or not re.fullmatch(r"https?://[\w.:\[\]-]+/[\w./~-]{0,40}", root, re.ASCII):
         raise refusal("address")
     root, trouble = await _reached(root, (request.scope.get("server") or ("", 0))[1] or 0)
-    group = classes.start(_key(request), who(request).address, request.cookies.get(SEAT, ""))
+    group = classes.start(_key(request), visitor(request).address, request.cookies.get(SEAT, ""))
     group.address, group.trouble = f"{root}c/{group.code}", trouble
     return Response(json.dumps({"secret": group.secret, **_lecture(group)}), headers=NEWS)
 
 
 async def _reached(root: str, port: int) -> tuple[str, str]:
-    """(the address of the app for phones, the command that opens it to them, where they can't reach it)"""
+    """(the app's address for phones, the command that makes it reachable for them if it isn't)"""
     if not _is_loopback(urlsplit(root).hostname or ""):
         return root, ""
-    here = await asyncio.to_thread(_own_address)
-    if here and await asyncio.to_thread(_listens, here, port):
-        shown = f"[{here}]" if ":" in here else here
+    own_address = await asyncio.to_thread(_own_address)
+    if own_address and await asyncio.to_thread(_listens, own_address, port):
+        shown = f"[{own_address}]" if ":" in own_address else own_address
         return f"http://{shown}:{port}{urlsplit(root).path}", ""
     return root, OPENS
 
@@ -249,13 +249,13 @@ def _is_loopback(host: str) -> bool:
 
 
 def _own_address() -> str:
-    """This machine's address in its network. Nothing is sent: the system only picks the interface."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
+    """This machine's address in its network. Nothing is sent: the system only chooses the interface."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            way.connect(("192.0.2.1", 9))
+            probe.connect(("192.0.2.1", 9))
         except OSError:
             return ""
-        return way.getsockname()[0]
+        return probe.getsockname()[0]
 
 
 def _listens(address: str, port: int) -> bool:
@@ -274,16 +274,16 @@ async def _lecturer_s(request: Request) -> Class:
     group = await _class_of(request)
     if not _has_secret(request, group):
         raise refusal("otherLecturer", 403)
-    group.heard = classes.clock()
+    group.heard_at = classes.clock()
     return group
 
 
 @_refuses
 async def lecture(request: Request) -> Response:
-    """Answers with the number of guesses as soon as it differs from what the lecturer's page has."""
-    after = _after(request)
+    """Answers with the lecturer's state as soon as it differs from the one that the page has."""
+    known_count = _known_version(request)
     group = await _lecturer_s(request)
-    if group.count == after and not group.ended:
+    if group.count == known_count and not group.ended:
         await _wait(group.screen_waits())
     return Response(json.dumps(_lecture(group)), headers=NEWS)
 
@@ -305,7 +305,7 @@ def _lecture(group: Class) -> dict:
         **{
             "open": group.open,
             "phones": len(group.phones),
-            "asked": group.asked,
+            "asked": group.question_count,
             "scene": group.scene,
             "question": shown,
         },
@@ -321,11 +321,11 @@ async def act(request: Request) -> Response:
     message = await body(request, LARGE)
     action = message.get("do")
     if action == "go":
-        group.go(_scene(message.get("scene")))
+        group.go_to(_scene(message.get("scene")))
     elif action == "ask":
         _ask(group, request, message)
     elif action == "again":
-        group.again()
+        group.ask_again()
     elif action == "show":
         group.show()
     elif action == "truth":
@@ -352,7 +352,7 @@ def _is_number(value: object, low: int, high: int) -> bool:
 
 
 def _ask(group: Class, request: Request, message: dict) -> None:
-    group.go(_scene(message.get("scene")))
+    group.go_to(_scene(message.get("scene")))
     question = message.get("question")
     if not isinstance(question, dict) or question.get("kind") not in KINDS:
         raise Refused(f"A question's kind is {', '.join(KINDS)}.")
@@ -372,13 +372,13 @@ def _ask(group: Class, request: Request, message: dict) -> None:
             raise Refused(f"A picture has rows and columns, at most {classes.MOST_SQUARES} squares.")
         high = rows * columns - 1
     about = str(question.get("of", ""))[:200]
-    shown = {
+    for_phones = {
         name: question[name]
         for name in ("asks", "unit", "options", "rows", "columns", "mark", "aspect")
         if name in question
     }
-    shown |= _picture(group, request, question)
-    group.ask(Question(0, int(str(group.scene["n"])), question["kind"], low, high, values, shown, about))
+    for_phones |= _picture(group, request, question)
+    group.ask(Question(0, int(str(group.scene["n"])), question["kind"], low, high, values, for_phones, about))
 
 
 def _is_option(option: object) -> bool:
@@ -386,12 +386,12 @@ def _is_option(option: object) -> bool:
 
 
 def _picture(group: Class, request: Request, question: dict) -> dict:
-    """A sample by its address. The lecturer's own goes to phones only where they have said yes, and stays with the
-    class."""
+    """The picture of a question: a sample by its address, or the lecturer's own, which is kept for the class and shown
+    on phones only with their consent."""
     if isinstance(address := question.get("picture"), str) and SAMPLE.fullmatch(address):
         return {"picture": address}
     if question.get("mine") and question.get("yes") is True:
-        person = people.of(request)
+        person = people.person_of(request)
         photograph = person.pictures.get(str(question["mine"])) if person else None
         if photograph is None:
             raise refusal("photographGone", 404)

@@ -1,8 +1,9 @@
-"""A figure is an address: /figure.svg?sample=meadow&model=bundled&layer=4&head=0 is the file that the command makes;
-what *Export* offers of a view; and what other programs show of a link.
+"""Figures over HTTP: /figure.svg?sample=meadow&model=bundled&layer=4&head=0 is the file that the command makes. Also
+the options of *Export*, and the preview of a link.
 
-Stills and numbers of samples are asked for by GET, so that a slide or a web page can hold one. What moves or lives, and
-whatever shows somebody's own picture, is asked for by POST with their key; its words stand in the address all the same.
+Stills and numbers of samples are asked for by GET, so that a slide or a web page can embed them. Animations,
+interactive files and figures of somebody's own picture are asked for by POST with their key; the words are in the
+address too.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ DOWNLOAD = "download"  # =1: a browser saves the file instead of showing it
 
 
 async def figure(request: Request) -> Response:
-    kind, person = request.path_params["kind"], people.of(request)
+    kind, person = request.path_params["kind"], people.person_of(request)
     words = dict(request.query_params)
-    keeps = words.pop(DOWNLOAD, "") == "1" or kind == "html"  # a page of its own, foreign to this server
+    keeps = words.pop(DOWNLOAD, "") == "1" or kind == "html"  # an .html is saved, never shown under this server's name
 
-    return await _answered(request, lambda: _figure(request, kind, words, keeps, person))
+    return await _respond(request, lambda: _figure(request, kind, words, keeps, person))
 
 
-async def _answered(request: Request, work: Callable[[], Response]) -> Response:
+async def _respond(request: Request, work: Callable[[], Response]) -> Response:
     """Errors name the address's words, not the command's flags."""
 
     def computed() -> Response:
@@ -62,14 +63,16 @@ def _figure(request: Request, kind: str, words: dict[str, str], keeps: bool, per
         raise Refused(f"A .{kind} takes long to make: it is asked for by POST, with your browser's key.", 405)
     if request.method != "POST" and _names_own(words):
         raise Refused("A figure of your own picture is asked for by POST, with your browser's key.", 403)
-    here, spec = figure_words.read(words, kind, person)
-    headers = {"Cache-Control": PRIVATE if here.private or kind not in figure_files.STILL else HOUR}
-    if not here.private:
-        headers["ETag"] = tag = f'"{figure_files.digest(here, spec, kind)}"'
+    subject, spec = figure_words.read(words, kind, person)
+    headers = {"Cache-Control": PRIVATE if subject.private or kind not in figure_files.STILL else HOUR}
+    if not subject.private:
+        headers["ETag"] = tag = f'"{figure_files.digest(subject, spec, kind)}"'
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers=headers)
     headers["Content-Disposition"] = _disposition(figure_files.name(spec, kind), keeps)
-    return Response(figure_files.file(here, spec, kind, person), headers=headers, media_type=figure_files.TYPES[kind])
+    return Response(
+        figure_files.file(subject, spec, kind, person), headers=headers, media_type=figure_files.TYPES[kind]
+    )
 
 
 def _names_own(words: dict[str, str]) -> bool:
@@ -81,15 +84,15 @@ def _disposition(name: str, keeps: bool) -> str:
 
 
 async def offered(request: Request) -> Response:
-    """What Export offers for these words, which options are chosen, and the addresses of file and preview."""
-    person, words = people.of(request), dict(request.query_params)
-    return await _answered(request, lambda: _data(offers(words, person)))
+    """Export's options for these words, the chosen ones, and the addresses of file and preview."""
+    person, words = people.person_of(request), dict(request.query_params)
+    return await _respond(request, lambda: _data(offers(words, person)))
 
 
 async def size(request: Request) -> Response:
     """A sentence about the interactive file that these words choose."""
-    person, words = people.of(request), dict(request.query_params)
-    return await _answered(request, lambda: _data({"says": said_of(words, person)}))
+    person, words = people.person_of(request), dict(request.query_params)
+    return await _respond(request, lambda: _data({"says": said_of(words, person)}))
 
 
 def _data(data: dict) -> Response:
@@ -104,7 +107,7 @@ ROUTES = [
 ]
 
 
-# What Export offers for a view, and what of it is chosen: kinds of files, layouts, looks, command and addresses.
+# Export's options for a view, and the chosen ones: kinds of files, layouts, looks, command and addresses.
 
 
 PICTURES = {"png": "PNG", "svg": "SVG", "pdf": "PDF"}
@@ -119,16 +122,16 @@ CHOICES = (
 
 
 def offers(words: Mapping[str, str], person: Person | None) -> dict:
-    """What Export offers for a view, what of it is chosen, and the file that this would be: as data for the sheet.
+    """Export's options for a view, the chosen ones, and the resulting file, as data for the sheet.
 
     `only` is the layout of a lesson's page, which exports nothing else and has no view."""
-    here, view, options = _request(words, person)
-    kinds, only = _kinds(here, view, options), options.get("only")
+    subject, view, options = _request(words, person)
+    kinds, only_layout = _kinds(subject, view, options), options.get("only")
     kind = _option(options, "kind", kinds)
-    layouts = [only] if only else _layouts(here, view, kind)
+    layouts = [only_layout] if only_layout else _layouts(subject, view, kind)
     side_by_side = "compare" if view.get("beside") == "compare" and "compare" in layouts else "convolution"
     layout = _option(options, "layout", layouts, side_by_side)
-    sweeps = _sweeps(description(here, view, layout))
+    sweeps = _sweeps(description(subject, view, layout))
     picked = {
         "kind": kind,
         "table": _option(options, "table", TABLES),
@@ -141,7 +144,7 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
         "held": _option(options, "held", HELD),
         "pack": _option(options, "pack", PACKS),
     }
-    spec, suffix = _file(here, view, picked, options.get("theme", "light"))
+    spec, suffix = _file(subject, view, picked, options.get("theme", "light"))
     return {
         "offers": {
             "kind": _titled(kinds, KINDS),
@@ -154,8 +157,8 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
             "pack": _titled(PACKS, IN_BITS),
         },
         "chosen": picked,
-        "file": {"name": figure_files.name(spec, suffix), **address(here, spec, suffix)},
-        "preview": address(here, *_preview(here, view, spec, suffix)),
+        "file": {"name": figure_files.name(spec, suffix), **address(subject, spec, suffix)},
+        "preview": address(subject, *_preview(subject, view, spec, suffix)),
         "command": again(figure_words.as_typed(spec), figure_files.name(spec, suffix)) or "",
     }
 
@@ -171,21 +174,21 @@ def _request(words: Mapping[str, str], person: Person | None) -> tuple[Shown, di
 
 
 def said_of(words: Mapping[str, str], person: Person | None) -> str:
-    """The size of the interactive file for these words; it takes a while to make."""
-    here, view, options = _request(words, person)
+    """The size of the interactive file for these words; takes some seconds."""
+    subject, view, options = _request(words, person)
     picked = {"kind": "html", "held": _option(options, "held", HELD), "pack": _option(options, "pack", PACKS)}
-    return figure_files.said_of_alive(here, _file(here, view, picked, options.get("theme", "light"))[0], person)
+    return figure_files.said_of_alive(subject, _file(subject, view, picked, options.get("theme", "light"))[0], person)
 
 
-def _file(here: Shown, view: Mapping[str, str], picked: Mapping, theme: str) -> tuple[Spec, str]:
+def _file(subject: Shown, view: Mapping[str, str], picked: Mapping, theme: str) -> tuple[Spec, str]:
     """(the Spec, the file's suffix)"""
     if picked["kind"] == "html":
-        rest = urlencode({key: view[key] for key in REST if key in view})
+        screen_view = urlencode({key: view[key] for key in REST if key in view})
         layers = "all" if picked["held"] == "all" else None
-        spec = replace(description(here, view, pack=picked["pack"], theme=theme), view=rest, layers=layers)
+        spec = replace(description(subject, view, pack=picked["pack"], theme=theme), view=screen_view, layers=layers)
         return figure_files.beginning(spec), "html"
     if picked["kind"] == "numbers":
-        return description(here, view, picked["layout"]), picked["table"]
+        return description(subject, view, picked["layout"]), picked["table"]
     look = {
         "purpose": picked["purpose"],
         "theme": "dark" if picked["background"] == "dark" else "light",
@@ -195,10 +198,10 @@ def _file(here: Shown, view: Mapping[str, str], picked: Mapping, theme: str) -> 
     }
     if picked["kind"] == "webp":
         look["sweep"] = picked["sweep"]
-    return description(here, view, picked["layout"], **look), picked["kind"]
+    return description(subject, view, picked["layout"], **look), picked["kind"]
 
 
-def _kinds(here: Shown, view: Mapping[str, str], options: Mapping[str, str]) -> list[str]:
+def _kinds(subject: Shown, view: Mapping[str, str], options: Mapping[str, str]) -> list[str]:
     """The file types that can hold what is shown. A lesson's chart is always a picture."""
     from playground.figures import html
 
@@ -206,28 +209,28 @@ def _kinds(here: Shown, view: Mapping[str, str], options: Mapping[str, str]) -> 
         return [*PICTURES, "numbers"]
     kinds = list(KINDS)
     try:
-        html.check(description(here, view))
+        html.check(description(subject, view))
     except PlaygroundError:
         kinds.remove("html")
-    if not _layouts(here, view, "webp"):
+    if not _layouts(subject, view, "webp"):
         kinds.remove("webp")
     return kinds
 
 
-def _layouts(here: Shown, view: Mapping[str, str], kind: str) -> list[str]:
+def _layouts(subject: Shown, view: Mapping[str, str], kind: str) -> list[str]:
     """The layouts that can show this view; for animations, only those that can be animated. Grids are left out: Export
     can't choose their rows and columns."""
     possible, trouble = [], None
     for layout, shape in LAYOUTS.items():
-        if not shape.offered or ("other_image" in shape.uses and here.other is None):
+        if not shape.offered or ("other_image" in shape.uses and subject.compared is None):
             continue
         try:
-            spec = description(here, view, layout)
+            spec = description(subject, view, layout)
             shape.check(spec)
         except PlaygroundError as error:
             trouble = error
             continue
-        if shape.patch_by_patch and (spec.way.coloured or len({traces.grid(*pair) for pair in here.pairs}) > 1):
+        if shape.patch_by_patch and (spec.way.coloured or len({traces.grid(*pair) for pair in subject.pairs}) > 1):
             continue
         if kind != "webp" or _sweeps(spec):
             possible.append(layout)
@@ -249,75 +252,75 @@ def _sweeps(spec: Spec) -> list[str]:
     return list(filter(moves, SWEEPS))
 
 
-def _preview(here: Shown, view: Mapping[str, str], spec: Spec, kind: str) -> tuple[Spec, str]:
+def _preview(subject: Shown, view: Mapping[str, str], spec: Spec, kind: str) -> tuple[Spec, str]:
     """The figure in low resolution; for interactive files and tables, the still that matches."""
     across = MOVING_PREVIEW if spec.sweep else PREVIEW
     if kind == "html":
-        spec = description(here, view, "head", theme=spec.theme)
+        spec = description(subject, view, "head", theme=spec.theme)
     return replace(spec, dpi=max(10, round(across / spec.made_for.width))), "webp" if spec.sweep else "png"
 
 
-def address(here: Shown, spec: Spec, kind: str) -> dict[str, str]:
+def address(subject: Shown, spec: Spec, kind: str) -> dict[str, str]:
     """The address below the app's root."""
-    private = here.private and shapes.of(spec).of_pictures
-    words = urlencode(figure_words.words_of(here, spec, kind))
+    private = subject.private and shapes.of(spec).of_pictures
+    words = urlencode(figure_words.words_of(subject, spec, kind))
     return {
         "address": f"figure.{kind}?{words}",
         "method": "GET" if kind in figure_files.STILL and not private else "POST",
     }
 
 
-def _option(chosen_options: Mapping[str, str], which: str, options: Iterable[str], usual: str = "") -> str:
+def _option(chosen_options: Mapping[str, str], name: str, options: Iterable[str], usual: str = "") -> str:
     """The chosen option if it still exists; else the usual one, or the first."""
     options = list(options)
-    return next((option for option in (chosen_options.get(which), usual) if option in options), options[0])
+    return next((option for option in (chosen_options.get(name), usual) if option in options), options[0])
 
 
 def _titled(options: Iterable[str], titles: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"name": option, "title": titles[option]} for option in options]
 
 
-# What other programs show of a link before anybody opens it: a title, a sentence, and the figure of that very view.
-# Of somebody's own picture nothing is told: it is the picture that the page opens with.
+# The preview that other programs show of a link: a title, a sentence, and the figure of its view. A link to somebody's
+# own picture gets the preview of the default picture.
 
 ANY = "One patch of this picture, and where it looks. Open it, and point at any other patch."
 ACROSS = 1200  # dots
 
 
 def preview_tags(words: Mapping[str, str], root: str) -> str:
-    """`words`: of the address; `root`: where the app is, as others reach it."""
+    """The tags for the words of an address; `root` is the app's public address."""
     place, view = chosen.read_address(words)
     is_own = "mine" in place or place.get("with", "").startswith("mine:")
     try:
-        here, spec = preview_figure(*(({}, {}) if is_own else (place, view)))
-    except PlaygroundError:  # such a view is not to be had
-        here, spec = preview_figure({}, {})
-    image = address(here, spec, "png")["address"]
-    return preview_meta(here, spec, f"{root}{image}")
+        subject, spec = preview_figure(*(({}, {}) if is_own else (place, view)))
+    except PlaygroundError:  # the view does not exist
+        subject, spec = preview_figure({}, {})
+    image = address(subject, spec, "png")["address"]
+    return preview_meta(subject, spec, f"{root}{image}")
 
 
 def preview_figure(place: Mapping[str, str], view: Mapping[str, str]) -> tuple[Shown, Spec]:
     without = () if Spec(cut=view.get("cut", "")).takes_another else ("with",)
-    here = figure_words.shown({key: word for key, word in place.items() if key not in without}, None)
-    spec = description(here, {key: view[key] for key in figure_words.KEYS.values() if key in view})
+    subject = figure_words.shown({key: word for key, word in place.items() if key not in without}, None)
+    spec = description(subject, {key: view[key] for key in figure_words.KEYS.values() if key in view})
     layouts.of(spec).check(spec)
-    return here, replace(spec, dpi=round(ACROSS / spec.made_for.width))
+    return subject, replace(spec, dpi=round(ACROSS / spec.made_for.width))
 
 
-def preview_meta(here: Shown, spec: Spec, image: str) -> str:
-    """The tags. `image`: an address that others reach."""
-    sample = named(here.picture.name)
-    says = sample.hint if spec.query is None and _opens(here, spec) else ANY
-    where = "" if spec.layer is None else f", layer {spec.layer}, head {spec.head}"
+def preview_meta(subject: Shown, spec: Spec, image: str) -> str:
+    """The tags; `image` is a public address."""
+    sample = named(subject.picture.name)
+    sentence = sample.hint if spec.query is None and _opens(subject, spec) else ANY
+    place = "" if spec.layer is None else f", layer {spec.layer}, head {spec.head}"
     properties = {
         "og:site_name": "Attention Playground", "og:type": "website", "og:image": image,
-        "og:title": f"{sample.title} · {plain_name(here.wish.model)}{where}", "og:description": says,
+        "og:title": f"{sample.title} · {plain_name(subject.setup.model)}{place}", "og:description": sentence,
         "twitter:card": "summary_large_image",
     }  # fmt: skip
     return "\n".join(f'<meta property="{name}" content="{escape(text)}">' for name, text in properties.items())
 
 
-def _opens(here: Shown, spec: Spec) -> bool:
+def _opens(subject: Shown, spec: Spec) -> bool:
     """Whether the view is the picture's opening view, to which its hint belongs."""
-    opens = chosen.opening_view(here.picture.name, here.wish)
+    opens = chosen.opening_view(subject.picture.name, subject.setup)
     return {"layer": str(spec.layer), "head": str(spec.head)} == opens if opens else spec.layer is None

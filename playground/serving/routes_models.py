@@ -1,4 +1,4 @@
-"""The models over HTTP: which there are, what each makes of a picture, and fetching one."""
+"""The models over HTTP: their list, a preview of each, and fetching one."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from playground.models.names import plain_name
 from playground.pictures import jpegs
 from playground.samples import start_patch
 from playground.serving import chosen, models, people, settings, traces
-from playground.serving.answering import Refused, answer, changes, who
+from playground.serving.answering import Refused, answer, changes, visitor
 from playground.serving.cache import Cache
 from playground.serving.ledger import MODELS, refused
 from playground.serving.pictures import Picture
 from playground.serving.routes_pictures import PRIVATE
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 
-# What a model makes of the picture on the page, small, for the model's card.
+# A small preview of the picture in a model, for the model's card.
 
 
 WIDE = 168  # pixels
 
 
 def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
-    """The picture under the heat of one row: of the layer, head and patch that it opens with in this model."""
+    """The picture under the heat of one row: the one with which it opens in this model."""
     from playground.tracing import Trace
 
-    wish = Wish(model, chosen.detail(picture.sample_name, model))
-    view = chosen.opening_view(picture.sample_name, wish)
+    setup = Setup(model, chosen.detail(picture.sample_name, model))
+    view = chosen.opening_view(picture.sample_name, setup)
     layers = [int(view["layer"])] if view else None
-    seen = Trace.from_bytes(traces.layers(picture, wish, cache, layers))  # what was made ahead needs no forward pass
+    seen = Trace.from_bytes(traces.layers(picture, setup, cache, layers))  # packs made ahead need no forward pass
     row = seen.row(next(iter(seen.record)), int(view.get("head", 0)), start_patch(picture.name, seen.grid))
     patches = seen.on_grid(row).numpy()
     image = picture.image.resize((WIDE, round(WIDE * picture.image.height / picture.image.width)))
@@ -48,11 +48,11 @@ def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
 
 
 LONGEST_SEARCH = 80  # letters
-SAMPLE = "public, max-age=3600"  # how long a browser keeps a small picture, which the next version may draw otherwise
+SAMPLE = "public, max-age=3600"  # previews may look different in the next version
 
 
 async def offered(request: Request) -> Response:
-    """The models as cards: those on offer, or those of timm that a search matches."""
+    """The models as cards: those on offer, or the results of a search in timm."""
     text = request.query_params.get("search", "").strip()
 
     def work() -> Response:
@@ -69,12 +69,12 @@ async def offered(request: Request) -> Response:
 
 
 async def looked_through(request: Request) -> Response:
-    """The picture under one row's heat in this model, as a small JPEG. Nothing is fetched for it."""
-    person = people.of(request)
+    """The preview as a small JPEG. No model is fetched for it."""
+    person = people.person_of(request)
 
     def work() -> Response:
-        picture, wish = chosen.read(request.query_params, person)
-        image = jpegs.as_jpeg(preview(picture, wish.model, person and person.traces))
+        picture, setup = chosen.read(request.query_params, person)
+        image = jpegs.as_jpeg(preview(picture, setup.model, person and person.traces))
         headers = {"Cache-Control": SAMPLE} if picture.sample else PRIVATE
         return Response(image, media_type="image/jpeg", headers=headers)
 
@@ -88,10 +88,10 @@ async def begin(request: Request) -> Response:
     def work() -> Response:
         models.check_name(name)
         if models.is_here(name):
-            return _arrived()
+            return _arrived_progress()
         if not models.may_fetch(name):
             raise Refused(f"{plain_name(name)} is not on this machine, and this server fetches nothing.", 403)
-        return _progress_of(wait_for(people.key_of(request), name, who(request).address))
+        return _progress_of(wait_for(people.key_of(request), name, visitor(request).address))
 
     return await answer(request, work)
 
@@ -119,19 +119,19 @@ async def leave(request: Request) -> Response:
 
 
 def _name(request: Request) -> str:
-    return request.query_params.get("model", "")[: models.LONGEST_NAME + 1]  # one more is refused by check_name
+    return request.query_params.get("model", "")[: models.LONGEST_NAME + 1]  # check_name refuses a longer one
 
 
 def _progress_of(coming: Fetching) -> Response:
     return _progress(coming.bytes, coming.total, coming.arrived, coming.over, coming.trouble)
 
 
-def _arrived() -> Response:
+def _arrived_progress() -> Response:
     return _progress(0, 0, True, True, None)
 
 
 def _progress(count: int, total: int, arrived: bool, over: bool, trouble: str | None) -> Response:
-    """`arrived`: all bytes are here and the model is loading; `over`: it can be shown, or `trouble` says why not."""
+    """`arrived`: all bytes are here and the model is loading. `over`: it can be shown, or `trouble` says why not."""
     progress = {"bytes": count, "total": total, "arrived": arrived, "over": over, "trouble": trouble}
     return JSONResponse(progress, headers=PRIVATE)
 
@@ -145,9 +145,8 @@ ROUTES = [
 ]
 
 
-# Models on their way to this machine, and who waits for which.
-# Each comes at most once at a time, in a thread of its own, whoever asks for it. A page looks at a Fetching again
-# and again and goes on showing what it has. Who leaves it does not stop it as long as somebody else waits for it.
+# Downloads of models. Each model is fetched once at a time, in its own thread, for everybody who waits for it. A page
+# asks for the progress of its Fetching repeatedly. A download stops when nobody waits for it any more.
 
 log = logging.getLogger("playground")
 _under_way: dict[tuple[str, ...], Fetching] = {}
@@ -161,11 +160,11 @@ class Left(Exception):
 class Fetching:
     def __init__(self, *names: str):
         self.names = names
-        self.bytes = self.total = 0  # of the file that is coming now
-        self.arrived = False  # all are on this machine, and are being loaded
+        self.bytes = self.total = 0  # of the present file
+        self.arrived = False  # all files are on this machine; the model is being loaded
         self.over = False
         self.trouble: str | None = None
-        self.waiting = 0  # people
+        self.people_waiting = 0  # people
 
     def _work(self) -> None:
         try:
@@ -175,8 +174,8 @@ class Fetching:
             models.load(self.names[0])
         except PlaygroundError as error:
             self.trouble = str(error)
-        except Exception:  # whatever the hub, pip or a weights file can do: a page waits for an answer
-            if self.waiting:
+        except Exception:  # from the hub, pip or a weights file: a page waits for the answer
+            if self.people_waiting:
                 log.exception("fetching %s", self.names)
                 self.trouble = f"{self.names[0]} could not be fetched; the server's log says why."
         finally:
@@ -185,7 +184,7 @@ class Fetching:
                 _under_way.pop(self.names, None)
 
     def _report(self) -> type:
-        """A progress bar class like tqdm's that writes into this object."""
+        """A class like tqdm's progress bar that writes into this object."""
         coming = self
 
         class Report:
@@ -202,33 +201,33 @@ class Fetching:
             def update(self, n: float | None = 1) -> None:
                 self.n += n or 0
                 coming.bytes, coming.total = int(self.n), int(self.total or 0)
-                if coming.waiting == 0:
+                if coming.people_waiting == 0:
                     raise Left
 
-            def __getattr__(self, _):  # set_description and whatever else a bar can do
+            def __getattr__(self, _):  # set_description and other methods of a bar
                 return lambda *_, **__: None
 
         return Report
 
     def leave(self) -> None:
         with _lock:
-            self.waiting = max(0, self.waiting - 1)
+            self.people_waiting = max(0, self.people_waiting - 1)
 
 
 def begin_fetching(*names: str) -> Fetching:
-    """The first one is loaded when it is here."""
+    """Starts or joins a download; the first of these models is loaded afterwards."""
     with _lock:
         coming = _under_way.get(names)
-        new = coming is None or coming.waiting == 0
+        new = coming is None or coming.people_waiting == 0
         if new:
             coming = _under_way[names] = Fetching(*names)
-        coming.waiting += 1
+        coming.people_waiting += 1
     if new:
         threading.Thread(target=coming._work, name="fetching", daemon=True).start()
     return coming
 
 
-# Who waits for which model: each person for one at a time. Who does not ask about it for five seconds has left.
+# Each person waits for one model at a time. A person who does not ask about it for five seconds has left.
 
 
 STILL_WAITS = 5.0  # seconds
@@ -239,7 +238,7 @@ class Waiter:
     name: str  # of the model
     network: str
     coming: Fetching
-    asked: float  # when the person last asked about it
+    asked_at: float  # when the person last asked about it
 
 
 _waiters: dict[str, Waiter] = {}  # person's key -> what they wait for
@@ -252,35 +251,37 @@ def wait_for(key: str, name: str, network: str = "") -> Fetching:
     with _waiting:
         waiter = _waiters.get(key)
         if waiter and waiter.name == name and not waiter.coming.over:
-            waiter.asked = _clock()
+            waiter.asked_at = _clock()
             return waiter.coming
-        others = {
-            waiter.name: waiter.network for who, waiter in _waiters.items() if who != key and not waiter.coming.over
+        networks_by_model = {
+            waiter.name: waiter.network
+            for visitor, waiter in _waiters.items()
+            if visitor != key and not waiter.coming.over
         }
-        of_network = list(others.values()).count(network)
-        if name not in others and (len(others) >= MODELS or (network and of_network >= MODELS - 1)):
+        of_network = list(networks_by_model.values()).count(network)
+        count = len(networks_by_model)
+        if name not in networks_by_model and (count >= MODELS or (network and of_network >= MODELS - 1)):
             refused["models"] += 1
             raise PlaygroundError(
-                f"{len(others)} models are on their way to this server already: try again when one of them is here."
+                f"{count} models are on their way to this server already: try again when one of them is here."
             )
         if waiter:
             _leave(key)
         coming = begin_fetching(*models.coming_with(name))
-        alone = not _waiters
+        is_first = not _waiters
         _waiters[key] = Waiter(name, network, coming, _clock())
-        if alone:
+        if is_first:
             threading.Thread(target=_watch, name="waiters", daemon=True).start()
     return coming
 
 
 def asks(key: str | None, name: str) -> Fetching | None:
-    """The progress of the download that this person waits for; None if they wait for nothing, or have not asked for too
-    long."""
+    """The download that this person waits for; None if there is none, or if they have not asked for too long."""
     with _waiting:
         waiter = _waiters.get(key) if key else None
         if waiter is None or waiter.name != name:
             return None
-        waiter.asked = _clock()
+        waiter.asked_at = _clock()
         return waiter.coming
 
 
@@ -302,8 +303,8 @@ def _watch() -> None:
 
 
 def _drop_silent() -> int:
-    """Drops waiters who stopped asking; returns how many are left."""
+    """Drops waiters who stopped asking; returns the number of others."""
     with _waiting:
-        for key in [key for key, waiter in _waiters.items() if _clock() - waiter.asked > STILL_WAITS]:
+        for key in [key for key, waiter in _waiters.items() if _clock() - waiter.asked_at > STILL_WAITS]:
             _leave(key)
         return len(_waiters)

@@ -1,5 +1,5 @@
-"""A person's own pictures: brought in one request, kept in memory for whoever has the key, forgotten when told to; and
-how files of any kind come in, within bounds."""
+"""A person's own pictures over HTTP: uploaded in one request, kept in memory under their key, deleted on request. Also
+the limited reading of uploads of any kind."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from playground.serving import ledger, people, pictures
-from playground.serving.answering import Refused, answer, changes, said, who
+from playground.serving.answering import Refused, answer, changes, sentence_response, visitor
 from playground.serving.cache import MB
-from playground.serving.ledger import Who
+from playground.serving.ledger import Visitor
 from playground.serving.pictures import Picture
 
 PRIVATE = {"Cache-Control": "private, no-store"}
@@ -24,12 +24,12 @@ PRIVATE = {"Cache-Control": "private, no-store"}
 
 @changes
 async def bring(request: Request) -> Response:
-    """Takes a picture: the request's body is the file, a header has its name."""
+    """Takes an upload: the request's body is the file, a header has its name."""
     key = people.key_of(request)
     try:
-        data = await read(request)
+        data = await read_body(request)
     except Refused as refused:
-        return said(str(refused), refused.status)
+        return sentence_response(str(refused), refused.status)
     name = unquote(request.headers.get("x-playground-name", "picture"))
 
     def work() -> Response:
@@ -61,18 +61,18 @@ def described(picture: Picture) -> dict:
 
 
 async def show(request: Request) -> Response:
-    person = people.of(request)
+    person = people.person_of(request)
     picture = person and person.pictures.get(request.path_params["id"])
     if not picture:
-        return said("There is no such picture of yours on the server.", 404)
+        return sentence_response("There is no such picture of yours on the server.", 404)
     return Response(picture.jpeg, media_type="image/jpeg", headers=PRIVATE)
 
 
 @changes
 async def forget_one(request: Request) -> Response:
-    person = people.of(request)
+    person = people.person_of(request)
     if person is None or not person.drop(request.path_params["id"]):
-        return said("There is no such picture of yours on the server.", 404)
+        return sentence_response("There is no such picture of yours on the server.", 404)
     return Response(status_code=204)
 
 
@@ -91,16 +91,15 @@ ROUTES = [
 ]
 
 
-# Uploads in progress. Each lies in memory until it is complete, so slow senders must not fill that memory for all
-# others.
+# Uploads in progress. Each is in memory until it is complete, so slow senders must not fill that memory.
 
-LARGEST = 32 * MB  # of one file, the same limit as open_image has
-PIECE_SECONDS, FILE_SECONDS = 15.0, 120.0  # until the next piece of one comes, and until all of it is there
-STEP = 2**18  # bytes per SLOW_SECONDS of a sender that counts as brisk; a trickle does not
+LARGEST = 32 * MB  # bytes of one file: the limit of open_image
+PIECE_SECONDS, FILE_SECONDS = 15.0, 120.0  # until the next piece of a file, until all of it
+STEP = 2**18  # bytes per SLOW_SECONDS below which a sender is slow
 SLOW_SECONDS = 4.0
-LOOK_AGAIN = 0.1  # seconds, where there was no room
+LOOK_AGAIN = 0.1  # seconds between two looks for room
 
-FULL = {  # by what there is too much of
+FULL = {  # whose share is used up -> the sentence
     "key": "Too many of your pictures are on their way: wait until one has come, then bring the next.",
     "network": "So many pictures are on their way from your network that there is no room for one more: try again.",
     "everybody": "So many pictures are on their way that there is no room for one more: try again.",
@@ -111,23 +110,23 @@ TOO_LARGE = f"The file is too large: up to {LARGEST // MB} MB can be opened."
 class Delivery:
     """The bytes of one upload so far; `end` aborts it."""
 
-    def __init__(self, limit: asyncio.Timeout, who: Who):
-        self._limit, self.who = limit, who
+    def __init__(self, limit: asyncio.Timeout, visitor: Visitor):
+        self._limit, self.visitor = limit, visitor
         self.pieces: list[bytes] = []
         self.bytes = 0
-        self.brisk = time.monotonic()  # when the last STEP was complete
-        self.waits = False  # for room
+        self.brisk = time.monotonic()  # time of the last complete STEP
+        self.waits = False  # whether it waits for room
 
     def take(self, piece: bytes) -> None:
         if self.bytes // STEP != (self.bytes + len(piece)) // STEP:
             self.brisk = time.monotonic()
         self.bytes += len(piece)
         self.pieces.append(piece)
-        ledger.uploads.take_beyond(self.who, len(piece))
+        ledger.uploads.take_beyond(self.visitor, len(piece))
 
     def leave(self) -> None:
         under_way.discard(self)
-        ledger.uploads.give_back(self.who, self.bytes)
+        ledger.uploads.give_back(self.visitor, self.bytes)
 
     def end(self) -> None:
         under_way.discard(self)
@@ -135,25 +134,25 @@ class Delivery:
 
 
 under_way: set[Delivery] = set()
-_beyond: Delivery | None = None  # the one that goes on to its end where there is no room
-_looked = 0.0  # when somebody looked last for who stalls
-_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of each person who brings something
+_beyond: Delivery | None = None  # the one upload that may exceed the limit to finish
+_looked = 0.0  # time of the last search for slow uploads
+_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # person -> lock: one upload at a time
 
 
-async def read(request: Request) -> bytes:
-    """Reads the body; one upload of each person at a time. Refused says why it did not arrive."""
+async def read_body(request: Request) -> bytes:
+    """Reads the body, one upload of each person at a time. Refused says why it did not arrive."""
     if not _may_fit(request.headers.get("content-length", "0")):
         raise Refused(TOO_LARGE, 413)
-    asking = who(request)
+    asking = visitor(request)
     turn = _turns.setdefault(asking.person, asyncio.Lock())
     with ledger.files.holding(asking) as trouble:
         if trouble:
             if trouble == "everybody":
-                _end_the_slowest(ledger.files.by)  # who tries again finds a place
+                _end_the_slowest(ledger.files.by)  # makes room for a second try
             raise Refused(FULL[trouble], 503)
         try:
             async with turn:
-                return await _whole(request, asking)
+                return await _read_all(request, asking)
         except TimeoutError:
             raise Refused("The file stalled on its way: try again.", 408) from None
         except ClientDisconnect:
@@ -161,15 +160,15 @@ async def read(request: Request) -> bytes:
 
 
 def _may_fit(length: str) -> bool:
-    """The file's length as the browser declares it; without a usable one, bytes are counted as they come."""
+    """Whether the declared length is small enough; without a valid one, bytes are counted as they arrive."""
     return not (length.isascii() and length.isdecimal()) or (len(length) < 12 and int(length) <= LARGEST)
 
 
-async def _whole(request: Request, asking: Who) -> bytes:
-    async with asyncio.timeout(FILE_SECONDS) as limit, AsyncExitStack() as last:
+async def _read_all(request: Request, asking: Visitor) -> bytes:
+    async with asyncio.timeout(FILE_SECONDS) as limit, AsyncExitStack() as exits:
         delivery = Delivery(limit, asking)
         under_way.add(delivery)
-        last.callback(delivery.leave)
+        exits.callback(delivery.leave)
         stream = aiter(request.stream())
         while True:
             try:
@@ -179,18 +178,18 @@ async def _whole(request: Request, asking: Who) -> bytes:
                 return b"".join(delivery.pieces)
             if delivery.bytes + len(piece) > LARGEST:
                 raise Refused(TOO_LARGE, 413)
-            await _find_room(delivery, len(piece), last)
+            await _find_room(delivery, len(piece), exits)
             delivery.take(piece)
 
 
-async def _find_room(delivery: Delivery, count: int, last: AsyncExitStack) -> None:
-    """All uploads may be stuck half-way at the bound: so one after the other may exceed it and finish."""
+async def _find_room(delivery: Delivery, count: int, exits: AsyncExitStack) -> None:
+    """Waits for room. Since all uploads may be stuck half-way at the limit, one at a time may exceed it and finish."""
     global _beyond
-    while delivery is not _beyond and ledger.uploads.trouble(delivery.who, count):
+    while delivery is not _beyond and ledger.uploads.trouble(delivery.visitor, count):
         delivery.waits = True
         if _beyond is None:
             _beyond = delivery
-            last.callback(_leave_beyond, delivery)
+            exits.callback(_leave_beyond, delivery)
             break
         _end_the_slowest(ledger.uploads.by)
         await asyncio.sleep(LOOK_AGAIN)
@@ -204,9 +203,9 @@ def _leave_beyond(delivery: Delivery) -> None:
         _beyond = None
 
 
-def _end_the_slowest(held: ledger.Held) -> None:
-    """Ends the slowest uploads of the network that holds most. Only one of those waiting for room runs this: with
-    hundreds of uploads each look takes long."""
+def _end_the_slowest(holdings: ledger.Holdings) -> None:
+    """Ends the slow uploads of the network that holds most. Runs at most once per LOOK_AGAIN: with hundreds of uploads
+    a search takes long."""
     global _looked
     now = time.monotonic()
     if now - _looked < LOOK_AGAIN:
@@ -215,5 +214,5 @@ def _end_the_slowest(held: ledger.Held) -> None:
     slow = [delivery for delivery in under_way if not delivery.waits and now - delivery.brisk > SLOW_SECONDS]
     if slow:
         ledger.refused["uploads"] += 1
-        slowest = max(slow, key=lambda delivery: (held.above(delivery.who.address), -delivery.brisk))
+        slowest = max(slow, key=lambda delivery: (holdings.above(delivery.visitor.address), -delivery.brisk))
         slowest.end()

@@ -1,4 +1,4 @@
-"""The sample pictures: what the strip shows of them, and their files. Every cache may keep them."""
+"""The sample pictures over HTTP: the entries of the strip, and their files. Every cache may keep them."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def address() -> str:
 
 @cache
 def edition(listed_samples: tuple[Sample, ...], real: bool) -> str:
-    """The digest of all that the list is made of: what is on this machine, and how it opens."""
+    """The digest of everything in the list: the samples on this machine, and how they open."""
     made_of = (*((sample.name, sample_digest(sample.name)) for sample in listed_samples), real, __version__)
     return sha256(repr(made_of).encode()).hexdigest()[:16]
 
 
 async def everything(request: Request) -> Response:
     def work() -> Response:
-        here, real = samples(), models.has_real()
-        if request.path_params["edition"] != edition(here, real):
+        present_samples, real = samples(), models.has_real()
+        if request.path_params["edition"] != edition(present_samples, real):
             raise Refused("This page is older than the server: reload it.", 410)
-        return Response(listed(here, real), media_type="application/json", headers=FOREVER)
+        return Response(listed(present_samples, real), media_type="application/json", headers=FOREVER)
 
     return await answer(request, work)
 
@@ -59,8 +59,8 @@ def listed(listed_samples: tuple[Sample, ...], real: bool) -> bytes:
 
 def look(sample: Sample) -> dict:
     """A sample's entry in the strip, before it is chosen."""
-    wish = chosen.wish(sample.name)
-    view = {key: int(word) for key, word in chosen.opening_view(sample.name, wish).items()}
+    setup = chosen.usual_setup(sample.name)
+    view = {key: int(word) for key, word in chosen.opening_view(sample.name, setup).items()}
     image = Image.open(sample.path)
     image.draft("RGB", (pictures.THUMB * 2, pictures.THUMB * 2))
     return {
@@ -73,7 +73,7 @@ def look(sample: Sample) -> dict:
         "parts": [{"kind": part.kind, "box": part.box} for part in sample.parts],
         "thumb": pictures.thumbnail(image),
         "picture": picture_address(sample.name),
-        "opens": {"model": wish.model, "detail": wish.detail} | view,
+        "opens": {"model": setup.model, "detail": setup.detail} | view,
     }
 
 

@@ -1,8 +1,8 @@
-"""A trace as a resource: what it is, its layers, features, flows, the names of its heads, the story's row, what another
-scale changes.
+"""Traces over HTTP: a description, layers, features, flows, names of heads, the story's row, and the effect of another
+scale.
 
-A sample's trace lies under an address with the digest of all that it is made of, and every cache may keep it. A trace
-of somebody's own picture is for who has the key.
+The address of a trace has a digest of its inputs, so every cache may keep a sample's. A trace of somebody's own picture
+needs their key.
 """
 
 from __future__ import annotations
@@ -26,71 +26,71 @@ from playground.serving.people import Person
 from playground.serving.pictures import Picture
 from playground.serving.routes_pictures import PRIVATE
 from playground.serving.routes_samples import FOREVER, credit, picture_address
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 
-MOST_LAYERS = 64  # of one answer
+MOST_LAYERS = 64  # layers in one answer
 MOST_HEADS = 64
-MOST_FLOWS = 1400  # tokens whose rollouts go to the browser all at once; lens/features.js knows the same number
-HALF = 65504  # the largest number of sixteen bits
+MOST_FLOWS = 1400  # tokens up to which all rollouts are sent together; the same number is in lens/features.js
+HALF = 65504  # the largest float16
 BINARY = "application/octet-stream"
 
 
 async def describe(request: Request) -> Response:
-    person = people.of(request)
+    person = people.person_of(request)
 
     def work() -> Response:
-        picture, wish = chosen.read(request.query_params, person)
-        return JSONResponse(described(picture, wish, person), headers={"Cache-Control": "no-store"})
+        picture, setup = chosen.read(request.query_params, person)
+        return JSONResponse(described(picture, setup, person), headers={"Cache-Control": "no-store"})
 
     return await answer(request, work)
 
 
-def described(picture: Picture, wish: Wish, person: Person | None) -> dict:
-    """Describes the trace: what the browser needs before the first numbers."""
+def described(picture: Picture, setup: Setup, person: Person | None) -> dict:
+    """Describes the trace, as the browser needs it before the first numbers."""
     if picture.sample:
         sample = named(picture.name)
         shown = {"start": list(sample.start), "credit": credit(sample), "address": picture_address(picture.name)}
         shown |= {"title": picture.name, "sample": picture.name}
     else:
         shown = {"title": picture.name, "mine": picture.id, "address": f"api/pictures/{picture.id}.jpg"}
-    coarse = traces.first_look(picture, wish, own(person))
+    coarse = traces.first_look(picture, setup, cache_of(person))
     grids = [
-        {"detail": detail, "grid": list(traces.grid(picture, replace(wish, detail=detail, first=False)))}
-        for detail in models.details(wish.model)
+        {"detail": detail, "grid": list(traces.grid(picture, replace(setup, detail=detail, first=False)))}
+        for detail in models.details(setup.model)
     ]
-    digest = chosen.digest(picture, wish)
+    digest = chosen.digest(picture, setup)
     return {
         "id": f"{picture.id}-{digest}",
         "digest": digest,
-        "model": wish.model,
-        "title": plain_name(wish.model),
-        "detail": wish.detail,
-        "layers": None if picture.sample else models.load(wish.model).config.depth,  # for a sample, without torch
-        "scale": wish.scale,
-        "cut": list(wish.cut),
-        "grid": list(traces.grid(picture, wish)),
+        "model": setup.model,
+        "title": plain_name(setup.model),
+        "detail": setup.detail,
+        "layers": None if picture.sample else models.load(setup.model).config.depth,  # for a sample, without torch
+        "scale": setup.scale,
+        "cut": list(setup.cut),
+        "grid": list(traces.grid(picture, setup)),
         "grids": grids,
-        "first": coarse is not None,  # a coarse first look is worth its while
-        "suits": wish.model == chosen.wish(picture.sample_name).model,
-        "opens": {key: int(word) for key, word in chosen.opening_view(picture.sample_name, wish).items()},
+        "first": coarse is not None,  # whether a coarse first look saves time
+        "suits": setup.model == chosen.usual_setup(picture.sample_name).model,
+        "opens": {key: int(word) for key, word in chosen.opening_view(picture.sample_name, setup).items()},
         "picture": {"id": picture.id, **shown},
-        "text": own_models.text_tower(wish.model) is not None,
+        "text": own_models.text_tower(setup.model) is not None,
         "private": not picture.sample,
     }
 
 
-def own(person: Person | None) -> Cache | None:
+def cache_of(person: Person | None) -> Cache | None:
     return person and person.traces
 
 
 async def part(request: Request, make) -> Response:
-    """Answers with `make(picture, wish, person)`; caches may keep what is the same for everybody."""
-    person = people.of(request)
+    """Answers with `make(picture, setup, person)`; caches may keep answers about samples."""
+    person = people.person_of(request)
 
     def work() -> Response:
-        picture, wish = chosen.read(request.query_params, person)
-        chosen.check_digest(request.path_params["digest"], picture, wish)
-        response = make(picture, wish, person)
+        picture, setup = chosen.read(request.query_params, person)
+        chosen.check_digest(request.path_params["digest"], picture, setup)
+        response = make(picture, setup, person)
         if "Cache-Control" not in response.headers:
             response.headers.update(FOREVER if picture.sample else PRIVATE)
         return response
@@ -101,12 +101,12 @@ async def part(request: Request, make) -> Response:
 async def layers(request: Request) -> Response:
     words = request.query_params
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         layers = chosen.numbers(words, "layers", MOST_LAYERS) if "layers" in words else None
         heads = chosen.numbers(words, "heads", MOST_HEADS) if "heads" in words else None
-        if not picture.sample and "finer" in words:  # a first look is on the screen: this may come behind others
-            traces.trace(picture, wish, own(person), finer=True)
-        data = traces.layers(picture, wish, own(person), layers, heads)
+        if not picture.sample and "finer" in words:  # a first look is on the screen, so this may wait for others
+            traces.trace(picture, setup, cache_of(person), finer=True)
+        data = traces.layers(picture, setup, cache_of(person), layers, heads)
         return Response(in_eight_bits(data) if "rounded" in words else data, media_type=BINARY)
 
     return await part(request, make)
@@ -115,8 +115,8 @@ async def layers(request: Request) -> Response:
 async def features(request: Request) -> Response:
     """Every token's vector after a layer, as float16."""
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
-        seen = traces.trace(picture, wish, own(person))
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
+        seen = traces.trace(picture, setup, cache_of(person))
         layer = chosen.number(request.query_params, "layer", seen.layers)
         with queue.turn():
             return matrix(seen.features(layer).numpy())
@@ -127,8 +127,8 @@ async def features(request: Request) -> Response:
 async def flows(request: Request) -> Response:
     """The rollout of every token, or of one: `query=7,5` or the name of a prefix token."""
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
-        seen, query = traces.trace(picture, wish, own(person)), request.query_params.get("query")
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
+        seen, query = traces.trace(picture, setup, cache_of(person)), request.query_params.get("query")
         if query is None and seen.tokens > MOST_FLOWS:
             raise Refused(f"The rollout of all {seen.tokens} tokens is too much to send: lock a patch.")
         with queue.turns() as give_way:
@@ -142,7 +142,7 @@ async def flows(request: Request) -> Response:
 def place(query: str) -> tuple[int, int] | str:
     if patch := re.fullmatch(r"([0-9]{1,4}),([0-9]{1,4})", query):
         return int(patch[1]), int(patch[2])
-    if re.fullmatch(r"[a-z0-9]{1,8}", query):  # the trace knows whether it has such a token
+    if re.fullmatch(r"[a-z0-9]{1,8}", query):  # the trace checks whether it has such a token
         return query
     raise Refused(f"A patch is row,column, such as 7,5, or the name of a prefix token; asked was {query[:20]!r}.")
 
@@ -154,44 +154,44 @@ def matrix(values: np.ndarray) -> Response:
 async def names(request: Request) -> Response:
     """What each head of a layer does on average over the picture."""
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
-        seen = traces.trace(picture, wish, own(person))
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
+        seen = traces.trace(picture, setup, cache_of(person))
         layer = chosen.number(request.query_params, "layer", seen.layers)
         cache = traces.names_of_samples() if picture.sample else person.names
-        return JSONResponse({"heads": cache.get((picture.id, wish, layer), lambda: traces.measure(seen, layer))})
+        return JSONResponse({"heads": cache.get((picture.id, setup, layer), lambda: traces.measure(seen, layer))})
 
     return await part(request, make)
 
 
 async def moved(request: Request) -> Response:
-    """How far this pass's cuts move a patch's feature. As a control: how far cuts of the same total attention to other
-    patches move it."""
+    """How far this pass's cuts move a patch's feature; and, as a control, how far cuts to other patches with the same
+    total attention move it."""
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         from playground.analysis import cutting
 
         query = place(request.query_params.get("query", ""))
-        whole = traces.trace(picture, replace(wish, cut=(), other=""), own(person))
-        if traces.puts(wish):
-            return JSONResponse({"by": traces.trace(picture, wish, own(person)).moved(whole, query)})
+        uncut = traces.trace(picture, replace(setup, cut=(), other=""), cache_of(person))
+        if traces.puts(setup):
+            return JSONResponse({"by": traces.trace(picture, setup, cache_of(person)).moved(uncut, query)})
         with queue.turns() as give_way:
             try:
-                effect = cutting.beside_others(whole, wish.cut, query, give_way)
-            except PlaygroundError as error:  # there is nothing like it
-                return JSONResponse({"by": cutting.moved(whole, wish.cut, query), "says": str(error)})
+                effect = cutting.beside_others(uncut, setup.cut, query, give_way)
+            except PlaygroundError as error:  # no other patches have as much attention
+                return JSONResponse({"by": cutting.moved(uncut, setup.cut, query), "says": str(error)})
         return JSONResponse({"by": effect.by, "times": effect.times, "attention": effect.attention})
 
     return await part(request, make)
 
 
 async def ran(request: Request) -> Response:
-    """One patch's row as the code in the story computes it: from the pass's numbers, and from their float16 copies in
-    the browser."""
+    """One patch's row as computed by the story's code: from the numbers of the pass, and from the browser's float16
+    copies."""
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         import torch
 
-        words, seen = request.query_params, traces.trace(picture, wish, own(person))
+        words, seen = request.query_params, traces.trace(picture, setup, cache_of(person))
         layer, head = chosen.number(words, "layer", seen.layers), chosen.number(words, "head", seen.heads)
         i, rows = seen.token(place(words.get("query", ""))), []
         with queue.turn():
@@ -207,10 +207,12 @@ async def ran(request: Request) -> Response:
 async def verdict(request: Request) -> Response:
     """The labels that another scale in the whole pass changes: before and after."""
 
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         from playground.analysis.scale import changed
 
-        on, off = (traces.trace(picture, w, own(person)) for w in (replace(wish, scale=None, cut=(), other=""), wish))
+        on, off = (
+            traces.trace(picture, w, cache_of(person)) for w in (replace(setup, scale=None, cut=(), other=""), setup)
+        )
         return JSONResponse({"labels": [(v.label, round(v.on, 5), round(v.off, 5)) for v in changed(on, off)]})
 
     return await part(request, make)

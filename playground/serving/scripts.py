@@ -1,8 +1,8 @@
-"""The browser's part, by address: each entry module with all that it imports and its styles, as one script; and where
-an operator wants it (PLAYGROUND_COMPUTE=browser), what a browser needs to compute by itself.
+"""Scripts over HTTP: each entry module with its imports and styles, as one script; and, with
+PLAYGROUND_COMPUTE=browser, the files with which a browser computes by itself.
 
-The address holds a digest of the script, so that every cache may keep it, and a page that is open while a new version
-is deployed never mixes old scripts with new ones.
+The address holds a digest of the script, so that every cache may keep it, and a page that is open during a deployment
+never mixes old scripts with new ones.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from starlette.routing import Route
 
 from playground.figures.bundle import MICROSCOPE, drawing, exported, stylesheet
 from playground.serving import models, settings
-from playground.serving.answering import Refused, answer, said
+from playground.serving.answering import Refused, answer, sentence_response
 
-KEPT = 50  # styles of one address; the app has half as many, and a stranger may ask for any mix
+KEPT = 50  # cached scripts: twice as many as the app has, since a stranger may ask for any mix of styles
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
@@ -36,8 +36,8 @@ def script(entry: str, styles: tuple[str, ...], mounts: str = "") -> str:
 @lru_cache(KEPT)
 def address(entry: str, *styles: str, mounts: str = "") -> str:
     digest = sha256(script(entry, styles, mounts).encode()).hexdigest()[:16]
-    which = f"&mounts={mounts}" if mounts else ""
-    return f"api/app/{digest}/{entry}?styles={quote(','.join(styles), safe='/,')}{which}"
+    mounts_part = f"&mounts={mounts}" if mounts else ""
+    return f"api/app/{digest}/{entry}?styles={quote(','.join(styles), safe='/,')}{mounts_part}"
 
 
 async def send(request: Request) -> Response:
@@ -45,9 +45,9 @@ async def send(request: Request) -> Response:
     styles = tuple(filter(None, request.query_params.get("styles", "").split(",")))
     mounts = request.query_params.get("mounts", "")
     if entry not in _names_of(".js") or not set(styles) <= _names_of(".css") or len(set(styles)) < len(styles):
-        return said("There is no such script.", 404)
+        return sentence_response("There is no such script.", 404)
     if mounts and mounts not in exported(entry):
-        return said("There is no such drawing in this script.", 404)
+        return sentence_response("There is no such drawing in this script.", 404)
 
     def work() -> Response:
         if address(entry, *styles, mounts=mounts).split("/")[2] != request.path_params["digest"]:
@@ -65,8 +65,8 @@ def _names_of(kind: str) -> frozenset[str]:
 ROUTES = [Route("/api/app/{digest}/{entry:path}", send)]
 
 
-# What a browser needs to compute by itself: the kernels and the weights of networks. People's own photographs are then
-# looked at by their own machines, and the server has no part in it. The worker's script is a script like all others.
+# The files with which a browser computes by itself: kernels and weights. People's own photographs then never reach the
+# server. The worker's script is a script like all others.
 
 FOLDER = "api/engine"
 _making = Lock()
@@ -86,7 +86,7 @@ class Shelf:
 
 
 def computed_by_browsers() -> list[str]:
-    """Names of the models that browsers run on people's photographs; none where the server does."""
+    """Names of the models that browsers run on people's photographs; none if the server runs them."""
     if settings.now().compute != "browser":
         return []
     from playground.serving.site_files import MODELS
@@ -95,13 +95,13 @@ def computed_by_browsers() -> list[str]:
 
 
 def _index_and_files() -> tuple[dict, dict[str, bytes]]:
-    with _making:  # whoever comes meanwhile waits for the same
+    with _making:  # others wait for the same result
         return _made_once()
 
 
 @cache
 def _made_once() -> tuple[dict, dict[str, bytes]]:
-    from playground.serving import site_files  # with the network, which the first script does not wait for
+    from playground.serving import site_files  # imports torch, which the first script must not wait for
 
     names, shelf = computed_by_browsers(), Shelf()
     index = {

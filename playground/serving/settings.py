@@ -127,18 +127,18 @@ def _header(name: str, text: str) -> str | None:
     return text.lower() or None
 
 
-def _one_of(name: str, text: str, known: tuple[str, ...]) -> str:
+def _one_of(name: str, text: str, words: tuple[str, ...]) -> str:
     """A setting that is one of the `known` words; an empty text means the first of them."""
-    if (text or known[0]) not in known:
-        raise PlaygroundError(f"PLAYGROUND_{name} is {' or '.join(known)}; given was {text!r}.")
-    return text or known[0]
+    if (text or words[0]) not in words:
+        raise PlaygroundError(f"PLAYGROUND_{name} is {' or '.join(words)}; given was {text!r}.")
+    return text or words[0]
 
 
 def _yes(name: str, text: str, default: bool) -> bool:
-    known = {"": default, "yes": True, "1": True, "true": True, "no": False, "0": False, "false": False}
-    if text.lower() not in known:
+    answers = {"": default, "yes": True, "1": True, "true": True, "no": False, "0": False, "false": False}
+    if text.lower() not in answers:
         raise PlaygroundError(f"PLAYGROUND_{name} is yes or no; given was {text!r}.")
-    return known[text.lower()]
+    return answers[text.lower()]
 
 
 def _numbers(environment, name: str, default: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,6 +1,5 @@
-"""What a site without a server has in its folder besides scripts: samples with their layers, traced ahead, lessons
-played ahead, and the weights of networks. Each file's name holds a digest of what is in it, so that every cache may
-keep it, and a new version of the site never meets an old one's numbers."""
+"""The files of a site without a server, besides scripts: samples with their layers, traced ahead, lessons played ahead,
+and weights. Each file's name holds a digest of its content, so that every cache may keep it, and versions never mix."""
 
 from __future__ import annotations
 
@@ -34,16 +33,16 @@ from playground.serving.prepared import Ahead, some_layers
 from playground.tracing import Trace, trace
 
 MODELS = ("bundled", models.REAL)  # models that the browser's engine can run
-FIRST = {models.REAL: (16, 16)}  # side of the first, quicker look at a person's own photograph
+FIRST = {models.REAL: (16, 16)}  # grid of the first, quicker look at an own photograph
 MOST_PATCHES = 1600  # a finer grid takes a browser half a minute
-ASKED_ABOVE = 4e6  # bytes of weights: a person is asked before more than that is fetched
-WEIGHTS = "weights/"  # which the page keeps by itself, not its service worker
+ASKED_ABOVE = 4e6  # bytes of weights above which a person is asked before a download
+WEIGHTS = "weights/"  # kept by the page, not by its service worker
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 GOOD_FOR = {"bundled": models.OURS["bundled"], models.REAL: "photographs: learned from 142 million, without labels"}
 
 
 class Folder:
-    """A folder that is written. put() stores a file under a name with its digest and returns that name."""
+    """The folder of the site. put() stores a file under a name with its digest and returns that name."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -82,21 +81,21 @@ class Keeps(Protocol):
 
 def write_weights(folder: Keeps, names: Sequence[str]) -> dict[str, dict]:
     """{model: {file, bytes, digest, megabytes, …}}: what the browser needs before it fetches a model."""
-    written = {}
+    entries = {}
     for name in names:
         data = engine_file.to_engine(models.load(name))
-        whose = engine_file.origin(name)
-        written[name] = {
+        origin = engine_file.origin(name)
+        entries[name] = {
             "file": folder.put(f"{WEIGHTS}{name}.bin", data),
             "bytes": len(data),
             "digest": sha256(data).hexdigest()[:16],
             "megabytes": max(1, round(len(data) / 1e6)),
             "asked": len(data) > ASKED_ABOVE,
             "good_for": GOOD_FOR[name],
-            "licence": whose.licence,
+            "licence": origin.licence,
             "suits": suits(name),
         }
-    return written
+    return entries
 
 
 def cards(names: Sequence[str]) -> dict[str, dict]:
@@ -106,32 +105,34 @@ def cards(names: Sequence[str]) -> dict[str, dict]:
         patch, size = models.cut(name)
         native = [side // patch for side in size]
         details = [finer for finer in models.details(name) if math.prod(native) * finer**2 <= MOST_PATCHES]
-        more = {"grid": native, "first": FIRST.get(name), "details": details}
-        described[name] = engine_file.card(models.load(name)) | more
+        fields = {"grid": native, "first": FIRST.get(name), "details": details}
+        described[name] = engine_file.card(models.load(name)) | fields
     return described
 
 
-def write_samples(folder: Folder, photographs: Path | None, model: str, named: Collection[str] | None) -> dict:
+def write_samples(folder: Folder, photographs: Path | None, model: str, named_samples: Collection[str] | None) -> dict:
     """The list of samples as the browser reads it; the first is the one that the page opens with. `own`: a folder of
     photographs that come before them, in this model. `named`: the samples whose heads get names, None: all."""
     shipped = samples()
-    ready = {ahead: data for ahead in prepared.all_packs() if (data := prepared.whole(ahead)) is not None}
+    ready = {ahead: data for ahead in prepared.all_packs() if (data := prepared.all_layers(ahead)) is not None}
     listing = json.loads(routes_samples.listed(shipped, models.has_real()))
-    del listing["real"], listing["own"]  # the browser knows what it has
+    del listing["real"], listing["own"]  # the browser adds its own
     for sample, record in zip(shipped, listing["samples"], strict=True):
         picture = pictures.sample(sample.name)
         record |= _picture(folder, sample.name, picture.jpeg, picture.size)
         of_it = {ahead: data for ahead, data in ready.items() if ahead.sample == sample}
-        wants_names = named is None or sample.name in named
+        wants_names = named_samples is None or sample.name in named_samples
         record["prepared"] = {
             f"{ahead.model} {ahead.detail}": _layers(
                 folder, ahead.name, data, _opening(sample, ahead),
-                _names(_whole(data, ahead.model, picture.image)) if wants_names else None,
+                _names(_full_trace(data, ahead.model, picture.image)) if wants_names else None,
             )
             for ahead, data in of_it.items()
         }  # fmt: skip
     own_records = (
-        [_photograph(folder, file, model, named is None) for file in _pictures_in(photographs)] if photographs else []
+        [_photograph(folder, file, model, named_samples is None) for file in _pictures_in(photographs)]
+        if photographs
+        else []
     )
     listing["samples"] = [*own_records, *(record for record in listing["samples"] if record["prepared"])]
     return listing
@@ -177,15 +178,15 @@ def _picture(folder: Folder, name: str, jpeg: bytes, size: tuple[int, int]) -> d
     return {"picture": folder.put(f"samples/{name}.jpg", jpeg), "width": size[0], "height": size[1]}
 
 
-def _whole(data: bytes, model: str, image: Image) -> Trace:
-    """The prepared trace with its network and pixels, from which the names of heads are measured."""
+def _full_trace(data: bytes, model: str, image: Image) -> Trace:
+    """The prepared trace with its network and pixels, which measuring heads needs."""
     seen, vit = Trace.from_bytes(data), models.load(model)
     c = vit.config
     return replace(seen, vit=vit, input=model_input(image, seen.size, c.mean, c.std, c.interpolation))
 
 
 def _names(seen: Trace) -> bytes:
-    """What each head does on average over the picture, layer by layer."""
+    """The names of all heads by their habits on this picture."""
     return json.dumps([traces.measure(seen, layer) for layer in range(seen.layers)], ensure_ascii=False).encode()
 
 
@@ -219,18 +220,18 @@ def write_offline(folder: Folder, soon: list[str]) -> dict:
 
 
 def _opening(sample: Sample, ahead: Ahead) -> tuple[int, int] | None:
-    words = chosen.opening_view(sample.name, chosen.Wish(ahead.model, ahead.detail))
+    words = chosen.opening_view(sample.name, chosen.Setup(ahead.model, ahead.detail))
     return (int(words["layer"]), int(words["head"])) if words else None
 
 
-# A lesson played ahead, as files that need no Python: what each of its steps yields about one picture, and which of
-# it changes with which settings.
+# A lesson played ahead, as files that need no Python: the parts of each step for one picture, and how they depend on
+# the settings.
 
-PICTURE = re.compile(r'"data:image/(\w+);base64,([^"]{2000,})"')  # a file of its own: several steps have the same
+PICTURE = re.compile(r'"data:image/(\w+);base64,([^"]{2000,})"')  # stored as a file: several steps share one
 
 
 def write_lesson(folder: Folder, lesson: Lesson, subject: Subject) -> dict:
-    """What the browser reads first: its settings and steps, each with the file of its parts."""
+    """The lesson's entry file: its settings and steps, each with the file of its parts."""
     return {
         "settings": settings_of(lesson),
         "steps": [
@@ -289,16 +290,18 @@ def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[b
 
 
 def _once(parts: dict[str, dict]) -> dict:
-    """Moves data that are equal in all versions of a drawing to one place."""
-    first, *others = parts.values()
+    """Stores data that are equal in all versions of a drawing only once."""
+    first, *further = parts.values()
     if "data" not in first:
         return {"of": parts}
-    same = {name: value for name, value in first["data"].items() if all(part["data"][name] == value for part in others)}
-    rest = {
+    same = {
+        name: value for name, value in first["data"].items() if all(part["data"][name] == value for part in further)
+    }
+    differing = {
         key: part | {"data": {name: value for name, value in part["data"].items() if name not in same}}
         for key, part in parts.items()
     }
-    return {"of": rest, "same": same}
+    return {"of": differing, "same": same}
 
 
 def _options(lesson: Lesson, group: Mapping[str, Iterable | None]) -> dict[str, tuple]:
@@ -310,15 +313,15 @@ def _key(values: Iterable[object]) -> str:
 
 
 def _only_ahead(lesson: Lesson, step: Step, parts: list[dict]) -> list[dict]:
-    """Leaves only those options of a choice that were played."""
+    """Leaves only the played options of a choice."""
     played = {name: {str(v) for v in vs} for group in step.ahead for name, vs in _options(lesson, group).items()}
-    for part in _all(parts):
+    for part in _nested(parts):
         if part["kind"] in ("choice", "slider", "pick"):
             part["options"] = [option for option in part["options"] if option[0] in played[part["setting"]]]
     return parts
 
 
-def _all(parts: Iterable[dict]) -> Iterator[dict]:
+def _nested(parts: Iterable[dict]) -> Iterator[dict]:
     for part in parts:
         yield part
-        yield from _all(part.get("parts", ()))
+        yield from _nested(part.get("parts", ()))

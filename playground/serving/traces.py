@@ -1,8 +1,7 @@
-"""Traces of people's pictures, kept within bounds, the packs of their layers that go to the browser, and the names of
-what their heads do.
+"""Traces of people's pictures in limited caches, packs of their layers for the browser, and names of their heads.
 
-Of samples in the models that suit them there are files (see prepared.py): the first picture needs no forward pass and
-no torch.
+Samples in the models that suit them have packs made ahead (see prepared.py): the first picture needs no forward pass
+and no torch.
 """
 
 from __future__ import annotations
@@ -20,24 +19,24 @@ from playground.serving.pictures import Picture, sample
 from playground.serving.prepared import some_layers
 
 FIRST_LOOK = 20  # patches along each side of a square picture
-FIRST_LOOK_ABOVE = 8e9  # multiplications of a pass over all patches: below, the first look would save nothing
-MOST_PACKED = 32 * MB  # of one answer to a browser, if it is more than a layer
-OWN_TRACES = 400 * MB  # bytes of one person's traces; for all people together see the settings
+FIRST_LOOK_ABOVE = 8e9  # multiplications of a whole pass, below which a first look saves no time
+MOST_PACKED = 32 * MB  # one answer with several layers
+OWN_TRACES = 400 * MB  # bytes of one person's traces; the settings limit those of all people
 
 log = logging.getLogger("playground")
 _person_caches = Caches()
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What is traced, except for the picture: model, detail, scale, cuts."""
+class Setup:
+    """How a picture is traced: model, detail, scale, cuts."""
 
     model: str
-    detail: int = 1  # how many times finer than usual, along each side
-    scale: float | None = None  # of the whole forward pass
-    cut: tuple[str, ...] = ()  # who may not hear whom in it: see playground/cuts.py
-    first: bool = False  # a coarse first look at an upload, shown until the real one is there
-    other: str = ""  # the sample of whose pass something is put into this one, as `cut` says
+    detail: int = 1  # factor by which the grid is finer along each side
+    scale: float | None = None  # of the whole pass
+    cut: tuple[str, ...] = ()  # connections that are cut: see playground/cuts.py
+    first: bool = False  # whether it is a coarse first look at an upload
+    other: str = ""  # the sample from whose pass `cut` takes a part
 
 
 @cache
@@ -46,12 +45,12 @@ def of_samples() -> Cache:
 
 
 def own_cache() -> Cache:
-    """A cache for one person's traces; it goes when the person is forgotten."""
+    """A cache for one person's traces, which is dropped with the person."""
     return _person_caches.add(Cache(OWN_TRACES, size=trace_bytes))
 
 
 def _forget(model: str) -> None:
-    """Drops the traces of a model that leaves memory: each refers to its model, for later features and norms."""
+    """Drops the traces of a model that is evicted: each refers to its model."""
     for traces in (of_samples(), *_person_caches):
         traces.drop_where(lambda key: key[1].model == model)
 
@@ -63,113 +62,112 @@ def trace_bytes(seen) -> int:
     return sum(3 * layer.q.numel() * 4 for layer in seen.record.values()) + seen.input.numel() * 4  # q, k and v
 
 
-def size(picture: Picture, wish: Wish) -> tuple[int, int]:
+def size(picture: Picture, setup: Setup) -> tuple[int, int]:
     """(H, W) in pixels of the model's input."""
     from playground.pictures.images import fit
 
-    patch, usual = models.cut(wish.model)
-    native = (FIRST_LOOK * patch,) * 2 if wish.first else tuple(side * wish.detail for side in usual)
+    patch, usual = models.cut(setup.model)
+    native = (FIRST_LOOK * patch,) * 2 if setup.first else tuple(side * setup.detail for side in usual)
     return fit(picture.size, patch, native)
 
 
-def grid(picture: Picture, wish: Wish) -> tuple[int, int]:
-    patch, _ = models.cut(wish.model)
-    height, width = size(picture, wish)
+def grid(picture: Picture, setup: Setup) -> tuple[int, int]:
+    patch, _ = models.cut(setup.model)
+    height, width = size(picture, setup)
     return height // patch, width // patch
 
 
-def trace(picture: Picture, wish: Wish, person_cache: Cache | None, finer: bool = False):
+def trace(picture: Picture, setup: Setup, person_cache: Cache | None, finer: bool = False):
     """The trace: a sample's in the shared cache, an upload's in `person_cache`. `finer`: the person already sees a
     coarse first look."""
     if picture.sample:
-        return of_samples().get((picture.id, wish), lambda: _run(picture, wish))
-    seen = person_cache.get((picture.id, wish), lambda: _run(picture, wish, finer))
+        return of_samples().get((picture.id, setup), lambda: _run(picture, setup))
+    seen = person_cache.get((picture.id, setup), lambda: _run(picture, setup, finer))
     _person_caches.trim(settings.now().upload_mb * MB)
     return seen
 
 
-def first_look(picture: Picture, wish: Wish, person_cache: Cache | None) -> Wish | None:
-    """A coarser wish that shows an upload sooner; None where that would save no time."""
-    if picture.sample or (picture.id, wish) in person_cache:
+def first_look(picture: Picture, setup: Setup, person_cache: Cache | None) -> Setup | None:
+    """A coarser setup that shows an upload sooner; None if that saves no time."""
+    if picture.sample or (picture.id, setup) in person_cache:
         return None
-    coarse = replace(wish, detail=1, first=True)
-    (rows, columns), (few_rows, few_columns) = grid(picture, wish), grid(picture, coarse)
-    parameters = sum(p.numel() for p in models.load(wish.model).parameters())
+    coarse = replace(setup, detail=1, first=True)
+    (rows, columns), (few_rows, few_columns) = grid(picture, setup), grid(picture, coarse)
+    parameters = sum(p.numel() for p in models.load(setup.model).parameters())
     costly = parameters * rows * columns > FIRST_LOOK_ABOVE and few_rows * few_columns < 0.7 * rows * columns
     return coarse if costly else None
 
 
-def _run(picture: Picture, wish: Wish, finer: bool = False):
+def _run(picture: Picture, setup: Setup, finer: bool = False):
     import torch
 
-    vit = models.load(wish.model)
-    rows, columns = grid(picture, wish)
-    passes = _passes(wish)
+    vit = models.load(setup.model)
+    rows, columns = grid(picture, setup)
+    passes = _passes(setup)
     effort.check(vit, (rows, columns), passes)
     with queue.turn(finer, passes * effort.seconds(vit, rows * columns)):
         began = time.perf_counter()
         try:
-            seen = _traced(vit, picture, wish)
-        except (NoRoom, torch.OutOfMemoryError):  # of a graphics card
-            log.warning("out of memory on %s: %s goes on on the CPU", next(vit.parameters()).device, wish.model)
+            seen = _traced(vit, picture, setup)
+        except (NoRoom, torch.OutOfMemoryError):  # on a graphics card
+            log.warning("out of memory on %s: %s goes on on the CPU", next(vit.parameters()).device, setup.model)
             queue.current().hears(
                 "The graphics card's memory is full: this model goes on on the CPU, which takes longer."
             )
             vit.to("cpu")
             torch.cuda.empty_cache()
-            seen = _traced(vit, picture, wish)
-    log.info("trace model=%s tokens=%d ms=%.0f", wish.model, seen.tokens, (time.perf_counter() - began) * 1e3)
+            seen = _traced(vit, picture, setup)
+    log.info("trace model=%s tokens=%d ms=%.0f", setup.model, seen.tokens, (time.perf_counter() - began) * 1e3)
     return seen
 
 
-def puts(wish: Wish) -> list[str]:
-    """Those of its texts for which other passes run beside this one."""
-    if not wish.cut:
+def puts(setup: Setup) -> list[str]:
+    """The cuts that need further passes."""
+    if not setup.cut:
         return []
     from playground.tracing import is_put
 
-    return [text for text in wish.cut if is_put(text)]
+    return [text for text in setup.cut if is_put(text)]
 
 
-def _passes(wish: Wish) -> int:
-    if not (texts := puts(wish)):
+def _passes(setup: Setup) -> int:
+    if not (texts := puts(setup)):
         return 1
     from playground.analysis import interventions
 
     return 2 + interventions.PASSES * len(texts)
 
 
-def _traced(vit, picture: Picture, wish: Wish):
+def _traced(vit, picture: Picture, setup: Setup):
     from playground.tracing import trace
 
-    def passed(of: Picture, cut: list[str]):
-        return trace(vit, of.image, size=size(of, wish), scale=wish.scale, cut=cut)
+    def passed(own_picture: Picture, cut: list[str]):
+        return trace(vit, own_picture.image, size=size(own_picture, setup), scale=setup.scale, cut=cut)
 
-    texts = puts(wish)
-    seen = passed(picture, [text for text in wish.cut if text not in texts])
+    texts = puts(setup)
+    seen = passed(picture, [text for text in setup.cut if text not in texts])
     if not texts:
         return seen
     from playground.analysis import interventions
 
-    other = replace(passed(sample(wish.other), []), picture_name=wish.other) if wish.other else None
-    return interventions.put(seen, texts, other)
+    other_trace = replace(passed(sample(setup.other), []), picture_name=setup.other) if setup.other else None
+    return interventions.put(seen, texts, other_trace)
 
 
 def layers(
-    picture: Picture, wish: Wish, person_cache: Cache | None, layers: list[int] | None, heads: list[int] | None = None
+    picture: Picture, setup: Setup, person_cache: Cache | None, layers: list[int] | None, heads: list[int] | None = None
 ) -> bytes:
-    """A pack of these layers, or of some of their heads; by default of the layer where heads look at objects. Samples
-    in the models that suit them may have packs made ahead."""
+    """A pack of these layers, or of some of their heads; by default of the layer where heads look at objects."""
     with queue.packing() if layers and len(layers) > 1 else nullcontext():
-        data = _made_ahead(picture, wish, layers, heads)
+        data = _made_ahead(picture, setup, layers, heads)
     if data is not None:
         return data
-    return _packed(trace(picture, wish, person_cache), layers, heads)
+    return _packed(trace(picture, setup, person_cache), layers, heads)
 
 
-def _made_ahead(picture: Picture, wish: Wish, layers: list[int] | None, heads: list[int] | None) -> bytes | None:
-    if picture.sample and wish == Wish(wish.model, wish.detail):
-        return prepared.layers(picture.name, wish.model, wish.detail, layers, heads)
+def _made_ahead(picture: Picture, setup: Setup, layers: list[int] | None, heads: list[int] | None) -> bytes | None:
+    if picture.sample and setup == Setup(setup.model, setup.detail):
+        return prepared.layers(picture.name, setup.model, setup.detail, layers, heads)
     return None
 
 
@@ -190,7 +188,7 @@ def _packed(seen, layers: list[int] | None, heads: list[int] | None) -> bytes:
         return data if heads is None else some_layers(data, layers, heads)
 
 
-# The names of what heads do on the picture that somebody looks at, layer by layer.
+# The names of the heads' habits on a picture, layer by layer.
 
 
 ABOUT = 1000  # bytes that the names of one layer take

@@ -1,5 +1,5 @@
-"""The wall of moments: pictures of single rows of attention in the samples; a press on one opens that row. The rows
-were found by analysis/moments.py and chosen by eye; the numbers that are said of them are measured here."""
+"""The wall of moments: pictures of single rows of attention in the samples. A click on one opens that row. The rows
+were found by analysis/moments.py and chosen by eye; their numbers are measured here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from playground.version import __version__
 
 HIGH = 300  # pixels
 QUALITY = 82
-QUERY = ("#0072b2", "#ffffff")  # the frame around the patch that asks, and the one around that
+QUERY = ("#0072b2", "#ffffff")  # inner and outer frame around the asking patch
 
 
 @dataclass(frozen=True)
@@ -34,18 +34,18 @@ class Moment:
     sample: str
     layer: int
     head: int
-    patch: tuple[int, int]  # row and column of the one that asks
+    patch: tuple[int, int]  # row and column of the asking patch
 
     @property
-    def of(self) -> Sample:
+    def shown_sample(self) -> Sample:
         return named(self.sample)
 
     @property
     def model(self) -> str:
-        return self.of.look.model if self.of.look else "bundled"
+        return self.shown_sample.look.model if self.shown_sample.look else "bundled"
 
     def words(self) -> dict[str, str]:
-        """The sample that this moment is of."""
+        """The words of an address that name this moment's sample."""
         row, column = self.patch
         place = {"layer": str(self.layer), "head": str(self.head), "query": f"{row},{column}"}
         return {"sample": self.sample, "model": self.model} | place | {"face": "see"}
@@ -81,7 +81,11 @@ MOMENTS = (
 
 def on_this_machine() -> tuple[Moment, ...]:
     """The moments whose sample and model are on this machine."""
-    return tuple(moment for moment in MOMENTS if moment.of.is_here and chosen.wish(moment.sample).model == moment.model)
+    return tuple(
+        moment
+        for moment in MOMENTS
+        if moment.shown_sample.is_here and chosen.usual_setup(moment.sample).model == moment.model
+    )
 
 
 @cache
@@ -92,11 +96,12 @@ def edition(moments: tuple[Moment, ...]) -> str:
 
 
 def listed(address: Callable[[Moment], str]) -> list[dict]:
-    """The moments as shell/wall.js reads them. `address`: gives a moment's picture's address."""
+    """The moments as shell/wall.js reads them. `address` gives the address of a moment's picture."""
     return [
         {
-            "words": moment.words(), "row": facts(moment), "title": moment.of.title, "picture": address(moment),
-            "parts": [{"kind": part.kind, "box": part.box} for part in moment.of.parts],
+            "words": moment.words(), "row": facts(moment), "title": moment.shown_sample.title,
+            "picture": address(moment),
+            "parts": [{"kind": part.kind, "box": part.box} for part in moment.shown_sample.parts],
             "model": plain_name(moment.model), "size": [round(HIGH * aspect(moment)), HIGH],
         }
         for moment in on_this_machine()
@@ -112,7 +117,7 @@ def aspect(moment: Moment) -> float:
 def _weights(moment: Moment) -> tuple[np.ndarray, tuple[str, ...], tuple[int, int]]:
     """(the asking patch's row, names of the prefix tokens, the grid). Computed without torch, whose import would delay
     the page."""
-    data = traces.layers(pictures.sample(moment.sample), traces.Wish(moment.model), None, [moment.layer])
+    data = traces.layers(pictures.sample(moment.sample), traces.Setup(moment.model), None, [moment.layer])
     header, arrays = unpack(data)
     (row, column), (rows, columns), prefix = moment.patch, header["grid"], tuple(header["prefix"])
     q, k = (arrays[name][0, moment.head].astype(np.float32) for name in ("q", "k"))  # (N, d_k)
@@ -122,14 +127,14 @@ def _weights(moment: Moment) -> tuple[np.ndarray, tuple[str, ...], tuple[int, in
 
 
 def facts(moment: Moment) -> dict:
-    """The facts of one row, of which see/says.js makes its sentence."""
+    """The facts of one row, from which see/says.js makes its sentence."""
     weights, prefix, (rows, columns) = _weights(moment)
-    most, best = int(weights.argmax()), int(weights[len(prefix) :].argmax())
+    strongest, best = int(weights.argmax()), int(weights[len(prefix) :].argmax())
     return {
         "mark": moment.patch[0] * columns + moment.patch[1], "best": best, "rows": rows, "columns": columns,
-        "even": False,
-        "share": round(float(weights[len(prefix) + best]), 5), "most": round(float(weights[most]), 5), "off": False,
-        "token": prefix[most] if most < len(prefix) else "",
+        "even": False, "off": False,
+        "share": round(float(weights[len(prefix) + best]), 5), "most": round(float(weights[strongest]), 5),
+        "token": prefix[strongest] if strongest < len(prefix) else "",
     }  # fmt: skip
 
 
@@ -143,14 +148,14 @@ def picture(moment: Moment) -> bytes:
     photo = photo.resize((round(HIGH * aspect(moment)), HIGH), Image.Resampling.LANCZOS)
     values = weights[len(prefix) :].reshape(grid)
     share = light.shares(prints.spread(values, photo.size), light.exposure(values))
-    drawn = Image.fromarray(light.heat(np.asarray(photo), share))
-    pen, (row, column) = ImageDraw.Draw(drawn), moment.patch
-    high, wide = drawn.height / grid[0], drawn.width / grid[1]
+    image = Image.fromarray(light.heat(np.asarray(photo), share))
+    pen, (row, column) = ImageDraw.Draw(image), moment.patch
+    high, wide = image.height / grid[0], image.width / grid[1]
     left, top, right, bottom = column * wide, row * high, (column + 1) * wide, (row + 1) * high
     for colour, out, thick in zip(reversed(QUERY), (3, 2), (4, 2), strict=True):
         pen.rectangle((left - out, top - out, right + out - 1, bottom + out - 1), outline=colour, width=thick)
     file = io.BytesIO()
-    drawn.save(file, "JPEG", quality=QUALITY)
+    image.save(file, "JPEG", quality=QUALITY)
     return file.getvalue()
 
 

@@ -1,5 +1,5 @@
-"""What lessons worked out, kept within one bound for all sessions. It may be dropped at any moment, for it is made
-again when a page asks: what a person chose or guessed has its place in the state of their session.
+"""Results of lessons, in caches with one limit for all sessions. A result may be dropped at any time, because it is
+computed again on demand. A person's choices and guesses are in the state of their session instead.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from PIL import Image
 
 from playground.serving.cache import MB, Cache, Caches
 from playground.serving.pictures import Picture
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 
-OF_ALL = 60 * MB  # about the samples: the same for everybody. deploy/README.md counts on it
-OWN = 40 * MB  # bytes of all sessions' own caches together, likewise
-OF_ONE = 16 * MB  # of those
-ENTRY = 2000  # bytes of a key, and of what else an entry takes
+OF_ALL = 60 * MB  # bytes of results about samples, shared by everybody; deploy/README.md relies on it
+OWN = 40 * MB  # bytes of all sessions' own caches; deploy/README.md relies on it
+OF_ONE = 16 * MB  # bytes of one session's cache
+ENTRY = 2000  # bytes of an entry without its value
 
 _session_caches = Caches()
 
@@ -35,14 +35,14 @@ def lesson_cache() -> Cache:
     return _session_caches.add(Cache(OF_ONE, size=size))
 
 
-def worked_out(picture: Picture, wish: Wish, own_cache: Cache, what: Hashable, make: Callable[[], Any]) -> Any:
-    """Gives `make()`, computed once: a sample's for everybody, an upload's in the session's own cache."""
-    key = (picture.id, wish, what)
+def worked_out(picture: Picture, setup: Setup, own_cache: Cache, name: Hashable, make: Callable[[], Any]) -> Any:
+    """Gives `make()`, computed once: for a sample shared by everybody, for an upload in the session's cache."""
+    key = (picture.id, setup, name)
     return worked_for_all().get(key, make) if picture.sample else value_of(own_cache, key, make)
 
 
-def is_worked_out(picture: Picture, wish: Wish, own_cache: Cache, what: Hashable) -> bool:
-    return (picture.id, wish, what) in (worked_for_all() if picture.sample else own_cache)
+def is_worked_out(picture: Picture, setup: Setup, own_cache: Cache, name: Hashable) -> bool:
+    return (picture.id, setup, name) in (worked_for_all() if picture.sample else own_cache)
 
 
 def value_of(own_cache: Cache, key: Hashable, make: Callable[[], Any]) -> Any:
@@ -52,24 +52,24 @@ def value_of(own_cache: Cache, key: Hashable, make: Callable[[], Any]) -> Any:
 
 
 def size(value: Any) -> int:
-    return held(value) + ENTRY
+    return bytes_of(value) + ENTRY
 
 
-def held(value: Any) -> int:
+def bytes_of(value: Any) -> int:
     """The bytes of a value: numbers, text, arrays, images and containers of them. Raises for anything else, which is
     not cached."""
     if isinstance(value, bytes | str | int | float | np.generic | None):
         return sys.getsizeof(value)
     if isinstance(value, dict):
-        return sys.getsizeof(value) + held([*value.keys(), *value.values()])
+        return sys.getsizeof(value) + bytes_of([*value.keys(), *value.values()])
     if isinstance(value, list | tuple):
-        return sys.getsizeof(value) + sum(map(held, value))
-    if isinstance(value, np.ndarray):  # a slice keeps all that it was cut from
-        return max(value.nbytes, 0 if value.base is None else held(value.base))
+        return sys.getsizeof(value) + sum(map(bytes_of, value))
+    if isinstance(value, np.ndarray):  # a slice keeps its whole array
+        return max(value.nbytes, 0 if value.base is None else bytes_of(value.base))
     if isinstance(value, Image.Image):
         return 4 * value.width * value.height  # Pillow takes four for red, green and blue
     if hasattr(value, "untyped_storage"):  # a tensor; torch is not imported only to ask that
         return value.untyped_storage().nbytes()
     if is_dataclass(value):
-        return held(vars(value))
+        return bytes_of(vars(value))
     raise TypeError(f"how many bytes a {type(value).__name__} holds is not known: teach it to held")

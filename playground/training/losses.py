@@ -30,7 +30,7 @@ from playground.scenes.generate import patch_targets, presence
 from playground.scenes.silhouettes import SHAPES
 from playground.scenes.textures import MATERIALS
 from playground.training.recipe import Recipe
-from playground.vit import Config, Told, VisionTransformer
+from playground.vit import Config, VisionTransformer, parts
 
 LOSSES = (
     "class",
@@ -89,14 +89,16 @@ def pixels(images: Tensor, config: Config) -> Tensor:
     return ((images.float() / 255 - mean) / std).permute(0, 3, 1, 2).contiguous()
 
 
-def told_by(recipe: Recipe) -> tuple[Told, ...]:
+def told_by(recipe: Recipe) -> tuple[parts.GuidedHead, ...]:
     """The heads whose attention weights these losses read."""
     c = recipe.config
-    gathering = [Told(*place, "patch", "stay on the object that the patch belongs to") for place in recipe.gathering]
-    beside = Told(*recipe.beside, "patch", "look at the left neighbour")
-    around = Told(*recipe.around, "patch", "look at the eight patches around")
+    gathering = [
+        parts.GuidedHead(*place, "patch", "stay on the object that the patch belongs to") for place in recipe.gathering
+    ]
+    beside = parts.GuidedHead(*recipe.beside, "patch", "look at the left neighbour")
+    around = parts.GuidedHead(*recipe.around, "patch", "look at the eight patches around")
     polished = range(c.depth - LAST, c.depth) if recipe.polish else ()
-    looking = [Told(layer, head, "cls", "look at objects") for layer in polished for head in range(c.heads)]
+    looking = [parts.GuidedHead(layer, head, "cls", "look at objects") for layer in polished for head in range(c.heads)]
     return (*gathering, beside, around, *looking)
 
 

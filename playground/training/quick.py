@@ -31,7 +31,7 @@ from playground.training.loop import Run
 from playground.training.losses import pixels
 from playground.training.recipe import Course
 from playground.training.timelapse import Moment, Timelapse
-from playground.vit import Config, Told, VisionTransformer
+from playground.vit import Config, VisionTransformer, parts
 
 PATCH = 16
 ALONE, TOLD = "alone", "told"  # the two models
@@ -85,7 +85,7 @@ class Colours(nn.Module):
     def __init__(self, recipe: Pairs):
         super().__init__()
         self.says = nn.Linear(recipe.config.width, len(compositions.COLOURS))
-        self.told = (Told(*recipe.told, "patch", TOLD_TO),) if recipe.told else ()
+        self.told = (parts.GuidedHead(*recipe.told, "patch", TOLD_TO),) if recipe.told else ()
         self.right = GUESS  # share of the right answers on the boards of the last step, all of them new
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
@@ -114,7 +114,7 @@ class Learner:
 
     lapse: Timelapse
     right: tuple[float, ...]  # at each moment, the share of right answers
-    told: tuple[Told, ...]
+    told: tuple[parts.GuidedHead, ...]
 
     @property
     def bytes(self) -> int:

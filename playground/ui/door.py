@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.serving import ledger, people
 from playground.serving.hosts import is_foreign, path_of
-from playground.serving.ledger import Seat, Who
+from playground.serving.ledger import Seat, Visitor
 from playground.ui.pages import MICROSCOPE, PAGES
 from playground.ui.streamlit_private import FINISHED, RERUN, by_clock, said, told
 
@@ -46,7 +46,7 @@ class Door:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
-        headers, asking = Headers(scope=scope), people.who(scope)
+        headers, asking = Headers(scope=scope), people.visitor(scope)
         if scope["type"] == "websocket":
             if is_foreign(headers):
                 ledger.refused["foreign pages"] += 1
@@ -74,7 +74,7 @@ class Door:
         try:
             await self.app(scope, talk.receive, talk.send)
         except asyncio.CancelledError:
-            if not seat.over:
+            if not seat.closed:
                 raise
             task.uncancel()
             with suppress(Exception):  # the browser may have gone at the same time
@@ -94,8 +94,8 @@ class Fetched:
 
     on_the_way: ClassVar[dict[Fetched, None]] = {}  # in the order in which they began
 
-    def __init__(self, who: Who, send: Send):
-        self.who, self._send = who, send
+    def __init__(self, visitor: Visitor, send: Send):
+        self.visitor, self._send = visitor, send
         self._held, self.over = 0, False
 
     async def send(self, message: Message) -> None:
@@ -114,9 +114,9 @@ class Fetched:
             self.give_back()
 
     def _find_room(self, count: int) -> None:
-        while trouble := ledger.answers.take(self.who, count):
-            most = self.who.address if trouble == "key" else ledger.answers.by.furthest()
-            oldest = next((candidate for candidate in self.on_the_way if candidate.who.address == most), None)
+        while trouble := ledger.answers.take(self.visitor, count):
+            address = self.visitor.address if trouble == "key" else ledger.answers.by.furthest()
+            oldest = next((candidate for candidate in self.on_the_way if candidate.visitor.address == address), None)
             if oldest is None:
                 raise ClientDisconnect
             oldest.over = True
@@ -127,7 +127,7 @@ class Fetched:
     def give_back(self) -> None:
         if self in self.on_the_way:
             del self.on_the_way[self]
-            ledger.answers.give_back(self.who, self._held)
+            ledger.answers.give_back(self.visitor, self._held)
 
 
 PROBES = ("/healthz", "/readyz", "/_stcore/health")
@@ -173,7 +173,7 @@ class Talk:
             if kind == RERUN:
                 self._seat.asked_for_page = True
                 if not by_clock(message["bytes"]):
-                    self._seat.asked = ledger.seats.clock()
+                    self._seat.used_at = ledger.seats.clock()
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._finished.wait(), RUN_WAITS)
                 self._finished.clear()
@@ -195,5 +195,5 @@ class Talk:
             if kind == FINISHED:
                 self._finished.set()
         if data:
-            ledger.costs.charge(ledger.costs.payer(self._seat.who()), ledger.BYTE * len(data))
+            ledger.costs.charge(ledger.costs.payer(self._seat.visitor()), ledger.BYTE * len(data))
         await self._send(message)

@@ -295,6 +295,6 @@ def _state_of(work: Work) -> str:
         return DROPPED if work.let_go else ""
     if not work.begun:
         ahead = work.look()
-        others = {0: "It waits for its turn.", 1: "**One is before you.**"}.get(ahead, f"**{ahead} are before you.**")
-        return f"{others} They come one after the other; yours begins by itself."
+        sentence = {0: "It waits for its turn.", 1: "**One is before you.**"}.get(ahead, f"**{ahead} are before you.**")
+        return f"{sentence} They come one after the other; yours begins by itself."
     return work.words or "Beginning…"

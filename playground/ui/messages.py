@@ -28,13 +28,13 @@ class OnPage:
     def __init__(self):
         self._toast, self._before, self._at, self._times = None, 0, 0.0, 0
 
-    def who(self) -> ledger.Who:
+    def visitor(self) -> ledger.Visitor:
         """The person, by the network of the page's socket. On the server's own machine Streamlit gives no address; then
         the person's pages and requests would count as two people's."""
         session = streamlit_private.session()
         home = ledger.seats.address_of(session)
         network = ledger.network(st.context.ip_address) if home is None else home
-        return ledger.Who(st.session_state.get("key") or session, network)
+        return ledger.Visitor(st.session_state.get("key") or session, network)
 
     def stays(self) -> None:
         streamlit_private.stop_if_left()
@@ -45,9 +45,9 @@ class OnPage:
         if ahead == 0:
             streamlit_private.toast("Your turn", self._toast, icon="spinner", duration=1)
         elif ahead != self._before or time.monotonic() - self._at > AGAIN_AFTER:
-            who = "person" if ahead == 1 else "people"
+            visitor = "person" if ahead == 1 else "people"
             seconds = 4 + self._times % 2  # an unchanged duration would not prolong the toast
-            sentence = f"Waiting: {ahead} {who} before you"
+            sentence = f"Waiting: {ahead} {visitor} before you"
             self._toast = streamlit_private.toast(sentence, self._toast, icon="spinner", duration=seconds)
             self._before, self._at, self._times = ahead, time.monotonic(), self._times + 1
 

@@ -61,12 +61,12 @@ def parts() -> None:
 
 
 def plan(here: Here) -> None:
-    left, right = st.columns(2)
-    left.segmented_control(
+    left_column, right_column = st.columns(2)
+    left_column.segmented_control(
         "Minutes", (*teaching.PLANS, teaching.OWN), key="minutes", required=True,
         format_func=lambda minutes: str(minutes or "your own"),
     )  # fmt: skip
-    right.segmented_control(
+    right_column.segmented_control(
         "Links open", ("full", "class"), key="links", required=True,
         format_func={"full": "the whole page", "class": "the scene alone, for a class"}.get,
     )  # fmt: skip
@@ -132,7 +132,7 @@ def sheets() -> None:
 
 
 def quiz() -> None:
-    right = answered = 0
+    right = answered_count = 0
     questions = teaching.quiz()
     for number, question in enumerate(questions, start=1):
         answer = st.radio(
@@ -141,11 +141,11 @@ def quiz() -> None:
         )  # fmt: skip
         if answer is None:
             continue
-        answered += 1
+        answered_count += 1
         right += answer == question.right
         verdict = "Right." if answer == question.right else f"No: {mathematics(question.options[question.right])}."
         st.markdown(f":{'green' if answer == question.right else 'orange'}[**{verdict}**] {mathematics(question.why)}")
-    st.markdown(f"**{right} of {answered} right**, {len(questions)} questions in all. Nothing is kept or sent.")
+    st.markdown(f"**{right} of {answered_count} right**, {len(questions)} questions in all. Nothing is kept or sent.")
 
 
 # A plan's scenes as slides in one file: the interactive story about the chosen picture, drawings and questions of
@@ -210,7 +210,7 @@ def living_page(here: Here) -> str:
     from playground.figures import html
 
     seen, named = here.trace(), here.sample_name
-    opens = figure_words.as_typed(figure_words.description(figure_words.Shown(here.picture, here.wish), {}))
+    opens = figure_words.as_typed(figure_words.description(figure_words.Shown(here.picture, here.setup), {}))
     fits = 2 * len(seen.record) * seen.heads * seen.tokens * seen.head_dim <= MOST_BYTES
     story = {
         "place": {"model": here.model_name} | ({"sample": named} if named else {}), "model": here.model_name,
@@ -242,7 +242,7 @@ def slides(here: Here, scenes: Iterable[teaching.Scene], title: str) -> str:
 
 
 def offer_slides(here: Here, scenes: list[teaching.Scene]) -> None:
-    about = (tuple(scene.title for scene in scenes), here.picture.id, here.wish)
+    about = (tuple(scene.title for scene in scenes), here.picture.id, here.setup)
     minutes = sum(scene.minutes for scene in scenes)
     if st.button("Make slides of this plan", icon=":material/slideshow:", key="make_slides", disabled=not scenes):
         with st.spinner("Playing the scenes of the plan on your picture"):

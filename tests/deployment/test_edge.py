@@ -95,8 +95,8 @@ from playground.ui import run
 
 async def app(scope, receive, send):
     assert scope["type"] == "http"
-    who = people.who(scope)
-    told = {"address": who.address, "behind": people.is_behind_proxy(scope), "scheme": scope["scheme"]}
+    visitor = people.visitor(scope)
+    told = {"address": visitor.address, "behind": people.is_behind_proxy(scope), "scheme": scope["scheme"]}
     told["direct"] = Request(scope).headers.get("x-playground-direct", "")
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
     await send({"type": "http.response.body", "body": json.dumps(told).encode()})

@@ -142,7 +142,9 @@ def test_a_model_that_was_trained_in_memory_is_no_longer_what_its_name_loads(her
     assert now[-16:] != first[-16:]
     assert "Command" not in Image.open(playground.save(after, "a.png", dpi=40)).text
     assert "ViT-Ti/16 (changed in memory)" in said(Spec(image="disc.png"), after, after.shown)
-    assert playground.trace(vit.to("cpu"), "disc.png").vit_state == after.vit_state, "a move changes nothing"
+    assert playground.trace(vit.to("cpu"), "disc.png").weight_versions == after.weight_versions, (
+        "a move changes nothing"
+    )
 
 
 def test_a_pass_that_is_older_than_its_model_s_weights_mixes_nothing(here):

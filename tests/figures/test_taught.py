@@ -5,7 +5,7 @@ from dataclasses import replace
 from playground.figures.drawing.captions import taught
 from playground.figures.drawing.one_map import OneMap, Shown, Subject
 from playground.figures.drawing.spec import Spec
-from playground.vit import Told
+from playground.vit_parts import GuidedHead
 
 
 def test_a_caption_says_that_a_head_was_told(seen):
@@ -15,7 +15,7 @@ def test_a_caption_says_that_a_head_was_told(seen):
         return taught([Shown(OneMap(Subject(seen, seen.shown, ""), spec, None), None)])
 
     assert said_of(spec) == []
-    seen.vit.told = (Told(1, 2, "patch", "stay on its object"), Told(2, 0, "cls", "look at objects"))
+    seen.vit.told = (GuidedHead(1, 2, "patch", "stay on its object"), GuidedHead(2, 0, "cls", "look at objects"))
     assert said_of(spec) == ["In training this head was told to stay on its object."]
     assert said_of(replace(spec, head=1)) == []
     assert said_of(replace(spec, query="cls")) == []

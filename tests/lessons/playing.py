@@ -44,8 +44,8 @@ def kept(data: bytes) -> str:
 
 
 def exercises_of(name: str, step: str, **state: object) -> dict[str, dict]:
-    found = flat_plain(plain_parts(parts_of(name, step, **state), kept))
-    return {part["id"]: part for part in found if part["kind"] == "exercise" and part["id"]}
+    records = flat_plain(plain_parts(parts_of(name, step, **state), kept))
+    return {part["id"]: part for part in records if part["kind"] == "exercise" and part["id"]}
 
 
 def flat_plain(parts: Iterable[dict]) -> list[dict]:

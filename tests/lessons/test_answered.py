@@ -24,27 +24,27 @@ def played(step: str, **words: str) -> tuple[str, Question]:
 
 
 def test_our_model_explains_a_picture_that_it_answers_rightly_and_never_by_a_softmax():
-    said, question = played("answer", model="bundled", sample="meadow")
-    assert "Our small ViT learned from drawn scenes, so here is one." in said
-    assert "*Portrait* shows, of the model’s 13 labels: **animal or face, textured**" in said
-    assert "every answer is right" in said
-    for words in (said, question.asks, question.says, question.prose):
+    texts, question = played("answer", model="bundled", sample="meadow")
+    assert "Our small ViT learned from drawn scenes, so here is one." in texts
+    assert "*Portrait* shows, of the model’s 13 labels: **animal or face, textured**" in texts
+    assert "every answer is right" in texts
+    for words in (texts, question.asks, question.says, question.prose):
         assert "softmax" not in words.lower()
-    assert "**7: textured**" in said
+    assert "**7: textured**" in texts
 
 
 def test_reading_the_stream_asks_about_a_true_label_that_is_not_there_from_the_start():
-    said, question = played("read", model="bundled", sample="odd-tile")
-    assert "*Portrait*" in said
+    texts, question = played("read", model="bundled", sample="odd-tile")
+    assert "*Portrait*" in texts
     assert "gives *textured* 88 %" in question.asks
     assert "The last layer brings it above one half" in question.says
     assert "From 0 layers" not in question.says
 
 
 def test_a_picture_that_the_model_answers_rightly_stays():
-    said, _ = played("answer", model="bundled-taught", sample="two-colours")
-    assert "*One thing, two colours* shows, of the model’s 13 labels: **made thing, landscape**" in said
-    assert "so here is one" not in said
+    texts, _ = played("answer", model="bundled-taught", sample="two-colours")
+    assert "*One thing, two colours* shows, of the model’s 13 labels: **made thing, landscape**" in texts
+    assert "so here is one" not in texts
 
 
 def test_where_a_model_names_nothing_one_for_everyday_things_takes_its_place(tmp_path, monkeypatch):
@@ -56,20 +56,20 @@ def test_where_a_model_names_nothing_one_for_everyday_things_takes_its_place(tmp
     folder = tmp_path / "empty" / f"models--timm--{EVERYDAY}" / "snapshots" / "0"
     folder.mkdir(parents=True)
     save_file(timm.create_model(EVERYDAY, pretrained=False).state_dict(), folder / "model.safetensors")
-    monkeypatch.setattr(timm_models, "hub_file", lambda *what: str(folder / "model.safetensors"))
+    monkeypatch.setattr(timm_models, "hub_file", lambda *arguments: str(folder / "model.safetensors"))
     assert models.that_names() == EVERYDAY
-    said, question = played("answer", model="untrained", sample="meadow")
-    assert "here is ViT Ti/16" in said
-    assert "This is what it says of this picture" in said
-    assert "only you can tell" in said
+    texts, question = played("answer", model="untrained", sample="meadow")
+    assert "here is ViT Ti/16" in texts
+    assert "This is what it says of this picture" in texts
+    assert "only you can tell" in texts
     assert "A softmax gives" in question.asks
-    assert "softmax: they sum to 1" in said
+    assert "softmax: they sum to 1" in texts
 
 
 def test_without_such_a_model_ours_takes_its_place():
     assert models.that_names() is None
-    said, _ = played("read", model="untrained", sample="meadow")
-    assert "here is our small ViT" in said
+    texts, _ = played("read", model="untrained", sample="meadow")
+    assert "here is our small ViT" in texts
 
 
 def test_an_offer_says_how_many_labels_it_has():

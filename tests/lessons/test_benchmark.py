@@ -65,10 +65,10 @@ def test_a_series_goes_through_all_its_steps(monkeypatch):
         "    print(json.dumps(dict(kind='convolution', tokens=n, seconds=1, bytes=None)), flush=True)"
     )
     start = subprocess.Popen
-    monkeypatch.setattr(subprocess, "Popen", lambda _, **how: start([sys.executable, "-c", program], **how))
-    series, before = Series(64, 1, 1), []
-    assert all(moment is None for moment in series.each_moment(lambda: before.append(len(series.points))))
-    assert before[:STEPS] == list(range(STEPS))  # each step waits until it may begin
+    monkeypatch.setattr(subprocess, "Popen", lambda _, **options: start([sys.executable, "-c", program], **options))
+    series, counts = Series(64, 1, 1), []
+    assert all(moment is None for moment in series.each_moment(lambda: counts.append(len(series.points))))
+    assert counts[:STEPS] == list(range(STEPS))  # each step waits until it may begin
     assert [p.tokens for p in series.points] == list(range(STEPS))
 
 

@@ -37,31 +37,31 @@ console.log(JSON.stringify(asked.map(([layer, patch]) => pushOf(moves, header.la
 @pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
 def test_the_boxes_hold_every_weight_once(config):
     vit = VisionTransformer(config)
-    found = block_boxes.boxes(vit, 67, (64, 64))
-    assert sum(box.weights for box in found) == sum(p.numel() for p in vit.parameters())
-    assert {box.name for box in found} <= {*block_boxes.BOXES}
+    boxes = block_boxes.boxes(vit, 67, (64, 64))
+    assert sum(box.weights for box in boxes) == sum(p.numel() for p in vit.parameters())
+    assert {box.name for box in boxes} <= {*block_boxes.BOXES}
 
 
 def test_the_browser_has_the_arrows_of_python():
-    (after,) = (part for part in parts_of("block", "stream") if isinstance(part, After))
-    (drawing,) = (part for part in after if isinstance(part, Drawing))
+    (hidden_parts,) = (part for part in parts_of("block", "stream") if isinstance(part, After))
+    (drawing,) = (part for part in hidden_parts if isinstance(part, Drawing))
     lengths = block.pushes(meadow())
-    asked = [(layer, patch) for layer in range(6) for patch in (0, 77, 195)]
-    told = json.dumps({"bytes": base64.b64encode(drawing.data).decode(), "asked": asked})
+    places = [(layer, patch) for layer in range(6) for patch in (0, 77, 195)]
+    message = json.dumps({"bytes": base64.b64encode(drawing.data).decode(), "asked": places})
     done = subprocess.run(
-        [node(), "--input-type=module", "-e", ARROWS], cwd=ROOT, input=told, capture_output=True, text=True
+        [node(), "--input-type=module", "-e", ARROWS], cwd=ROOT, input=message, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    for (layer, patch), made in zip(asked, json.loads(done.stdout), strict=True):
+    for (layer, patch), numbers in zip(places, json.loads(done.stdout), strict=True):
         token, push = lengths.arrows(layer, patch)
-        assert made["token"] == pytest.approx(token, rel=1e-3)
-        assert made["added"] == pytest.approx(push, rel=1e-2, abs=1e-2 * max(map(abs, push)))
-        assert made["kept"] == pytest.approx(float(lengths.kept[layer, patch]), abs=1e-3)
+        assert numbers["token"] == pytest.approx(token, rel=1e-3)
+        assert numbers["added"] == pytest.approx(push, rel=1e-2, abs=1e-2 * max(map(abs, push)))
+        assert numbers["kept"] == pytest.approx(float(lengths.kept[layer, patch]), abs=1e-3)
 
 
 def test_the_drawing_begins_with_the_upper_layer_and_the_patch_of_the_sample():
-    (after,) = (part for part in parts_of("block", "stream") if isinstance(part, After))
-    header, arrays = unpack(next(part for part in after if isinstance(part, Drawing)).data)
+    (hidden_parts,) = (part for part in parts_of("block", "stream") if isinstance(part, After))
+    header, arrays = unpack(next(part for part in hidden_parts if isinstance(part, Drawing)).data)
     assert (header["layers"], header["upper"]) == (6, 4)
     assert arrays["moves"].shape == (4, 6, 14 * 14)
     assert np.isfinite(arrays["moves"]).all()

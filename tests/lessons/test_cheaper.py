@@ -16,9 +16,9 @@ def numbers():
 def test_in_windows_it_is_attention_in_which_nobody_hears_another_window():
     row, column = torch.arange(SIDE**2) // SIDE // benchmark.WINDOW, torch.arange(SIDE**2) % SIDE // benchmark.WINDOW
     window = row * SIDE + column
-    heard = (window[:, None] == window)[None]
+    mask = (window[:, None] == window)[None]
     q, k, v = numbers()
-    torch.testing.assert_close(benchmark.in_windows(q, k, v, 0.6), attention_by_hand(q, k, v, 0.6, heard))
+    torch.testing.assert_close(benchmark.in_windows(q, k, v, 0.6), attention_by_hand(q, k, v, 0.6, mask))
 
 
 def test_linear_attention_is_the_mean_of_all_values_weighted_by_the_products_of_features():

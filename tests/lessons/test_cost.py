@@ -42,28 +42,32 @@ CASES = [
 
 
 def test_the_browser_counts_what_python_counts():
-    sent = {"cases": [asdict(case) for case in CASES], "counts": COUNTS, "others": OTHERS, "mlps": ("no", "yes")}
+    message = {"cases": [asdict(case) for case in CASES], "counts": COUNTS, "others": OTHERS, "mlps": ("no", "yes")}
     answer = subprocess.run(
-        [node(), "--input-type=module", "-e", COUNT], cwd=ROOT, input=json.dumps(sent), capture_output=True, text=True
+        [node(), "--input-type=module", "-e", COUNT],
+        cwd=ROOT,
+        input=json.dumps(message),
+        capture_output=True,
+        text=True,
     )
     assert answer.returncode == 0, answer.stderr
-    for case, there in zip(CASES, json.loads(answer.stdout), strict=True):
+    for case, numbers in zip(CASES, json.loads(answer.stdout), strict=True):
         n, d, k, heads = case.tokens, case.width, case.kernel, case.heads
-        assert there["case"] == asdict(case) | {
+        assert numbers["case"] == asdict(case) | {
             "side": case.side, "tokens": n, "entries": case.entries, "allEntries": case.all_entries, "rest": case.rest,
             "matricesBytes": case.matrices_bytes, "keptBytes": case.kept_bytes,
         }  # fmt: skip
-        assert there["bytes"] == [
+        assert numbers["bytes"] == [
             cost.attention_bytes(n, d, heads), cost.fused_bytes(n, d), cost.convolution_bytes(n, d),
         ]  # fmt: skip
-        assert there["flops"] == [
-            *(cost.counted(what, n, d, mlp=False) for what in COUNTS),
-            *(cost.against(what, n, d, k, mlp=False) for what in OTHERS),
-            *(cost.counted(what, n, d, mlp=True) for what in COUNTS),
-            *(cost.against(what, n, d, k, mlp=True) for what in OTHERS),
+        assert numbers["flops"] == [
+            *(cost.counted(count, n, d, mlp=False) for count in COUNTS),
+            *(cost.against(count, n, d, k, mlp=False) for count in OTHERS),
+            *(cost.counted(count, n, d, mlp=True) for count in COUNTS),
+            *(cost.against(count, n, d, k, mlp=True) for count in OTHERS),
         ]
-        assert there["crossings"] == [cost.crossing(d, k, *both) for both in product(COUNTS, OTHERS)]
-        assert there["text"] == bytes_text(case.matrices_bytes)
+        assert numbers["crossings"] == [cost.crossing(d, k, *both) for both in product(COUNTS, OTHERS)]
+        assert numbers["text"] == bytes_text(case.matrices_bytes)
 
 
 def test_the_drawing_has_a_place_on_its_dials_for_every_case_that_it_names():
@@ -76,29 +80,29 @@ def test_the_drawing_has_a_place_on_its_dials_for_every_case_that_it_names():
 # Measured -------------------------------------------------------------------------------------------------------------
 
 
-def measured(monkeypatch, found: Measured, **state: object) -> list:
-    monkeypatch.setattr(cost_lesson, "result_of", lambda chosen: found)
+def measured(monkeypatch, result: Measured, **state: object) -> list:
+    monkeypatch.setattr(cost_lesson, "result_of", lambda chosen: result)
     return flat(parts_of("cost", "measured", **state))
 
 
 def points(kind: str, *seconds: float) -> list[Point]:
-    return [Point(kind, 64 * 4**n, one, 1000) for n, one in enumerate(seconds)]
+    return [Point(kind, 64 * 4**n, second, 1000) for n, second in enumerate(seconds)]
 
 
 def test_what_was_measured_is_drawn_and_told(monkeypatch):
-    found = Measured([
+    result = Measured([
         *points(MATERIALISED, 0.01, 0.1), *points(FUSED, 0.01, 0.08), *points(WINDOWS, 0.01, 0.04),
         *points(LINEAR, 0.01, 0.02), *points(CONVOLUTION, 0.01), Point(MATERIALISED, 1024, 1.0, 2 * 10**9, "memory"),
         Point(CONVOLUTION, 256, 7.5, 10, "time"),
     ], stopped=True)  # fmt: skip
-    parts = measured(monkeypatch, found)
-    said = " ".join(part.text for part in parts if isinstance(part, Words))
-    assert "**At 256 tokens windows take 0.50 × and linear attention 0.25 × the time" in said
-    assert "**Materialised attention was not run with 1,024 tokens:** it would take about 2 GB, and this page" in said
+    parts = measured(monkeypatch, result)
+    text = " ".join(part.text for part in parts if isinstance(part, Words))
+    assert "**At 256 tokens windows take 0.50 × and linear attention 0.25 × the time" in text
+    assert "**Materialised attention was not run with 1,024 tokens:** it would take about 2 GB, and this page" in text
     assert (
-        "**Convolution was not run with 256 tokens:** it would take about 7.50 s a pass, and this page takes 5" in said
+        "**Convolution was not run with 256 tokens:** it would take about 7.50 s a pass, and this page takes 5" in text
     )
-    assert "Stopped before its end." in said
+    assert "Stopped before its end." in text
     time, memory = (part.figure for part in parts if isinstance(part, Chart))
     assert [trace.name for trace in time.data] == [MATERIALISED, FUSED, WINDOWS, LINEAR, CONVOLUTION]
     assert [*time.data[0].y] == [0.01, 0.1]
@@ -135,16 +139,16 @@ class ASeries:
 
 def test_a_measurement_says_how_far_it_is_and_who_stops_it_keeps_what_was_found(monkeypatch):
     monkeypatch.setattr(cost_lesson, "Series", ASeries)
-    found = Measured()
-    monkeypatch.setattr(cost_lesson, "result_of", lambda chosen: found)
+    result = Measured()
+    monkeypatch.setattr(cost_lesson, "result_of", lambda chosen: result)
     work = measuring(meadow(), LESSON.defaults())
     assert [next(work), next(work), next(work)] == [
         Wait("Measuring: starting"),
         Wait(f"Measuring: fused attention, 64 tokens, 1 of {STEPS}"),
         Wait(f"Measuring: fused attention, 256 tokens, 2 of {STEPS}"),
     ]
-    assert not found.points
+    assert not result.points
     work.close()
-    assert (len(found.points), found.stopped, found.no_room) == (2, True, False)
+    assert (len(result.points), result.stopped, result.no_room) == (2, True, False)
     assert len(list(measuring(meadow(), LESSON.defaults()))) == 6
-    assert len(found.points) == 5
+    assert len(result.points) == 5

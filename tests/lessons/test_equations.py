@@ -24,9 +24,9 @@ def value(side: str) -> float:
 
 
 def check(text: str, least: int = 1) -> None:
-    found = equations(text)
-    assert len(found) >= least, text
-    for left, right in found:
+    sides = equations(text)
+    assert len(sides) >= least, text
+    for left, right in sides:
         digits = len(right.partition(".")[2])
         assert round(value(left), digits) == pytest.approx(float(right.replace(",", "")), abs=1e-9), f"{left} = {right}"
 
@@ -57,5 +57,5 @@ def test_plan_and_handout_share_the_work_out_alike():
 
     assert teaching.SHARED_OUT in teaching.SCENES["hands"].do
     back = printed.handout(next(iter(printed.PAPERS)), key=False)[1].figure
-    said = " ".join(text.get_text() for text in [*back.texts, *(text for axes in back.axes for text in axes.texts)])
-    assert teaching.SHARED_OUT in " ".join(said.lower().split())
+    texts = " ".join(text.get_text() for text in [*back.texts, *(text for axes in back.axes for text in axes.texts)])
+    assert teaching.SHARED_OUT in " ".join(texts.lower().split())

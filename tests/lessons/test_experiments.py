@@ -66,12 +66,12 @@ def test_in_blocks_it_is_the_same(block):
 def test_the_python_beside_julia_is_attention():
     import numpy as np
 
-    there = {"exp": np.exp}
-    exec(experiments.PYTHON, there)
+    names = {"exp": np.exp}
+    exec(experiments.PYTHON, names)
     q, k, v = np.random.default_rng(0).normal(size=(3, 10, 4))
-    found = there["attention"](q, k, v, 0.5)
+    result = names["attention"](q, k, v, 0.5)
     expected = attention_by_hand(*(torch.from_numpy(x)[None, None] for x in (q, k, v)), 0.5)[0, 0]
-    np.testing.assert_allclose(found, expected.numpy())
+    np.testing.assert_allclose(result, expected.numpy())
 
 
 def test_a_small_start_is_nearly_even_and_a_large_one_is_not():

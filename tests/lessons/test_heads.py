@@ -44,9 +44,9 @@ def test_what_is_said_of_near_and_far_is_in_the_numbers(seen):
 
 
 def test_measured_layer_by_layer_they_are_the_same_numbers():
-    whole, found = look(meadow().trace()), habits(meadow())
-    assert found.distance == pytest.approx(whole.distance)
-    assert found.offsets == pytest.approx(whole.offsets)
+    expected, measured = look(meadow().trace()), habits(meadow())
+    assert measured.distance == pytest.approx(expected.distance)
+    assert measured.offsets == pytest.approx(expected.offsets)
 
 
 def test_who_waits_hears_which_layer_of_which_sample_is_measured(monkeypatch):

@@ -27,14 +27,14 @@ HOST = (ROOT / "playground/microscope/lessons/host.js").read_text(encoding="utf-
 
 @each_step
 def test_a_step_asks_and_lets_do_what_its_record_says(name, step):
-    record, there = LESSONS[name].steps[step], flat(parts_of(name, step))
-    assert [one.question.id for one in there if isinstance(one, Ask)] == [record.question]
-    assert [one.id for one in there if isinstance(one, Exercise) and one.id] == [*record.exercises]
+    record, played_parts = LESSONS[name].steps[step], flat(parts_of(name, step))
+    assert [one.question.id for one in played_parts if isinstance(one, Ask)] == [record.question]
+    assert [one.id for one in played_parts if isinstance(one, Exercise) and one.id] == [*record.exercises]
     assert {one.question for one in parts_of(name, step) if isinstance(one, After)} <= {record.question}
-    assert {one.name for one in there if isinstance(one, Drawing)} <= SCRIPTS.keys()
-    used = {setting for one in there if isinstance(one, Drawing) for setting in one.settings}
-    used |= {one.setting for one in there if isinstance(one, Choice)}
-    later = any(isinstance(one, Run) for one in there)  # what it has come to is shown with more
+    assert {one.name for one in played_parts if isinstance(one, Drawing)} <= SCRIPTS.keys()
+    used = {setting for one in played_parts if isinstance(one, Drawing) for setting in one.settings}
+    used |= {one.setting for one in played_parts if isinstance(one, Choice)}
+    later = any(isinstance(one, Run) for one in played_parts)  # what it has come to is shown with more
     assert (used <= {*record.settings}) if later else (used == {*record.settings})
     assert {*record.settings} <= LESSONS[name].choices.keys()
 
@@ -47,10 +47,10 @@ def test_app_and_folder_get_the_same_parts(name, step):
     for app, folder in zip(in_app, ahead, strict=True):
         if folder["kind"] == "each":
             key = " | ".join(str(lesson.choices[setting].default) for setting in folder["by"])
-            one = folder["of"][key]
+            version = folder["of"][key]
             if "same" in folder:
-                one = one | {"data": folder["same"] | one["data"]}
-            assert_same(app, one)
+                version = version | {"data": folder["same"] | version["data"]}
+            assert_same(app, version)
             assert folder.get("after") == app.get("after")
         else:
             assert_same(app, folder)
@@ -58,12 +58,12 @@ def test_app_and_folder_get_the_same_parts(name, step):
 
 def assert_same(app: dict, folder: dict) -> None:
     """But for choices: the folder offers what was played."""
-    for one, other in zip(flat_plain([app]), flat_plain([folder]), strict=True):
-        if one["kind"] in ("choice", "slider", "pick"):
+    for app_part, other in zip(flat_plain([app]), flat_plain([folder]), strict=True):
+        if app_part["kind"] in ("choice", "slider", "pick"):
             assert other["options"]
-            assert [option for option in one["options"] if option in other["options"]] == other["options"]
-            one = one | {"options": other["options"]}
-        assert one == other
+            assert [option for option in app_part["options"] if option in other["options"]] == other["options"]
+            app_part = app_part | {"options": other["options"]}
+        assert app_part == other
 
 
 @each_step
@@ -72,8 +72,8 @@ def test_what_is_not_played_ahead_changes_no_part(name, step):
     lesson = LESSONS[name]
     record = lesson.steps[step]
     live = {*record.settings} - {setting for group in record.ahead for setting in group}
-    others = {setting: other_value(lesson.choices[setting]) for setting in live}
-    assert plain_parts(parts_of(name, step, **others), kept) == plain_parts(parts_of(name, step), kept)
+    changed_settings = {setting: other_value(lesson.choices[setting]) for setting in live}
+    assert plain_parts(parts_of(name, step, **changed_settings), kept) == plain_parts(parts_of(name, step), kept)
 
 
 WRITTEN = ("1,2", "B", "7", "_".join(["1"] * 36), "4.0.2.3", "1_2_3")
@@ -86,14 +86,14 @@ def other_value(setting: Setting) -> object:
 
 @each_step
 def test_a_step_goes_through_json_whole(name, step):
-    sent = plain_parts(parts_of(name, step), kept)
-    assert json.loads(json.dumps(sent)) == json.loads(json.dumps(sent, allow_nan=False))
+    records = plain_parts(parts_of(name, step), kept)
+    assert json.loads(json.dumps(records)) == json.loads(json.dumps(records, allow_nan=False))
     kinds = {
         cls.__name__.lower(): cls
         for cls in (*parts.Part.__args__, parts.Slider, parts.Pick)
         if cls not in (After, Fold, Row, Wait)
     }
-    for part in flat_plain(sent):
+    for part in flat_plain(records):
         fields = {field.name for field in dataclasses.fields(kinds[part["kind"]])}
         assert part.keys() - {"kind", "after", "file"} <= fields, part["kind"]
 
@@ -105,24 +105,24 @@ def test_the_browser_s_host_plays_every_kind_of_part():
 
 def test_an_exercise_that_asks_something_offers_answers_of_which_one_is_right():
     for name, step in STEPS:
-        for id, one in exercises_of(name, step).items():
-            reasons = [why for _, why in one["answers"]]
-            assert bool(reasons) == ("?" in one["asks"]), id
+        for id, exercise in exercises_of(name, step).items():
+            reasons = [reason for _, reason in exercise["answers"]]
+            assert bool(reasons) == ("?" in exercise["asks"]), id
             assert not reasons or reasons.count("") == 1, id
 
 
 def arrows(**tokens: tuple[tuple[float, float], tuple[float, float]]) -> dict[str, dict]:
     """Query and key of some of the nine tokens, as the drawing reports them; those of the others are 0."""
-    both = torch.zeros(18, 2)
+    arrows = torch.zeros(18, 2)
     for name, (query, key) in tokens.items():
-        both["ABCDEFGHI".index(name)], both[9 + "ABCDEFGHI".index(name)] = torch.tensor([query, key])
-    return reported(both)
+        arrows["ABCDEFGHI".index(name)], arrows[9 + "ABCDEFGHI".index(name)] = torch.tensor([query, key])
+    return reported(arrows)
 
 
-def reported(both: torch.Tensor) -> dict[str, dict]:
-    received = analysis.weights(both) @ torch.tensor(by_hand.VALUES).float()
-    told = {"received": received.tolist(), "nearly": by_hand.NEARLY}
-    return {"arrows": {"arrows": analysis.arrows_as_text(both)}, "received": told}
+def reported(arrows: torch.Tensor) -> dict[str, dict]:
+    received = analysis.weights(arrows) @ torch.tensor(by_hand.VALUES).float()
+    numbers = {"received": received.tolist(), "nearly": by_hand.NEARLY}
+    return {"arrows": {"arrows": analysis.arrows_as_text(arrows)}, "received": numbers}
 
 
 def start(queries: bool = True, keys: bool = True) -> dict[str, dict]:
@@ -186,8 +186,8 @@ FILE = [
 STRONGEST = (3, 2)  # of the meadow's heads; tests/lessons/test_heads.py
 
 
-def board(*off: tuple[int, int]) -> dict[str, dict]:
-    return {"board": {"off": off, "heads": 6, "strongest": STRONGEST}}
+def board(*switched_off: tuple[int, int]) -> dict[str, dict]:
+    return {"board": {"off": switched_off, "heads": 6, "strongest": STRONGEST}}
 
 
 BOARD = [
@@ -309,7 +309,7 @@ def test_an_exercise_is_what_its_state_says():
         exercises = exercises_of(name, step, **state)
         for id, kind in kinds.items():
             cases.append({"exercise": exercises[id], "settings": text_of(LESSONS[name], state), "reports": reports})
-            why = exercises[id]["tempting"][kind][1] if isinstance(kind, int) else ""
-            expected.append({"done": kind == RIGHT, "why": why})
+            reason = exercises[id]["tempting"][kind][1] if isinstance(kind, int) else ""
+            expected.append({"done": kind == RIGHT, "why": reason})
     for case, answer, right in zip(cases, judged(cases), expected, strict=True):
         assert answer == right, (case["exercise"]["id"], case["settings"])

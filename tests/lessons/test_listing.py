@@ -13,8 +13,8 @@ PARTS = pytest.mark.parametrize("part", listing.PARTS.values(), ids=listing.PART
 
 
 def in_the_file(file: str, line: listing.Line) -> bool:
-    there = (ROOT / file).read_text(encoding="utf-8").split("\n")[line.number - 1]
-    return line.text == there or line.text.strip() == there.strip()
+    source_line = (ROOT / file).read_text(encoding="utf-8").split("\n")[line.number - 1]
+    return line.text == source_line or line.text.strip() == source_line.strip()
 
 
 @PARTS
@@ -41,5 +41,5 @@ def test_a_piece_that_two_lines_hold_is_said():
 
 
 def test_the_whole_way_from_pixels_to_classes_is_read():
-    things = {thing for part in listing.PARTS.values() for thing in part.things}
-    assert {vit.Patches, vit.Attention, vit.MLP, vit.Block, vit.VisionTransformer.classify} <= things
+    objects = {thing for part in listing.PARTS.values() for thing in part.things}
+    assert {vit.Patches, vit.Attention, vit.MLP, vit.Block, vit.VisionTransformer.classify} <= objects

@@ -68,39 +68,39 @@ def within(part: Part) -> list[object]:
     things = [own] if isinstance(own, Made) else [*(own or {}).values()]
     if isinstance(part, Words) and part.values:
         things.append(part)
-    made = [one for thing in things if isinstance(thing, Made) for one in thing.given.values()]
-    return things + [one for one in made if isinstance(one, Words)]
+    replacements = [one for thing in things if isinstance(thing, Made) for one in thing.given.values()]
+    return things + [one for one in replacements if isinstance(one, Words)]
 
 
-def measures_of(thing: object) -> list[Measured]:
-    if isinstance(thing, Words):
-        return [*thing.values.values()]
-    return [thing] if isinstance(thing, Measured) else []
+def measures_of(value: object) -> list[Measured]:
+    if isinstance(value, Words):
+        return [*value.values.values()]
+    return [value] if isinstance(value, Measured) else []
 
 
 @pytest.mark.parametrize(("name", "step"), FOLLOWING, ids=" ".join)
 def test_what_stands_in_the_words_is_what_the_measure_gives(name, step):
     seen = meadow().trace()
     spot = start_patch("meadow", seen.grid)
-    things = [thing for part in flat(parts_of(name, step)) for thing in within(part)]
-    assert things, "nothing of it follows a photograph"
-    for one in (one for thing in things for one in measures_of(thing)):
+    values = [thing for part in flat(parts_of(name, step)) for thing in within(part)]
+    assert values, "nothing of it follows a photograph"
+    for one in (one for thing in values for one in measures_of(thing)):
         assert "says" not in one.given, "that is what the sample's value is called in JSON"
         opens = {"spot": spot} if one.name.startswith("far_") else {}
         assert_same(one.value, MEASURES[one.name](seen, **one.given, **opens), one.name, rtol=1e-5)
-    for words in (thing for thing in things if isinstance(thing, Words)):
+    for words in (thing for thing in values if isinstance(thing, Words)):
         assert {blank[1] for blank in BLANKS.finditer(words.text)} == {*words.values}
         assert "{" not in words.says
-    for made in (thing for thing in things if isinstance(thing, Made)):
+    for made in (thing for thing in values if isinstance(thing, Made)):
         assert re.search(rf"^  (async )?{made.name}\(", SUBJECT, re.MULTILINE), made.name
 
 
-def assert_same(value: object, other: object, name: str, **near: float) -> None:
+def assert_same(value: object, twin_value: object, name: str, **tolerance: float) -> None:
     """A measure may be a word."""
-    if isinstance(other, str):
-        assert value == other, name
+    if isinstance(twin_value, str):
+        assert value == twin_value, name
     else:
-        np.testing.assert_allclose(value, other, err_msg=name, **near)
+        np.testing.assert_allclose(value, twin_value, err_msg=name, **tolerance)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def own(tmp_path_factory) -> tuple[Trace, str]:
 
 def test_each_measure_has_a_twin_that_gives_the_same(own):
     seen, file = own
-    asked = [(name, given) for name in MEASURES for given in GIVEN.get(name, [{}])]
+    calls = [(name, given) for name in MEASURES for given in GIVEN.get(name, [{}])]
     adds = heads.look(seen).effect.tolist()  # × the mean of its layer: that of all is 1
     lines = """
       const pack = core.unpack(new Uint8Array(readFileSync(given.file)));
@@ -127,10 +127,10 @@ def test_each_measure_has_a_twin_that_gives_the_same(own):
       const found = given.asked.map(([measure, more]) => measures.measureOf({ measure, ...more }, pack));
       return { found, names: Object.keys(measures.MEASURES), middle: measures.middleOf(pack) };
     """
-    there = in_javascript(["core", "measures"], lines, {"file": file, "asked": asked, "adds": adds})
-    assert there["names"] == [*MEASURES]
-    assert divmod(there["middle"], seen.grid[1]) == start_patch("", seen.grid)
-    for (name, given), value in zip(asked, there["found"], strict=True):
+    reply = in_javascript(["core", "measures"], lines, {"file": file, "asked": calls, "adds": adds})
+    assert reply["names"] == [*MEASURES]
+    assert divmod(reply["middle"], seen.grid[1]) == start_patch("", seen.grid)
+    for (name, given), value in zip(calls, reply["found"], strict=True):
         assert_same(value, measured(seen, name, **given).value, f"{name} {given}", rtol=2e-4, atol=1e-6)
 
 
@@ -154,13 +154,13 @@ def test_the_browser_fills_the_same_words_for_the_sample_and_others_for_a_photog
     words = Words("{share:%} of {side} in {a model}", values={
         "share": Measured("far_share", 0.25), "side": Measured("longer_side", 14),
     })  # fmt: skip
-    (told,) = plain_parts([words], kept)
+    (record,) = plain_parts([words], kept)
     assert words.says == "25 % of 14 in {a model}"
     lines = """
       const pack = core.unpack(new Uint8Array(readFileSync(given.file)));
       return [measures.wordsOf(given.told), measures.wordsOf(given.told, pack)];
     """
-    sample, photograph = in_javascript(["core", "measures"], lines, {"file": file, "told": told})
+    sample, photograph = in_javascript(["core", "measures"], lines, {"file": file, "told": record})
     assert sample == words.says
     assert photograph == f"{percent(MEASURES['far_share'](seen))} of {max(seen.grid)} in {{a model}}"
 

@@ -15,8 +15,8 @@ STEPS = [(name, step) for name, lesson in LESSONS.items() for step in lesson.ste
 
 
 def numbers_asked(name: str, step: str) -> list[Question]:
-    asked = [part.question for part in flat(parts_of(name, step)) if isinstance(part, Ask)]
-    return [one for one in asked if isinstance(one.guess, Number)]
+    questions = [part.question for part in flat(parts_of(name, step)) if isinstance(part, Ask)]
+    return [one for one in questions if isinstance(one.guess, Number)]
 
 
 def is_near(end: float, question: Question) -> bool:
@@ -30,8 +30,8 @@ def test_both_ends_of_an_axis_have_a_reason_where_the_truth_is_elsewhere(name, s
     for question in numbers_asked(name, step):
         mistakes = [which for which, _ in question.tempting if not which[0] <= question.truth <= which[1]]
         for end in (question.guess.low, question.guess.high):
-            why = is_near(end, question) or any(low <= end <= high for low, high in mistakes)
-            assert why, f"{question.id}: nothing says why {end:g} is wrong"
+            reason = is_near(end, question) or any(low <= end <= high for low, high in mistakes)
+            assert reason, f"{question.id}: nothing says why {end:g} is wrong"
 
 
 def test_shapes_asks_about_what_stands_there():
@@ -53,16 +53,16 @@ def test_shapes_asks_about_what_stands_there():
     ("rotary", "The angles of RoPE", "both"),
 ])  # fmt: skip
 def test_patches_asks_about_the_positions_that_stand_there(table, begins, truth):
-    (asked,) = (part.question for part in parts_of("patches", "positions", table=table) if isinstance(part, Ask))
-    assert asked.asks.startswith(begins)
-    assert truth in (None, asked.truth)
+    (question,) = (part.question for part in parts_of("patches", "positions", table=table) if isinstance(part, Ask))
+    assert question.asks.startswith(begins)
+    assert truth in (None, question.truth)
 
 
 def test_neighbours_are_compared_place_by_place():
     rng = np.random.default_rng(0)
     places = rng.normal(size=(3, 4, 5))
     unit = places / np.linalg.norm(places, axis=-1, keepdims=True)
-    beside = np.mean([unit[r, c] @ unit[r, c + 1] for r in range(3) for c in range(3)])
+    beside_mean = np.mean([unit[r, c] @ unit[r, c + 1] for r in range(3) for c in range(3)])
     below = np.mean([unit[r, c] @ unit[r + 1, c] for r in range(2) for c in range(4)])
-    found = patches_places.neighbours({"grid": (3, 4)}, places.reshape(12, 5))
-    assert found == pytest.approx((beside, below), abs=1e-6)
+    cosines = patches_places.neighbours({"grid": (3, 4)}, places.reshape(12, 5))
+    assert cosines == pytest.approx((beside_mean, below), abs=1e-6)

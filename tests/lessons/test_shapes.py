@@ -32,15 +32,15 @@ def test_the_lines_of_each_step_stand_so_in_the_source(steps):
 
 @BOTH
 def test_a_step_names_no_number_that_the_browser_does_not_know(steps):
-    known = {"batch", "tokens", "width", "dim", "chan", "heads", "d_k", "qkv", "scale"}
+    axis_names = {"batch", "tokens", "width", "dim", "chan", "heads", "d_k", "qkv", "scale"}
     for step in steps:
-        assert {*step.axes, *re.findall(r"\{(\w+)\}", step.says)} <= known
+        assert {*step.axes, *re.findall(r"\{(\w+)\}", step.says)} <= axis_names
         assert re.findall(r"[{}]", step.formula + step.reckoning) == []
 
 
 @torch.no_grad()
 @pytest.mark.parametrize(
-    "how",
+    "changes",
     [
         {"qk_norm": True, "layer_scale": True},
         {"positions": "rotary", "registers": 4},
@@ -48,22 +48,22 @@ def test_a_step_names_no_number_that_the_browser_does_not_know(steps):
     ],
     ids=str,
 )
-def test_a_picture_walks_through_any_vit(picture, how):
+def test_a_picture_walks_through_any_vit(picture, changes):
     vit = scramble(
         VisionTransformer(
-            Config(image_size=(64, 64), patch_size=8, depth=3, width=48, mlp_width=96, heads=4, classes=10, **how)
+            Config(image_size=(64, 64), patch_size=8, depth=3, width=48, mlp_width=96, heads=4, classes=10, **changes)
         )
     )
     walk = walk_picture(vit, picture, 1)
     seen = playground.trace(vit, picture)
-    for got, wanted in zip(walk.tensors[2].values(), seen.record[1], strict=True):
-        torch.testing.assert_close(got[0], wanted, atol=1e-5, rtol=1e-5)
+    for got, expected in zip(walk.tensors[2].values(), seen.record[1], strict=True):
+        torch.testing.assert_close(got[0], expected, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(walk.tensors[4]["weights"][0, 2], seen.matrix(1, 2), atol=1e-5, rtol=1e-5)
     assert len(walk.tokens) == seen.tokens
     assert walk.tokens[-1] == "patch (7, 7)"
     block, (x, rotation) = vit.blocks[0], vit.embed(seen.input)
-    wanted = x + block.ls1(block.attn(block.norm1(x), None, rotation)[0])
-    torch.testing.assert_close(tensors_of(block, x, rotation)[-1]["sum"], wanted, atol=1e-5, rtol=1e-5)
+    expected = x + block.ls1(block.attn(block.norm1(x), None, rotation)[0])
+    torch.testing.assert_close(tensors_of(block, x, rotation)[-1]["sum"], expected, atol=1e-5, rtol=1e-5)
     assert all(list(tensors) == [*step.tensors] for step, tensors in zip(walk.steps, walk.tensors, strict=True))
     assert all(len(step.axes) == len(shape) for step, shape in zip(walk.steps, walk.shapes, strict=True))
 
@@ -125,7 +125,7 @@ def test_how_often_another_patch_contributes_most_against_a_loop(seen):
                 row = seen.row(layer, head, query)
                 arriving = [float((row[j] * values[j]).norm()) for j in range(front, seen.tokens)]
                 counted[layer, head] += int(row[front:].argmax()) != arriving.index(max(arriving))
-    found = differing(seen)
-    assert (found.queries, found.rows) == (patches, patches * seen.layers * seen.heads)
-    torch.testing.assert_close(found.share, counted / patches)
-    assert 0 < found.overall < 1
+    result = differing(seen)
+    assert (result.queries, result.rows) == (patches, patches * seen.layers * seen.heads)
+    torch.testing.assert_close(result.share, counted / patches)
+    assert 0 < result.overall < 1

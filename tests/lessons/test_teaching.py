@@ -31,8 +31,8 @@ def test_a_plan_fills_its_time(minutes):
 
 @pytest.mark.parametrize("minutes", teaching.PLANS)
 def test_a_plan_tells_the_whole_story_in_its_order(minutes):
-    told = [scene.story for scene in teaching.plan(minutes) if scene.story]
-    assert told == list(range(1, teaching.STORY + 1))
+    stories = [scene.story for scene in teaching.plan(minutes) if scene.story]
+    assert stories == list(range(1, teaching.STORY + 1))
 
 
 def test_the_longer_plan_goes_deeper_into_heads_the_residual_stream_and_positions():
@@ -89,25 +89,25 @@ def test_a_class_link_names_the_step_of_every_scene_so_that_all_see_the_same():
 
 
 def test_the_sheet_can_be_computed_by_hand():
-    found = teaching.sheet()
+    sheet = teaching.sheet()
     row = []
-    for (a, b), (c, d) in zip([found.queries[0]] * 9, found.keys, strict=True):
+    for (a, b), (c, d) in zip([sheet.queries[0]] * 9, sheet.keys, strict=True):
         row.append((a * c + b * d) / math.sqrt(2))
     total = sum(math.exp(score) for score in row)
-    assert found.all[0] == pytest.approx(found.weights, abs=1e-3)
-    assert [sum(weights) for weights in found.all] == pytest.approx([1] * 9)
-    assert found.weights == pytest.approx([math.exp(score) / total for score in row], abs=1e-3)
+    assert sheet.all[0] == pytest.approx(sheet.weights, abs=1e-3)
+    assert [sum(weights) for weights in sheet.all] == pytest.approx([1] * 9)
+    assert sheet.weights == pytest.approx([math.exp(score) / total for score in row], abs=1e-3)
     mixture = sum(math.exp(s) / total * v for s, v in zip(row, teaching.VALUES, strict=True))
-    assert found.mixture == pytest.approx(mixture, abs=0.05)
+    assert sheet.mixture == pytest.approx(mixture, abs=0.05)
 
 
 def value(option: str) -> float | str:
     """√64 and 8 are one answer, written twice."""
-    found = re.fullmatch(r"(?:about )?(√?)([\d,.]+)(?: times)?", option)
-    if not found:
+    match = re.fullmatch(r"(?:about )?(√?)([\d,.]+)(?: times)?", option)
+    if not match:
         return option
-    number = float(found[2].replace(",", ""))
-    return math.sqrt(number) if found[1] else number
+    number = float(match[2].replace(",", ""))
+    return math.sqrt(number) if match[1] else number
 
 
 def test_the_quiz_has_thirteen_questions_with_one_right_answer_each():

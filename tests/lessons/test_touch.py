@@ -82,8 +82,8 @@ def test_a_bias_of_queries_changes_weights_one_of_values_mixtures_and_one_of_key
 @pytest.mark.parametrize("heads", [1, 5, 8])
 def test_heads_of_full_width_cost_more_each_and_shared_ones_nothing(heads):
     full, shared = experiments.parameters_of_heads(heads)
-    made = [nn.Linear(3, 9, bias=False) for _ in range(heads)] + [nn.Linear(3 * heads, 3, bias=False)]
-    assert full == sum(p.numel() for one in made for p in one.parameters())
+    layers = [nn.Linear(3, 9, bias=False) for _ in range(heads)] + [nn.Linear(3 * heads, 3, bias=False)]
+    assert full == sum(p.numel() for one in layers for p in one.parameters())
     assert shared == sum(p.numel() for p in nn.MultiheadAttention(3, 1, bias=False).parameters())
     assert dict(experiments.full_heads(heads=heads))["W_msa"] == (3, 3 * heads)
 
@@ -92,8 +92,8 @@ def test_heads_of_full_width_cost_more_each_and_shared_ones_nothing(heads):
 def test_the_table_of_a_picture_has_a_row_for_each_patch(side, cut):
     *_, (_, tokens) = experiments.patches(side, cut)
     assert tokens == ((side // cut) ** 2, 32)
-    says = " ".join(one.text for one in shown("shapes", "walk", Words, side=side, cut=cut))
-    assert f"(**{tokens[0]}, 32**)" in says
+    text = " ".join(one.text for one in shown("shapes", "walk", Words, side=side, cut=cut))
+    assert f"(**{tokens[0]}, 32**)" in text
 
 
 def test_a_parameter_is_found_kept_and_trained_and_a_tensor_is_not():
@@ -117,8 +117,8 @@ def test_the_line_beside_julia_gives_these_numbers():
     weights = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
     expected = {"scores": scores, "weights": weights, "mixture": weights @ v}
     for step, numbers in expected.items():
-        python, julia, made = experiments.line_by_line(step)
-        np.testing.assert_allclose(made.numpy(), numbers, atol=1e-12)
+        python, julia, computed = experiments.line_by_line(step)
+        np.testing.assert_allclose(computed.numpy(), numbers, atol=1e-12)
         assert python.split()[0] == julia.split()[0]  # both name it, or return it
 
 

@@ -107,23 +107,25 @@ def trained(trial, monkeypatch):
 
 
 def test_what_became_of_each_is_said_in_its_own_numbers(trial):
-    one = trial.learned[ALONE]
-    assert "from step" not in training_now.in_numbers(ALONE, one)  # it has learned nothing yet
-    mass, layer, head = one.best
-    assert f"head {head} of layer {layer} gives the twin {percent(mass)} " in training_now.in_numbers(ALONE, one)
+    learner = trial.learned[ALONE]
+    assert "from step" not in training_now.in_numbers(ALONE, learner)  # it has learned nothing yet
+    mass, layer, head = learner.best
+    assert f"head {head} of layer {layer} gives the twin {percent(mass)} " in training_now.in_numbers(ALONE, learner)
 
 
 def test_habits_masses_and_what_was_told_go_to_the_drawing(trial):
-    one = trial.learned[TOLD]
+    learner = trial.learned[TOLD]
     header, arrays = unpack(training_now.reel(trial, TOLD, growing=True))
-    assert header["kinds"] == [quick.kinds(moment) for moment in one.lapse.moments]
+    assert header["kinds"] == [quick.kinds(moment) for moment in learner.lapse.moments]
     assert header["told"] == [[*quick.TOLD_HEAD, quick.TOLD_TO]]
     assert (header["chance"], header["growing"], header["first"]) == (quick.EVEN, True, [*quick.TOLD_HEAD])
     assert arrays["mass"].shape == (3, 2, 3)
-    np.testing.assert_allclose(arrays["entropy"][2], one.lapse.moments[2].habits.entropy, rtol=1e-6)
-    other, _ = unpack(training_now.reel(trial, ALONE, growing=True))
-    assert other["told"] == []
-    assert [one["run"].partition("-")[0] for one in (header, other)] == [trial.id] * 2  # they share the clock
+    np.testing.assert_allclose(arrays["entropy"][2], learner.lapse.moments[2].habits.entropy, rtol=1e-6)
+    other_header, _ = unpack(training_now.reel(trial, ALONE, growing=True))
+    assert other_header["told"] == []
+    assert [learner["run"].partition("-")[0] for learner in (header, other_header)] == [
+        trial.id
+    ] * 2  # they share the clock
 
 
 def test_a_head_that_looks_at_the_twin_is_shown_first(trial):
@@ -132,20 +134,20 @@ def test_a_head_that_looks_at_the_twin_is_shown_first(trial):
     mass[0, 2] = 2 * training_now.LARGE
     moments = (*learner.lapse.moments[:-1], dataclasses.replace(learner.lapse.moments[-1], mass=mass))
     better = dataclasses.replace(learner, lapse=dataclasses.replace(learner.lapse, moments=moments))
-    found, _ = unpack(training_now.reel(training_now.Trial(0, learned={ALONE: better}), ALONE, growing=False))
-    assert found["first"] == [0, 2]
+    better_header, _ = unpack(training_now.reel(training_now.Trial(0, learned={ALONE: better}), ALONE, growing=False))
+    assert better_header["first"] == [0, 2]
 
 
 def test_once_they_have_learned_the_exercise_can_be_done(trained):
     layer, head = quick.TOLD_HEAD
-    told, alone, other = (
+    told_steps, alone_steps, other_steps = (
         {"learner": learner, "layer": layer, "head": at} for learner, at in ((TOLD, head), (ALONE, head), (TOLD, 2))
     )
-    for state, kind in ((told, RIGHT), (alone, 0), (other, SILLY)):
+    for state, kind in ((told_steps, RIGHT), (alone_steps, 0), (other_steps, SILLY)):
         exercise = exercises_of("training", "now", **state)["training_told_head"]
-        why = exercise["tempting"][0][1] if kind == 0 else ""
+        reason = exercise["tempting"][0][1] if kind == 0 else ""
         case = {"exercise": exercise, "settings": text_of(training.LESSON, state), "reports": {}}
-        assert judged([case]) == [{"done": kind == RIGHT, "why": why}], state
+        assert judged([case]) == [{"done": kind == RIGHT, "why": reason}], state
     assert "by step 20" in exercise["answer"]
 
 
@@ -164,7 +166,7 @@ def runs():
 
 @pytest.fixture(scope="module")
 def begins(runs):
-    return tuple(one for one in timelapse.begun(Recipe(), runs[1]) if one.loss == "gathered")
+    return tuple(beginning for beginning in timelapse.begun(Recipe(), runs[1]) if beginning.loss == "gathered")
 
 
 def test_before_the_guess_no_head_stands_out(runs):
@@ -193,11 +195,11 @@ def test_what_is_said_is_what_was_measured(runs, begins):
     words = training.what_became(*runs, begins)
     layer, head = training.BEST
     best = runs[0].moments[-1].mass[layer, head]
-    told = np.mean([runs[1].moments[-1].mass[place] for place in Recipe().gathering])
+    told_share = np.mean([runs[1].moments[-1].mass[place] for place in Recipe().gathering])
     for part in (
         "at 27 % at step 2,671, at 75 % at step 5,371",
         percent(training.FILTER),
-        percent(told),
+        percent(told_share),
         percent(best),
         f"head {head} of layer {layer}",
         f"{len(Recipe().gathering)} coloured",
@@ -225,8 +227,8 @@ def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
             masses.append((evaluate.of_filter(scene.image, grid, asked) * asked.same).sum(-1))
         return torch.cat(masses, dim=1).mean(1)  # (settings,)
 
-    there, here = filtered(generate.HELD_OUT + timelapse.SCENES), filtered(generate.HELD_OUT)
-    assert float(here[there.argmax()]) == pytest.approx(training.FILTER, abs=5e-4)
+    all_scenes, held_out = filtered(generate.HELD_OUT + timelapse.SCENES), filtered(generate.HELD_OUT)
+    assert float(held_out[all_scenes.argmax()]) == pytest.approx(training.FILTER, abs=5e-4)
     for run in (timelapse.read(), timelapse.read(TAUGHT_CURVES)):
         assert any(shape.y0 == 100 * training.FILTER for shape in training.drawn(run, "", ()).layout.shapes)
 

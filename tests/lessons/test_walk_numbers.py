@@ -78,10 +78,10 @@ def layer_of(name: str) -> Block | TeachingAttention:
 @EVERY
 @torch.no_grad()
 def test_the_last_step_is_the_layer_s_own_output(name):
-    made, layer = computed(name), layer_of(name)
-    x = made["x"][None]
-    wanted = x + layer.attn(layer.norm1(x), None, None)[0] if isinstance(layer, Block) else layer(x)
-    torch.testing.assert_close(made["sum"], wanted[0, : len(made["sum"])], atol=1e-4, rtol=1e-4)
+    tensors, layer = computed(name), layer_of(name)
+    x = tensors["x"][None]
+    expected = x + layer.attn(layer.norm1(x), None, None)[0] if isinstance(layer, Block) else layer(x)
+    torch.testing.assert_close(tensors["sum"], expected[0, : len(tensors["sum"])], atol=1e-4, rtol=1e-4)
 
 
 @EVERY
@@ -89,28 +89,30 @@ def test_the_last_step_is_the_layer_s_own_output(name):
 def test_each_step_against_plain_einsums(name):
     """Written anew, with one einsum per step and slices for the heads."""
     _, _, dim, chan, heads = EXAMPLES[name].values()
-    made, rows = computed(name), len(computed(name)["Q"])
-    read = torch.nn.functional.layer_norm(made["x"], (dim,), eps=1e-6) if dim == chan else made["x"]
-    q, k, v = (torch.einsum("nd,cd->nc", read, w) for w in made["qkv"].split(chan))
+    tensors, rows = computed(name), len(computed(name)["Q"])
+    read = torch.nn.functional.layer_norm(tensors["x"], (dim,), eps=1e-6) if dim == chan else tensors["x"]
+    q, k, v = (torch.einsum("nd,cd->nc", read, w) for w in tensors["qkv"].split(chan))
     close = {"atol": 1e-4, "rtol": 1e-4}
-    for one, wanted in zip("QKV", (q[:rows], k, v), strict=True):
-        torch.testing.assert_close(made[one], wanted, **close)
+    for letter, expected in zip("QKV", (q[:rows], k, v), strict=True):
+        torch.testing.assert_close(tensors[letter], expected, **close)
     d = chan // heads
     for head in range(heads):
-        own = slice(head * d, (head + 1) * d)
-        scores = torch.einsum("nc,mc->nm", q[:rows, own], k[:, own]) / math.sqrt(d)
+        columns = slice(head * d, (head + 1) * d)
+        scores = torch.einsum("nc,mc->nm", q[:rows, columns], k[:, columns]) / math.sqrt(d)
         weights = scores.exp() / scores.exp().sum(-1, keepdim=True)
-        torch.testing.assert_close(made["scores"][head], scores, **close)
-        torch.testing.assert_close(made["weights"][head], weights, **close)
-        torch.testing.assert_close(made["A V"][:, own], torch.einsum("nm,mc->nc", weights, v[:, own]), **close)
-    torch.testing.assert_close(made["answer"], torch.einsum("nc,oc->no", made["A V"], made["proj"]), **close)
+        torch.testing.assert_close(tensors["scores"][head], scores, **close)
+        torch.testing.assert_close(tensors["weights"][head], weights, **close)
+        torch.testing.assert_close(
+            tensors["A V"][:, columns], torch.einsum("nm,mc->nc", weights, v[:, columns]), **close
+        )
+    torch.testing.assert_close(tensors["answer"], torch.einsum("nc,oc->no", tensors["A V"], tensors["proj"]), **close)
 
 
 @EVERY
 def test_queries_keys_and_values_have_about_the_variance_of_the_tokens(name):
-    made = computed(name)
-    assert float(made["x"].std()) == pytest.approx(1, abs=0.25)
-    assert all(0.7 < float(made[one].std()) < 1.4 for one in "QKV")
+    tensors = computed(name)
+    assert float(tensors["x"].std()) == pytest.approx(1, abs=0.25)
+    assert all(0.7 < float(tensors[letter].std()) < 1.4 for letter in "QKV")
 
 
 SHAPES = {  # as the worked examples have them: x; Q, K, V; in heads; scores and weights; A V; the last three
@@ -122,19 +124,19 @@ SHAPES = {  # as the worked examples have them: x; Q, K, V; in heads; scores and
 
 
 def drawn(name: str) -> dict:
-    says = {"vit": [step.plain() for step in vit_steps()], "teaching": [step.plain() for step in teaching_steps()]}
-    return json.loads(run(DRAWN, name, json.dumps(says)))
+    steps = {"vit": [step.plain() for step in vit_steps()], "teaching": [step.plain() for step in teaching_steps()]}
+    return json.loads(run(DRAWN, name, json.dumps(steps)))
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_shapes_of_the_examples_as_exact_integers(name):
-    told = drawn(name)
+    drawing = drawn(name)
     x, wide, deep, square = map(list, SHAPES[name])
-    assert [step["shape"] for step in told["steps"]] == [x, wide, deep, square, square, deep, wide, wide, wide]
-    for step, lengths in zip(told["steps"], told["lengths"], strict=True):
+    assert [step["shape"] for step in drawing["steps"]] == [x, wide, deep, square, square, deep, wide, wide, wide]
+    for step, lengths in zip(drawing["steps"], drawing["lengths"], strict=True):
         assert lengths == [group["panels"] * group["rows"] * group["columns"] for group in step["groups"]]
-        assert {group["rows"] for group in step["groups"]} == {len(told["tokens"])}
-    assert len(told["tokens"]) == (64 if name == "vit-b" else EXAMPLES[name]["tokens"])
+        assert {group["rows"] for group in step["groups"]} == {len(drawing["tokens"])}
+    assert len(drawing["tokens"]) == (64 if name == "vit-b" else EXAMPLES[name]["tokens"])
 
 
 def test_with_another_width_the_skip_carries_the_values():

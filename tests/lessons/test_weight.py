@@ -41,9 +41,9 @@ console.log(JSON.stringify(all.map(text)));
 
 
 def test_a_difference_of_scores_is_a_ratio_of_weights():
-    said = sentences("scores")
-    assert f"e⁸ = {math.exp(8):,.0f} times" in said
-    assert f"e⁻⁸ = {math.exp(-8):.5f} times" in said
+    text = sentences("scores")
+    assert f"e⁸ = {math.exp(8):,.0f} times" in text
+    assert f"e⁻⁸ = {math.exp(-8):.5f} times" in text
 
 
 def test_the_browser_s_powers_and_weights_are_those_of_32_bit_numbers():
@@ -52,12 +52,17 @@ def test_the_browser_s_powers_and_weights_are_those_of_32_bit_numbers():
         [node(), "--input-type=module", "-e", POWERS], cwd=ROOT, input=json.dumps(rows), capture_output=True, text=True
     )
     assert answer.returncode == 0, answer.stderr
-    for row, there in zip(np.float32(rows), json.loads(answer.stdout), strict=True):
+    for row, numbers in zip(np.float32(rows), json.loads(answer.stdout), strict=True):
         with np.errstate(over="ignore", invalid="ignore"):
             plain, stable = np.exp(row), np.exp(row - row.max())
-            both = {"plain": plain, "naive": plain / plain.sum(), "stable": stable, "weights": stable / stable.sum()}
-        for name, values in both.items():
-            ours = [float(text.replace("Infinity", "inf")) for text in there[name]]
+            expected = {
+                "plain": plain,
+                "naive": plain / plain.sum(),
+                "stable": stable,
+                "weights": stable / stable.sum(),
+            }
+        for name, values in expected.items():
+            ours = [float(text.replace("Infinity", "inf")) for text in numbers[name]]
             np.testing.assert_allclose(ours, values, rtol=1e-6, atol=1e-44, err_msg=f"{name} of {row}")
 
 
@@ -74,22 +79,22 @@ def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_wit
         return habits
 
     monkeypatch.setattr(weight_locked, "measuring", measuring)
-    (asked,) = (part.question for part in parts_of("weight", "locked") if isinstance(part, Ask))
-    assert asked.asks.startswith("Head 2 of layer 1 agrees most")
-    assert asked.truth == pytest.approx(97)
-    assert "That place is one patch" in asked.says
-    assert "1 of 36 heads gives more than 30 %" in asked.says
+    (question,) = (part.question for part in parts_of("weight", "locked") if isinstance(part, Ask))
+    assert question.asks.startswith("Head 2 of layer 1 agrees most")
+    assert question.truth == pytest.approx(97)
+    assert "That place is one patch" in question.says
+    assert "1 of 36 heads gives more than 30 %" in question.says
 
 
-@pytest.mark.parametrize(("length", "said"), [(9.0, "It has a **megaphone**"), (1.0, "no **megaphone**")])
-def test_a_long_key_is_a_megaphone(seen, monkeypatch, length, said):
+@pytest.mark.parametrize(("length", "expected"), [(9.0, "It has a **megaphone**"), (1.0, "no **megaphone**")])
+def test_a_long_key_is_a_megaphone(seen, monkeypatch, length, expected):
     mean, token = look(seen), 20
     mean.to_one[1, 2] = 0.97  # this head agrees most
     monkeypatch.setattr(measures, "token_of_agreeing", lambda seen, habits: token)
     keys = seen.record[1].k[2]
     keys[token] *= length * float(keys[len(seen.prefix) :].norm(dim=-1).median() / keys[token].norm())
     words = weight_locked.megaphone(seen, mean).text
-    assert said in words
+    assert expected in words
     assert f"**{length:.1f}" in words
 
 
@@ -97,39 +102,39 @@ class Measured:
     """A subject of which the lengths of tokens are known."""
 
     def __init__(self, seen, lengths: token_norms.Lengths):
-        self.trace, self.kept = lambda: seen, lambda what, make: lengths
+        self.trace, self.kept = lambda: seen, lambda key, make: lengths
 
 
 def test_lengths_are_told_of_a_model_with_and_without_outliers(seen):
     plain = token_norms.Lengths(torch.full((1, 4, 4), 2.0), torch.ones(1, 1))
     assert "It does *not* have the outliers" in weight_locked.lengths_in_words(Measured(seen, plain))
     plain.patches[0, 1, 1] = 20
-    said = weight_locked.lengths_in_words(Measured(seen, plain))
-    assert "**10.0 ×**" in said
-    assert "1 stands beyond" in said
-    assert "It has the outliers" in said
+    text = weight_locked.lengths_in_words(Measured(seen, plain))
+    assert "**10.0 ×**" in text
+    assert "1 stands beyond" in text
+    assert "It has the outliers" in text
 
 
 def test_where_a_pair_is_here_both_are_measured_on_the_picture(monkeypatch, small):
     """With random weights: a model without registers, and one with two."""
     without = scramble(VisionTransformer(replace(SMALL, registers=0)))
-    pair, real, here, load = weight_locked.PAIRS[2], traces.trace, models.is_here, models.load
+    pair, real, is_here, load = weight_locked.PAIRS[2], traces.trace, models.is_here, models.load
     vits = dict(zip(pair, (without, small), strict=True))
 
-    def trace(picture, wish, own):
-        if wish.model not in vits:
-            return real(picture, wish, own)
-        return replace(playground.trace(vits[wish.model], picture.image), model=wish.model)
+    def trace(picture, setup, cache):
+        if setup.model not in vits:
+            return real(picture, setup, cache)
+        return replace(playground.trace(vits[setup.model], picture.image), model=setup.model)
 
-    monkeypatch.setattr(models, "is_here", lambda name: name in vits or here(name))
+    monkeypatch.setattr(models, "is_here", lambda name: name in vits or is_here(name))
     monkeypatch.setattr(models, "load", lambda name: vits.get(name) or load(name))
     monkeypatch.setattr(traces, "trace", trace)
     monkeypatch.setattr(effort, "check", lambda *_: None)
     parts = flat(parts_of("weight", "locked"))
-    said = " ".join(part.text for part in parts if isinstance(part, Words))
-    assert ", 0 registers" in said
-    assert ", 2 registers" in said
-    assert said.count("beyond Tukey’s bound") == 3  # the page's own model, and both
+    text = " ".join(part.text for part in parts if isinstance(part, Words))
+    assert ", 0 registers" in text
+    assert ", 2 registers" in text
+    assert text.count("beyond Tukey’s bound") == 3  # the page's own model, and both
     assert {part.name for part in parts if isinstance(part, Chart)} == {f"token-lengths-{name}" for name in pair}
     assert sum(isinstance(part, Picture) for part in parts) == 6
 
@@ -143,29 +148,31 @@ def test_many_tokens_are_blanked_when_asked(monkeypatch):
     monkeypatch.setattr(weight, "AT_ONCE", 100)  # 196 patches are many then, and passes over them short
     monkeypatch.setattr(occlusion, "sides_of", lambda grid: [7])  # few blocks
     monkeypatch.setattr(occlusion, "FEW", 3)
-    *_, asked, choice = parts_of("weight", "explain")
-    assert isinstance(asked, Ask), "the question needs no blanking"
+    *_, question, choice = parts_of("weight", "explain")
+    assert isinstance(question, Ask), "the question needs no blanking"
     assert isinstance(choice, Choice)
     assert choice.label == "Blank the picture, block by block: 10 passes"
-    said = sentences("explain", blank="yes")
-    assert "4 blocks of 7 × 7 patches were blanked" in said
-    assert "hardly more than chance" in said
-    assert "**The cut edge.** The far patch that is most like patch" in said
-    assert "the measurement is coarser" not in said
+    text = sentences("explain", blank="yes")
+    assert "4 blocks of 7 × 7 patches were blanked" in text
+    assert "hardly more than chance" in text
+    assert "**The cut edge.** The far patch that is most like patch" in text
+    assert "the measurement is coarser" not in text
 
 
 def test_the_question_comes_before_anything_is_blanked_and_then_the_page_says_how_far_it_is(monkeypatch):
     from playground.analysis import occlusion
 
     blanked, moved = [], occlusion.Measured.moved
-    monkeypatch.setattr(occlusion.Measured, "moved", lambda it, some: blanked.append(len(some)) or moved(it, some))
-    here = Here({"sample": "meadow", "model": "bundled"})
+    monkeypatch.setattr(
+        occlusion.Measured, "moved", lambda it, blocks: blanked.append(len(blocks)) or moved(it, blocks)
+    )
+    subject = Here({"sample": "meadow", "model": "bundled"})
     fresh = Cache(60 * MB, size=worked.size)
     monkeypatch.setattr(worked, "worked_for_all", lambda: fresh)  # nothing was made before
-    coming = weight.explain(here, weight.LESSON.defaults())
-    first, asked = next(coming), next(coming)
+    coming = weight.explain(subject, weight.LESSON.defaults())
+    first, second = next(coming), next(coming)
     assert isinstance(first.meanwhile[0], Picture)
-    assert isinstance(asked, Ask)
+    assert isinstance(second, Ask)
     assert not blanked
     waits = [part.words for part in coming if isinstance(part, Wait)]
     assert [words for words in waits if "block" in words][:2] == [
@@ -192,7 +199,7 @@ def test_beside_the_maps_stand_two_that_know_nothing():
 def test_on_a_slow_server_larger_blocks_are_blanked_and_the_page_says_so(monkeypatch, passes, has, lacks):
     """Six passes are for the edge."""
     monkeypatch.setattr(effort, "passes_in_time", lambda *_: passes)
-    said = sentences("explain")
-    assert "16 blocks of 4 × 4 patches were blanked" in said
-    assert all(words in said for words in has)
-    assert lacks not in said
+    text = sentences("explain")
+    assert "16 blocks of 4 × 4 patches were blanked" in text
+    assert all(words in text for words in has)
+    assert lacks not in text

@@ -13,13 +13,13 @@ from playground.models import pickled, pickled_process
 def here(monkeypatch):
     """Reads pickled files in this process: one of their own takes seconds to begin."""
 
-    def run(path, made, seconds):
-        said = io.StringIO()
+    def run(path, converted, seconds):
+        output = io.StringIO()
         try:
-            with redirect_stdout(said):
-                pickled_process.main(str(path), str(made))
+            with redirect_stdout(output):
+                pickled_process.main(str(path), str(converted))
         except SystemExit:
-            raise PlaygroundError(f"{path} {said.getvalue().strip()}.") from None
+            raise PlaygroundError(f"{path} {output.getvalue().strip()}.") from None
 
     monkeypatch.setattr(pickled, "_run", run)
     monkeypatch.setattr(pickled_process, "_limit", lambda spare, seconds: None)

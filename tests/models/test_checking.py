@@ -18,8 +18,8 @@ HALF = {"mean": (0.5,) * 3, "std": (0.5,) * 3}
 
 @pytest.fixture(scope="module")
 def model():
-    made = timm.create_model("vit_tiny_patch16_224", img_size=64, depth=4, embed_dim=48, num_heads=4, num_classes=7)
-    return scramble(made)
+    model = timm.create_model("vit_tiny_patch16_224", img_size=64, depth=4, embed_dim=48, num_heads=4, num_classes=7)
+    return scramble(model)
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +40,10 @@ def test_the_same_model_is_equal_and_says_within_what(vit, model):
 
 
 def test_where_the_tokens_part_is_said(vit, model):
-    other = copy.deepcopy(model)
+    changed = copy.deepcopy(model)
     with torch.no_grad():
-        other.blocks[2].mlp.fc1.weight[0] += 1
-    checked = playground.check(vit, other, batch())
+        changed.blocks[2].mlp.fc1.weight[0] += 1
+    checked = playground.check(vit, changed, batch())
     assert not checked
     assert checked.parts == 2
     assert "part after layer 2" in str(checked)
@@ -51,10 +51,10 @@ def test_where_the_tokens_part_is_said(vit, model):
 
 
 def test_a_head_of_its_own_is_told_from_its_layers(vit, model):
-    other = copy.deepcopy(model)
+    changed = copy.deepcopy(model)
     with torch.no_grad():
-        other.head.bias[0] += 1
-    checked = playground.check(vit, other, batch())
+        changed.head.bias[0] += 1
+    checked = playground.check(vit, changed, batch())
     assert not checked
     assert str(checked) == "logits differ by 1; the tokens of all layers are equal, so what reads them differs"
 
@@ -93,7 +93,7 @@ def test_an_answer_that_is_another_one_is_not_shown(model, picture):
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("batch", "sentence"),
     [
         (torch.zeros(3, 64, 64), r"given was \(3, 64, 64\)"),
         ("cat.jpg", "given was str"),
@@ -101,9 +101,9 @@ def test_an_answer_that_is_another_one_is_not_shown(model, picture):
         (torch.zeros(1, 3, 33, 33), "can't be run on these pixels"),
     ],
 )
-def test_what_is_no_batch_is_a_sentence(vit, model, given, sentence):
+def test_what_is_no_batch_is_a_sentence(vit, model, batch, sentence):
     with pytest.raises(PlaygroundError, match=sentence):
-        playground.check(vit, model, given)
+        playground.check(vit, model, batch)
 
 
 # A transform of one's own

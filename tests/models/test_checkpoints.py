@@ -17,10 +17,10 @@ SMALL = Config(image_size=(32, 32), patch_size=8, depth=2, width=24, mlp_width=4
 STATE = VisionTransformer(SMALL, 0).state_dict()
 
 
-def file_of(folder, state: dict | None = None, **said) -> str:
+def file_of(folder, state: dict | None = None, **description) -> str:
     """A small model's file whose description says something else in places."""
     path = folder / "a.safetensors"
-    described = json.dumps(dataclasses.asdict(SMALL) | said)
+    described = json.dumps(dataclasses.asdict(SMALL) | description)
     save_file(STATE if state is None else state, path, metadata={"config": described})
     return str(path)
 
@@ -30,7 +30,7 @@ def test_the_file_as_it_is_loads(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "description",
     [
         {"depth": 10_000}, {"depth": 0}, {"depth": -1}, {"depth": 2.0}, {"depth": True}, {"width": 10**9},
         {"heads": 0}, {"heads": 5}, {"classes": -3}, {"classes": 10**12}, {"registers": 10**6}, {"patch_size": 0},
@@ -43,20 +43,20 @@ def test_the_file_as_it_is_loads(tmp_path):
     ],
     ids=lambda said: "-".join(f"{key}={value}"[:40] for key, value in said.items()),
 )  # fmt: skip
-def test_a_description_that_can_not_be_is_refused_before_a_byte_of_data_is_read(said, tmp_path, monkeypatch):
-    path = file_of(tmp_path, **said)
+def test_a_description_that_can_not_be_is_refused_before_a_byte_of_data_is_read(description, tmp_path, monkeypatch):
+    path = file_of(tmp_path, **description)
     monkeypatch.setattr(model_file, "read_weights", lambda path: pytest.fail("the data was read"))
     with pytest.raises(PlaygroundError) as refusal:
         playground.load(path)
     print(refusal.value)
 
 
-@pytest.mark.parametrize("how", ["lacks one", "has one more", "another shape"])
-def test_weights_that_do_not_fit_are_refused_before_a_byte_of_data_is_read(how, tmp_path, monkeypatch):
+@pytest.mark.parametrize("changes", ["lacks one", "has one more", "another shape"])
+def test_weights_that_do_not_fit_are_refused_before_a_byte_of_data_is_read(changes, tmp_path, monkeypatch):
     state = dict(STATE)
-    if how == "lacks one":
+    if changes == "lacks one":
         del state["norm.weight"]
-    elif how == "has one more":
+    elif changes == "has one more":
         state["norm.more"] = torch.zeros(3)
     else:
         state["norm.weight"] = torch.zeros(25)

@@ -43,5 +43,5 @@ def test_a_pass_on_a_card_gives_the_processor_s_rows(small, picture, device):
     assert seen.vit.patch_embed.proj.weight.device.type == device
     torch.testing.assert_close(seen.row(1, 2, (3, 4)), exact.row(1, 2, (3, 4)), atol=1e-4, rtol=1e-3)
     torch.testing.assert_close(seen.relevance((3, 4)), exact.relevance((3, 4)), atol=1e-3, rtol=1e-2)
-    (one,) = playground.trace_many([picture], small, ("entropy", "distance", "relevance"))
-    assert one.arrays["entropy"].shape == (3, 4, 67)
+    (numbers,) = playground.trace_many([picture], small, ("entropy", "distance", "relevance"))
+    assert numbers.arrays["entropy"].shape == (3, 4, 67)

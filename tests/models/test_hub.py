@@ -69,9 +69,9 @@ class Answer(BaseHTTPRequestHandler):
             self.wfile.write(weights[: len(weights) // 2] if self.server.broken else weights)
 
     def _head(self) -> bool:
-        found = self.path == f"/timm/{NAME}/resolve/main/model.safetensors"
-        self.send_response(200 if found else 404)
-        if found:
+        exists = self.path == f"/timm/{NAME}/resolve/main/model.safetensors"
+        self.send_response(200 if exists else 404)
+        if exists:
             self.send_header("Content-Length", str(len(self.server.weights)))
             self.send_header("ETag", '"0123456789abcdef"')
             self.send_header("X-Repo-Commit", "a" * 40)
@@ -79,7 +79,7 @@ class Answer(BaseHTTPRequestHandler):
             self.send_header("X-Error-Code", "EntryNotFound")
             self.send_header("Content-Length", "0")
         self.end_headers()
-        return found
+        return exists
 
     def log_message(self, *arguments):
         pass
@@ -104,10 +104,10 @@ def program(hub: Hub, home, most_bytes: int | None = None):
 
         def tried() -> str:
             print("again", file=process.stdin, flush=True)
-            said = process.stdout.readline().strip()
+            line = process.stdout.readline().strip()
             log.seek(0)
-            assert said, log.read()
-            return said
+            assert line, log.read()
+            return line
 
         yield tried
         process.stdin.close()
@@ -135,6 +135,6 @@ def test_weights_that_can_not_be_kept_are_refused_in_a_sentence(weights, tmp_pat
     (tmp_path / "file").touch()
     home = tmp_path / "file" / "home" if broken == "no folder" else tmp_path
     with program(hub, home, most_bytes=10**6 if broken == "full" else None) as tried:
-        said = tried()
-    assert said.startswith("refused ")
-    assert "Traceback" not in said
+        sentence = tried()
+    assert sentence.startswith("refused ")
+    assert "Traceback" not in sentence

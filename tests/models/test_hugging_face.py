@@ -38,12 +38,12 @@ def hugging_face_model(kind: str, **changes):
 def theirs(reference, image):
     """(the logits, or what `transformers` pools where there are no classes; every layer's weights)"""
     tower = hasattr(reference, "text_model")
-    found = (reference.vision_model if tower else reference)(image, output_attentions=True)
+    output = (reference.vision_model if tower else reference)(image, output_attentions=True)
     if tower and hasattr(reference, "visual_projection"):
-        return reference.visual_projection(found.pooler_output), found.attentions
+        return reference.visual_projection(output.pooler_output), output.attentions
     for name in ("logits", "image_embeds", "pooler_output"):
-        if getattr(found, name, None) is not None:
-            return getattr(found, name), found.attentions
+        if getattr(output, name, None) is not None:
+            return getattr(output, name), output.attentions
     raise AssertionError(f"nothing is read out of {type(reference).__name__}")
 
 
@@ -95,8 +95,8 @@ def assert_theirs(ours: VisionTransformer, reference, kind: str) -> None:
 def test_what_transformers_saved_gives_its_logits_and_attention(kind, changes, tmp_path):
     reference = hugging_face_model(kind, **changes)
     reference.save_pretrained(tmp_path / "mine")
-    for given in (tmp_path / "mine", f"local-dir:{tmp_path / 'mine'}", str(tmp_path / "mine" / "model.safetensors")):
-        ours = playground.load(given, device="cpu")
+    for folder in (tmp_path / "mine", f"local-dir:{tmp_path / 'mine'}", str(tmp_path / "mine" / "model.safetensors")):
+        ours = playground.load(folder, device="cpu")
         assert ours.name == "mine"
     assert_theirs(ours, reference, kind)
     assert_theirs(playground.load(reference), reference, kind)  # the model itself
@@ -105,9 +105,9 @@ def test_what_transformers_saved_gives_its_logits_and_attention(kind, changes, t
 def test_labels_are_those_of_their_numbers_in_whatever_order_they_stand(tmp_path):
     """Many a config.json of the hub is sorted by letters: "0", "1", "10", "2"."""
     hugging_face_model("ViTForImageClassification", num_labels=12).save_pretrained(tmp_path)
-    said = json.loads((tmp_path / "config.json").read_text())
-    said["id2label"] = {str(number): f"kind {number}" for number in sorted(range(12), key=str)}
-    (tmp_path / "config.json").write_text(json.dumps(said))
+    description = json.loads((tmp_path / "config.json").read_text())
+    description["id2label"] = {str(number): f"kind {number}" for number in sorted(range(12), key=str)}
+    (tmp_path / "config.json").write_text(json.dumps(description))
     assert playground.load(tmp_path, device="cpu").config.labels == tuple(f"kind {number}" for number in range(12))
 
 
@@ -130,9 +130,9 @@ def test_a_model_of_transformers_that_is_no_plain_vit_says_what_it_is(kind, chan
     transformers = pytest.importorskip("transformers")
     model = getattr(transformers, f"{kind}Model")(getattr(transformers, f"{kind}Config")(image_size=64, **changes))
     model.save_pretrained(tmp_path)
-    for given in (model, tmp_path):
+    for source in (model, tmp_path):
         with pytest.raises(PlaygroundError, match=sentence):
-            playground.load(given)
+            playground.load(source)
 
 
 def test_without_its_config_a_file_has_heads_of_64_or_is_refused(tmp_path):

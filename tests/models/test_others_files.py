@@ -46,20 +46,20 @@ def test_meta_s_dinov2_loads_by_its_file_alone(tmp_path, registers):
     name = "vit_small_patch14_reg4_dinov2" if registers else "vit_small_patch14_dinov2"
     theirs = scramble(timm.create_model(name, **SMALL))
     state = meta_layout(theirs, registers)
-    again = timm.create_model(name, **SMALL).eval()
-    again.load_state_dict(timm.models.vision_transformer.checkpoint_filter_fn(dict(state), again))
+    model = timm.create_model(name, **SMALL).eval()
+    model.load_state_dict(timm.models.vision_transformer.checkpoint_filter_fn(dict(state), model))
     file = tmp_path / "dinov2_vits14_pretrain.safetensors"
     save_file(state, file)
     torch.save(state, tmp_path / "dinov2_vits14_pretrain.pth")
     for path in (file, tmp_path / "dinov2_vits14_pretrain.pth"):
         vit = playground.load(path, device="cpu")
         with torch.no_grad():
-            torch.testing.assert_close(vit(pixels(70)), again(pixels(70)), **CLOSE)
+            torch.testing.assert_close(vit(pixels(70)), model(pixels(70)), **CLOSE)
         assert vit.config.registers == registers
         assert vit.config.mean == (0.485, 0.456, 0.406)
     by_name = playground.load(name, weights=file, device="cpu", num_heads=2)
     with torch.no_grad():
-        torch.testing.assert_close(by_name(pixels(70)), again(pixels(70)), **CLOSE)
+        torch.testing.assert_close(by_name(pixels(70)), model(pixels(70)), **CLOSE)
 
 
 def test_meta_s_gated_mlp_has_its_gate_first(tmp_path):
@@ -151,9 +151,9 @@ def test_a_head_with_a_dropout_before_it(plain, tmp_path):
         torch.testing.assert_close(vit(pixels(64)), plain(pixels(64)), **CLOSE)
     assert vit.classes == 5
     save_file(plain.state_dict(), tmp_path / "mine.safetensors")
-    again = playground.load("vit_tiny_patch16_224", weights=tmp_path / "mine.safetensors", device="cpu", num_heads=4)
+    loaded = playground.load("vit_tiny_patch16_224", weights=tmp_path / "mine.safetensors", device="cpu", num_heads=4)
     with torch.no_grad():
-        torch.testing.assert_close(again(pixels(64)), plain(pixels(64)), **CLOSE)
+        torch.testing.assert_close(loaded(pixels(64)), plain(pixels(64)), **CLOSE)
 
 
 class Holder(nn.Module):
@@ -255,8 +255,8 @@ def test_of_a_head_of_one_s_own_rows_are_exact_and_no_label_is_shown(tmp_path, h
         seen.relevance(label=0)
     save_file(theirs.state_dict(), tmp_path / "own.safetensors")
     with pytest.warns(PlaygroundWarning, match="its head is one of its own"):
-        again = playground.load("vit_tiny_patch16_224", weights=tmp_path / "own.safetensors", device="cpu")
-    assert torch.equal(playground.trace(again, pixel_values=pixels(64, 1)).weights(2), seen.weights(2))
+        loaded = playground.load("vit_tiny_patch16_224", weights=tmp_path / "own.safetensors", device="cpu")
+    assert torch.equal(playground.trace(loaded, pixel_values=pixels(64, 1)).weights(2), seen.weights(2))
 
 
 REFUSED = {
@@ -269,10 +269,10 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_stays_refused_names_what_to_give_instead(name):
-    how, why = REFUSED[name]
+    change, reason = REFUSED[name]
     with torch.device("meta"):
-        theirs = timm.create_model(name, **how)
-    with pytest.raises(PlaygroundError, match=why) as refused:
+        theirs = timm.create_model(name, **change)
+    with pytest.raises(PlaygroundError, match=reason) as refused:
         playground.load(theirs)
     assert timm_models.loads(str(refused.value).rpartition("such as ")[2].rstrip("."))
 
@@ -314,12 +314,12 @@ def test_where_a_bias_is_added_to_the_scores_rows_and_logits_are_exact(name, pic
     cut = playground.trace(ours, pixel_values=pixels(224, 1), cut="7,5>3,2")
     assert cut.row(1, 2, (7, 5))[cut.token((3, 2))] == 0
     assert cut.row(1, 2, (7, 5)).sum().item() == pytest.approx(1, abs=1e-5)
-    for refused, why in (
+    for refused, reason in (
         (lambda: seen.to_bytes(), "which bytes can't say"),
         (lambda: seen.relevance((7, 5)), "which relevance leaves out"),
         (lambda: playground.trace(ours, picture, size=(112, 112)), "of one grid alone"),
         (lambda: playground.trace_many([picture], ours, "entropy"), "one by one"),
     ):
-        with pytest.raises(PlaygroundError, match=why):
+        with pytest.raises(PlaygroundError, match=reason):
             refused()
     assert playground.trace(ours, picture).size == (224, 224)

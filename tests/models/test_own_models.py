@@ -17,7 +17,7 @@ from playground import PlaygroundError
 from playground.assets import SHIPPED
 from playground.errors import PlaygroundWarning
 from playground.models import borrowed, given, loading, zoo
-from playground.vit import ACTIVATIONS
+from playground.vit_parts import ACTIVATIONS
 
 NAME = "vit_tiny_patch16_224"
 SHALLOW = {"depth": 2}
@@ -71,9 +71,9 @@ def test_the_labels_and_colours_of_a_folder_are_read(tmp_path):
     reference = changed({"num_classes": 3})
     names = ["sane", "rust", "mildew"]
     save_for_hf(reference, tmp_path, model_config={"label_names": names}, safe_serialization=True)
-    said = json.loads((tmp_path / "config.json").read_text())
-    said["pretrained_cfg"] |= {"mean": [0.1, 0.2, 0.3], "interpolation": "bilinear"}
-    (tmp_path / "config.json").write_text(json.dumps(said))
+    description = json.loads((tmp_path / "config.json").read_text())
+    description["pretrained_cfg"] |= {"mean": [0.1, 0.2, 0.3], "interpolation": "bilinear"}
+    (tmp_path / "config.json").write_text(json.dumps(description))
     c = playground.load(f"local-dir:{tmp_path}", device="cpu").config
     assert c.labels == tuple(names)
     assert c.mean == (0.1, 0.2, 0.3)
@@ -151,10 +151,10 @@ def test_a_model_itself_is_traced_and_stays_as_it_was(picture):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
 def test_the_precision_of_a_model_is_kept(dtype, picture):
-    whole = changed({"num_classes": 7})
-    expected = playground.trace(whole, picture)
+    model = changed({"num_classes": 7})
+    expected = playground.trace(model, picture)
     reference = timm.create_model(NAME, **SHALLOW, num_classes=7).eval()
-    reference.load_state_dict(whole.state_dict())
+    reference.load_state_dict(model.state_dict())
     vit = playground.load(reference.to(dtype))
     assert {p.dtype for p in vit.parameters()} == {dtype}
     seen = playground.trace(vit, picture)
@@ -163,9 +163,9 @@ def test_the_precision_of_a_model_is_kept(dtype, picture):
     assert row.sum() == pytest.approx(1, abs=1e-5)
     close = {torch.float16: 5e-3, torch.bfloat16: 5e-2, torch.float64: 1e-4}[dtype]
     assert (row - expected.row(1, 0, (3, 3))).abs().max() < close
-    for asked in (seen.features(1), seen.value_norms(1), seen.rollout((3, 3)), seen.relevance((3, 3)), seen.logits):
-        assert asked.dtype == torch.float32
-        assert bool(asked.isfinite().all())
+    for result in (seen.features(1), seen.value_norms(1), seen.rollout((3, 3)), seen.relevance((3, 3)), seen.logits):
+        assert result.dtype == torch.float32
+        assert bool(result.isfinite().all())
     wide = playground.trace(vit, picture, size=(96, 160))  # positions are stretched
     assert wide.rows(1, (2, 3)).sum(-1).tolist() == pytest.approx([1] * wide.heads, abs=1e-5)
     assert len(seen.to_bytes()) > 1000
@@ -220,21 +220,21 @@ def test_timm_s_folder_is_pickled_unless_somebody_says_otherwise(tmp_path):
     assert_equal(reference, ours, (64, 64))
 
 
-@pytest.mark.parametrize("how", ["in a checkpoint", "of timm's training", "wrapped twice, an old file"])
-def test_pickled_weights_load_in_a_process_of_their_own(how, tmp_path, request):
+@pytest.mark.parametrize("kind", ["in a checkpoint", "of timm's training", "wrapped twice, an old file"])
+def test_pickled_weights_load_in_a_process_of_their_own(kind, tmp_path, request):
     import argparse
 
-    if "old" not in how:
+    if "old" not in kind:
         request.getfixturevalue("here")
     reference = changed({"num_classes": 7})
     state, path = reference.state_dict(), tmp_path / "mine.pth"
-    held = {
+    checkpoint = {
         "in a checkpoint": {"epoch": 3, "model": state, "optimizer": {"lr": 1.0}},
         "of timm's training": {"arch": NAME, "state_dict": state, "args": argparse.Namespace(lr=1e-3), "metric": 0.5},
         "wrapped twice, an old file": {f"module._orig_mod.{key}": value for key, value in state.items()},
-    }[how]
-    torch.save(held, path, _use_new_zipfile_serialization="old" not in how)
-    if how == "of timm's training":
+    }[kind]
+    torch.save(checkpoint, path, _use_new_zipfile_serialization="old" not in kind)
+    if kind == "of timm's training":
         ours = playground.load(path, device="cpu")
         assert ours.name == "mine"
     else:
@@ -273,8 +273,13 @@ def test_numpy_s_numbers_beside_the_weights_are_no_hindrance(tmp_path):
     import numpy as np
 
     reference = changed({})
-    held = {"state_dict": reference.state_dict(), "best": np.float64(0.9), "epoch": np.int64(3), "f1": np.float32(0.5)}
-    torch.save(held, tmp_path / "mine.pth")
+    checkpoint = {
+        "state_dict": reference.state_dict(),
+        "best": np.float64(0.9),
+        "epoch": np.int64(3),
+        "f1": np.float32(0.5),
+    }
+    torch.save(checkpoint, tmp_path / "mine.pth")
     assert_equal(reference, playground.load(NAME, weights=tmp_path / "mine.pth", device="cpu"), (224, 224))
 
 
@@ -371,7 +376,9 @@ def test_a_repository_that_can_not_be_had_is_one_sentence(hub):
 def test_without_a_network_a_name_of_the_hub_is_one_sentence_at_once(name, hub, monkeypatch):
     """The hub's own library asks six times, writes eleven lines and takes half a minute for each file."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *given, **options: pytest.fail("the hub is asked"))
+    monkeypatch.setattr(
+        "huggingface_hub.hf_hub_download", lambda *arguments, **options: pytest.fail("the hub is asked")
+    )
     monkeypatch.setattr("playground.models.hub._silent_since", -1e9)
     monkeypatch.setattr("playground.models.hub._answers", lambda address: False)
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)

@@ -43,7 +43,7 @@ def test_patches_and_a_text_are_as_alike_as_transformers_says(kind, tmp_path, pi
     theirs = tower(kind, tmp_path)
     vit = playground.load(tmp_path)
     seen = playground.trace(vit, picture)
-    found = likeness(seen, text_tower.direction(vit, " a cat "))
+    likenesses = likeness(seen, text_tower.direction(vit, " a cat "))
 
     tokens = [2, 3] if kind == "CLIP" else [2, 3, 0, 0, 0, 0]
     with torch.no_grad():
@@ -53,12 +53,12 @@ def test_patches_and_a_text_are_as_alike_as_transformers_says(kind, tmp_path, pi
         if kind == "CLIP":
             patches = theirs.visual_projection(theirs.vision_model.post_layernorm(last[0]))
         else:
-            patches = torch.cat([theirs.vision_model.head(one[None, None]) for one in last[0]])
+            patches = torch.cat([theirs.vision_model.head(token[None, None]) for token in last[0]])
     expected = torch.cosine_similarity(patches, text, dim=-1)
-    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
-    assert found.std() > 0.01, "patches differ"
-    other = likeness(seen, text_tower.direction(vit, "sky"), layer=0)
-    assert not torch.allclose(other, found, atol=1e-3)
+    torch.testing.assert_close(likenesses, expected, atol=1e-5, rtol=1e-4)
+    assert likenesses.std() > 0.01, "patches differ"
+    other_likenesses = likeness(seen, text_tower.direction(vit, "sky"), layer=0)
+    assert not torch.allclose(other_likenesses, likenesses, atol=1e-3)
 
 
 def test_a_text_is_read_once(tmp_path, monkeypatch):
@@ -73,8 +73,8 @@ def test_a_model_without_a_text_tower_says_what_has_one(small, tmp_path):
     with pytest.raises(PlaygroundError, match="has no text tower on this machine: take CLIP or SigLIP"):
         text_tower.direction(small, "a cat")
     tower("CLIP", tmp_path)
-    said = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps(said["vision_config"]))
+    description = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(description["vision_config"]))
     assert text_tower.of(playground.load(tmp_path)) is None, "the image tower's description alone"
 
 
@@ -98,9 +98,9 @@ def test_a_text_tower_that_is_damaged_or_of_another_model_gets_a_sentence(tmp_pa
 def test_with_the_real_weights_a_cat_is_like_the_cat():
     name = next((name for name in text_tower.TWINS if text_tower.twin(name) and borrowed.is_here(name)), None)
     if name is None:
-        said = "No weights of CLIP or SigLIP with their text tower are on this machine"
-        warnings.warn(f"{said}: texts are tested with random ones alone.", stacklevel=1)
-        pytest.skip(said)
+        reason = "No weights of CLIP or SigLIP with their text tower are on this machine"
+        warnings.warn(f"{reason}: texts are tested with random ones alone.", stacklevel=1)
+        pytest.skip(reason)
     seen = playground.trace(playground.load(name), "chelsea")
-    whole = {text: likeness(seen, text_tower.direction(seen.vit, text))[0] for text in ("a cat", "a rocket")}
-    assert whole["a cat"] > whole["a rocket"]
+    likenesses = {text: likeness(seen, text_tower.direction(seen.vit, text))[0] for text in ("a cat", "a rocket")}
+    assert likenesses["a cat"] > likenesses["a rocket"]

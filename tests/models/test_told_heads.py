@@ -36,16 +36,16 @@ def test_a_file_carries_it_through_saving_and_loading(tmp_path):
     vit = VisionTransformer(TINY)
     vit.told = told_by(RECIPE)
     model_file.save(vit, tmp_path / "a.safetensors")
-    again = playground.load(str(tmp_path / "a.safetensors"), device="cpu")
-    assert again.told == vit.told
-    model_file.save(again, tmp_path / "b.safetensors")
+    loaded = playground.load(str(tmp_path / "a.safetensors"), device="cpu")
+    assert loaded.told == vit.told
+    model_file.save(loaded, tmp_path / "b.safetensors")
     assert playground.load(str(tmp_path / "b.safetensors"), device="cpu").told == vit.told
 
 
 def test_a_recipe_without_a_polish_never_asks_the_class_token():
-    asked = {one.query for one in told_by(Recipe(polish=0))}
-    assert asked == {"patch"}
-    assert {one.query for one in told_by(Recipe())} == {"patch", "cls"}
+    queries = {guided.query for guided in told_by(Recipe(polish=0))}
+    assert queries == {"patch"}
+    assert {guided.query for guided in told_by(Recipe())} == {"patch", "cls"}
 
 
 def test_only_teachers_that_read_weights_tell():
@@ -53,9 +53,9 @@ def test_only_teachers_that_read_weights_tell():
     assert Classifier(RECIPE).told == ()
 
 
-@pytest.mark.parametrize("said", ["{", "3", "[3]", '[{"layer": 0}]', "[" * 100_000])
-def test_a_damaged_list_is_refused(tmp_path, said):
-    _save(tmp_path / "a.safetensors", said)
+@pytest.mark.parametrize("text", ["{", "3", "[3]", '[{"layer": 0}]', "[" * 100_000])
+def test_a_damaged_list_is_refused(tmp_path, text):
+    _save(tmp_path / "a.safetensors", text)
     with pytest.raises(PlaygroundError, match="can't be built"):
         playground.load(str(tmp_path / "a.safetensors"), device="cpu")
 
@@ -73,10 +73,10 @@ def test_a_file_from_before_says_nothing(tmp_path):
     assert playground.load(str(tmp_path / "a.safetensors"), device="cpu").told == ()
 
 
-def _save(path, said):
+def _save(path, text):
     """A tiny model's file with this list in its metadata."""
     model_file.save(VisionTransformer(TINY), path)
     with safe_open(path, framework="pt") as file:
         metadata = file.metadata()
     del metadata["told"]
-    save_file(load_file(path), path, metadata=metadata | ({} if said is None else {"told": said}))
+    save_file(load_file(path), path, metadata=metadata | ({} if text is None else {"told": text}))

@@ -47,10 +47,10 @@ def bare(tmp_path):
     return write
 
 
-def quietly(*given, **options):
+def quietly(*arguments, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlaygroundWarning)
-        return playground.load(*given, device="cpu", **options)
+        return playground.load(*arguments, device="cpu", **options)
 
 
 def random_input() -> torch.Tensor:
@@ -80,9 +80,9 @@ def test_labels_that_weights_alone_may_have_wrong_are_not_shown(changed, bare):
     assert (wrong > 0.05) == (changed in UNSAID)
     seen = playground.trace(ours, "meadow")
     assert (seen.logits, seen.predictions, ours.classes) == (None, (), 0)
-    why = "labels of vit_tiny_patch16_224 are not shown: they depend on .* such as act_layer='gelu', global_pool="
+    reason = "labels of vit_tiny_patch16_224 are not shown: they depend on .* such as act_layer='gelu', global_pool="
     for ask in (lambda: seen.answers(), lambda: seen.label(3), lambda: seen.relevance(label=3)):
-        with pytest.raises(PlaygroundError, match=why):
+        with pytest.raises(PlaygroundError, match=reason):
             ask()
     if changed != "another activation":
         assert rows_differ(reference, ours) < 1e-5

@@ -191,8 +191,8 @@ def test_weights_come_from_a_file_with_timm_s_names(tmp_path, picture):
 
     reference = scramble(timm.create_model("vit_tiny_patch16_224", num_classes=1000))
     save_file(reference.state_dict(), tmp_path / "tiny.safetensors")
-    said = {"act_layer": "gelu", "global_pool": "token"}  # which no weight says
-    vit = playground.load("vit_tiny_patch16_224", weights=tmp_path / "tiny.safetensors", device="cpu", **said)
+    options = {"act_layer": "gelu", "global_pool": "token"}  # which no weight says
+    vit = playground.load("vit_tiny_patch16_224", weights=tmp_path / "tiny.safetensors", device="cpu", **options)
     seen = playground.trace(vit, picture)
     with torch.no_grad():
         torch.testing.assert_close(seen.logits, reference(seen.input)[0], atol=1e-5, rtol=1e-5)
@@ -201,9 +201,9 @@ def test_weights_come_from_a_file_with_timm_s_names(tmp_path, picture):
 
 def test_our_own_file_carries_its_architecture(tmp_path, small):
     model_file.save(small, tmp_path / "mine.safetensors", dtype=torch.float32)
-    again = playground.load(str(tmp_path / "mine.safetensors"), device="cpu")
-    assert again.config == SMALL
-    assert all(torch.equal(a, b) for a, b in zip(small.parameters(), again.parameters(), strict=True))
+    loaded = playground.load(str(tmp_path / "mine.safetensors"), device="cpu")
+    assert loaded.config == SMALL
+    assert all(torch.equal(a, b) for a, b in zip(small.parameters(), loaded.parameters(), strict=True))
 
 
 def test_files_that_don_t_fit_or_are_no_weights_are_refused(tmp_path, small):
@@ -254,18 +254,18 @@ def test_a_device_that_is_not_there_is_explained(device):
 def test_eight_threads_get_what_one_thread_gets(small):
     images = torch.randn(8, 1, 3, 64, 64)
     with torch.no_grad():
-        alone = [small.record(image) for image in images]
-        together = [None] * 8
+        single_results = [small.record(image) for image in images]
+        threaded_results = [None] * 8
 
         def work(i):
             with torch.no_grad():  # a setting of each thread's own
                 for _ in range(20):
-                    together[i] = small.record(images[i])
+                    threaded_results[i] = small.record(images[i])
 
         threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
-    for (logits, record), (expected, expected_record) in zip(together, alone, strict=True):
+    for (logits, record), (expected, expected_record) in zip(threaded_results, single_results, strict=True):
         assert torch.equal(logits, expected)
         for layer, expected_layer in zip(record, expected_record, strict=True):
             assert all(torch.equal(a, b) for a, b in zip(layer, expected_layer, strict=True))

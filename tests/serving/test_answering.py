@@ -22,14 +22,14 @@ from serving.visits import ANNA, BERT, refused
 @pytest.fixture
 def line(monkeypatch):
     """The queue, in which the first place may be taken: `with line.take(): …`."""
-    found = Queue(1)
-    monkeypatch.setattr(queue, "passes", lambda: found)
+    line = Queue(1)
+    monkeypatch.setattr(queue, "passes", lambda: line)
     monkeypatch.setattr(answering, "HEARD_AFTER", 0.05)
     monkeypatch.setattr(queue, "TELL_EVERY", 0.01)
-    yield found
+    yield line
     until(lambda: not answering._open, "no request is at work")
     answering._waiting.clear()
-    assert found.at_work + found.line == []
+    assert line.at_work + line.line == []
 
 
 def serving(work) -> httpx.AsyncClient:
@@ -42,7 +42,7 @@ def serving(work) -> httpx.AsyncClient:
 
 def computing(done: list) -> Response:
     with queue.turn():
-        done.append(queue.current().who().person)
+        done.append(queue.current().visitor().person)
     return PlainTextResponse("done")
 
 
@@ -64,13 +64,13 @@ def test_who_waits_hears_how_many_come_first_and_gets_the_answer_with_the_ticket
             with line.take(), line_of_another(line):
                 first = await http.get("/", headers=ANNA)
                 ticket = {"X-Playground-Ticket": first.headers["X-Playground-Ticket"]}
-                again = await http.get("/", headers=ANNA | ticket)
-            return first, again, await finally_(http, ANNA, again)
+                second = await http.get("/", headers=ANNA | ticket)
+            return first, second, await finally_(http, ANNA, second)
 
-    first, again, last = asyncio.run(visit())
-    assert (first.status_code, again.status_code) == (202, 202)
+    first, second, last = asyncio.run(visit())
+    assert (first.status_code, second.status_code) == (202, 202)
     assert first.json() == {"before": 2, "again": answering.AGAIN}
-    assert again.headers["X-Playground-Ticket"] == first.headers["X-Playground-Ticket"]
+    assert second.headers["X-Playground-Ticket"] == first.headers["X-Playground-Ticket"]
     assert first.headers["Cache-Control"] == "no-store"
     assert (last.status_code, last.text) == (200, "done")
     assert done == [ANNA["X-Playground-Key"]], "it was computed once"
@@ -83,10 +83,10 @@ class line_of_another:
         self.line, self.go = line, threading.Event()
 
     def __enter__(self):
-        before = len(self.line.line)
+        length = len(self.line.line)
         self.thread = threading.Thread(target=self._stand)
         self.thread.start()
-        until(lambda: len(self.line.line) == before + 1, "they stand in the line")
+        until(lambda: len(self.line.line) == length + 1, "they stand in the line")
 
     def _stand(self) -> None:
         with self.line.take():
@@ -96,12 +96,12 @@ class line_of_another:
         pass
 
 
-async def finally_(http, who: dict, heard: httpx.Response) -> httpx.Response:
+async def finally_(http, visitor: dict, response: httpx.Response) -> httpx.Response:
     """Asks again until the answer is there."""
-    while heard.status_code == 202:
-        ticket = {"X-Playground-Ticket": heard.headers["X-Playground-Ticket"]}
-        heard = await http.get("/", headers=who | ticket)
-    return heard
+    while response.status_code == 202:
+        ticket = {"X-Playground-Ticket": response.headers["X-Playground-Ticket"]}
+        response = await http.get("/", headers=visitor | ticket)
+    return response
 
 
 def test_an_image_of_a_page_that_has_no_key_waits_for_its_answer(line):
@@ -161,10 +161,10 @@ def test_the_work_ends_when_the_browser_leaves(line):
         async def asked(request: Request) -> Response:
             return await answer(request, lambda: computing(done))
 
-        left = asyncio.Event()
+        has_left = asyncio.Event()
 
         async def receive():
-            await left.wait()
+            await has_left.wait()
             return {"type": "http.disconnect"}
 
         async def send(message):
@@ -176,7 +176,7 @@ def test_the_work_ends_when_the_browser_leaves(line):
         with line.take():
             visit = asyncio.create_task(Route("/", asked).app(scope, receive, send))
             await till(lambda: in_line(line, 2))
-            left.set()
+            has_left.set()
             await till(lambda: in_line(line, 1))
             await visit
         await till(lambda: not answering._open)
@@ -216,7 +216,7 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_goes_wrong_is_a_sentence_and_never_a_traceback(line, wrong):
-    error, status, says = WRONG[wrong]
+    error, status, sentence = WRONG[wrong]
 
     def work() -> Response:
         raise error
@@ -225,11 +225,11 @@ def test_what_goes_wrong_is_a_sentence_and_never_a_traceback(line, wrong):
         async with serving(work) as http:
             return await http.get("/", headers=ANNA)
 
-    answered = asyncio.run(visit())
-    assert answered.status_code == status
-    assert answered.json()["says"].startswith(says)
-    assert "secret" not in answered.text
-    assert answered.headers["Cache-Control"] == "no-store"
+    response = asyncio.run(visit())
+    assert response.status_code == status
+    assert response.json()["says"].startswith(sentence)
+    assert "secret" not in response.text
+    assert response.headers["Cache-Control"] == "no-store"
 
 
 def test_a_refusal_says_more_where_the_browser_needs_it(line):
@@ -240,9 +240,9 @@ def test_a_refusal_says_more_where_the_browser_needs_it(line):
         async with serving(work) as http:
             return await http.get("/")
 
-    answered = asyncio.run(visit())
-    assert answered.json() == {"says": "It is not here.", "forgotten": "its id"}
-    refused(answered, 404)
+    response = asyncio.run(visit())
+    assert response.json() == {"says": "It is not here.", "forgotten": "its id"}
+    refused(response, 404)
 
 
 def test_what_happens_behind_an_answer_is_said_with_it(line):
@@ -254,28 +254,28 @@ def test_what_happens_behind_an_answer_is_said_with_it(line):
         async with serving(work) as http:
             return await http.get("/")
 
-    says = asyncio.run(visit()).headers["X-Playground-Says"]
-    assert httpx.URL(f"http://x/?says={says}").params["says"] == "The graphics card's memory is full × 2."
+    sentences = asyncio.run(visit()).headers["X-Playground-Says"]
+    assert httpx.URL(f"http://x/?says={sentences}").params["says"] == "The graphics card's memory is full × 2."
 
 
 # Too many -------------------------------------------------------------------------------------------------------------
 
 
-def together(line: Queue, *who: dict) -> list[int]:
+def together(line: Queue, *visitor: dict) -> list[int]:
     """The statuses for these, who all ask while somebody computes."""
 
     async def visit() -> list[int]:
         async with serving(lambda: computing([])) as http:
             with line.take():
-                asking = [asyncio.create_task(http.get("/", headers=headers)) for headers in who]
-                await till(lambda: all(one.done() for one in asking))
-                answers = [one.result() for one in asking]
-                tickets = [one.headers["X-Playground-Ticket"] for one in answers if one.status_code == 202]
+                asking = [asyncio.create_task(http.get("/", headers=headers)) for headers in visitor]
+                await till(lambda: all(task.done() for task in asking))
+                answers = [task.result() for task in asking]
+                tickets = [task.headers["X-Playground-Ticket"] for task in answers if task.status_code == 202]
                 for ticket in tickets:
-                    answering._waiting[ticket].left = True
+                    answering._waiting[ticket].has_left = True
         await till(lambda: not answering._open)
-        assert all(one.json()["says"].endswith(".") for one in answers if one.status_code >= 400), answers
-        return [one.status_code for one in answers]
+        assert all(task.json()["says"].endswith(".") for task in answers if task.status_code >= 400), answers
+        return [task.status_code for task in answers]
 
     return asyncio.run(visit())
 
@@ -303,13 +303,15 @@ def test_of_one_key_s_places_some_are_refused_by_the_queue_itself(line):
 
 def test_a_network_with_very_many_keys_leaves_room_for_a_stranger(line, monkeypatch):
     monkeypatch.setattr(ledger, "requests", Room("requests", 8))
-    real = answering.who
+    real = answering.visitor
 
-    def from_where(request: Request) -> ledger.Who:
-        found = real(request)
-        return ledger.Who(found.person, "elsewhere" if found.person == BERT["X-Playground-Key"] else "one network")
+    def from_where(request: Request) -> ledger.Visitor:
+        visitor_of = real(request)
+        return ledger.Visitor(
+            visitor_of.person, "elsewhere" if visitor_of.person == BERT["X-Playground-Key"] else "one network"
+        )
 
-    monkeypatch.setattr(answering, "who", from_where)
+    monkeypatch.setattr(answering, "visitor", from_where)
     statuses = together(line, *people(20), BERT)
     assert (statuses[:20].count(202), statuses[:20].count(503), statuses[20]) == (6, 14, 202)
 

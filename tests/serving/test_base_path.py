@@ -15,16 +15,16 @@ async def say(request) -> JSONResponse:
     return JSONResponse([hosts.path_of(request.scope), request.path_params])
 
 
-@pytest.mark.parametrize("given", ["attention", "/attention", "attention/", "/attention/"])
-def test_it_is_read_as_streamlit_reads_it(given):
-    assert hosts.read(given) == "/attention"
+@pytest.mark.parametrize("option", ["attention", "/attention", "attention/", "/attention/"])
+def test_it_is_read_as_streamlit_reads_it(option):
+    assert hosts.read(option) == "/attention"
     assert hosts.read("") == hosts.read("/") == hosts.read(None) == ""
     assert hosts.read("tools/attention") == "/tools/attention"
 
 
 @pytest.mark.parametrize("base", ["", "/attention", "/tools/attention"])
 def test_a_route_behind_it_is_found_and_the_app_sees_the_path_without_it(base):
-    routes = hosts.under(base, [Route("/api/app/{entry:path}", say), Route("/healthz", say, methods=["GET"])])
+    routes = hosts.below_base(base, [Route("/api/app/{entry:path}", say), Route("/healthz", say, methods=["GET"])])
     app = Starlette(routes=routes, middleware=[Middleware(hosts.BasePath, base=base)])
     http = TestClient(app)
     assert http.get(f"{base}/api/app/shell/app.js").json() == ["/api/app/shell/app.js", {"entry": "shell/app.js"}]
@@ -34,6 +34,6 @@ def test_a_route_behind_it_is_found_and_the_app_sees_the_path_without_it(base):
 
 
 def test_without_a_path_the_routes_are_as_they_are_and_with_one_none_is_lost():
-    assert hosts.under("", ROUTES) == ROUTES
-    behind = {(f"{one.path}", frozenset(one.methods)) for one in hosts.under("/attention", ROUTES)}
+    assert hosts.below_base("", ROUTES) == ROUTES
+    behind = {(f"{one.path}", frozenset(one.methods)) for one in hosts.below_base("/attention", ROUTES)}
     assert behind >= {(f"/attention{one.path}", frozenset(one.methods)) for one in ROUTES}

@@ -12,11 +12,11 @@ def together(work, people: int = 2) -> list:
     """What `work` gives to each of them, all starting at the same moment."""
     answers, start = [], threading.Barrier(people)
 
-    def one() -> None:
+    def call() -> None:
         start.wait()
         answers.append(work())
 
-    threads = [threading.Thread(target=one) for _ in range(people)]
+    threads = [threading.Thread(target=call) for _ in range(people)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -44,28 +44,28 @@ def test_a_thing_larger_than_the_cache_is_kept_alone_until_the_next_comes():
 
 
 def test_what_many_ask_for_at_one_moment_is_made_once():
-    cache, made, asked = Cache(100), [], []
+    cache, made_keys, results = Cache(100), [], []
 
     def make() -> bytes:
-        made.append(1)
-        until(lambda: len(asked) == 8, "not everybody has asked")
+        made_keys.append(1)
+        until(lambda: len(results) == 8, "not everybody has asked")
         return b"thing"
 
     def ask() -> bytes:
-        asked.append(1)
+        results.append(1)
         return cache.get("key", make)
 
     assert together(ask, people=8) == [b"thing"] * 8
-    assert len(made) == 1
+    assert len(made_keys) == 1
 
 
 def test_one_who_waits_does_not_stop_others_who_want_something_else():
     cache, free = Cache(100), threading.Event()
-    waiting = threading.Thread(target=lambda: cache.get("slow", lambda: free.wait(60) and b"slow"))
-    waiting.start()
+    slow_thread = threading.Thread(target=lambda: cache.get("slow", lambda: free.wait(60) and b"slow"))
+    slow_thread.start()
     assert cache.get("quick", lambda: b"quick") == b"quick"
     free.set()
-    waiting.join()
+    slow_thread.join()
 
 
 def test_after_a_failure_the_next_one_may_try():
@@ -91,17 +91,17 @@ def test_many_caches_share_one_bound_and_the_longest_away_gives_first():
 
 def test_who_comes_while_somebody_looks_through_all_disturbs_nobody():
     caches = Caches()
-    here = [caches.add(Cache(1)) for _ in range(3)]
+    cache_list = [caches.add(Cache(1)) for _ in range(3)]
     looking = iter(caches)
     first = next(looking)
     newcomer = caches.add(Cache(1))  # a WeakSet would raise "Set changed size during iteration"
-    assert {first, *looking} == set(here)
-    assert set(caches) == {*here, newcomer}
+    assert {first, *looking} == set(cache_list)
+    assert set(caches) == {*cache_list, newcomer}
 
 
 def test_the_cache_of_who_has_gone_is_not_kept():
     caches = Caches()
-    here = caches.add(Cache(1))
+    newest = caches.add(Cache(1))
     caches.add(Cache(1))
     gc.collect()
-    assert list(caches) == [here]
+    assert list(caches) == [newest]

@@ -7,7 +7,7 @@ import pytest
 from playground.assets import SHIPPED
 from playground.serving import chosen, models, people, pictures, prepared, settings, traces
 from playground.serving.answering import Refused
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 from serving.visits import photograph
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
@@ -30,22 +30,22 @@ def refused(words: dict, person=None) -> Refused:
 
 
 @pytest.mark.parametrize(
-    ("words", "name", "wish"),
+    ("words", "name", "setup"),
     [
-        ({}, "meadow", Wish("bundled", 2)),  # the first drawing, on a finer grid
-        ({"sample": "meadow"}, "meadow", Wish("bundled", 2)),
-        ({"sample": "flock"}, "flock", Wish("bundled")),
-        ({"sample": "meadow", "model": "bundled"}, "meadow", Wish("bundled")),  # an old link opens as it was
-        ({"model": "untrained"}, "meadow", Wish("untrained")),
-        ({"sample": "flock", "scale": "off"}, "flock", Wish("bundled", scale=1.0)),
-        ({"sample": "flock", "scale": "0.25", "detail": "2"}, "flock", Wish("bundled", 2, 0.25)),
-        ({"sample": "flock", "first": ""}, "flock", Wish("bundled", first=True)),
+        ({}, "meadow", Setup("bundled", 2)),  # the first drawing, on a finer grid
+        ({"sample": "meadow"}, "meadow", Setup("bundled", 2)),
+        ({"sample": "flock"}, "flock", Setup("bundled")),
+        ({"sample": "meadow", "model": "bundled"}, "meadow", Setup("bundled")),  # an old link opens as it was
+        ({"model": "untrained"}, "meadow", Setup("untrained")),
+        ({"sample": "flock", "scale": "off"}, "flock", Setup("bundled", scale=1.0)),
+        ({"sample": "flock", "scale": "0.25", "detail": "2"}, "flock", Setup("bundled", 2, 0.25)),
+        ({"sample": "flock", "first": ""}, "flock", Setup("bundled", first=True)),
     ],
     ids=str,
 )
-def test_what_an_address_leaves_open_is_what_suits_the_picture(words, name, wish):
-    picture, found = chosen.read(words, None)
-    assert (picture.name, found) == (name, wish)
+def test_what_an_address_leaves_open_is_what_suits_the_picture(words, name, setup):
+    picture, chosen_setup = chosen.read(words, None)
+    assert (picture.name, chosen_setup) == (name, setup)
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ def test_what_cannot_be_had_has_a_status_and_a_short_sentence(words, status):
 
 def test_one_s_own_picture_is_read_by_its_owner_alone(anna):
     (mine,) = anna.pictures
-    picture, wish = chosen.read({"mine": mine}, anna)
-    assert (picture.name, wish.model) == ("mine.jpg", models.default())
-    for other in (None, people.Person("bert" * 6)):
-        assert refused({"mine": mine}, other).more == {"forgotten": mine}
+    picture, setup = chosen.read({"mine": mine}, anna)
+    assert (picture.name, setup.model) == ("mine.jpg", models.default())
+    for stranger in (None, people.Person("bert" * 6)):
+        assert refused({"mine": mine}, stranger).more == {"forgotten": mine}
 
 
 def test_a_sample_is_not_asked_for_where_a_picture_of_one_s_own_is(anna):
@@ -131,61 +131,61 @@ def test_a_server_that_offers_a_list_refuses_others(monkeypatch):
 )
 def test_what_cannot_be_compared_is_refused(with_):
     with pytest.raises(Refused, match=r"\.$"):
-        chosen.other({"sample": "flock", "with": with_}, None)
+        chosen.compared({"sample": "flock", "with": with_}, None)
 
 
 def test_what_is_compared_is_as_fine_as_what_it_is_compared_with():
     words = {"sample": "flock", "model": "bundled", "detail": "2"}
-    assert chosen.other(words, None) is None
-    picture, wish = chosen.other(words | {"with": "sample:meadow"}, None)
-    assert (picture.name, wish) == ("meadow", Wish("bundled", 2))
-    assert chosen.other(words | {"with": "model:bundled"}, None)[1] == Wish("bundled", 2)
-    assert chosen.other(words | {"with": "model:untrained"}, None)[1] == Wish("untrained")
+    assert chosen.compared(words, None) is None
+    picture, setup = chosen.compared(words | {"with": "sample:meadow"}, None)
+    assert (picture.name, setup) == ("meadow", Setup("bundled", 2))
+    assert chosen.compared(words | {"with": "model:bundled"}, None)[1] == Setup("bundled", 2)
+    assert chosen.compared(words | {"with": "model:untrained"}, None)[1] == Setup("untrained")
 
 
 # The digest
 
 
 def test_a_digest_is_of_all_that_goes_into_the_numbers():
-    usual = chosen.digest(FLOCK, Wish("bundled"))
-    others = [
-        chosen.digest(pictures.sample("meadow"), Wish("bundled")),
-        chosen.digest(FLOCK, Wish("bundled-taught")),
-        chosen.digest(FLOCK, Wish("untrained")),
-        chosen.digest(FLOCK, Wish("bundled", 2)),
-        chosen.digest(FLOCK, Wish("bundled", scale=1.0)),
-        chosen.digest(FLOCK, Wish("bundled", scale=0.5)),
+    usual = chosen.digest(FLOCK, Setup("bundled"))
+    other_digests = [
+        chosen.digest(pictures.sample("meadow"), Setup("bundled")),
+        chosen.digest(FLOCK, Setup("bundled-taught")),
+        chosen.digest(FLOCK, Setup("untrained")),
+        chosen.digest(FLOCK, Setup("bundled", 2)),
+        chosen.digest(FLOCK, Setup("bundled", scale=1.0)),
+        chosen.digest(FLOCK, Setup("bundled", scale=0.5)),
     ]
-    assert len({usual, *others}) == 1 + len(others)
-    assert chosen.digest(FLOCK, Wish("bundled")) == usual
+    assert len({usual, *other_digests}) == 1 + len(other_digests)
+    assert chosen.digest(FLOCK, Setup("bundled")) == usual
 
 
 def test_another_version_has_other_digests(monkeypatch):
-    before = chosen.digest(FLOCK, Wish("bundled"))
+    former = chosen.digest(FLOCK, Setup("bundled"))
     monkeypatch.setattr(chosen, "__version__", "another")
-    assert chosen.digest(FLOCK, Wish("bundled")) != before
+    assert chosen.digest(FLOCK, Setup("bundled")) != former
 
 
 def test_other_weights_under_the_same_name_have_other_digests(monkeypatch, tmp_path):
-    before, copy = chosen.digest(FLOCK, Wish("bundled")), tmp_path / "bundled.safetensors"
+    former, copy = chosen.digest(FLOCK, Setup("bundled")), tmp_path / "bundled.safetensors"
     shutil.copy(SHIPPED["bundled"], copy)
     monkeypatch.setitem(prepared.SHIPPED, "bundled", copy)
-    assert chosen.digest(FLOCK, Wish("bundled")) == before, "the same bytes elsewhere"
+    assert chosen.digest(FLOCK, Setup("bundled")) == former, "the same bytes elsewhere"
     copy.write_bytes(copy.read_bytes() + b"x")
-    assert chosen.digest(FLOCK, Wish("bundled")) != before
+    assert chosen.digest(FLOCK, Setup("bundled")) != former
 
 
 def test_a_digest_is_not_of_the_numbers_that_come_out(monkeypatch):
     """They differ between processors in the last digit: replicas on other machines would not understand each other."""
-    before = chosen.digest(FLOCK, Wish("untrained"))
+    former = chosen.digest(FLOCK, Setup("untrained"))
     for name in ("trace", "_run", "layers"):
         monkeypatch.setattr(traces, name, lambda *_, **__: pytest.fail("something was computed"))
-    assert chosen.digest(FLOCK, Wish("untrained")) == before
+    assert chosen.digest(FLOCK, Setup("untrained")) == former
 
 
 def test_an_old_digest_is_gone():
-    chosen.check_digest(chosen.digest(FLOCK, Wish("bundled")), FLOCK, Wish("bundled"))
-    for old in ("", "0" * 16, chosen.digest(FLOCK, Wish("bundled", 2)), "x" * 10**5):
+    chosen.check_digest(chosen.digest(FLOCK, Setup("bundled")), FLOCK, Setup("bundled"))
+    for old in ("", "0" * 16, chosen.digest(FLOCK, Setup("bundled", 2)), "x" * 10**5):
         with pytest.raises(Refused, match="reload") as error:
-            chosen.check_digest(old, FLOCK, Wish("bundled"))
+            chosen.check_digest(old, FLOCK, Setup("bundled"))
         assert error.value.status == 410

@@ -13,7 +13,7 @@ from test_javascript import ROOT, node
 from playground.serving import classes, ledger
 from playground.serving.answering import Refused
 from playground.serving.classes import Question
-from playground.serving.ledger import Ledger, Who
+from playground.serving.ledger import Ledger, Visitor
 
 NGINX_CONF = Path(__file__).parent.parent.parent / "deploy" / "nginx.conf"
 
@@ -34,7 +34,7 @@ def clock(monkeypatch):
 
 
 @pytest.fixture
-def one():
+def group():
     return classes.start("lecturer", "10.0.0.1")
 
 
@@ -42,137 +42,137 @@ def number(low=0, high=100, scene=1) -> Question:
     return Question(0, scene, "number", low, high, (), {"asks": "How many?"})
 
 
-def asked(one, question=None) -> Question:
-    one.go({"n": 1})
-    one.ask(question or number())
-    return one.question
+def asked(group, question=None) -> Question:
+    group.go_to({"n": 1})
+    group.ask(question or number())
+    return group.question
 
 
-def test_a_code_is_five_letters_that_nobody_confuses(one):
-    assert len(one.code) == 5
+def test_a_code_is_five_letters_that_nobody_confuses(group):
+    assert len(group.code) == 5
     assert not set("BGIOSZLU") & set(classes.LETTERS)
-    assert classes.named(one.code.lower()) is one
+    assert classes.find_class(group.code.lower()) is group
 
 
-def test_one_browser_has_one_guess_and_may_change_it(one):
-    question = asked(one)
+def test_one_browser_has_one_guess_and_may_change_it(group):
+    question = asked(group)
     for key, guess in (("a", 3), ("a", 5), ("b", 5.0)):
-        one.enter(key)
-        one.take(key, question.number, 1, guess)
+        group.enter(key)
+        group.take(key, question.number, 1, guess)
     assert question.counts() == [{"5": 2}]
 
 
 @pytest.mark.parametrize("guess", [math.nan, math.inf, -1, 101, 1.5, "5", None, True, [5], {}, 10**400], ids=str)
-def test_what_is_no_guess_is_refused_and_nothing_is_kept(one, guess):
-    question = asked(one)
+def test_what_is_no_guess_is_refused_and_nothing_is_kept(group, guess):
+    question = asked(group)
     with pytest.raises(Refused) as refused:
-        one.take("a", question.number, 1, guess)
+        group.take("a", question.number, 1, guess)
     assert str(refused.value).endswith(".")
     assert question.counts() == [{}]
 
 
-def test_a_place_is_on_the_picture_and_a_choice_is_offered(one):
-    place = asked(one, Question(0, 1, "place", 0, 47, (), {}))
+def test_a_place_is_on_the_picture_and_a_choice_is_offered(group):
+    place = asked(group, Question(0, 1, "place", 0, 47, (), {}))
     for value in (48, -1, "3"):
         with pytest.raises(Refused):
-            one.take("a", place.number, 1, value)
-    choice = asked(one, Question(0, 1, "choice", 0, 0, ("yes", "no"), {}))
+            group.take("a", place.number, 1, value)
+    choice = asked(group, Question(0, 1, "choice", 0, 0, ("yes", "no"), {}))
     for value in ("maybe", 0, None, ["yes"]):
         with pytest.raises(Refused):
-            one.take("a", choice.number, 1, value)
-    assert one.take("a", choice.number, 1, "no") == "no"
+            group.take("a", choice.number, 1, value)
+    assert group.take("a", choice.number, 1, "no") == "no"
 
 
-def test_for_another_question_and_after_reveal_nothing_is_kept(one):
-    question = asked(one)
+def test_for_another_question_and_after_reveal_nothing_is_kept(group):
+    question = asked(group)
     with pytest.raises(Refused, match="another question"):
-        one.take("a", question.number + 1, 1, 5)
-    one.show()
+        group.take("a", question.number + 1, 1, 5)
+    group.show()
     with pytest.raises(Refused, match="shown already"):
-        one.take("a", question.number, 1, 5)
-    one.go({"n": 2})
+        group.take("a", question.number, 1, 5)
+    group.go_to({"n": 2})
     with pytest.raises(Refused, match="another question"):
-        one.take("a", question.number, 1, 5)
+        group.take("a", question.number, 1, 5)
     assert question.counts() == [{}]
 
 
-def test_vote_discuss_vote_again_keeps_both_and_then_tells_the_truth(one):
-    question = asked(one)
-    one.take("a", question.number, 1, 3)
-    one.show()
-    one.again()
+def test_vote_discuss_vote_again_keeps_both_and_then_tells_the_truth(group):
+    question = asked(group)
+    group.take("a", question.number, 1, 3)
+    group.show()
+    group.ask_again()
     with pytest.raises(Refused):
-        one.take("a", question.number, 1, 4)  # of the first vote, late
-    one.take("a", question.number, 2, 8)
-    one.show()
+        group.take("a", question.number, 1, 4)  # of the first vote, late
+    group.take("a", question.number, 2, 8)
+    group.show()
     assert question.counts() == [{"3": 1}, {"8": 1}]
     with pytest.raises(Refused, match="twice"):
-        one.again()
-    one.say_truth(8, "so many")
+        group.ask_again()
+    group.say_truth(8, "so many")
     assert (question.phase, question.truth) == (classes.TELLS, 8)
 
 
-def test_hands_of_the_room_are_added(one):
-    question = asked(one, Question(0, 1, "choice", 0, 0, ("yes", "no"), {}))
-    one.take("a", question.number, 1, "no")
-    one.count_hands({"yes": 4, "no": 2})
-    one.count_hands({"yes": 5, "no": 2})
+def test_hands_of_the_room_are_added(group):
+    question = asked(group, Question(0, 1, "choice", 0, 0, ("yes", "no"), {}))
+    group.take("a", question.number, 1, "no")
+    group.count_hands({"yes": 4, "no": 2})
+    group.count_hands({"yes": 5, "no": 2})
     assert question.counts() == [{"yes": 5, "no": 3}]
     for hands in ({"maybe": 1}, {"yes": -1}, {"yes": 2.5}, {"yes": True}, {"yes": 10**9}):
         with pytest.raises(Refused):
-            one.count_hands(hands)
+            group.count_hands(hands)
     assert question.counts() == [{"yes": 5, "no": 3}]
 
 
-def test_a_closed_door_lets_in_who_is_in(one):
-    one.enter("a")
-    one.set_door(False)
-    one.enter("a")
+def test_a_closed_door_lets_in_who_is_in(group):
+    group.enter("a")
+    group.set_door(False)
+    group.enter("a")
     with pytest.raises(Refused, match="door"):
-        one.enter("b")
+        group.enter("b")
 
 
-def test_classes_phones_and_questions_are_bounded(one, monkeypatch):
+def test_classes_phones_and_questions_are_bounded(group, monkeypatch):
     monkeypatch.setattr(classes, "MOST_PHONES", 2)
-    one.enter("a"), one.enter("b")
+    group.enter("a"), group.enter("b")
     with pytest.raises(Refused, match="full"):
-        one.enter("c")
+        group.enter("c")
     for scene in range(classes.MOST_QUESTIONS):
-        one.ask(number(scene=scene))
+        group.ask(number(scene=scene))
     with pytest.raises(Refused, match="room"):
-        one.ask(number(scene=classes.MOST_QUESTIONS))
+        group.ask(number(scene=classes.MOST_QUESTIONS))
 
 
-def test_a_class_that_its_lecturer_left_gives_way_and_no_other(one, clock, monkeypatch):
+def test_a_class_that_its_lecturer_left_gives_way_and_no_other(group, clock, monkeypatch):
     monkeypatch.setattr(classes, "MOST_CLASSES", 2)
-    other = classes.start("another", "10.0.0.2")
+    other_group = classes.start("another", "10.0.0.2")
     with pytest.raises(Refused, match="room"):
         classes.start("third", "10.0.0.3")
     clock.now += classes.LEFT_AFTER + 1
-    other.heard = clock.now
+    other_group.heard_at = clock.now
     classes.start("third", "10.0.0.3")
-    assert one.ended
-    assert not other.ended
+    assert group.ended
+    assert not other_group.ended
 
 
-def test_a_key_has_two_classes_and_a_third_ends_the_first(one):
+def test_a_key_has_two_classes_and_a_third_ends_the_first(group):
     second = classes.start("lecturer", "10.0.0.1")
     classes.start("lecturer", "10.0.0.1")
-    assert (one.ended, second.ended) == (True, False)
+    assert (group.ended, second.ended) == (True, False)
 
 
-def test_a_phone_is_its_class_s_until_that_ends_and_starting_one_costs(one, monkeypatch):
+def test_a_phone_is_its_class_s_until_that_ends_and_starting_one_costs(group, monkeypatch):
     monkeypatch.setattr(ledger, "costs", costs := Ledger())
     second = classes.start("lecturer", "10.0.0.1")
     assert costs.cost("10.0.0.1/32") == pytest.approx(ledger.START, rel=0.01)
     for phone in ("a", "b"):
         second.enter(phone)
-    assert costs.payer(Who("a", "10.0.0.1")) == Who("a", f"class {second.code}")
+    assert costs.payer(Visitor("a", "10.0.0.1")) == Visitor("a", f"class {second.code}")
     third = classes.start("another", "10.0.0.2")
     third.enter("b")
     classes.end(second)
-    assert costs.payer(Who("a", "10.0.0.1")) == Who("a", "10.0.0.1")
-    assert costs.payer(Who("b", "10.0.0.1")) == Who("b", f"class {third.code}")
+    assert costs.payer(Visitor("a", "10.0.0.1")) == Visitor("a", "10.0.0.1")
+    assert costs.payer(Visitor("b", "10.0.0.1")) == Visitor("b", f"class {third.code}")
 
 
 def test_the_code_says_where_its_lecturer_sits():
@@ -188,14 +188,14 @@ def test_the_code_says_where_its_lecturer_sits():
         assert len(classes.start("lecturer", "10.0.0.1", seat).code) == classes.CODE_LENGTH
 
 
-def test_after_four_hours_it_is_over(one, clock):
+def test_after_four_hours_it_is_over(group, clock):
     clock.now += classes.LONGEST_LIFE + 1
-    assert classes.named(one.code) is None
-    assert one.ended
+    assert classes.find_class(group.code) is None
+    assert group.ended
 
 
-def test_a_flood_of_one_phone_is_stopped_and_passes(one, clock):
-    phone = one.enter("a")
+def test_a_flood_of_one_phone_is_stopped_and_passes(group, clock):
+    phone = group.enter("a")
     assert sum(phone.may_ask() for _ in range(1000)) == classes.BURST
     clock.now += 1
     assert phone.may_ask()
@@ -210,20 +210,20 @@ def test_tries_are_forgotten_after_a_minute(clock):
     assert not tries.too_many("a")
 
 
-def test_whoever_waits_hears_of_a_change_and_an_earlier_wait_of_the_same_phone_ends(one):
+def test_whoever_waits_hears_of_a_change_and_an_earlier_wait_of_the_same_phone_ends(group):
     async def waiting():
-        first = one.enter("a").waits()
-        second = one.enter("a").waits()
-        other = one.enter("b").waits()
-        assert (first.done(), second.done(), other.done()) == (True, False, False)
-        one.take("a", asked(one).number, 1, 5)
+        first = group.enter("a").waits()
+        second = group.enter("a").waits()
+        other_wait = group.enter("b").waits()
+        assert (first.done(), second.done(), other_wait.done()) == (True, False, False)
+        group.take("a", asked(group).number, 1, 5)
         assert second.done()
-        assert other.done()
-        third = one.enter("b").waits()
-        one.take("a", one.question.number, 1, 6)
+        assert other_wait.done()
+        third = group.enter("b").waits()
+        group.take("a", group.question.number, 1, 6)
         assert not third.done(), "a guess is no news for the others"
-        screen = one.screen_waits()
-        one.take("a", one.question.number, 1, 7)
+        screen = group.screen_waits()
+        group.take("a", group.question.number, 1, 7)
         assert screen.done()
 
     asyncio.run(waiting())
@@ -244,9 +244,11 @@ def test_every_refusal_of_a_class_has_the_same_holes_in_every_language():
             assert re.findall(r"{(\w+)}", sentence) == re.findall(r"{(\w+)}", classes.REFUSALS[key]), (language, key)
 
 
-@pytest.mark.parametrize(("heat", "kept"), [("0f9a", "0f9a"), ("0f9", ""), ("0f9x", ""), (None, ""), (["0"] * 4, "")])
-def test_the_row_goes_to_the_phones_with_the_truth_where_it_has_a_digit_for_each_square(one, heat, kept):
-    question = asked(one, Question(0, 1, "place", 0, 3, (), {"rows": 2, "columns": 2}))
-    one.show()
-    one.say_truth(2, {"en": "there"}, heat)
-    assert (question.phase, question.heat) == (classes.TELLS, kept)
+@pytest.mark.parametrize(
+    ("heat", "stored_heat"), [("0f9a", "0f9a"), ("0f9", ""), ("0f9x", ""), (None, ""), (["0"] * 4, "")]
+)
+def test_the_row_goes_to_the_phones_with_the_truth_where_it_has_a_digit_for_each_square(group, heat, stored_heat):
+    question = asked(group, Question(0, 1, "place", 0, 3, (), {"rows": 2, "columns": 2}))
+    group.show()
+    group.say_truth(2, {"en": "there"}, heat)
+    assert (question.phase, question.heat) == (classes.TELLS, stored_heat)

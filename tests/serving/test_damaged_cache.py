@@ -30,10 +30,10 @@ def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
     monkeypatch.delenv("HF_HUB_CACHE")
     really_here("dinov2-small")
     really_here("photographs")
-    here = {thing.file: borrowed.find(thing.file) for thing in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)}
+    files = {item.file: borrowed.find(item.file) for item in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)}
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     borrowed.cache_folder().mkdir(parents=True)
-    for name, file in here.items():
+    for name, file in files.items():
         (borrowed.cache_folder() / name).symlink_to(file)
     _forget()
     yield borrowed.cache_folder()
@@ -41,8 +41,8 @@ def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
 
 
 def _forget() -> None:
-    for kept in (prepared.sample_digest, pictures.sample, routes_samples.edition, routes_samples.listed):
-        kept.cache_clear()
+    for cached in (prepared.sample_digest, pictures.sample, routes_samples.edition, routes_samples.listed):
+        cached.cache_clear()
 
 
 def damage(cache: Path, kind: str) -> str:
@@ -63,8 +63,8 @@ def client():
 def test_all_else_is_shown(kind, cache, client):
     name = damage(cache, kind)
     listed = client.get(f"/{routes_samples.address()}").json()
-    left = [*PHOTOGRAPHS, *SAMPLES] if name == borrowed.DINOV2.file else [*OTHERS, *SAMPLES]
-    assert [one["name"] for one in listed["samples"]] == [sample.name for sample in left]
+    sound = [*PHOTOGRAPHS, *SAMPLES] if name == borrowed.DINOV2.file else [*OTHERS, *SAMPLES]
+    assert [one["name"] for one in listed["samples"]] == [sample.name for sample in sound]
     assert listed["real"]["here"] == (name != borrowed.DINOV2.file)
     assert client.get("/readyz").json()["ready"]
     seen = client.get("/api/trace").json()
@@ -91,9 +91,9 @@ def test_it_is_said_once_to_whoever_runs_the_server(cache, caplog):
     damage(cache, "an empty photograph")
     for _ in range(3):
         assert FIRST not in samples()
-    (said,) = [record.getMessage() for record in caplog.records if "counts as absent" in record.getMessage()]
-    assert str(cache / "chelsea.png") in said
-    assert "doctor --repair" in said
+    (message,) = [record.getMessage() for record in caplog.records if "counts as absent" in record.getMessage()]
+    assert str(cache / "chelsea.png") in message
+    assert "doctor --repair" in message
 
 
 def test_weights_whose_numbers_are_none_are_refused_without_their_folder(cache, caplog):

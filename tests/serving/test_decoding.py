@@ -96,11 +96,11 @@ def test_who_leaves_frees_the_place_of_the_next(fresh):
         raise RuntimeError("left")
 
     pictures.warm_up()
-    left, spare = list(fresh)
+    first_worker, spare = list(fresh)
     with queue.working_for(Asker(leave)), pytest.raises(RuntimeError):
         pictures.decoded(saved(quarters(), "JPEG"), 2**20, 64)
     assert fresh[0] is spare
-    assert left not in fresh
+    assert first_worker not in fresh
     assert pictures.upload(saved(quarters(), "JPEG"), "mine").size == (64, 48)
 
 
@@ -113,27 +113,27 @@ def test_the_next_one_does_not_wait_for_a_picture_whose_sender_has_gone(fresh, t
     with monkeypatch.context() as careless:
         careless.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
         fresh.append(Worker())
-    worker, said = fresh[0], []
+    worker, errors = fresh[0], []
     profile = matrix_profile(D2B0=stages(100_000, matrix_stage()))
-    gone, next_one = (answering.Job(ledger.Who(person)) for person in ("gone", "next"))
+    left_job, next_one = (answering.Job(ledger.Visitor(person)) for person in ("gone", "next"))
 
-    def bring(job: answering.Job, **how) -> None:
+    def bring(job: answering.Job, **options) -> None:
         with queue.working_for(job):
             try:
-                said.append(pictures.upload(saved(quarters(), "PNG", **how), "mine").size)
+                errors.append(pictures.upload(saved(quarters(), "PNG", **options), "mine").size)
             except queue.Left:
-                said.append("left")
+                errors.append("left")
 
-    first = threading.Thread(target=bring, args=[gone], kwargs={"icc_profile": profile})
+    first = threading.Thread(target=bring, args=[left_job], kwargs={"icc_profile": profile})
     first.start()
     until(lambda: worker not in fresh, "it was given no picture")
     second = threading.Thread(target=bring, args=[next_one])
     second.start()
-    until(lambda: next_one.before == 1, "the next one does not wait")
-    gone.left = True
+    until(lambda: next_one.ahead == 1, "the next one does not wait")
+    left_job.has_left = True
     first.join()
     second.join()
-    assert said == ["left", (64, 48)]
+    assert errors == ["left", (64, 48)]
     assert not worker.goes_on()
 
 

@@ -26,19 +26,19 @@ def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
     monkeypatch.delenv("HF_HUB_CACHE")
     really_here("dinov2-small")
     really_here("photographs")
-    here = {thing.file: borrowed.find(thing.file) for thing in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)}
+    files = {item.file: borrowed.find(item.file) for item in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)}
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(prepared, "PHOTOGRAPHS", ())
     monkeypatch.setattr(prepared, "SAMPLES", ())
     borrowed.cache_folder().mkdir(parents=True)
-    for name, file in here.items():
+    for name, file in files.items():
         (borrowed.cache_folder() / name).symlink_to(file)
     prepared.prepare()
 
     def fetch(name, *_):
-        for thing in borrowed.GROUPS[name]:
-            if not borrowed.find(thing.file):
-                (borrowed.cache_folder() / thing.file).symlink_to(here[thing.file])
+        for item in borrowed.GROUPS[name]:
+            if not borrowed.find(item.file):
+                (borrowed.cache_folder() / item.file).symlink_to(files[item.file])
 
     monkeypatch.setattr(catalogue, "fetch", fetch)
     return borrowed.cache_folder()
@@ -67,8 +67,8 @@ def test_where_all_is_well_it_says_so_and_ends_with_0(cache, capsys):
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if not line.startswith(FINE)] == []
-    for what in ("Python", "torch", "streamlit", "dinov2-small: 1 of 1", "photographs: 5 of 5", "prepared packs"):
-        assert what in out
+    for subject in ("Python", "torch", "streamlit", "dinov2-small: 1 of 1", "photographs: 5 of 5", "prepared packs"):
+        assert subject in out
 
 
 FILES = {
@@ -87,7 +87,7 @@ FILES = {
 def test_what_is_damaged_is_found_named_and_mended(kind, cache, capsys):
     find, change = FILES[kind]
     file = find(cache)
-    whole = digest_of(file)
+    digest = digest_of(file)
     damage(file, change)
     assert main(["doctor"]) == 1
     out = capsys.readouterr().out
@@ -96,7 +96,7 @@ def test_what_is_damaged_is_found_named_and_mended(kind, cache, capsys):
     assert "--repair" in out
     assert main(["doctor", "--repair"]) == 0
     assert f"removed {file}" in capsys.readouterr().out
-    assert digest_of(file) == whole
+    assert digest_of(file) == digest
 
 
 def test_what_can_not_be_fetched_is_said_and_the_rest_is_mended(cache, monkeypatch, capsys):
@@ -136,8 +136,8 @@ def test_weights_of_the_hub_are_read_to_their_end(nothing_fetched, monkeypatch):
     folder = borrowed.hub_cache() / "models--timm--vit_tiny"
     (folder / "blobs").mkdir(parents=True)
     (folder / "snapshots" / "0123").mkdir(parents=True)
-    save_file({"a": torch.arange(10_000.0)}, made := folder / "made.safetensors")
-    blob = made.rename(folder / "blobs" / digest_of(made))
+    save_file({"a": torch.arange(10_000.0)}, weights := folder / "made.safetensors")
+    blob = weights.rename(folder / "blobs" / digest_of(weights))
     (link := folder / "snapshots" / "0123" / "model.safetensors").symlink_to(blob)
     assert said(WRONG) == ""
     blob.write_bytes(flipped(blob.read_bytes()))

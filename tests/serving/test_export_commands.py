@@ -13,7 +13,7 @@ from playground.serving.routes_figures import ROUTES
 KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
 FLOCK = {"sample": "flock", "model": "bundled", "layer": "3", "head": "2", "query": "4,9"}
 OTHER = ("sample:landscape", "model:untrained")  # landscape has another shape
-WHATS = [what for what in CHOICES["what"] if what != "text"]  # these models know no texts
+WHATS = [way for way in CHOICES["what"] if way != "text"]  # these models know no texts
 NO_HEADS = ("similarity", "rollout", "relevance", "occlusion", "label", "text", "components", "parts", "norm")
 
 
@@ -44,35 +44,33 @@ def assert_the_same(client, words: dict, folder) -> None:
 def offers(client) -> dict[str, list[str]]:
     """A way to look -> the layouts that are offered for it."""
     words = FLOCK | {"kind": "numbers", "table": "csv"}
-    return {
-        what: [one["name"] for one in offered(client, words | {"what": what})["offers"]["layout"]] for what in WHATS
-    }
+    return {way: [one["name"] for one in offered(client, words | {"what": way})["offers"]["layout"]] for way in WHATS}
 
 
 @pytest.fixture(scope="module")
 def turns(offers) -> dict[str, list[str]]:
     """Two layouts for each way to look, those first that no other way has been drawn in: a layout and a way are put
     into an address and a command apart from each other, so each pair would say nothing new."""
-    drawn, found = [], {}
-    for what, layouts in offers.items():
-        found[what] = sorted(layouts, key=drawn.count)[:2]
-        drawn += found[what]
-    assert set(drawn) == {layout for layouts in offers.values() for layout in layouts}
-    return found
+    drawn_layouts, chosen_layouts = [], {}
+    for way, layouts in offers.items():
+        chosen_layouts[way] = sorted(layouts, key=drawn_layouts.count)[:2]
+        drawn_layouts += chosen_layouts[way]
+    assert set(drawn_layouts) == {layout for layouts in offers.values() for layout in layouts}
+    return chosen_layouts
 
 
-@pytest.mark.parametrize("what", WHATS)
-def test_of_everything_the_numbers_of_a_layout_that_is_offered_are_its_command_s(client, offers, turns, what, tmp_path):
-    assert ("heads" in offers[what]) == (what not in NO_HEADS), offers[what]
-    for layout in turns[what]:
-        beside = {"with": "sample:landscape"} if layout == "compare" else {}
-        words = FLOCK | {"what": what, "kind": "numbers", "table": "csv", "layout": layout}
-        assert_the_same(client, words | beside, tmp_path)
+@pytest.mark.parametrize("way", WHATS)
+def test_of_everything_the_numbers_of_a_layout_that_is_offered_are_its_command_s(client, offers, turns, way, tmp_path):
+    assert ("heads" in offers[way]) == (way not in NO_HEADS), offers[way]
+    for layout in turns[way]:
+        compared = {"with": "sample:landscape"} if layout == "compare" else {}
+        words = FLOCK | {"what": way, "kind": "numbers", "table": "csv", "layout": layout}
+        assert_the_same(client, words | compared, tmp_path)
 
 
-@pytest.mark.parametrize("what", ["value", "relevance", "components", "parts"])  # magma, a sign, colours, areas
-def test_everything_is_drawn_as_its_command_draws_it(client, what, tmp_path):
-    words = FLOCK | {"what": what, "kind": "png", "layout": "convolution", "purpose": "column"}
+@pytest.mark.parametrize("way", ["value", "relevance", "components", "parts"])  # magma, a sign, colours, areas
+def test_everything_is_drawn_as_its_command_draws_it(client, way, tmp_path):
+    words = FLOCK | {"what": way, "kind": "png", "layout": "convolution", "purpose": "column"}
     assert_the_same(client, words, tmp_path)
 
 
@@ -92,10 +90,10 @@ def test_a_whole_pass_with_another_scale_is_the_command_s(client, layout, scale,
     assert_the_same(client, words, tmp_path)
 
 
-@pytest.mark.parametrize("beside", OTHER)
+@pytest.mark.parametrize("compared", OTHER)
 @pytest.mark.parametrize("detail", ["1", "2"])
-def test_what_is_compared_is_as_fine_as_on_the_page(client, beside, detail, tmp_path):
-    assert_the_same(client, FLOCK | {"detail": detail, "with": beside, "layout": "compare"} | NUMBERS, tmp_path)
+def test_what_is_compared_is_as_fine_as_on_the_page(client, compared, detail, tmp_path):
+    assert_the_same(client, FLOCK | {"detail": detail, "with": compared, "layout": "compare"} | NUMBERS, tmp_path)
 
 
 @pytest.mark.parametrize("layout", ["head", "heads", "scale"])

@@ -28,8 +28,8 @@ def offers(client, **words) -> dict:
     return answer.json()
 
 
-def names(data: dict, what: str) -> list[str]:
-    return [option["name"] for option in data["offers"][what]]
+def names(data: dict, kind: str) -> list[str]:
+    return [option["name"] for option in data["offers"][kind]]
 
 
 def test_export_offers_what_the_tables_hold(client):
@@ -38,8 +38,8 @@ def test_export_offers_what_the_tables_hold(client):
     assert names(data, "layout") == [name for name in LAYOUTS if name not in ("grid", "compare", "change")]
     assert names(data, "purpose") == list(PURPOSES)
     assert data["chosen"]["layout"] == "convolution"
-    beside = {"with": "sample:meadow", "beside": "compare"}
-    compared = client.get("/api/exports", params={"sample": "flock", "model": "bundled"} | beside).json()
+    words = {"with": "sample:meadow", "beside": "compare"}
+    compared = client.get("/api/exports", params={"sample": "flock", "model": "bundled"} | words).json()
     assert compared["chosen"]["layout"] == "compare"
 
 
@@ -80,9 +80,9 @@ def test_the_offered_address_is_the_offered_command(client, layout, kind, tmp_pa
         "k": "5", "scale": "off", "locked": "true", "grid": "true", "colours": "own", "footer": "true",
         "curtain": "0.5",
     }  # fmt: skip
-    others = {"compare": {"with": "sample:landscape"}, "change": {"with": "sample:meadow"}}
-    beside = others.get(layout, {})
-    data = client.get("/api/exports", params=words | beside).json()
+    compared = {"compare": {"with": "sample:landscape"}, "change": {"with": "sample:meadow"}}
+    words_of_layout = compared.get(layout, {})
+    data = client.get("/api/exports", params=words | words_of_layout).json()
     assert data["chosen"]["layout"] == layout
     file, suffix = data["file"], data["file"]["name"].rpartition(".")[2]
     ours = client.request(file["method"], f"/{file['address']}", headers=KEY)
@@ -93,12 +93,12 @@ def test_the_offered_address_is_the_offered_command(client, layout, kind, tmp_pa
 
 
 def test_the_offered_living_figure_is_the_offered_command(client, tmp_path):
-    for held in ("layer", "all"):
+    for layers in ("layer", "all"):
         words = {
             "sample": "flock",
             "model": "bundled",
             "kind": "html",
-            "held": held,
+            "held": layers,
             "locked": "true",
             "beside": "wall",
         }
@@ -126,10 +126,10 @@ def test_the_preview_is_the_figure_with_few_dots(client, kind):
 
 def test_the_size_of_a_living_figure_is_said(client):
     words = FLOCK | {"kind": "html", "pack": "int8", "held": "layer"}
-    says = client.get("/api/exports/size", params=words).json()["says"]
+    sentence = client.get("/api/exports/size", params=words).json()["says"]
     size = len(ask(client, "html", FLOCK | {"pack": "int8"}, "POST").content)
-    assert f"One file of {size / 1e6:.2f} MB" in says
-    assert "With q and k in 8 bits: a weight is off by at most" in says
+    assert f"One file of {size / 1e6:.2f} MB" in sentence
+    assert "With q and k in 8 bits: a weight is off by at most" in sentence
 
 
 def test_an_unknown_word_is_refused_here_too(client):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from playground.serving import classes, ledger
-from playground.serving.ledger import Who
+from playground.serving.ledger import Visitor
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "benchmarks"))
 
@@ -43,7 +43,8 @@ def test_the_smallest_play_of_many_adversaries():
 def test_forty_costly_pictures_from_one_house_keep_nobody_waiting():
     """62 megapixels of a legal PNG, five seconds each, from forty networks of one /56: others waited a minute."""
     house = [
-        Player(Who("", f"2001:db8:1:2{number:02x}::/64"), seconds=5.0, every=30.0, hostile=True) for number in range(40)
+        Player(Visitor("", f"2001:db8:1:2{number:02x}::/64"), seconds=5.0, every=30.0, hostile=True)
+        for number in range(40)
     ]
     calm, attacked = waits_beside(house)
     assert attacked <= 2 * calm + 1, (calm, attacked)
@@ -51,25 +52,25 @@ def test_forty_costly_pictures_from_one_house_keep_nobody_waiting():
 
 def test_costly_figures_from_forty_networks_keep_nobody_waiting():
     """Seven seconds each, again and again: newcomers waited for twenty."""
-    networks = [Player(Who("", f"10.{n}.0.1"), seconds=COSTLY, every=10.0, hostile=True) for n in range(40)]
+    networks = [Player(Visitor("", f"10.{n}.0.1"), seconds=COSTLY, every=10.0, hostile=True) for n in range(40)]
     calm, attacked = waits_beside(networks)
     assert attacked <= 3 * calm + 1, (calm, attacked)
 
 
 @pytest.mark.slow
 def test_many_cheap_questions_from_forty_networks_keep_nobody_waiting():
-    networks = [Player(Who("", f"10.{n}.0.1"), every=3.0, at_once=4, hostile=True) for n in range(40)]
+    networks = [Player(Visitor("", f"10.{n}.0.1"), every=3.0, at_once=4, hostile=True) for n in range(40)]
     calm, attacked = waits_beside(networks)
     assert attacked <= 3 * calm + 1, (calm, attacked)
 
 
 def test_a_class_behind_one_address_gets_its_turns_whoever_else_is_behind_it():
     """Eighty students beside one who asks for seven seconds again and again, and a flood from the same hall."""
-    students = [Player(Who(f"student {n}", HALL), every=120.0) for n in range(80)]
-    hostile = Player(Who("hostile student", HALL), COSTLY, 2.0, 12, hostile=True)
-    flood = [Player(Who(f"minted {n}", HALL), every=3.0, at_once=4, hostile=True) for n in range(20)]
+    students = [Player(Visitor(f"student {n}", HALL), every=120.0) for n in range(80)]
+    hostile = Player(Visitor("hostile student", HALL), COSTLY, 2.0, 12, hostile=True)
+    flood = [Player(Visitor(f"minted {n}", HALL), every=3.0, at_once=4, hostile=True) for n in range(20)]
     world = World()
-    join([*students, hostile], Who("lecturer", "10.0.0.1"))
+    join([*students, hostile], Visitor("lecturer", "10.0.0.1"))
     world.play([*students, hostile, *flood], 240)
     assert p95(students) <= 1, p95(students)
     assert not any(player.refused for player in students)
@@ -82,8 +83,8 @@ def test_classes_that_hostile_networks_start_keep_nobody_waiting():
     World().play(calm, 150)
     world = World()
     for n in range(40):
-        mine = [Player(Who(f"phone {n} {m}", f"10.{n}.0.1"), every=3.0, hostile=True) for m in range(5)]
-        join(mine, Who(f"lecturer {n}", f"10.{n}.0.1"))
+        mine = [Player(Visitor(f"phone {n} {m}", f"10.{n}.0.1"), every=3.0, hostile=True) for m in range(5)]
+        join(mine, Visitor(f"lecturer {n}", f"10.{n}.0.1"))
         phones += mine
     world.play([*attacked, *phones], 150)
     assert not any(player.refused for player in attacked)

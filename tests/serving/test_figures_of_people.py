@@ -31,10 +31,10 @@ def mine():
 
 def test_a_figure_of_ones_own_picture_needs_its_key(client, mine):
     words = {"mine": mine, "model": "bundled", "layer": "3"} | TINY
-    found = ask(client, "png", words, "POST")
-    assert found.status_code == 200, found.text[:200]
-    assert found.headers["cache-control"] == "no-store"
-    assert "etag" not in found.headers
+    response = ask(client, "png", words, "POST")
+    assert response.status_code == 200, response.text[:200]
+    assert response.headers["cache-control"] == "no-store"
+    assert "etag" not in response.headers
     assert "asked for by POST" in refused(client, "png", words, status=403)
     assert "asked for by POST" in refused(client, "png", words, status=403, headers=KEY)
     assert client.post("/figure.png", params=words).status_code == 403
@@ -50,7 +50,7 @@ def test_what_is_made_of_two_pictures_stays_with_the_person_whose_own_one_of_the
     assert "asked for by POST" in refused(client, "png", words, status=403)
     assert client.post("/figure.png", params=words, headers=STRANGER).status_code == 404
     assert ask(client, "png", words, "POST").status_code == 200
-    assert worked.worked_for_all().bytes == 0 < people.known(KEY["X-Playground-Key"]).worked.bytes
+    assert worked.worked_for_all().bytes == 0 < people.find_person(KEY["X-Playground-Key"]).worked.bytes
 
 
 def test_a_file_of_ones_own_picture_has_its_name(client, mine):
@@ -76,8 +76,8 @@ def test_what_a_browser_has_is_not_drawn_again(client, monkeypatch):
     first = ask(client, "svg", FLOCK | TINY)
     assert first.headers["cache-control"] == "public, max-age=3600"
     monkeypatch.setattr(figure_files, "file", lambda *_: pytest.fail("it was drawn again"))
-    again = ask(client, "svg", FLOCK | TINY, headers={"If-None-Match": first.headers["etag"]})
-    assert (again.status_code, again.content) == (304, b"")
+    second = ask(client, "svg", FLOCK | TINY, headers={"If-None-Match": first.headers["etag"]})
+    assert (second.status_code, second.content) == (304, b"")
 
 
 def test_a_page_s_picture_waits_for_its_turn_and_our_own_script_is_told(client, monkeypatch):
@@ -87,25 +87,25 @@ def test_a_page_s_picture_waits_for_its_turn_and_our_own_script_is_told(client, 
     answers = []
     worked.worked_for_all.cache_clear()
     with line.take():
-        asked = threading.Thread(target=lambda: answers.append(ask(client, "png", FLOCK | TINY)))
-        asked.start()
+        page = threading.Thread(target=lambda: answers.append(ask(client, "png", FLOCK | TINY)))
+        page.start()
         until(lambda: line.waiting, "the picture of a page waits")
-        told = ask(client, "png", FLOCK | TINY | {"head": "1"}, headers=KEY)
+        own_response = ask(client, "png", FLOCK | TINY | {"head": "1"}, headers=KEY)
         # The picture was asked without a key from the same address: it may be of the same page, and is no other person.
-        assert (told.status_code, told.json()["before"]) == (202, 1)
+        assert (own_response.status_code, own_response.json()["before"]) == (202, 1)
         assert not answers
-    asked.join(60)
+    page.join(60)
     assert answers[0].headers["content-type"] == "image/png"
 
 
 def test_another_figure_has_another_tag(client):
-    one, other = (ask(client, "svg", FLOCK | TINY | {"head": head}).headers["etag"] for head in ("0", "1"))
-    assert one != other
+    etag, other_etag = (ask(client, "svg", FLOCK | TINY | {"head": head}).headers["etag"] for head in ("0", "1"))
+    assert etag != other_etag
 
 
 def test_a_class_that_looks_at_one_figure_has_it_drawn_once(client, monkeypatch):
     worked.worked_for_all.cache_clear()
-    drawn = []
-    monkeypatch.setattr(figure_files, "_picture", lambda *asked: drawn.append(asked) or b"a picture")
+    drawings = []
+    monkeypatch.setattr(figure_files, "_picture", lambda *arguments: drawings.append(arguments) or b"a picture")
     assert [ask(client, "png", FLOCK | TINY).content for _ in range(3)] == [b"a picture"] * 3
-    assert len(drawn) == 1
+    assert len(drawings) == 1

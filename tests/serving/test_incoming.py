@@ -33,12 +33,12 @@ class Upload:
     async def arrives(self) -> int:
         """How much, or the status of the refusal."""
         try:
-            return len(await routes_pictures.read(Request(self.scope, self.receive)))
+            return len(await routes_pictures.read_body(Request(self.scope, self.receive)))
         except Refused as refused:
             return -refused.status
 
 
-def whole(person: int, length: int = 100) -> Upload:
+def upload_of(person: int, length: int = 100) -> Upload:
     return Upload(person, bytes(length // 2), bytes(length - length // 2), ends=True)
 
 
@@ -52,11 +52,11 @@ def nothing_stays(monkeypatch):
     yield
     gc.collect()
     assert (routes_pictures.under_way, routes_pictures._beyond, dict(routes_pictures._turns)) == (set(), None, {})
-    assert (ledger.files.held, ledger.uploads.held) == (0, 0)
+    assert (ledger.files.taken, ledger.uploads.taken) == (0, 0)
 
 
 def test_a_file_arrives():
-    assert asyncio.run(whole(0).arrives()) == 100
+    assert asyncio.run(upload_of(0).arrives()) == 100
 
 
 def test_who_stalls_is_told_so(monkeypatch):
@@ -79,11 +79,11 @@ def test_a_person_brings_one_file_after_the_other():
         stalling = asyncio.create_task(Upload(0, bytes(1000)).arrives())
         while not on_their_way():
             await asyncio.sleep(0)
-        waiting = asyncio.create_task(whole(0).arrives())
-        assert await whole(1).arrives() == 100  # somebody else's
-        done = waiting.done()
+        first_task = asyncio.create_task(upload_of(0).arrives())
+        assert await upload_of(1).arrives() == 100  # somebody else's
+        done = first_task.done()
         stalling.cancel()
-        assert await waiting == 100
+        assert await first_task == 100
         return done
 
     assert asyncio.run(second()) is False
@@ -96,7 +96,7 @@ def test_uploads_that_trickle_take_no_place_from_others():
         trickling = [asyncio.create_task(Upload(i, bytes(1000)).arrives()) for i in range(100)]
         while on_their_way() < 100 * 1000:
             await asyncio.sleep(0)
-        arrived = await whole(100, MB).arrives()
+        arrived = await upload_of(100, MB).arrives()
         for task in trickling:
             task.cancel()
         await asyncio.gather(*trickling, return_exceptions=True)
@@ -113,7 +113,7 @@ def test_where_there_is_no_room_who_stalls_goes_first(monkeypatch):
         stalling = [asyncio.create_task(Upload(i, bytes(MB)).arrives()) for i in range(4)]
         while on_their_way() < 4 * MB:  # the last one has the place beyond the bound
             await asyncio.sleep(0)
-        arrived = await asyncio.gather(*(whole(10 + i, 2 * MB).arrives() for i in range(4)))
+        arrived = await asyncio.gather(*(upload_of(10 + i, 2 * MB).arrives() for i in range(4)))
         ended = [task.result() for task in stalling if task.done()]
         for task in stalling:
             task.cancel()
@@ -132,15 +132,15 @@ def test_a_class_whose_pictures_do_not_fit_all_at_once_loses_none(monkeypatch):
 
     async def everybody() -> tuple[list[int], int]:
         halves = [Upload(i, bytes(MB), bytes(MB), b"end", ends=True) for i in range(12)]
-        tasks, most = [asyncio.create_task(half.arrives()) for half in halves], 0
+        tasks, most_at_once = [asyncio.create_task(half.arrives()) for half in halves], 0
         while not all(task.done() for task in tasks):
-            most = max(most, on_their_way())
+            most_at_once = max(most_at_once, on_their_way())
             await asyncio.sleep(0)
-        return [task.result() for task in tasks], most
+        return [task.result() for task in tasks], most_at_once
 
-    arrived, most = asyncio.run(everybody())
+    arrived, most_at_once = asyncio.run(everybody())
     assert arrived == [2 * MB + 3] * 12
-    assert most <= 6 * MB + 2 * MB + 1000  # one goes on beyond the bound
+    assert most_at_once <= 6 * MB + 2 * MB + 1000  # one goes on beyond the bound
 
 
 def test_a_file_that_takes_too_long_ends(monkeypatch):
@@ -188,9 +188,9 @@ def test_where_there_is_no_place_for_another_file_one_that_stalls_gives_way(monk
         stalling = [asyncio.create_task(Upload(key, b"x").arrives()) for key in (1, 2)]
         while on_their_way() < 2:
             await asyncio.sleep(0)
-        refused = await whole(3).arrives()
+        refused = await upload_of(3).arrives()
         await asyncio.wait(stalling, return_when=asyncio.FIRST_COMPLETED)
-        arrived = await whole(3).arrives()
+        arrived = await upload_of(3).arrives()
         for task in stalling:
             task.cancel()
         await asyncio.gather(*stalling, return_exceptions=True)

@@ -3,7 +3,7 @@
 import pytest
 
 from playground.serving import ledger
-from playground.serving.ledger import HALF, IDLE, Held, Ledger, Room, Seats, Who, path
+from playground.serving.ledger import HALF, IDLE, Holdings, Ledger, Room, Seats, Visitor, path
 from playground.serving.queue import Queue, Ticket
 
 
@@ -24,15 +24,15 @@ def costs(clock):
     return Ledger(clock)
 
 
-def at(address: str, person: str = "") -> Who:
-    return Who(person, address)
+def at(address: str, person: str = "") -> Visitor:
+    return Visitor(person, address)
 
 
-def order(costs: Ledger, *asking: Who) -> list[Who]:
+def order(costs: Ledger, *asking: Visitor) -> list[Visitor]:
     """In which these are served who ask at the same moment, for next to nothing."""
     line = Queue(at_once=0, charged=costs)
-    for who in asking:
-        line.join(Ticket(who, seconds=1e-9))
+    for visitor in asking:
+        line.join(Ticket(visitor, seconds=1e-9))
     return [ticket.payer for ticket in line.line]
 
 
@@ -62,15 +62,15 @@ def test_a_house_pays_for_its_many_networks_and_its_neighbours_hardly(costs):
     for number in range(40):
         costs.charge(at(f"2001:db8:1:2{number:02x}::/64"), 5)
     costs.charge(at("2001:db8:2:1::/64"), 6)
-    fresh, neighbour, other = at("2001:db8:1:2ff::/64"), at("2001:db8:9:1::/64"), at("2001:db8:2:1::/64")
-    assert order(costs, fresh, other, neighbour) == [neighbour, other, fresh]
+    fresh, neighbour, distant = at("2001:db8:1:2ff::/64"), at("2001:db8:9:1::/64"), at("2001:db8:2:1::/64")
+    assert order(costs, fresh, distant, neighbour) == [neighbour, distant, fresh]
 
 
 def test_in_one_network_keys_are_told_apart(costs, monkeypatch):
     monkeypatch.setattr(ledger, "seats", Seats(costs))
     asking = [at("10.0.0.1", person) for person in ("greedy", "ann", "bea")]
-    for who in asking:
-        ledger.seats.enter(who.address, list).key = who.person
+    for visitor in asking:
+        ledger.seats.enter(visitor.address, list).key = visitor.person
     costs.charge(at("10.0.0.1", "greedy"), 50)
     costs.charge(at("10.0.0.1", "ann"), 1)
     assert order(costs, *asking) == asking[::-1]
@@ -94,8 +94,8 @@ def room():
 def test_one_network_gets_three_quarters_and_a_stranger_some_of_the_rest(room):
     class_of = [room.take(at("10.0.0.1", f"key {number}")) for number in range(100)]
     assert class_of.count("") == 75
-    others = [room.take(at(f"10.{number}.0.1")) for number in range(1, 25)]
-    assert set(others) == {""}
+    troubles = [room.take(at(f"10.{number}.0.1")) for number in range(1, 25)]
+    assert set(troubles) == {""}
 
 
 def test_however_many_come_whoever_holds_nothing_finds_room(room):
@@ -117,16 +117,16 @@ def test_a_key_holds_a_part_of_it(room):
 
 def test_what_was_taken_is_given_back(room):
     with room.holding(at("10.0.0.1", "ann"), 5) as trouble:
-        assert (trouble, room.held) == ("", 5)
-    assert (room.held, room.by.of, room.by._wide, room._of_key) == (0, {}, {}, {})
+        assert (trouble, room.taken) == ("", 5)
+    assert (room.taken, room.by.by_address, room.by._by_network, room._of_key) == (0, {}, {}, {})
 
 
 def test_the_furthest_above_its_share_is_a_house_and_in_it_who_holds_most():
     house = {f"2001:db8:1:2{number:02x}::/64": 3 for number in range(10)} | {"2001:db8:1:2aa::/64": 4}
-    held = Held()
+    holdings = Holdings()
     for address, amount in (house | {"10.0.0.1": 20}).items():
-        held.add(address, amount)
-    assert held.furthest() == "2001:db8:1:2aa::/64"
+        holdings.add(address, amount)
+    assert holdings.furthest() == "2001:db8:1:2aa::/64"
 
 
 # Seats
@@ -149,7 +149,7 @@ def ended():
 
 @pytest.fixture
 def seats(costs):
-    return Seats(costs, most=10)
+    return Seats(costs, capacity=10)
 
 
 def test_two_addresses_that_hold_all_pages_lock_no_newcomer_out(ended, costs, clock):
@@ -233,14 +233,14 @@ def test_pages_cost_and_who_has_none_pays_with_their_network(seats, ended, costs
     clock.now += 60
     seats.charge()
     assert costs.cost(at("10.0.0.1", "ann")) == pytest.approx(60 * ledger.SEAT)
-    known = [seats.account(at("10.0.0.1", person)) for person in ("ann", "session", "minted")]
-    assert known == [at("10.0.0.1", "ann"), at("10.0.0.1", "session"), at("10.0.0.1")]
+    accounts = [seats.account(at("10.0.0.1", person)) for person in ("ann", "session", "minted")]
+    assert accounts == [at("10.0.0.1", "ann"), at("10.0.0.1", "session"), at("10.0.0.1")]
 
 
 # Classes
 
 
-def in_class(costs, phone: str, name: str = "class ACDEF") -> Who:
+def in_class(costs, phone: str, name: str = "class ACDEF") -> Visitor:
     costs.phones[phone] = name, at("10.0.0.1", "lecturer")
     return at("10.0.0.1", phone)
 
@@ -254,10 +254,10 @@ def test_a_class_pays_for_its_phones_and_its_network_does_not(costs):
 
 
 def test_a_phone_that_costs_more_than_its_part_pays_itself(costs, clock):
-    hostile, other = in_class(costs, "hostile"), in_class(costs, "other")
+    hostile, quiet = in_class(costs, "hostile"), in_class(costs, "other")
     costs.charge(costs.payer(hostile), ledger.OF_PHONE + 1)
     assert costs.payer(hostile) == hostile
-    assert costs.payer(other).address == "class ACDEF"
+    assert costs.payer(quiet).address == "class ACDEF"
     clock.now += HALF
     assert costs.payer(hostile).address == "class ACDEF"
 
@@ -277,11 +277,11 @@ def test_all_classes_together_are_no_more_than_one(costs):
     fresh = costs.payer(in_class(costs, "fresh", "class fresh"))
     costs.charge(at("10.9.0.1"), 0.5)
     stranger = at("10.9.0.1")
-    assert [who.address for who in order(costs, fresh, stranger)] == [stranger.address, fresh.address]
+    assert [visitor.address for visitor in order(costs, fresh, stranger)] == [stranger.address, fresh.address]
 
 
 def test_a_hall_s_class_keeps_its_seats_and_a_hostile_network_gives_way(costs, ended, clock):
-    seats = Seats(costs, most=100)
+    seats = Seats(costs, capacity=100)
     for number in range(60):
         ended.enter(seats, f"student {number}", "10.0.0.1")
         seats.asks(f"student {number}", in_class(costs, f"phone {number}").person)

@@ -13,10 +13,10 @@ from PIL import Image
 from playground.serving import worked
 from playground.serving.cache import MB, Cache
 from playground.serving.pictures import Picture
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 
 ROOT = Path(__file__).parent.parent.parent
-WISH = Wish("bundled")
+WISH = Setup("bundled")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def held_by_all() -> int:
 
 
 @pytest.mark.parametrize(
-    ("thing", "megabytes"),
+    ("value", "megabytes"),
     [
         (bytes(3 * MB), 3),
         (numbers(2), 2),
@@ -59,10 +59,10 @@ def held_by_all() -> int:
         (Found(torch.zeros(MB), (Image.new("RGB", (512, 512)),) * 2, "x" * MB), 4 + 2 + 1),
         ({"rows": 3, "curve": [numbers(1), {"more": (numbers(1), None, 0.5, np.float32(1))}]}, 2),
     ],
-    ids=lambda thing: type(thing).__name__,
+    ids=lambda value: type(value).__name__,
 )
-def test_what_things_hold_is_counted_with_all_that_is_in_them(thing, megabytes):
-    assert worked.held(thing) / MB == pytest.approx(megabytes, abs=0.01)
+def test_what_things_hold_is_counted_with_all_that_is_in_them(value, megabytes):
+    assert worked.bytes_of(value) / MB == pytest.approx(megabytes, abs=0.01)
 
 
 def test_what_can_t_be_counted_is_not_kept():
@@ -76,43 +76,43 @@ def test_a_hundred_sessions_stay_below_their_bound_and_who_was_away_longest_give
     monkeypatch.setattr(worked, "OWN", 10 * MB)
     everybody = [worked.lesson_cache() for _ in range(100)]
     for n, own in enumerate(everybody):
-        for what in "ab":
-            worked.worked_out(picture(n), WISH, own, what, lambda: numbers(0.99))
+        for name in "ab":
+            worked.worked_out(picture(n), WISH, own, name, lambda: numbers(0.99))
             assert held_by_all() <= 10 * MB
     assert [own.bytes > 0 for own in everybody] == [False] * 95 + [True] * 5
 
 
 def test_one_person_alone_keeps_no_more_than_their_share():
     own = worked.lesson_cache()
-    for what in range(40):
-        worked.worked_out(picture(1), WISH, own, what, lambda: numbers(1))
+    for name in range(40):
+        worked.worked_out(picture(1), WISH, own, name, lambda: numbers(1))
         assert own.bytes <= worked.OF_ONE < worked.OWN
 
 
 def test_what_is_about_a_sample_is_made_once_for_everybody_and_bounded_as_well(monkeypatch):
     monkeypatch.setattr(worked, "OF_ALL", 3 * MB)
     first, second = worked.lesson_cache(), worked.lesson_cache()
-    made = worked.worked_out(picture(1, sample=True), WISH, first, "x", lambda: numbers(1))
-    again = worked.worked_out(picture(1, sample=True), WISH, second, "x", lambda: pytest.fail("it is there"))
-    assert again is made
-    for what in range(10):
-        worked.worked_out(picture(1, sample=True), WISH, first, what, lambda: numbers(1))
+    result = worked.worked_out(picture(1, sample=True), WISH, first, "x", lambda: numbers(1))
+    second_result = worked.worked_out(picture(1, sample=True), WISH, second, "x", lambda: pytest.fail("it is there"))
+    assert second_result is result
+    for name in range(10):
+        worked.worked_out(picture(1, sample=True), WISH, first, name, lambda: numbers(1))
         assert worked.worked_for_all().bytes <= 3 * MB
     assert first.bytes == second.bytes == 0
 
 
 def test_another_picture_model_or_question_has_its_own():
-    own, made = worked.lesson_cache(), []
-    for shade, wish, what in ((1, WISH, "x"), (2, WISH, "x"), (1, Wish("bundled", 2), "x"), (1, WISH, "y")) * 2:
-        worked.worked_out(picture(shade), wish, own, what, lambda: made.append(1))
-    assert len(made) == 4
+    own, made_values = worked.lesson_cache(), []
+    for shade, setup, name in ((1, WISH, "x"), (2, WISH, "x"), (1, Setup("bundled", 2), "x"), (1, WISH, "y")) * 2:
+        worked.worked_out(picture(shade), setup, own, name, lambda: made_values.append(1))
+    assert len(made_values) == 4
 
 
 def test_what_is_about_an_upload_is_its_person_s_and_goes_with_them():
     first, second = worked.lesson_cache(), worked.lesson_cache()
     worked.worked_out(picture(1), WISH, first, "x", lambda: numbers(1))
-    other = worked.worked_out(picture(1), WISH, second, "x", lambda: numbers(2))
-    assert len(other) == 2 * MB
+    second_result = worked.worked_out(picture(1), WISH, second, "x", lambda: numbers(2))
+    assert len(second_result) == 2 * MB
     assert worked.worked_for_all().bytes == 0
     del first
     gc.collect()
@@ -120,5 +120,5 @@ def test_what_is_about_an_upload_is_its_person_s_and_goes_with_them():
 
 
 def test_the_table_of_what_a_process_holds_counts_on_the_same_number():
-    said = re.search(r"^\| what lessons worked out.* \| (\d+) MB \|", (ROOT / "deploy/README.md").read_text(), re.M)
-    assert int(said[1]) * MB == worked.OF_ALL + worked.OWN
+    match = re.search(r"^\| what lessons worked out.* \| (\d+) MB \|", (ROOT / "deploy/README.md").read_text(), re.M)
+    assert int(match[1]) * MB == worked.OF_ALL + worked.OWN

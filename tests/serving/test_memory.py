@@ -47,16 +47,16 @@ pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C
 def dropped(kind: str, side: int, people: int) -> dict[str, float]:
     """In a process of its own: how many MB it grew at most, how many of them are kept, and how many the process that
     decodes took."""
-    asked = [sys.executable, "-c", MEASURE, kind, f"{side}", f"{people}"]
-    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, timeout=900)
+    command = [sys.executable, "-c", MEASURE, kind, f"{side}", f"{people}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)
 
 
-def told(what: str) -> int:
+def told(word: str) -> int:
     """The MB of this row in deploy/README.md."""
     table = (ROOT / "deploy" / "README.md").read_text(encoding="utf-8").replace(",", "")
-    return int(re.search(rf"^\| {what}.* \| (\d+) MB \|", table, re.MULTILINE)[1])
+    return int(re.search(rf"^\| {word}.* \| (\d+) MB \|", table, re.MULTILINE)[1])
 
 
 def test_a_class_that_drops_large_pictures_leaves_no_free_blocks_behind():

@@ -15,7 +15,7 @@ from playground.errors import PlaygroundError
 from playground.models import catalogue, model_file, source, zoo
 from playground.serving import chosen, effort, models, pictures, settings, traces
 from playground.serving.settings import Settings
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 
 
 def test_a_model_larger_than_the_shelf_is_refused_before_it_is_built(monkeypatch):
@@ -32,13 +32,13 @@ def test_a_server_may_offer_nothing_but_its_list(monkeypatch):
 
 
 def test_offline_nobody_is_asked_for_weights(monkeypatch):
-    asked = []
-    monkeypatch.setattr(socket.socket, "connect", lambda *where: asked.append(where))
+    requests = []
+    monkeypatch.setattr(socket.socket, "connect", lambda *where: requests.append(where))
     monkeypatch.setattr(settings, "now", lambda: Settings(offline=True))
     for get in (models.fetch, models.load):
         with pytest.raises(PlaygroundError, match="could not be fetched"):
             get("vit_tiny_patch16_384.augreg_in21k_ft_in1k")
-    assert asked == []
+    assert requests == []
 
 
 def test_a_full_graphics_card_leaves_the_work_to_the_cpu(monkeypatch):
@@ -46,16 +46,16 @@ def test_a_full_graphics_card_leaves_the_work_to_the_cpu(monkeypatch):
 
     from playground import tracing
 
-    whole, tries = tracing.trace, []
+    real_trace, tries = tracing.trace, []
 
     def trace(*arguments, **options):
         tries.append(1)
         if len(tries) == 1:
             raise torch.OutOfMemoryError("CUDA out of memory")
-        return whole(*arguments, **options)
+        return real_trace(*arguments, **options)
 
     monkeypatch.setattr(tracing, "trace", trace)
-    seen = traces._run(pictures.sample("flock"), Wish("untrained"))
+    seen = traces._run(pictures.sample("flock"), Setup("untrained"))
     assert (len(tries), seen.tokens > 0) == (2, True)
 
 
@@ -66,30 +66,32 @@ def test_random_weights_of_any_size_are_not_for_strangers():
     }.items():
         with pytest.raises(PlaygroundError, match=why):
             models.load(name)
-        assert name not in models.kept()
+        assert name not in models.loaded_models()
 
 
 def test_a_large_model_comes_only_after_the_others_have_gone_and_their_traces_with_them(monkeypatch):
     monkeypatch.setattr(settings, "now", lambda: Settings(model_mb=110))  # one ViT-S of 88 MB
-    fresh, built = cache(models.kept.__wrapped__), []
-    monkeypatch.setattr(models, "kept", fresh)
-    whole = source.build
+    fresh, built = cache(models.loaded_models.__wrapped__), []
+    monkeypatch.setattr(models, "loaded_models", fresh)
+    real_build = source.build
 
-    def build(found, seed=0):
-        built.append((found.name, fresh().bytes))
-        return whole(found, seed)
+    def build(given_source, seed=0):
+        built.append((given_source.name, fresh().bytes))
+        return real_build(given_source, seed)
 
     monkeypatch.setattr(source, "build", build)
-    own = traces.own_cache()
+    own_folder = traces.own_cache()
     flock = pictures.sample("flock")
-    own.get((flock.id, Wish("ViT-S/32")), lambda: traces.trace(flock, Wish("ViT-S/32"), own))
-    traces.trace(flock, Wish("ViT-S/32"), own)
+    own_folder.get((flock.id, Setup("ViT-S/32")), lambda: traces.trace(flock, Setup("ViT-S/32"), own_folder))
+    traces.trace(flock, Setup("ViT-S/32"), own_folder)
     model = weakref.ref(models.load("ViT-S/32"))
     models.load("ViT-S/28")
     assert built == [("ViT-S/32", 0), ("ViT-S/28", 0)], "one was built beside the other"
     gc.collect()
     assert model() is None, gc.get_referrers(model())
-    assert not [key for kept in (own, traces.of_samples()) for key in kept._kept if key[1].model == "ViT-S/32"]
+    assert not [
+        key for kept in (own_folder, traces.of_samples()) for key in kept._entries if key[1].model == "ViT-S/32"
+    ]
 
 
 def test_what_would_take_too_long_is_neither_offered_nor_done(monkeypatch):
@@ -98,13 +100,13 @@ def test_what_would_take_too_long_is_neither_offered_nor_done(monkeypatch):
 
     monkeypatch.setattr(effort, "per_second", per_second)
     vit, unseen = models.load("untrained"), pictures.sample("odd-tile")  # no other test has traced it
-    whole = effort.multiplications(vit, 196)
-    speed = whole  # a second for what is usual
+    all_patches = effort.multiplications(vit, 196)
+    speed = all_patches  # a second for what is usual
     assert models.details("untrained") == [1, 2]  # four times the patches, and more than four times the work
-    speed = whole / 11
+    speed = all_patches / 11
     assert models.details("untrained") == [1]
     with pytest.raises(PlaygroundError, match="14 × 14 patches would take about 11 seconds"):
-        traces.trace(unseen, Wish("untrained"), traces.own_cache())
+        traces.trace(unseen, Setup("untrained"), traces.own_cache())
 
 
 def test_the_estimated_work_is_what_torch_counts():
@@ -119,34 +121,34 @@ def test_the_estimated_work_is_what_torch_counts():
 
 
 def test_only_safetensors_on_the_hub_are_fetched_never_what_lies_pickled_elsewhere(monkeypatch):
-    asked = []
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *where, **how: asked.append(where))
-    monkeypatch.setattr(socket.socket, "connect", lambda *where: asked.append(where))
+    requests = []
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *where, **how: requests.append(where))
+    monkeypatch.setattr(socket.socket, "connect", lambda *where: requests.append(where))
     for get in (catalogue.fetch, zoo.load):
         with pytest.raises(PlaygroundError, match="not on the hub as safetensors"):
             get("vit_huge_patch14_gap_224.in1k_ijepa")
-    assert asked == []
+    assert requests == []
 
 
 @pytest.mark.parametrize("name", ["ViT-S/32", "vit_tiny_patch16_224.augreg_in21k_ft_in1k"])
 def test_a_name_is_resolved_once(name, monkeypatch):
-    asked, whole = [], zoo.resolve
+    requests, real_resolve = [], zoo.resolve
 
     def resolve(name, *given, **more):
-        asked.append(name)
-        return replace(whole(name, *given, **more), weights=None)  # the hub is not asked
+        requests.append(name)
+        return replace(real_resolve(name, *given, **more), weights=None)  # the hub is not asked
 
-    monkeypatch.setattr(models, "kept", cache(models.kept.__wrapped__))
+    monkeypatch.setattr(models, "loaded_models", cache(models.loaded_models.__wrapped__))
     monkeypatch.setattr(zoo, "resolve", resolve)
     models.load(name)
-    assert asked == [name]
+    assert requests == [name]
 
 
 # Model files of whoever runs the server
 
 
 @pytest.fixture
-def own(monkeypatch, tmp_path):
+def own_folder(monkeypatch, tmp_path):
     """A folder with a small model's file, one that is no model, and a server that offers the folder."""
     shutil.copy(BUNDLED, tmp_path / "my-cats.safetensors")
     (tmp_path / "broken.safetensors").write_bytes(b"nothing of the kind")
@@ -155,24 +157,29 @@ def own(monkeypatch, tmp_path):
     return tmp_path
 
 
-def test_a_folder_s_model_files_are_offered_by_their_own_names(own):
+def test_a_folder_s_model_files_are_offered_by_their_own_names(own_folder):
     card = next(card for card in models.cards() if card.name == "own/my-cats")
     assert (card.title, card.here) == ("my-cats", True)
     assert "model" in chosen.readable({"model": "own/my-cats"})
     assert models.is_here("own/my-cats")
     assert models.fetch("own/my-cats") is None
-    assert traces.trace(pictures.sample("flock"), Wish("own/my-cats"), traces.own_cache()).layers
+    assert traces.trace(pictures.sample("flock"), Setup("own/my-cats"), traces.own_cache()).layers
 
 
-def test_a_model_file_that_was_just_deleted_is_said(own, monkeypatch):
-    monkeypatch.setattr(model_file, "in_folder", lambda folder: {"my-cats": own / "deleted.safetensors"})
+def test_a_model_file_that_was_just_deleted_is_said(own_folder, monkeypatch):
+    monkeypatch.setattr(model_file, "in_folder", lambda folder: {"my-cats": own_folder / "deleted.safetensors"})
     assert "own/my-cats" in [card.name for card in models.cards()]
     with pytest.raises(PlaygroundError, match=r"There is no file my-cats"):
         models.load("own/my-cats")
 
 
-def test_a_path_is_still_no_name(own):
-    for name in ("own/../my-cats", f"own/{own}/my-cats", "own/my-cats.safetensors", f"{own}/my-cats.safetensors"):
+def test_a_path_is_still_no_name(own_folder):
+    for name in (
+        "own/../my-cats",
+        f"own/{own_folder}/my-cats",
+        "own/my-cats.safetensors",
+        f"{own_folder}/my-cats.safetensors",
+    ):
         with pytest.raises(PlaygroundError):
             models.load(name)
     with pytest.raises(PlaygroundError, match="no model file called dogs"):
@@ -186,45 +193,45 @@ def beyond_all_measure(file):
     from safetensors.torch import save_file
 
     with safe_open(BUNDLED, "pt") as held:
-        weights, told = {name: held.get_tensor(name) for name in held.keys()}, held.metadata()  # noqa: SIM118
+        weights, reply = {name: held.get_tensor(name) for name in held.keys()}, held.metadata()  # noqa: SIM118
     weights["blocks.1.attn.qkv.bias"] = torch.full_like(weights["blocks.1.attn.qkv.bias"], 6e4).float() * 1e26
-    save_file(weights, file, told)
+    save_file(weights, file, reply)
 
 
-def test_a_model_that_computes_no_numbers_is_said_to_whoever_asks_for_anything_of_it(own):
+def test_a_model_that_computes_no_numbers_is_said_to_whoever_asks_for_anything_of_it(own_folder):
     from starlette.applications import Starlette
     from starlette.testclient import TestClient
 
     from playground.serving.routes import ROUTES
 
     http, words = TestClient(Starlette(routes=ROUTES)), {"sample": "flock", "model": "own/beyond"}
-    told = http.get("/api/trace", params=words)
-    assert told.status_code == 200, told.text
-    digest = told.json()["digest"]
+    reply = http.get("/api/trace", params=words)
+    assert reply.status_code == 200, reply.text
+    digest = reply.json()["digest"]
     patch = {"query": "3,3"}
-    asked = {"layers": {"layers": "2"}, "features": {"layer": "2"}, "relevance": patch, "answers": patch}
-    answers = [http.get(f"/api/trace/{digest}/{part}", params=words | more) for part, more in asked.items()]
+    parts = {"layers": {"layers": "2"}, "features": {"layer": "2"}, "relevance": patch, "answers": patch}
+    answers = [http.get(f"/api/trace/{digest}/{part}", params=words | more) for part, more in parts.items()]
     answers += [http.get("/figure.png", params=words | {"dpi": "20"}), http.get("/figure.csv", params=words)]
     for answer in answers:
         assert answer.status_code == 400, f"{answer.url}: {answer.status_code} {answer.text[:200]}"
         assert "computes what is no number (NaN or infinite) from layer 2 on" in answer.json()["says"], answer.url
-        assert str(own) not in answer.text
+        assert str(own_folder) not in answer.text
 
 
-def test_a_broken_model_file_is_said_without_its_path(own):
+def test_a_broken_model_file_is_said_without_its_path(own_folder):
     with pytest.raises(PlaygroundError) as refusal:
         models.load("own/broken")
-    assert str(own) not in str(refusal.value)
+    assert str(own_folder) not in str(refusal.value)
     assert "broken" in str(refusal.value)
 
 
-def test_a_model_file_that_is_small_in_half_precision_is_refused_by_what_it_takes_in_memory(own, monkeypatch):
+def test_a_model_file_that_is_small_in_half_precision_is_refused_by_what_it_takes_in_memory(own_folder, monkeypatch):
     halves = BUNDLED.stat().st_size / 1e6
     monkeypatch.setattr(
-        settings, "now", lambda: Settings(models_dir=str(own), open=False, model_mb=round(1.5 * halves))
+        settings, "now", lambda: Settings(models_dir=str(own_folder), open=False, model_mb=round(1.5 * halves))
     )
     monkeypatch.setattr(model_file, "read_weights", lambda path: pytest.fail("the data was read"))
-    monkeypatch.setattr(models, "kept", cache(models.kept.__wrapped__))
+    monkeypatch.setattr(models, "loaded_models", cache(models.loaded_models.__wrapped__))
     with pytest.raises(PlaygroundError, match=r"^my-cats takes \d+ MB, and this server keeps \d+ MB for models"):
         models.load("own/my-cats")
 

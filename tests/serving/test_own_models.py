@@ -14,7 +14,7 @@ from playground.errors import PlaygroundError, PlaygroundWarning
 from playground.pack import unpack
 from playground.serving import chosen, models, pictures, routes_beyond, settings, traces
 from playground.serving.settings import Settings
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 
 NAME = "own/leaves"
 SAID = {
@@ -43,7 +43,7 @@ def say(folder, **more) -> None:
 
 
 def seen():
-    return traces.trace(pictures.sample("flock"), Wish(NAME), None)
+    return traces.trace(pictures.sample("flock"), Setup(NAME), None)
 
 
 def test_what_was_assumed_stands_in_the_card_and_with_the_numbers(folder):
@@ -64,14 +64,14 @@ def test_labels_that_may_be_wrong_are_refused(folder):
 
 
 def test_what_is_said_beside_the_file_counts_at_once(folder):
-    guessed, digest = seen(), chosen.digest(pictures.sample("flock"), Wish(NAME))
+    guessed, digest = seen(), chosen.digest(pictures.sample("flock"), Setup(NAME))
     assert guessed.logits is None
     say(folder)
-    assert chosen.digest(pictures.sample("flock"), Wish(NAME)) != digest, "a browser would keep the old rows"
+    assert chosen.digest(pictures.sample("flock"), Setup(NAME)) != digest, "a browser would keep the old rows"
     told = playground.trace(models.load(NAME), pictures.sample("flock").image)
     assert (told.assumed, told.vit.config.std, told.logits is None) == ("", (0.229, 0.224, 0.225), False)
-    again = seen()
-    assert again.vit is told.vit, "the trace of the model as it was is not shown any more"
+    second = seen()
+    assert second.vit is told.vit, "the trace of the model as it was is not shown any more"
     say(folder, std=[0.5, 0.5, 0.5])
     assert models.load(NAME).config.std == (0.5, 0.5, 0.5)
 

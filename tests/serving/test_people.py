@@ -37,52 +37,52 @@ def test_a_person_is_forgotten_ten_minutes_after_their_last_request(clock):
     person = people.enter(A)
     person.take(picture())
     clock[0] += 599
-    assert people.known(A) is person  # which was a request
+    assert people.find_person(A) is person  # which was a request
     clock[0] += 599
     people.forget_the_gone()
-    assert people.known(A) is person
+    assert people.find_person(A) is person
     clock[0] += 601
     people.forget_the_gone()
     assert people._people == {}
-    assert people.known(A) is None
+    assert people.find_person(A) is None
 
 
 def test_who_comes_back_too_late_finds_nothing_though_nobody_has_swept(clock):
     people.enter(A).take(picture())
     clock[0] += 601
-    assert people.known(A) is None
+    assert people.find_person(A) is None
     assert people.enter(A).pictures == {}
 
 
 def test_a_page_that_is_left_open_holds_no_picture_of_somebody_who_is_forgotten(clock):
     person = people.enter(A)
     person.take(picture())
-    (kept,) = (weakref.ref(one) for one in person.pictures.values())
+    (reference,) = (weakref.ref(one) for one in person.pictures.values())
     person.worked.get((next(iter(person.pictures)), "what a lesson found"), lambda: b"x" * 1000)
     clock[0] += 601
     people.forget_the_gone()
     gc.collect()
-    assert kept() is None
+    assert reference() is None
     assert (person.pictures, person.worked.bytes, person.traces.bytes) == ({}, 0, 0)
 
 
 @pytest.mark.parametrize("way", ["told to", "by too many others", "of one picture"])
 def test_what_is_forgotten_is_forgotten_with_all_that_was_made_of_it(clock, monkeypatch, way):
-    person, one = people.enter(A), picture()
-    person.take(one)
+    person, portrait = people.enter(A), picture()
+    person.take(portrait)
     for cache in (person.worked, person.names):
-        cache.get((one.id, "made of it"), lambda: b"x")
+        cache.get((portrait.id, "made of it"), lambda: b"x")
     if way == "told to":
         people.forget(A)
     elif way == "of one picture":
-        assert person.drop(one.id)
-        assert not person.drop(one.id)
+        assert person.drop(portrait.id)
+        assert not person.drop(portrait.id)
     else:
         monkeypatch.setattr(people, "MOST_PEOPLE", 3)
         for number in range(3):
             people.enter(f"{number}" * 22)
-        assert people.known(A) is None
-    assert (one.id in person.pictures, person.worked.bytes, person.names.bytes) == (False, 0, 0)
+        assert people.find_person(A) is None
+    assert (portrait.id in person.pictures, person.worked.bytes, person.names.bytes) == (False, 0, 0)
 
 
 def test_of_very_many_people_who_asked_longest_ago_goes_first(clock, monkeypatch):
@@ -90,7 +90,7 @@ def test_of_very_many_people_who_asked_longest_ago_goes_first(clock, monkeypatch
     keys = [f"{number}" * 22 for number in range(5)]
     for key in keys[:3]:
         people.enter(key)
-    people.known(keys[0])
+    people.find_person(keys[0])
     people.enter(keys[3])
     assert list(people._people) == [keys[2], keys[0], keys[3]]
 
@@ -107,20 +107,20 @@ def test_the_last_few_pictures_of_a_person_are_kept(clock):
 def test_asking_for_what_is_everybody_s_keeps_nothing_of_a_person(http):
     http.get("/api/trace?sample=flock&model=bundled", headers=ANNA)
     http.get("/api/models", headers=ANNA)
-    assert people.known(A) is None
+    assert people.find_person(A) is None
 
 
 @pytest.mark.parametrize(
     "key", ["", "x" * 21, "x" * 65, "x" * 21 + "é", "x" * 30 + " ", "../" * 8, "x" * 10**5, "x" * 21 + "\n"]
 )
 def test_what_is_no_key_makes_nobody_a_person(http, key):
-    before = [*people._people]  # those of other tests
+    former = [*people._people]  # those of other tests
     try:
         answer = http.post("/api/pictures", content=photograph(), headers={"X-Playground-Key": key.encode()})
     except (ValueError, RuntimeError):  # the client itself refuses to send it
         return
     refused(answer, 403)
-    assert [*people._people] == before
+    assert [*people._people] == former
 
 
 # Nobody reads what is another's, by any address
@@ -145,14 +145,14 @@ def test_nobody_reads_another_s_picture_by_any_address(http, route):
     digest = http.get("/api/trace", params={"mine": mine["id"], "model": "bundled"}, headers=ANNA).json()["digest"]
     words = {"mine": mine["id"], "model": "bundled", "layers": "0", "layer": "0"}
     digests, methods = (ANYTHING, ANYTHING | {"digest": digest}), sorted(route.methods - {"HEAD"})
-    for (stranger, (headers, more)), given, method in product(STRANGERS.items(), digests, methods):
+    for (stranger, (headers, more)), known_digest, method in product(STRANGERS.items(), digests, methods):
         path = route.path.replace("{entry:path}", "{entry}")
-        path = path.format(**given, id=mine["id"])
+        path = path.format(**known_digest, id=mine["id"])
         answer = http.request(method, path, params=words | more, headers=headers)
-        what = (stranger, method, path, answer.text[:300])
-        assert answer.status_code not in (200, 202, 204) or is_everybody_s(answer, route), what
-        assert "secret-holiday" not in answer.text, what
-        assert digest not in answer.text, what
+        request = (stranger, method, path, answer.text[:300])
+        assert answer.status_code not in (200, 202, 204) or is_everybody_s(answer, route), request
+        assert "secret-holiday" not in answer.text, request
+        assert digest not in answer.text, request
     assert http.get(f"/api/pictures/{mine['id']}.jpg", headers=ANNA).status_code == 200, "it is gone"
 
 
@@ -166,8 +166,8 @@ def test_with_the_key_of_the_page_all_of_it_is_there(http):
     """So that the test above can fail."""
     mine = bring(http, ANNA)
     words = {"mine": mine["id"], "model": "bundled"}
-    told = http.get("/api/trace", params=words, headers=ANNA).json()
-    path = f"/api/trace/{told['digest']}/layers"
+    reply = http.get("/api/trace", params=words, headers=ANNA).json()
+    path = f"/api/trace/{reply['digest']}/layers"
     assert http.get(path, params=words | {"layers": "0"}, headers=ANNA).status_code == 200
     assert http.post("/figure.svg", params=words, headers=ANNA).status_code == 200
 

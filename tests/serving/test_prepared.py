@@ -24,7 +24,7 @@ from playground.pictures.images import fit
 from playground.samples import PHOTOGRAPHS, SAMPLES, named, samples, start_patch
 from playground.serving import chosen, models, pictures, prepared, queue, routes_traces, traces
 from playground.serving.prepared import Ahead, all_packs, fresh_pack, prepare
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 from playground.tracing import Trace, trace
 
 ROOT = Path(__file__).parent.parent.parent
@@ -54,21 +54,21 @@ def cat_alone(really_here, tmp_path, monkeypatch):
     return named("chelsea")
 
 
-def layers(name: str, wanted: list[int] | None = None, detail: int = 1) -> bytes | None:
+def layers(name: str, numbers: list[int] | None = None, detail: int = 1) -> bytes | None:
     """What lies ready of a sample."""
-    return prepared.layers(name, Ahead(named(name)).model, detail, wanted, None)
+    return prepared.layers(name, Ahead(named(name)).model, detail, numbers, None)
 
 
-def shown(name: str, wanted: list[int] | None = None) -> dict:
+def shown(name: str, numbers: list[int] | None = None) -> dict:
     """What a person gets who chooses it, ready or not."""
     picture = pictures.sample(name)
-    return unpack(traces.layers(picture, chosen.wish(picture.sample_name), None, wanted))[0]
+    return unpack(traces.layers(picture, chosen.usual_setup(picture.sample_name), None, numbers))[0]
 
 
 def compared(ours: bytes, theirs: bytes) -> None:
     """Equal, but for the last digits, in which processors differ."""
     (header, arrays), (fresh, expected) = unpack(ours), unpack(theirs)
-    guesses = [dict(one.pop("predictions")) for one in (header, fresh)]
+    guesses = [dict(header_of.pop("predictions")) for header_of in (header, fresh)]
     assert header == fresh
     assert guesses[0] == pytest.approx(guesses[1], abs=1e-3)
     for name in expected:
@@ -129,8 +129,8 @@ def test_each_drawing_is_prepared_once_and_says_what_a_fresh_trace_says(cache):
 
 
 def test_what_a_pack_depends_on_is_in_its_name(monkeypatch):
-    before = Ahead(named("flock")).file
-    changed = {before}
+    former = Ahead(named("flock")).file
+    changed = {former}
     for module, name, value in (
         (prepared, "__version__", "another"),
         (prepared, "model_digest", lambda name: "other weights"),
@@ -140,12 +140,12 @@ def test_what_a_pack_depends_on_is_in_its_name(monkeypatch):
             changes.setattr(module, name, value)
             changed.add(Ahead(named("flock")).file)
     assert len(changed) == 4, changed
-    assert Ahead(named("flock")).file == before
+    assert Ahead(named("flock")).file == former
     assert len({ahead.file.rpartition("-")[0] for ahead in all_packs()}) == len(all_packs())
 
 
 def test_a_new_pack_takes_the_place_of_its_old_one_and_of_no_other(cache, monkeypatch):
-    monkeypatch.setattr(prepared, "fresh_pack", lambda *which: b"numbers")
+    monkeypatch.setattr(prepared, "fresh_pack", lambda *arguments: b"numbers")
     prepare()
     old = set(cache.iterdir())
     monkeypatch.setattr(prepared, "__version__", "another")
@@ -175,7 +175,7 @@ def flock():
 @pytest.fixture
 def flock_alone(cache, flock, monkeypatch):
     monkeypatch.setattr(prepared, "all_packs", lambda: [Ahead(named("flock"))])
-    monkeypatch.setattr(prepared, "fresh_pack", lambda *which: flock)
+    monkeypatch.setattr(prepared, "fresh_pack", lambda *arguments: flock)
     assert prepare() == ["flock"]
     return cache
 
@@ -184,10 +184,10 @@ def flock_alone(cache, flock, monkeypatch):
 def test_a_damaged_pack_counts_as_absent(flock_alone, damage):
     cache = flock_alone
     file = cache / Ahead(named("flock")).file
-    whole = file.read_bytes()
-    assert len(whole) > 900_000
+    content = file.read_bytes()
+    assert len(content) > 900_000
     assert layers("flock", [2]) is not None
-    file.write_bytes(damage(whole))
+    file.write_bytes(damage(content))
     assert layers("flock", [2]) is None
     assert shown("flock", [2])["held"] == [2]  # traced
     assert prepare() == ["flock"]
@@ -215,7 +215,7 @@ def test_where_nothing_can_be_written_a_drawing_is_traced_once_and_kept_in_memor
         prepared.prepare_behind_everybody()
     assert "can't be written" in caplog.text
     passes, real = [], traces._run
-    monkeypatch.setattr(traces, "_run", lambda *asked: passes.append(asked) or real(*asked))
+    monkeypatch.setattr(traces, "_run", lambda *arguments: passes.append(arguments) or real(*arguments))
     traces.of_samples().drop_where(lambda key: True)
     for layer in (0, 1, 0):
         assert shown("twins", [layer])["held"] == [layer]
@@ -228,11 +228,11 @@ def test_a_cache_that_can_not_be_written_is_said_to_who_prepares(unwritable):
 
 
 def test_who_chooses_a_drawing_that_is_not_ready_comes_before_all_that_is_prepared(cache, monkeypatch):
-    passes, made, got = queue.Queue(), [], []
+    passes, made_names, headers = queue.Queue(), [], []
     monkeypatch.setattr(queue, "passes", lambda: passes)
     traces.of_samples().drop_where(lambda key: True)
-    background = threading.Thread(target=lambda: made.extend(prepare()))
-    person = threading.Thread(target=lambda: got.append(shown("portrait", [1])))
+    background = threading.Thread(target=lambda: made_names.extend(prepare()))
+    person = threading.Thread(target=lambda: headers.append(shown("portrait", [1])))
     with queue.turn():  # somebody's pass
         background.start()
         until(lambda: len(passes.line) == 1, "nothing is prepared")
@@ -242,14 +242,14 @@ def test_who_chooses_a_drawing_that_is_not_ready_comes_before_all_that_is_prepar
         assert layers("portrait", [1]) is None
     person.join()
     background.join()
-    assert [one["held"] for one in got] == [[1]]
-    assert made == DRAWINGS
+    assert [header["held"] for header in headers] == [[1]]
+    assert made_names == DRAWINGS
     assert layers("portrait", [1]) is not None
 
 
 def test_an_old_pack_that_another_process_deletes_first_does_no_harm(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "glob", lambda folder, _: iter([folder / "deleted-since.pack"]))
-    prepared._put(tmp_path / "cat-2.pack", b"new")
+    prepared._write(tmp_path / "cat-2.pack", b"new")
     assert [path.name for path in tmp_path.iterdir()] == ["cat-2.pack"]
 
 
@@ -276,10 +276,10 @@ def test_a_photograph_is_prepared_once_and_then_read_layer_by_layer_without_torc
     first = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
     assert unpack(first)[0]["held"] == [cat_alone.look.layer]
     assert len(first) < 1.5e6
-    rest = Trace.from_bytes(layers("chelsea", [0, 11]))
-    fresh = trace(playground.load("dinov2-small"), playground.open_image(cat_alone.path), size=rest.size)
+    two_layers = Trace.from_bytes(layers("chelsea", [0, 11]))
+    fresh = trace(playground.load("dinov2-small"), playground.open_image(cat_alone.path), size=two_layers.size)
     for layer in (0, 11):
-        assert (rest.row(layer, 2, (5, 5)) - fresh.row(layer, 2, (5, 5))).abs().max() < 5e-3
+        assert (two_layers.row(layer, 2, (5, 5)) - fresh.row(layer, 2, (5, 5))).abs().max() < 5e-3
 
 
 def test_an_eye_of_the_cat_finds_the_other_eye_where_the_photograph_opens(cat_alone):
@@ -288,9 +288,9 @@ def test_an_eye_of_the_cat_finds_the_other_eye_where_the_photograph_opens(cat_al
     eye = start_patch("chelsea", seen.grid)
     for scale, least in (("on", 0.6), ("off", 0.95)):
         weights = seen.on_grid(seen.row(cat_alone.look.layer, cat_alone.look.head, eye, scale))
-        other = weights[6:12, 10:16].sum().item()  # the left eye: 5 % of the picture
-        print(f"1/√d_k {scale}: the other eye takes {other:.0%}, its strongest patch {weights.max().item():.0%}")
-        assert other > least
+        left_eye = weights[6:12, 10:16].sum().item()  # the left eye: 5 % of the picture
+        print(f"1/√d_k {scale}: the other eye takes {left_eye:.0%}, its strongest patch {weights.max().item():.0%}")
+        assert left_eye > least
     assert weights.max() > 0.9  # without 1/√d_k nearly everything comes from one patch
 
 
@@ -309,16 +309,20 @@ def test_a_photograph_opens_as_finely_as_any_picture_in_its_model(sample):
 
 def test_the_first_picture_is_the_cat_where_the_other_eye_answers(cat_alone):
     client, look = TestClient(Starlette(routes=routes_traces.ROUTES)), named("chelsea").look
-    said = client.get("/api/trace").json()
-    assert (said["picture"]["sample"], said["model"], said["detail"]) == ("chelsea", "dinov2-small", 1)
-    assert said["opens"] == {"layer": look.layer, "head": look.head}
-    assert "van der Walt" in said["picture"]["credit"]
+    description = client.get("/api/trace").json()
+    assert (description["picture"]["sample"], description["model"], description["detail"]) == (
+        "chelsea",
+        "dinov2-small",
+        1,
+    )
+    assert description["opens"] == {"layer": look.layer, "head": look.head}
+    assert "van der Walt" in description["picture"]["credit"]
 
 
 def test_each_picture_opens_in_its_model_unless_an_address_names_one(cat_alone):
-    assert chosen.read({"sample": "flock"}, None)[1] == Wish("bundled")
-    assert chosen.read({"sample": "chelsea"}, None)[1] == Wish("dinov2-small")
-    assert chosen.read({"sample": "chelsea", "model": "bundled"}, None)[1] == Wish("bundled")
+    assert chosen.read({"sample": "flock"}, None)[1] == Setup("bundled")
+    assert chosen.read({"sample": "chelsea"}, None)[1] == Setup("dinov2-small")
+    assert chosen.read({"sample": "chelsea", "model": "bundled"}, None)[1] == Setup("bundled")
 
 
 def test_photographs_stand_first_once_they_are_there(cat_alone, monkeypatch):

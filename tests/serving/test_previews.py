@@ -14,21 +14,21 @@ ROOT = "https://example.org/attention/"
 
 
 def told(words: dict[str, str]) -> dict[str, str]:
-    found = re.findall(r'<meta property="([^"]+)" content="([^"]*)">', routes_figures.preview_tags(words, ROOT))
-    return {name: unescape(text) for name, text in found}
+    pairs = re.findall(r'<meta property="([^"]+)" content="([^"]*)">', routes_figures.preview_tags(words, ROOT))
+    return {name: unescape(text) for name, text in pairs}
 
 
 def test_a_link_to_a_moment_shows_the_figure_of_that_very_view():
     words = {"sample": "flock", "model": "bundled", "layer": "4", "head": "2", "query": "9,3", "face": "see"}
-    found = told(words)
-    assert found["og:title"] == "A flock of equal birds · our small ViT, layer 4, head 2"
-    assert found["og:description"] == routes_figures.ANY
-    address = found["og:image"].removeprefix(ROOT)
+    preview = told(words)
+    assert preview["og:title"] == "A flock of equal birds · our small ViT, layer 4, head 2"
+    assert preview["og:description"] == routes_figures.ANY
+    address = preview["og:image"].removeprefix(ROOT)
     assert "layer=4&head=2&query=9%2C3" in address
     with client() as http:
-        answered = http.get(f"/{address}")
-    assert answered.headers["content-type"] == "image/png"
-    assert Image.open(io.BytesIO(answered.content)).width == pytest.approx(1200, abs=12)
+        image = http.get(f"/{address}")
+    assert image.headers["content-type"] == "image/png"
+    assert Image.open(io.BytesIO(image.content)).width == pytest.approx(1200, abs=12)
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def test_of_an_own_picture_and_of_what_is_not_to_be_had_the_opening_picture_is_s
 
 
 def test_no_word_of_an_address_becomes_markup():
-    found = routes_figures.preview_tags(
+    html = routes_figures.preview_tags(
         {"sample": "flock", "query": '"><script>', "label": "<b>", "text": 'a" onload="x'}, ROOT
     )
-    assert "<script" not in found
-    assert "<b>" not in found
-    assert 'onload="' not in found
+    assert "<script" not in html
+    assert "<b>" not in html
+    assert 'onload="' not in html
 
 
 def test_the_hint_is_told_of_the_view_it_speaks_of_alone():

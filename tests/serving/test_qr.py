@@ -34,16 +34,16 @@ def read(rows: list[str]) -> str:
         up = not up
     words = [int("".join(map(str, bits[i : i + 8])), 2) for i in range(0, len(bits) - 7, 8)]
     for power in range(qr.CORRECTION[version]):  # the whole is divisible by each factor of the divisor
-        root, rest = 1, 0
+        root, remainder = 1, 0
         for _ in range(power):
             root = qr._times(root, 2)
         for word in words:
-            rest = qr._times(rest, root) ^ word
-        assert rest == 0, power
-    whole = "".join(f"{word:08b}" for word in words[: qr.DATA[version]])
-    assert whole[:4] == "0100"
-    length = int(whole[4:12], 2)
-    return bytes(int(whole[at : at + 8], 2) for at in range(12, 12 + 8 * length, 8)).decode()
+            remainder = qr._times(remainder, root) ^ word
+        assert remainder == 0, power
+    bit_text = "".join(f"{word:08b}" for word in words[: qr.DATA[version]])
+    assert bit_text[:4] == "0100"
+    length = int(bit_text[4:12], 2)
+    return bytes(int(bit_text[at : at + 8], 2) for at in range(12, 12 + 8 * length, 8)).decode()
 
 
 @pytest.mark.parametrize("text", [*ADDRESSES, *("x" * n for n in (1, 17, 18, 32, 33, 53, 54, 78, 79, 106))])

@@ -5,21 +5,21 @@ from waiting import PATIENCE, until
 
 from playground.errors import Busy, PlaygroundError
 from playground.serving import ledger
-from playground.serving.ledger import NOBODY, Ledger, Who
+from playground.serving.ledger import NOBODY, Ledger, Visitor
 from playground.serving.queue import FEW, OF_KEY, Queue, Ticket
 
 
 def test_never_more_at_once_than_allowed_and_all_get_their_turn():
-    queue, lock, now, most, done = Queue(2), threading.Lock(), 0, 0, []
-    both = threading.Barrier(2, timeout=PATIENCE)
+    queue, lock, now, most_at_once, done = Queue(2), threading.Lock(), 0, 0, []
+    barrier = threading.Barrier(2, timeout=PATIENCE)
 
     def work(i):
-        nonlocal now, most
+        nonlocal now, most_at_once
         with queue.take():
             with lock:
                 now += 1
-                most = max(most, now)
-            both.wait()  # nobody gets on who is alone
+                most_at_once = max(most_at_once, now)
+            barrier.wait()  # nobody gets on who is alone
             with lock:
                 now -= 1
                 done.append(i)
@@ -29,24 +29,24 @@ def test_never_more_at_once_than_allowed_and_all_get_their_turn():
         thread.start()
     for thread in threads:
         thread.join()
-    assert (most, sorted(done), queue.line) == (2, list(range(12)), [])
+    assert (most_at_once, sorted(done), queue.line) == (2, list(range(12)), [])
 
 
 @pytest.fixture
 def busy():
     """A queue whose only place at work is taken until the test says `go`."""
-    queue, go, begun = Queue(1, charged=Ledger()), threading.Event(), threading.Event()
+    queue, release, begun = Queue(1, charged=Ledger()), threading.Event(), threading.Event()
 
     def hold():
         with queue.take():
             begun.set()
-            go.wait(PATIENCE)
+            release.wait(PATIENCE)
 
     thread = threading.Thread(target=hold)
     thread.start()
     assert begun.wait(PATIENCE)
-    yield queue, go
-    go.set()
+    yield queue, release
+    release.set()
     thread.join()
 
 
@@ -56,36 +56,36 @@ def no_seats(monkeypatch):
 
 
 def test_who_waits_is_told_how_many_come_first(busy):
-    queue, go = busy
-    heard = []
+    queue, release = busy
+    counts = []
 
     def tell(before):
-        heard.append(before)
-        go.set()
+        counts.append(before)
+        release.set()
 
     with queue.take(tell):
-        assert heard == [1, 0]
+        assert counts == [1, 0]
 
 
 def test_nobody_who_is_alone_is_told_that_a_person_comes_first():
     queue = Queue(1)
-    me, keyless, stranger = Who("me", "here"), Who("", "here"), Who("them", "there")
+    me, keyless, stranger = Visitor("me", "here"), Visitor("", "here"), Visitor("them", "there")
     for before, people in ((me, 0), (keyless, 0), (stranger, 1)):  # what needs no key may be of the same page
-        heard = []
-        first = queue.take(who=before)
+        counts = []
+        first = queue.take(visitor=before)
         first.__enter__()
 
-        def tell(count, heard=heard, first=first):
+        def tell(count, heard=counts, first=first):
             heard.append(count)
             if len(heard) == 1:
                 first.__exit__(None, None, None)
 
-        with queue.take(tell, who=me):
-            assert heard == [people, 0], (before, heard)
+        with queue.take(tell, visitor=me):
+            assert counts == [people, 0], (before, counts)
 
 
 def test_who_leaves_gives_the_place_back(busy):
-    queue, go = busy
+    queue, release = busy
 
     class Left(Exception):
         pass
@@ -96,7 +96,7 @@ def test_who_leaves_gives_the_place_back(busy):
     with pytest.raises(Left), queue.take(tell):
         raise AssertionError("it was not the turn")
     assert queue.line == []
-    go.set()
+    release.set()
     with queue.take():
         pass
 
@@ -128,18 +128,18 @@ def test_who_is_at_work_for_longer_than_counts_keeps_nobody_waiting():
 # Fair by person -------------------------------------------------------------------------------------------------------
 
 
-def joined(queue: Queue, who: Who, **question) -> Ticket:
-    ticket = Ticket(who, **question)
+def joined(queue: Queue, visitor: Visitor, **question) -> Ticket:
+    ticket = Ticket(visitor, **question)
     queue.join(ticket)
     return ticket
 
 
-def served(queue: Queue) -> list[Who]:
+def served(queue: Queue) -> list[Visitor]:
     """Who waits, in the order of service."""
     order = []
     while queue.at_work:
         queue.leave(queue.at_work[0])
-        order += [ticket.who for ticket in queue.at_work]
+        order += [ticket.visitor for ticket in queue.at_work]
     return order
 
 
@@ -152,24 +152,24 @@ def line(no_seats):
 
 
 def test_who_asks_ten_things_keeps_a_stranger_waiting_for_one(line):
-    mine = [joined(line, Who("me")) for _ in range(10)]
-    stranger = joined(line, Who("stranger"))
+    mine = [joined(line, Visitor("me")) for _ in range(10)]
+    stranger = joined(line, Visitor("stranger"))
     assert line.ahead(stranger) == (2, 2)  # what is at work now, and one of mine
     assert [line.ahead(ticket)[0] for ticket in mine] == [1, *range(3, 12)]
-    assert [who.person for who in served(line)] == ["me", "stranger", *["me"] * 9]
+    assert [visitor.person for visitor in served(line)] == ["me", "stranger", *["me"] * 9]
 
 
 def test_who_waits_behind_their_own_question_is_not_told_of_somebody_whose_long_one_is_at_work(no_seats):
-    queue = Queue(beside=1, charged=Ledger(lambda: 0.0))
-    joined(queue, Who("me"))
-    joined(queue, Who("stranger"), seconds=5.0)
-    assert queue.ahead(joined(queue, Who("me"))) == (1, 0)
+    queue = Queue(extra_long=1, charged=Ledger(lambda: 0.0))
+    joined(queue, Visitor("me"))
+    joined(queue, Visitor("stranger"), seconds=5.0)
+    assert queue.ahead(joined(queue, Visitor("me"))) == (1, 0)
 
 
 def test_a_page_that_waits_for_others_is_charged_for_no_more_than_counts(no_seats):
     now = 0.0
     queue = Queue(kind="pages", charged=(costs := Ledger(lambda: now)), counts_for=1.0)
-    page = joined(queue, Who("me", "10.0.0.1"))
+    page = joined(queue, Visitor("me", "10.0.0.1"))
     now = 30.0
     queue.leave(page)
     assert costs.spent["pages"] == 1.0
@@ -177,40 +177,40 @@ def test_a_page_that_waits_for_others_is_charged_for_no_more_than_counts(no_seat
 
 def test_people_take_turns_also_when_one_comes_later(line):
     for name in "aaabbc":
-        joined(line, Who(name))
-    assert "".join(who.person for who in served(line)) == "abcaba"
+        joined(line, Visitor(name))
+    assert "".join(visitor.person for visitor in served(line)) == "abcaba"
 
 
 def test_a_person_may_fill_the_line_only_so_far(line):
     for _ in range(OF_KEY):
-        joined(line, Who("me"))
+        joined(line, Visitor("me"))
     with pytest.raises(PlaygroundError, match="12 of your questions wait already"):
-        joined(line, Who("me"))
+        joined(line, Visitor("me"))
     assert len(line.line) == OF_KEY
 
 
 def test_where_too_many_wait_the_last_is_sent_away_and_a_stranger_finds_a_place(busy, no_seats):
     queue, _ = busy
-    queue.most = 5
-    crowd = [joined(queue, Who("", "10.0.0.1")) for _ in range(5)]
-    with pytest.raises(Busy, match="no place in the line"), queue.take(who=Who("", "10.0.0.1")):
+    queue.capacity = 5
+    crowd = [joined(queue, Visitor("", "10.0.0.1")) for _ in range(5)]
+    with pytest.raises(Busy, match="no place in the line"), queue.take(visitor=Visitor("", "10.0.0.1")):
         raise AssertionError("it was not the turn")
-    stranger = joined(queue, Who("", "10.9.0.2"))
+    stranger = joined(queue, Visitor("", "10.9.0.2"))
     assert [ticket.sent_away for ticket in crowd] == [False] * 4 + [True]
     assert stranger in queue.line
     assert len(queue.line) == 5
 
 
-def asks(queue, who: list[Who], finer: bool = False) -> tuple[list[threading.Thread], list[Who]]:
+def asks(queue, visitor: list[Visitor], finer: bool = False) -> tuple[list[threading.Thread], list[Visitor]]:
     """Each of them in a thread, in this order; and the order in which they are served."""
     threads, served = [], []
 
-    def ask(one):
-        with queue.take(who=one, finer=finer):
-            served.append(one)
+    def ask(asker):
+        with queue.take(visitor=asker, finer=finer):
+            served.append(asker)
 
-    for one in who:
-        threads.append(threading.Thread(target=ask, args=(one,)))
+    for asker in visitor:
+        threads.append(threading.Thread(target=ask, args=(asker,)))
         before = len(queue.line)
         threads[-1].start()
         until(lambda before=before: len(queue.line) > before, "nobody joined the queue")
@@ -218,11 +218,11 @@ def asks(queue, who: list[Who], finer: bool = False) -> tuple[list[threading.Thr
 
 
 def test_a_stranger_is_next_however_many_people_a_script_at_one_address_is(busy):
-    queue, go = busy
-    script = [Who(f"nobody {i}", "10.0.0.1") for i in range(30)]
-    stranger = Who("ann", "10.0.0.2")
+    queue, release = busy
+    script = [Visitor(f"nobody {i}", "10.0.0.1") for i in range(30)]
+    stranger = Visitor("ann", "10.0.0.2")
     threads, served = asks(queue, [*script, stranger])
-    go.set()
+    release.set()
     for thread in threads:
         thread.join(PATIENCE)
     assert served.index(stranger) <= 1
@@ -230,10 +230,10 @@ def test_a_stranger_is_next_however_many_people_a_script_at_one_address_is(busy)
 
 
 def test_two_networks_take_turns(busy):
-    queue, go = busy
-    first, second = ([Who(f"{i}", address) for i in range(5)] for address in ("a", "b"))
+    queue, release = busy
+    first, second = ([Visitor(f"{i}", address) for i in range(5)] for address in ("a", "b"))
     threads, served = asks(queue, [*first, *second])
-    go.set()
+    release.set()
     for thread in threads:
         thread.join(PATIENCE)
     assert "".join(one.address for one in served) in ("ab" * 5, "ba" * 5)
@@ -242,13 +242,13 @@ def test_two_networks_take_turns(busy):
 @pytest.mark.parametrize("minted", [True, False], ids=["minted keys", "no keys"])
 def test_in_a_network_all_who_have_no_page_open_are_one_person(busy, minted, no_seats):
     """Four hundred questions without a key made somebody else of the same address wait for half a minute."""
-    queue, go = busy
+    queue, release = busy
     seat = ledger.seats.enter("10.0.0.1", list)
     seat.key = "ann"
-    script = [Who(f"nobody {i}" if minted else "", "10.0.0.1") for i in range(30)]
-    ann = Who("ann", "10.0.0.1")
+    script = [Visitor(f"nobody {i}" if minted else "", "10.0.0.1") for i in range(30)]
+    ann = Visitor("ann", "10.0.0.1")
     threads, served = asks(queue, [*script, ann, ann])
-    go.set()
+    release.set()
     for thread in threads:
         thread.join(PATIENCE)
     assert [place for place, one in enumerate(served) if one == ann] == [1, 3]
@@ -256,27 +256,27 @@ def test_in_a_network_all_who_have_no_page_open_are_one_person(busy, minted, no_
 
 
 def test_what_makes_an_answer_finer_waits_for_those_who_have_none(busy):
-    queue, go = busy
+    queue, release = busy
     finer, served = [], []
 
     def refine():
-        with queue.take(who=Who("ann", "a"), finer=True):
+        with queue.take(visitor=Visitor("ann", "a"), finer=True):
             finer.append(len(served))
 
     thread = threading.Thread(target=refine)
     thread.start()
     until(lambda: queue.line, "nobody joined the queue")
-    threads, served = asks(queue, [Who(f"{i}", "a") for i in range(3)])
-    go.set()
-    for one in (thread, *threads):
-        one.join(PATIENCE)
+    threads, served = asks(queue, [Visitor(f"{i}", "a") for i in range(3)])
+    release.set()
+    for worker in (thread, *threads):
+        worker.join(PATIENCE)
     assert finer == [3]
 
 
 def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(no_seats):
     """All woke whenever one had been served, and each looked at the whole line: four hundred took half a core."""
     queue = Queue(charged=Ledger(lambda: 0.0))
-    tickets = [joined(queue, Who("", f"10.0.{number}.1")) for number in range(200)]
+    tickets = [joined(queue, Visitor("", f"10.0.{number}.1")) for number in range(200)]
     assert [ticket for ticket in tickets if ticket.turn.is_set()] == queue.at_work == tickets[:1]
     queue.leave(tickets[0])
     assert [ticket for ticket in tickets if ticket.turn.is_set()] == [tickets[0], *queue.at_work]
@@ -289,9 +289,9 @@ def test_a_flood_does_not_order_a_long_line_anew_for_each_question(monkeypatch, 
     queue = Queue(charged=Ledger(lambda: now))
     monkeypatch.setattr(Queue, "_order", lambda queue, order=Queue._order: (ordered.append(queue), order(queue)))
     for number in range(300):
-        joined(queue, Who("", f"10.{number % 30}.0.1"))
+        joined(queue, Visitor("", f"10.{number % 30}.0.1"))
     assert len(ordered) <= FEW + 2
-    stranger = joined(queue, Who("ann", "10.99.0.1"))
+    stranger = joined(queue, Visitor("ann", "10.99.0.1"))
     now = 0.2
     queue.ahead(stranger)
     assert queue.line.index(stranger) <= 31  # behind the first question of each network
@@ -299,9 +299,9 @@ def test_a_flood_does_not_order_a_long_line_anew_for_each_question(monkeypatch, 
 
 def test_where_no_more_may_wait_who_has_cost_least_of_a_network_finds_a_place(no_seats):
     now = 0.0
-    queue = Queue(charged=Ledger(lambda: now), most=60)
+    queue = Queue(charged=Ledger(lambda: now), capacity=60)
     joined(queue, NOBODY)
-    keys = [Who(f"key {number}", "10.0.0.1") for number in range(7)]
+    keys = [Visitor(f"key {number}", "10.0.0.1") for number in range(7)]
     for key in keys:
         ledger.seats.enter(key.address, list).key = key.person
     tickets = [joined(queue, keys[number // 10]) for number in range(60)]
@@ -314,13 +314,13 @@ def test_where_no_more_may_wait_who_has_cost_least_of_a_network_finds_a_place(no
 def test_what_a_house_asks_from_its_many_networks_counts_before_it_is_served(line):
     """The first questions of 25 networks of one /48 were as cheap as a newcomer's, and stood before it."""
     for number in range(25):
-        joined(line, Who("", f"2001:db8:1:{number:x}00::/64"))
-    newcomer = joined(line, Who("ann", "10.99.0.1"))
+        joined(line, Visitor("", f"2001:db8:1:{number:x}00::/64"))
+    newcomer = joined(line, Visitor("ann", "10.99.0.1"))
     assert line.line.index(newcomer) <= 1
 
 
 def test_what_makes_an_answer_finer_waits_for_those_of_other_networks_too(line):
-    finer = joined(line, Who("ann", "10.0.0.1"), finer=True)
+    finer = joined(line, Visitor("ann", "10.0.0.1"), finer=True)
     for _ in range(3):  # the third would cost more than hers
-        joined(line, Who("ben", "10.0.0.2"))
+        joined(line, Visitor("ben", "10.0.0.2"))
     assert line.line[-1] is finer

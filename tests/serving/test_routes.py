@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from playground.serving import chosen, ledger, people, pictures, routes_samples, scripts, settings
 from playground.serving.routes import ROUTES, WORDS
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 from serving.visits import ANNA, bring, client, refused
 
 ROOT = Path(__file__).parent.parent.parent
@@ -26,8 +26,8 @@ FIGURES = [route for route in WORDS if "figure" in route or "exports" in route]
 
 
 def test_the_table_has_every_route_and_no_other():
-    there = {f"{method} {route.path}" for route in ROUTES for method in route.methods - {"HEAD"}}
-    assert there == WORDS.keys()
+    routes = {f"{method} {route.path}" for route in ROUTES for method in route.methods - {"HEAD"}}
+    assert routes == WORDS.keys()
 
 
 def test_what_draws_figures_is_loaded_for_those_who_ask_for_one():
@@ -38,28 +38,28 @@ def test_what_draws_figures_is_loaded_for_those_who_ask_for_one():
 
 def addresses() -> dict[str, str]:
     """Each address that a script names, with its holes as *, and the script."""
-    found = {}
+    words_of = {}
     for name, text in SCRIPTS.items():
         code = re.sub(r"(?m)^\s*//.*$|\s//\s.*$", "", text)
         for address in ASKED.findall(code):
-            found[re.sub(r"\$\{[^}]*\}?", "*", address).lstrip("/")] = name
-    return found
+            words_of[re.sub(r"\$\{[^}]*\}?", "*", address).lstrip("/")] = name
+    return words_of
 
 
 def fits(address: str, path: str) -> bool:
     """A hole of an address stands for a part of the path."""
-    parts, wanted = address.partition("?")[0].split("/"), path.lstrip("/").split("/")
-    return len(parts) == len(wanted) and all(
+    parts, pattern = address.partition("?")[0].split("/"), path.lstrip("/").split("/")
+    return len(parts) == len(pattern) and all(
         part == "*" or part == want or ("{" in want and re.fullmatch(re.sub(r"\{\w+\}", ".+", want), part))
-        for part, want in zip(parts, wanted, strict=True)
+        for part, want in zip(parts, pattern, strict=True)
     )
 
 
 def test_the_browser_s_scripts_ask_for_addresses_that_there_are():
-    found = addresses()
-    assert len(found) >= 8, found
+    words_of = addresses()
+    assert len(words_of) >= 8, words_of
     paths = [route.partition(" ")[2] for route in WORDS]
-    lost = {address: name for address, name in found.items() if not any(fits(address, path) for path in paths)}
+    lost = {address: name for address, name in words_of.items() if not any(fits(address, path) for path in paths)}
     assert not lost, lost
 
 
@@ -84,9 +84,9 @@ def test_a_word_that_a_script_spells_out_is_one_of_the_address_s():
 def test_each_part_of_a_trace_that_the_lens_asks_for_is_a_route_with_its_words():
     """Their names and words are put together in one place: httpsource.js."""
     text = SCRIPTS["shell/httpsource.js"]
-    asked = set(re.findall(r'(?:part|matrix|withHeader)\((?:trace|whole), "(\w+)"', text))
-    there = {path.rpartition("/")[2] for path in WORDS if path.startswith("GET /api/trace/")}
-    assert asked == there
+    asked_parts = set(re.findall(r'(?:part|matrix|withHeader)\((?:trace|whole), "(\w+)"', text))
+    known_parts = {path.rpartition("/")[2] for path in WORDS if path.startswith("GET /api/trace/")}
+    assert asked_parts == known_parts
     for word, route in (("layers", "layers"), ("heads", "layers"), ("query", "flows"), ("layer", "features")):
         assert re.search(rf"[{{ (]{word}\b", text), word
         assert word in WORDS[f"GET /api/trace/{{digest}}/{route}"]
@@ -95,23 +95,23 @@ def test_each_part_of_a_trace_that_the_lens_asks_for_is_a_route_with_its_words()
 @pytest.fixture
 def read(monkeypatch):
     """The words that were looked for in an address."""
-    found = set()
+    headers = set()
 
     class Reading(QueryParams):
         def __getitem__(self, key):
-            found.add(key)
+            headers.add(key)
             return super().__getitem__(key)
 
         def get(self, key, default=None):
-            found.add(key)
+            headers.add(key)
             return super().get(key, default)
 
         def __contains__(self, key):
-            found.add(key)
+            headers.add(key)
             return super().__contains__(key)
 
     monkeypatch.setattr("starlette.requests.QueryParams", Reading)
-    return found
+    return headers
 
 
 @pytest.mark.usefixtures("nothing_fetched")
@@ -121,11 +121,11 @@ def test_a_route_reads_its_words_and_no_others(route, read):
     method, path = route.split(" ")
     with client() as http:
         mine = bring(http, ANNA)["id"]
-        own = people.known(ANNA["X-Playground-Key"]).pictures[mine]
+        own_picture = people.find_person(ANNA["X-Playground-Key"]).pictures[mine]
         parts = {"entry:path": "shell/app.js", "id": mine, "name": "flock", "edition": routes_samples.address()[-16:]}
         for look in ({"sample": "flock", "model": "bundled"}, {"mine": mine, "model": "bundled"}):
-            picture = own if "mine" in look else pictures.sample("flock")
-            digest = chosen.digest(picture, Wish("bundled"))
+            picture = own_picture if "mine" in look else pictures.sample("flock")
+            digest = chosen.digest(picture, Setup("bundled"))
             if "samples" in path:
                 digest = chosen.sample_digest("flock")
             elif "app" in path:
@@ -175,7 +175,7 @@ HOSTILE = ("\x00", "../../etc/passwd", "<script>", "é" * 300, "%00", "\u202e", 
 @pytest.mark.parametrize("route", [route for route in WORDS if WORDS[route] and "app" not in route])
 def test_no_hostile_value_of_any_word_brings_out_more_than_a_sentence(route):
     method, path = route.split(" ")
-    digest = chosen.digest(pictures.sample("flock"), Wish("bundled"))
+    digest = chosen.digest(pictures.sample("flock"), Setup("bundled"))
     path = path.format(digest=digest, kind="csv", id="0" * 16, name="flock", edition="0" * 16, code="ACDEF")
     with client() as http:
         for word, hostile in product(WORDS[route], HOSTILE):
@@ -196,9 +196,9 @@ def from_where(address: str) -> TestClient:
 
 @pytest.fixture
 def seats(monkeypatch):
-    found = ledger.Seats(ledger.costs)
-    monkeypatch.setattr(ledger, "seats", found)
-    return found
+    seats = ledger.Seats(ledger.costs)
+    monkeypatch.setattr(ledger, "seats", seats)
+    return seats
 
 
 def number(text: str, name: str) -> float:
@@ -210,7 +210,7 @@ def test_who_asks_on_the_machine_itself_reads_numbers_and_nobody_s_name(seats, a
     for place, key in enumerate(["the same key of two tabs"] * 2 + ["", ""]):
         seat = seats.enter("203.0.113.7", lambda: None)
         seat.session, seat.key = f"session {place}", key
-    ledger.costs.charge(seat.who(), 1.5, "passes")
+    ledger.costs.charge(seat.visitor(), 1.5, "passes")
     ledger.refused["seats"] += 1
     answer = from_where(address).get("/metrics")
     assert answer.status_code == 200

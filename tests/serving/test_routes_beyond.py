@@ -7,7 +7,7 @@ from playground.analysis import occlusion, patching
 from playground.figures.drawing import captions
 from playground.pack import unpack
 from playground.serving import effort, people, pictures, routes_beyond, traces
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 from serving.test_routes_traces import described, part
 from serving.visits import ANNA, bring, client, refused
 
@@ -25,7 +25,7 @@ def http():
 
 @pytest.fixture(scope="module")
 def seen():
-    return traces.trace(pictures.sample("flock"), Wish("bundled"), None)
+    return traces.trace(pictures.sample("flock"), Setup("bundled"), None)
 
 
 def read(answer) -> tuple[dict, np.ndarray]:
@@ -39,10 +39,10 @@ def test_relevance_of_a_label_is_python_s(http, seen):
 
 
 def test_the_labels_come_with_their_numbers_the_likeliest_first(http, seen):
-    told = part(http, OURS, "labels").json()["labels"]
-    assert len(told) == 13
-    assert [name for _, name, _ in told[:5]] == [label for label, _ in seen.predictions]
-    assert all(seen.vit.config.labels[number] == name for number, name, _ in told)
+    reply = part(http, OURS, "labels").json()["labels"]
+    assert len(reply) == 13
+    assert [name for _, name, _ in reply[:5]] == [label for label, _ in seen.predictions]
+    assert all(seen.vit.config.labels[number] == name for number, name, _ in reply)
     assert part(http, OURS | {"model": "untrained"}, "labels").status_code == 200
 
 
@@ -63,8 +63,8 @@ def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells
     digest = described(http, OURS)["digest"]
     steps, step = [], 0
     while not steps or step < steps[-1][0]["steps"]:
-        asked = OURS | {"query": "7,5", "by": "mean", "step": str(step)}
-        steps.append(read(http.get(f"/api/trace/{digest}/occluded", params=asked)))
+        words = OURS | {"query": "7,5", "by": "mean", "step": str(step)}
+        steps.append(read(http.get(f"/api/trace/{digest}/occluded", params=words)))
         step += 1
     passes = [header["passes"] for header, _ in steps]
     assert passes == sorted(set(passes))
@@ -99,15 +99,15 @@ def test_where_nothing_moves_a_label_the_answer_says_below_what(http, monkeypatc
 
 def test_what_a_patch_of_another_picture_changes_is_python_s(http, seen):
     header, values = read(part(http, OURS, "patched", query="4,9", there="1,1", layer="2", **{"with": "sample:meadow"}))
-    other = traces.trace(pictures.sample("meadow"), Wish("bundled"), None)
-    found = patching.patch(seen, other, {(4, 9): (1, 1)}, 2)
-    np.testing.assert_allclose(values, found.moved, atol=1e-3)
-    assert [label for label, *_ in header["labels"]] == [label for label, *_ in patching.labels(seen.vit, found)]
+    donor = traces.trace(pictures.sample("meadow"), Setup("bundled"), None)
+    patched = patching.patch(seen, donor, {(4, 9): (1, 1)}, 2)
+    np.testing.assert_allclose(values, patched.moved, atol=1e-3)
+    assert [label for label, *_ in header["labels"]] == [label for label, *_ in patching.labels(seen.vit, patched)]
 
 
 def test_what_was_taken_from_one_s_own_picture_is_kept_by_nobody(http):
-    own = bring(http, ANNA)["id"]
-    answer = part(http, OURS, "patched", ANNA, query="4,9", there="1,1", layer="2", **{"with": f"mine:{own}"})
+    picture_id = bring(http, ANNA)["id"]
+    answer = part(http, OURS, "patched", ANNA, query="4,9", there="1,1", layer="2", **{"with": f"mine:{picture_id}"})
     assert answer.headers["Cache-Control"] == "private, no-store"
 
 
@@ -115,19 +115,19 @@ def test_relevance_that_would_take_too_long_is_refused_before_it_begins(http, mo
     part(http, OURS, "relevance", query="1,2")  # the pass is there
     digest = described(http, OURS)["digest"]
     monkeypatch.setattr(effort, "MOST_SECONDS", 0.0)
-    for name, asked in {
+    for name, words in {
         "relevance": {"query": "1,1"}, "occluded": {"query": "1,1", "step": "0"},
         "patched": {"query": "1,1", "there": "1,1", "layer": "1", "with": "sample:flock"},
         "answers": {"query": "1,1"},
     }.items():  # fmt: skip
-        answer = http.get(f"/api/trace/{digest}/{name}", params=OURS | asked)
+        answer = http.get(f"/api/trace/{digest}/{name}", params=OURS | words)
         assert "would take about" in refused(answer, 400), name
 
 
 def test_the_passes_of_an_occlusion_follow_the_time_there_is(seen, monkeypatch):
     monkeypatch.setattr(effort, "seconds", lambda vit, patches: 1.0)
-    assert routes_beyond._most(seen, 180) == 60
+    assert routes_beyond._most_passes(seen, 180) == 60
     monkeypatch.setattr(effort, "seconds", lambda vit, patches: 100.0)
-    assert routes_beyond._most(seen, 180) == 24
+    assert routes_beyond._most_passes(seen, 180) == 24
     monkeypatch.setattr(effort, "seconds", lambda vit, patches: 0.01)
-    assert routes_beyond._most(seen, 180) == 180
+    assert routes_beyond._most_passes(seen, 180) == 180

@@ -18,9 +18,9 @@ PLACE = {"kind": "place", "asks": {"en": "Press."}, "rows": 6, "columns": 8, "pi
 class Lecturer:
     def __init__(self, http):
         self.http = http
-        told = http.post("/api/classes", json=ROOT, headers=LECTURER).json()
-        self.code, self.told = told["code"], told
-        self.headers = LECTURER | {"X-Playground-Lecturer": told["secret"]}
+        reply = http.post("/api/classes", json=ROOT, headers=LECTURER).json()
+        self.code, self.told = reply["code"], reply
+        self.headers = LECTURER | {"X-Playground-Lecturer": reply["secret"]}
 
     def act(self, **action):
         return self.http.post(f"/api/classes/{self.code}/lecturer", json=action, headers=self.headers)
@@ -37,8 +37,8 @@ class Lecturer:
         return self.http.get(f"/api/classes/{self.code}?after={after}", headers=who)
 
     def guess(self, number, guess, who=ANNA, turn=1, **options):
-        told = {"question": number, "turn": turn, "guess": guess}
-        return self.http.post(f"/api/classes/{self.code}/guesses", content=json.dumps(told), headers=who, **options)
+        body = {"question": number, "turn": turn, "guess": guess}
+        return self.http.post(f"/api/classes/{self.code}/guesses", content=json.dumps(body), headers=who, **options)
 
 
 @pytest.fixture
@@ -52,156 +52,156 @@ def http(monkeypatch):
 
 
 @pytest.fixture
-def one(http):
+def group(http):
     return Lecturer(http)
 
 
-def test_a_class_has_a_code_an_address_and_a_square_code_of_it(one):
-    assert one.told["address"] == f"https://attention.example.org/c/{one.code}"
-    assert one.told["trouble"] == ""
-    assert len(one.told["qr"]) == len(one.told["qr"][0])
-    page = one.http.get(f"/c/{one.code}")
+def test_a_class_has_a_code_an_address_and_a_square_code_of_it(group):
+    assert group.told["address"] == f"https://attention.example.org/c/{group.code}"
+    assert group.told["trouble"] == ""
+    assert len(group.told["qr"]) == len(group.told["qr"][0])
+    page = group.http.get(f"/c/{group.code}")
     assert page.status_code == 200
     script = page.text.partition('src="../')[2].partition('"')[0].replace("&amp;", "&")
-    assert one.http.get(f"/{script}").status_code == 200
-    assert one.http.get("/c").status_code == 200
+    assert group.http.get(f"/{script}").status_code == 200
+    assert group.http.get("/c").status_code == 200
 
 
 def test_bound_to_this_machine_alone_it_says_which_command_opens_it(http, monkeypatch):
     for root in ("http://localhost:8501/", "http://127.0.0.1:8501/", "http://[::1]:8501/"):
-        told = http.post("/api/classes", json={"root": root}, headers=LECTURER).json()
-        assert told["trouble"] == routes_classes.OPENS
+        reply = http.post("/api/classes", json={"root": root}, headers=LECTURER).json()
+        assert reply["trouble"] == routes_classes.OPENS
     monkeypatch.setattr(routes_classes, "_own_address", lambda: "192.0.2.7")
     monkeypatch.setattr(routes_classes, "_listens", lambda address, port: True)
-    told = http.post("/api/classes", json={"root": "http://localhost:8501/base/"}, headers=LECTURER).json()
-    assert told["address"].startswith("http://192.0.2.7:")
-    assert "/base/c/" in told["address"]
+    reply = http.post("/api/classes", json={"root": "http://localhost:8501/base/"}, headers=LECTURER).json()
+    assert reply["address"].startswith("http://192.0.2.7:")
+    assert "/base/c/" in reply["address"]
 
 
-def test_a_phone_guesses_and_reads_of_all_guesses_and_of_the_truth_only_when_they_are_shown(one):
-    number = one.ask(NUMBER)
-    before = one.phone().json()
-    assert before["question"]["asks"] == {"en": "How many?"}
-    assert one.guess(number, 20).json() == {"guess": 20}
-    assert one.guess(number, 7, BERT).status_code == 200
-    seen = one.phone().json()
+def test_a_phone_guesses_and_reads_of_all_guesses_and_of_the_truth_only_when_they_are_shown(group):
+    number = group.ask(NUMBER)
+    before_reveal = group.phone().json()
+    assert before_reveal["question"]["asks"] == {"en": "How many?"}
+    assert group.guess(number, 20).json() == {"guess": 20}
+    assert group.guess(number, 7, BERT).status_code == 200
+    seen = group.phone().json()
     assert seen["mine"] == [20]
     assert not {"counts", "truth", "after"} & seen["question"].keys()
-    assert not {"counts", "truth", "after"} & one.look()["question"].keys(), "the projector shows an answer"
-    assert one.look()["question"]["answered"] == [2]
-    one.act(do="show")
-    assert one.phone().json()["question"]["counts"] == [{"20": 1, "7": 1}]
-    assert "truth" not in one.phone().json()["question"]
-    one.act(do="again")
-    assert "counts" not in one.phone().json()["question"]
-    assert one.guess(number, 12, turn=2).status_code == 200
-    one.act(do="show")
-    one.act(do="truth", truth=12, after={"en": "So far."})
-    told = one.phone().json()
-    assert told["question"]["counts"] == [{"20": 1, "7": 1}, {"12": 1}]
-    assert (told["question"]["truth"], told["mine"]) == (12, [20, 12])
+    assert not {"counts", "truth", "after"} & group.look()["question"].keys(), "the projector shows an answer"
+    assert group.look()["question"]["answered"] == [2]
+    group.act(do="show")
+    assert group.phone().json()["question"]["counts"] == [{"20": 1, "7": 1}]
+    assert "truth" not in group.phone().json()["question"]
+    group.act(do="again")
+    assert "counts" not in group.phone().json()["question"]
+    assert group.guess(number, 12, turn=2).status_code == 200
+    group.act(do="show")
+    group.act(do="truth", truth=12, after={"en": "So far."})
+    reply = group.phone().json()
+    assert reply["question"]["counts"] == [{"20": 1, "7": 1}, {"12": 1}]
+    assert (reply["question"]["truth"], reply["mine"]) == (12, [20, 12])
 
 
-def test_who_waits_is_answered_when_something_has_changed(one):
-    version = one.phone().json()["version"]
+def test_who_waits_is_answered_when_something_has_changed(group):
+    version = group.phone().json()["version"]
     answers = []
-    waiting = threading.Thread(target=lambda: answers.append(one.phone(after=version).json()))
-    waiting.start()
-    one.ask(NUMBER)
-    waiting.join()
+    phone = threading.Thread(target=lambda: answers.append(group.phone(after=version).json()))
+    phone.start()
+    group.ask(NUMBER)
+    phone.join()
     assert answers[0]["question"]["kind"] == "number"
 
 
-def test_a_wait_ends_by_itself(one, monkeypatch):
+def test_a_wait_ends_by_itself(group, monkeypatch):
     monkeypatch.setattr(routes_classes, "WAIT_SECONDS", 0.01)
-    version = one.phone().json()["version"]
-    assert one.phone(after=version).json()["version"] == version
+    version = group.phone().json()["version"]
+    assert group.phone(after=version).json()["version"] == version
 
 
 BAD = ["NaN", "Infinity", "1e999", "-1", "0", "35", "2.5", '"7"', "null", "[7]", "{}", "true", "9" * 400]
 
 
 @pytest.mark.parametrize("guess", BAD, ids=[bad[:12] for bad in BAD])
-def test_what_is_no_guess_is_refused_and_nothing_is_kept(one, guess):
-    number = one.ask(NUMBER)
+def test_what_is_no_guess_is_refused_and_nothing_is_kept(group, guess):
+    number = group.ask(NUMBER)
     content = f'{{"question": {number}, "turn": 1, "guess": {guess}}}'
-    refused(one.http.post(f"/api/classes/{one.code}/guesses", content=content, headers=ANNA))
-    assert one.look()["question"]["answered"] == [0]
+    refused(group.http.post(f"/api/classes/{group.code}/guesses", content=content, headers=ANNA))
+    assert group.look()["question"]["answered"] == [0]
 
 
-def test_off_the_picture_for_another_question_and_after_reveal_it_is_refused(one):
-    number = one.ask(PLACE)
-    assert "off the picture" in refused(one.guess(number, 48))
-    assert "another question" in refused(one.guess(number + 1, 3), 409)
-    assert one.guess(number, 47).status_code == 200
-    one.act(do="show")
-    assert "shown already" in refused(one.guess(number, 3), 409)
-    assert one.look()["question"]["counts"] == [{"47": 1}]
+def test_off_the_picture_for_another_question_and_after_reveal_it_is_refused(group):
+    number = group.ask(PLACE)
+    assert "off the picture" in refused(group.guess(number, 48))
+    assert "another question" in refused(group.guess(number + 1, 3), 409)
+    assert group.guess(number, 47).status_code == 200
+    group.act(do="show")
+    assert "shown already" in refused(group.guess(number, 3), 409)
+    assert group.look()["question"]["counts"] == [{"47": 1}]
 
 
 @pytest.mark.parametrize(
     "content", [b"", b"x", b"[]", b"\xff\xfe", b"1" * 1000, b"[" * 1000, b"a" * 1025, b"{" * 10**6]
 )
-def test_a_strange_or_large_body_is_refused_with_a_sentence(one, content):
-    one.ask(NUMBER)
-    refused(one.http.post(f"/api/classes/{one.code}/guesses", content=content, headers=ANNA))
+def test_a_strange_or_large_body_is_refused_with_a_sentence(group, content):
+    group.ask(NUMBER)
+    refused(group.http.post(f"/api/classes/{group.code}/guesses", content=content, headers=ANNA))
 
 
-def test_another_page_and_who_has_no_key_may_not_guess(one):
-    number = one.ask(NUMBER)
-    refused(one.guess(number, 3, ANNA | {"Origin": "https://evil.example"}), 403)
-    refused(one.guess(number, 3, {}), 403)
-    refused(one.phone({}), 403)
-    assert one.look()["question"]["answered"] == [0]
+def test_another_page_and_who_has_no_key_may_not_guess(group):
+    number = group.ask(NUMBER)
+    refused(group.guess(number, 3, ANNA | {"Origin": "https://evil.example"}), 403)
+    refused(group.guess(number, 3, {}), 403)
+    refused(group.phone({}), 403)
+    assert group.look()["question"]["answered"] == [0]
 
 
-def test_without_the_secret_nobody_acts_or_reads_what_the_lecturer_does(one):
-    number = one.ask(NUMBER)
+def test_without_the_secret_nobody_acts_or_reads_what_the_lecturer_does(group):
+    number = group.ask(NUMBER)
     for secret in ("", "x" * 32, "ä"):
         headers = ANNA | {"X-Playground-Lecturer": secret.encode()}
-        refused(one.http.get(f"/api/classes/{one.code}/lecturer", headers=headers), 403)
+        refused(group.http.get(f"/api/classes/{group.code}/lecturer", headers=headers), 403)
         for do in ("show", "end", "door"):
-            refused(one.http.post(f"/api/classes/{one.code}/lecturer", json={"do": do}, headers=headers), 403)
-    assert one.guess(number, 3).status_code == 200
+            refused(group.http.post(f"/api/classes/{group.code}/lecturer", json={"do": do}, headers=headers), 403)
+    assert group.guess(number, 3).status_code == 200
 
 
-def test_a_code_that_nobody_has_is_a_sentence_and_tries_are_few(one):
+def test_a_code_that_nobody_has_is_a_sentence_and_tries_are_few(group):
     for _ in range(classes.TRIES_OF_A_KEY):
-        assert "no class" in refused(one.http.get("/api/classes/AAAAA", headers=ANNA), 404)
-    assert "minute" in refused(one.http.get("/api/classes/AAAAA", headers=ANNA), 429)
-    assert "minute" in refused(one.phone(ANNA), 429)
-    assert one.phone(BERT).status_code == 200, "another browser of the same network is shut out"
-    assert "letters" in refused(one.http.get("/api/classes/AB1", headers=BERT), 404)
+        assert "no class" in refused(group.http.get("/api/classes/AAAAA", headers=ANNA), 404)
+    assert "minute" in refused(group.http.get("/api/classes/AAAAA", headers=ANNA), 429)
+    assert "minute" in refused(group.phone(ANNA), 429)
+    assert group.phone(BERT).status_code == 200, "another browser of the same network is shut out"
+    assert "letters" in refused(group.http.get("/api/classes/AB1", headers=BERT), 404)
 
 
-def test_a_network_s_tries_slow_down_who_comes_and_shut_nobody_out(one, monkeypatch):
+def test_a_network_s_tries_slow_down_who_comes_and_shut_nobody_out(group, monkeypatch):
     monkeypatch.setattr(routes_classes, "SLOW_SECONDS", 0.01)
     for number in range(classes.TRIES_OF_A_NETWORK):
-        one.http.get("/api/classes/AAAAA", headers={"X-Playground-Key": f"{number:024}"})
+        group.http.get("/api/classes/AAAAA", headers={"X-Playground-Key": f"{number:024}"})
     slept = []
 
     async def sleep(seconds):
         slept.append(seconds)
 
     monkeypatch.setattr(routes_classes.asyncio, "sleep", sleep)
-    assert one.phone(BERT).status_code == 200
+    assert group.phone(BERT).status_code == 200
     assert slept == [0.01]
-    assert one.phone(BERT).status_code == 200
-    assert one.look()["phones"] == 1
+    assert group.phone(BERT).status_code == 200
+    assert group.look()["phones"] == 1
     assert slept == [0.01], "who is in waits again"
 
 
-def test_the_door_hands_and_the_end(one):
-    number = one.ask(CHOICE)
-    one.guess(number, "yes")
-    assert one.act(do="door", open=False).json()["open"] is False
-    assert "door" in refused(one.phone(BERT), 403)
-    assert one.phone(ANNA).status_code == 200
-    one.act(do="hands", hands={"yes": 3, "no": 4})
-    refused(one.act(do="hands", hands={"perhaps": 3}))
-    assert one.act(do="show").json()["question"]["counts"] == [{"yes": 4, "no": 4}]
-    assert one.act(do="end").json()["ended"] is True
-    assert "ended" in refused(one.phone(ANNA), 404)
+def test_the_door_hands_and_the_end(group):
+    number = group.ask(CHOICE)
+    group.guess(number, "yes")
+    assert group.act(do="door", open=False).json()["open"] is False
+    assert "door" in refused(group.phone(BERT), 403)
+    assert group.phone(ANNA).status_code == 200
+    group.act(do="hands", hands={"yes": 3, "no": 4})
+    refused(group.act(do="hands", hands={"perhaps": 3}))
+    assert group.act(do="show").json()["question"]["counts"] == [{"yes": 4, "no": 4}]
+    assert group.act(do="end").json()["ended"] is True
+    assert "ended" in refused(group.phone(ANNA), 404)
 
 
 @pytest.mark.parametrize(
@@ -215,34 +215,34 @@ def test_the_door_hands_and_the_end(one):
     ],
     ids=lambda question: json.dumps(question)[:50],
 )  # fmt: skip
-def test_a_question_that_cannot_be_asked_is_refused(one, question):
-    refused(one.act(do="ask", scene={"n": 1}, question=question))
-    assert one.look()["question"] is None
+def test_a_question_that_cannot_be_asked_is_refused(group, question):
+    refused(group.act(do="ask", scene={"n": 1}, question=question))
+    assert group.look()["question"] is None
 
 
 @pytest.mark.parametrize(
     "action", [{}, {"do": "fly"}, {"do": "go"}, {"do": "go", "scene": {"n": "1"}}, {"do": "hands"}]
 )
-def test_an_action_that_there_is_not_is_refused(one, action):
-    refused(one.act(**action))
+def test_an_action_that_there_is_not_is_refused(group, action):
+    refused(group.act(**action))
 
 
-def test_each_scene_keeps_its_question(one):
-    first = one.ask(NUMBER, n=1)
-    one.act(do="go", scene={"n": 2})
-    assert one.phone().json()["question"] is None
-    one.act(do="go", scene={"n": 1})
-    assert one.phone().json()["question"]["number"] == first
+def test_each_scene_keeps_its_question(group):
+    first = group.ask(NUMBER, n=1)
+    group.act(do="go", scene={"n": 2})
+    assert group.phone().json()["question"] is None
+    group.act(do="go", scene={"n": 1})
+    assert group.phone().json()["question"]["number"] == first
 
 
-def test_an_own_photograph_goes_to_phones_only_after_a_yes_and_goes_with_the_class(one):
-    mine = bring(one.http, LECTURER)["id"]
+def test_an_own_photograph_goes_to_phones_only_after_a_yes_and_goes_with_the_class(group):
+    mine = bring(group.http, LECTURER)["id"]
     place = {**PLACE, "picture": None, "mine": mine}
-    assert "yes" in refused(one.act(do="ask", scene={"n": 1}, question=place))
-    one.ask(place | {"yes": True})
-    address = "/" + one.phone().json()["question"]["picture"]
-    assert one.http.get(address, headers=ANNA).headers["Content-Type"] == "image/jpeg"
-    refused(one.http.get(address, headers=BERT), 404)
-    refused(one.act(do="ask", scene={"n": 1}, question=place | {"mine": "0" * 16, "yes": True}), 404)
-    one.act(do="end")
-    refused(one.http.get(address, headers=ANNA), 404)
+    assert "yes" in refused(group.act(do="ask", scene={"n": 1}, question=place))
+    group.ask(place | {"yes": True})
+    address = "/" + group.phone().json()["question"]["picture"]
+    assert group.http.get(address, headers=ANNA).headers["Content-Type"] == "image/jpeg"
+    refused(group.http.get(address, headers=BERT), 404)
+    refused(group.act(do="ask", scene={"n": 1}, question=place | {"mine": "0" * 16, "yes": True}), 404)
+    group.act(do="end")
+    refused(group.http.get(address, headers=ANNA), 404)

@@ -26,10 +26,10 @@ def test_a_browser_gets_the_kernels_and_the_weights_of_the_models_that_are_here(
     monkeypatch.setattr(settings, "now", lambda: settings.Settings(compute="browser"))
     assert scripts.computed_by_browsers() == ["bundled"]
     with client() as http:
-        told = http.get("/api/engine").json()
-        assert http.get(f"/{told['worker']}").status_code == 200
-        assert http.get(f"/{told['kernels']}").headers["Content-Type"] == "application/wasm"
-        weights = http.get(f"/{told['weights']['bundled']['file']}")
+        reply = http.get("/api/engine").json()
+        assert http.get(f"/{reply['worker']}").status_code == 200
+        assert http.get(f"/{reply['kernels']}").headers["Content-Type"] == "application/wasm"
+        weights = http.get(f"/{reply['weights']['bundled']['file']}")
         assert weights.content == engine_file.to_engine(models.load("bundled"))
         assert "immutable" in weights.headers["Cache-Control"]
         assert http.get("/api/engine/another-0123456789ab.bin").status_code == 404

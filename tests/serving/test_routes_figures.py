@@ -78,8 +78,8 @@ def test_another_model_beside_it_is_the_file_of_the_command(client, tmp_path):
 
 
 def test_a_finer_grid_is_the_file_of_the_command(client, tmp_path):
-    here = {"sample": "flock", "model": "bundled", "detail": "2", "layer": "3", "head": "2", "query": "9,20"}
-    data = client.get("/api/exports", params=here | {"layout": "head"}).json()
+    words = {"sample": "flock", "model": "bundled", "detail": "2", "layer": "3", "head": "2", "query": "9,20"}
+    data = client.get("/api/exports", params=words | {"layout": "head"}).json()
     assert "--size" in data["command"]
     assert client.get(f"/{data['file']['address']}").content == by_command(
         data["command"].removeprefix("python -m playground ").rsplit(" -o ", 1)[0], "png", tmp_path
@@ -148,7 +148,7 @@ def test_a_picture_opens_where_it_opens_in_the_app(client, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "expected"),
     [
         ({"layer": "6"}, "There is no layer 6; they count from 0 to 5."),
         ({"layer": "4000"}, "layer can't be '4000'"),
@@ -188,11 +188,11 @@ def test_a_picture_opens_where_it_opens_in_the_app(client, tmp_path):
     ],
     ids=str,
 )  # fmt: skip
-def test_what_cannot_be_is_refused_with_a_sentence(client, words, says):
+def test_what_cannot_be_is_refused_with_a_sentence(client, words, expected):
     answer = ask(client, "svg", FLOCK | words)
     assert 400 <= answer.status_code < 405, answer.text[:200]
     sentence = answer.json()["says"]
-    assert says in sentence
+    assert expected in sentence
     assert "--" not in sentence, "an address has no flags"
 
 
@@ -244,11 +244,11 @@ def test_what_cannot_live_is_refused(client):
 
 
 @pytest.mark.parametrize(
-    ("cut", "beside"), [("residual@2:4,9;values@3", "meadow"), ("head@1.0>4.1", "meadow"), ("zero@1.0>4.1", "")]
+    ("cut", "compared"), [("residual@2:4,9;values@3", "meadow"), ("head@1.0>4.1", "meadow"), ("zero@1.0>4.1", "")]
 )
-def test_what_is_put_into_a_pass_is_the_file_of_the_command(client, cut, beside, tmp_path):
-    words = FLOCK | {"cut": cut} | ({"with": f"sample:{beside}"} if beside else {})
-    flags = f"{AS_FLAGS} --cut '{cut}'" + f" --with-image {beside}" * bool(beside)
+def test_what_is_put_into_a_pass_is_the_file_of_the_command(client, cut, compared, tmp_path):
+    words = FLOCK | {"cut": cut} | ({"with": f"sample:{compared}"} if compared else {})
+    flags = f"{AS_FLAGS} --cut '{cut}'" + f" --with-image {compared}" * bool(compared)
     assert made(client, "csv", words) == by_command(flags, "csv", tmp_path)
     grid = {"layout": "grid", "rows": "layers:3,4", "columns": "heads:0,1"}
     as_flags = " --layout grid --rows layers:3,4 --columns heads:0,1"

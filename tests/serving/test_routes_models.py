@@ -74,11 +74,11 @@ def says(response) -> tuple[int, str]:
 
 def test_the_cards_say_what_is_here_and_through_which_a_quick_look_may_be_had(client, server, monkeypatch):
     facts = {CLIP: {"megabytes": 345, "licence": "mit", "good_for": "learned from captions"}}
-    monkeypatch.setattr(models, "_known", lambda: facts)
+    monkeypatch.setattr(models, "_offer_table", lambda: facts)
     monkeypatch.setattr(models, "is_here", lambda name: name in models.OURS)
-    told = client.get("/api/models").json()
-    assert told["open"] is True
-    cards = {card["name"]: card for card in told["cards"]}
+    reply = client.get("/api/models").json()
+    assert reply["open"] is True
+    cards = {card["name"]: card for card in reply["cards"]}
     assert list(cards)[-1] == CLIP
     assert cards[CLIP] == {
         "name": CLIP, "title": "CLIP B/16", "good_for": "learned from captions", "suits": "photographs",
@@ -114,10 +114,10 @@ def test_a_small_picture_is_the_one_that_is_drawn_here(client, server):
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/jpeg"), answer.text
     assert "public" in answer.headers["Cache-Control"]
     shown = np.asarray(Image.open(io.BytesIO(answer.content)), int)
-    drawn = np.asarray(preview(pictures.sample("flock"), "bundled", None), int)
-    assert shown.shape == drawn.shape
+    pixels = np.asarray(preview(pictures.sample("flock"), "bundled", None), int)
+    assert shown.shape == pixels.shape
     assert shown.shape[1] == WIDE
-    assert np.abs(shown - drawn).mean() < 6, "more than what JPEG loses"
+    assert np.abs(shown - pixels).mean() < 6, "more than what JPEG loses"
 
 
 def test_a_small_picture_of_a_photograph_of_one_s_own_is_for_its_owner_alone(client, server):
@@ -150,12 +150,12 @@ def test_a_small_picture_of_what_there_is_not_is_refused_with_a_sentence(client,
 def test_a_model_comes_and_says_how_far_it_is(client, hub):
     assert client.post(COMING, headers=ANNA).status_code == 200
     hub.half.wait()
-    told = client.get(COMING, headers=ANNA).json()
-    assert told == {"bytes": 3_000_000, "total": 8_000_000, "arrived": False, "over": False, "trouble": None}
+    reply = client.get(COMING, headers=ANNA).json()
+    assert reply == {"bytes": 3_000_000, "total": 8_000_000, "arrived": False, "over": False, "trouble": None}
     hub.let_go.set()
     until(lambda: client.get(COMING, headers=ANNA).json()["over"], "it does not arrive")
-    told = client.get(COMING, headers=ANNA).json()
-    assert told == {"bytes": 8_000_000, "total": 8_000_000, "arrived": True, "over": True, "trouble": None}
+    reply = client.get(COMING, headers=ANNA).json()
+    assert reply == {"bytes": 8_000_000, "total": 8_000_000, "arrived": True, "over": True, "trouble": None}
 
 
 def test_what_goes_wrong_is_said(client, hub):
@@ -163,8 +163,8 @@ def test_what_goes_wrong_is_said(client, hub):
     client.post(COMING, headers=ANNA)
     hub.let_go.set()
     until(lambda: client.get(COMING, headers=ANNA).json()["over"], "it does not end")
-    told = client.get(COMING, headers=ANNA).json()
-    assert (told["arrived"], told["trouble"]) == (False, "The disk is full.")
+    reply = client.get(COMING, headers=ANNA).json()
+    assert (reply["arrived"], reply["trouble"]) == (False, "The disk is full.")
 
 
 def test_who_leaves_waits_no_more_and_the_download_ends(client, hub):
@@ -184,10 +184,10 @@ def test_another_person_does_not_see_it_and_cannot_end_it(client, hub):
 
 def test_only_one_of_a_person_comes_at_a_time(client, hub):
     client.post(COMING, headers=ANNA)
-    other = "/api/fetching?model=vit_base_patch16_224.mae"
-    assert client.post(other, headers=ANNA).status_code == 200
+    other_model = "/api/fetching?model=vit_base_patch16_224.mae"
+    assert client.post(other_model, headers=ANNA).status_code == 200
     assert client.get(COMING, headers=ANNA).status_code == 404
-    assert client.get(other, headers=ANNA).status_code == 200
+    assert client.get(other_model, headers=ANNA).status_code == 200
     until(lambda: list(routes_models._under_way) == [("vit_base_patch16_224.mae",)], "the first goes on")
 
 
@@ -199,16 +199,17 @@ def test_without_a_key_nothing_is_begun(client, hub):
 def test_another_site_begins_and_ends_nothing(client, hub):
     client.post(COMING, headers=ANNA)
     foreign = ANNA | {"Origin": "https://elsewhere.example"}
-    other = "/api/fetching?model=vit_base_patch16_224.mae"
-    assert (client.delete(COMING, headers=foreign).status_code, client.post(other, headers=foreign).status_code) == (
+    other_model = "/api/fetching?model=vit_base_patch16_224.mae"
+    answers = client.delete(COMING, headers=foreign), client.post(other_model, headers=foreign)
+    assert tuple(answer.status_code for answer in answers) == (
         403, 403,
     )  # fmt: skip
     assert client.get(COMING, headers=ANNA).json()["over"] is False
 
 
 def test_what_is_here_needs_no_fetching(client, server):
-    told = client.post("/api/fetching?model=bundled", headers=ANNA).json()
-    assert (told["over"], told["arrived"], told["trouble"]) == (True, True, None)
+    reply = client.post("/api/fetching?model=bundled", headers=ANNA).json()
+    assert (reply["over"], reply["arrived"], reply["trouble"]) == (True, True, None)
     assert not routes_models._under_way
 
 

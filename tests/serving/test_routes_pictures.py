@@ -24,10 +24,10 @@ def http():
 
 
 def test_a_picture_that_is_brought_is_there_for_who_brought_it_and_for_nobody_s_cache(http):
-    told = bring(http, ANNA, name="my%20cat%20%F0%9F%90%88.jpg")
-    assert told["title"] == "my cat 🐈.jpg"
-    assert told["thumb"].startswith("data:image/jpeg;base64,")
-    answer = http.get(f"/api/pictures/{told['id']}.jpg", headers=ANNA)
+    reply = bring(http, ANNA, name="my%20cat%20%F0%9F%90%88.jpg")
+    assert reply["title"] == "my cat 🐈.jpg"
+    assert reply["thumb"].startswith("data:image/jpeg;base64,")
+    answer = http.get(f"/api/pictures/{reply['id']}.jpg", headers=ANNA)
     assert (answer.headers["Content-Type"], answer.headers["Cache-Control"]) == ("image/jpeg", "private, no-store")
     assert Image.open(io.BytesIO(answer.content)).size == (300, 225)
 
@@ -53,23 +53,23 @@ def test_one_is_forgotten_or_all(http):
     refused(http.delete(f"/api/pictures/{second}", headers=BERT), 404)
     assert http.get(f"/api/pictures/{second}.jpg", headers=ANNA).status_code == 200
     assert http.delete("/api/pictures", headers=ANNA).status_code == 204
-    for gone in (second, third):
-        refused(http.get(f"/api/pictures/{gone}.jpg", headers=ANNA), 404)
+    for picture_id in (second, third):
+        refused(http.get(f"/api/pictures/{picture_id}.jpg", headers=ANNA), 404)
 
 
 @pytest.mark.parametrize("data", [b"", b"no picture", photograph()[:200], b"<svg onload=alert(1)>"], ids=range(4))
 def test_what_is_no_picture_is_refused_in_a_sentence_and_kept_nowhere(http, data):
     refused(http.post("/api/pictures", content=data, headers=ANNA), 400)
-    assert people.known(ANNA["X-Playground-Key"]) is None
+    assert people.find_person(ANNA["X-Playground-Key"]) is None
 
 
 @pytest.mark.parametrize(
     "name", ["x" * 500, "%00%0d%0aSet-Cookie:%20a=b", "..%2F..%2Fetc%2Fpasswd", "%E2%80%AEgpj.exe"]
 )
 def test_a_hostile_name_is_a_short_title_and_nothing_else(http, name):
-    told = bring(http, ANNA, name=name)
-    assert 0 < len(told["title"]) <= pictures.LONGEST_NAME
-    answer = http.get(f"/api/pictures/{told['id']}.jpg", headers=ANNA)
+    reply = bring(http, ANNA, name=name)
+    assert 0 < len(reply["title"]) <= pictures.LONGEST_NAME
+    answer = http.get(f"/api/pictures/{reply['id']}.jpg", headers=ANNA)
     assert answer.status_code == 200
     assert "Set-Cookie" not in answer.headers
 
@@ -79,7 +79,7 @@ def test_an_id_that_there_is_not_is_404(http, id):
     bring(http, ANNA)
     for path, method in ((f"/api/pictures/{id}.jpg", "GET"), (f"/api/pictures/{id}", "DELETE")):
         assert http.request(method, path, headers=ANNA).status_code in (404, 405)
-    assert len(people.known(ANNA["X-Playground-Key"]).pictures) == 1
+    assert len(people.find_person(ANNA["X-Playground-Key"]).pictures) == 1
 
 
 # Who may change something
@@ -104,21 +104,21 @@ def test_there_are_requests_that_change_something():
     assert len(CHANGING) >= 7, CHANGING
 
 
-@pytest.mark.parametrize("who", FOREIGN)
+@pytest.mark.parametrize("visitor", FOREIGN)
 @pytest.mark.parametrize(("method", "path"), CHANGING)
-def test_only_this_server_s_own_pages_change_anything(http, method, path, who):
+def test_only_this_server_s_own_pages_change_anything(http, method, path, visitor):
     mine = bring(http, ANNA)
     code = classes.start("lecturer" * 4, "").code if "{code}" in path else ""
     path = path.format(id=mine["id"], kind="svg", code=code)
-    answer = http.request(method, path, params={"model": "bundled", "number": "1"}, headers=FOREIGN[who])
+    answer = http.request(method, path, params={"model": "bundled", "number": "1"}, headers=FOREIGN[visitor])
     classes.end_all()
     refused(answer, 403)
-    assert mine["id"] in people.known(ANNA["X-Playground-Key"]).pictures
+    assert mine["id"] in people.find_person(ANNA["X-Playground-Key"]).pictures
 
 
 def test_one_s_own_page_may(http):
-    own = ANNA | {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
-    assert http.post("/api/pictures", content=photograph(), headers=own).status_code == 200
+    own_page = ANNA | {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
+    assert http.post("/api/pictures", content=photograph(), headers=own_page).status_code == 200
 
 
 # Pictures of a labelled data set
@@ -133,11 +133,11 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_labelled_picture_is_called_by_its_number_and_label_and_enlarged_for_the_eye(http, folder):
     label = ("red", "green", "blue")[cifar(folder)[17]]
-    told = http.post("/api/labelled?number=17", headers=ANNA).json()
-    assert told["title"] == f"CIFAR-10 no. 17: {label}"
-    picture = people.known(ANNA["X-Playground-Key"]).pictures[told["id"]]
+    reply = http.post("/api/labelled?number=17", headers=ANNA).json()
+    assert reply["title"] == f"CIFAR-10 no. 17: {label}"
+    picture = people.find_person(ANNA["X-Playground-Key"]).pictures[reply["id"]]
     assert picture.image.size == (32, 32)
-    shown = Image.open(io.BytesIO(http.get(f"/api/pictures/{told['id']}.jpg", headers=ANNA).content))
+    shown = Image.open(io.BytesIO(http.get(f"/api/pictures/{reply['id']}.jpg", headers=ANNA).content))
     assert shown.size == (512, 512)
     small = np.asarray(shown.resize((32, 32), Image.Resampling.BOX), float)
     assert np.abs(small - np.asarray(picture.image, float)).mean() < 6
@@ -162,20 +162,20 @@ def test_without_a_folder_there_are_our_own_drawings_which_do_not_say_that_they_
     assert pictures.labelled_set() == {
         "count": datasets.DRAWN, "what": "drawings of our own, as small as CIFAR-10's pictures"
     }  # fmt: skip
-    told = http.post("/api/labelled?number=5", headers=ANNA).json()
-    assert told["title"] == "Drawing no. 5: cat"
-    picture = people.known(ANNA["X-Playground-Key"]).pictures[told["id"]]
+    reply = http.post("/api/labelled?number=5", headers=ANNA).json()
+    assert reply["title"] == "Drawing no. 5: cat"
+    picture = people.find_person(ANNA["X-Playground-Key"]).pictures[reply["id"]]
     assert picture.image.size == (32, 32)
-    assert http.post("/api/labelled?number=5", headers=ANNA).json() == told, "a number is the same drawing each time"
-    said = refused(http.post(f"/api/labelled?number={datasets.DRAWN}", headers=ANNA), 400)
-    assert "from 0 to 9,999" in said
+    assert http.post("/api/labelled?number=5", headers=ANNA).json() == reply, "a number is the same drawing each time"
+    sentence = refused(http.post(f"/api/labelled?number={datasets.DRAWN}", headers=ANNA), 400)
+    assert "from 0 to 9,999" in sentence
 
 
 # Many people's pictures
 
 
-def limit_pictures(monkeypatch, most: int) -> None:
-    monkeypatch.setattr(ledger, "PICTURES", most)
+def limit_pictures(monkeypatch, limit: int) -> None:
+    monkeypatch.setattr(ledger, "PICTURES", limit)
 
 
 def own_picture(number: int, side: int = 1600):
@@ -185,23 +185,23 @@ def own_picture(number: int, side: int = 1600):
 def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_them(monkeypatch):
     gc.collect()
     limit_pictures(monkeypatch, pictures.bytes_of_people() + 12 * 2**20)
-    before, keys = pictures.bytes_of_people(), [f"{number}" * 22 for number in range(6)]
+    former_bytes, keys = pictures.bytes_of_people(), [f"{number}" * 22 for number in range(6)]
     for number, key in enumerate(keys):  # of 7.7 MB each
         people.enter(key).take(own_picture(number))
-    assert pictures.bytes_of_people() - before <= 12 * 2**20
-    widths = [next(iter(people.known(key).pictures.values())).image.width for key in keys]
+    assert pictures.bytes_of_people() - former_bytes <= 12 * 2**20
+    widths = [next(iter(people.find_person(key).pictures.values())).image.width for key in keys]
     assert widths == sorted(widths)
     assert widths[-1] == 1600, "the latest has lost pixels"
     for key in keys:
         people.forget(key)
     gc.collect()
-    assert pictures.bytes_of_people() == before
+    assert pictures.bytes_of_people() == former_bytes
 
 
 def bring_one(number: int, network: str) -> str:
     """Gives the key of who brought it."""
     key = f"{network}{number:02d}".ljust(22, "-")
-    with queue.working_for(answering.Job(ledger.Who(key, network))):
+    with queue.working_for(answering.Job(ledger.Visitor(key, network))):
         people.enter(key).take(pictures.upload(photograph(number, 400), "mine.jpg"))
     return key
 
@@ -214,14 +214,14 @@ def test_when_there_is_no_room_the_oldest_of_the_network_that_has_most_is_forgot
     limit_pictures(monkeypatch, 5 * 2**20)
 
     stranger = bring_one(0, "elsewhere")
-    many = [bring_one(number, "minting") for number in range(1, 21)]
+    keys = [bring_one(number, "minting") for number in range(1, 21)]
     assert pictures.bytes_of_people() <= 5 * 2**20
-    assert people.known(stranger).pictures
-    kept = [bool(people.known(key).pictures) for key in many]
-    assert kept == sorted(kept)
-    assert kept[-1]
-    assert not kept[0]
-    for key in (stranger, *many):
+    assert people.find_person(stranger).pictures
+    has_picture = [bool(people.find_person(key).pictures) for key in keys]
+    assert has_picture == sorted(has_picture)
+    assert has_picture[-1]
+    assert not has_picture[0]
+    for key in (stranger, *keys):
         people.forget(key)
 
 
@@ -231,15 +231,15 @@ def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_b
     monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
     monkeypatch.setattr(pictures, "_of_people", type(pictures._of_people)())
     limit_pictures(monkeypatch, 5 * 2**20)
-    looking = people.known(bring_one(0, "hall"))
+    looking = people.find_person(bring_one(0, "hall"))
     (mine,) = looking.pictures
-    many = []
+    keys = []
     for number in range(1, 21):
-        many.append(bring_one(number, "hall"))
+        keys.append(bring_one(number, "hall"))
         chosen.own_picture(mine, looking)
     assert list(looking.pictures) == [mine]
-    assert not all(people.known(key).pictures for key in many)
-    for key in (looking.key, *many):
+    assert not all(people.find_person(key).pictures for key in keys)
+    for key in (looking.key, *keys):
         people.forget(key)
 
 
@@ -252,8 +252,8 @@ def test_when_there_is_no_room_for_one_more_picture_it_is_said(http, monkeypatch
 
 
 def test_a_file_that_says_it_is_too_large_is_refused_before_it_comes(http):
-    told = ANNA | {"Content-Length": str(routes_pictures.LARGEST + 1)}
-    assert "too large" in refused(http.post("/api/pictures", content=b"x", headers=told), 413)
+    reply = ANNA | {"Content-Length": str(routes_pictures.LARGEST + 1)}
+    assert "too large" in refused(http.post("/api/pictures", content=b"x", headers=reply), 413)
 
 
 @pytest.mark.parametrize("length", ["x", "-5", "9" * 5000, "1e9", "²", " "])

@@ -23,18 +23,18 @@ def http():
 def test_the_list_has_every_sample_with_its_look_and_where_it_opens(http):
     answer = http.get(f"/{routes_samples.address()}")
     assert (answer.status_code, answer.headers["Cache-Control"]) == (200, FOREVER)
-    told = answer.json()
-    assert [sample["name"] for sample in told["samples"]] == [sample.name for sample in SAMPLES]
-    for sample in told["samples"]:
-        wish = chosen.wish(sample["name"])
-        assert (sample["opens"]["model"], sample["opens"]["detail"]) == (wish.model, wish.detail)
+    reply = answer.json()
+    assert [sample["name"] for sample in reply["samples"]] == [sample.name for sample in SAMPLES]
+    for sample in reply["samples"]:
+        setup = chosen.usual_setup(sample["name"])
+        assert (sample["opens"]["model"], sample["opens"]["detail"]) == (setup.model, setup.detail)
         head, _, data = sample["thumb"].partition(",")
         assert head == "data:image/jpeg;base64"
         assert Image.open(io.BytesIO(base64.b64decode(data))).height == pictures.THUMB
         assert sample["title"]
         assert sample["hint"]
-    assert told["own"] == {"model": models.default(), "detail": 1}
-    assert told["real"]["here"] is False
+    assert reply["own"] == {"model": models.default(), "detail": 1}
+    assert reply["real"]["here"] is False
 
 
 def test_a_sample_s_picture_is_its_file_and_may_be_kept_for_ever(http):
@@ -62,12 +62,12 @@ def test_what_is_old_or_not_there_is_said(http, path, status):
 
 
 def test_the_list_has_another_address_when_something_else_is_here(monkeypatch):
-    there, before = tuple(SAMPLES), routes_samples.address()
-    assert routes_samples.edition(there, False) == before.rpartition("/")[2]
-    assert len({before, routes_samples.edition(there[1:], False), routes_samples.edition(there, True)}) == 3
+    present, former = tuple(SAMPLES), routes_samples.address()
+    assert routes_samples.edition(present, False) == former.rpartition("/")[2]
+    assert len({former, routes_samples.edition(present[1:], False), routes_samples.edition(present, True)}) == 3
     routes_samples.edition.cache_clear()
     monkeypatch.setattr(routes_samples, "sample_digest", lambda name: f"another {name}")
-    assert routes_samples.address() != before
+    assert routes_samples.address() != former
     routes_samples.edition.cache_clear()
 
 

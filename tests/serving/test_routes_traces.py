@@ -11,7 +11,7 @@ import playground
 from playground.analysis.scale import changed
 from playground.pack import unpack
 from playground.serving import chosen, models, people, pictures, queue, routes_beyond, routes_traces, traces
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 from playground.tracing import Trace
 from serving.visits import ANNA, BERT, bring, client, photograph, refused
 
@@ -48,9 +48,9 @@ def row_of(pack: bytes, layer: int, head: int, query: int) -> np.ndarray:
     """The weights of one row, from what came, by the formula: softmax(q · k × scale)."""
     header, arrays = unpack(pack)
     place = header["held"].index(layer)
-    held = header.get("some_heads", list(range(header["heads"])))
-    q, k = (arrays[name][place].reshape(len(held), header["tokens"], header["head_dim"]) for name in "qk")
-    at = held.index(head)
+    heads = header.get("some_heads", list(range(header["heads"])))
+    q, k = (arrays[name][place].reshape(len(heads), header["tokens"], header["head_dim"]) for name in "qk")
+    at = heads.index(head)
     scores = (q[at, query].astype(np.float64) @ k[at].astype(np.float64).T) * header["scale"]
     weights = np.exp(scores - scores.max())
     return weights / weights.sum()
@@ -60,13 +60,15 @@ def row_of(pack: bytes, layer: int, head: int, query: int) -> np.ndarray:
 @pytest.mark.parametrize("heads", [None, "3"])
 def test_a_row_that_is_read_over_http_is_the_row_of_python(http, mine, whose, heads):
     words, who = (FLOCK, None) if whose == "a sample's" else (mine, ANNA)
-    told = described(http, words, who)
+    reply = described(http, words, who)
     more = {"layers": "4"} | ({} if heads is None else {"heads": heads})
     pack = part(http, words, "layers", who, **more).content
     file = playground.open_image(pictures.sample("flock").image if who is None else photograph())
     patch = 8
-    seen = playground.trace(playground.load("untrained"), file, size=(told["grid"][0] * patch, told["grid"][1] * patch))
-    query = len(seen.prefix) + 5 * told["grid"][1] + 7
+    seen = playground.trace(
+        playground.load("untrained"), file, size=(reply["grid"][0] * patch, reply["grid"][1] * patch)
+    )
+    query = len(seen.prefix) + 5 * reply["grid"][1] + 7
     ours, theirs = row_of(pack, 4, 3, query), seen.row(4, 3, (5, 7)).numpy()
     assert np.abs(ours - theirs).max() < 2e-3 * theirs.max(), (ours.max(), theirs.max())
     assert theirs.argmax() == ours.argmax()
@@ -77,7 +79,7 @@ def test_a_sample_s_row_in_the_bundled_model_needs_no_pass_and_is_python_s(http,
     words = {"sample": "meadow", "model": "bundled", "detail": "2"}  # what comes with the playground
     pack = part(http, words, "layers", layers="4").content
     meadow = pictures.sample("meadow")
-    size = traces.size(meadow, Wish("bundled", 2))
+    size = traces.size(meadow, Setup("bundled", 2))
     seen = playground.trace(playground.load("bundled"), meadow.image, size=size)
     query = len(seen.prefix) + 5 * seen.grid[1] + 7
     theirs = seen.row(4, 3, (5, 7)).numpy()
@@ -91,21 +93,21 @@ TOTAL_VARIATION = 0.008  # of rows, on average over a layer: as of the network i
 def test_rounded_layers_are_half_as_long_and_the_eye_cannot_tell(http, model):
     words = {"sample": "flock", "model": model}
     for layer in range(6):
-        whole = part(http, words, "layers", layers=str(layer)).content
+        pack = part(http, words, "layers", layers=str(layer)).content
         rounded = part(http, words, "layers", layers=str(layer), rounded="yes").content
-        assert len(rounded) < 0.55 * len(whole)
-        ours, theirs = (Trace.from_bytes(data).weights(layer) for data in (rounded, whole))
+        assert len(rounded) < 0.55 * len(pack)
+        ours, theirs = (Trace.from_bytes(data).weights(layer) for data in (rounded, pack))
         assert (ours - theirs).abs().sum(-1).mean() / 2 <= TOTAL_VARIATION, layer
         assert (ours.argmax(-1) == theirs.argmax(-1)).float().mean() > 0.95, layer
 
 
 def test_without_a_layer_comes_the_one_where_heads_look_at_objects(http):
-    seen = traces.trace(pictures.sample("flock"), Wish("untrained"), None)
+    seen = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
     assert unpack(part(http, FLOCK, "layers").content)[0]["held"] == [seen.upper_layer]
 
 
 def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(http):
-    seen = traces.trace(pictures.sample("flock"), Wish("untrained"), None)
+    seen = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
     for answer, expected in (
         (part(http, FLOCK, "features", layer="3"), seen.features(3)),
         (part(http, FLOCK, "flows"), seen.rollout()),
@@ -119,12 +121,12 @@ def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(
 
 
 def test_the_story_s_row_is_run_by_pytorch_in_full_and_from_the_halves_that_the_browser_has(http):
-    told = part(http, FLOCK, "ran", layer=2, head=1, query="3,4").json()
+    reply = part(http, FLOCK, "ran", layer=2, head=1, query="3,4").json()
     seen = playground.trace("untrained", "flock")
-    np.testing.assert_allclose(told["full"], seen.row(2, 1, (3, 4)).numpy(), atol=1e-5)
-    sent = part(http, FLOCK, "layers", layers=2).content
-    np.testing.assert_allclose(told["halves"], row_of(sent, 2, 1, seen.token((3, 4))), atol=1e-5)
-    assert told["torch"]
+    np.testing.assert_allclose(reply["full"], seen.row(2, 1, (3, 4)).numpy(), atol=1e-5)
+    pack = part(http, FLOCK, "layers", layers=2).content
+    np.testing.assert_allclose(reply["halves"], row_of(pack, 2, 1, seen.token((3, 4))), atol=1e-5)
+    assert reply["torch"]
     for wrong in ({"layer": 99}, {"head": 99}, {"query": "99,99"}, {"query": "../"}):
         words = FLOCK | {"layer": 2, "head": 1, "query": "3,4"} | wrong
         answer = http.get(f"/api/trace/{described(http, FLOCK)['digest']}/ran", params=words)
@@ -132,15 +134,15 @@ def test_the_story_s_row_is_run_by_pytorch_in_full_and_from_the_halves_that_the_
 
 
 def test_the_names_of_a_layer_s_heads_are_those_that_are_measured(http):
-    told = part(http, FLOCK, "names", layer="2").json()["heads"]
-    seen = traces.trace(pictures.sample("flock"), Wish("untrained"), None)
-    assert [tuple(head) for head in told] == traces.measure(seen, 2)
+    reply = part(http, FLOCK, "names", layer="2").json()["heads"]
+    seen = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
+    assert [tuple(head) for head in reply] == traces.measure(seen, 2)
 
 
 def test_names_of_a_sample_are_measured_once_and_for_nobody_nothing_is_measured(http, monkeypatch):
     traces.names_of_samples.cache_clear()
     counted, measure = [], traces.measure
-    monkeypatch.setattr(traces, "measure", lambda *which: (counted.append(which), measure(*which))[1])
+    monkeypatch.setattr(traces, "measure", lambda *arguments: (counted.append(arguments), measure(*arguments))[1])
     for _ in range(3):
         part(http, FLOCK, "names", layer="2")
     described(http, FLOCK)
@@ -154,34 +156,36 @@ def test_a_head_that_was_told_where_to_look_says_so_and_no_other(http):
 
     vit = models.load("bundled-taught")
     words = {"sample": "flock", "model": "bundled-taught"}
-    said = [
+    sentences = [
         [head[3] for head in part(http, words, "names", layer=str(layer)).json()["heads"]]
         for layer in range(vit.config.depth)
     ]
-    assert said == [
+    assert sentences == [
         [told(vit, layer, head) or "" for head in range(vit.config.heads)] for layer in range(vit.config.depth)
     ]
-    assert any(any(layer) for layer in said)
+    assert any(any(layer) for layer in sentences)
 
 
 def test_the_verdict_of_a_whole_pass_is_python_s(http):
     words = {"sample": "flock", "model": "bundled", "scale": "off"}
-    told = part(http, words, "verdict").json()["labels"]
-    on, off = (traces.trace(pictures.sample("flock"), Wish("bundled", scale=scale), None) for scale in (None, 1.0))
-    assert [label for label, *_ in told] == [verdict.label for verdict in changed(on, off)]
-    assert [numbers for _, *numbers in told] == [[round(v.on, 5), round(v.off, 5)] for v in changed(on, off)]
+    reply = part(http, words, "verdict").json()["labels"]
+    scaled, unscaled = (
+        traces.trace(pictures.sample("flock"), Setup("bundled", scale=scale), None) for scale in (None, 1.0)
+    )
+    assert [label for label, *_ in reply] == [verdict.label for verdict in changed(scaled, unscaled)]
+    assert [numbers for _, *numbers in reply] == [[round(v.on, 5), round(v.off, 5)] for v in changed(scaled, unscaled)]
 
 
 def test_a_trace_says_what_the_browser_has_to_know_before_its_numbers(http, mine):
-    told = described(http, {"sample": "meadow"})
-    assert (told["model"], told["title"], told["detail"], told["private"]) == ("bundled", "our small ViT", 2, False)
-    assert {"detail": told["detail"], "grid": told["grid"]} in told["grids"]
-    assert told["picture"]["sample"] == "meadow"
-    assert http.get(f"/{told['picture']['address']}").headers["Content-Type"] == "image/jpeg"
-    own = described(http, mine, ANNA)
-    assert (own["private"], own["picture"]["title"]) == (True, "0.jpg")
-    assert own["picture"]["address"] == f"api/pictures/{mine['mine']}.jpg"
-    assert http.get(f"/{own['picture']['address']}", headers=ANNA).status_code == 200
+    reply = described(http, {"sample": "meadow"})
+    assert (reply["model"], reply["title"], reply["detail"], reply["private"]) == ("bundled", "our small ViT", 2, False)
+    assert {"detail": reply["detail"], "grid": reply["grid"]} in reply["grids"]
+    assert reply["picture"]["sample"] == "meadow"
+    assert http.get(f"/{reply['picture']['address']}").headers["Content-Type"] == "image/jpeg"
+    own_trace = described(http, mine, ANNA)
+    assert (own_trace["private"], own_trace["picture"]["title"]) == (True, "0.jpg")
+    assert own_trace["picture"]["address"] == f"api/pictures/{mine['mine']}.jpg"
+    assert http.get(f"/{own_trace['picture']['address']}", headers=ANNA).status_code == 200
 
 
 PARTS = {
@@ -205,8 +209,8 @@ def test_what_is_everybody_s_may_be_kept_for_ever_and_what_is_one_s_own_by_nobod
     scale = {"scale": "off"} if name == "verdict" else {}
     for_all = part(http, {"sample": "flock", "model": "bundled"} | scale, name, **PARTS[name])
     assert for_all.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-    own = part(http, mine | {"model": "bundled"} | scale, name, ANNA, **PARTS[name])
-    assert own.headers["Cache-Control"] == "private, no-store"
+    own_part = part(http, mine | {"model": "bundled"} | scale, name, ANNA, **PARTS[name])
+    assert own_part.headers["Cache-Control"] == "private, no-store"
     assert "Set-Cookie" not in for_all.headers
 
 
@@ -231,10 +235,10 @@ def test_a_trace_of_one_s_own_picture_is_read_by_nobody_else(http, mine, name, w
 
 
 def test_a_trace_of_one_s_own_lies_among_nobody_else_s(http, mine):
-    before = traces.of_samples().bytes
+    former_bytes = traces.of_samples().bytes
     part(http, mine, "layers", ANNA, layers="0")
-    assert traces.of_samples().bytes == before
-    assert people.known(ANNA["X-Playground-Key"]).traces.bytes > 0
+    assert traces.of_samples().bytes == former_bytes
+    assert people.find_person(ANNA["X-Playground-Key"]).traces.bytes > 0
 
 
 HOSTILE = [
@@ -257,38 +261,38 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "asked"), HOSTILE, ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize(("name", "asked"), HOSTILE, ids=lambda value: str(value)[:40])
 @pytest.mark.parametrize("model", ["bundled", "untrained"])
 def test_what_there_is_not_is_refused_with_a_sentence(http, name, asked, model):
     words = {"sample": "flock", "model": model}
-    digest = chosen.digest(pictures.sample("flock"), Wish(model))
+    digest = chosen.digest(pictures.sample("flock"), Setup(model))
     refused(http.get(f"/api/trace/{digest}/{name}", params=words | asked), 400)
 
 
 def test_more_than_one_answer_holds_is_refused_and_a_layer_alone_is_not(http, monkeypatch):
     monkeypatch.setattr(traces, "MOST_PACKED", 10**5)
     digest = described(http, FLOCK)["digest"]
-    many = http.get(f"/api/trace/{digest}/layers", params=FLOCK | {"layers": "0,1,2"})
-    assert "ask for fewer" in refused(many, 400)
+    pack = http.get(f"/api/trace/{digest}/layers", params=FLOCK | {"layers": "0,1,2"})
+    assert "ask for fewer" in refused(pack, 400)
     assert http.get(f"/api/trace/{digest}/layers", params=FLOCK | {"layers": "2"}).status_code == 200
 
 
 def test_numbers_are_packed_one_after_the_other_however_many_ask(http, monkeypatch):
     """A layer may take 20 MB: a class that asks for it at once must not take 300 times as much."""
-    at_work, most, to_bytes = [], [], Trace.to_bytes
+    at_work, counts, to_bytes = [], [], Trace.to_bytes
 
-    def counted(*which):
+    def counted(*arguments):
         at_work.append(1)
-        most.append(len(at_work))
-        data = to_bytes(*which)
+        counts.append(len(at_work))
+        data = to_bytes(*arguments)
         at_work.pop()
         return data
 
     monkeypatch.setattr(Trace, "to_bytes", counted)
     with ThreadPoolExecutor(8) as class_:
         picture = pictures.sample("flock")
-        list(class_.map(lambda _: traces.layers(picture, Wish("untrained"), None, [0]), range(24)))
-    assert most == [1] * 24
+        list(class_.map(lambda _: traces.layers(picture, Setup("untrained"), None, [0]), range(24)))
+    assert counts == [1] * 24
     assert queue._packings().at_work == []
 
 
@@ -337,16 +341,16 @@ def test_words_that_mean_nothing_here_change_nothing(http):
 def test_what_is_put_into_a_pass_is_what_python_puts(http, cut):
     """The text of a figure, in the address of a trace: Lab's link."""
     words = FLOCK | {"cut": cut} | ({} if cut.startswith("zero") else {"with": "sample:meadow"})
-    said = described(http, words)
-    assert said["cut"] == cut.split(";")
-    assert said["digest"] != described(http, FLOCK)["digest"]
-    seen, other = (playground.trace("untrained", name) for name in ("flock", "meadow"))
+    description = described(http, words)
+    assert description["cut"] == cut.split(";")
+    assert description["digest"] != described(http, FLOCK)["digest"]
+    seen, donor = (playground.trace("untrained", name) for name in ("flock", "meadow"))
     expected = {
-        "residual@2:4,9<1,1": lambda: seen.patch(other, 2, {(4, 9): (1, 1)}),
+        "residual@2:4,9<1,1": lambda: seen.patch(donor, 2, {(4, 9): (1, 1)}),
         "values@3;*>3x3@1": lambda: playground.trace("untrained", "flock", cut="*>3x3@1").patch(
-            other, 3, what="values"
+            donor, 3, what="values"
         ),
-        "head@1.0>4.1": lambda: seen.paths((1, 0), (4, 1), other).through,
+        "head@1.0>4.1": lambda: seen.paths((1, 0), (4, 1), donor).through,
         "zero@1.0>4.1": lambda: seen.paths((1, 0), (4, 1)).through,
     }[cut]()
     row = row_of(part(http, words, "layers", layers="5").content, 5, 1, 20)
@@ -354,9 +358,9 @@ def test_what_is_put_into_a_pass_is_what_python_puts(http, cut):
     assert part(http, words, "moved", query="4,9").json()["by"] == pytest.approx(expected.moved(seen, (4, 9)), rel=1e-3)
 
 
-@pytest.mark.parametrize("beside", [{}, {"with": "model:untrained"}, {"with": "sample:nobody"}])
-def test_what_is_put_is_taken_from_a_sample(http, beside):
-    answer = http.get("/api/trace", params=FLOCK | {"cut": "residual@2"} | beside)
+@pytest.mark.parametrize("compared", [{}, {"with": "model:untrained"}, {"with": "sample:nobody"}])
+def test_what_is_put_is_taken_from_a_sample(http, compared):
+    answer = http.get("/api/trace", params=FLOCK | {"cut": "residual@2"} | compared)
     assert answer.status_code == 400
     assert "with=sample:NAME" in answer.text
 

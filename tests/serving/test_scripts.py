@@ -36,8 +36,10 @@ def test_another_script_and_other_styles_have_other_addresses(monkeypatch):
 
 def test_an_old_address_is_gone_and_the_page_is_asked_to_reload(http):
     assert "reload" in refused(http.get(f"/api/app/{'0' * 16}/{APP}"), 410)
-    other = scripts.address(APP, "shell/toolbar.css").split("?")[0]  # the digest of the script with other styles
-    assert "reload" in refused(http.get(f"/{other}"), 410)
+    other_address = scripts.address(APP, "shell/toolbar.css").split("?")[
+        0
+    ]  # the digest of the script with other styles
+    assert "reload" in refused(http.get(f"/{other_address}"), 410)
 
 
 @pytest.mark.parametrize(
@@ -79,10 +81,10 @@ def test_no_script_stands_in_a_message_to_a_page():
 def test_only_so_many_scripts_are_kept(http):
     """A stranger may ask for as many lists of styles as there are orders of them, and for one of them a thousand
     times in one address."""
-    there = sorted(scripts._names_of(".css"))
-    refused(http.get(f"/api/app/{'0' * 16}/{APP}", params={"styles": ",".join(there * 3)}), 404)
-    for n in range(len(there)):
-        styles = ",".join([*there[n:], *there[:n]])
+    names = sorted(scripts._names_of(".css"))
+    refused(http.get(f"/api/app/{'0' * 16}/{APP}", params={"styles": ",".join(names * 3)}), 404)
+    for n in range(len(names)):
+        styles = ",".join([*names[n:], *names[:n]])
         refused(http.get(f"/api/app/{'0' * 16}/{APP}", params={"styles": styles}), 410)
     for cached in (scripts.script, scripts.address):
         assert cached.cache_info().maxsize == scripts.KEPT

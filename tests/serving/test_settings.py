@@ -14,7 +14,7 @@ def test_without_any_variable_everything_has_its_default():
 
 
 def test_every_variable_is_read():
-    given = {
+    environment = {
         "PLAYGROUND_MODELS": "vit_a  vit_b", "PLAYGROUND_MODELS_DIR": "/models", "PLAYGROUND_OPEN": "no",
         "PLAYGROUND_OFFLINE": "yes", "PLAYGROUND_DEVICE": "cpu", "PLAYGROUND_AT_ONCE": "2",
         "PLAYGROUND_CACHE_MB": "1 2 3", "PLAYGROUND_FRAMED_BY": "https://a.example",
@@ -22,7 +22,7 @@ def test_every_variable_is_read():
         "PLAYGROUND_COMPUTE": "browser", "PLAYGROUND_HOSTS": "Hall.example box", "PLAYGROUND_LOG": "json",
         "PLAYGROUND_OPERATORS": "10.1.0.1",
     }  # fmt: skip
-    assert settings.read(given) == Settings(
+    assert settings.read(environment) == Settings(
         ("vit_a", "vit_b"),
         "/models",
         False,
@@ -40,7 +40,7 @@ def test_every_variable_is_read():
         2,
         3,
     )
-    assert all(name in settings.__doc__ for name in given)
+    assert all(name in settings.__doc__ for name in environment)
 
 
 @pytest.mark.parametrize(

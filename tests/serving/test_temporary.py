@@ -42,8 +42,8 @@ def test_where_no_disk_can_be_written_temporary_files_lie_in_memory(nothing_can_
 def test_where_there_is_no_such_folder_either_it_is_said_to_the_operator(nothing_can_be_written, monkeypatch, tmp_path):
     monkeypatch.setattr(settings, "IN_MEMORY", str(tmp_path / "none"))
     assert not settings.find_a_folder()
-    (found,) = doctor._temporary()
-    assert (found.state, found.says) == (doctor.WRONG, settings.NOWHERE)
+    (finding,) = doctor._temporary()
+    assert (finding.state, finding.says) == (doctor.WRONG, settings.NOWHERE)
 
 
 def test_a_user_without_a_home_gets_one_that_nobody_could_fill_before(nobody, monkeypatch, tmp_path):

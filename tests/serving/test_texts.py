@@ -25,15 +25,15 @@ def http(tmp_path, monkeypatch):
 
 def test_a_model_that_learned_from_captions_says_so_and_reads_a_text(http):
     assert http.get("/api/trace", params=SEEN | {"model": "bundled"}).json()["text"] is False
-    told = http.get("/api/trace", params=SEEN).json()
-    assert told["text"] is True
-    path = f"/api/trace/{told['digest']}/text"
+    reply = http.get("/api/trace", params=SEEN).json()
+    assert reply["text"] is True
+    path = f"/api/trace/{reply['digest']}/text"
     maps = []
     for text in ("a cat", "sky"):
         answer = http.get(path, params=SEEN | {"layer": "1", "text": text})
         assert answer.status_code == 200, answer.text
         maps.append(torch.from_numpy(unpack(answer.content)[1]["matrix"].copy()).view(torch.float16)[0])
-        assert len(maps[-1]) == 1 + told["grid"][0] * told["grid"][1]
+        assert len(maps[-1]) == 1 + reply["grid"][0] * reply["grid"][1]
         assert maps[-1].abs().max() <= 1
     assert not torch.equal(*maps)
     for wrong in ({"text": ""}, {"text": 61 * "a"}, {}):
@@ -43,8 +43,8 @@ def test_a_model_that_learned_from_captions_says_so_and_reads_a_text(http):
 
 
 def test_another_model_says_what_it_lacks(http):
-    told = http.get("/api/trace", params=SEEN | {"model": "bundled"}).json()
-    path = f"/api/trace/{told['digest']}/text"
+    reply = http.get("/api/trace", params=SEEN | {"model": "bundled"}).json()
+    path = f"/api/trace/{reply['digest']}/text"
     answer = http.get(path, params=SEEN | {"model": "bundled", "layer": "1", "text": "a cat"})
     assert answer.status_code == 400
     assert "has no text tower" in answer.json()["says"]

@@ -34,10 +34,10 @@ MANY = {
 @pytest.fixture
 def one_queue(monkeypatch):
     """In which others come first as soon as they wait."""
-    found = Queue(1, charged=Ledger())  # what earlier tests have cost is not asked
-    monkeypatch.setattr(queue, "passes", lambda: found)
+    line = Queue(1, charged=Ledger())  # what earlier tests have cost is not asked
+    monkeypatch.setattr(queue, "passes", lambda: line)
     monkeypatch.setattr(queue, "SLICE", 0.0)
-    return found
+    return line
 
 
 class Stranger:
@@ -55,7 +55,7 @@ class Stranger:
             until(lambda: self.line.waiting, "the stranger does not wait")
 
     def _ask(self) -> None:
-        with self.line.take(who=ledger.Who("stranger", "192.0.2.9")):  # somebody who has cost nothing yet
+        with self.line.take(visitor=ledger.Visitor("stranger", "192.0.2.9")):  # somebody who has cost nothing yet
             self.done.append("the stranger")
 
     def leave(self) -> list[str]:
@@ -83,13 +83,13 @@ def test_a_short_piece_is_not_cut_up(one_queue, seen, monkeypatch):
 def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_queue, monkeypatch):
     """Of three hundred askers each had begun, held what it had found so far in memory, and none came to its end."""
     monkeypatch.setattr(queue, "_long", cache(lambda: Queue(queue.MOST_LONG)))
-    begun, most, over, go = set(), [], [], threading.Event()
+    begun, counts, over, release = set(), [], [], threading.Event()
 
     def long_work(number: int) -> None:
         with queue.turns() as give_way:
             begun.add(number)
-            most.append(len(begun))
-            assert go.wait(PATIENCE)
+            counts.append(len(begun))
+            assert release.wait(PATIENCE)
             for _ in range(3):
                 give_way()
             begun.remove(number)
@@ -108,11 +108,11 @@ def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_que
     short = threading.Thread(target=ask)
     short.start()
     until(lambda: one_queue.waiting, "nobody waits")
-    go.set()
+    release.set()
     for thread in (*threads, short):
         thread.join(PATIENCE)
     assert sorted(over) == list(range(8))
-    assert max(most) <= queue.MOST_LONG
+    assert max(counts) <= queue.MOST_LONG
     assert done[0] < 8
 
 
@@ -169,8 +169,8 @@ def open_the_sum() -> AppTest:
 
 
 class Ann(queue.Nobody):
-    def who(self) -> ledger.Who:
-        return ledger.Who("ann", "10.0.0.1")
+    def visitor(self) -> ledger.Visitor:
+        return ledger.Visitor("ann", "10.0.0.1")
 
 
 def started(monkeypatch, work) -> here.Work:
@@ -185,9 +185,9 @@ def test_a_run_takes_its_turns_as_who_started_it_and_is_charged_to_them(one_queu
     monkeypatch.setattr(one_queue, "kind", "passes")
     monkeypatch.setattr(one_queue, "costs", costs := Ledger())
 
-    def work(before):
+    def work(ahead):
         with queue.turns() as give_way:
-            yield Wait("", come_to=[ticket.who.person for ticket in one_queue.at_work])
+            yield Wait("", come_to=[ticket.visitor.person for ticket in one_queue.at_work])
             give_way()
 
     run = started(monkeypatch, work)
@@ -197,7 +197,7 @@ def test_a_run_takes_its_turns_as_who_started_it_and_is_charged_to_them(one_queu
 
 
 def test_a_run_that_is_stopped_while_it_waits_gives_up(one_queue, monkeypatch):
-    def work(before):
+    def work(ahead):
         with queue.turns():
             raise AssertionError("it was not its turn")
         yield
@@ -217,21 +217,21 @@ def test_a_run_that_is_stopped_while_it_waits_gives_up(one_queue, monkeypatch):
 def test_a_page_waits_for_its_turn_and_a_part_that_is_drawn_in_it_takes_none(monkeypatch):
     line = Queue(kind="pages", charged=Ledger())
     monkeypatch.setattr(queue, "pages", lambda: line)
-    drawn = []
+    pages = []
 
     def draws() -> None:
         with queue.page(), queue.page():
-            drawn.append(len(line.at_work))
+            pages.append(len(line.at_work))
 
-    other = threading.Thread(target=draws)
+    other_page = threading.Thread(target=draws)
     with queue.page():
-        other.start()
+        other_page.start()
         until(lambda: line.line, "the other page does not wait")
-        assert drawn == []
-    other.join()
-    assert drawn == [1]
+        assert pages == []
+    other_page.join()
+    assert pages == [1]
     draws()  # the next page takes a turn of its own
-    assert drawn == [1, 1]
+    assert pages == [1, 1]
     assert line.at_work == []
 
 
@@ -239,7 +239,7 @@ def test_a_page_is_drawn_in_one_turn_with_its_parts_and_charged(monkeypatch):
     line = Queue(kind="pages", charged=(costs := Ledger()))
     monkeypatch.setattr(queue, "pages", lambda: line)
     turns, join = [], line.join
-    monkeypatch.setattr(line, "join", lambda ticket: (turns.append(ticket.who), join(ticket)))
+    monkeypatch.setattr(line, "join", lambda ticket: (turns.append(ticket.visitor), join(ticket)))
     page = AppTest.from_file(str(APP), default_timeout=PATIENCE).run()
     page.switch_page("pages/patches.py").run()
     assert not page.exception

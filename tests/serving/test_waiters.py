@@ -58,8 +58,8 @@ def test_one_who_leaves_does_not_stop_it_for_the_other(coming):
     download = routes_models.wait_for(BERT, "model")
     assert routes_models.wait_for(ANNA, "model") is download
     routes_models.stop_waiting(ANNA, "model")
-    before = download.bytes
-    until(lambda: download.bytes > before, "it does not go on for the other")
+    former_bytes = download.bytes
+    until(lambda: download.bytes > former_bytes, "it does not go on for the other")
     assert (routes_models.asks(ANNA, "model"), routes_models.asks(BERT, "model")) == (None, download)
 
 
@@ -119,15 +119,15 @@ def slow(monkeypatch):
 
 
 def test_two_people_wait_for_one_download_and_it_ends_when_both_have_left(slow):
-    one, two = routes_models.begin_fetching("dinov2-small"), routes_models.begin_fetching("dinov2-small")
-    assert one is two
-    until(lambda: one.bytes > 0, "bytes come")
-    one.leave()
-    before = two.bytes
-    until(lambda: two.bytes > before, "it goes on for the other")
-    two.leave()
-    until(lambda: two.over, "it has ended")
-    assert (slow, two.arrived, two.trouble) == (["dinov2-small"], False, None)
+    download, second = routes_models.begin_fetching("dinov2-small"), routes_models.begin_fetching("dinov2-small")
+    assert download is second
+    until(lambda: download.bytes > 0, "bytes come")
+    download.leave()
+    former_bytes = second.bytes
+    until(lambda: second.bytes > former_bytes, "it goes on for the other")
+    second.leave()
+    until(lambda: second.over, "it has ended")
+    assert (slow, second.arrived, second.trouble) == (["dinov2-small"], False, None)
 
 
 def test_what_has_come_is_loaded(slow):
@@ -151,17 +151,17 @@ def test_what_went_wrong_is_kept_for_who_waits(monkeypatch):
 def test_a_hub_out_of_reach_is_said_within_three_seconds_and_remembered(monkeypatch):
     from huggingface_hub import constants
 
-    asked = []
+    names = []
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(hub, "_silent_since", -hub.REMEMBERED)
     never = threading.Event()
-    monkeypatch.setattr(hub, "_answers", lambda address: asked.append(address) or never.wait())
+    monkeypatch.setattr(hub, "_answers", lambda address: names.append(address) or never.wait())
     assert hub.PATIENCE < 3
     monkeypatch.setattr(hub, "PATIENCE", 0.05)
     for _ in range(2):
         with pytest.raises(PlaygroundError, match=r"CLIP B/16 could not be fetched: the hub.* can't be reached"):
             hub.check("vit_base_patch16_clip_224.openai")
-    assert len(asked) == 1
+    assert len(names) == 1
     monkeypatch.setattr(hub, "_silent_since", time.monotonic() - 2 * hub.REMEMBERED)
     monkeypatch.setattr(hub, "_answers", lambda address: True)
     hub.check("vit_base_patch16_clip_224.openai")
@@ -169,16 +169,16 @@ def test_a_hub_out_of_reach_is_said_within_three_seconds_and_remembered(monkeypa
 
 def test_what_is_on_this_machine_stands_first_among_the_cards_under_a_plain_name(monkeypatch):
     name = "vit_base_patch16_224.mae"
-    here = {name, *models.OURS}
-    monkeypatch.setattr(models, "is_here", lambda asked: asked in here)
+    present = {name, *models.OURS}
+    monkeypatch.setattr(models, "is_here", lambda name: name in present)
     cards = models.cards()
-    assert {card.name for card in cards[: len(here)]} == here
-    assert not any(card.here for card in cards[len(here) :])
+    assert {card.name for card in cards[: len(present)]} == present
+    assert not any(card.here for card in cards[len(present) :])
     assert not [card.title for card in cards if "_" in card.title]
 
 
 def test_a_search_finds_any_plain_vit_by_its_plain_name_too():
-    found = models.search("clip large 14")
-    assert found
-    assert all("CLIP L/14" in card.title or "clip" in card.name for card in found)
+    cards = models.search("clip large 14")
+    assert cards
+    assert all("CLIP L/14" in card.title or "clip" in card.name for card in cards)
     assert models.search("resnet50") == []

@@ -19,56 +19,56 @@ def _(request):
 
 def test_there_are_24_of_photographs_and_drawings_and_no_two_are_the_same():
     assert len(wall.on_this_machine()) == len(set(wall.MOMENTS)) == 24
-    assert {one.of.kind for one in wall.MOMENTS} == {"photograph", "drawing"}
+    assert {moment.shown_sample.kind for moment in wall.MOMENTS} == {"photograph", "drawing"}
 
 
 @pytest.mark.parametrize("number", [0, 1, 9])
 def test_what_is_said_of_a_moment_is_the_network_s_own_row(number):
-    one = wall.MOMENTS[number]
-    seen = traces.trace(pictures.sample(one.sample), traces.Wish(one.model), None)
-    row = seen.row(one.layer, one.head, one.patch).numpy()
-    told, patches = wall.facts(one), row[len(seen.prefix) :]
+    moment = wall.MOMENTS[number]
+    seen = traces.trace(pictures.sample(moment.sample), traces.Setup(moment.model), None)
+    row = seen.row(moment.layer, moment.head, moment.patch).numpy()
+    told, patches = wall.facts(moment), row[len(seen.prefix) :]
     assert (told["rows"], told["columns"]) == seen.grid
-    assert divmod(told["mark"], seen.grid[1]) == one.patch
+    assert divmod(told["mark"], seen.grid[1]) == moment.patch
     assert told["best"] == patches.argmax()
     assert told["share"] == pytest.approx(patches.max(), abs=2e-3)
 
 
 def test_no_moment_looks_at_itself_and_its_brightest_share_stands_out():
-    for one in wall.on_this_machine():
-        told = wall.facts(one)
-        assert told["best"] != told["mark"], one
-        assert told["share"] > 4 / (told["rows"] * told["columns"]), one
+    for moment in wall.on_this_machine():
+        told = wall.facts(moment)
+        assert told["best"] != told["mark"], moment
+        assert told["share"] > 4 / (told["rows"] * told["columns"]), moment
 
 
 def test_each_picture_is_lit_where_the_row_is_brightest():
-    for one in wall.on_this_machine()[:6]:
-        drawn = Image.open(io.BytesIO(wall.picture(one)))
+    for moment in wall.on_this_machine()[:6]:
+        image = Image.open(io.BytesIO(wall.picture(moment)))
         photo = np.asarray(
-            pictures.sample(one.sample).image.convert("RGB").resize(drawn.size, Image.Resampling.LANCZOS)
+            pictures.sample(moment.sample).image.convert("RGB").resize(image.size, Image.Resampling.LANCZOS)
         )
         unlit = light.heat(photo, np.zeros(photo.shape[:2])).astype(int)
-        told = wall.facts(one)
+        told = wall.facts(moment)
         grid = told["columns"], told["rows"]
-        change = Image.fromarray(np.abs(np.asarray(drawn) - unlit).sum(-1).astype(np.float32))
+        change = Image.fromarray(np.abs(np.asarray(image) - unlit).sum(-1).astype(np.float32))
         lit = np.asarray(change.resize(grid, Image.Resampling.BOX)).ravel().copy()  # of each patch
         lit[told["mark"]] = 0  # the frame
-        assert (lit > lit[told["best"]]).mean() < 0.03, one
+        assert (lit > lit[told["best"]]).mean() < 0.03, moment
 
 
 def test_the_list_leads_to_the_pictures_and_an_old_address_is_refused():
     with client() as http:
-        found = http.get("/api/moments").json()
-        assert len(found) == 24
-        answered = http.get(f"/{found[3]['picture']}")
-        assert answered.status_code == 200
-        assert Image.open(io.BytesIO(answered.content)).size == tuple(found[3]["size"])
-        assert "immutable" in answered.headers["cache-control"]
+        entries = http.get("/api/moments").json()
+        assert len(entries) == 24
+        image = http.get(f"/{entries[3]['picture']}")
+        assert image.status_code == 200
+        assert Image.open(io.BytesIO(image.content)).size == tuple(entries[3]["size"])
+        assert "immutable" in image.headers["cache-control"]
         assert http.get("/api/moments/0123456789abcdef/0.jpg").status_code == 410
-        edition = found[0]["picture"].split("/")[2]
+        edition = entries[0]["picture"].split("/")[2]
         assert http.get(f"/api/moments/{edition}/24.jpg").status_code == 400
 
 
 def test_without_dinov2_the_drawings_are_left(monkeypatch):
     monkeypatch.setattr(models, "has_real", lambda: False)
-    assert {one.of.kind for one in wall.on_this_machine()} == {"drawing"}
+    assert {moment.shown_sample.kind for moment in wall.on_this_machine()} == {"drawing"}

@@ -38,11 +38,11 @@ def refused(answer, status: int | None = None) -> str:
     """The sentence of an answer that refuses, which has a status and no trace of Python."""
     assert 400 <= answer.status_code < 500, (answer.status_code, answer.text[:300])
     assert status in (None, answer.status_code), (answer.status_code, answer.text[:300])
-    says = answer.json()["says"]
-    assert " " in says, says
-    assert says.endswith((".", "!")), says
-    assert len(says) < 400, says
+    sentence = answer.json()["says"]
+    assert " " in sentence, sentence
+    assert sentence.endswith((".", "!")), sentence
+    assert len(sentence) < 400, sentence
     assert "Traceback" not in answer.text
     assert 'File "' not in answer.text
     assert answer.headers["Cache-Control"] == "no-store"
-    return says
+    return sentence

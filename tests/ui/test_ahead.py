@@ -47,16 +47,16 @@ def http():
 @pytest.mark.parametrize("path", ["/", "/microscope", "/?sample=meadow", "/lab/microscope", "/heads"])
 def test_a_page_names_our_script_first_and_what_it_names_answers(http, path):
     answer = http.get(path)
-    script, told = OURS.search(answer.text).groups()
-    told = json.loads(html.unescape(told))
+    script, settings = OURS.search(answer.text).groups()
+    settings = json.loads(html.unescape(settings))
     assert answer.headers["Content-Encoding"] == "gzip"
     assert int(answer.headers["Content-Length"]) == answer.num_bytes_downloaded < len(answer.content) / 2
     plain = http.get(path, headers={"Accept-Encoding": "identity"})
     assert "Content-Encoding" not in plain.headers
     assert int(plain.headers["Content-Length"]) == len(plain.content)
     assert "export default" in http.get(f"/{script}").text
-    assert http.get(f"/{told['samples']}").json()["samples"]
-    assert told == json.loads(json.dumps(toolbar.same_for_all()))
+    assert http.get(f"/{settings['samples']}").json()["samples"]
+    assert settings == json.loads(json.dumps(toolbar.same_for_all()))
 
 
 @pytest.mark.parametrize("path", ["/c", "/c/ACDEF"])
@@ -69,10 +69,10 @@ def test_a_class_s_page_for_phones_names_its_own_script_alone(http, path):
 @pytest.mark.parametrize("path", ["/", "/lab/microscope"])
 def test_on_the_microscopes_page_streamlits_scripts_wait_and_nothing_else_is_lost(http, path):
     text = http.get(path).text
-    (waiting,) = WAITING.findall(text)
+    (waiting_part,) = WAITING.findall(text)
     scripts = re.findall(r"static/js/[\w.-]+", PAGE)
     assert len(scripts) > 5
-    assert re.findall(r"static/js/[\w.-]+", waiting) == scripts
+    assert re.findall(r"static/js/[\w.-]+", waiting_part) == scripts
     assert "static/js/" not in WAITING.sub("", text)
     assert TOLD.sub("", OURS.sub("", WAITING.sub(r"\1", text))) == titled(PAGE)
 

@@ -45,9 +45,9 @@ def test_the_quiz_says_why(opened):
     app = opened("teach", part="quiz")
     first = teaching.quiz()[0]
     app.radio(key="quiz_1").set_value(0).run()
-    said = " ".join(element.value for element in app.markdown)
-    assert first.why in said
-    assert "0 of 1 right" in said
+    texts = " ".join(element.value for element in app.markdown)
+    assert first.why in texts
+    assert "0 of 1 right" in texts
     app.radio(key="quiz_1").set_value(first.right).run()
     assert "1 of 1 right" in " ".join(element.value for element in app.markdown)
 

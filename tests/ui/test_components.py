@@ -8,11 +8,11 @@ def listen_to_both() -> None:
 
     from playground.ui.components import while_there
 
-    heard = []
+    messages = []
     st.session_state.there = "says something"
     for key in ("left", "there"):
-        while_there(key, lambda key=key: heard.append(key))()
-    st.text(" ".join(heard))
+        while_there(key, lambda key=key: messages.append(key))()
+    st.text(" ".join(messages))
 
 
 def test_a_page_that_was_left_is_not_heard():

@@ -61,20 +61,20 @@ def test_who_talks_without_a_pause_is_heard_more_slowly(monkeypatch):
 
 def heard_of(*messages: dict) -> tuple[list[str], list[dict]]:
     """What Streamlit hears of these messages, and what the browser is sent."""
-    said, heard, sent = [*messages, {"type": "websocket.disconnect", "code": 1000}], [], []
+    messages_to_come, received, sent = [*messages, {"type": "websocket.disconnect", "code": 1000}], [], []
 
     async def receive():
-        return said.pop(0)
+        return messages_to_come.pop(0)
 
     async def send(message):
         sent.append(message)
 
     async def streamlit(scope, receive, send):
         while (message := await receive())["type"] == "websocket.receive":
-            heard.append(BackMsg.FromString(message["bytes"]).WhichOneof("type"))
+            received.append(BackMsg.FromString(message["bytes"]).WhichOneof("type"))
 
     asyncio.run(Door(streamlit)(WEBSOCKET, receive, send))
-    return heard, sent
+    return received, sent
 
 
 def binary(message: BackMsg) -> dict:
@@ -97,8 +97,8 @@ KINDS = [field.name for field in BackMsg.DESCRIPTOR.oneofs_by_name["type"].field
 def test_streamlit_hears_only_what_our_pages_say(kind):
     """Two bytes empty the caches of everybody; another message has a million addresses for uploads made."""
     ours = kind in ("rerun_script", "stop_script", "app_heartbeat")
-    heard, sent = heard_of(binary(message_of(kind)), binary(BackMsg(app_heartbeat=True)))
-    assert heard == [kind, "app_heartbeat"] if ours else ["app_heartbeat"]
+    received, sent = heard_of(binary(message_of(kind)), binary(BackMsg(app_heartbeat=True)))
+    assert received == [kind, "app_heartbeat"] if ours else ["app_heartbeat"]
     assert sent == []
 
 
@@ -121,12 +121,12 @@ def test_what_is_dropped_costs_as_much_patience_as_what_is_heard(monkeypatch):
 
 @pytest.mark.parametrize("message", [b"\xff\xff\xff", HALF], ids=["noise", "half a message"])
 def test_who_says_what_is_no_message_is_cut_off(message):
-    heard, sent = heard_of({"type": "websocket.receive", "bytes": message}, binary(BackMsg(stop_script=True)))
-    assert heard == []
+    received, sent = heard_of({"type": "websocket.receive", "bytes": message}, binary(BackMsg(stop_script=True)))
+    assert received == []
     assert sent == [{"type": "websocket.close", "code": 1002}]
 
 
 @pytest.mark.parametrize("message", [{"text": "clear_cache"}, {"bytes": b""}, {"bytes": None, "text": ""}])
 def test_words_and_empty_messages_are_passed_over(message):
-    heard, sent = heard_of({"type": "websocket.receive"} | message, binary(BackMsg(stop_script=True)))
-    assert (heard, sent) == (["stop_script"], [])
+    received, sent = heard_of({"type": "websocket.receive"} | message, binary(BackMsg(stop_script=True)))
+    assert (received, sent) == (["stop_script"], [])

@@ -8,9 +8,9 @@ from playground.ui import streamlit_private
 
 @pytest.fixture
 def options(monkeypatch):
-    before = {name: config.get_option(name) for name in ("server.baseUrlPath", "server.maxUploadSize")}
+    former = {name: config.get_option(name) for name in ("server.baseUrlPath", "server.maxUploadSize")}
     yield monkeypatch
-    for name, value in before.items():
+    for name, value in former.items():
         config.set_option(name, value)
 
 

@@ -39,11 +39,13 @@ def drawn(app) -> set[str]:
 @pytest.mark.usefixtures("nothing_fetched")
 def test_a_guess_is_no_business_of_the_server_s():
     """The truth goes with the question, and nobody listens for an answer."""
-    (asked,) = [one for one in opened("by_hand").get("bidi_component") if one.proto.component_name.endswith("guess")]
-    data = json.loads(asked.proto.json)
-    found = data.get("data", data)
-    assert found["id"] == "by_hand_query"
-    assert 0 < found["truth"] < 100
+    (component,) = [
+        element for element in opened("by_hand").get("bidi_component") if element.proto.component_name.endswith("guess")
+    ]
+    data = json.loads(component.proto.json)
+    keys = data.get("data", data)
+    assert keys["id"] == "by_hand_query"
+    assert 0 < keys["truth"] < 100
     assert not re.search(r"\bon_", inspect.getsource(lesson.ask))
 
 
@@ -62,8 +64,8 @@ def test_a_choice_says_why_each_wrong_answer_is_tempting():
 
 def test_a_question_is_plain_data_that_says_its_kinds():
     question = Question("x", "▢?", Number(0, 9), 3, "So.", Bars(("A", "B"), (1.0, 3.0), 9, at=1))
-    sent = json.loads(json.dumps(plain(question)))
-    assert (sent["guess"]["kind"], sent["picture"]["kind"], sent["truth"]) == ("Number", "Bars", 3)
+    record = json.loads(json.dumps(plain(question)))
+    assert (record["guess"]["kind"], record["picture"]["kind"], record["truth"]) == ("Number", "Bars", 3)
 
 
 def test_every_lesson_lights_a_part_of_the_model():

@@ -10,7 +10,7 @@ from playground.errors import PlaygroundError
 from playground.serving import people, pictures, traces, worked
 from playground.serving.answering import Refused
 from playground.serving.here import Here
-from playground.serving.traces import Wish
+from playground.serving.traces import Setup
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 KEY, OTHER = "anna" * 6, "bert" * 6
@@ -20,15 +20,15 @@ KEY, OTHER = "anna" * 6, "bert" * 6
 def mine():
     """The id of a photograph of Anna's own."""
     people.enter(KEY).take(pictures.upload(photograph(), "mine.jpg"))
-    yield next(iter(people.known(KEY).pictures))
+    yield next(iter(people.find_person(KEY).pictures))
     people.forget(KEY)
 
 
 def test_a_sample_needs_no_key_and_nothing_is_kept_of_who_looks_at_it():
     people.forget(KEY)  # whom another test may have brought
     here = Here({"sample": "flock"}, {"layer": "2"}, KEY)
-    assert (here.picture.name, here.wish, here.own) == ("flock", Wish("bundled"), None)
-    assert people.known(KEY) is None
+    assert (here.picture.name, here.setup, here.own) == ("flock", Setup("bundled"), None)
+    assert people.find_person(KEY) is None
     assert here.words() == {"model": "bundled", "sample": "flock"}
     assert here.words(view=True) == {"model": "bundled", "sample": "flock", "layer": "2"}
 
@@ -44,23 +44,23 @@ def test_with_the_key_it_is_and_its_traces_and_results_are_the_person_s(mine):
     here = Here({"mine": mine, "model": "untrained"}, {}, KEY)
     assert here.picture.name == "mine.jpg"
     assert here.words() == {"model": "untrained", "mine": mine}
-    before = worked.worked_for_all().bytes, traces.of_samples().bytes
-    traces.trace(here.picture, here.wish, here.own)
+    former_bytes = worked.worked_for_all().bytes, traces.of_samples().bytes
+    traces.trace(here.picture, here.setup, here.own)
     here.kept("what was found", lambda: "a result")
-    person = people.known(KEY)
+    person = people.find_person(KEY)
     assert person.traces.bytes > 0
     assert person.worked.bytes > 0
-    assert (worked.worked_for_all().bytes, traces.of_samples().bytes) == before
+    assert (worked.worked_for_all().bytes, traces.of_samples().bytes) == former_bytes
     assert person.drop(mine)
     assert (person.traces.bytes, person.worked.bytes) == (0, 0)
 
 
 def test_what_a_lesson_works_out_about_a_sample_is_everybody_s():
-    made = []
+    made_values = []
     for key in (KEY, OTHER, None):
         here = Here({"sample": "flock", "model": "untrained"}, {}, key)
-        here.kept(("once", "for all"), lambda: made.append(1) or "found")
-    assert made == [1]
+        here.kept(("once", "for all"), lambda: made_values.append(1) or "found")
+    assert made_values == [1]
 
 
 def test_a_page_that_is_left_open_does_not_keep_a_picture_that_is_forgotten(mine):

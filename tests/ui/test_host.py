@@ -52,8 +52,10 @@ APP = Path(__file__).parent.parent.parent / "app.py"
 def short(monkeypatch):
     """Runs of a few milliseconds a step."""
     config = dataclasses.replace(quick.SMALL, width=12, mlp_width=12)
-    both = {name: dataclasses.replace(one, steps=20, batch=2, config=config) for name, one in quick.recipes().items()}
-    monkeypatch.setattr(quick, "recipes", lambda seed=0: both)
+    recipes = {
+        name: dataclasses.replace(recipe, steps=20, batch=2, config=config) for name, recipe in quick.recipes().items()
+    }
+    monkeypatch.setattr(quick, "recipes", lambda seed=0: recipes)
 
 
 def trained(page: AppTest) -> here.Work:
@@ -97,7 +99,7 @@ def test_a_second_run_gets_what_the_first_has_come_to():
 def test_what_runs_have_come_to_has_a_bound_in_common_and_the_oldest_goes_in_a_sentence(monkeypatch):
     first, second = (AppTest.from_file(str(APP), default_timeout=120).run() for _ in range(2))
     older = trained(first)
-    monkeypatch.setattr(here, "MOST_KEPT", here.worked.held(older.come_to))
+    monkeypatch.setattr(here, "MOST_KEPT", here.worked.bytes_of(older.come_to))
     newer = trained(second)
     assert (older.come_to, older.let_go) == (None, True)
     assert newer.come_to.learned

@@ -17,34 +17,34 @@ NONSENSE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("said", NONSENSE, ids=repr)
-def test_what_names_no_head_names_none(said):
-    assert spot(said, 6, 6) is None
-    assert isinstance(words(said), dict)
+@pytest.mark.parametrize("text", NONSENSE, ids=repr)
+def test_what_names_no_head_names_none(text):
+    assert spot(text, 6, 6) is None
+    assert isinstance(words(text), dict)
 
 
 def test_a_head_is_named():
     assert spot({"layer": 5, "head": 0}, 6, 6) == (5, 0)
 
 
-@pytest.mark.parametrize("said", NONSENSE, ids=repr)
-def test_a_head_that_is_none_opens_nothing(said, monkeypatch):
+@pytest.mark.parametrize("text", NONSENSE, ids=repr)
+def test_a_head_that_is_none_opens_nothing(text, monkeypatch):
     monkeypatch.setattr(host.st, "switch_page", pytest.fail)
     here = SimpleNamespace(vit=SimpleNamespace(config=SimpleNamespace(depth=6, heads=6)))
-    host._Player(LESSON, here).open_head(said)
+    host._Player(LESSON, here).open_head(text)
 
 
-@pytest.mark.parametrize("told", ["x", 3, {}, ["1.2"], "1,2", None], ids=repr)
-def test_what_is_no_list_of_heads_switches_none_off(told, monkeypatch):
-    state = {"key": SimpleNamespace(settings={"off": told}), "off": "1.2"}
+@pytest.mark.parametrize("value", ["x", 3, {}, ["1.2"], "1,2", None], ids=repr)
+def test_what_is_no_list_of_heads_switches_none_off(value, monkeypatch):
+    state = {"key": SimpleNamespace(settings={"off": value}), "off": "1.2"}
     monkeypatch.setattr(host, "state", state)
     host.hear("key", heads.LESSON, Drawing("board", {}, ("off",)))
     assert state["off"] == ""
 
 
-@pytest.mark.parametrize("told", [*NONSENSE, {"dk": "x", "power": {}}, {"dk": [64], "row": None}], ids=repr)
-def test_a_drawing_that_tells_nonsense_leaves_a_setting_as_one_of_its_options(told, monkeypatch):
-    state = {"key": SimpleNamespace(settings=told), "dk": 64, "power": 0.5, "row": 3}
+@pytest.mark.parametrize("value", [*NONSENSE, {"dk": "x", "power": {}}, {"dk": [64], "row": None}], ids=repr)
+def test_a_drawing_that_tells_nonsense_leaves_a_setting_as_one_of_its_options(value, monkeypatch):
+    state = {"key": SimpleNamespace(settings=value), "dk": 64, "power": 0.5, "row": 3}
     monkeypatch.setattr(host, "state", state)
     host.hear("key", LESSON, Drawing("softmaxbars", {}, ("dk", "power", "row")))
     assert all(state[name] in LESSON.choices[name].options for name in ("dk", "power", "row"))

@@ -37,11 +37,11 @@ def box(monkeypatch):
     monkeypatch.setattr(socket, "gethostname", lambda: "Box")
     monkeypatch.setattr(socket, "getfqdn", lambda: "box.example.org")
     monkeypatch.setattr(settings, "now", lambda: Settings(hosts=("hall.example", "attention.hall.example")))
-    for kept in (hosts.names, hosts._full_name):
-        kept.cache_clear()
+    for cached in (hosts.names, hosts._full_name):
+        cached.cache_clear()
     yield
-    for kept in (hosts.names, hosts._full_name):
-        kept.cache_clear()
+    for cached in (hosts.names, hosts._full_name):
+        cached.cache_clear()
 
 
 def is_answered(*named: str) -> bool:
@@ -67,29 +67,29 @@ def test_who_names_no_host_is_no_browser_and_who_names_two_is_refused():
 
 
 def test_the_network_is_asked_for_our_full_name_only_where_a_name_begins_as_ours(monkeypatch):
-    asked = []
-    monkeypatch.setattr(socket, "getfqdn", lambda: asked.append("") or "box.example.org")
+    lookups = []
+    monkeypatch.setattr(socket, "getfqdn", lambda: lookups.append("") or "box.example.org")
     assert not is_answered("evil.example")
     assert is_answered("localhost")
-    assert asked == []
+    assert lookups == []
     assert is_answered("box.example.org")
     assert not is_answered("box.evil.example")
-    assert asked == [""]
+    assert lookups == [""]
 
 
 def test_the_refusal_names_the_setting_and_nothing_else_is_asked():
-    heard = []
+    responses = []
 
     async def below(request) -> PlainTextResponse:
-        heard.append(request.url)
+        responses.append(request.url)
         return PlainTextResponse("inside")
 
     http = TestClient(Starlette(routes=[Route("/{path:path}", below)], middleware=[Middleware(KnownHosts)]))
-    before = ledger.refused["foreign names"]
+    former_count = ledger.refused["foreign names"]
     refused = http.get("/api/models", headers={"Host": "evil.example:80"})
-    assert (refused.status_code, heard) == (403, [])
-    for said in ("not known as evil.example:80", "--allow-host NAME", "PLAYGROUND_HOSTS=NAME"):
-        assert said in refused.text
+    assert (refused.status_code, responses) == (403, [])
+    for words in ("not known as evil.example:80", "--allow-host NAME", "PLAYGROUND_HOSTS=NAME"):
+        assert words in refused.text
     assert refused.headers["Content-Security-Policy"].startswith(POLICY)
-    assert ledger.refused["foreign names"] == before + 1
+    assert ledger.refused["foreign names"] == former_count + 1
     assert http.get("/api/models", headers={"Host": "hall.example:80"}).text == "inside"

@@ -14,10 +14,10 @@ from playground.ui import launch
 @pytest.fixture
 def taken():
     """A port of localhost on which somebody listens."""
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        yield other.getsockname()[1]
+    with socket.socket() as other_socket:
+        other_socket.bind(("127.0.0.1", 0))
+        other_socket.listen()
+        yield other_socket.getsockname()[1]
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_where_nothing_can_listen_is_one_sentence(options, sentence, capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "given"),
+    ("options", "expected"),
     [
         ([], ""),
         (["--host", "127.0.0.1"], ""),
@@ -44,7 +44,7 @@ def test_where_nothing_can_listen_is_one_sentence(options, sentence, capsys):
         (["--allow-host", "a.example", "--allow-host", "b.example"], "a.example b.example"),
     ],
 )
-def test_names_by_which_browsers_call_it_go_to_the_server(options, given, monkeypatch):
+def test_names_by_which_browsers_call_it_go_to_the_server(options, expected, monkeypatch):
     monkeypatch.setenv("PLAYGROUND_HOSTS", "")
     monkeypatch.setattr(launch, "_is_free", lambda *_: True)
     monkeypatch.setattr(launch.settings, "find_a_home", lambda: None)
@@ -53,13 +53,13 @@ def test_names_by_which_browsers_call_it_go_to_the_server(options, given, monkey
     monkeypatch.setattr(launch.run, "at_port", lambda host, port: [host])
     monkeypatch.setattr(launch.run, "serve", lambda sockets: started.append(sockets))
     assert main([*options, "--no-browser"]) == 0
-    assert os.environ["PLAYGROUND_HOSTS"].split() == given.split()
+    assert os.environ["PLAYGROUND_HOSTS"].split() == expected.split()
     assert len(started) == 1
 
 
 @pytest.mark.parametrize(("host", "opens"), [("localhost", False), ("127.0.0.1", False), ("0.0.0.0", True)])
 def test_who_lets_others_in_reads_in_one_sentence_what_is_not_defended(host, opens, monkeypatch, capsys):
-    monkeypatch.setattr(launch.run, "serve", lambda sockets: [one.close() for one in sockets])
+    monkeypatch.setattr(launch.run, "serve", lambda sockets: [sock.close() for sock in sockets])
     assert main(["--host", host, "--no-browser"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if "only the image is protected" in line] == ([launch.OPEN] if opens else [])
@@ -92,22 +92,22 @@ def test_without_a_port_a_taken_one_is_passed_over(taken, monkeypatch):
 
 
 def test_the_browser_opens_once_the_server_answers(monkeypatch):
-    opened, asked = [], []
+    opened, requests = [], []
 
     class Health(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            asked.append(self.path)
-            self.send_response(200 if len(asked) > 1 else 503)
+            requests.append(self.path)
+            self.send_response(200 if len(requests) > 1 else 503)
             self.end_headers()
 
         def log_message(self, *words):
             pass
 
-    monkeypatch.setattr(launch.webbrowser, "open", lambda url: opened.append((url, len(asked))))
+    monkeypatch.setattr(launch.webbrowser, "open", lambda url: opened.append((url, len(requests))))
     with http.server.HTTPServer(("127.0.0.1", 0), Health) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"
         launch._open_when_ready(url)
         server.shutdown()
-    assert opened == [(url, 2)], asked
-    assert set(asked) == {"/_stcore/health"}
+    assert opened == [(url, 2)], requests
+    assert set(requests) == {"/_stcore/health"}

@@ -9,22 +9,22 @@ from playground.ui.lifespan import Line
 
 
 def asks(page: str, part: str = "") -> dict:
-    said = BackMsg()
-    said.rerun_script.page_script_hash, said.rerun_script.fragment_id = page, part
-    return {"type": "websocket.receive", "bytes": said.SerializeToString()}
+    message = BackMsg()
+    message.rerun_script.page_script_hash, message.rerun_script.fragment_id = page, part
+    return {"type": "websocket.receive", "bytes": message.SerializeToString()}
 
 
 def begins(page: str, part: str = "") -> dict:
-    said = ForwardMsg()
-    said.new_session.page_script_hash = page
-    said.metadata.run.fragment_ids.extend(part and [part])
-    return {"type": "websocket.send", "bytes": said.SerializeToString()}
+    message = ForwardMsg()
+    message.new_session.page_script_hash = page
+    message.metadata.run.fragment_ids.extend(part and [part])
+    return {"type": "websocket.send", "bytes": message.SerializeToString()}
 
 
 def leads_to(page: str) -> dict:
-    said = ForwardMsg()
-    said.navigation.page_script_hash = page
-    return {"type": "websocket.send", "bytes": said.SerializeToString()}
+    message = ForwardMsg()
+    message.navigation.page_script_hash = page
+    return {"type": "websocket.send", "bytes": message.SerializeToString()}
 
 
 END = {"type": "websocket.disconnect"}
@@ -32,14 +32,14 @@ END = {"type": "websocket.disconnect"}
 
 def talk(*messages: dict) -> tuple[list[tuple[str, str]], list[str]]:
     """What of these the server hears, as (page, part); and which pages the browser is told that a run is of."""
-    heard, told, coming = [], [], []
+    received, sent, coming = [], [], []
 
     async def receive() -> dict:
         return coming.pop() if coming else END
 
     async def send(message: dict) -> None:
         if (said := ForwardMsg.FromString(message["bytes"])).WhichOneof("type") == "new_session":
-            told.append(said.new_session.page_script_hash)
+            sent.append(said.new_session.page_script_hash)
 
     async def go() -> None:
         line = Line(receive, send)
@@ -50,10 +50,10 @@ def talk(*messages: dict) -> tuple[list[tuple[str, str]], list[str]]:
             coming.append(message)
             if said := (await line.receive()).get("bytes"):
                 asked = BackMsg.FromString(said).rerun_script
-                heard.append((asked.page_script_hash, asked.fragment_id))
+                received.append((asked.page_script_hash, asked.fragment_id))
 
     asyncio.run(go())
-    return heard, told
+    return received, sent
 
 
 def test_a_part_of_the_page_that_is_shown_is_heard():
@@ -61,15 +61,15 @@ def test_a_part_of_the_page_that_is_shown_is_heard():
 
 
 def test_a_part_of_a_page_that_was_left_is_not_heard():
-    heard, _ = talk(asks("one"), begins("one"), asks("two"), asks("one", "a"))
-    assert heard == [("one", ""), ("two", "")]
-    heard, _ = talk(asks("one"), begins("one"), begins("two"), asks("one", "a"), asks("two", "b"))
-    assert heard == [("one", ""), ("two", "b")]
+    received, _ = talk(asks("one"), begins("one"), asks("two"), asks("one", "a"))
+    assert received == [("one", ""), ("two", "")]
+    received, _ = talk(asks("one"), begins("one"), begins("two"), asks("one", "a"), asks("two", "b"))
+    assert received == [("one", ""), ("two", "b")]
 
 
 def test_a_part_that_asked_before_its_page_was_left_is_drawn_on_the_next_page():
-    heard, told = talk(
+    received, sent = talk(
         asks("one"), begins("one"), asks("one", "a"), begins("two"), begins("one", "a"), asks("two", "b")
     )
-    assert told == ["one", "two", "two"]
-    assert heard == [("one", ""), ("one", "a"), ("two", "b")]
+    assert sent == ["one", "two", "two"]
+    assert received == [("one", ""), ("one", "a"), ("two", "b")]

@@ -14,18 +14,18 @@ def event(error: Exception | None = None) -> dict:
             raise error
     except ValueError:
         pass
-    found = (type(error), error, error.__traceback__) if error else None
-    record = logging.LogRecord("playground", logging.WARNING, "here.py", 1, "a model of %d MB", (28,), found)
+    error_info = (type(error), error, error.__traceback__) if error else None
+    record = logging.LogRecord("playground", logging.WARNING, "here.py", 1, "a model of %d MB", (28,), error_info)
     line = InJson().format(record)
     assert "\n" not in line
     return json.loads(line)
 
 
 def test_each_event_is_one_line_with_fields():
-    found = event()
-    assert (found["level"], found["message"]) == ("warning", "a model of 28 MB")
-    assert found["time"].endswith("+00:00")
-    assert "trace" not in found
+    record = event()
+    assert (record["level"], record["message"]) == ("warning", "a model of 28 MB")
+    assert record["time"].endswith("+00:00")
+    assert "trace" not in record
 
 
 def test_what_went_wrong_stands_in_a_field():

@@ -34,7 +34,7 @@ def who_runs() -> str:
 
         from playground.ui.messages import OnPage
 
-        st.text(OnPage().who().address)
+        st.text(OnPage().visitor().address)
 
     return AppTest.from_function(page).run().text[0].value
 

@@ -26,12 +26,12 @@ def mine():
     people.forget(KEY)
 
 
-def opened(page: str = "cost", said: dict | None = None, **words: str) -> AppTest:
+def opened(page: str = "cost", message: dict | None = None, **words: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     for key, value in words.items():
         app.query_params[key] = value
-    if said:
-        app.session_state["toolbar"] = {"choice": said | {"stamp": next(STAMPS)}}
+    if message:
+        app.session_state["toolbar"] = {"choice": message | {"stamp": next(STAMPS)}}
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception, app.exception
     return app
@@ -39,8 +39,8 @@ def opened(page: str = "cost", said: dict | None = None, **words: str) -> AppTes
 
 def tells(app: AppTest, choice: dict, key: str | None = None, view: dict | None = None) -> AppTest:
     """The toolbar tells a choice."""
-    said = {"choice": choice, "view": view or {}, "key": key, "stamp": next(STAMPS)}
-    app.session_state["toolbar"] = {"choice": said}
+    message = {"choice": choice, "view": view or {}, "key": key, "stamp": next(STAMPS)}
+    app.session_state["toolbar"] = {"choice": message}
     app.run()
     assert not app.exception, app.exception
     return app
@@ -74,7 +74,7 @@ def test_nothing_of_a_picture_travels_in_the_microscope_s_page():
 
 def test_a_page_opens_what_its_address_says_and_forgets_what_means_nothing():
     app = opened("cost", sample="twins", model="untrained", image="1024", nonsense="<b>")
-    assert (here(app).picture.name, here(app).wish.model) == ("twins", "untrained")
+    assert (here(app).picture.name, here(app).setup.model) == ("twins", "untrained")
     assert app.session_state["image"] == 1024
     assert address(app) == {"sample": "twins", "model": "untrained", "image": "1024"}
 
@@ -92,10 +92,10 @@ OLD = (  # links as they were written before pictures had an address
 @pytest.mark.parametrize(("words", "expected"), OLD, ids=lambda one: str(one)[:60])
 def test_an_old_link_opens_as_it_was(words, expected):
     app = opened("cost", **words)
-    found = here(app)
-    assert (found.picture.name, found.wish.model, found.wish.detail) == expected
+    subject = here(app)
+    assert (subject.picture.name, subject.setup.model, subject.setup.detail) == expected
     if "with" in words:
-        assert found.words()["with"] == words["with"]
+        assert subject.words()["with"] == words["with"]
     assert not app.toast, [toast.value for toast in app.toast]
 
 
@@ -108,10 +108,10 @@ def test_what_an_address_asks_for_and_there_is_not_shows_something_else_with_a_s
     app = opened("cost", **({"sample": "flock"} | words))
     assert here(app).picture.sample
     assert address(app) == here(app).words()
-    said = [toast.value for toast in app.toast]
+    toasts = [toast.value for toast in app.toast]
     refused = words.keys() & {"model", "detail"} and words.get("detail") != "99"  # which is no word of an address
-    assert len(said) == bool(refused), said
-    assert all(sentence.endswith((".", "!")) for sentence in said), said
+    assert len(toasts) == bool(refused), toasts
+    assert all(sentence.endswith((".", "!")) for sentence in toasts), toasts
     if refused:
         assert app.session_state["answer"] == {"instead": here(app).words()}
 
@@ -132,7 +132,7 @@ def test_the_microscope_s_page_leaves_what_cannot_be_had_to_the_browser():
 def test_the_toolbar_s_choice_is_shown_and_stands_in_the_lesson_s_address():
     app = opened("cost", sample="flock", image="1024")
     tells(app, {"sample": "portrait", "model": "untrained"})
-    assert (here(app).picture.name, here(app).wish.model) == ("portrait", "untrained")
+    assert (here(app).picture.name, here(app).setup.model) == ("portrait", "untrained")
     assert address(app) == {"sample": "portrait", "model": "untrained", "image": "1024"}
     assert app.session_state["image"] == 1024, "the lesson's own settings stay"
 
@@ -140,21 +140,21 @@ def test_the_toolbar_s_choice_is_shown_and_stands_in_the_lesson_s_address():
 def test_what_was_told_once_is_not_told_again():
     """A page of which a widget runs hears the toolbar's last words each time."""
     app = tells(opened("cost", sample="flock"), {"sample": "portrait"})
-    before = here(app).view_id
+    former_id = here(app).view_id
     app.run()
-    assert here(app).view_id == before
+    assert here(app).view_id == former_id
 
 
 def test_the_address_goes_before_what_the_toolbar_tells_at_the_first_run():
-    app = opened("cost", said={"choice": {"sample": "portrait"}, "view": {}, "key": None}, sample="flock")
+    app = opened("cost", message={"choice": {"sample": "portrait"}, "view": {}, "key": None}, sample="flock")
     assert here(app).picture.name == "flock"
 
 
 def test_a_choice_that_was_told_to_this_server_goes_before_the_address_that_it_read_first():
     """The page was there before the server: a restarted one."""
-    told = {"choice": {"sample": "portrait"}, "view": {}, "key": None, "run": "test session id"}  # AppTest's
-    assert here(opened("cost", said=told, sample="flock")).picture.name == "portrait"
-    assert here(opened("cost", said=told | {"run": "another"}, sample="flock")).picture.name == "flock"
+    message = {"choice": {"sample": "portrait"}, "view": {}, "key": None, "run": "test session id"}  # AppTest's
+    assert here(opened("cost", message=message, sample="flock")).picture.name == "portrait"
+    assert here(opened("cost", message=message | {"run": "another"}, sample="flock")).picture.name == "flock"
 
 
 def test_a_step_back_shows_what_was_there_and_a_click_under_way_takes_nothing_back(monkeypatch):
@@ -177,8 +177,8 @@ def test_what_was_chosen_goes_along_to_the_next_page_with_the_microscope_s_view(
     app.query_params.clear()
     app.switch_page("pages/heads.py").run()
     assert not app.exception
-    found = here(app)
-    assert (found.picture.name, found.wish.model, found.view) == ("flock", "untrained", {"layer": "3"})
+    subject = here(app)
+    assert (subject.picture.name, subject.setup.model, subject.view) == ("flock", "untrained", {"layer": "3"})
 
 
 # One's own picture
@@ -196,9 +196,9 @@ def test_an_own_picture_is_not_shown_without_its_key(mine, key):
     app = tells(opened("cost", sample="flock"), {"mine": mine, "model": "bundled"}, key)
     assert "mine.jpg" not in str([element.value for element in (*app.markdown, *app.caption)])
     assert here(app).picture.name == "flock", "what was there before"
-    asked = app.session_state["answer"]
-    assert asked["words"]["mine"] == mine
-    assert asked.keys() == ({"forgotten", "words"} if key else {"needs", "words"})
+    answer = app.session_state["answer"]
+    assert answer["words"]["mine"] == mine
+    assert answer.keys() == ({"forgotten", "words"} if key else {"needs", "words"})
 
 
 def test_a_link_with_an_own_picture_asks_the_browser_for_the_key_before_anything_is_shown(mine):
@@ -233,7 +233,7 @@ def test_a_run_of_a_lesson_is_a_request_of_whose_picture_it_shows(mine, monkeypa
         app.run()
         assert not app.exception
     people.forget_the_gone()
-    assert people.known(KEY) is not None
+    assert people.find_person(KEY) is not None
     assert here(app).picture.name == "mine.jpg"
 
 
@@ -249,31 +249,31 @@ def test_who_chooses_what_cannot_be_had_while_their_picture_is_forgotten_sees_a_
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [None, 7, "words", [], {}, {"choice": 7}, {"choice": {"sample": {"a": []}}}, {"view": "layer=1"}, {"choice": None},
      {"choice": [["a", "b"]]}, {"choice": ["ab", 3]}, {"key": 7}, {"key": ["x"]}, {"key": {"a": 1}}],
     ids=str,
 )  # fmt: skip
-def test_whatever_a_browser_says_is_read_as_words_or_not_at_all(said):
-    found = heard(said)
-    assert found.keys() == {"choice", "settings", "view", "key", "run"}
-    assert all(found[name] is None or isinstance(found[name], str) for name in ("key", "run"))
+def test_whatever_a_browser_says_is_read_as_words_or_not_at_all(message):
+    words = heard(message)
+    assert words.keys() == {"choice", "settings", "view", "key", "run"}
+    assert all(words[name] is None or isinstance(words[name], str) for name in ("key", "run"))
     for part in ("choice", "view"):
-        assert all(isinstance(key, str) and isinstance(word, str) for key, word in found[part].items())
-    assert found["settings"] is None
+        assert all(isinstance(key, str) and isinstance(word, str) for key, word in words[part].items())
+    assert words["settings"] is None
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [{"choice": 7}, {"choice": {"sample": "../x"}}, {"choice": {"model": "<script>"}}, {"choice": {"mine": "x"}},
      {"choice": {"detail": "9" * 999}}, {"choice": {"with": "nobody:x"}}, {"key": "x" * 10**4},
      {"view": {"layer": "x" * 999}}, {"choice": "abc"}, [1, 2], "abc"],
     ids=lambda one: str(one)[:40],
 )  # fmt: skip
-def test_hostile_words_of_a_toolbar_leave_a_page_that_stands(said):
+def test_hostile_words_of_a_toolbar_leave_a_page_that_stands(message):
     app = opened("cost", sample="flock")
-    app.session_state["toolbar"] = {"choice": said}
+    app.session_state["toolbar"] = {"choice": message}
     app.run()
     assert not app.exception, app.exception
 

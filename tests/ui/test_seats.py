@@ -10,7 +10,7 @@ from waiting import PATIENCE
 
 from playground.serving import ledger
 from playground.serving.hosts import is_foreign
-from playground.serving.ledger import Ledger, Seats, Who
+from playground.serving.ledger import Ledger, Seats, Visitor
 from playground.ui import door
 from playground.ui.door import Door
 
@@ -19,9 +19,9 @@ WEBSOCKET = {"type": "websocket", "headers": [], "client": ("10.0.0.1", 5)}
 
 @pytest.fixture
 def places(monkeypatch):
-    found = Seats(Ledger(), most=2)
-    monkeypatch.setattr(ledger, "seats", found)
-    return found
+    seats = Seats(Ledger(), capacity=2)
+    monkeypatch.setattr(ledger, "seats", seats)
+    return seats
 
 
 class Browser:
@@ -65,14 +65,14 @@ def test_no_more_sockets_are_open_than_there_is_room_for(places, monkeypatch):
     async def everybody() -> list[list[dict]]:
         sockets = Door(streamlit)
         people = [Browser(sockets, f"10.{number}.0.1") for number in range(3)]
-        for one in people:
-            one.open()
+        for browser in people:
+            browser.open()
         await settle()
-        for one in people:
-            one.leaves()
-        await asyncio.gather(*(one.task for one in people))
+        for browser in people:
+            browser.leaves()
+        await asyncio.gather(*(browser.task for browser in people))
         assert not places.open
-        return [one.sent for one in people]
+        return [browser.sent for browser in people]
 
     assert asyncio.run(everybody()) == [[], [], CLOSED]
 
@@ -100,28 +100,28 @@ def test_a_socket_gives_way_to_a_newcomer_of_another_network(places, monkeypatch
     async def all_three() -> list[list[dict]]:
         sockets = Door(streamlit)
         people = [Browser(sockets, address) for address in ("10.0.0.1", "10.0.0.1", "10.9.0.2")]
-        for one in people[:2]:
-            one.asks()
-            one.open()
+        for browser in people[:2]:
+            browser.asks()
+            browser.open()
         await settle()
         people[2].open()
         await settle()
         people[0].task.exception()  # it has ended, and without one
-        for one in people[1:]:
-            one.leaves()
-            await one.task
-        return [one.sent for one in people]
+        for browser in people[1:]:
+            browser.leaves()
+            await browser.task
+        return [browser.sent for browser in people]
 
     assert asyncio.run(all_three()) == [CLOSED, [], []]
 
 
 def test_who_is_stopped_by_the_server_s_end_is_stopped(places):
     async def stopped() -> None:
-        one = Browser(Door(streamlit))
-        one.open()
+        browser = Browser(Door(streamlit))
+        browser.open()
         await settle()
-        one.task.cancel()
-        await one.task
+        browser.task.cancel()
+        await browser.task
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(stopped())
@@ -130,8 +130,8 @@ def test_who_is_stopped_by_the_server_s_end_is_stopped(places):
 
 def asked(path: str, **headers: str) -> list[dict]:
     """What is answered to a GET."""
-    sent, named = [], [(name.replace("_", "-").encode(), word.encode()) for name, word in headers.items()]
-    scope = {"type": "http", "method": "GET", "path": path, "headers": named, "client": ("10.0.0.2", 5)}
+    sent, headers_sent = [], [(name.replace("_", "-").encode(), word.encode()) for name, word in headers.items()]
+    scope = {"type": "http", "method": "GET", "path": path, "headers": headers_sent, "client": ("10.0.0.2", 5)}
 
     async def app(scope, receive, send):
         await send({"type": "http.response.start", "status": 200, "headers": []})
@@ -168,13 +168,13 @@ def test_the_microscope_needs_no_seat_and_hears_that_there_is_none(places, monke
 
 def test_a_request_with_a_key_keeps_the_place_of_its_page(places):
     place = places.enter("10.0.0.2", lambda: None)
-    place.session, place.asked = "its session", 0.0
+    place.session, place.used_at = "its session", 0.0
     asked("/api/models", x_playground_key="k" * 32, x_playground_run="another")
     asked("/api/models", x_playground_key="short", x_playground_run="its session")
-    assert (place.key, place.asked) == ("", 0.0)
+    assert (place.key, place.used_at) == ("", 0.0)
     asked("/api/models", x_playground_key="k" * 32, x_playground_run="its session")
     assert place.key == "k" * 32
-    assert place.asked > 0
+    assert place.used_at > 0
 
 
 @pytest.mark.parametrize(
@@ -194,10 +194,10 @@ def test_only_pages_of_the_same_host_and_port_open_a_socket(places, origin, fore
     assert is_foreign(headers) is foreign
 
     async def opened() -> Browser:
-        one = Browser(Door(streamlit), **headers)
-        one.leaves()
-        await one.open()
-        return one
+        browser = Browser(Door(streamlit), **headers)
+        browser.leaves()
+        await browser.open()
+        return browser
 
     assert asyncio.run(opened()).sent == ([{"type": "websocket.close", "code": 1008}] if foreign else [])
 
@@ -239,18 +239,18 @@ def test_a_run_that_takes_long_holds_up_the_next_for_a_moment_alone(places, monk
     monkeypatch.setattr(door, "RUN_WAITS", 0.01)
 
     async def asks_again() -> list[dict]:
-        heard = []
+        messages = []
 
         async def streamlit(scope, receive, send):
             while (message := await receive())["type"] == "websocket.receive":
-                heard.append(message)
+                messages.append(message)
 
-        one = Browser(Door(streamlit))
+        browser = Browser(Door(streamlit))
         for _ in range(2):
-            one.asks()
-        one.leaves()
-        await one.open()
-        return heard
+            browser.asks()
+        browser.leaves()
+        await browser.open()
+        return messages
 
     assert len(asyncio.run(asks_again())) == 2
 
@@ -265,22 +265,22 @@ def binary_said(kind: str) -> dict:
 
 
 def test_an_answer_on_its_way_is_counted_until_all_of_it_has_gone(places):
-    came, held = [], []
+    pieces, bytes_held = [], []
 
     async def app(scope, receive, send):
         await send({"type": "http.response.body", "body": bytes(300_000)})
 
     async def send(message):
-        came.append(len(message["body"]))
-        held.append(ledger.answers.held)
+        pieces.append(len(message["body"]))
+        bytes_held.append(ledger.answers.taken)
 
     scope = {"type": "http", "method": "GET", "path": "/api/x", "headers": [], "client": ("10.0.0.1", 5)}
     asyncio.run(Door(app)(scope, None, send))
-    assert sum(came) == 300_000
-    assert max(came) == door.PIECE
-    assert held == [300_000] * len(came)
+    assert sum(pieces) == 300_000
+    assert max(pieces) == door.PIECE
+    assert bytes_held == [300_000] * len(pieces)
     assert not door.Fetched.on_the_way
-    assert ledger.answers.held == 0
+    assert ledger.answers.taken == 0
 
 
 def test_where_memory_is_full_the_oldest_of_the_greediest_network_gives_way(monkeypatch):
@@ -289,11 +289,11 @@ def test_where_memory_is_full_the_oldest_of_the_greediest_network_gives_way(monk
     async def nobody(message):
         pass
 
-    old, stranger, new = (door.Fetched(Who("", f"10.{n}.0.1"), nobody) for n in (1, 2, 1))
+    old, stranger, new = (door.Fetched(Visitor("", f"10.{n}.0.1"), nobody) for n in (1, 2, 1))
     old._find_room(400)
     stranger._find_room(300)
     new._find_room(300)
     assert (old.over, stranger.over) == (True, False)
-    for one in (stranger, new):
-        one.give_back()
-    assert ledger.answers.held == 0
+    for answer in (stranger, new):
+        answer.give_back()
+    assert ledger.answers.taken == 0

@@ -111,12 +111,12 @@ def test_a_layer_in_a_file_is_that_of_the_pack_that_was_made_ahead(folder):
 
 def test_the_heads_of_a_sample_have_the_names_that_the_app_gives_them(folder):
     (file,) = folder.glob("samples/portrait-names-*.json")
-    told = json.loads(file.read_text(encoding="utf-8"))
-    ready = Trace.from_bytes(prepared.whole(prepared.Ahead(named("portrait"))))
+    entry = json.loads(file.read_text(encoding="utf-8"))
+    ready = Trace.from_bytes(prepared.all_layers(prepared.Ahead(named("portrait"))))
     image = playground.open_image(named("portrait").path)
     seen = playground.trace(models.load("bundled"), image, size=ready.size)  # as the app, which has the pixels
     for layer in range(seen.layers):
-        assert [tuple(head) for head in told[layer]] == traces.measure(seen, layer)
+        assert [tuple(head) for head in entry[layer]] == traces.measure(seen, layer)
 
 
 def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_path, monkeypatch):
@@ -133,14 +133,14 @@ def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_pa
 
 def test_written_again_without_weights_it_keeps_what_is_the_same_and_drops_the_rest(folder, tmp_path):
     out = site.write(tmp_path / "out", "/", ["bundled"], named=("portrait",), taught=())
-    before = {file.name for file in out.glob("samples/*")}
+    former_files = {file.name for file in out.glob("samples/*")}
     (out / "app-0123456789ab.js").write_text("an older version's")
     (out / "my-own.js").write_text("mine")
     site.write(out, "/", [], named=("portrait",), taught=())
     assert list(out.glob("app-*.js")) == []
     assert len(list(out.glob("app-*.packed"))) == 1
     assert (out / "my-own.js").is_file(), "what this command has not written stays"
-    assert {file.name for file in out.glob("samples/*")} == before
+    assert {file.name for file in out.glob("samples/*")} == former_files
     assert list(out.glob("weights/*")) == []
     assert "our small ViT" not in (out / "LICENCES.md").read_text(encoding="utf-8")
 

@@ -66,22 +66,22 @@ def test_a_toast_within_a_callback_leaves_no_warning():
     assert WARNING in inspect.getsource(delta_generator)
     record = logging.LogRecord("streamlit", logging.WARNING, "", 0, WARNING, (), None)
     log = logger.get_logger("root")  # as delta_generator says
-    before = list(log.filters)
+    former_filters = list(log.filters)
     streamlit_private.hush_toasts()
     assert not log.filter(record)
-    log.filters[:] = before
+    log.filters[:] = former_filters
 
 
 def test_no_session_s_id_stands_in_the_log():
-    said = inspect.getsource(websocket_session_manager)
-    assert "Session with id %s is already connected!" in said
+    source = inspect.getsource(websocket_session_manager)
+    assert "Session with id %s is already connected!" in source
     log = websocket_session_manager._LOGGER
-    before = list(log.filters)
+    former_filters = list(log.filters)
     streamlit_private.hide_sessions()
     record = logging.LogRecord(log.name, logging.WARNING, "", 0, "Session with id %s", ("secret",), None)
     assert log.filter(record)
     assert record.getMessage() == "Session with id …"
-    log.filters[:] = before
+    log.filters[:] = former_filters
 
 
 PARTS = re.findall(r'^export const \w+ = "(.+?)";', SCRIPT.read_text("utf-8"), re.MULTILINE)
@@ -95,8 +95,8 @@ def test_the_page_s_parts_are_called_as_the_scripts_say(word):
 def test_the_scripts_name_streamlit_s_parts_in_one_file_alone():
     private = re.compile(r"data-testid|data-test-|data-stale|\bst[A-Z]\w+")
     files = [file for kind in ("js", "css") for file in SCRIPT.parent.parent.rglob(f"*.{kind}")]
-    found = {file.name for file in files if private.search(file.read_text(encoding="utf-8"))}
-    assert found == {SCRIPT.name}
+    names = {file.name for file in files if private.search(file.read_text(encoding="utf-8"))}
+    assert names == {SCRIPT.name}
 
 
 @pytest.mark.parametrize("selector", streamlit_private.PARTS.values())
@@ -116,23 +116,23 @@ PRIVATE = "streamlit_private.py"
 
 def inner(file: Path) -> set[str]:
     """The names that a file imports from Streamlit's inner modules."""
-    found = set()
+    imported = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names if alias.name.startswith("streamlit.")}
+            imported |= {alias.name for alias in node.names if alias.name.startswith("streamlit.")}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "streamlit":
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+            imported |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return imported
 
 
 def underscored(file: Path) -> set[str]:
     """The names with an underscore that it reads of what is not its own."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     reads = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr.startswith("_"))
-    others = {
+    other_files = {
         node.attr for node in reads if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
     }
-    return {name for name in others if not name.endswith("__")}
+    return {name for name in other_files if not name.endswith("__")}
 
 
 def replaced(file: Path) -> set[str]:
@@ -149,7 +149,7 @@ def replaced(file: Path) -> set[str]:
 
 def test_at_most_ten_names_of_streamlit_are_inner_ones():
     knows = [file for file in OURS if "streamlit" in file.read_text(encoding="utf-8")]
-    names = {file.name: found for file in knows if (found := inner(file) | underscored(file))}
+    names = {file.name: inner_names for file in knows if (inner_names := inner(file) | underscored(file))}
     assert sum(map(len, names.values())) <= 10, names
     assert set(names) <= {PRIVATE, "launch.py"}, names  # which starts Streamlit as its command does
 
@@ -163,8 +163,8 @@ def test_at_most_eight_selectors_reach_into_its_page_and_each_is_used():
 
 
 def test_at_most_two_of_its_parts_are_replaced_and_each_says_which_attack_it_ends():
-    found = {file.name: names for file in OURS if (names := replaced(file))}
-    assert found == {PRIVATE: {"net_util.get_external_ip", "PagesManager.uses_pages_directory"}}
+    replaced_names = {file.name: names for file in OURS if (names := replaced(file))}
+    assert replaced_names == {PRIVATE: {"net_util.get_external_ip", "PagesManager.uses_pages_directory"}}
     for function in (streamlit_private.ask_nobody_for_our_address, streamlit_private.use_our_pages):
         assert "attack" in function.__doc__, function.__name__
         assert re.search("route.*middleware", function.__doc__, re.DOTALL), function.__name__

@@ -33,7 +33,7 @@ def is_changed(seen: Trace) -> bool:
     """Whether the model's parameters were changed after loading: then it is no longer what its name says."""
     from playground.models import source  # with torch, which the server begins without
 
-    return seen.vit is not None and source.is_changed(seen.vit, seen.vit_state)
+    return seen.vit is not None and source.is_changed(seen.vit, seen.weight_versions)
 
 
 def is_random(seen: Trace) -> bool:
@@ -120,18 +120,18 @@ def _is_own(name: str) -> bool:
 
 # Short hashes of a model's weights and of a picture: they tell whether two figures have the same model or picture.
 
-_weights: WeakKeyDictionary = WeakKeyDictionary()  # model -> (state, digest); a changed model is hashed again
+_weights: WeakKeyDictionary = WeakKeyDictionary()  # model -> (versions, digest); a changed model is hashed again
 
 
 def hash_of_weights(vit) -> str:
     """Hash of the parameters as they are used, not of the file: a float16 and a float32 file can agree."""
-    state = vit.state()
-    if vit not in _weights or _weights[vit][0] != state:
+    versions = vit.weight_versions()
+    if vit not in _weights or _weights[vit][0] != versions:
         digest = sha256()
         for name, tensor in sorted(vit.state_dict().items()):
             digest.update(name.encode())
             digest.update(np.ascontiguousarray(tensor.detach().float().cpu().numpy()).data)
-        _weights[vit] = state, digest.hexdigest()[:16]
+        _weights[vit] = versions, digest.hexdigest()[:16]
     return _weights[vit][1]
 
 
@@ -165,7 +165,7 @@ def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
     because none of the pictures was blanked."""
     from playground.analysis.faithfulness import of_model
 
-    found = of_model(vit.name, vit, vit.state(), method)
+    found = of_model(vit.name, vit, vit.weight_versions(), method)
     return {TRUST: words("trust", "made", _case(found)).format(**_filled(vit.name, found))}
 
 

@@ -67,7 +67,7 @@ def mb(thing: object, seen: set[int]) -> float:
     if isinstance(thing, str | bytes):
         return len(thing) / 2**20
     if isinstance(thing, torch.Tensor | np.ndarray | Image.Image):
-        return worked.held(thing) / 2**20
+        return worked.bytes_of(thing) / 2**20
     if isinstance(thing, dict):
         return sum(mb(part, seen) for part in [*thing.keys(), *thing.values()]) + 1e-4 * len(thing)
     if isinstance(thing, list | tuple | set | frozenset):
