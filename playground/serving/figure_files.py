@@ -215,7 +215,7 @@ def _of_a_grid(cells: list[tuple], here: Shown, spec: Spec, cache) -> tuple:
         def other(wish=wish, scale=scale):
             return traces.trace(here.other[0], Wish(wish.model, here.other[1].detail, scale), cache)
 
-        shown[picture.name, wish.model] = request.put(spec, seen, other, _turn), picture.image
+        shown[picture.name, wish.model] = request.with_interventions(spec, seen, other, _turn), picture.image
     return next(iter(shown.values()))[0], {"more": shown}
 
 

@@ -175,7 +175,7 @@ async def occluded(request: Request) -> Response:
         def run(step: int) -> Found:
             known = result_of(step - 1).known if step else ([], [])
             with queue.turns() as give_way:
-                measured = occlusion.Measured(seen, occlusion.Asked(**question), by, give_way)
+                measured = occlusion.Measured(seen, occlusion.Target(**question), by, give_way)
                 measured.known.update(zip(*known, strict=True))
                 *_, last = occlusion.occlusion(measured, steps[step])
             known = (list(measured.known), list(measured.known.values()))
@@ -183,7 +183,7 @@ async def occluded(request: Request) -> Response:
             return Found(last.passes, last.map.flatten().numpy(), last.whole, moves, last.sides, last.nothing, known)
 
         result = result_of(step)
-        compared = occlusion.equal(occlusion.blocks(seen.grid, result.side)) if result.side else []
+        compared = occlusion.comparable(occlusion.blocks(seen.grid, result.side)) if result.side else []
         header = {
             "passes": result.passes,
             "of": most,
@@ -191,7 +191,7 @@ async def occluded(request: Request) -> Response:
             "side": result.side,
             "blocks": len(compared),
         }
-        header |= _blanked(seen, occlusion.Asked(**question), result)
+        header |= _blanked(seen, occlusion.Target(**question), result)
         if len(compared) >= occlusion.FEW:
             trusted = _tested_by_occlusion(picture, wish, cache, seen, question, by, result)
             header |= {"foretells": round(trusted.correlation, 4), "random": round(trusted.random, 4)}
@@ -200,7 +200,7 @@ async def occluded(request: Request) -> Response:
     return await part(request, make)
 
 
-def _blanked(seen: Trace, question: occlusion.Asked, result: Found) -> dict[str, object]:
+def _blanked(seen: Trace, question: occlusion.Target, result: Found) -> dict[str, object]:
     """How the map was measured, in a figure's words; where blanking moves nothing, also the least change that would
     count."""
     from playground.figures.drawing import captions  # with what draws figures, which a server loads for those who ask
@@ -225,17 +225,17 @@ def _tested_by_occlusion(
 ) -> Foretold:
     """Compares relevance with occlusion. The trace stores the result, so that its figures show it."""
     from playground.analysis import faithfulness
-    from playground.analysis.occlusion import Asked
+    from playground.analysis.occlusion import Target
     from playground.relevance import DEFAULT
 
     def make() -> Foretold:
         with queue.turns() as give_way:
             return faithfulness.compare(
-                seen, Asked(**question), DEFAULT, by, result.side, result.moves.tolist(), give_way
+                seen, Target(**question), DEFAULT, by, result.side, result.moves.tolist(), give_way
             )
 
     key = ("foretells", *question.items(), by, result.side, hash(result.moves.tobytes()))
-    return faithfulness.remembered(seen, Asked(**question), DEFAULT, worked.worked_out(picture, wish, cache, key, make))
+    return faithfulness.remember(seen, Target(**question), DEFAULT, worked.worked_out(picture, wish, cache, key, make))
 
 
 # Words ----------------------------------------------------------------------------------------------------------------

@@ -176,7 +176,7 @@ async def moved(request: Request) -> Response:
             return JSONResponse({"by": traces.trace(picture, wish, own(person)).moved(whole, query)})
         with queue.turns() as give_way:
             try:
-                effect = cutting.beside_others(whole, wish.cut, query, give_way)
+                effect = cutting.moved_beside_controls(whole, wish.cut, query, give_way)
             except PlaygroundError as error:  # there is nothing like it
                 return JSONResponse({"by": cutting.moved(whole, wish.cut, query), "says": str(error)})
         return JSONResponse({"by": effect.by, "times": effect.times, "attention": effect.attention})

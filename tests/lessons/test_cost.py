@@ -57,10 +57,10 @@ def test_the_browser_counts_what_python_counts():
             cost.attention_bytes(n, d, heads), cost.fused_bytes(n, d), cost.convolution_bytes(n, d),
         ]  # fmt: skip
         assert there["flops"] == [
-            *(cost.counted(what, n, d, mlp=False) for what in COUNTS),
-            *(cost.against(what, n, d, k, mlp=False) for what in OTHERS),
-            *(cost.counted(what, n, d, mlp=True) for what in COUNTS),
-            *(cost.against(what, n, d, k, mlp=True) for what in OTHERS),
+            *(cost.attention_cost(what, n, d, mlp=False) for what in COUNTS),
+            *(cost.convolution_cost(what, n, d, k, mlp=False) for what in OTHERS),
+            *(cost.attention_cost(what, n, d, mlp=True) for what in COUNTS),
+            *(cost.convolution_cost(what, n, d, k, mlp=True) for what in OTHERS),
         ]
         assert there["crossings"] == [cost.crossing(d, k, *both) for both in product(COUNTS, OTHERS)]
         assert there["text"] == bytes_text(case.matrices_bytes)
