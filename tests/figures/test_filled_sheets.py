@@ -60,11 +60,11 @@ def test_a_wide_slide_is_filled(deep, layout, purpose):
 def test_a_mark_of_the_atlas_stands_beside_its_map(deep):
     figure = playground.figure(deep, layout="atlas", dpi=30)
     cells = max(figure.axes, key=lambda axes: axes.get_position().width)
-    maps = [one.extent for one in cells.artists]
+    maps = [artist.extent for artist in cells.artists]
     marks = [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in cells.lines]
     assert len(maps) == 72
     assert marks
-    assert not [at for at in marks for x0, y0, x1, y1 in maps if x0 < at[0] < x1 and y0 < at[1] < y1]
+    assert not [mark for mark in marks for x0, y0, x1, y1 in maps if x0 < mark[0] < x1 and y0 < mark[1] < y1]
 
 
 def test_the_atlas_counts_what_is_brighter_than_can_be_shown(deep, picture):
@@ -95,9 +95,9 @@ def test_a_line_that_just_fits_loses_no_letter():
 
 def test_a_line_that_does_not_fit_keeps_its_number():
     with house_style():
-        room = [text_width(words, SMALLEST) / 0.96 for words in ("about 46 tokens", "46 tokens", "46")]
-        said = [fitting_words("about 46 tokens", width, SMALLEST)[0] for width in room]
-    assert said == ["about 46 tokens", "46 tokens", "46"]
+        widths = [text_width(words, SMALLEST) / 0.96 for words in ("about 46 tokens", "46 tokens", "46")]
+        fitted = [fitting_words("about 46 tokens", width, SMALLEST)[0] for width in widths]
+    assert fitted == ["about 46 tokens", "46 tokens", "46"]
 
 
 @pytest.mark.parametrize("purpose", ["slide", "beamer"])

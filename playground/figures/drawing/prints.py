@@ -52,21 +52,21 @@ def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> I
     """The photograph with the numbers of its patches on it."""
     pixels = np.asarray(photo)
     if spec.mask:
-        chosen = spread(densest(grid, spec), photo.size)
-        return Image.fromarray(np.where(chosen[..., None], pixels, paper(spec)))
+        is_inside = spread(densest(grid, spec), photo.size)
+        return Image.fromarray(np.where(is_inside[..., None], pixels, paper(spec)))
     if is_lit(spec):
-        drawn = light.light(pixels, softened(light.lit(shares(grid, span), densest(grid, spec)), photo.size))
+        pixels_drawn = light.light(pixels, softened(light.lit(shares(grid, span), densest(grid, spec)), photo.size))
     else:
         values = softened(grid, photo.size) if spec.smooth else spread(grid, photo.size)
         share = shares(values, span)
         if span.signed:
             share = light.hatched(share, photo.height / grid.shape[0])
-            drawn = light.heat(
+            pixels_drawn = light.heat(
                 {"photo": pixels, "grey": grey(pixels)}.get(spec.over, np.full_like(pixels, FLAT)), share
             )
         else:
-            drawn = heated(pixels, share, spec.over)
-    return Image.fromarray(drawn)
+            pixels_drawn = heated(pixels, share, spec.over)
+    return Image.fromarray(pixels_drawn)
 
 
 def densest(grid: np.ndarray, spec: Spec) -> np.ndarray:
@@ -99,13 +99,13 @@ def parted(photo: Image.Image, parts: np.ndarray) -> Image.Image:
     pixels = np.asarray(photo)
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in PART_COLOURS], float)
     by_pixel = spread(parts, photo.size)  # (height, width) part of each pixel
-    drawn = (1 - PART_TINT) * light.heat(pixels, np.zeros(pixels.shape[:2])) + PART_TINT * inks[by_pixel]
+    blended = (1 - PART_TINT) * light.heat(pixels, np.zeros(pixels.shape[:2])) + PART_TINT * inks[by_pixel]
     reach = max(1, round(photo.size[0] / 400))
     edge = np.zeros(by_pixel.shape, bool)
     for step in range(1, reach + 1):
         edge[step:] |= by_pixel[step:] != by_pixel[:-step]
         edge[:, step:] |= by_pixel[:, step:] != by_pixel[:, :-step]
-    return Image.fromarray(np.where(edge[..., None], 245, drawn + 0.5).astype(np.uint8))
+    return Image.fromarray(np.where(edge[..., None], 245, blended + 0.5).astype(np.uint8))
 
 
 def grey(photo: np.ndarray) -> np.ndarray:
@@ -130,12 +130,14 @@ def together(photo: Image.Image, grids: list[np.ndarray], span: Domain) -> Image
     """The maps of several queries in one picture: each patch has the mixed colours of the queries that attend to it, as
     strong as the largest of their shares."""
     pixels = np.asarray(photo)
-    each = np.stack([spread(shares(grid, span), photo.size) for grid in grids])  # (queries, height, width)
+    shares_of_queries = np.stack([spread(shares(grid, span), photo.size) for grid in grids])  # (queries, height, width)
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in INKS[: len(grids)]], float)
-    mixed = np.tensordot(each, inks, (0, 0)) / np.maximum(each.sum(0), 1e-9)[..., None]
-    strength = 0.85 * each.max(0)[..., None]
-    soft = light.heat(pixels, np.zeros(pixels.shape[:2]))
-    return Image.fromarray((soft * (1 - strength) + mixed * strength + 0.5).astype(np.uint8))
+    mixed_colours = (
+        np.tensordot(shares_of_queries, inks, (0, 0)) / np.maximum(shares_of_queries.sum(0), 1e-9)[..., None]
+    )
+    strength = 0.85 * shares_of_queries.max(0)[..., None]
+    ground = light.heat(pixels, np.zeros(pixels.shape[:2]))
+    return Image.fromarray((ground * (1 - strength) + mixed_colours * strength + 0.5).astype(np.uint8))
 
 
 def thumbnail(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:

@@ -144,11 +144,11 @@ def usual() -> dict:
 
 def foretold() -> dict[str, dict[str, float]]:
     """{model: the faithfulness of the maps that the browser shows, {way: rank correlation with blanking, …}}"""
-    from playground.analysis.faithfulness import usual
+    from playground.analysis.faithfulness import foretold_table
     from playground.relevance import DEFAULT
 
     found = {}
-    for model, by_map in usual().items():
+    for model, by_map in foretold_table().items():
         ways = [way for way in WAYS.values() if way.attributes]
         shown = {way.name: by_map[DEFAULT if "method" in way.uses else way.name] for way in ways}
         any_ = next(iter(shown.values()))
