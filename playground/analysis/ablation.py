@@ -157,9 +157,9 @@ def probabilities(vit: VisionTransformer, logits: Tensor) -> Tensor:
     return vit.config.shares(logits)
 
 
-def by_layer(seen: Trace, off: Off) -> dict[int, list[int]]:
+def by_layer(seen: Trace, off_heads: Off) -> dict[int, list[int]]:
     layers: dict[int, list[int]] = {}
-    for layer, head in off:
+    for layer, head in off_heads:
         if not (0 <= layer < seen.layers and 0 <= head < seen.heads):
             raise PlaygroundError(
                 f"There is no head {head} in layer {layer}: layers count from 0 to {seen.layers - 1}, "

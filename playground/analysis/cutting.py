@@ -30,15 +30,17 @@ class Moved:
         return self.by / max(sum(self.others) / len(self.others), SMALLEST)
 
 
-def moved(whole: Trace, texts: Sequence[str], query: Query) -> float:
+def moved(baseline: Trace, texts: Sequence[str], query: Query) -> float:
     """How far these cuts move the token's feature: ‖x' − x‖ / ‖x‖ after the last layer."""
-    token = whole.token(query)
-    return _relative_change(whole.features()[token], _features_with(whole, cuts.read(texts, whole.cuts.shape))[token])
+    token = baseline.token(query)
+    return _relative_change(
+        baseline.features()[token], _features_with(baseline, cuts.read(texts, baseline.cuts.shape))[token]
+    )
 
 
-def _features_with(whole: Trace, cut_set: Cuts) -> Tensor:
+def _features_with(baseline: Trace, cut_set: Cuts) -> Tensor:
     """The features of a pass with these cuts, (tokens, width). Nothing else of the pass is kept."""
-    return replace(whole, cuts=cut_set).features()
+    return replace(baseline, cuts=cut_set).features()
 
 
 def _relative_change(before: Tensor, after: Tensor) -> float:
@@ -46,55 +48,55 @@ def _relative_change(before: Tensor, after: Tensor) -> float:
 
 
 def moved_beside_controls(
-    whole: Trace, texts: Sequence[str], query: Query, give_way: Callable[[], object] = lambda: None, times: int = 3,
+    baseline: Trace, texts: Sequence[str], query: Query, give_way: Callable[[], object] = lambda: None, times: int = 3,
     seed: int = 0,
 ) -> Moved:  # fmt: skip
     """Like `moved`, with controls: the same cuts of other patches, drawn at random, with the same attention. The cuts
     must name the tokens that are not heard. `give_way` is called after each pass."""
-    cut_set = cuts.read(texts, whole.cuts.shape)
+    cut_set = cuts.read(texts, baseline.cuts.shape)
     cut_sets = [cut_set]
     for n in range(times):
-        cut_sets.append(cuts.read([_control_cut(whole, cut, seed + n) for cut in cut_set.all], cut_set.shape))
-    token = whole.token(query)
-    before, moves = whole.features()[token], []
+        cut_sets.append(cuts.read([_control_cut(baseline, cut, seed + n) for cut in cut_set.all], cut_set.shape))
+    token = baseline.token(query)
+    before, moves = baseline.features()[token], []
     for cut_set in cut_sets:
         give_way()
-        moves.append(_relative_change(before, _features_with(whole, cut_set)[token]))
-    attention, *controls_attention = (attention_cut(whole, cut_set.all) for cut_set in cut_sets)
+        moves.append(_relative_change(before, _features_with(baseline, cut_set)[token]))
+    attention, *controls_attention = (attention_cut(baseline, cut_set.all) for cut_set in cut_sets)
     return Moved(moves[0], tuple(moves[1:]), attention, tuple(controls_attention))
 
 
-def attention_cut(whole: Trace, cut_list: Sequence[Cut]) -> float:
+def attention_cut(baseline: Trace, cut_list: Sequence[Cut]) -> float:
     """The share of their attention that hearers lose, on average over them and the layers and heads of each cut."""
-    shares = [float(_attention_received(whole, cut)[_unheard(whole, cut)].sum()) for cut in cut_list]
+    shares = [float(_attention_received(baseline, cut)[_unheard(baseline, cut)].sum()) for cut in cut_list]
     return sum(shares) / max(len(shares), 1)
 
 
-def _attention_received(whole: Trace, cut: Cut) -> Tensor:
+def _attention_received(baseline: Trace, cut: Cut) -> Tensor:
     """(tokens,): the attention that each token gets from the hearers of a cut, on average over its layers and heads."""
-    hearers = list(cut.hearers) if cut.hearers is not None else whole.some_patches(256)
+    hearers = list(cut.hearers) if cut.hearers is not None else baseline.some_patches(256)
     heads = slice(None) if cut.heads is None else list(cut.heads)
-    layers = range(whole.layers) if cut.layers is None else cut.layers
-    total = torch.zeros(whole.tokens)
+    layers = range(baseline.layers) if cut.layers is None else cut.layers
+    total = torch.zeros(baseline.tokens)
     for layer in layers:
-        rows = whole.weights(layer, hearers)[heads]  # (h, hearers, N)
+        rows = baseline.weights(layer, hearers)[heads]  # (h, hearers, N)
         rows[:, range(len(hearers)), hearers] = 0  # a token's own weight is never cut
         total += rows.mean((0, 1))
     return total / len(layers)
 
 
-def _unheard(whole: Trace, cut: Cut) -> list[int]:
+def _unheard(baseline: Trace, cut: Cut) -> list[int]:
     if cut.kernel or cut.unheard is None:
         raise PlaygroundError(f"{cut.text!r:.80} silences nearly everybody: there are no other patches to cut instead.")
     return list(cut.unheard)
 
 
-def _control_cut(whole: Trace, cut: Cut, seed: int) -> str:
+def _control_cut(baseline: Trace, cut: Cut, seed: int) -> str:
     """Control: cuts other patches with about the same total attention."""
-    received, unheard = _attention_received(whole, cut), set(_unheard(whole, cut))
+    received, unheard = _attention_received(baseline, cut), set(_unheard(baseline, cut))
     target = float(received[list(unheard)].sum())
     hearers = set(cut.hearers or ())
-    candidates = [t for t in range(len(whole.prefix), whole.tokens) if t not in unheard | hearers]
+    candidates = [t for t in range(len(baseline.prefix), baseline.tokens) if t not in unheard | hearers]
     order = [candidates[i] for i in torch.randperm(len(candidates), generator=torch.Generator().manual_seed(seed))]
     chosen: list[int] = []
     total = 0.0
@@ -107,8 +109,8 @@ def _control_cut(whole: Trace, cut: Cut, seed: int) -> str:
         raise PlaygroundError(f"No other patches get as much attention as {cut.text!r:.80} takes: nothing is like it.")
     hearer_text, _, layers_text = cut.text.partition(">")
     _, at, layers_text = layers_text.partition("@")
-    columns = whole.grid[1]
-    names = (divmod(token - len(whole.prefix), columns) for token in sorted(chosen))
+    columns = baseline.grid[1]
+    names = (divmod(token - len(baseline.prefix), columns) for token in sorted(chosen))
     return f"{hearer_text}>{'+'.join(f'{row},{column}' for row, column in names)}{at}{layers_text}"
 
 

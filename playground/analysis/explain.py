@@ -222,10 +222,10 @@ def mean_scores(seen: Trace, pixels: np.ndarray) -> dict[str, float]:
 def likeness(seen: Trace, direction: Tensor, layer: int | None = None) -> Tensor:
     """The cosine of each token, read by itself after a layer, with the direction of a text (models/text_tower.py):
     (tokens,). The model was trained to read only its class token, or all patches together, after the last layer."""
-    read = seen.alone(layer)
-    if read.shape[1] != len(direction):
+    vectors = seen.alone(layer)
+    if vectors.shape[1] != len(direction):
         raise PlaygroundError(
-            f"{seen.model} reads pictures into {read.shape[1]} numbers and its text tower texts into {len(direction)}: "
-            "they do not belong together. Of CLIP, save the whole model, with both projections."
+            f"{seen.model} reads pictures into {vectors.shape[1]} numbers and its text tower texts into "
+            f"{len(direction)}: they do not belong together. Of CLIP, save the whole model, with both projections."
         )
-    return torch.cosine_similarity(read, direction[None], dim=-1)
+    return torch.cosine_similarity(vectors, direction[None], dim=-1)

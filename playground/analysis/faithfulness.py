@@ -160,8 +160,8 @@ def segmentation(relevance: Tensor, object_patches: Tensor) -> float:
         return float("nan")
     chosen = torch.zeros(object_patches.numel(), dtype=torch.bool)
     chosen[relevance.flatten().argsort(descending=True, stable=True)[: int(object_patches.sum())]] = True
-    both = chosen & object_patches.flatten()
-    return float(both.sum() / (chosen | object_patches.flatten()).sum())
+    overlap = chosen & object_patches.flatten()
+    return float(overlap.sum() / (chosen | object_patches.flatten()).sum())
 
 
 # How well a map foretells what blanking moves: measured on this picture, or else taken from the table that the command

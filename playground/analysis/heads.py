@@ -140,8 +140,8 @@ def habit(head: Head, own_object: float = 0.0) -> Habit:
         return ITSELF
     if head.offset_share > 0.3:
         return FIXED
-    alike = head.colour > 0.2 or own_object > OWN
-    if head.content > 0.35 and alike:  # before LOCAL, because similar patches are often near
+    is_alike = head.colour > 0.2 or own_object > OWN
+    if head.content > 0.35 and is_alike:  # before LOCAL, because similar patches are often near
         return CONTENT
     if head.near > 0.5 * elsewhere:
         return LOCAL
@@ -275,13 +275,13 @@ def far_looking(seen: Trace, query: tuple[int, int]) -> tuple[int, int]:
     give them. Subtracting these leaves out heads that give all to one patch, whichever patch asks."""
     rows, columns = seen.grid
     y, x = torch.arange(rows)[:, None] - query[0], torch.arange(columns) - query[1]
-    far = torch.maximum(y.abs(), x.abs()) > REACH  # (rows, columns)
+    is_far = torch.maximum(y.abs(), x.abs()) > REACH  # (rows, columns)
     most_lit = max(1, rows * columns // 20)
     shares = []
     for layer in range(seen.layers):
         crowd = seen.weights(layer, seen.some_patches(CROWD)).mean(dim=1)  # (heads, tokens)
         excess = seen.on_grid((seen.rows(layer, query) - crowd).clamp(min=0))
-        shares.append((excess * far).flatten(1).topk(most_lit).values.sum(dim=1))  # (heads,)
+        shares.append((excess * is_far).flatten(1).topk(most_lit).values.sum(dim=1))  # (heads,)
     return divmod(int(torch.stack(shares).argmax()), seen.heads)
 
 

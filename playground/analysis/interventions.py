@@ -185,7 +185,7 @@ def means_of(seen: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[i
     """The mean output of each head over all tokens of all pictures of a folder, each at the size of this one: (h, d)
     for each layer."""
     vit, c = seen._need_vit(), seen._need_vit().config
-    wanted = [f"layers.{layer}.attention.heads" for layer in layers]
+    points = [f"layers.{layer}.attention.heads" for layer in layers]
     totals = dict.fromkeys(layers, torch.zeros(()))
     pictures = images.in_folder(folder)
     if not pictures:
@@ -194,18 +194,18 @@ def means_of(seen: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[i
         )
     for file in pictures:
         pixels = images.model_input(images.open_image(file), seen.size, c.mean, c.std, c.interpolation)
-        for layer, mixed in zip(layers, collected(vit, pixels, wanted, seen).values(), strict=True):
+        for layer, mixed in zip(layers, collected(vit, pixels, points, seen).values(), strict=True):
             totals[layer] = totals[layer] + mixed[0].float().mean(-2)
     return {layer: total / len(pictures) for layer, total in totals.items()}
 
 
 def collected(vit: VisionTransformer, pixels: Tensor, points: Iterable[str], like: tracing.Trace) -> dict[str, Tensor]:
     """The tensors at these points, in their order in the pass, of a pass with the scale and the cuts of `like`."""
-    wanted, tensors, intervene = set(points), {}, like.intervening()
+    point_set, tensors, intervene = set(points), {}, like.intervening()
 
     def at(point: str, x: Tensor) -> Tensor:
         x = intervene(point, x)
-        if point in wanted:
+        if point in point_set:
             tensors[point] = x.detach()
         return x
 
@@ -344,11 +344,11 @@ def paths(seen: tracing.Trace, source: Head, to: Head, other: tracing.Trace | No
         instead = collected(vit, other._need_input(), [heads[layer]], other)[heads[layer]]
         words = f"head {layer}.{source[1]} of {other.picture_name or 'another picture'}"
     change = replacing({layer: [source[1]]}, lambda _, x: instead.to(x))
-    wanted = [f"layers.{receiver_layer}.attention.{part}" for part in ("queries", "keys", "values")]
+    points = [f"layers.{receiver_layer}.attention.{part}" for part in ("queries", "keys", "values")]
     received: dict[str, Tensor] = {}
 
     def keep(point: str, x: Tensor) -> Tensor:
-        if point in wanted:
+        if point in points:
             received[point] = x
         return x
 

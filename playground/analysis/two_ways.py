@@ -81,8 +81,8 @@ def unfolded(image: Image.Image, channels: int = 8) -> list[Unfolded]:
             F.conv2d(pixels, kernel, stride=stride, padding=padding),
         )
         rows, columns = unfolded_result.shape[2:]
-        apart, typical = (float(x) for x in ((unfolded_result - convolved).abs().max(), convolved.abs().mean()))
-        results.append(Unfolded(k, stride, (3 * k * k, rows * columns), (rows, columns), apart, typical))
+        difference, typical = (float(x) for x in ((unfolded_result - convolved).abs().max(), convolved.abs().mean()))
+        results.append(Unfolded(k, stride, (3 * k * k, rows * columns), (rows, columns), difference, typical))
     return results
 
 
@@ -113,14 +113,14 @@ def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int,
     rows, columns = seen[0].grid
     query = (rows // 2, (columns - patches) // 2)
     features = tuple(trace_.on_grid(trace_.features().T) for trace_ in seen)  # (D, rows, columns)
-    same = torch.cosine_similarity(features[0][:, :, patches:], features[1][:, :, : columns - patches], dim=0)
+    cosines = torch.cosine_similarity(features[0][:, :, patches:], features[1][:, :, : columns - patches], dim=0)
     return Shifted(
         pictures=(cuts[0], cuts[1]),
         grid=(rows, columns),
         patches=patches,
         one_pixel=_one_pixel(vit, seen[0]),
         convolution=_convolved(vit, seen, patches),
-        features=same,
+        features=cosines,
         rows=(
             seen[0].on_grid(seen[0].row(layer, head, (query[0], query[1] + patches))),
             seen[1].on_grid(seen[1].row(layer, head, query)),

@@ -80,9 +80,9 @@ def subjects(
     if more:
         subjects_by_name = {
             key: Subject(
-                naming.published_trace(spec, trace), shown, captions.picture(naming.published_name(spec, key[0]))
+                naming.published_trace(spec, trace), picture, captions.picture(naming.published_name(spec, key[0]))
             )
-            for key, (trace, shown) in more.items()
+            for key, (trace, picture) in more.items()
         }
         return layouts.settled(spec, seen), subjects_by_name[next(iter(subjects_by_name))], subjects_by_name
     if other is None:

@@ -50,11 +50,11 @@ def write(options) -> None:
     print(table(rows))
 
 
-def _masks(given: list[str], pictures: list[str]) -> dict[str, Path]:
+def _masks(folders: list[str], pictures: list[str]) -> dict[str, Path]:
     """{picture: its mask}. The mask of a picture in FOLDER is the file of the same name in FOLDER_masks, if there is
     one."""
     mask_of = {}
-    for folder in (Path(path) for path in given if Path(path).is_dir()):
+    for folder in (Path(path) for path in folders if Path(path).is_dir()):
         masks = folder.with_name(f"{folder.name}_masks")
         if not masks.is_dir():
             continue

@@ -287,8 +287,8 @@ def collected(
     origin = {"made by": f"Attention Playground {__version__}"}
     if command := again(spec, f"figure{suffix}"):
         origin["command"] = command
-    shown = layout.shown(spec, subject, other)
-    return facts(spec, subject, other) | origin, layout.numbers(layout.settled(spec), shown)
+    panels = layout.shown(spec, subject, other)
+    return facts(spec, subject, other) | origin, layout.numbers(layout.settled(spec), panels)
 
 
 # As files -------------------------------------------------------------------------------------------------------------

@@ -83,8 +83,8 @@ def story(spec: Spec, seen: Trace, image: Image.Image, story_start: dict) -> str
 
 def still(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Drawing:
     """A figure of the file's first view: shown until the script has started, and in viewers without scripts."""
-    drawn = replace(spec, whole=False, purpose="page", dpi=STILL)
-    return compose.draw(drawn, seen, image)
+    still_spec = replace(spec, whole=False, purpose="page", dpi=STILL)
+    return compose.draw(still_spec, seen, image)
 
 
 def size(spec: Spec, seen: Trace, image: Image.Image | None = None) -> int:

@@ -193,10 +193,10 @@ class Many:
         c = self.vit.config
         # the distance of prefix tokens is never a number
         countable = [values[..., len(c.prefix) :] if kind == "distance" else values for kind, values in arrays.items()]
-        whole = np.all([np.isfinite(values.reshape(len(values), -1).sum(1)) for values in countable], axis=0)
+        are_finite = np.all([np.isfinite(values.reshape(len(values), -1).sum(1)) for values in countable], axis=0)
         missing = {
             number: no_numbers(self.vit, f"for {self.names[number]}")
-            for number, has_numbers in zip(batch, whole, strict=False)
+            for number, has_numbers in zip(batch, are_finite, strict=False)
             if not has_numbers and number not in unread
         }
         if missing and len(missing) + len(unread) == len(batch):
@@ -302,7 +302,7 @@ def trace_many(
     names = tuple(_name(picture, number) for number, picture in enumerate(pictures))
     kinds = [what] if isinstance(what, str) else what
     texts = (cut,) if isinstance(cut, str) else tuple(cut)
-    wanted = dict(_kind_and_layers(picture, vit) for picture in kinds)
+    wanted = dict(_kind_and_layers(kind, vit) for kind in kinds)
     if method not in METHODS:
         raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")
     numbers = Many(pictures, names, vit, wanted, tuple(size), batch, texts, _label_numbers(kinds, vit), method)

@@ -158,8 +158,8 @@ def figure(
     that the pass ran with; another one is taken for this layer alone, and the caption says so."""
     options = {name: value for name, value in locals().items() if name in OPTIONS}
     spec = _spec(seen, layer, head, query, scale, options)
-    spec, beside = _with_second_subject(spec, seen, image, other, other_image)
-    return _figure(spec, seen, image, beside)
+    spec, draw_arguments = _with_second_subject(spec, seen, image, other, other_image)
+    return _figure(spec, seen, image, draw_arguments)
 
 
 def save(
@@ -190,21 +190,21 @@ def save(
         export.write(path, spec, seen, seen.picture if image is None else image)
         return path
     spec = _spec(seen, layer, head, query, scale, options)
-    spec, beside = _with_second_subject(spec, seen, image, other, other_image)
+    spec, draw_arguments = _with_second_subject(spec, seen, image, other, other_image)
     if spec.sweep and kind in MOVING:
-        return animate(path, spec, seen, seen.shown if image is None else image, **beside)
+        return animate(path, spec, seen, seen.shown if image is None else image, **draw_arguments)
     if kind in NUMBERS:
-        return write_numbers(path, spec, seen, image, **beside)
+        return write_numbers(path, spec, seen, image, **draw_arguments)
     if kind in CAPTIONS:
-        return write_caption(path, spec, seen, image, **beside)
+        return write_caption(path, spec, seen, image, **draw_arguments)
     if spec.sweep or kind not in SUFFIXES:
         suffixes = MOVING if spec.sweep else (*SUFFIXES, ".html", *NUMBERS, *CAPTIONS)
         raise PlaygroundError(f"This is saved as {', '.join(suffixes)}; {path} ends in {path.suffix!r}.")
-    return write_picture(_figure(spec, seen, image, beside), path)
+    return write_picture(_figure(spec, seen, image, draw_arguments), path)
 
 
-def _figure(spec: Spec, seen: Trace, image, beside: dict) -> Drawing:
-    figure_ = compose.draw(spec, seen, image, **beside)
+def _figure(spec: Spec, seen: Trace, image, draw_arguments: dict) -> Drawing:
+    figure_ = compose.draw(spec, seen, image, **draw_arguments)
     if figure_.lacking:
         warnings.warn(f"{fonts.sentence(figure_.lacking, 'font=')}.", stacklevel=3)
     return figure_

@@ -50,10 +50,10 @@ def traces(
 
     scale = spec.scale if spec.whole and not layout.alters_scale else "on"
     seen = pass_of(spec.size, scale)
-    beside = layout.beside(spec)
-    if beside == "pass":
+    kind = layout.beside(spec)
+    if kind == "pass":
         return seen, {"other": pass_of(seen.size, layout.prepared(spec).scale)}
-    if beside != "other":
+    if kind != "other":
         return seen, {}
     size = None if spec.other_model else as_fine(seen, image, other_image)
     return seen, {"other": run(True, size, scale), "other_image": other_image}
@@ -75,10 +75,10 @@ def with_interventions(spec: Spec, seen: Trace, other: Callable[[], Trace], turn
 
 def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.Image]]:
     """(the trace, the picture, the other arguments of `figures.draw`), from files and samples."""
-    beside = layouts.of(spec).beside(spec)
-    if beside == "other" and spec.other_image is None and spec.other_model is None:
+    kind = layouts.of(spec).beside(spec)
+    if kind == "other" and spec.other_image is None and spec.other_model is None:
         raise OptionError(ALONE)
-    if beside == "many":
+    if kind == "many":
         return _grid_traces(spec)
     image = open_picture(spec.image)
     other_image = open_picture(spec.other_image) if spec.other_image else image

@@ -138,18 +138,18 @@ class Sweep(Many):
         once."""
         vit = self.vit
         entering, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
-        plain = [entering, *(x for x, _ in vit.layers(entering, rotation))]  # tokens before each layer and at the end
-        before = float(self.measured(vit, plain[-1], plain[-1], label)[0])
+        states = [entering, *(x for x, _ in vit.layers(entering, rotation))]  # tokens before each layer and at the end
+        before = float(self.measured(vit, states[-1], states[-1], label)[0])
         value = np.full(self.shapes()["value"], np.nan, np.float32)
         for batch in _batches(self.variants(), most):
             if (lead := batch[0]).vit is not None:
                 x = lead.vit.features(pixels.to(lead.vit.patch_embed.proj.weight), lead.vit.config.depth - 1)
                 value[lead.place] = float(self.measured(lead.vit, x, x, label)[0])
                 continue
-            x = plain[lead.first].expand(len(batch), -1, -1)
+            x = states[lead.first].expand(len(batch), -1, -1)
             for x, _ in vit.layers(x, rotation, lead.scale, lead.first, _batch_change(batch)):  # noqa: B007, B020
                 pass
-            for variant, number in zip(batch, self.measured(vit, x, plain[-1], label), strict=True):
+            for variant, number in zip(batch, self.measured(vit, x, states[-1], label), strict=True):
                 value[variant.place] = float(number)
         return before, value
 

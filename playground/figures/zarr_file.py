@@ -68,11 +68,11 @@ def write(job: Any, path: Path, report: type | None = None, dask: str | None = N
     return path
 
 
-def write_some(job: Any, path: Path, which: list[int]) -> Iterator[int]:
+def write_some(job: Any, path: Path, picture_numbers: list[int]) -> Iterator[int]:
     """Writes pictures into an existing store. Each picture is a region of its own, so other workers may write theirs at
     the same time."""
     store = _zarr().open_group(path, mode="r+")
-    for numbers_found in job.some(which, unreadable=True):
+    for numbers_found in job.some(picture_numbers, unreadable=True):
         for kind, array in numbers_found.arrays.items():
             for place, numbers in _regions(job, kind, array):
                 store[kind][(numbers_found.number, *place)] = numbers
@@ -290,8 +290,8 @@ def write_on_cluster(
         if not client.scheduler_info()["workers"]:
             raise PlaygroundError(f"The scheduler at {address} has no workers yet: start some, then ask again.")
         remote = client.scatter(dataclasses.replace(job, vit=job.vit.cpu()), broadcast=True, hash=False)
-        missing = set(missing_numbers)
-        parts = [[number for number in batch if number in missing] for batch in job.batches()]
+        number_set = set(missing_numbers)
+        parts = [[number for number in batch if number in number_set] for batch in job.batches()]
         futures = [
             client.submit(_write_batch, write_some, remote, path.resolve(), batch, device, pure=False)
             for batch in parts

@@ -116,16 +116,16 @@ def _read_stream(file: BinaryIO) -> bytes:
     except Exception as error:
         complaint = f"The file can't be read ({str(error) or type(error).__name__}): give an open file in binary mode."
     else:
-        _check_bytes(size, known=False)
+        _check_bytes(size, is_known=False)
         return data
     raise PlaygroundError(complaint)
 
 
-def _check_bytes(size: int, known: bool = True) -> None:
+def _check_bytes(size: int, is_known: bool = True) -> None:
     if size == 0:
         raise PlaygroundError("The file is empty: choose a picture.")
     if size > MAX_BYTES:
-        size_words = f"{size / 2**20:,.1f} MB" if known else "more than that"
+        size_words = f"{size / 2**20:,.1f} MB" if is_known else "more than that"
         raise PlaygroundError(
             f"A picture's file may have at most {MAX_BYTES // 2**20} MB, and this one has "
             f"{size_words}: save it smaller."

@@ -109,20 +109,20 @@ def _landscape(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> No
         _clouds(sheet, cloud, backdrop.clouds, backdrop.horizon)
     steps = max(1, len(grounds) - 1)
     for depth, material in enumerate(grounds):
-        near = depth / steps
-        rough = 0.0 if material.name == "furry" and material.angle else 0.075 * (1 - near) + 0.012
-        level = backdrop.horizon + (0.06 + 0.9 * (1 - backdrop.horizon) * 0.45) * near - 0.05 * (1 - near)
+        nearness = depth / steps
+        rough = 0.0 if material.name == "furry" and material.angle else 0.075 * (1 - nearness) + 0.012
+        level = backdrop.horizon + (0.06 + 0.9 * (1 - backdrop.horizon) * 0.45) * nearness - 0.05 * (1 - nearness)
         cover, first = sheet.below(_ridge(rng, sheet.x[0], level, rough))
-        sheet.fill(material, _ground(material, near), cover, first, flat=1.0 if near < 0.5 else 1.6)
+        sheet.fill(material, _ground(material, nearness), cover, first, flat=1.0 if nearness < 0.5 else 1.6)
     _fade_to_foreground(sheet, backdrop.horizon)
 
 
-def _ground(material: Material, near: float) -> str:
+def _ground(material: Material, nearness: float) -> str:
     if material.name == "furry" and material.angle:  # horizontal streaks look like ripples
         return "water"
-    if material.name == "cloudy" and near >= 0.5:
+    if material.name == "cloudy" and nearness >= 0.5:
         return "sand"
-    return "hills" if near < 0.5 else "meadow"
+    return "hills" if nearness < 0.5 else "meadow"
 
 
 def _sun(sheet: Sheet, place: tuple[float, float], colour: np.ndarray) -> None:

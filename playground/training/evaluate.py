@@ -63,9 +63,9 @@ class Questions:
         number = torch.from_numpy(objects.ravel().astype(np.int64))
         queries = torch.nonzero((number > 0) & (number.bincount()[number] >= FEWEST_PATCHES))[:, 0]
         itself = queries[:, None] == torch.arange(len(number))
-        near = ((y - y[queries, None]).abs() <= 1) & ((x - x[queries, None]).abs() <= 1)
-        same = (number[queries, None] == number) & ~itself
-        return Questions(queries, same, itself, near, number > 0)
+        is_near = ((y - y[queries, None]).abs() <= 1) & ((x - x[queries, None]).abs() <= 1)
+        is_same = (number[queries, None] == number) & ~itself
+        return Questions(queries, is_same, itself, is_near, number > 0)
 
 
 def measure(vit: VisionTransformer, scenes: Sequence[Scene], other_scenes: Sequence[Scene]) -> dict:
@@ -229,16 +229,16 @@ def _distant_and_unlike(picture: np.ndarray, grid: np.ndarray, questions: Questi
     return (distance >= DISTANT) & (torch.cdist(colours[questions.queries], colours) > UNLIKE)
 
 
-def _share(rows: Tensor, same: Tensor, allowed: Tensor) -> Tensor:
+def _share(rows: Tensor, is_same: Tensor, allowed: Tensor) -> Tensor:
     """(…, S, P) -> (…, S): the own object's share of the weight on allowed patches."""
     allowed_rows = rows * allowed
-    return (allowed_rows * same).sum(-1) / allowed_rows.sum(-1).clamp(min=1e-9)
+    return (allowed_rows * is_same).sum(-1) / allowed_rows.sum(-1).clamp(min=1e-9)
 
 
-def _mean_share(rows: Tensor, same: Tensor, allowed: Tensor) -> Tensor:
+def _mean_share(rows: Tensor, is_same: Tensor, allowed: Tensor) -> Tensor:
     """(candidates, S, P) -> (candidates,): mean over queries whose object reaches into the allowed patches."""
-    has_object = (same & allowed).any(-1)
-    return _share(rows[:, has_object], same[has_object], allowed[has_object]).mean(-1)
+    has_object = (is_same & allowed).any(-1)
+    return _share(rows[:, has_object], is_same[has_object], allowed[has_object]).mean(-1)
 
 
 def _rows(seen: Trace, questions: Questions) -> Tensor:
@@ -281,9 +281,9 @@ def _near_sums(rows: Tensor, baselines: list[Tensor], questions: Questions) -> t
 def _far_sums(rows: Tensor, baselines: list[Tensor], questions: Questions) -> tuple[list[Tensor], int]:
     """The mass without the eight neighbours, for queries whose object is larger than them."""
     reaches_far = (questions.same & ~questions.near).any(-1)
-    same, allowed = questions.same[reaches_far], ~questions.near[reaches_far]
+    is_same, allowed = questions.same[reaches_far], ~questions.near[reaches_far]
     tables = (rows[..., -questions.same.shape[1] :], *baselines)
-    return [_share(table[..., reaches_far, :], same, allowed).sum(-1) for table in tables], int(reaches_far.sum())
+    return [_share(table[..., reaches_far, :], is_same, allowed).sum(-1) for table in tables], int(reaches_far.sum())
 
 
 def _overlap(rows: Tensor, same: Tensor) -> Tensor:

@@ -253,7 +253,9 @@ def _optimisers(
     other_parameters = [(name, p) for name, p in all_parameters if not any(p is m for m in layer_matrices)]
     matrices_for_muon = [part for p in layer_matrices for part in thirds.get(p, [p])]
     query_key_matrices = (
-        [] if recipe.decay_looking else [part for whole in thirds.values() for part in whole[:2]]
+        []
+        if recipe.decay_looking
+        else [part for matrices_of_layer in thirds.values() for part in matrices_of_layer[:2]]
     )  # queries, keys
     decayed = [p for name, p in other_parameters if p.dim() > 1 and not name.endswith(("token", "pos_embed"))]
     groups = [

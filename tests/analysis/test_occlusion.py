@@ -103,8 +103,8 @@ def test_the_map_becomes_finer_where_most_moves_and_the_passes_are_bounded(seen)
 
 def test_what_was_blanked_is_not_blanked_again(seen, monkeypatch):
     measured, passes = Measured(seen, Target(query=(4, 4))), []
-    answers = measured._answers
-    monkeypatch.setattr(measured, "_answers", lambda pixels: passes.append(len(pixels)) or answers(pixels))
+    answers = measured._answer_vectors
+    monkeypatch.setattr(measured, "_answer_vectors", lambda pixels: passes.append(len(pixels)) or answers(pixels))
     few = list(occlusion.occlusion(measured, most=10))
     many = list(occlusion.occlusion(measured, most=24))
     assert sum(passes) == many[-1].passes == 24

@@ -21,13 +21,13 @@ from playground.figures.drawing.ways import FIRST, WAYS
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core"
-OF_NO_WAY = ("trust", "blanked")  # said of each that says what matters
+OF_NO_WAY = ("trust", "blanked")  # words shared by the ways that show what matters
 KINDS = ("title", "caption", "tab", "question", "note")  # what every way has words for
 
 
 @pytest.fixture
 def squared(monkeypatch):
-    """A way that nobody has seen: its record, its words, its function."""
+    """A new way: its record, its words, its function."""
     made_up_way.add(monkeypatch)
     return replace(keeping.MEADOW, what="squared")
 
@@ -138,7 +138,7 @@ def wrong_lines(text: str) -> list[str]:
 
 
 def test_no_way_is_compared_or_listed_by_name_outside_of_its_record():
-    """The names stood in ten lists and 196 branches."""
+    """The names once stood in ten lists and 196 branches."""
     files = [file for room in ROOMS for kind in ("*.py", "*.js") for file in (ROOT / "playground" / room).rglob(kind)]
     mistakes = [
         f"{name}: {line}"

@@ -1,4 +1,4 @@
-"""Figures of relevance of a label, of occlusion, of the logit lens, and of lengths without those that stand apart."""
+"""Figures of relevance of a label, of occlusion, of the logit lens, and of lengths without outliers."""
 
 from dataclasses import replace
 
@@ -59,14 +59,14 @@ def named(tmp_path, monkeypatch, picture):
 
 def save_labelled(model, folder: str, labels: list[str]) -> None:
     config = {"model_args": {"depth": 2}, "model_config": {"label_names": labels}}
-    save_for_hf(model, folder, safe_serialization=True, **config)  # what is pickled is read in a process of its own
+    save_for_hf(model, folder, safe_serialization=True, **config)  # pickled weights are read in a separate process
 
 
 def test_a_label_may_be_said_by_its_name_and_the_caption_says_it(named):
     line = ["figure", "leaf.png", "--model", "leaves", "--what", "relevance", "--dpi", "20"]
     assert main([*line, "--label", "sane", "-o", "name.png"]) == 0
     assert main([*line, "--label", "1", "-o", "number.png"]) == 0
-    assert (named / "name.png").read_bytes() != (named / "number.png").read_bytes()  # which is the other label's
+    assert (named / "name.png").read_bytes() != (named / "number.png").read_bytes()  # the map of the other label
     seen = playground.trace("leaves", "leaf.png")
     for label in ("sane", 1):
         playground.save(seen, "words.txt", what="relevance", label=label)

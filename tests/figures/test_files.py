@@ -1,4 +1,4 @@
-"""Figures as files: parsed by pypdf, Pillow and an XML parser, which know nothing of us."""
+"""Figures as files, parsed by pypdf, Pillow and an XML parser."""
 
 import io
 import re
@@ -126,7 +126,7 @@ def test_what_has_no_format_or_no_place_is_a_sentence(trio, tmp_path):
 
 
 def parsed(line: str) -> Spec:
-    """What the command line makes of a line, but for the picture."""
+    """The spec that the command line reads from a line, without the picture."""
     words = shlex.split(line)
     assert words[:4] == ["python", "-m", "playground", "figure"]
     options = _parser().parse_args(words[3:])
@@ -150,7 +150,7 @@ OTHERS = {
 }  # fmt: skip
 
 
-TOGETHER = {  # a field that means something only beside these
+TOGETHER = {  # a field -> the options without which it has no effect
     "whole": {"scale": "off"}, "kernel": {"layout": "convolution"}, "depth": {"layout": "convolution"},
     "other_image": {"layout": "compare"}, "other_model": {"layout": "compare"}, "colours": {"layout": "wall"},
     "label": {"what": "label"}, "text": {"what": "text"}, "blank": {"what": "occlusion"}, "typical": {"what": "norm"},
@@ -161,7 +161,7 @@ TOGETHER = {  # a field that means something only beside these
 
 def test_the_command_says_every_field_again():
     assert OTHERS.keys() | {"repeatable"} == {field.name for field in fields(Spec)}
-    assert "--kernel" not in figures.command(Spec(**OTHERS))  # which a comparison has no use for
+    assert "--kernel" not in figures.command(Spec(**OTHERS))  # a comparison does not use it
     for spec in (
         Spec(image="a.jpg", model="bundled"),
         *(
@@ -327,7 +327,7 @@ def test_a_comparison_names_both_models_and_both_layers(seen, photo):
 
 
 def test_a_sample_photograph_is_looked_at_as_it_shows_most(tmp_path, photo, monkeypatch):
-    """With the model that it was chosen with, unless something else is said; and the command says so again."""
+    """A sample opens with its own model by default, and the command names that model."""
     sample = samples.PHOTOGRAPHS[0]
     spec = Spec(image=sample.name, model=sample.look.model)
     assert spec.look == sample.look

@@ -26,7 +26,7 @@ from playground.vit import Config, VisionTransformer
 
 @pytest.fixture(scope="module")
 def deep():
-    """As deep as most, with as many heads as the small ones: 12 layers of 6 heads."""
+    """A model of usual depth with few heads: 12 layers of 6 heads."""
     vit = scramble(VisionTransformer(Config(image_size=(64, 96), patch_size=8, depth=12, width=48, heads=6, classes=0)))
     noise = np.random.default_rng(0).normal(128, 60, (64, 96)).clip(0, 255).astype(np.uint8)
     return playground.trace(vit, Image.fromarray(noise).convert("RGB"))
@@ -103,7 +103,7 @@ def test_a_line_that_does_not_fit_keeps_its_number():
 @pytest.mark.parametrize("purpose", ["slide", "beamer"])
 @pytest.mark.parametrize("side", [(64, 64), (64, 96), (96, 64)], ids=["square", "wide", "high"])
 def test_a_grid_fills_its_slide(purpose, side):
-    """Its picture and its words stand below each other, and the maps have the rest."""
+    """Picture and words stand in one column, and the maps fill the remaining room."""
     vit = scramble(VisionTransformer(Config(image_size=side, patch_size=8, depth=6, width=48, heads=6, classes=0)))
     seen = playground.trace(vit, Image.effect_noise(side[::-1], 60).convert("RGB"))
     figure = playground.figure(
@@ -123,7 +123,7 @@ def test_a_grid_of_layers_and_heads_shows_the_photograph(seen, picture):
 
 
 def test_small_maps_are_told_apart_in_grey():
-    """What is drawn brightest is lighter, on the blackest place, than all that is not attended to on the whitest."""
+    """The brightest weight over black is lighter than zero weight over white."""
     weights = np.array([[0.3, 0.0]])
     span = maps.Domain(0, 0.3, "")
     halves = Image.fromarray(np.array([[[0] * 3, [255] * 3]], np.uint8))

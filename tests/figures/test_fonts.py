@@ -48,7 +48,7 @@ def made_font(file, letter: str, cubic: bool) -> None:
 
 @pytest.fixture
 def forgetting():
-    """What is remembered of this machine's fonts is another machine's before and after."""
+    """Clears the caches of fonts before and after the test."""
 
     def forget():
         for remembered in (fonts._has, fonts._font_with, fonts._local_fonts, fonts.width):

@@ -1,4 +1,4 @@
-"""What explains a label: two colours around zero, numbers with a sign, and no patch that asks."""
+"""Figures that explain a label: two colours around zero, signed numbers, no query patch."""
 
 import json
 from dataclasses import replace
@@ -32,7 +32,7 @@ def words_of(seen, tmp_path, **options) -> str:
 
 
 def numbers_of(seen, tmp_path, **options) -> tuple[dict, dict]:
-    """(what the file says of itself, its first map)"""
+    """(the file's facts, its first map)"""
     record = json.loads(playground.save(seen, tmp_path / "n.json", **options).read_text(encoding="utf-8"))
     return record["figure"], record["tables"][0]["maps"][0]
 
@@ -73,7 +73,7 @@ def test_the_caption_names_both_sides_with_their_shares_and_their_largest(seen, 
 
 
 def test_an_occlusion_of_a_label_is_what_its_margin_loses_block_by_block(small, seen, tmp_path):
-    """Every single patch was blanked in the end, so the map is what a pass over each blanked picture says."""
+    """In the end every patch was blanked by itself, so the map equals one pass for each blanked picture."""
     _, shown = numbers_of(seen, tmp_path, what="occlusion", **LABEL)
     values = np.array(shown["values"])[len(seen.prefix) :].reshape(seen.grid)
     assert shown["blocks"] == "4x4, 2x2, 1x1"

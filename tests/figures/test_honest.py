@@ -1,4 +1,4 @@
-"""Figures that cannot mislead: each of these showed, or said, something else than it meant."""
+"""Figures that cannot mislead: each test is of a figure that once did."""
 
 import io
 import re
@@ -59,7 +59,7 @@ def test_every_caption_tells_of_patches_that_are_brighter_than_can_be_shown(layo
 
 
 def test_the_largest_weight_that_is_clipped_stands_beside_its_patch(seen, picture):
-    """One patch of 94 % was drawn like one of 19 %, wherever a patch is too small for its number."""
+    """Once, patches of 94 % and of 19 % looked equal if they were too small for a number."""
     vit = scramble(
         VisionTransformer(Config(image_size=(120, 120), patch_size=4, depth=1, width=48, heads=4, classes=0))
     )
@@ -170,12 +170,12 @@ def test_the_latex_of_a_venue_has_the_caption(here):
 
 
 def test_latex_sets_the_power_as_a_power():
-    """It said "2\\textasciicircum{}entropy"."""
+    """Once, it said "2\\textasciicircum{}entropy"."""
     assert files.tex("about 11 of 201 tokens (2^entropy)") == r"about 11 of 201 tokens ($2^{\mathrm{entropy}}$)"
 
 
 def test_a_number_above_another_is_written_larger():
-    """An atlas said "brightest from 10 %, 2 places above it, up to 10 %"."""
+    """Once, an atlas said "brightest from 10 %, 2 places above it, up to 10 %"."""
     assert captions.distinct_numbers(0.10, 0.12, captions.percent) == ("10 %", "12 %")
     assert captions.distinct_numbers(0.1004, 0.1041, captions.percent) == ("10 %", "10.4 %")
     assert captions.distinct_numbers(0.10004, 0.10041, captions.percent) == ("10 %", "10.04 %")
@@ -183,7 +183,7 @@ def test_a_number_above_another_is_written_larger():
 
 
 def test_no_smaller_number_stands_on_a_map_whose_largest_has_none(seen, picture):
-    """Where the patch that asks had most, a neighbour with less was the only one with a number."""
+    """Once, if the query had the largest weight, only a neighbour with less had a number."""
     subject = subjects(ROW, seen, picture)[1]
     grid = np.zeros(seen.grid)
     grid[3, 4], grid[3, 5] = 0.6, 0.3  # the first one asks

@@ -1,4 +1,4 @@
-"""The interactive figure as a file: what is in it and what is not, its size, and that no name breaks out of it."""
+"""The interactive figure as a file: what is in it and what is not, its size, and names that could break its markup."""
 
 import base64
 import gzip
@@ -30,7 +30,7 @@ HOSTILE = '</script><img src=x onerror="alert(1)"><!-- \n\r\u2028\u202e \'"& -->
 
 
 class Reader(HTMLParser):
-    """What a parser that isn't ours finds in a page."""
+    """The contents of a page, by the standard library's parser."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

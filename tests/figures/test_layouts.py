@@ -26,12 +26,12 @@ SMALL = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4), pur
 
 
 def prints_of(figure, size=(80, 80)):
-    """What is printed on each panel, in the order of the panels, at this size."""
+    """The image on each panel, in the order of the panels, at this size."""
     return [np.asarray(a.picture.at(size)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2]
 
 
 def texts_and_places(figure):
-    """Every text and where it stands."""
+    """Every text and its place."""
     with house_style():
         figure.draw_without_rendering()
         return [(text.get_window_extent(), text.get_text()) for text in figure.texts if text.get_text()]
@@ -199,7 +199,7 @@ SHOWN = {layout: {"layout": layout} for layout in layouts.LAYOUTS} | {
     "lengths": {"what": "norm"},
     "by column": {"layout": "convolution", "direction": "column", "what": "value"},
 }
-CASES = [  # every layout in every size; aspects and names take turns, so that each meets each of them
+CASES = [  # every layout in every size, with aspects and names in turn
     pytest.param(
         shown, size, list(ASPECTS)[(i + j) % 4], NAMES[(i + j // 2) % 4], marks=[pytest.mark.slow] * ((i + j) % 3 > 0)
     )

@@ -105,7 +105,7 @@ def text(a: Request) -> Tensor:
 
 
 NUMBERS: dict[str, Callable[[Request], Tensor | Answer]] = {
-    one.__name__: one for one in (weight, value, score, similarity, norm, rollout, relevance, occlusion, label, text)
+    f.__name__: f for f in (weight, value, score, similarity, norm, rollout, relevance, occlusion, label, text)
 }
 
 

@@ -95,8 +95,8 @@ def caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
 def outside(spec: Spec, drawn_maps: list[Shown]) -> str:
     if not drawn_maps[0].seen.prefix:
         return ""
-    taken = [captions.prefix_total(panel.map) for panel in drawn_maps]
-    return captions.say("outside", "atlas", share=captions.from_to(min(taken), max(taken)))
+    prefix_totals = [captions.prefix_total(panel.map) for panel in drawn_maps]
+    return captions.say("outside", "atlas", share=captions.from_to(min(prefix_totals), max(prefix_totals)))
 
 
 def numbers(spec: Spec, drawn_maps: list[Shown]) -> list[tables.Table]:

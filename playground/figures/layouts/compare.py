@@ -176,10 +176,10 @@ def both_and_less(asks: list[OneMap]) -> list[Map]:
     return [before, after, Map(after.grid - before.grid, prefix, None, values=values)]
 
 
-def expose_change(spec: Spec, shown: list[Shown]) -> tuple[Domain, list[Domain]]:
+def expose_change(spec: Spec, drawn_maps: list[Shown]) -> tuple[Domain, list[Domain]]:
     """The change has its own signed domain around zero."""
-    span, spans = exposed(spec, shown[:2])
-    return span, [*spans, _around_zero(spec, shown[2].map)]
+    span, spans = exposed(spec, drawn_maps[:2])
+    return span, [*spans, _around_zero(spec, drawn_maps[2].map)]
 
 
 def _around_zero(spec: Spec, map_: Map) -> Domain:
@@ -187,24 +187,24 @@ def _around_zero(spec: Spec, map_: Map) -> Domain:
     return Domain(-high, high, captions.say("change"), percent=spec.in_percent, signed=True)
 
 
-def change_names(shown: list[Shown]) -> list[tuple[str, str]]:
-    return [*names(shown[:2]), (captions.say("change"), captions.say("change", "signs"))]
+def change_names(drawn_maps: list[Shown]) -> list[tuple[str, str]]:
+    return [*names(drawn_maps[:2]), (captions.say("change"), captions.say("change", "signs"))]
 
 
-def draw_change(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
-    return headed(shown, spans, change_names(shown))
+def draw_change(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
+    return headed(drawn_maps, spans, change_names(drawn_maps))
 
 
-def change_caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
-    change = _around_zero(spec, shown[2].map)
+def change_caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
+    change = _around_zero(spec, drawn_maps[2].map)
     size = (captions.percent if change.percent else captions.number)(change.high)
-    return f"{caption(spec, shown[:2], span)} {captions.say('change', 'size', size=size)}"
+    return f"{caption(spec, drawn_maps[:2], span)} {captions.say('change', 'size', size=size)}"
 
 
-def change_numbers(spec: Spec, shown: list[Shown]) -> list[tables.Table]:
-    (change,) = tables.of_maps(spec, shown[2:])
-    named = replace(change, maps=[one | {"change": "after less before"} for one in change.maps])
-    return [*tables.of_maps(spec, shown[:2]), named]
+def change_numbers(spec: Spec, drawn_maps: list[Shown]) -> list[tables.Table]:
+    (change,) = tables.of_maps(spec, drawn_maps[2:])
+    table = replace(change, maps=[map_keys | {"change": "after less before"} for map_keys in change.maps])
+    return [*tables.of_maps(spec, drawn_maps[:2]), table]
 
 
 CHANGE = Layout(

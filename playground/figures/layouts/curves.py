@@ -101,17 +101,17 @@ def _chart(sheet: Sheet, chart: Chart, box: Box, is_last: bool) -> None:
 def _dress(axes: Axes, quantity: str) -> None:
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
-    plain = FuncFormatter(lambda x, _: f"{x:g}")
+    as_number = FuncFormatter(lambda x, _: f"{x:g}")
     axes.set_xscale("log")
     axes.set_xlim(scale.WIDTHS[0], scale.WIDTHS[-1])
     axes.xaxis.set(
-        major_locator=FixedLocator([4, 16, 64, 256, 1024]), major_formatter=plain, minor_locator=NullLocator()
+        major_locator=FixedLocator([4, 16, 64, 256, 1024]), major_formatter=as_number, minor_locator=NullLocator()
     )
     if quantity == "deviation":
         axes.set_yscale("log")
         axes.set_ylim(0.6, 42)
         axes.yaxis.set(
-            major_locator=FixedLocator([1, 2, 4, 8, 16, 32]), major_formatter=plain, minor_locator=NullLocator()
+            major_locator=FixedLocator([1, 2, 4, 8, 16, 32]), major_formatter=as_number, minor_locator=NullLocator()
         )
     else:
         axes.set_ylim(0, {"entropy": 6, "peak": 1}.get(quantity))

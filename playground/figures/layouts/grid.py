@@ -109,18 +109,18 @@ def axis_title(axis: Axis, value, seen, model: str) -> str:
 # The layout -----------------------------------------------------------------------------------------------------------
 
 
-def cells(spec: Spec, subject: Subject, others: Other) -> list[list[OneMap]]:
+def cells(spec: Spec, subject: Subject, other_subjects: Other) -> list[list[OneMap]]:
     """The panels, row by row."""
     rows, columns = axes(spec, (subject.seen.layers, subject.seen.heads))
-    subjects = others if isinstance(others, dict) else {}
+    subjects = other_subjects if isinstance(other_subjects, dict) else {}
     return [
         [_cell(spec, subject, subjects, rows, row, columns, column) for column in columns.values] for row in rows.values
     ]
 
 
-def _cell(spec: Spec, subject: Subject, others: Many, rows: Axis, row, columns: Axis, column) -> OneMap:
+def _cell(spec: Spec, subject: Subject, other_subjects: Many, rows: Axis, row, columns: Axis, column) -> OneMap:
     cell_spec = replace(spec, **{rows.field: row, columns.field: column})
-    cell_subject = others.get((cell_spec.image, cell_spec.model), subject)
+    cell_subject = other_subjects.get((cell_spec.image, cell_spec.model), subject)
     if "layers" not in (rows.name, columns.name) and cell_spec.layer is not None:
         cell_spec = replace(cell_spec, layer=maps.same_layer(cell_spec.layer, subject.seen, cell_subject.seen))
     if cell_spec.query is not None and "patches" not in (rows.name, columns.name) and cell_subject is not subject:
@@ -140,8 +140,8 @@ def prepared(spec: Spec) -> Spec:
     return small_maps(spec) if count > MANY else spec
 
 
-def panels(spec: Spec, subject: Subject, others: Other) -> list[OneMap]:
-    return [panel for row in cells(spec, subject, others) for panel in row]
+def panels(spec: Spec, subject: Subject, other_subjects: Other) -> list[OneMap]:
+    return [panel for row in cells(spec, subject, other_subjects) for panel in row]
 
 
 def draw(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
