@@ -56,9 +56,9 @@ def test_the_logit_lens_is_python_s(http, seen):
 
 def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells_it(http, seen, monkeypatch):
     blanked = []
-    answers = occlusion.Measured._answers
+    answers = occlusion.Measured._answer_vectors
     monkeypatch.setattr(
-        occlusion.Measured, "_answers", lambda self, pixels: blanked.append(len(pixels)) or answers(self, pixels)
+        occlusion.Measured, "_answer_vectors", lambda self, pixels: blanked.append(len(pixels)) or answers(self, pixels)
     )
     digest = described(http, OURS)["digest"]
     steps, step = [], 0
