@@ -71,15 +71,15 @@ def one_link(server: Server) -> Outcome:
     watch = Watch(server)
 
     async def go() -> list[str]:
-        said = []
+        sentences = []
         for model in ("ViT-H/100", "ViT-H/14", "ViT-L/14"):
             person = await _opened(server, f"model={model}")
             try:
                 await person.pick("flock")
             except Refused as refused:
-                said.append(str(refused))
+                sentences.append(str(refused))
             await person.close()
-        return said
+        return sentences
 
     said = asyncio.run(go())
     return watch.end(f"refused {len(said)} times", len(said) >= 3)
@@ -129,10 +129,10 @@ def ten_tabs(server: Server) -> Outcome:
         tabs = [await _opened(server, "model=ViT-S/16&sample=meadow", key) for _ in range(10)]
         stranger = await _opened(server, "model=untrained")
         samples = ("flock", "portrait", "landscape", "still-life", "twins") * 2
-        work = [asyncio.create_task(tab.pick(sample)) for tab, sample in zip(tabs, samples, strict=True)]
+        tasks = [asyncio.create_task(tab.pick(sample)) for tab, sample in zip(tabs, samples, strict=True)]
         await asyncio.sleep(0.2)
         waited = await stranger.pick("flock")
-        await asyncio.gather(*work, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         for person in (*tabs, stranger):
             await person.close()
         return waited
@@ -188,22 +188,22 @@ def half_messages(server: Server) -> Outcome:
 
 def without_a_pause(server: Server) -> Outcome:
     """Ten sockets that ask for the page again and again, and ten that send nothing but pings."""
-    watch, over = Watch(server), threading.Event()
+    watch, is_over = Watch(server), threading.Event()
     ping, question = b"\x89\x80\0\0\0\0" * 1000, BackMsg(rerun_script=ClientState()).SerializeToString()
     frame = b"\x82" + bytes([0x80 + len(question)]) + bytes(4) + question
 
-    def talk(said: bytes) -> None:
+    def talk(message: bytes) -> None:
         with suppress(OSError):
             line = _open_socket(server)
-            while not over.is_set():
-                line.sendall(said)
+            while not is_over.is_set():
+                line.sendall(message)
 
     talking = [threading.Thread(target=talk, args=(said,)) for said in (ping, frame) for _ in range(10)]
     for thread in talking:
         thread.start()
     time.sleep(2)
     waited = _somebody_else_waits(server)
-    over.set()
+    is_over.set()
     return watch.end(f"somebody else waited {waited:.2f} s", waited < LONG, 600)
 
 
@@ -246,8 +246,8 @@ def _flooding(flood: Callable[[Server], tuple[float, float]]) -> Callable[[Serve
 
 
 def _flooded(watch: Watch, calm: float, flood: float) -> Outcome:
-    said = f"p95 of ten others was {calm * 1e3:.0f} ms in peace, {flood * 1e3:.0f} ms meanwhile"
-    return watch.end(said, flood <= floods.MOST_P95, 600)
+    waits_in_words = f"p95 of ten others was {calm * 1e3:.0f} ms in peace, {flood * 1e3:.0f} ms meanwhile"
+    return watch.end(waits_in_words, flood <= floods.MOST_P95, 600)
 
 
 def _crowded(attack: Callable[[Server], tuple[newcomers.Waits, newcomers.Waits]]) -> Callable[[Server], Outcome]:
@@ -277,12 +277,12 @@ def silent_sockets(server: Server) -> Outcome:
 def half_read(server: Server) -> Outcome:
     """Five hundred downloads that nobody reads."""
     watch, lines = Watch(server), []
-    asked = f"GET {largest_file(server.url)} HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode()
+    request = f"GET {largest_file(server.url)} HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode()
     for _ in range(500):
         line = socket.socket()
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         line.connect(("127.0.0.1", server.port))
-        line.sendall(asked)
+        line.sendall(request)
         lines.append(line)
     waited = _somebody_else_waits(server)
     for line in lines:
@@ -297,11 +297,13 @@ def minted_keys(server: Server) -> Outcome:
     async def go() -> float:
         photos = drawn_photos(5)
         for start in range(0, 300, 10):
-            many = [Person(server.url, network="203.0.113.5") for _ in range(10)]
-            sent = (one.ask("/api/pictures", "POST", photos[start % 5], {"X-Playground-Name": "x"}) for one in many)
+            people = [Person(server.url, network="203.0.113.5") for _ in range(10)]
+            sent = (
+                person.ask("/api/pictures", "POST", photos[start % 5], {"X-Playground-Name": "x"}) for person in people
+            )
             await asyncio.gather(*sent, return_exceptions=True)
-            for one in many:
-                one.hang_up()
+            for person in people:
+                person.hang_up()
         began, stranger = time.perf_counter(), Person(server.url, "model=bundled", network="198.51.100.7")
         await stranger.open()
         await stranger.drop(_jpeg(), "mine.jpg")
@@ -388,18 +390,18 @@ ATTACKS: dict[str, Callable[[Server], Outcome]] = {
 }
 
 
-def all_of_them(server: Server, named: str = "") -> Iterator[tuple[str, Outcome]]:
+def all_of_them(server: Server, only: str = "") -> Iterator[tuple[str, Outcome]]:
     """`named`: only those with this in their name."""
     asyncio.run(_warm(server))
     for name, attack in ATTACKS.items():
-        if named not in name:
+        if only not in name:
             continue
         began = time.perf_counter()
         try:
             yield name, attack(server)
         except Exception as error:  # the others are tried all the same
-            said = f"it broke off: {type(error).__name__}: {error}"
-            yield name, Outcome(said, time.perf_counter() - began, "not measured", False)
+            sentence = f"it broke off: {type(error).__name__}: {error}"
+            yield name, Outcome(sentence, time.perf_counter() - began, "not measured", False)
 
 
 async def _warm(server: Server) -> None:
@@ -414,10 +416,10 @@ def hostile_files() -> Iterator[tuple[str, str, float]]:
     each takes of memory is in tests/test_hostile_files.py."""
     for name, make in FILES.items():
         with tempfile.TemporaryDirectory() as folder:
-            read = make(Path(folder))
+            reader = make(Path(folder))
             began = time.perf_counter()
             try:
-                read()
+                reader()
                 said = "it was read"
             except PlaygroundError:
                 said = "refused"

@@ -47,18 +47,18 @@ def costs(name: str, times: int) -> None:
     image = playground.open_image(PHOTOGRAPHS[0].path)
     size = SIZES[name]
     seen = tracing.trace(vit, image, size=size)
-    last = ",".join(str(side - 1) for side in seen.grid)
-    ways = {
-        "an edge cut in all layers": (lambda: tracing.trace(vit, image, size=size, cut=f"0,0>{last}"), 1.3),
+    last_patch = ",".join(str(side - 1) for side in seen.grid)
+    measurements = {
+        "an edge cut in all layers": (lambda: tracing.trace(vit, image, size=size, cut=f"0,0>{last_patch}"), 1.3),
         "every patch hears its 3 × 3 alone": (lambda: tracing.trace(vit, image, size=size, cut="*>3x3"), 1.3),
         **{f"relevance: {m}": (lambda m=m: seen.relevance((1, 1), method=m), 3.5) for m in relevance.METHODS},
     }
     # One after the other in each round: what else the machine does meets all alike.
-    for what, (work, bar) in ways.items():
+    for what, (work, bar) in measurements.items():
         ratios = []
         for _ in range(times):
-            one = seconds(lambda: tracing.trace(vit, image, size=size), 1)
-            ratios.append(seconds(work, 1) / one)
+            one_pass = seconds(lambda: tracing.trace(vit, image, size=size), 1)
+            ratios.append(seconds(work, 1) / one_pass)
         print(f"| {name}, {seen.tokens} tokens | {what} | {statistics.median(ratios):.2f} × a pass | ≤ {bar} × |")
 
 
@@ -93,37 +93,37 @@ def more_memory(work: Callable[[], object]) -> int:
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")  # the most so far is forgotten
-    before = said("VmRSS")
+    memory_before = said("VmRSS")
     work()
-    return said("VmHWM") - before
+    return said("VmHWM") - memory_before
 
 
 def foretells(times: int) -> None:
     vit = playground.load("dinov2-small")
-    found: dict[str, list[float]] = {}
+    correlations: dict[str, list[float]] = {}
     for sample in PHOTOGRAPHS[:times]:
         image = playground.open_image(sample.path)
         seen = tracing.trace(vit, image, size=tracing.images.fit(image.size, 14, (20 * 14, 20 * 14)))
         rows, columns = seen.grid
         query = (int(sample.start[0] * rows), int(sample.start[1] * columns))
-        measured = occlusion.Measured(seen, occlusion.Asked(query=query))
+        measured = occlusion.Measured(seen, occlusion.Target(query=query))
         blocks = occlusion.blocks(seen.grid, BLOCK)
-        blocks = [blocks[i] for i in occlusion.equal(blocks)]
-        moved = [abs(move) for move in measured.moved(blocks)]
+        blocks = [blocks[i] for i in occlusion.comparable(blocks)]
+        moves = [abs(move) for move in measured.moved(blocks)]
         r, c = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
-        far = ((r - query[0]) ** 2 + (c - query[1]) ** 2).float().sqrt()
+        distances = ((r - query[0]) ** 2 + (c - query[1]) ** 2).float().sqrt()
         maps = {f"relevance: {m}": seen.on_grid(seen.relevance(query, method=m)) for m in relevance.METHODS}
         maps |= {
             "rollout": seen.on_grid(seen.rollout(query)),
             "weights of layer 6, mean of heads": seen.on_grid(seen.rows(6, query).mean(0)),
-            "nearness alone": far.max() - far,
+            "nearness alone": distances.max() - distances,
         }
-        for what, one in maps.items():
-            said = [float(one[block].sum()) for block in blocks]
-            found.setdefault(what, []).append(occlusion.spearman(said, moved))
-    for what, values in found.items():
-        each = " ".join(f"{value:.2f}" for value in values)
-        print(f"| {what} | {statistics.mean(values):.2f} | {each} |")
+        for name, map_ in maps.items():
+            means = [float(map_[block].sum()) for block in blocks]
+            correlations.setdefault(name, []).append(occlusion.spearman(means, moves))
+    for name, values in correlations.items():
+        numbers = " ".join(f"{value:.2f}" for value in values)
+        print(f"| {name} | {statistics.mean(values):.2f} | {numbers} |")
 
 
 def main() -> None:

@@ -69,11 +69,11 @@ def sheets(album: Path | None, model: str) -> None:
     order = list(rows)
     secrets.SystemRandom().shuffle(order)
     OUT.mkdir(parents=True, exist_ok=True)
-    for old in OUT.glob("sheet-*.png"):
-        old.unlink()
-    for first in range(0, len(order), STRIPS):
-        strips = [strip(n, rows[order[n]], pictures) for n in range(first, min(first + STRIPS, len(order)))]
-        Image.fromarray(np.concatenate(strips)).save(OUT / f"sheet-{first // STRIPS:02}.png")
+    for old_sheet in OUT.glob("sheet-*.png"):
+        old_sheet.unlink()
+    for first_strip in range(0, len(order), STRIPS):
+        strips = [strip(n, rows[order[n]], pictures) for n in range(first_strip, min(first_strip + STRIPS, len(order)))]
+        Image.fromarray(np.concatenate(strips)).save(OUT / f"sheet-{first_strip // STRIPS:02}.png")
     (OUT / "key.json").write_text(json.dumps(order))
     print(f"{len(order)} strips of {len(pictures)} photographs in {OUT}")
 
@@ -81,10 +81,10 @@ def sheets(album: Path | None, model: str) -> None:
 def asked(album: Path | None) -> Iterator[tuple[Image.Image, int]]:
     """The middle square of each photograph, and the number of the patch that asks."""
     hopper = Path(matplotlib.get_data_path()) / "sample_data" / "grace_hopper.jpg"
-    files = {samples.named(name).path: place for name, place in OF_SAMPLES.items()} | {hopper: OF_HOPPER}
+    files = {samples.named(name).path: spot for name, spot in OF_SAMPLES.items()} | {hopper: OF_HOPPER}
     if album is not None:
-        apart = album / "apart"
-        files |= {apart / f"tuxpaint-templates-{name}.jpg": place for name, place in OF_ALBUM.items()}
+        album_apart = album / "apart"
+        files |= {album_apart / f"tuxpaint-templates-{name}.jpg": spot for name, spot in OF_ALBUM.items()}
     for file, (down, right) in files.items():
         image = open_image(file)
         side = min(image.size)
@@ -96,12 +96,16 @@ def asked(album: Path | None) -> Iterator[tuple[Image.Image, int]]:
 def every_head(model: str, pictures: list) -> dict[str, np.ndarray]:
     """Whose -> (pictures, P), the weights on the patches."""
     rng = np.random.default_rng()
-    ours, dinov2 = zoo.load(model, device="cpu"), zoo.load("dinov2-small", device="cpu")
+    our_vit, dinov2 = zoo.load(model, device="cpu"), zoo.load("dinov2-small", device="cpu")
     untrained = zoo.load("dinov2-small", device="cpu", pretrained=False)
-    heads = ours.config.depth * ours.config.heads
-    found = {}
-    for who, vit, count in ((model, ours, heads), ("dinov2-small", dinov2, heads), ("random", untrained, RANDOM)):
-        patch, every = vit.config.patch_size, vit.config.depth * vit.config.heads
+    heads = our_vit.config.depth * our_vit.config.heads
+    answers = {}
+    for model_name, vit, count in (
+        (model, our_vit, heads),
+        ("dinov2-small", dinov2, heads),
+        ("random", untrained, RANDOM),
+    ):
+        patch, head_count = vit.config.patch_size, vit.config.depth * vit.config.heads
         of_pictures = []
         for image, query in pictures:
             seen = trace(vit, image, size=(SIDE * patch, SIDE * patch))
@@ -109,18 +113,18 @@ def every_head(model: str, pictures: list) -> dict[str, np.ndarray]:
             maps = [seen.on_grid(seen.rows(layer, place)).flatten(1).numpy() for layer in range(seen.layers)]
             of_pictures.append(np.concatenate(maps))
         table = np.stack(of_pictures, axis=1)  # (heads of all layers, pictures, P)
-        for head in sorted(rng.permutation(every)[:count]):
+        for head in sorted(rng.permutation(head_count)[:count]):
             layer, number = divmod(int(head), vit.config.heads)
-            found[f"{who}, layer {layer} head {number}"] = table[head]
+            answers[f"{model_name}, layer {layer} head {number}"] = table[head]
     for a, b in [colour_nearness.SETTINGS[i] for i in rng.permutation(len(colour_nearness.SETTINGS))[:FILTERS]]:
         rows = []
         for image, query in pictures:
-            both = colour_nearness.differences(
+            differences = colour_nearness.differences(
                 colour_nearness.mean_colours(np.asarray(image), (SIDE, SIDE)), np.array([query])
             )
-            rows.append(colour_nearness.weights(*both, a, b)[0])
-        found[f"filter, widths {a:.2g}, {b:.2g}"] = np.stack(rows)
-    return found
+            rows.append(colour_nearness.weights(*differences, a, b)[0])
+        answers[f"filter, widths {a:.2g}, {b:.2g}"] = np.stack(rows)
+    return answers
 
 
 def strip(number: int, rows: np.ndarray, pictures: list) -> np.ndarray:
@@ -145,10 +149,10 @@ def strip(number: int, rows: np.ndarray, pictures: list) -> np.ndarray:
 def reveal(verdicts: Path) -> None:
     order = json.loads((OUT / "key.json").read_text())
     passed = {int(word) for word in verdicts.read_text().split()}
-    for who in sorted({name.split(",")[0] for name in order}):
-        of = {n for n, name in enumerate(order) if name.split(",")[0] == who}
-        names = ", ".join(sorted(order[n].split(", ", 1)[1] for n in of & passed))
-        print(f"{who}: {len(of & passed)} of {len(of)}" + (f" ({names})" if names else ""))
+    for model_name in sorted({name.split(",")[0] for name in order}):
+        strip_numbers = {n for n, name in enumerate(order) if name.split(",")[0] == model_name}
+        names = ", ".join(sorted(order[n].split(", ", 1)[1] for n in strip_numbers & passed))
+        print(f"{model_name}: {len(strip_numbers & passed)} of {len(strip_numbers)}" + (f" ({names})" if names else ""))
 
 
 if __name__ == "__main__":

@@ -101,20 +101,20 @@ def on_photographs(vit, folder: Path, views_folder: Path, read_out) -> list[tupl
     from playground.models import zoo
     from workshop.photographs import albums
 
-    apart = albums(folder)[1]
+    held_album = albums(folder)[1]
     vits = {"": vit} | {title: zoo.load(name, device="cpu") for title, name in BESIDE.items()}
-    found = [*before_photographs(vits, apart), *pairs_of_parts(vits)]
+    lines_found = [*before_photographs(vits, held_album), *pairs_of_parts(vits)]
     if read_out is not None:
-        found.append(cosine(apart, views_folder, read_out))
-    return found
+        lines_found.append(cosine(held_album, views_folder, read_out))
+    return lines_found
 
 
 def of_the_named(vit, scenes: list) -> list[tuple[str, str, str]]:
     """What the class token takes from the things that it names."""
     from playground.training.evaluate import on_the_named
 
-    found = on_the_named(vit, scenes)
-    times = {what: f"{share:.3f}, {share / found['area']:.2f} × their area" for what, share in found.items()}
+    shares = on_the_named(vit, scenes)
+    times = {what: f"{share:.3f}, {share / shares['area']:.2f} × their area" for what, share in shares.items()}
     return [
         (
             f"class token's attention on what it names, last two layers, {len(scenes)} scenes",
@@ -133,22 +133,22 @@ def in_eight_bits(vit) -> list[tuple[str, str, str]]:
     from playground.samples import PHOTOGRAPHS
     from playground.tracing import trace
 
-    other, apart, same = rounded(vit), [], []
+    rounded_vit, differences, is_same = rounded(vit), [], []
     for sample in PHOTOGRAPHS:
         image = open_image(sample.path)
         size = fit(image.size, vit.config.patch_size, vit.config.image_size)
-        both = [trace(one, image, size=size) for one in (vit, other)]
+        traces = [trace(each_vit, image, size=size) for each_vit in (vit, rounded_vit)]
         for layer in range(vit.config.depth):
-            exact, eight = (seen.weights(layer) for seen in both)
-            apart.append((exact - eight).abs().sum(-1).mean() / 2)
-            same.append((exact.argmax(-1) == eight.argmax(-1)).double().mean())
+            exact, eight = (seen.weights(layer) for seen in traces)
+            differences.append((exact - eight).abs().sum(-1).mean() / 2)
+            is_same.append((exact.argmax(-1) == eight.argmax(-1)).double().mean())
     return [
         (
             f"weights in 8 bits, as the browser gets them: total variation of rows, {len(PHOTOGRAPHS)} photographs",
-            f"{statistics.mean(map(float, apart)):.4f}",
+            f"{statistics.mean(map(float, differences)):.4f}",
             "≤ 0.008",
         ),
-        ("… rows whose largest weight is at the same token", f"{statistics.mean(map(float, same)):.1%}", "≥ 97 %"),
+        ("… rows whose largest weight is at the same token", f"{statistics.mean(map(float, is_same)):.1%}", "≥ 97 %"),
     ]
 
 
@@ -161,16 +161,16 @@ def rounded(vit):
 
     from playground.models.engine_file import BLOCK, eight_bit_blocks
 
-    other = copy.deepcopy(vit)
+    copy_ = copy.deepcopy(vit)
     with torch.no_grad():
-        for name, tensor in other.named_parameters():
+        for name, tensor in copy_.named_parameters():
             if name == "pos_embed":
                 tensor.copy_(tensor.half().float())
             elif name.endswith(".weight") and tensor.dim() > 1:
                 codes, gains = eight_bit_blocks(tensor.flatten(1).numpy())
                 gains = np.repeat(gains.astype(np.float32), BLOCK, axis=1)[:, : codes.shape[1]]
                 tensor.copy_(torch.from_numpy(codes * gains).view_as(tensor))
-    return other
+    return copy_
 
 
 def before_photographs(vits: dict, apart) -> list[tuple[str, str, str]]:
@@ -183,22 +183,23 @@ def before_photographs(vits: dict, apart) -> list[tuple[str, str, str]]:
     def measured(rows_of, title: str) -> tuple:
         return on_things(pictures, grids, rows_of, title or "this model")
 
-    every = {title: measured(evaluate.of_heads(vit), title) for title, vit in vits.items()}
-    every |= {"filter": measured(evaluate.of_filter, "filter"), "area": measured(evaluate.of_area, "area")}
+    tables = {title: measured(evaluate.of_heads(vit), title) for title, vit in vits.items()}
+    tables |= {"filter": measured(evaluate.of_filter, "filter"), "area": measured(evaluate.of_area, "area")}
     kinds = {
         "near": ("things before photographs: own thing's share", f"≥ filter + {MARGIN}"),
         "far": ("… without the eight neighbours", f"≥ filter + {MARGIN}"),
         "unlike": (f"… ≥ {evaluate.DISTANT} patches away and unlike in colour", "≥ 0.60"),
     }
-    found = []
+    lines_found = []
     for kind, (what, bar) in kinds.items():
         best = {
-            title: evaluate.chosen(getattr(there, kind), getattr(here, kind)) for title, (there, here) in every.items()
+            title: evaluate.best_candidate(getattr(there, kind), getattr(here, kind))
+            for title, (there, here) in tables.items()
         }
         shares = {title: share for title, (_, share) in best.items()}
         places = {title: head(divmod(best[title][0], vit.config.heads)) for title, vit in vits.items()}
         widths = "widths {:.2g}, {:.2g}".format(*colour_nearness.SETTINGS[best["filter"][0]])
-        found += [
+        lines_found += [
             (f"{what}, {places['']}", plus(shares[""]), bar),
             (f"… … of the filter: colour × nearness, no network ({widths})", plus(shares["filter"]), ""),
             (
@@ -209,11 +210,11 @@ def before_photographs(vits: dict, apart) -> list[tuple[str, str, str]]:
             ("… … of area", plus(shares["area"]), ""),
             *((f"… … of {title}, {places[title]}", plus(shares[title]), "") for title in BESIDE),
         ]
-    above = int((every[""][1].near.nanmean(0) > 0.5).sum())
-    distant = int((~every[""][1].unlike[:, 0].isnan()).sum())
-    found.append(("… heads above 0.5", str(above), "report"))
-    found.append((f"… {BEFORE} pictures; of those with distant parts unlike in colour", str(distant), ""))
-    return found
+    heads_above_half = int((tables[""][1].near.nanmean(0) > 0.5).sum())
+    distant = int((~tables[""][1].unlike[:, 0].isnan()).sum())
+    lines_found.append(("… heads above 0.5", str(heads_above_half), "report"))
+    lines_found.append((f"… {BEFORE} pictures; of those with distant parts unlike in colour", str(distant), ""))
+    return lines_found
 
 
 def things(apart) -> tuple[list, list]:
@@ -237,8 +238,8 @@ def on_things(pictures: list, grids: list, rows_of, title: str) -> tuple:
 
     from playground.training.evaluate import Shares
 
-    parts = slice(BEFORE, None), slice(None, BEFORE)
-    return tuple(Shares.of(tqdm(pictures[some], desc=title), grids[some], rows_of) for some in parts)
+    splits = slice(BEFORE, None), slice(None, BEFORE)
+    return tuple(Shares.of(tqdm(pictures[split], desc=title), grids[split], rows_of) for split in splits)
 
 
 def plus(shares) -> str:
@@ -257,14 +258,14 @@ def pairs_of_parts(vits: dict) -> list[tuple[str, str, str]]:
     own, dinov2 = numbers.pop(""), numbers["DINOv2 S"]
     bar = "≥ 0.178, half of the way from the first bundled model's 0.127 to DINOv2 S's"
     margin = eyes.mean_and_error(own - numbers["filter"])
-    best = eyes.for_itself(tables[""])[0][:, 0].mean()
+    best_mean = eyes.for_itself(tables[""])[0][:, 0].mean()
     return [
         (f"{len(own)} pairs of parts, partner's share, one head chosen on the other photographs", plus(own), bar),
         ("… of the filter", plus(numbers["filter"]), ""),
         ("… the head less the filter, pair by pair", less(margin), ""),
         ("… of DINOv2 S", plus(dinov2), ""),
         ("… of the model that was told where to look", plus(numbers["told where to look"]), ""),
-        ("… of the head that is best for the very pair, which is no measure", f"{best:.3f}", ""),
+        ("… of the head that is best for the very pair, which is no measure", f"{best_mean:.3f}", ""),
     ]
 
 
@@ -284,8 +285,8 @@ def cosines(apart, views_folder: Path, read_out) -> list[float]:
 
     from workshop import views
 
-    made = views.prepare(views_folder, apart, APART, SIDE, APART_SEED)
-    list(tqdm(made, desc="DINOv2 looks", total=-(-APART // views.TOGETHER)))
+    progress = views.prepare(views_folder, apart, APART, SIDE, APART_SEED)
+    list(tqdm(progress, desc="DINOv2 looks", total=-(-APART // views.TOGETHER)))
     seen = views.read(views_folder)
     shots = [i for i in range(len(seen)) if not seen.things[i].any() and seen.present[i, 0] < 0]
     with torch.no_grad():
@@ -303,16 +304,16 @@ def from_run(folder: Path):
     from playground.training.losses import pixels
     from playground.vit import Config, VisionTransformer
 
-    said = json.loads((folder / "recipe.json").read_text())["config"]
-    vit = VisionTransformer(Config(**{k: tuple(v) if isinstance(v, list) else v for k, v in said.items()}))
+    config = json.loads((folder / "recipe.json").read_text())["config"]
+    vit = VisionTransformer(Config(**{k: tuple(v) if isinstance(v, list) else v for k, v in config.items()}))
     state = read_checkpoint(folder)
     vit.load_state_dict(state["mean"])
-    maps, first = state["teachers"], len(vit.config.prefix)
+    maps, first_patch = state["teachers"], len(vit.config.prefix)
 
     def read_out(picture, features) -> torch.Tensor:
         """The mean cosine over the patches."""
         x = pixels(torch.from_numpy(picture.copy())[None], vit.config)
-        last = vit.norm(vit.features(x, vit.config.depth - 1))[0, first:]
+        last = vit.norm(vit.features(x, vit.config.depth - 1))[0, first_patch:]
         predicted = F.linear(last, maps["features.weight"], maps["features.bias"]) * maps["of_spread"] + maps["of_mean"]
         return F.cosine_similarity(predicted, torch.from_numpy(features.copy()).float(), dim=-1).mean()
 
@@ -336,24 +337,30 @@ def main() -> None:
     from playground.training import evaluate
 
     file, read_out = (options.file or BUNDLED).resolve(), None
-    with tempfile.TemporaryDirectory() as work:
+    with tempfile.TemporaryDirectory() as work_folder:
         if file.is_dir():
             vit, read_out, step = from_run(file)
             print(f"step {step}")
             file /= "model.safetensors"
             if not file.exists():  # it still runs
-                file = Path(work) / "model.safetensors"
+                file = Path(work_folder) / "model.safetensors"
                 model_file.save(vit, file)
         vit = loading.load(str(file), device="cpu")
         count = options.scenes + min(OTHERS, options.scenes)
         held_out = [generate.scene(generate.HELD_OUT + i) for i in tqdm(range(count), desc="drawing")]
         numbers = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
-        found = lines(numbers, load_seconds(file), file.stat().st_size / 1e6)
-        found += [*of_the_named(vit, held_out[: min(NAMED, options.scenes)]), *in_eight_bits(vit)]
+        card_lines = lines(numbers, load_seconds(file), file.stat().st_size / 1e6)
+        card_lines += [*of_the_named(vit, held_out[: min(NAMED, options.scenes)]), *in_eight_bits(vit)]
         if options.photographs:
-            found += on_photographs(vit, options.photographs, options.views or Path(work) / "views", read_out)
+            card_lines += on_photographs(
+                vit, options.photographs, options.views or Path(work_folder) / "views", read_out
+            )
     text = "\n".join(
-        ["| on held-out scenes | measured | bar |", "|---|---|---|", *(f"| {' | '.join(line)} |" for line in found)]
+        [
+            "| on held-out scenes | measured | bar |",
+            "|---|---|---|",
+            *(f"| {' | '.join(line)} |" for line in card_lines),
+        ]
     )
     print(f"{file.name}, {options.scenes} scenes\n\n{text}")
     if options.write_card:
@@ -363,8 +370,8 @@ def main() -> None:
 
 
 def put(file: Path, numbers: str) -> None:
-    said = file.read_text(encoding="utf-8")
-    before, after = said.split(BEGIN)[0], said.split(END)[1]
+    card_text = file.read_text(encoding="utf-8")
+    before, after = card_text.split(BEGIN)[0], card_text.split(END)[1]
     file.write_text(f"{before}{BEGIN}\n{numbers}\n{END}{after}", encoding="utf-8")
 
 

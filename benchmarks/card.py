@@ -23,13 +23,13 @@ BAR = 1e-4
 
 def works(vit, pixels) -> dict[str, Callable[[], torch.Tensor]]:
     """What is measured: a name -> what gives its numbers."""
-    every = sweeping.asked(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, pixels.shape[2:])
+    prepared = sweeping.prepared_sweep(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, pixels.shape[2:])
     seen = playground.trace(vit, pixel_values=pixels)
     layer = vit.config.depth // 2
 
     def swept() -> torch.Tensor:
-        most = max(1, sweeping.TOKENS_AT_ONCE // every.tokens)
-        return torch.from_numpy(every.of_picture(pixels, None, most)[1])
+        most_variants = max(1, sweeping.TOKENS_AT_ONCE // prepared.tokens)
+        return torch.from_numpy(prepared.of_picture(pixels, None, most_variants)[1])
 
     return {
         "a trace": lambda: playground.trace(vit, pixel_values=pixels).features(),
@@ -43,17 +43,21 @@ def works(vit, pixels) -> dict[str, Callable[[], torch.Tensor]]:
 def measured(work: Callable[[], torch.Tensor], device: str, times: int) -> tuple[float, float, torch.Tensor]:
     """(seconds, megabytes above what was held before, the numbers); of a processor no megabytes."""
     on_card = device.startswith("cuda")
-    numbers, best = work(), float("inf")  # once, so that what is made once is there
+    numbers, best_seconds = work(), float("inf")  # once, so that what is made once is there
     if on_card:
         torch.cuda.reset_peak_memory_stats()
-        held = torch.cuda.memory_allocated()
+        bytes_before = torch.cuda.memory_allocated()
     for _ in range(times):
         began = time.perf_counter()
         work()
         if on_card:
             torch.cuda.synchronize()
-        best = min(best, time.perf_counter() - began)
-    return best, (torch.cuda.max_memory_allocated() - held) / 1e6 if on_card else float("nan"), numbers.detach().cpu()
+        best_seconds = min(best_seconds, time.perf_counter() - began)
+    return (
+        best_seconds,
+        (torch.cuda.max_memory_allocated() - bytes_before) / 1e6 if on_card else float("nan"),
+        numbers.detach().cpu(),
+    )
 
 
 def main() -> None:
@@ -67,18 +71,18 @@ def main() -> None:
         sys.exit("There is no CUDA device here: not run on a GPU. --device cpu tries the script.")
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     pixels = torch.randn(1, 3, options.side, options.side, generator=torch.Generator().manual_seed(0))
-    named = torch.cuda.get_device_name() if options.device.startswith("cuda") else options.device
-    print(f"| model, tokens | what | processor | {named} | its memory | apart |\n|---|---|---|---|---|---|")
+    device_name = torch.cuda.get_device_name() if options.device.startswith("cuda") else options.device
+    print(f"| model, tokens | what | processor | {device_name} | its memory | apart |\n|---|---|---|---|---|---|")
     for name in options.models:
-        here = playground.load(name, device="cpu")
-        there = copy.deepcopy(here).to(options.device)
-        tokens = len(here.config.prefix) + (options.side // here.config.patch_size) ** 2
-        pairs = zip(works(here, pixels).items(), works(there, pixels).values(), strict=True)
+        on_cpu_vit = playground.load(name, device="cpu")
+        on_card_vit = copy.deepcopy(on_cpu_vit).to(options.device)
+        tokens = len(on_cpu_vit.config.prefix) + (options.side // on_cpu_vit.config.patch_size) ** 2
+        pairs = zip(works(on_cpu_vit, pixels).items(), works(on_card_vit, pixels).values(), strict=True)
         for (what, on_cpu), on_card in pairs:
             slow, _, expected = measured(on_cpu, "cpu", 1)
-            fast, memory, found = measured(on_card, options.device, options.times)
-            apart = float((found - expected).abs().max())
-            verdict = f"{apart:.0e}" + " (too far)" * (apart > BAR)
+            fast, memory, numbers = measured(on_card, options.device, options.times)
+            difference = float((numbers - expected).abs().max())
+            verdict = f"{difference:.0e}" + " (too far)" * (difference > BAR)
             times = (f"{1e3 * seconds:.1f} ms" for seconds in (slow, fast))
             print("|", " | ".join([f"{name}, {tokens:,}", what, *times, f"{memory:.0f} MB", verdict]), "|")
 

@@ -40,11 +40,11 @@ class Line:
         self.server, self.headers = server, {"Host": server.address, "X-Playground-Key": key, **headers}
         self.reader: asyncio.StreamReader | None = None
 
-    async def ask(self, path: str, told: dict | bytes | None = None) -> tuple[int, dict]:
+    async def ask(self, path: str, body: dict | bytes | None = None) -> tuple[int, dict]:
         """Status 0 where the line was cut; as a browser does, it then asks once more over another one."""
         for _ in range(2):
             try:
-                return await self._ask(path, told)
+                return await self._ask(path, body)
             except (OSError, h11.RemoteProtocolError, h11.LocalProtocolError, ValueError):
                 self.close()
         return 0, {}
@@ -89,16 +89,16 @@ class Phone:
         self.trouble = 0
 
     async def live(self) -> None:
-        after, guessed = "", None
+        version, guessed = "", None
         while True:
-            status, state = await self.listens.ask(f"{self.path}?after={after}")
+            status, state = await self.listens.ask(f"{self.path}?after={version}")
             if status != 200:
                 self.trouble += 1
                 await asyncio.sleep(1)
                 continue
             if state["ended"]:
                 return
-            after, question = state["version"], state["question"]
+            version, question = state["version"], state["question"]
             if question and question["phase"] != self.phase:
                 self.phase, self.when = question["phase"], time.perf_counter()
             turn = question and (question["number"], question["turn"])
@@ -119,7 +119,7 @@ async def hostile(server: Server, code: str) -> None:
     line = Line(server, "evil" * 6)
     path = f"/api/classes/{code}"
     for round_ in range(10**9):
-        for what, told in (
+        for action, message in (
             (f"{path}/guesses", {"question": 99, "turn": 1, "guess": 3}),
             (f"{path}/guesses", {"question": 1, "turn": 1, "guess": 10**9}),
             (f"{path}/guesses", b'{"guess": "' + b"x" * 10**6),
@@ -127,7 +127,7 @@ async def hostile(server: Server, code: str) -> None:
             (f"/api/classes/{'ACDEF'[round_ % 5] * 5}", None),
             (path, None),
         ):
-            await line.ask(what, told)
+            await line.ask(action, message)
             await asyncio.sleep(0)
 
 
@@ -135,38 +135,38 @@ async def measure(server: Server, phones: int, rounds: int) -> tuple[list[float]
     """(ms from Reveal to the last who waits, ms of the server's processor meanwhile, by round; kB of memory a phone,
     answers that were refused)"""
     key = "lecturer" * 3
-    _, told = await Line(server, key).ask("/api/classes", {"root": f"{server.url}/"})
-    lecturer = Line(server, key, **{"X-Playground-Lecturer": told["secret"]})
-    path = f"/api/classes/{told['code']}/lecturer"
+    _, class_record = await Line(server, key).ask("/api/classes", {"root": f"{server.url}/"})
+    lecturer = Line(server, key, **{"X-Playground-Lecturer": class_record["secret"]})
+    path = f"/api/classes/{class_record['code']}/lecturer"
 
-    async def answered(wanted: int) -> None:
-        while (await lecturer.ask(path))[1]["question"]["answered"][-1] < wanted:
+    async def answered(count: int) -> None:
+        while (await lecturer.ask(path))[1]["question"]["answered"][-1] < count:
             await asyncio.sleep(0.1)
 
     await asyncio.sleep(3)  # what a server does after its start
-    before = memory(server)
-    room = [Phone(server, told["code"], number) for number in range(phones - 1)]
+    memory_before = memory(server)
+    room = [Phone(server, class_record["code"], number) for number in range(phones - 1)]
     lives = [asyncio.create_task(phone.live()) for phone in room]
     while (await lecturer.ask(path))[1]["phones"] < len(room):
         await asyncio.sleep(0.1)
     await asyncio.sleep(1)
-    each = (memory(server) - before) / len(room)
-    evil = asyncio.create_task(hostile(server, told["code"]))
-    waits, work = [], []
+    bytes_per_phone = (memory(server) - memory_before) / len(room)
+    evil = asyncio.create_task(hostile(server, class_record["code"]))
+    waits, busy = [], []
     for scene in range(1, rounds + 1):
         await lecturer.ask(path, {"do": "ask", "scene": {"n": scene}, "question": QUESTION})
         await answered(len(room))
         await asyncio.sleep(0.5)
-        shown, worked = time.perf_counter(), processor(server)
+        shown_at, worked = time.perf_counter(), processor(server)
         await lecturer.ask(path, {"do": "show"})
-        while not all(phone.phase == "shows" and phone.when > shown for phone in room):
+        while not all(phone.phase == "shows" and phone.when > shown_at for phone in room):
             await asyncio.sleep(0.01)
-        waits.append(1000 * (max(phone.when for phone in room) - shown))
-        work.append(processor(server) - worked)
+        waits.append(1000 * (max(phone.when for phone in room) - shown_at))
+        busy.append(processor(server) - worked)
     evil.cancel()
     await lecturer.ask(path, {"do": "end"})
     await asyncio.gather(*lives, evil, return_exceptions=True)
-    return waits, work, each, sum(phone.trouble for phone in room)
+    return waits, busy, bytes_per_phone, sum(phone.trouble for phone in room)
 
 
 def memory(server: Server) -> float:
@@ -187,12 +187,12 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=10)
     options = parser.parse_args()
     with serving() as server:
-        waits, work, each, refused = asyncio.run(measure(server, options.phones, min(12, options.rounds)))
-    last = sorted(waits)[min(len(waits) - 1, int(0.95 * len(waits)))]
+        waits, busy, bytes_per_phone, refused = asyncio.run(measure(server, options.phones, min(12, options.rounds)))
+    p95 = sorted(waits)[min(len(waits) - 1, int(0.95 * len(waits)))]
     print(f"{options.phones} phones, one of them hostile, {len(waits)} times revealed")
-    print(f"until the last who waits: median {statistics.median(waits):.0f} ms, p95 {last:.0f} ms of {MOST_MS}")
-    print(f"the server's processor meanwhile: median {statistics.median(work):.0f} ms; load {os.getloadavg()[0]:.1f}")
-    print(f"memory: {each:.1f} kB a phone of {MOST_KB}; {refused} answers of the others were refused")
+    print(f"until the last who waits: median {statistics.median(waits):.0f} ms, p95 {p95:.0f} ms of {MOST_MS}")
+    print(f"the server's processor meanwhile: median {statistics.median(busy):.0f} ms; load {os.getloadavg()[0]:.1f}")
+    print(f"memory: {bytes_per_phone:.1f} kB a phone of {MOST_KB}; {refused} answers of the others were refused")
     return 0
 
 

@@ -40,10 +40,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*")
     parser.add_argument("--against", metavar="COMMIT")
-    given = parser.parse_args()
-    former = light_of(given.against) if given.against else None
+    options = parser.parse_args()
+    former = light_of(options.against) if options.against else None
     strips, measured = [], []
-    for picture, seen, heads in cases(given.files):
+    for picture, seen, heads in cases(options.files):
         photo = shown(picture, seen.grid)
         for place in PLACES:
             query = tuple(int(part * side) for part, side in zip(place, seen.grid, strict=True))
@@ -55,10 +55,10 @@ def main() -> None:
     OUT.parent.mkdir(exist_ok=True)
     wide = max(line.shape[1] for line in strips)
     columns = [np.pad(line, ((0, 8), (0, wide - line.shape[1]), (0, 0)), constant_values=255) for line in strips]
-    half = -(-len(columns) // 2)
-    left, right = columns[:half], columns[half:]
-    right += [np.full_like(left[0], 255)] * (half - len(right))
-    sheet = [pair(a, b) for a, b in zip(left, right, strict=True)]
+    row_length = -(-len(columns) // 2)
+    left_column, right_column = columns[:row_length], columns[row_length:]
+    right_column += [np.full_like(left_column[0], 255)] * (row_length - len(right_column))
+    sheet = [pair(a, b) for a, b in zip(left_column, right_column, strict=True)]
     Image.fromarray(np.concatenate(sheet)).save(OUT)
     print(f"{len(strips)} rows on {OUT}")
     report(measured)
@@ -86,15 +86,15 @@ def pair(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def cases(files: list[str]):
     """(picture, trace, heads): photographs in DINOv2 where it is on this machine, drawings in ours."""
-    ours = playground.load("bundled", device="cpu")
+    bundled = playground.load("bundled", device="cpu")
     try:
-        real = playground.load("dinov2-small", device="cpu")
+        dinov2 = playground.load("dinov2-small", device="cpu")
     except PlaygroundError as error:
         print(f"without DINOv2: {error}", file=sys.stderr)
-        real = ours
+        dinov2 = bundled
     for file in files or [sample.path for sample in samples()]:
         drawing = any(sample.path == file and sample.kind == "drawing" for sample in samples())
-        vit = ours if drawing else real
+        vit = bundled if drawing else dinov2
         picture = playground.open_image(file)
         depth = vit.config.depth
         heads = [(depth // 2, vit.config.heads - 1), (depth - 1, 0)] if drawing else [(1, 0), (6, 5), (8, 2), (11, 0)]
@@ -120,9 +120,9 @@ def drawn(photo: np.ndarray, seen, row, query, former: ModuleType | None) -> tup
     shares = light.shares(weights, ceiling)
     entropy = float(-(row * row.clamp(min=1e-12).log2()).sum())
     densest = light.densest(weights)
-    chosen, outside = large(densest, cell), large(weights < 1 / tokens, cell)
+    dense_pixels, faint_pixels = large(densest, cell), large(weights < 1 / tokens, cell)
     heat = light.heat(photo, large(shares, cell))
-    lit = np.asarray(
+    light_drawn = np.asarray(
         Image.fromarray(light.lit(shares, densest).astype(np.float32)).resize(
             photo.shape[1::-1], Image.Resampling.BILINEAR
         )
@@ -130,17 +130,17 @@ def drawn(photo: np.ndarray, seen, row, query, former: ModuleType | None) -> tup
     facts = {
         "even": light.is_even(entropy, tokens),
         "clipped": float((weights > ceiling).mean()),
-        "apart": difference(heat, chosen),
-        "apart in grey": difference(in_grey(heat), chosen),
-        "projected": difference(255 * VEIL + (1 - VEIL) * heat, chosen),
-        "contrast": kept(lightness, np.std, heat, photo, outside),
-        "chroma": kept(chroma, np.mean, heat, photo, outside),
+        "apart": difference(heat, dense_pixels),
+        "apart in grey": difference(in_grey(heat), dense_pixels),
+        "projected": difference(255 * VEIL + (1 - VEIL) * heat, dense_pixels),
+        "contrast": kept(lightness, np.std, heat, photo, faint_pixels),
+        "chroma": kept(chroma, np.mean, heat, photo, faint_pixels),
         "inside": recognisable(heat, photo, weights),
         "islands": islands(light.outlines(densest)),
     }
-    lines = contour(light.light(photo, lit), light.contours(densest), cell)
-    before = [former.heat(photo, large(shares, cell))] if former else []
-    line = [photo, *before, heat, lines, convolution(photo, seen.grid, query)]
+    lines = contour(light.light(photo, light_drawn), light.contours(densest), cell)
+    former_heat = [former.heat(photo, large(shares, cell))] if former else []
+    line = [photo, *former_heat, heat, lines, convolution(photo, seen.grid, query)]
     return np.concatenate([np.pad(x, ((0, 0), (0, 6), (0, 0)), constant_values=255) for x in line], axis=1), facts
 
 
@@ -153,8 +153,8 @@ def convolution(photo: np.ndarray, grid: tuple[int, int], query: tuple[int, int]
     cells = np.zeros(grid, bool)
     r, c = query
     cells[max(0, r - 1) : r + 2, max(0, c - 1) : c + 2] = True
-    lit = large(cells, photo.shape[0] // grid[0])
-    return np.where(lit[..., None], photo, light.heat(photo, np.zeros(photo.shape[:2])))
+    lightness = large(cells, photo.shape[0] // grid[0])
+    return np.where(lightness[..., None], photo, light.heat(photo, np.zeros(photo.shape[:2])))
 
 
 def contour(picture: np.ndarray, lines: list[np.ndarray], cell: int) -> np.ndarray:
@@ -180,10 +180,12 @@ def in_grey(picture: np.ndarray) -> np.ndarray:
     return np.repeat((np.asarray(picture, float) @ light.LUMA)[..., None], 3, axis=-1)
 
 
-def kept(of, how, picture: np.ndarray, photo: np.ndarray, area: np.ndarray) -> float:
+def kept(measure, statistic, picture: np.ndarray, photo: np.ndarray, area: np.ndarray) -> float:
     """What is left of the photograph's contrast or colour, over an area."""
-    before = how(of(photo)[area]) if area.any() else 0
-    return float(how(of(picture)[area]) / before) if before > 1 else np.nan  # nothing was there to be kept
+    value_before = statistic(measure(photo)[area]) if area.any() else 0
+    return (
+        float(statistic(measure(picture)[area]) / value_before) if value_before > 1 else np.nan
+    )  # nothing was there to be kept
 
 
 def recognisable(picture: np.ndarray, photo: np.ndarray, weights: np.ndarray) -> float:
@@ -204,10 +206,10 @@ def islands(lines: list[list[tuple[int, int]]]) -> int:
     return sum(area <= 1 for area in areas) if len(areas) > 1 else 0
 
 
-def difference(picture: np.ndarray, chosen: np.ndarray) -> float:
+def difference(picture: np.ndarray, mask: np.ndarray) -> float:
     """CIE 1976 colour difference between the mean of the 60 % set and the mean of the rest."""
     colours = lab(picture)
-    return float(np.linalg.norm(colours[chosen].mean(0) - colours[~chosen].mean(0))) if not chosen.all() else 0.0
+    return float(np.linalg.norm(colours[mask].mean(0) - colours[~mask].mean(0))) if not mask.all() else 0.0
 
 
 def lab(picture: np.ndarray) -> np.ndarray:

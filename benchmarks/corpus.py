@@ -49,8 +49,8 @@ class Decoder:
 
     def core_seconds(self) -> float:
         """That the process has taken so far."""
-        said = Path(f"/proc/{self.worker.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(said[11]) + int(said[12])) / os.sysconf("SC_CLK_TCK")
+        fields = Path(f"/proc/{self.worker.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def came(self, data: bytes) -> tuple[str, float]:
         """And the seconds of a core that it took; one that has ended took too much."""
@@ -58,15 +58,15 @@ class Decoder:
             self.worker.end()
             self.worker = Worker()
             self.worker.decoded(LITTLE, PIXELS)  # it has started
-        before = self.core_seconds()
+        seconds_before = self.core_seconds()
         try:
             width, height = self.worker.decoded(data, PIXELS).size
-            said = f"opened, sides of {width.bit_length()} and {height.bit_length()} bits"
+            outcome = f"opened, sides of {width.bit_length()} and {height.bit_length()} bits"
         except (Killed, TookTooMuch) as error:
             return f"ended: {error}", float("inf")
         except PlaygroundError as error:
-            said = re.sub(r"\d[\d.,]*", "#", str(error))
-        return said, (self.core_seconds() - before) if self.worker.goes_on() else 0.0
+            outcome = re.sub(r"\d[\d.,]*", "#", str(error))
+        return outcome, (self.core_seconds() - seconds_before) if self.worker.goes_on() else 0.0
 
 
 class Corpus:
@@ -86,17 +86,17 @@ class Corpus:
         self.slowest = max(self.slowest, seconds)
         if seconds > SLOW:
             self.troubles.append(f"{file.name}: {came}, after {seconds:.1f} s of a core")
-        known = self.smallest.get((kind, came))
-        if len(data) <= LARGEST and (known is None or known.stat().st_size > len(data)):
+        smallest_file = self.smallest.get((kind, came))
+        if len(data) <= LARGEST and (smallest_file is None or smallest_file.stat().st_size > len(data)):
             file.write_bytes(data)
             self.keep(kind, came, file)
 
     def keep(self, kind: str, came: str, file: Path) -> None:
-        known = self.smallest.get((kind, came))
-        if known and known != file:
-            larger = max(known, file, key=lambda one: one.stat().st_size)
-            file = known if larger is file else file
-            larger.unlink()
+        smallest_file = self.smallest.get((kind, came))
+        if smallest_file and smallest_file != file:
+            largest_file = max(smallest_file, file, key=lambda candidate: candidate.stat().st_size)
+            file = smallest_file if largest_file is file else file
+            largest_file.unlink()
         self.smallest[kind, came] = file
 
 

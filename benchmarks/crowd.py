@@ -88,8 +88,8 @@ class Person:
         it again."""
         began = time.perf_counter()
         while True:
-            found = json.loads(await self.ask("/api/pictures", "POST", jpeg, {"X-Playground-Name": name}))
-            words = {"mine": found["id"]} | ({"model": self.words["model"]} if "model" in self.words else {})
+            picture = json.loads(await self.ask("/api/pictures", "POST", jpeg, {"X-Playground-Name": name}))
+            words = {"mine": picture["id"]} | ({"model": self.words["model"]} if "model" in self.words else {})
             try:
                 return await self._look(words, began)
             except Refused as refused:
@@ -100,38 +100,38 @@ class Person:
         """Seconds until there was something to paint. All layers are fetched before this returns."""
         trace = await self._trace(words)
         if trace["first"]:
-            first = await self._trace({**words, "model": trace["model"], "first": "yes"})
-            await self._layers(first, heads="0")
-            there = time.perf_counter() - began
+            first_trace = await self._trace({**words, "model": trace["model"], "first": "yes"})
+            await self._layers(first_trace, heads="0")
+            seconds = time.perf_counter() - began
             await self._layers(trace, heads="0", finer="yes")
         else:
             await self._layers(trace, heads="0")
-            there = time.perf_counter() - began
+            seconds = time.perf_counter() - began
         header, _ = unpack(await self._layers(trace))
         for layer in range(header["layers"]):
             if layer not in header["held"]:
                 await self._layers(trace, layers=str(layer))
         self.whole.append(time.perf_counter() - began)
-        return there
+        return seconds
 
     async def _trace(self, words: dict[str, str]) -> dict:
         trace = json.loads(await self.ask(f"/api/trace?{urlencode(words)}"))
         return trace | {"words": {**words, "model": trace["model"]}}
 
-    async def _layers(self, trace: dict, **more: str) -> bytes:
+    async def _layers(self, trace: dict, **parameters: str) -> bytes:
         detail = {"detail": str(trace["detail"])}
-        return await self.ask(f"/api/trace/{trace['digest']}/layers?{urlencode(trace['words'] | detail | more)}")
+        return await self.ask(f"/api/trace/{trace['digest']}/layers?{urlencode(trace['words'] | detail | parameters)}")
 
     async def ask(self, path: str, method: str = "GET", body: bytes = b"", headers: dict | None = None) -> bytes:
         """The body of the answer. Who has to wait asks again, as the page does."""
-        more = headers or {}
+        all_headers = headers or {}
         async with asyncio.timeout(PATIENCE):
             while True:
-                status, head, data = await self._request(path, method, body, more)
+                status, head, data = await self._request(path, method, body, all_headers)
                 if status != 202:
                     break
                 await asyncio.sleep(json.loads(data)["again"] / 1e3)
-                more, body = (headers or {}) | {"X-Playground-Ticket": head["x-playground-ticket"]}, b""
+                all_headers, body = (headers or {}) | {"X-Playground-Ticket": head["x-playground-ticket"]}, b""
         if status >= 400:
             raise Refused(f"{status}: {data[:300].decode(errors='replace')}")
         return data
@@ -139,8 +139,8 @@ class Person:
     async def _request(self, path: str, method: str, body: bytes, headers: dict) -> tuple[int, dict[str, str], bytes]:
         host = urlsplit(self.url).netloc
         lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", f"X-Playground-Key: {self.key}"]
-        named = {**self.from_where, **headers} | ({"X-Playground-Run": self.session} if self.session else {})
-        lines += [f"{name}: {value}" for name, value in named.items()]
+        sent_headers = {**self.from_where, **headers} | ({"X-Playground-Run": self.session} if self.session else {})
+        lines += [f"{name}: {value}" for name, value in sent_headers.items()]
         if method != "GET":
             lines += [f"Origin: {self.url}", f"Content-Length: {len(body)}"]
         for attempt in (1, 2):  # the server closes a connection that was idle for long
@@ -156,13 +156,15 @@ class Person:
                 self._line = None
                 if attempt == 2:
                     raise
-        first, *rest = head.decode().split("\r\n")
-        named = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in rest)}
-        return int(first.split()[1]), named, await self._body(reader, named)
+        status_line, *header_lines = head.decode().split("\r\n")
+        sent_headers = {
+            name.lower(): value.strip() for name, _, value in (line.partition(":") for line in header_lines)
+        }
+        return int(status_line.split()[1]), sent_headers, await self._body(reader, sent_headers)
 
-    async def _body(self, reader: asyncio.StreamReader, named: dict[str, str]) -> bytes:
-        if "content-length" in named:
-            return await reader.readexactly(int(named["content-length"]))
+    async def _body(self, reader: asyncio.StreamReader, header_fields: dict[str, str]) -> bytes:
+        if "content-length" in header_fields:
+            return await reader.readexactly(int(header_fields["content-length"]))
         pieces = []
         while size := int(await reader.readline(), 16):  # in chunks
             pieces.append(await reader.readexactly(size))
@@ -216,8 +218,8 @@ async def crowd(
 
     await asyncio.gather(watch(), *(live(i, person) for i, person in enumerate(everybody)))
     await asyncio.gather(*(person.close() for person in everybody), return_exceptions=True)
-    whole = [seconds for person in everybody for seconds in person.whole]
-    return {"waits": waits, "whole": whole, "errors": errors, "memory": memory}
+    page_seconds = [seconds for person in everybody for seconds in person.whole]
+    return {"waits": waits, "whole": page_seconds, "errors": errors, "memory": memory}
 
 
 async def _click(person: Person, number: int, photos: list[bytes] | None, chance: random.Random) -> float:
@@ -233,13 +235,13 @@ def drawn_photos(count: int) -> list[bytes]:
 
 def real_photos(count: int) -> list[bytes]:
     """Parts of the borrowed photographs, as large as a phone's; empty where these are not on this machine."""
-    here = [sample for sample in PHOTOGRAPHS if sample.is_here]
+    samples_here = [sample for sample in PHOTOGRAPHS if sample.is_here]
     chance, photos = random.Random(0), []
-    for sample in here and (chance.choice(here) for _ in range(count)):
+    for sample in samples_here and (chance.choice(samples_here) for _ in range(count)):
         image = open_image(sample.path)
         left, top = (round(chance.random() * side / 4) for side in image.size)
-        part = image.crop((left, top, left + image.width * 3 // 4, top + image.height * 3 // 4)).resize((1600, 1200))
-        photos.append(jpeg(part))
+        crop = image.crop((left, top, left + image.width * 3 // 4, top + image.height * 3 // 4)).resize((1600, 1200))
+        photos.append(jpeg(crop))
     return photos
 
 

@@ -34,13 +34,13 @@ Image.register_save("HEIF", _save_heif)
 def files() -> dict[str, bytes]:
     smooth = Image.open(named("meadow").path).convert("RGB").resize(SIDES)
     noisy = Image.effect_noise(SIDES, 40).convert("RGB")
-    wanted = {"JPEG, smooth": (smooth, "JPEG"), "JPEG, noisy": (noisy, "JPEG"), "PNG": (smooth, "PNG")}
-    wanted |= {"AVIF": (smooth, "AVIF"), "HEIC": (smooth, "HEIF")}
-    made = {}
-    for name, (picture, kind) in wanted.items():
+    kinds = {"JPEG, smooth": (smooth, "JPEG"), "JPEG, noisy": (noisy, "JPEG"), "PNG": (smooth, "PNG")}
+    kinds |= {"AVIF": (smooth, "AVIF"), "HEIC": (smooth, "HEIF")}
+    files = {}
+    for name, (picture, kind) in kinds.items():
         picture.save(out := io.BytesIO(), kind, **({"quality": 92} if kind == "JPEG" else {}))
-        made[name] = out.getvalue()
-    return made
+        files[name] = out.getvalue()
+    return files
 
 
 def here(data: bytes) -> None:
@@ -56,9 +56,9 @@ def alone(data: bytes) -> None:
         worker.decoded(data, ENOUGH, 2 * SHOWN_SIDE)
 
 
-def milliseconds(way: Callable[[bytes], None], data: bytes) -> float:
+def milliseconds(decode: Callable[[bytes], None], data: bytes) -> float:
     began = time.perf_counter()
-    way(data)
+    decode(data)
     return (time.perf_counter() - began) * 1e3
 
 
@@ -71,7 +71,7 @@ def main() -> None:
         "| file | MB | here, ms | in the server's process for it | in one that is started for it |\n" + "|---" * 5 + "|"
     )
     for name, data in files().items():
-        rounds = [[milliseconds(way, data) for way in (here, there, alone)] for _ in range(options.times + 1)][1:]
+        rounds = [[milliseconds(decode, data) for decode in (here, there, alone)] for _ in range(options.times + 1)][1:]
         medians = [statistics.median(column) for column in zip(*rounds, strict=True)]
         print(
             f"| {name} | {len(data) / 1e6:.1f} | " + " | ".join(f"{median:.0f}" for median in medians) + " |",

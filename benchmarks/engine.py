@@ -75,7 +75,7 @@ def against_timm(name: str) -> dict:
     }
 
 
-def one_large_image(who: str, side: str = str(LARGE)) -> dict:
+def one_large_image(engine: str, side: str = str(LARGE)) -> dict:
     """ViT-B/16, at 1024² 4,097 tokens."""
     import torch
 
@@ -83,7 +83,7 @@ def one_large_image(who: str, side: str = str(LARGE)) -> dict:
 
     size = (int(side), int(side))
     image = noise(size[0])
-    if who == "ours":
+    if engine == "ours":
         vit = playground.load("ViT-B/16", device="cpu")
         run = lambda: playground.trace(vit, image, size=size)  # noqa: E731
     else:
@@ -98,12 +98,12 @@ def one_large_image(who: str, side: str = str(LARGE)) -> dict:
             with torch.inference_mode():
                 return peer(pixels, interpolate_pos_encoding=True, output_attentions=True)
 
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    bytes_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.perf_counter()
-    kept = run()
+    result = run()
     seconds = time.perf_counter() - began
-    peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
-    del kept
+    peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - bytes_before) * 1024
+    del result
     seconds = min(seconds, clock(run))  # the first run also warms up
     return {"seconds": seconds, "peak": peak}
 
@@ -159,59 +159,62 @@ def in_the_browser(title: str) -> None:
     import playground
     from playground.models import engine_file
 
-    ours, theirs, size, grid = IN_BROWSER[title]
+    our_file, their_file, size, grid = IN_BROWSER[title]
     library = fetch_peer()
-    with tempfile.TemporaryDirectory() as there:
-        folder = Path(there)
-        models = peers_models(theirs, size, folder)
+    with tempfile.TemporaryDirectory() as folder_name:
+        folder = Path(folder_name)
+        models = peers_models(their_file, size, folder)
         with patch.object(engine_file, "origin", lambda name: engine_file.Origin("", "", "")):
-            vit = playground.load(ours, pretrained=ours == "dinov2-small", device="cpu")
+            vit = playground.load(our_file, pretrained=our_file == "dinov2-small", device="cpu")
             (folder / "weights.bin").write_bytes(engine_file.to_engine(vit))
         np.random.default_rng(0).normal(size=(3, size, size)).astype(np.float32).tofile(folder / "image.f32")
         files = {"weights": "weights.bin", "image": "image.f32", "out": "out.f32"}
-        job = {what: str(folder / file) for what, file in files.items()} | {"grid": grid, "runs": RUNS_EACH}
+        job = {clock_name: str(folder / file) for clock_name, file in files.items()} | {"grid": grid, "runs": RUNS_EACH}
 
-        def median(told: dict, what: str) -> float:
-            return statistics.median(told[what][1:])
+        def median(timings: dict, clock: str) -> float:
+            return statistics.median(timings[clock][1:])
 
-        both = [[median(run(job | {"threads": n}, folder), "wall") for n in (1, 2)] for _ in range(ROUNDS)]
-        one, two = (statistics.median(column) for column in zip(*both, strict=True))
-        gain = statistics.median(a / b for a, b in both)
+        medians = [[median(run(job | {"threads": n}, folder), "wall") for n in (1, 2)] for _ in range(ROUNDS)]
+        single, double = (statistics.median(column) for column in zip(*medians, strict=True))
+        gain = statistics.median(a / b for a, b in medians)
         print(
-            f"| {title}: two threads; one | {two:.0f} ms | {one:.0f} ms | {gain:.2f} × faster | ≥ 1.7 × |", flush=True
+            f"| {title}: two threads; one | {double:.0f} ms | {single:.0f} ms | {gain:.2f} × faster | ≥ 1.7 × |",
+            flush=True,
         )
-        for threads, what, bar in ((1, "cpu", 0.55), (2, "wall", 0.8)):
-            mine, found = [], {file.stem: [] for file in models}
+        for threads, clock_name, bar in ((1, "cpu", 0.55), (2, "wall", 0.8)):
+            our_times, times_of = [], {file.stem: [] for file in models}
             for _ in range(ROUNDS):
-                mine.append(median(run(job | {"threads": threads}, folder), what))
+                our_times.append(median(run(job | {"threads": threads}, folder), clock_name))
                 for file in models:
                     peer = {"model": str(file), "library": str(library), "size": size, "threads": threads}
                     told = run(peer | {"runs": RUNS_EACH}, folder, RUNNER.with_name("peer.mjs"))
-                    found[file.stem].append(median(told, what))
-            of = "processor time on one thread" if threads == 1 else f"wall time on {threads} threads"
-            for kind, peers in found.items():
-                ratio = statistics.median(a / b for a, b in zip(mine, peers, strict=True))
-                times = f"{statistics.median(mine):.0f} ms | {statistics.median(peers):.0f} ms"
+                    times_of[file.stem].append(median(told, clock_name))
+            setting = "processor time on one thread" if threads == 1 else f"wall time on {threads} threads"
+            for kind, peers in times_of.items():
+                ratio = statistics.median(a / b for a, b in zip(our_times, peers, strict=True))
+                times = f"{statistics.median(our_times):.0f} ms | {statistics.median(peers):.0f} ms"
                 bound = f"≤ {bar} ×" if kind == "exact" else ""
-                if threads == 2 and ours == "ViT-B/16":
+                if threads == 2 and our_file == "ViT-B/16":
                     bound += "; ours ≤ 1,000 ms"
-                print(f"| {title}; onnxruntime-web, {kind}: {of} | {times} | {ratio:.2f} × | {bound} |", flush=True)
+                print(
+                    f"| {title}; onnxruntime-web, {kind}: {setting} | {times} | {ratio:.2f} × | {bound} |", flush=True
+                )
 
 
-def apart(what: str, *arguments):
-    out = subprocess.check_output([sys.executable, __file__, what, *map(str, arguments)], text=True)
+def apart(name: str, *arguments):
+    out = subprocess.check_output([sys.executable, __file__, name, *map(str, arguments)], text=True)
     return json.loads(out.splitlines()[-1])
 
 
 def main() -> None:
-    measured = {"against_timm": against_timm, "one_large_image": one_large_image, "one_row": one_row}
+    measurements = {"against_timm": against_timm, "one_large_image": one_large_image, "one_row": one_row}
     if "--browser" in sys.argv:
         print("| what | ours | peer | ratio | bar |\n|---|---|---|---|---|", flush=True)
         for title in IN_BROWSER:
             in_the_browser(title)
         return
     if len(sys.argv) > 1:
-        print(json.dumps(measured[sys.argv[1]](*sys.argv[2:])))
+        print(json.dumps(measurements[sys.argv[1]](*sys.argv[2:])))
         return
     print("| what | ours | peer | ratio | bar |\n|---|---|---|---|---|")
     for name in ("vit_small_patch16_224", "vit_base_patch16_224"):

@@ -86,21 +86,25 @@ def called(name: str, candidate: int) -> str:
 
 
 def loaded(name: str):
-    how = {"pretrained": False} if name == MODELS[-1] else {}
-    return playground.load("dinov2-small" if how else name, device="cpu", **how)
+    options = {"pretrained": False} if name == MODELS[-1] else {}
+    return playground.load("dinov2-small" if options else name, device="cpu", **options)
 
 
 def answers(vit, scale: float = 1) -> list[torch.Tensor]:
     """For each photograph (heads of all layers, pairs, 2); of rows that are read at another scale, if one is given."""
-    found = []
+    tables_of = []
     for picture, pairs in PAIRS.items():
         sample = samples.named(picture)
         size = tuple(side * vit.config.patch_size for side in sample.look.grid)
         seen = playground.trace(vit, playground.open_image(sample.path), size=size)
-        first, every = len(seen.prefix), range(seen.heads)
-        rows = (seen.matrix(layer, head)[first:, first:] for layer in range(seen.layers) for head in every)
-        found.append(torch.stack([of_pairs(sharper(weights, scale), pairs, sample.look.grid) for weights in rows]))
-    return found
+        first_patch, head_numbers = len(seen.prefix), range(seen.heads)
+        rows = (
+            seen.matrix(layer, head)[first_patch:, first_patch:]
+            for layer in range(seen.layers)
+            for head in head_numbers
+        )
+        tables_of.append(torch.stack([of_pairs(sharper(weights, scale), pairs, sample.look.grid) for weights in rows]))
+    return tables_of
 
 
 def sharper(rows: torch.Tensor, scale: float) -> torch.Tensor:
@@ -111,23 +115,23 @@ def sharper(rows: torch.Tensor, scale: float) -> torch.Tensor:
 
 def of_filter() -> list[torch.Tensor]:
     """For each photograph (settings, pairs, 2): the same without a network."""
-    found = []
+    tables_of = []
     for picture, pairs in PAIRS.items():
         sample = samples.named(picture)
         grid = sample.look.grid
         image = playground.open_image(sample.path).resize((14 * grid[1], 14 * grid[0]), Image.Resampling.BICUBIC)
-        both = colour_nearness.differences(colour_nearness.mean_colours(np.asarray(image), grid))
-        rows = (torch.from_numpy(colour_nearness.weights(*both, a, b)) for a, b in colour_nearness.SETTINGS)
-        found.append(torch.stack([of_pairs(weights, pairs, grid) for weights in rows]).float())
-    return found
+        differences = colour_nearness.differences(colour_nearness.mean_colours(np.asarray(image), grid))
+        rows = (torch.from_numpy(colour_nearness.weights(*differences, a, b)) for a, b in colour_nearness.SETTINGS)
+        tables_of.append(torch.stack([of_pairs(weights, pairs, grid) for weights in rows]).float())
+    return tables_of
 
 
 def of_pairs(weights: torch.Tensor, pairs: dict[str, tuple[Box, Box]], grid: tuple[int, int]) -> torch.Tensor:
     """(pairs, 2): the two numbers of a head with these weights, (patches, patches)."""
     numbers = []
     for boxes in pairs.values():
-        one, other = (inside(box, grid) for box in boxes)
-        both = torch.cat([asked(weights, one, other), asked(weights, other, one)], dim=1)
+        first_box, second_box = (inside(box, grid) for box in boxes)
+        both = torch.cat([asked(weights, first_box, second_box), asked(weights, second_box, first_box)], dim=1)
         numbers.append(both.mean(dim=1))
     return torch.stack(numbers)
 
@@ -135,20 +139,22 @@ def of_pairs(weights: torch.Tensor, pairs: dict[str, tuple[Box, Box]], grid: tup
 def elsewhere(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
     """(pairs, 2) of the candidate that the partner takes most of, on average over the pairs of the other photographs;
     and which one that is, for each pair."""
-    numbers, best = [], []
-    for here, table in enumerate(tables):
-        others = torch.cat([other[:, :, 0] for there, other in enumerate(tables) if there != here], dim=1)
-        choice = int(others.mean(dim=1).argmax())
+    numbers, choices = [], []
+    for number, table in enumerate(tables):
+        other_pictures = torch.cat(
+            [other_table[:, :, 0] for other_number, other_table in enumerate(tables) if other_number != number], dim=1
+        )
+        choice = int(other_pictures.mean(dim=1).argmax())
         numbers.append(table[choice])
-        best += [choice] * table.shape[1]
-    return torch.cat(numbers), best
+        choices += [choice] * table.shape[1]
+    return torch.cat(numbers), choices
 
 
 def for_itself(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
     """The same of the candidate that is best for the very pair."""
-    every = torch.cat(tables, dim=1)  # (candidates, pairs, 2)
-    best = every[:, :, 0].argmax(dim=0)  # (pairs,)
-    return every[best, torch.arange(len(best))], best.tolist()
+    all_shares = torch.cat(tables, dim=1)  # (candidates, pairs, 2)
+    best_candidates = all_shares[:, :, 0].argmax(dim=0)  # (pairs,)
+    return all_shares[best_candidates, torch.arange(len(best_candidates))], best_candidates.tolist()
 
 
 def mean_and_error(numbers: torch.Tensor) -> tuple[float, float]:
@@ -158,12 +164,12 @@ def mean_and_error(numbers: torch.Tensor) -> tuple[float, float]:
 
 def areas() -> list[float]:
     """Of each pair, the mean share of the picture that a region covers."""
-    found = []
+    lines_found = []
     for picture, pairs in PAIRS.items():
         for boxes in pairs.values():
             regions = [inside(box, samples.named(picture).look.grid) for box in boxes]
-            found.append(float(torch.stack(regions).float().mean()))
-    return found
+            lines_found.append(float(torch.stack(regions).float().mean()))
+    return lines_found
 
 
 def inside(box: Box, grid: tuple[int, int]) -> torch.Tensor:
@@ -173,14 +179,16 @@ def inside(box: Box, grid: tuple[int, int]) -> torch.Tensor:
     return ((rows > top) & (rows < bottom))[:, None] & ((columns > left) & (columns < right))[None]
 
 
-def asked(weights: torch.Tensor, here: torch.Tensor, there: torch.Tensor) -> torch.Tensor:
+def asked(weights: torch.Tensor, region: torch.Tensor, partner: torch.Tensor) -> torch.Tensor:
     """(2, patches here): how much of the attention to elsewhere goes there, and whether that is found."""
-    grown = torch.nn.functional.max_pool2d(here[None, None].float(), 3, stride=1, padding=1)[0, 0].bool()
-    rows = weights[here.flatten()].clone()  # (patches here, patches)
-    rows[:, (grown & ~there | here).flatten()] = 0
-    taken = rows[:, there.flatten()].sum(dim=-1) / rows.sum(dim=-1).clamp(min=1e-9)  # narrow filters may leave nothing
+    grown = torch.nn.functional.max_pool2d(region[None, None].float(), 3, stride=1, padding=1)[0, 0].bool()
+    rows = weights[region.flatten()].clone()  # (patches here, patches)
+    rows[:, (grown & ~partner | region).flatten()] = 0
+    partner_share = rows[:, partner.flatten()].sum(dim=-1) / rows.sum(dim=-1).clamp(
+        min=1e-9
+    )  # narrow filters may leave nothing
     strongest = rows.topk(5, dim=-1).indices  # (patches here, 5)
-    return torch.stack([taken, (there.flatten()[strongest].sum(dim=-1) >= 3).float()])
+    return torch.stack([partner_share, (partner.flatten()[strongest].sum(dim=-1) >= 3).float()])
 
 
 if __name__ == "__main__":

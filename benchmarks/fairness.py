@@ -104,9 +104,12 @@ class World:
 
 def people(count: int, hosts: list[str]) -> list[Player]:
     """One person a network; every tenth of them shares a /24 with an attacker."""
-    own = [f"203.{number}.113.5" for number in range(count)]
-    beside = [f"{host.rpartition('.')[0]}.250" for host in hosts if "." in host]
-    addresses = [beside[n % len(beside)] if beside and n % 10 == 0 else own[n] for n in range(count)]
+    own_addresses = [f"203.{number}.113.5" for number in range(count)]
+    neighbour_addresses = [f"{host.rpartition('.')[0]}.250" for host in hosts if "." in host]
+    addresses = [
+        neighbour_addresses[n % len(neighbour_addresses)] if neighbour_addresses and n % 10 == 0 else own_addresses[n]
+        for n in range(count)
+    ]
     return [Player(Visitor(f"person {number}", address)) for number, address in enumerate(addresses)]
 
 
@@ -140,10 +143,10 @@ def a_class(count: int) -> list[Player]:
 
 
 def join(players: list[Player], lecturer: Visitor) -> classes.Class:
-    one = classes.start(lecturer.person, lecturer.address)
+    class_ = classes.start(lecturer.person, lecturer.address)
     for player in players:
-        one.enter(player.visitor.person)
-    return one
+        class_.enter(player.visitor.person)
+    return class_
 
 
 def p95(players: list[Player]) -> float:
@@ -159,20 +162,20 @@ def play(
     calm, attacked, pupils = people(count, hosts), people(count, hosts), a_class(students)
     World().play(calm, seconds)
     world = World()
-    one = join(pupils, Visitor("lecturer", HALL))
-    alone = [player for number, player in enumerate(attacked) if number % 10]
+    lecturer_ = join(pupils, Visitor("lecturer", HALL))
+    others_in_hall = [player for number, player in enumerate(attacked) if number % 10]
     for minutes in range(10, int(seconds / 60), 10) if tells else ():
-        world.at(60.0 * minutes, partial(tell, minutes, alone, pupils))
+        world.at(60.0 * minutes, partial(tell, minutes, others_in_hall, pupils))
     world.play([*attacked, *enemies, *pupils], seconds)
-    classes.end(one)
-    beside = [player for number, player in enumerate(attacked) if not number % 10]
+    classes.end(lecturer_)
+    neighbours = [player for number, player in enumerate(attacked) if not number % 10]
     return {
         "calm": p95(calm),
-        "attacked": p95(alone),
-        "longest": max(max(player.waits, default=seconds) for player in alone),
-        "beside an attacker": max(max(player.waits, default=seconds) for player in beside),
+        "attacked": p95(others_in_hall),
+        "longest": max(max(player.waits, default=seconds) for player in others_in_hall),
+        "beside an attacker": max(max(player.waits, default=seconds) for player in neighbours),
         "class": p95(pupils[1:]),
-        "refused": sum(player.refused for player in alone),
+        "refused": sum(player.refused for player in others_in_hall),
     }
 
 
@@ -185,8 +188,8 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=120)
     options = parser.parse_args()
     waits = play(100, 1000, 40, 300, 60 * options.minutes, tells=True)
-    for what, number in waits.items():
-        print(f"{what:>20}  {number:8.2f}" + (" s" if what != "refused" else " times"))
+    for waiter, number in waits.items():
+        print(f"{waiter:>20}  {number:8.2f}" + (" s" if waiter != "refused" else " times"))
     holds = max(waits["attacked"], waits["class"]) <= 3 * waits["calm"] + 1 and not waits["refused"]
     if options.minutes < FAIR_AFTER:
         print(f"Whether it holds can be told after {FAIR_AFTER} minutes.")

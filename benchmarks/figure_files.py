@@ -49,11 +49,11 @@ def main() -> None:
             print(f"without {model}: {error}", file=sys.stderr)
             continue
         title = f"{model}, {seen.grid[0]} × {seen.grid[1]}"
-        columns.append((title, [measured(seen, *FILES[what], times) for what in FILES]))
+        columns.append((title, [measured(seen, *FILES[file_name], times) for file_name in FILES]))
     print(f"| file | {' | '.join(title for title, _ in columns)} |")
     print(f"|---|{'---|' * len(columns)}")
-    for place, (what, (suffix, _)) in enumerate(FILES.items()):
-        print(f"| {what.strip()}, {suffix} | {' | '.join(cells[place] for _, cells in columns)} |")
+    for row, (file_name, (suffix, _)) in enumerate(FILES.items()):
+        print(f"| {file_name.strip()}, {suffix} | {' | '.join(cells[row] for _, cells in columns)} |")
 
 
 def measured(seen, suffix: str, options: dict, times: int) -> str:
@@ -64,8 +64,8 @@ def measured(seen, suffix: str, options: dict, times: int) -> str:
             file = playground.save(seen, Path(folder) / f"figure{suffix}", **options)
             took.append(time.perf_counter() - began)
         size = file.stat().st_size
-    large = f"{size / 1e6:.2f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
-    return f"{large}, {statistics.median(took):.2f} s"
+    size_words = f"{size / 1e6:.2f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
+    return f"{size_words}, {statistics.median(took):.2f} s"
 
 
 if __name__ == "__main__":

@@ -97,11 +97,13 @@ def files(server: Server) -> tuple[float, float]:
     return asyncio.run(others_wait(server, lambda: _again_and_again(server, stall, SIX_HUNDRED)))
 
 
-async def _again_and_again(server: Server, way: Callable[[str, str], Awaitable[None]], at_once: int = TWENTY) -> None:
+async def _again_and_again(
+    server: Server, request: Callable[[str, str], Awaitable[None]], at_once: int = TWENTY
+) -> None:
     async def one() -> None:
         while True:
             with suppress(OSError, WebSocketException, TimeoutError):
-                await way(server.url, FLOODING)
+                await request(server.url, FLOODING)
             await asyncio.sleep(0.05)
 
     await asyncio.gather(*(one() for _ in range(at_once)))
@@ -123,24 +125,24 @@ def requests(server: Server, path: str) -> tuple[float, float]:
     return asyncio.run(others_wait(server, flood))
 
 
-def numbers(server: Server, part: str, **more: str) -> str:
+def numbers(server: Server, name: str, **parameters: str) -> str:
     """The address of a part of a sample's trace: its layers (600 KB), or numbers computed from them."""
     words = {"sample": SAMPLES[0].name, "model": "bundled"}
 
     async def digest() -> str:
         somebody = Person(server.url)
-        found = json.loads(await somebody.ask(f"/api/trace?{urlencode(words)}"))
+        trace = json.loads(await somebody.ask(f"/api/trace?{urlencode(words)}"))
         somebody.hang_up()
-        return found["digest"]
+        return trace["digest"]
 
-    return f"/api/trace/{asyncio.run(digest())}/{part}?{urlencode(words | more)}"
+    return f"/api/trace/{asyncio.run(digest())}/{name}?{urlencode(words | parameters)}"
 
 
 class Line(asyncio.Protocol):
     """Sends as much as it may, and throws away what it is sent."""
 
-    def __init__(self, said: bytes):
-        self.said, self.over = said, asyncio.get_running_loop().create_future()
+    def __init__(self, payload: bytes):
+        self.said, self.over = payload, asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport) -> None:
         self.transport = transport
@@ -161,12 +163,12 @@ class Line(asyncio.Protocol):
 async def flood(address: str, path: str, network: str) -> None:
     """Who is cut off comes again."""
     host, _, port = address.partition(":")
-    said = f"GET {path} HTTP/1.1\r\nHost: {address}\r\nX-Forwarded-For: {network}\r\n\r\n".encode() * PIPELINED
+    request = f"GET {path} HTTP/1.1\r\nHost: {address}\r\nX-Forwarded-For: {network}\r\n\r\n".encode() * PIPELINED
 
     async def talk() -> None:
         while True:
             with suppress(OSError):
-                _, line = await asyncio.get_running_loop().create_connection(lambda: Line(said), host, int(port))
+                _, line = await asyncio.get_running_loop().create_connection(lambda: Line(request), host, int(port))
                 await line.over
             await asyncio.sleep(0.05)
 

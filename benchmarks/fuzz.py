@@ -77,12 +77,12 @@ def one_folder(files: dict[str, bytes]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         for name, content in files.items():
             (Path(folder) / name).write_bytes(content)
-        return _refused_or(lambda: [place.open() for place in datasets.read(folder).places])
+        return _refused_or(lambda: [example.open() for example in datasets.read(folder).places])
 
 
-def _refused_or(read: Callable[[], object]) -> str:
+def _refused_or(parse: Callable[[], object]) -> str:
     try:
-        read()
+        parse()
     except PlaygroundError:
         return "refused in a sentence"
     return "read"
@@ -108,9 +108,9 @@ def main() -> None:
     options = parser.parse_args()
     print("| what | outcomes | slowest | memory: a tenth in → end |\n|---|---|---|---|")
     for title, (examples, try_one) in KINDS.items():
-        times, seen, before = [], Counter(), [0.0]
+        times, seen, slowest = [], Counter(), [0.0]
 
-        def each(given, try_one=try_one, times=times, seen=seen, before=before) -> None:
+        def each(given, try_one=try_one, times=times, seen=seen, before=slowest) -> None:
             if len(times) == options.count // 10:
                 before[0] = megabytes()
             began = time.perf_counter()
@@ -119,7 +119,7 @@ def main() -> None:
 
         examples(options.count, options.seed, each)
         outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in seen.most_common())
-        print(f"| {len(times):,} {title} | {outcomes} | {max(times):.2f} s | {before[0]:.0f} → {megabytes():.0f} MB |")
+        print(f"| {len(times):,} {title} | {outcomes} | {max(times):.2f} s | {slowest[0]:.0f} → {megabytes():.0f} MB |")
 
 
 if __name__ == "__main__":

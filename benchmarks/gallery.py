@@ -70,12 +70,12 @@ def found(options: str) -> str:
     start = row * seen.grid[1] + column
     common = rows.minimum(rows[start]).sum(-1)
     peaked = rows.amax(-1) >= rows.amax(-1).median()  # else it would be one that listens to nobody in particular
-    other = divmod(int(common.masked_fill(~peaked, 2).argmin()), seen.grid[1])
-    most = seen.on_grid(seen.row(spec.layer, head, spec.query)).clone()
-    most[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2] = 0
-    end = divmod(int(most.argmax()), seen.grid[1])
+    least_common = divmod(int(common.masked_fill(~peaked, 2).argmin()), seen.grid[1])
+    spread_row = seen.on_grid(seen.row(spec.layer, head, spec.query)).clone()
+    spread_row[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2] = 0
+    end = divmod(int(spread_row.argmax()), seen.grid[1])
     return options.format(
-        other=query_words(other), walk="-".join(query_words(place) for place in (spec.query, end, spec.query))
+        other=query_words(least_common), walk="-".join(query_words(patch) for patch in (spec.query, end, spec.query))
     )
 
 
@@ -86,16 +86,16 @@ def line(name: str, options: str) -> list[str]:
 
 def draw(folder: Path, names: list[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    parts = ["# Gallery", "Made by `python benchmarks/gallery.py`; under each figure the command that makes it."]
+    paragraphs = ["# Gallery", "Made by `python benchmarks/gallery.py`; under each figure the command that makes it."]
     for name in names:
-        title, asked = FIGURES[name]
-        options = found(asked)
+        title, options_text = FIGURES[name]
+        options = found(options_text)
         if main(line(str(folder / name), options)):
             raise SystemExit(f"{name} could not be made")
         print(f"{name:16} {(folder / name).stat().st_size / 1000:.0f} kB")
         command = shlex.join(["python", "-m", "playground", *line(name, options)])
-        parts += [f"## {title}", f"![{title}]({name})", f"```\n{command}\n```"]
-    (folder / "README.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+        paragraphs += [f"## {title}", f"![{title}]({name})", f"```\n{command}\n```"]
+    (folder / "README.md").write_text("\n\n".join(paragraphs) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -92,8 +92,8 @@ def judge(holds: bool, sentence: str) -> None:
 
 
 def row(title: str, seen: dict, processes: int = 1) -> None:
-    waits, whole, memory = sorted(seen["waits"]), sorted(seen["whole"]), seen["memory"]
-    p95, all_of_it = (times[int(0.95 * len(times))] if times else float("nan") for times in (waits, whole))
+    waits, page_times, memory = sorted(seen["waits"]), sorted(seen["whole"]), seen["memory"]
+    p95, all_of_it = (times[int(0.95 * len(times))] if times else float("nan") for times in (waits, page_times))
     print(
         f"| {title} | {len(waits):,} | {statistics.median(waits or [p95]) * 1e3:.0f} ms | {p95 * 1e3:.0f} ms | "
         f"{max(waits, default=p95) * 1e3:.0f} ms | {all_of_it * 1e3:.0f} ms | {len(seen['errors'])} | "
@@ -119,33 +119,35 @@ def load(seconds: float, share: float = 1) -> None:
         "| who | answers | p50 | p95 | slowest | whole: p95 | errors | memory: start → half → end |\n"
         "|---|---|---|---|---|---|---|---|"
     )
-    photos, real = drawn_photos(100), real_photos(60)
+    photos, real_pictures = drawn_photos(100), real_photos(60)
     people, uploaders, in_dino = (max(1, round(share * count)) for count in (PEOPLE, UPLOADERS, IN_DINO))
     rows = [
         (f"{people} people on the samples", people, "", None, 1),
         (f"{uploaders} people on photos of their own, in ours", uploaders, OURS, photos, 1),
     ]
-    if real:
+    if real_pictures:
         title = f"{in_dino} people on photos of their own, in DINOv2"
-        rows.append((title, in_dino, "model=dinov2-small", real, 1))
+        rows.append((title, in_dino, "model=dinov2-small", real_pictures, 1))
     if NGINX:
         rows.append((f"{people} people on the samples, two replicas behind nginx", people, "", None, 2))
     for title, count, words, own, processes in rows:
         attempt(title, lambda: one_load(title, count, words, own, processes, seconds))  # noqa: B023  # runs at once
 
 
-def one_load(title: str, people: int, words: str, own: list[bytes] | None, processes: int, seconds: float) -> None:
+def one_load(
+    title: str, people: int, words: str, own_photos: list[bytes] | None, processes: int, seconds: float
+) -> None:
     with serving(processes) as (url, servers):
-        row(title, asyncio.run(crowd(url, servers, people, seconds, own, words)), processes)
+        row(title, asyncio.run(crowd(url, servers, people, seconds, own_photos, words)), processes)
 
 
-def attack(named: str = "") -> None:
+def attack(only: str = "") -> None:
     print("| attack | what came of it | seconds | memory: before → most |\n|---|---|---|---|")
     with serving(kind=Image if NGINX else Server) as (_, (server,)):
-        for name, outcome in attacks.all_of_them(server, named):
+        for name, outcome in attacks.all_of_them(server, only):
             print(f"| {name} | {outcome.said} | {outcome.seconds:.1f} | {outcome.memory} |", flush=True)
             judge(outcome.holds, f"{name}: {outcome.said}")
-    if named:
+    if only:
         return
     print("\n| hostile file | seconds |\n|---|---|")
     for name, said, seconds in attacks.hostile_files():
@@ -157,9 +159,9 @@ def attack(named: str = "") -> None:
 def soak(minutes: float, share: float = 1) -> None:
     """Photographs without end, each of them a new one to the server's caches."""
     people = max(1, round(share * UPLOADERS))
-    real = real_photos(round(share * 400))
-    for words in (OURS, "model=dinov2-small") if real else (OURS,):
-        one_soak(words, people, minutes, real or drawn_photos(round(share * 400)))
+    real_pictures = real_photos(round(share * 400))
+    for words in (OURS, "model=dinov2-small") if real_pictures else (OURS,):
+        one_soak(words, people, minutes, real_pictures or drawn_photos(round(share * 400)))
 
 
 def one_soak(words: str, people: int, minutes: float, photos: list[bytes]) -> None:
@@ -167,16 +169,16 @@ def one_soak(words: str, people: int, minutes: float, photos: list[bytes]) -> No
         seen = asyncio.run(crowd(url, servers, people, 60 * minutes, photos, words))
     memory = seen["memory"]
     third = len(memory) // 3
-    middle, last = max(memory[third : 2 * third] or memory), max(memory[2 * third :])
+    middle, final = max(memory[third : 2 * third] or memory), max(memory[2 * third :])
     title = f"Soak of {minutes:g} minutes, {people} people on photos of their own, {words}"
     print(
         f"{title}: {len(seen['waits']):,} answers, {len(seen['errors'])} errors; {memory[0]:.0f} MB at the start, "
-        f"at most {middle:.0f} in the middle third, {last:.0f} in the last.",
+        f"at most {middle:.0f} in the middle third, {final:.0f} in the last.",
         flush=True,
     )
     judge(not seen["errors"], f"{title}: {len(seen['errors'])} errors, such as {seen['errors'][:1]}")
-    judge(minutes < 10 or last <= MOST_GROWTH * middle, f"{title}: memory still grows in the last third")
-    judge(last <= MOST_MEGABYTES, f"{title}: {last:.0f} MB")
+    judge(minutes < 10 or final <= MOST_GROWTH * middle, f"{title}: memory still grows in the last third")
+    judge(final <= MOST_MEGABYTES, f"{title}: {final:.0f} MB")
 
 
 def among_the_hostile(minutes: float, share: float = 1) -> None:
@@ -184,26 +186,26 @@ def among_the_hostile(minutes: float, share: float = 1) -> None:
         seen = asyncio.run(innocents(server, minutes, share))
     memory = seen["memory"]
     third = len(memory) // 3
-    middle, last = max(memory[third : 2 * third] or memory), max(memory[2 * third :])
+    middle, final = max(memory[third : 2 * third] or memory), max(memory[2 * third :])
     tried = ", ".join(f"{way} {seen['tried'].count(way)}" for way in sorted({*seen["tried"]}))
     print(f"Innocents among the hostile, {minutes:g} minutes:")
-    for what, own in (("samples", ""), ("photographs of their own", "own ")):
-        calm, attacked = (sorted(seen[own + when]) for when in ("calm", "attacked"))
+    for subject, prefix in (("samples", ""), ("photographs of their own", "own ")):
+        calm, attacked = (sorted(seen[prefix + when]) for when in ("calm", "attacked"))
         before, after = (times[int(0.95 * len(times))] if times else float("nan") for times in (calm, attacked))
         print(
-            f"{what}: p95 {before * 1e3:.0f} ms in peace ({len(calm)} answers), {after * 1e3:.0f} ms under attack "
+            f"{subject}: p95 {before * 1e3:.0f} ms in peace ({len(calm)} answers), {after * 1e3:.0f} ms under attack "
             f"({len(attacked)});"
         )
-        judge(after <= MOST_TIMES * before, f"innocents wait {after / before:.1f} × as long as in peace for {what}")
+        judge(after <= MOST_TIMES * before, f"innocents wait {after / before:.1f} × as long as in peace for {subject}")
     late = sorted(seen["late"])
     print(
         f"What asks for them was late itself by {late[int(0.95 * len(late))] * 1e3:.0f} ms (p95). "
-        f"{len(seen['errors'])} errors; memory at most {middle:.0f} MB in the middle third, {last:.0f} in the last. "
+        f"{len(seen['errors'])} errors; memory at most {middle:.0f} MB in the middle third, {final:.0f} in the last. "
         f"Tried: {tried}.",
         flush=True,
     )
     judge(not seen["errors"], f"innocents: {len(seen['errors'])} errors, such as {seen['errors'][:1]}")
-    judge(minutes < 10 or last <= MOST_GROWTH * middle, "innocents: memory still grows in the last third")
+    judge(minutes < 10 or final <= MOST_GROWTH * middle, "innocents: memory still grows in the last third")
 
 
 def replaced(seconds: float, share: float = 1) -> None:
@@ -212,13 +214,15 @@ def replaced(seconds: float, share: float = 1) -> None:
         return
     with serving(2) as (url, servers):
         seen = asyncio.run(rolling(url, servers, max(2, round(share * UPLOADERS)), seconds))
-    waits, most = sorted(seen["waits"]), max(seen["lost"].values(), default=0)
+    waits, most_lost = sorted(seen["waits"]), max(seen["lost"].values(), default=0)
     print(
         f"One of two replicas is ended and started again: {len(waits)} answers, {len(seen['lost'])} people lost "
-        f"a wait, nobody more than {most}; p95 {waits[int(0.95 * len(waits))]:.2f} s, slowest {waits[-1]:.2f} s.",
+        f"a wait, nobody more than {most_lost}; p95 {waits[int(0.95 * len(waits))]:.2f} s, slowest {waits[-1]:.2f} s.",
         flush=True,
     )
-    judge(most <= 1, f"one of two replicas is ended: somebody loses {most} waits, such as {seen['after'][:3]}")
+    judge(
+        most_lost <= 1, f"one of two replicas is ended: somebody loses {most_lost} waits, such as {seen['after'][:3]}"
+    )
 
 
 def main() -> int:
@@ -233,7 +237,7 @@ def main() -> int:
     share = 0.1 if options.quick else 1
     seconds, minutes = (8, 0.2) if options.quick else (options.seconds, options.soak)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the servers end too
-    parts = {
+    sections = {
         "load": lambda: load(seconds, share),
         "attacks": lambda: attack(options.named),
         "innocents": lambda: among_the_hostile(options.innocents, share),
@@ -241,9 +245,9 @@ def main() -> int:
         "soak": lambda: soak(minutes, share),
     }
     try:
-        for name, part in parts.items():
+        for name, run_section in sections.items():
             if options.only in (None, name):
-                attempt(name, part)
+                attempt(name, run_section)
                 print(flush=True)
     except KeyboardInterrupt:
         troubles.append("it was stopped before it had come to its end")

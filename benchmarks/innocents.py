@@ -72,10 +72,10 @@ async def coming_and_going(url: str, home: str) -> None:
 
 async def crumbs(url: str, home: str) -> None:
     """A picture in pieces of one byte."""
-    at = urlsplit(url)
-    reader, writer = await asyncio.open_connection(at.hostname, at.port)
+    address = urlsplit(url)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
     head = [
-        "POST /api/pictures HTTP/1.1", f"Host: {at.netloc}", f"Origin: {url}", f"X-Forwarded-For: {home}",
+        "POST /api/pictures HTTP/1.1", f"Host: {address.netloc}", f"Origin: {url}", f"X-Forwarded-For: {home}",
         f"X-Playground-Key: {secrets.token_urlsafe(24)}", "Transfer-Encoding: chunked", "", "",
     ]  # fmt: skip
     writer.write("\r\n".join(head).encode())
@@ -86,12 +86,12 @@ async def crumbs(url: str, home: str) -> None:
 
 async def half_read(url: str, home: str) -> None:
     """Asks for a large file, and fetches none of it."""
-    at = urlsplit(url)
+    address = urlsplit(url)
     file, lines = await asyncio.to_thread(largest_file, url), []
     for _ in range(10):
-        reader, writer = await asyncio.open_connection(at.hostname, at.port, limit=2**10)
-        asked = f"GET {file} HTTP/1.1\r\nHost: {at.netloc}\r\nX-Forwarded-For: {home}\r\n\r\n"
-        writer.write(asked.encode())
+        reader, writer = await asyncio.open_connection(address.hostname, address.port, limit=2**10)
+        request = f"GET {file} HTTP/1.1\r\nHost: {address.netloc}\r\nX-Forwarded-For: {home}\r\n\r\n"
+        writer.write(request.encode())
         lines.append((reader, writer))
     await asyncio.sleep(30)
     for _, writer in lines:
@@ -100,13 +100,13 @@ async def half_read(url: str, home: str) -> None:
 
 async def ahead(url: str, home: str) -> None:
     """Asks without a key, and on before it was answered."""
-    at = urlsplit(url)
-    lines = ["GET /api/trace?model=bundled HTTP/1.1", f"Host: {at.netloc}", f"X-Forwarded-For: {home}"]
-    asked = "\r\n".join([*lines, "", ""]) * 200 + "\r\n".join([*lines, "Connection: close", "", ""])
+    address = urlsplit(url)
+    lines = ["GET /api/trace?model=bundled HTTP/1.1", f"Host: {address.netloc}", f"X-Forwarded-For: {home}"]
+    requests = "\r\n".join([*lines, "", ""]) * 200 + "\r\n".join([*lines, "Connection: close", "", ""])
 
     async def line() -> None:
-        reader, writer = await asyncio.open_connection(at.hostname, at.port)
-        writer.write(asked.encode())
+        reader, writer = await asyncio.open_connection(address.hostname, address.port)
+        writer.write(requests.encode())
         while await reader.read(2**16):
             pass
         writer.close()
@@ -131,10 +131,10 @@ async def questions(url: str, home: str) -> None:
 
 async def stalling(url: str, home: str, sends: int = 2**20) -> None:
     """A file that never comes to its end."""
-    at = urlsplit(url)
-    reader, writer = await asyncio.open_connection(at.hostname, at.port)
+    address = urlsplit(url)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
     head = [
-        "POST /api/pictures HTTP/1.1", f"Host: {at.netloc}", f"Origin: {url}", f"X-Forwarded-For: {home}",
+        "POST /api/pictures HTTP/1.1", f"Host: {address.netloc}", f"Origin: {url}", f"X-Forwarded-For: {home}",
         f"X-Playground-Key: {secrets.token_urlsafe(24)}", f"Content-Length: {30 * 2**20}", "", "",
     ]  # fmt: skip
     writer.write("\r\n".join(head).encode() + bytes(sends))
@@ -164,11 +164,11 @@ def be_hostile(url: str, seconds: float, count: int, tried: Connection) -> None:
     async def attack(number: int) -> list[str]:
         names = []
         while time.perf_counter() < until:
-            way = WAYS[number % len(WAYS)]
+            attack = WAYS[number % len(WAYS)]
             with suppress(Exception):  # refused, cut off: it tries again
                 async with asyncio.timeout(max(0.1, until - time.perf_counter())):
-                    await way(url, lair(number // len(WAYS)))
-            names.append(way.__name__)
+                    await attack(url, lair(number // len(WAYS)))
+            names.append(attack.__name__)
             await asyncio.sleep(0.1)
         return names
 
@@ -202,7 +202,7 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
         chance = random.Random(number)
         await asyncio.sleep(chance.random() * EVERY)
         while time.perf_counter() < began + seconds:
-            asked = time.perf_counter()
+            asked_at = time.perf_counter()
             try:
                 if number < with_photos:
                     waited = await person.drop(chance.choice(photos), "mine.jpg")
@@ -212,15 +212,15 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
                 seen["errors"].append(f"{type(error).__name__}: {error}")
                 waited = float("inf")
             kind = "own " if number < with_photos else ""
-            seen[kind + ("calm" if asked < peace else "attacked")].append(waited)
-            await asyncio.sleep(max(0.0, EVERY - (time.perf_counter() - asked)))
+            seen[kind + ("calm" if asked_at < peace else "attacked")].append(waited)
+            await asyncio.sleep(max(0.0, EVERY - (time.perf_counter() - asked_at)))
 
     async def attack() -> None:
         await asyncio.sleep(peace - time.perf_counter())
         context = multiprocessing.get_context("spawn")
         hears, says = context.Pipe(duplex=False)
-        given = server.url, began + seconds - time.perf_counter(), hostile, says
-        process = context.Process(target=be_hostile, args=given, daemon=True)
+        arguments = server.url, began + seconds - time.perf_counter(), hostile, says
+        process = context.Process(target=be_hostile, args=arguments, daemon=True)
         process.start()
         seen["tried"] = await asyncio.to_thread(hears.recv)
         await asyncio.to_thread(process.join)

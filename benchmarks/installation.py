@@ -46,9 +46,9 @@ def built(folder: Path) -> Iterator[tuple[str, str]]:
 
 def installed(folder: Path, index: str | None) -> Iterator[tuple[str, str]]:
     """The wheel, and the first things that somebody does with it."""
-    fresh = folder / "environment"
-    venv.create(fresh, with_pip=False)
-    paths = {"base": str(fresh), "platbase": str(fresh)}
+    environment = folder / "environment"
+    venv.create(environment, with_pip=False)
+    paths = {"base": str(environment), "platbase": str(environment)}
     scripts = Path(sysconfig.get_path("scripts", "venv", paths))
     packages = Path(sysconfig.get_path("purelib", "venv", paths))
     (wheel,) = folder.glob("*.whl")
@@ -73,21 +73,23 @@ def needed() -> float:
     from packaging.requirements import Requirement
 
     names = [line.split("#")[0].strip() for line in NEEDED.read_text().splitlines() if line[:1].isalpha()]
-    asked, found, size = [Requirement(name) for name in names], set(), 0.0
-    while asked:
-        one = asked.pop()
-        name = one.name.lower().replace("_", "-")
-        if name in found or name.startswith(("torch", "triton", "nvidia")):
+    requirements, package_names, size = [Requirement(name) for name in names], set(), 0.0
+    while requirements:
+        requirement = requirements.pop()
+        name = requirement.name.lower().replace("_", "-")
+        if name in package_names or name.startswith(("torch", "triton", "nvidia")):
             continue
-        if one.marker and not any(one.marker.evaluate({"extra": extra}) for extra in (*one.extras, "")):
+        if requirement.marker and not any(
+            requirement.marker.evaluate({"extra": extra}) for extra in (*requirement.extras, "")
+        ):
             continue
-        found.add(name)
+        package_names.add(name)
         try:
-            held = metadata.distribution(name)
+            distribution = metadata.distribution(name)
         except metadata.PackageNotFoundError:
             continue
-        size += sum(path.stat().st_size for file in held.files or () if (path := Path(file.locate())).is_file())
-        asked += [Requirement(line) for line in held.requires or ()]
+        size += sum(path.stat().st_size for file in distribution.files or () if (path := Path(file.locate())).is_file())
+        requirements += [Requirement(line) for line in distribution.requires or ()]
     return size
 
 
@@ -97,8 +99,8 @@ def main() -> None:
     options = parser.parse_args()
     print("| what | |\n|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        for what, said in (*built(Path(folder)), *installed(Path(folder), options.index)):
-            print(f"| {what} | {said} |", flush=True)
+        for title, value in (*built(Path(folder)), *installed(Path(folder), options.index)):
+            print(f"| {title} | {value} |", flush=True)
     print(f"| what it needs, without torch | {needed() / 1e6:.0f} MB |")
 
 

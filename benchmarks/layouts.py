@@ -68,25 +68,28 @@ def drawn(layout: str, size: dict, traces: dict, aspect: tuple[int, int]) -> Ima
     seen, name = traces[aspect], ASPECTS[aspect]
     spec = Spec(image=name, model=seen.model, layer=4, head=2, layout=layout, footer=True, letters=True, **size)
     spec = replace(spec, dpi=round(72 * TYPE / spec.made_for.font))
-    others = {}
+    draw_arguments = {}
     if layout == "compare":
-        spec, others = replace(spec, other_image="dog.png"), {"other": traces[2, 3], "other_image": picture((2, 3))}
+        spec, draw_arguments = (
+            replace(spec, other_image="dog.png"),
+            {"other": traces[2, 3], "other_image": picture((2, 3))},
+        )
     if layout == "grid":
         spec = replace(spec, rows="layers:1,3,5", columns="heads:0-2,mean")
-    return pixels(figures.draw(spec, seen, picture(aspect), **others)).convert("RGB")
+    return pixels(figures.draw(spec, seen, picture(aspect), **draw_arguments)).convert("RGB")
 
 
 def sheet(lines: list[list[Image.Image]]) -> Image.Image:
     """On grey, so that the figures' edges show."""
-    wide = max(sum(one.width + GAP for one in line) for line in lines) + GAP
-    high = sum(max(one.height for one in line) + GAP for line in lines) + GAP
+    wide = max(sum(tile.width + GAP for tile in line) for line in lines) + GAP
+    high = sum(max(tile.height for tile in line) + GAP for line in lines) + GAP
     page, y = Image.new("RGB", (wide, high), "#8a8a8a"), GAP
     for line in lines:
         x = GAP
-        for one in line:
-            page.paste(one, (x, y))
-            x += one.width + GAP
-        y += max(one.height for one in line) + GAP
+        for tile in line:
+            page.paste(tile, (x, y))
+            x += tile.width + GAP
+        y += max(tile.height for tile in line) + GAP
     return page
 
 

@@ -26,21 +26,22 @@ ASKED = {  # what is asked -> the bar, times timm's forward
 
 def measured(rounds: int) -> tuple[float, dict[tuple[str, ...], float]]:
     """(seconds of timm's forward, of what is asked how many times as many)"""
-    theirs = timm.create_model("vit_small_patch14_dinov2", img_size=224, num_classes=0).eval()
-    vit = playground.load(theirs)
+    timm_vit = timm.create_model("vit_small_patch14_dinov2", img_size=224, num_classes=0).eval()
+    vit = playground.load(timm_vit)
     pixels = torch.randn(BATCH, 3, 224, 224)
-    work = {"timm": partial(theirs.forward_features, pixels)}
-    for what in ASKED:
-        work[what] = partial(playground.trace_many([None], vit, what, size=(224, 224))._pass, pixels)
-    times: dict = {name: [] for name in work}
+    tasks = {"timm": partial(timm_vit.forward_features, pixels)}
+    for numbers in ASKED:
+        tasks[numbers] = partial(playground.trace_many([None], vit, numbers, size=(224, 224))._pass, pixels)
+    times: dict = {name: [] for name in tasks}
     for _ in range(rounds):  # side by side, so that a busy machine slows all of them
-        for name, run in work.items():
+        for name, run in tasks.items():
             began = time.perf_counter()
             with torch.no_grad():
                 run()
             times[name].append(time.perf_counter() - began)
     return statistics.median(times["timm"]), {
-        what: statistics.median(a / b for a, b in zip(times[what], times["timm"], strict=True)) for what in ASKED
+        numbers: statistics.median(a / b for a, b in zip(times[numbers], times["timm"], strict=True))
+        for numbers in ASKED
     }
 
 
@@ -50,8 +51,8 @@ def main() -> None:
     rounds = max(1, parser.parse_args().count // BATCH)
     base, ratios = measured(rounds)
     print(f"timm's forward of {BATCH} pictures of 257 tokens: {1000 * base:.0f} ms, median of {rounds}")
-    for what, bar in ASKED.items():
-        print(f"{', '.join(what):20} {ratios[what]:.2f} ×, bar {bar} ×")
+    for numbers, bar in ASKED.items():
+        print(f"{', '.join(numbers):20} {ratios[numbers]:.2f} ×, bar {bar} ×")
 
 
 if __name__ == "__main__":

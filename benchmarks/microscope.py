@@ -73,8 +73,8 @@ lens.show({{ main: {{ id: "noise", title: "", picture: {{ id: "none", title: "",
 @contextmanager
 def lens_page(data: bytes, beside: str, tokens: int = 0):
     """The microscope alone in a page of its own, as in an exported file; of so many tokens it has features, too."""
-    parts = {"style": stylesheet(), "script": bundle("lens/lens.js"), "width": WIDTH, "tokens": tokens}
-    page = PAGE.format(beside=beside, **parts).encode()
+    fields = {"style": stylesheet(), "script": bundle("lens/lens.js"), "width": WIDTH, "tokens": tokens}
+    page = PAGE.format(beside=beside, **fields).encode()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -101,8 +101,8 @@ def hover(visitor: Visitor, moves: int) -> list[float]:
     visitor.hover((1, 3))  # what is made once is made now; beside the curtain, which hangs at the left edge
     visitor.page.evaluate("theLens().clearTimings()")
     for i in range(1, moves + 1):
-        place = (i * 7) % (rows * columns)  # far enough for another patch each time
-        visitor.page.mouse.move(*corner(visitor, place // columns, place % columns))
+        patch = (i * 7) % (rows * columns)  # far enough for another patch each time
+        visitor.page.mouse.move(*corner(visitor, patch // columns, patch % columns))
         visitor.page.evaluate("new Promise(requestAnimationFrame)")
     return visitor.page.evaluate("theLens().timings()")
 
@@ -115,27 +115,27 @@ def corner(visitor: Visitor, row: int, column: int) -> tuple[float, float]:
 
 
 def line(what: str, times: list[float], bar: str) -> None:
-    worst = statistics.quantiles(times, n=20, method="inclusive")[-1] if len(times) > 1 else times[0]
+    slowest = statistics.quantiles(times, n=20, method="inclusive")[-1] if len(times) > 1 else times[0]
     unit, by = ("s", 1e3) if statistics.median(times) > 500 else ("ms", 1)
-    print(f"| {what} | {statistics.median(times) / by:.2f} {unit} | {worst / by:.2f} {unit} | {bar} |", flush=True)
+    print(f"| {what} | {statistics.median(times) / by:.2f} {unit} | {slowest / by:.2f} {unit} | {bar} |", flush=True)
 
 
 def hovering(chromium: Browser, url: str, moves: int) -> None:
     visitor = Visitor(chromium, url).open()
-    shown = visitor.read()
+    timings = visitor.read()
     heads = visitor.page.locator(".lens [data-head]").count()
-    line(f"hover, {len(shown['row'])} tokens × {heads} heads (bundled, in the app)", hover(visitor, moves), "≤ 4 ms")
+    line(f"hover, {len(timings['row'])} tokens × {heads} heads (bundled, in the app)", hover(visitor, moves), "≤ 4 ms")
     visitor.close()
-    whole, one = list(range(12)), [8]
-    for what, side, held, beside, bar in (
-        ("hover, 197 tokens × 12 heads", 14, whole, "convolution", "≤ 4 ms"),
-        ("hover with the wall, 12 layers × 12 heads × 197 tokens", 14, whole, "wall", "≤ 16 ms"),
-        ("hover with the wall, 12 layers × 6 heads × 785 tokens", 28, whole, "wall", "≤ 16 ms"),
-        ("hover, 4,097 tokens × 12 heads", 64, one, "convolution", "≤ 16 ms"),
+    all_layers, one_layer = list(range(12)), [8]
+    for title, side, layers, mode, bar in (
+        ("hover, 197 tokens × 12 heads", 14, all_layers, "convolution", "≤ 4 ms"),
+        ("hover with the wall, 12 layers × 12 heads × 197 tokens", 14, all_layers, "wall", "≤ 16 ms"),
+        ("hover with the wall, 12 layers × 6 heads × 785 tokens", 28, all_layers, "wall", "≤ 16 ms"),
+        ("hover, 4,097 tokens × 12 heads", 64, one_layer, "convolution", "≤ 16 ms"),
     ):
-        with lens_page(random_pack(12, 6 if "6 heads" in what else 12, side, held), beside) as page:
+        with lens_page(random_pack(12, 6 if "6 heads" in title else 12, side, layers), mode) as page:
             visitor = Visitor(chromium, page).open()
-            line(what, hover(visitor, moves), bar)
+            line(title, hover(visitor, moves), bar)
             visitor.close()
 
 
@@ -181,8 +181,8 @@ def features_under_the_cursor(chromium: Browser, moves: int) -> None:
         tokens = 1 + side * side
         with lens_page(random_pack(12, 6, side, [8]), "convolution", tokens) as page:
             visitor = Visitor(chromium, page).open()
-            for what, words in (("similarity", "similarity"), ("components", "colours of components")):
-                visitor.page.evaluate(PREPARE, what)
+            for way, words in (("similarity", "similarity"), ("components", "colours of components")):
+                visitor.page.evaluate(PREPARE, way)
                 line(f"{words}, {tokens} tokens × {WIDTH}", hover(visitor, moves), bar)
             visitor.page.evaluate("theLens().update({view: {layer: 8}})")
             visitor.lock((2, 3))
@@ -194,8 +194,8 @@ def hover_locked(visitor: Visitor, moves: int) -> list[float]:
     rows, columns = visitor.read()["grid"]
     visitor.page.evaluate("theLens().clearTimings()")
     for i in range(1, moves + 1):
-        place = (i * 7) % (rows * columns)
-        visitor.page.mouse.move(*corner(visitor, place // columns, place % columns))
+        patch = (i * 7) % (rows * columns)
+        visitor.page.mouse.move(*corner(visitor, patch // columns, patch % columns))
         visitor.page.evaluate("new Promise(requestAnimationFrame)")
     return visitor.page.evaluate("theLens().timings()")
 

@@ -41,19 +41,19 @@ def main() -> None:
     if options.model == "dinov2-small":
         borrowed.fetch([borrowed.DINOV2])
     vit = playground.load(options.model, device="cpu")
-    cases = {file.stem: file for file in options.files} or {name: named(name).path for name in eyes.PAIRS}
+    files = {file.stem: file for file in options.files} or {name: named(name).path for name in eyes.PAIRS}
     lines = []
-    for name, file in cases.items():
+    for name, file in files.items():
         picture = playground.open_image(file)
         seen = playground.trace(vit, picture, size=size(picture, vit.config.patch_size))
         began = time.perf_counter()
-        found = best_moments(seen)
+        moments_found = best_moments(seen)
         seconds = time.perf_counter() - began
-        best = found[0]
-        tells = ", ".join(f"{tell:.2f}" for tell in best.tells)
-        partner = f", {partners(name, seen, best)}" if not options.files else ""
-        print(f"{name:32} layer {best.layer:2} head {best.head}: {tells} in {seconds:.2f} s{partner}")
-        lines.append(line(name, seen, best))
+        best_moment = moments_found[0]
+        tells = ", ".join(f"{tell:.2f}" for tell in best_moment.tells)
+        partner = f", {partners(name, seen, best_moment)}" if not options.files else ""
+        print(f"{name:32} layer {best_moment.layer:2} head {best_moment.head}: {tells} in {seconds:.2f} s{partner}")
+        lines.append(line(name, seen, best_moment))
     OUT.parent.mkdir(exist_ok=True)
     Image.fromarray(np.concatenate(lines)).save(OUT)
     print(f"{len(lines)} photographs on {OUT}")
@@ -68,22 +68,22 @@ def size(picture: Image.Image, patch: int) -> tuple[int, int]:
 def partners(name: str, seen, best: Moment) -> str:
     """The pairs of regions of which the best patch lies in one: how much the other takes of what goes elsewhere."""
     row = seen.matrix(best.layer, best.head)[len(seen.prefix) :, len(seen.prefix) :]
-    found = []
-    for what, boxes in eyes.PAIRS[name].items():
+    shares = []
+    for pair_name, boxes in eyes.PAIRS[name].items():
         regions = [eyes.inside(box, seen.grid) for box in boxes]
-        for here, there in (regions, regions[::-1]):
-            if here.flatten()[best.patches[0]]:
-                alone = here.new_zeros(here.shape).flatten()
-                alone[best.patches[0]] = True
-                taken = eyes.asked(row, alone.unflatten(0, seen.grid), there)[0]
-                found.append(f"{what}: the partner takes {float(taken[0]):.0%}")
-    return "; ".join(found) or "no marked pair"
+        for region, partner in (regions, regions[::-1]):
+            if region.flatten()[best.patches[0]]:
+                empty = region.new_zeros(region.shape).flatten()
+                empty[best.patches[0]] = True
+                share = eyes.asked(row, empty.unflatten(0, seen.grid), partner)[0]
+                shares.append(f"{pair_name}: the partner takes {float(share[0]):.0%}")
+    return "; ".join(shares) or "no marked pair"
 
 
 def line(name: str, seen, best: Moment) -> np.ndarray:
     rows, columns = seen.grid
-    usual = (seen.upper_layer, 0, rows // 2 * columns + columns // 2)
-    views = [usual, *((best.layer, best.head, patch) for patch in best.patches)]
+    default_view = (seen.upper_layer, 0, rows // 2 * columns + columns // 2)
+    views = [default_view, *((best.layer, best.head, patch) for patch in best.patches)]
     tiles = [tile(seen, *view, f"{name if i == 0 else ''} L{view[0]} h{view[1]}") for i, view in enumerate(views)]
     return np.concatenate(tiles, axis=1)
 

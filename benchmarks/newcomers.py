@@ -45,8 +45,8 @@ def p95(waits: list[float]) -> float:
 
 
 def holds(calm: Waits, attacked: Waits) -> bool:
-    own = MOST_TIMES * max(0.5, p95(calm.photographs))  # of less, two are no wait
-    return p95(attacked.pages) <= MOST_WAIT and p95(attacked.photographs) <= own
+    tolerance = MOST_TIMES * max(0.5, p95(calm.photographs))  # of less, two are no wait
+    return p95(attacked.pages) <= MOST_WAIT and p95(attacked.photographs) <= tolerance
 
 
 async def beside(server: Server, attack: Callable[[], Awaitable[None]]) -> tuple[Waits, Waits]:
@@ -67,14 +67,14 @@ async def come(url: str, count: int, round_: int) -> Waits:
     async def one(number: int) -> None:
         await asyncio.sleep(number * APART)
         person, began = Person(url, "model=bundled", network=f"203.{number}.{round_}.5"), time.perf_counter()
-        opened = shown = float("inf")
+        opened_after = shown_after = float("inf")
         with suppress(Exception):  # no answer at all is the longest wait
             await person.open()
             await person.pick("flock")
-            opened = time.perf_counter() - began
-            shown = await person.drop(photos[number], "mine.jpg")
-        waits.pages.append(opened)
-        waits.photographs.append(shown)
+            opened_after = time.perf_counter() - began
+            shown_after = await person.drop(photos[number], "mine.jpg")
+        waits.pages.append(opened_after)
+        waits.photographs.append(shown_after)
         with suppress(Exception):
             await person.close()
 
@@ -87,7 +87,7 @@ def all_seats(server: Server) -> tuple[Waits, Waits]:
     leave."""
 
     async def attack() -> None:
-        many = [Person(server.url, network=("198.51.100.1", "203.0.113.5")[n % 2]) for n in range(2 * PAGES)]
+        people = [Person(server.url, network=("198.51.100.1", "203.0.113.5")[n % 2]) for n in range(2 * PAGES)]
 
         async def stay(person: Person, n: int) -> None:
             await asyncio.sleep(0.01 * n)
@@ -99,7 +99,7 @@ def all_seats(server: Server) -> tuple[Waits, Waits]:
                         await asyncio.sleep(50)
                 await asyncio.sleep(1)
 
-        await asyncio.gather(*(stay(person, n) for n, person in enumerate(many)))
+        await asyncio.gather(*(stay(person, n) for n, person in enumerate(people)))
 
     return asyncio.run(beside(server, attack))
 

@@ -32,24 +32,31 @@ def pictures() -> list:
 def main() -> None:
     from sharp_models import FAMILIES, compare, made
 
-    shown = pictures()
+    sample_pictures = pictures()
     print("| family | largest weight, × even | float32: apart, same strongest | 8 bits: apart, same strongest | |")
     print("|---|---|---|---|---|", flush=True)
     missed = 0
     for family in sys.argv[1:] or FAMILIES:
-        with TemporaryDirectory() as place:
-            folder = Path(place)
-            sharp = made(family, folder / "model", shown[0])
-            cells, right = [], True
+        with TemporaryDirectory() as folder_name:
+            folder = Path(folder_name)
+            sharp = made(family, folder / "model", sample_pictures[0])
+            cells, is_right = [], True
             for numbers, (most_apart, least_same) in BARS.items():
-                found = compare(sharp, shown, folder, numbers)
-                apart, same = (mean(each) for each in ([one.apart for one in found], [one.same for one in found]))
-                right = right and apart <= most_apart and same >= least_same
-                worst = max(one.apart for one in found)
-                cells.append(f"{apart:.1e} ({worst:.1e}), {same:.1%}")
-            missed += not right
+                comparisons = compare(sharp, sample_pictures, folder, numbers)
+                mean_difference, mean_same = (
+                    mean(values)
+                    for values in (
+                        [comparison.apart for comparison in comparisons],
+                        [comparison.same for comparison in comparisons],
+                    )
+                )
+                is_right = is_right and mean_difference <= most_apart and mean_same >= least_same
+                worst_difference = max(comparison.apart for comparison in comparisons)
+                cells.append(f"{mean_difference:.1e} ({worst_difference:.1e}), {mean_same:.1%}")
+            missed += not is_right
             print(
-                f"| {family} | {sharp.times_even:.0f} | {' | '.join(cells)} | {'' if right else 'missed'} |", flush=True
+                f"| {family} | {sharp.times_even:.0f} | {' | '.join(cells)} | {'' if is_right else 'missed'} |",
+                flush=True,
             )
     if missed:
         raise SystemExit(f"{missed} families miss a bar: {BARS}")

@@ -26,7 +26,9 @@ sys.path.insert(0, str(ROOT))
 def strings(source: str) -> list[str]:
     """The texts of a file, without its docstrings; what is computed inside them counts as one word."""
     tree = ast.parse(source)
-    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
+    inside_f_strings = {
+        id(node_inside) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for node_inside in ast.walk(node)
+    }
     docs = {
         id(node.body[0].value)
         for node in ast.walk(tree)
@@ -34,18 +36,22 @@ def strings(source: str) -> list[str]:
         and node.body
         and isinstance(node.body[0], ast.Expr)
     }
-    found = []
+    strings = []
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
-            found.append("".join(p.value if isinstance(p, ast.Constant) else "N" for p in node.values))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and not {id(node)} & (inside | docs):
-            found.append(node.value)
-    return [text for text in found if " " in text and re.search(r"[.?:!](\s|$)", text)]
+            strings.append("".join(p.value if isinstance(p, ast.Constant) else "N" for p in node.values))
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and not {id(node)} & (inside_f_strings | docs)
+        ):
+            strings.append(node.value)
+    return [text for text in strings if " " in text and re.search(r"[.?:!](\s|$)", text)]
 
 
 def sentences(texts: list[str]) -> list[list[str]]:
-    whole = [part for text in texts for part in re.split(r"(?<=[.?!:;])\s+|\n+", text)]
-    words = [re.findall(r"[A-Za-z’']+|[^\s\w]?\w+", part) for part in whole]
+    sentences = [part for text in texts for part in re.split(r"(?<=[.?!:;])\s+|\n+", text)]
+    words = [re.findall(r"[A-Za-z’']+|[^\s\w]?\w+", part) for part in sentences]
     return [sentence for sentence in words if len(sentence) > 2]
 
 
@@ -54,8 +60,8 @@ def read(revision: str | None) -> Callable[[str], str | None]:
         if revision is None:
             file = ROOT / path
             return file.read_text(encoding="utf-8") if file.is_file() else None
-        shown = subprocess.run(["git", "show", f"{revision}:{path}"], cwd=ROOT, capture_output=True, text=True)
-        return shown.stdout if shown.returncode == 0 else None
+        result = subprocess.run(["git", "show", f"{revision}:{path}"], cwd=ROOT, capture_output=True, text=True)
+        return result.stdout if result.returncode == 0 else None
 
     return of
 
@@ -64,31 +70,33 @@ def measure(revision: str | None) -> dict[str, tuple[int, float, int, int, list[
     """page -> (sentences, words in one, the longest, how many are long, its rare words)"""
     from playground.ui.pages import LESSONS
 
-    of, pages = read(revision), {}
+    text_of, pages = read(revision), {}
     for page in LESSONS:
         files = sorted((ROOT / "playground/lessons").glob(f"{page.name}*.py"))
         paths = [str(file.relative_to(ROOT)) for file in files]
-        texts = [text for path in paths if (source := of(path)) for text in strings(source)]
+        texts = [text for path in paths if (source := text_of(path)) for text in strings(source)]
         pages[page.name] = sentences(texts)
-    spread = Counter(word for found in pages.values() for word in {w.lower() for s in found for w in s})
+    spread = Counter(
+        word for page_sentences in pages.values() for word in {w.lower() for s in page_sentences for w in s}
+    )
     told = {}
-    for name, found in pages.items():
-        if found:
-            lengths = [len(sentence) for sentence in found]
-            rare = sorted({w.lower() for s in found for w in s if len(w) > 9 and spread[w.lower()] == 1})
-            told[name] = (len(found), mean(lengths), max(lengths), sum(n > LONG for n in lengths), rare)
+    for name, page_sentences in pages.items():
+        if page_sentences:
+            lengths = [len(sentence) for sentence in page_sentences]
+            rare = sorted({w.lower() for s in page_sentences for w in s if len(w) > 9 and spread[w.lower()] == 1})
+            told[name] = (len(page_sentences), mean(lengths), max(lengths), sum(n > LONG for n in lengths), rare)
     return told
 
 
 def main() -> None:
     revision = sys.argv[1] if len(sys.argv) > 1 else None
-    now, before = measure(None), measure(revision) if revision else {}
+    now, numbers_before = measure(None), measure(revision) if revision else {}
     print(f"{'page':10} {'sentences':>9} {'words each':>10} {'longest':>7} {'over ' + str(LONG):>7}  rare words")
-    for name, (count, words, longest, long, rare) in now.items():
-        print(f"{name:10} {count:9} {words:10.1f} {longest:7} {long:7}  {len(rare)}: {', '.join(rare[:6])}")
-        if name in before:
-            count, words, longest, long, rare = before[name]
-            print(f"{'  before':10} {count:9} {words:10.1f} {longest:7} {long:7}  {len(rare)}")
+    for name, (count, words, longest, long_share, rare) in now.items():
+        print(f"{name:10} {count:9} {words:10.1f} {longest:7} {long_share:7}  {len(rare)}: {', '.join(rare[:6])}")
+        if name in numbers_before:
+            count, words, longest, long_share, rare = numbers_before[name]
+            print(f"{'  before':10} {count:9} {words:10.1f} {longest:7} {long_share:7}  {len(rare)}")
 
 
 if __name__ == "__main__":

@@ -46,13 +46,13 @@ def asked(seen: Trace, start: tuple[float, float], name: str) -> Iterator[Query]
 
 def maps(seen: Trace, query: Query) -> dict[str, Tensor]:
     """(rows, columns) each."""
-    found = {method: seen.on_grid(seen.relevance(query, method=method)) for method in METHODS}
-    found["rollout"] = seen.on_grid(seen.rollout(query))
+    maps_found = {method: seen.on_grid(seen.relevance(query, method=method)) for method in METHODS}
+    maps_found["rollout"] = seen.on_grid(seen.rollout(query))
     if isinstance(query, tuple):
         r, c = torch.meshgrid(*(torch.arange(n) for n in seen.grid), indexing="ij")
-        far = ((r - query[0]) ** 2 + (c - query[1]) ** 2).float().sqrt()
-        found["nearness"] = far.max() - far
-    return found | {"random": torch.rand(seen.grid, generator=torch.Generator().manual_seed(0))}
+        distances = ((r - query[0]) ** 2 + (c - query[1]) ** 2).float().sqrt()
+        maps_found["nearness"] = distances.max() - distances
+    return maps_found | {"random": torch.rand(seen.grid, generator=torch.Generator().manual_seed(0))}
 
 
 def moves(seen: Trace, blocks: list[Tensor]) -> Tensor:
@@ -60,14 +60,14 @@ def moves(seen: Trace, blocks: list[Tensor]) -> Tensor:
     as analysis/occlusion.py measures it, of all tokens at once."""
     vit, pixels = seen.vit, seen.input
 
-    def features(some: Tensor) -> Tensor:
-        return vit.norm(vit.features(some, seen.layers - 1, seen.scale)).float()
+    def features(images: Tensor) -> Tensor:
+        return vit.norm(vit.features(images, seen.layers - 1, seen.scale)).float()
 
     with torch.no_grad():
-        before = features(pixels)
+        original = features(pixels)
         return torch.cat([
-            (features(occlusion.blanked(pixels, gone, seen.patch_size)) - before).norm(dim=-1) / before.norm(dim=-1)
-            for gone in blocks
+            (features(occlusion.blanked(pixels, mask, seen.patch_size)) - original).norm(dim=-1) / original.norm(dim=-1)
+            for mask in blocks
         ])  # fmt: skip
 
 
@@ -75,15 +75,15 @@ def judged(seen: Trace, queries: list[Query]) -> Iterator[tuple[Query, str, tupl
     """Of each query and map: the rank correlation over all blocks, and over all but that of the patch itself."""
     side = occlusion.side_of(seen.grid)
     blocks = occlusion.blocks(seen.grid, side)
-    blocks = [blocks[i] for i in occlusion.equal(blocks)]
-    moved = moves(seen, blocks)
+    blocks = [blocks[i] for i in occlusion.comparable(blocks)]
+    block_moves = moves(seen, blocks)
     for query in queries:
-        of_this = moved[:, seen.token(query)].tolist()
-        others = [i for i, block in enumerate(blocks) if not (isinstance(query, tuple) and block[query])]
-        for what, one in maps(seen, query).items():
-            said = [float(one[block].sum()) for block in blocks]
-            without = occlusion.spearman([said[i] for i in others], [of_this[i] for i in others])
-            yield query, what, (occlusion.spearman(said, of_this), without)
+        of_this = block_moves[:, seen.token(query)].tolist()
+        other_blocks = [i for i, block in enumerate(blocks) if not (isinstance(query, tuple) and block[query])]
+        for name, map_ in maps(seen, query).items():
+            means = [float(map_[block].sum()) for block in blocks]
+            without = occlusion.spearman([means[i] for i in other_blocks], [of_this[i] for i in other_blocks])
+            yield query, name, (occlusion.spearman(means, of_this), without)
 
 
 def main() -> None:
@@ -97,19 +97,19 @@ def main() -> None:
         vit = playground.load(model)
         patch = vit.config.patch_size
         collected: dict[tuple[str, str], list[tuple[float, ...]]] = {}
-        for file in batch.found(options.pictures):
+        for file in batch.pictures_of(options.pictures):
             sample = None if Path(file).exists() else named(file)
             image = images.open_image(sample.path if sample else file)
             native = min(vit.config.image_size[0] // patch, SIDE)
             seen = tracing.trace(vit, image, size=images.fit(image.size, patch, (native * patch, native * patch)))
-            for query, what, one in judged(seen, list(asked(seen, sample.start if sample else (0.5, 0.5), file))):
+            for query, name, score in judged(seen, list(asked(seen, sample.start if sample else (0.5, 0.5), file))):
                 kind = "the class token" if query == "cls" else "a patch"
-                collected.setdefault((kind, what), []).append(one)
+                collected.setdefault((kind, name), []).append(score)
             print(f"… {model} {file}", file=sys.stderr, flush=True)
-        for (kind, what), values in sorted(collected.items(), key=lambda item: (item[0][0], -_means(item[1])[0])):
-            numbers = [*_means(values), min(one[0] for one in values)]
-            shown = " | ".join(f"{number:.2f}" for number in numbers)
-            print(f"| {model}, {kind} | {what} | {shown} | {len(values)} |", flush=True)
+        for (kind, name), values in sorted(collected.items(), key=lambda item: (item[0][0], -_means(item[1])[0])):
+            numbers = [*_means(values), min(score[0] for score in values)]
+            cells = " | ".join(f"{number:.2f}" for number in numbers)
+            print(f"| {model}, {kind} | {name} | {cells} | {len(values)} |", flush=True)
 
 
 def _means(values: list[tuple[float, ...]]) -> list[float]:

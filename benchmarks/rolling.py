@@ -28,7 +28,7 @@ async def rolling(url: str, servers: list[Server], people: int, seconds: float) 
     async def live(number: int) -> None:
         chance, person = random.Random(number), None
         await asyncio.sleep(chance.random() * EVERY)
-        while (asked := time.perf_counter()) < until:
+        while (asked_at := time.perf_counter()) < until:
             while True:
                 try:
                     person = person or await come()
@@ -43,8 +43,8 @@ async def rolling(url: str, servers: list[Server], people: int, seconds: float) 
                     await leave(person)
                     person = None
                     await asyncio.sleep(AGAIN)
-            seen["waits"].append(time.perf_counter() - asked)
-            await asyncio.sleep(max(0.0, EVERY - (time.perf_counter() - asked)))
+            seen["waits"].append(time.perf_counter() - asked_at)
+            await asyncio.sleep(max(0.0, EVERY - (time.perf_counter() - asked_at)))
         await leave(person)
 
     async def come() -> Person:

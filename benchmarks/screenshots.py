@@ -98,19 +98,21 @@ def shoot_sizes(chromium: Browser, url: str, file: Path) -> None:
 
 
 def sheet(pictures: list[Image.Image]) -> Image.Image:
-    small = [one.convert("RGB").resize((one.width * LINE // one.height, LINE)) for one in pictures]
+    small_pictures = [
+        picture.convert("RGB").resize((picture.width * LINE // picture.height, LINE)) for picture in pictures
+    ]
     lines: list[list[Image.Image]] = [[]]
-    for one in small:
-        if sum(other.width + GAP for other in lines[-1]) + one.width > ACROSS:
+    for picture in small_pictures:
+        if sum(other.width + GAP for other in lines[-1]) + picture.width > ACROSS:
             lines.append([])
-        lines[-1].append(one)
-    drawn = Image.new("RGB", (ACROSS, len(lines) * (LINE + GAP)), "#888888")
+        lines[-1].append(picture)
+    sheet = Image.new("RGB", (ACROSS, len(lines) * (LINE + GAP)), "#888888")
     for n, line in enumerate(lines):
-        left = 0
-        for one in line:
-            drawn.paste(one, (left, n * (LINE + GAP)))
-            left += one.width + GAP
-    return drawn
+        x = 0
+        for picture in line:
+            sheet.paste(picture, (x, n * (LINE + GAP)))
+            x += picture.width + GAP
+    return sheet
 
 
 def shoot_moving(chromium: Browser, url: str, file: Path) -> None:
@@ -161,16 +163,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"by default all of {', '.join(ALL)}")
     parser.add_argument("--folder", type=Path, default=FOLDER)
-    asked = parser.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
     path = find() or install()
     with sync_playwright() as playwright, serving(PLAYGROUND_BORROWED=str(borrowed.cache_folder())) as server:
         chromium = playwright.chromium.launch(executable_path=path, args=LAUNCH)
-        for name in asked.names or ALL:
-            others = {SHEET: shoot_sizes, MOVING: shoot_moving}
-            make = shoot_page if name in PAGES else others.get(name, shoot)
-            make(chromium, server.url, asked.folder / f"{name}.png")
-            (file,) = asked.folder.glob(f"{name}.*")
+        for name in arguments.names or ALL:
+            other_tasks = {SHEET: shoot_sizes, MOVING: shoot_moving}
+            make = shoot_page if name in PAGES else other_tasks.get(name, shoot)
+            make(chromium, server.url, arguments.folder / f"{name}.png")
+            (file,) = arguments.folder.glob(f"{name}.*")
             print(f"{file.name}  {file.stat().st_size / 1000:.0f} kB", flush=True)
         chromium.close()
 

@@ -40,19 +40,19 @@ def main() -> None:
     for name in options.models:
         vit = zoo.load(name, device="cpu")
         for times in TIMES:
-            found = bundled.on_things(pictures, grids, of_heads(vit, times), name)
-            line(f"`{name}`", f"× {times}", found, eyes.answers(vit, times))
+            table = bundled.on_things(pictures, grids, of_heads(vit, times), name)
+            line(f"`{name}`", f"× {times}", table, eyes.answers(vit, times))
 
 
 def of_heads(vit, scale: float) -> Callable:
     """The rows of all heads, each as the larger scale would have it."""
-    plain = evaluate.of_heads(vit)
-    return lambda *given: eyes.sharper(plain(*given), scale)
+    rows_of = evaluate.of_heads(vit)
+    return lambda *given: eyes.sharper(rows_of(*given), scale)
 
 
 def line(name: str, scale: str, found: tuple, tables: list[torch.Tensor]) -> None:
-    there, here = found
-    numbers = {kind: evaluate.chosen(getattr(there, kind), getattr(here, kind))[1] for kind in KINDS}
+    choosing, measured = found
+    numbers = {kind: evaluate.best_candidate(getattr(choosing, kind), getattr(measured, kind))[1] for kind in KINDS}
     numbers["pairs"] = eyes.elsewhere(tables)[0][:, 0]
     print(f"| {name} | {scale} | {' | '.join(shown(kind, values) for kind, values in numbers.items())} |", flush=True)
 

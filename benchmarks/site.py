@@ -35,7 +35,7 @@ MB = 1e6
 
 
 def rounded(name: str, folder: Path) -> None:
-    vit, found, largest = zoo.load(name, device="cpu"), [], 0.0
+    vit, differences, largest = zoo.load(name, device="cpu"), [], 0.0
     patch = vit.config.patch_size
     for picture in photographs().values():
         image = open_image(picture)
@@ -43,15 +43,15 @@ def rounded(name: str, folder: Path) -> None:
         python = theirs(seen)
         exact, eight = passed(seen, folder), passed(seen, folder, "int8")
         largest = max(largest, float(np.abs(rows(exact.q, exact.k, seen) - python).max()))
-        found.append(distance(rows(eight.q, eight.k, seen), python))
+        differences.append(distance(rows(eight.q, eight.k, seen), python))
     megabytes = (folder / "weights.bin").stat().st_size / MB
-    apart, same = (statistics.mean(column) for column in zip(*found, strict=True))
+    drift, same_share = (statistics.mean(column) for column in zip(*differences, strict=True))
     print(f"{name}: {', '.join(photographs())}")
-    worst = max(apart for apart, _ in found), min(same for _, same in found)
+    worst_case = max(difference for difference, _ in differences), min(same_share for _, same_share in differences)
     print(f"{name}: 32-bit weights, largest difference of a weight: {largest:.1e} (bar: 1e-4)")
     print(
-        f"{name}: 8-bit weights, {megabytes:.1f} MB (24.5), {len(found)} photographs: total variation {apart:.4f} "
-        f"(0.008), worst {worst[0]:.4f}; same top patch {same:.1%} (97 %), worst {worst[1]:.1%}"
+        f"{name}: 8-bit weights, {megabytes:.1f} MB (24.5), {len(differences)} photographs: total variation {drift:.4f}"
+        f" (0.008), worst {worst_case[0]:.4f}; same top patch {same_share:.1%} (97 %), worst {worst_case[1]:.1%}"
     )
 
 
@@ -60,10 +60,10 @@ def speed(name: str, folder: Path, times: int) -> None:
     image = open_image(named("meadow").path).resize((640, 640))
     for grid in GRIDS[name]:
         seen = trace(vit, image, size=tuple(n * vit.config.patch_size for n in grid))
-        told = passed(seen, folder, "int8", runs=times + 1)
-        wall, cpu = (statistics.median(times[1:]) / 1000 for times in (told.wall, told.cpu))
-        place = f"{name}, {grid[0]} × {grid[1]}, under Node"
-        print(f"{place}: all layers {wall:.2f} s wall, {cpu:.2f} s CPU; {told.bytes / MB:.0f} MB of memory")
+        timings = passed(seen, folder, "int8", runs=times + 1)
+        wall, cpu = (statistics.median(times[1:]) / 1000 for times in (timings.wall, timings.cpu))
+        title = f"{name}, {grid[0]} × {grid[1]}, under Node"
+        print(f"{title}: all layers {wall:.2f} s wall, {cpu:.2f} s CPU; {timings.bytes / MB:.0f} MB of memory")
 
 
 def in_the_browser(folder: Path, times: int) -> None:
@@ -73,11 +73,11 @@ def in_the_browser(folder: Path, times: int) -> None:
         for name in GRIDS:
             somebody = Visiting(browser, url).arrive(name)
             seen = [somebody.give(picture) for _, picture in zip(range(times + 1), _round(), strict=False)]
-            first, later = seen[0], seen[1:]
-            shown, every = (statistics.median(one[what] for one in later) / 1000 for what in ("shown", "all"))
+            first_visit, later = seen[0], seen[1:]
+            first, all_ = (statistics.median(one[what] for one in later) / 1000 for what in ("shown", "all"))
             print(
-                f"{name}, in Chromium: photograph → first drawn layer {shown:.2f} s, all layers {every:.2f} s; the "
-                f"first one, with fetching and reading the weights, {first['shown'] / 1000:.2f} s"
+                f"{name}, in Chromium: photograph → first drawn layer {first:.2f} s, all layers {all_:.2f} s; the "
+                f"first one, with fetching and reading the weights, {first_visit['shown'] / 1000:.2f} s"
             )
             somebody.close()
         browser.close()
@@ -97,8 +97,8 @@ def main() -> None:
     print(
         f"engine and kernels: {engine / 1000:.1f} kB (40), the kernels alone {kernels.PRODUCT.stat().st_size:,} bytes"
     )
-    with tempfile.TemporaryDirectory() as there:
-        folder = Path(there)
+    with tempfile.TemporaryDirectory() as folder_name:
+        folder = Path(folder_name)
         for name in GRIDS:
             rounded(name, folder)
             speed(name, folder, times)

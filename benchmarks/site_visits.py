@@ -75,9 +75,9 @@ class Visit(AtTheSite):
     def processes(self) -> list[int]:
         """Of all pages of the browser; one page at a time is open."""
         cdp = self.context.browser.new_browser_cdp_session()
-        told = cdp.send("SystemInfo.getProcessInfo")["processInfo"]
+        processes = cdp.send("SystemInfo.getProcessInfo")["processInfo"]
         cdp.detach()
-        return [process["id"] for process in told if process["type"] == "renderer"]
+        return [process["id"] for process in processes if process["type"] == "renderer"]
 
     def cpu(self) -> float:
         """Seconds, of all threads."""
@@ -104,21 +104,21 @@ def _private(pid: int) -> float:
 
 
 def first_pictures(browser: Browser, url: str, folder: Path, times: int) -> None:
-    first, again, sizes = [], [], {}
+    first_visits, later_visits, sizes = [], [], {}
     for _ in range(times):
         visitor = Visit(browser, url)
         visitor.context.add_init_script(SEEN + SPARING)
         visitor.arrive()
-        first.append(visitor.page.evaluate(SAYS))
+        first_visits.append(visitor.page.evaluate(SAYS))
         sizes = visitor.first_bytes(folder)
         visitor.is_kept()
         visitor.page.goto("about:blank")
         visitor.context.set_offline(True)
         visitor.arrive()
-        again.append(visitor.page.evaluate(SAYS))
+        later_visits.append(visitor.page.evaluate(SAYS))
         visitor.close()
-    print(f"first picture: {_seconds(first)} (0.7), {sum(sizes.values()) / MB:.2f} MB (0.6)")
-    print(f"second visit, without a network: {_seconds(again)}")
+    print(f"first picture: {_seconds(first_visits)} (0.7), {sum(sizes.values()) / MB:.2f} MB (0.6)")
+    print(f"second visit, without a network: {_seconds(later_visits)}")
 
 
 def photographs(browser: Browser, url: str, model: str, times: int) -> None:
@@ -130,15 +130,15 @@ def photographs(browser: Browser, url: str, model: str, times: int) -> None:
     layers, patches = (12, 600) if model == models.REAL else (6, 150)
     seen, spent = [], []
     for data in _made(times + 1):
-        before = visitor.cpu()
+        cpu_before = visitor.cpu()
         seen.append(visitor.page.evaluate(DROPPED, ["drop", "image/jpeg", data, "made.jpg", layers, patches]))
-        spent.append(visitor.cpu() - before)
-    first, *later = seen
-    shown, whole = ([one[what] for one in later] for what in ("shown", "all"))
+        spent.append(visitor.cpu() - cpu_before)
+    first_visit, *later = seen
+    shown, all_ = ([one[what] for one in later] for what in ("shown", "all"))
     cpu = statistics.median(spent[1:])
     print(
-        f"{model}: photograph → first drawn layer {_seconds(shown)}, all layers of its last grid {_seconds(whole)}, "
-        f"{cpu:.2f} s CPU; the very first one {first['shown'] / 1000:.2f} s, {first['all'] / 1000:.2f} s"
+        f"{model}: photograph → first drawn layer {_seconds(shown)}, all layers of its last grid {_seconds(all_)}, "
+        f"{cpu:.2f} s CPU; the very first one {first_visit['shown'] / 1000:.2f} s, {first_visit['all'] / 1000:.2f} s"
     )
     visitor.close()
 
@@ -159,16 +159,18 @@ def live(browser: Browser, url: str, seconds: float = 5) -> None:
 def memory(browser: Browser, url: str, count: int) -> None:
     empty = Visit(browser, url)
     empty.page.goto(f"{url}/404.html")
-    bare = empty.memory()
+    empty_memory = empty.memory()
     empty.close()
     visitor = Visit(browser, url).arrive("#model=bundled&sample=portrait")
-    held = {}
+    memories = {}
     for number, data in enumerate(_made(count), 1):
         visitor.page.evaluate(DROPPED, ["drop", "image/jpeg", data, f"{number}.jpg", 6, 150])
         if number in (1, count):
-            held[number] = visitor.memory()
-    (_, one), *rest = held.items()
-    print(f"memory above an empty page ({bare:.0f} MB), one photograph in ours: {one - bare:.0f} MB (150)")
+            memories[number] = visitor.memory()
+    (_, one), *rest = memories.items()
+    print(
+        f"memory above an empty page ({empty_memory:.0f} MB), one photograph in ours: {one - empty_memory:.0f} MB (150)"
+    )
     for number, all_of_them in rest:
         print(f"after {number} photographs: {all_of_them - one:+.0f} MB (+20)")
     visitor.close()
@@ -180,9 +182,9 @@ def _made(count: int) -> Iterator[str]:
 
     random = np.random.default_rng(0)
     for _ in range(count):
-        small = Image.fromarray(random.integers(0, 255, (24, 24, 3), dtype=np.uint8))
+        noise = Image.fromarray(random.integers(0, 255, (24, 24, 3), dtype=np.uint8))
         out = io.BytesIO()
-        small.resize((3000, 2000), Image.Resampling.BICUBIC).save(out, "JPEG", quality=90)
+        noise.resize((3000, 2000), Image.Resampling.BICUBIC).save(out, "JPEG", quality=90)
         yield b64encode(out.getvalue()).decode()
 
 
@@ -194,17 +196,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--photographs", type=int, default=50, help="after how many memory is read again")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     names = [name for name in ("bundled", models.REAL) if models.is_here(name)]
-    with tempfile.TemporaryDirectory() as there:
-        folder = site.write(Path(there) / "site", "/", names, named=())
+    with tempfile.TemporaryDirectory() as folder_name:
+        folder = site.write(Path(folder_name) / "site", "/", names, named=())
         with plain_server(folder) as url, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
-            first_pictures(browser, url, folder, asked.times)
+            first_pictures(browser, url, folder, arguments.times)
             for name in names:
-                photographs(browser, url, name, asked.times)
+                photographs(browser, url, name, arguments.times)
             live(browser, url)
-            memory(browser, url, asked.photographs)
+            memory(browser, url, arguments.photographs)
             browser.close()
 
 

@@ -54,8 +54,8 @@ def measure(servers: list[Server], times: int) -> None:
     for path in ASKED:
         for line in lines:
             milliseconds(line, path)  # the first one computes
-        taken = [[milliseconds(line, path) for line in lines] for _ in range(times)]
-        with_it, without = map(statistics.median, zip(*taken, strict=True))
+        rounds = [[milliseconds(line, path) for line in lines] for _ in range(times)]
+        with_it, without = map(statistics.median, zip(*rounds, strict=True))
         print(f"{path:42}{with_it:8.2f}{without:9.2f}{BAR:6.0f}")
 
 
@@ -63,8 +63,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--times", type=int, default=100, metavar="N", help="answers of each kind (default: 100)")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
-        servers = [Server(Path(one)).start(), Without(Path(other)).start()]
+    with tempfile.TemporaryDirectory() as first_folder, tempfile.TemporaryDirectory() as second_folder:
+        servers = [Server(Path(first_folder)).start(), Without(Path(second_folder)).start()]
         try:
             measure([server.wait() for server in servers], options.times)
         finally:

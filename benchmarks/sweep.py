@@ -32,14 +32,14 @@ def memory(vit, count: int) -> float:
 
     from PIL import Image
 
-    held = []
+    batches = []
     with tempfile.TemporaryDirectory() as folder:
         for number in range(count):
             Image.effect_noise((112, 112), 60 + number).convert("RGB").save(Path(folder) / f"{number:04}.png")
-        every = sweeping.asked(folder, vit, "moved", "heads", None, (), (), (), 1, (112, 112))
-        for _ in every:
-            held.append(int(Path("/proc/self/statm").read_text().split()[1]))
-    return held[-1] / held[4]
+        prepared = sweeping.prepared_sweep(folder, vit, "moved", "heads", None, (), (), (), 1, (112, 112))
+        for _ in prepared:
+            batches.append(int(Path("/proc/self/statm").read_text().split()[1]))
+    return batches[-1] / batches[4]
 
 
 def main() -> None:
@@ -50,14 +50,14 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)  # whoever else computes on the machine changes nothing
     vit = playground.load(options.model, device="cpu")
-    every = sweeping.asked(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, None)
+    prepared = sweeping.prepared_sweep(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, None)
     pixels = torch.randn(1, 3, *vit.config.image_size)
     clock(lambda: vit.record(pixels))
     passes, ratios = [], []
     for _ in range(options.rounds):
         passes.append(min(clock(lambda: vit.record(pixels)) for _ in range(5)))
         ratios.append(
-            clock(lambda: every.of_picture(pixels, None, sweeping.TOKENS_AT_ONCE // every.tokens)) / passes[-1]
+            clock(lambda: prepared.of_picture(pixels, None, sweeping.TOKENS_AT_ONCE // prepared.tokens)) / passes[-1]
         )
         passes.append(min(clock(lambda: vit.record(pixels)) for _ in range(5)))  # before and after: machines change
     c = vit.config

@@ -35,34 +35,34 @@ def main() -> None:
     parser.add_argument("--scenes", type=int, default=300, help="for F1 and the class token (default: %(default)s)")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    apart = albums(options.photographs)[1]
-    pictures, grids = bundled.things(apart)
+    held_album = albums(options.photographs)[1]
+    pictures, grids = bundled.things(held_album)
     scenes = [generate.scene(generate.HELD_OUT + i) for i in range(options.scenes)]
     print(f"| | steps | {' | '.join(COLUMNS)} | F1 | class token |\n|{'---|' * (len(COLUMNS) + 4)}")
-    first = None
+    first_result = None
     for folder in options.runs:
         vit, read_out, step = bundled.from_run(folder)
-        found = per_picture(vit, pictures, grids)
-        found["cosine"] = torch.tensor(bundled.cosines(apart, options.views, read_out))
+        result = per_picture(vit, pictures, grids)
+        result["cosine"] = torch.tensor(bundled.cosines(held_album, options.views, read_out))
         f1, looks = names(vit, scenes)
-        cells = [shown(name, found[name]) for name in COLUMNS]
+        cells = [shown(name, result[name]) for name in COLUMNS]
         print(f"| {folder.name} | {step} | {' | '.join(cells)} | {f1:.3f} | {looks:.2f} × |", flush=True)
-        if first is not None:
-            cells = [shown(name, found[name] - first[name], "+") for name in COLUMNS]
+        if first_result is not None:
+            cells = [shown(name, result[name] - first_result[name], "+") for name in COLUMNS]
             print(f"| … less the first | | {' | '.join(cells)} | | |", flush=True)
-        first = first or found
+        first_result = first_result or result
 
 
 def per_picture(vit, pictures: list, grids: list) -> dict[str, Tensor]:
-    there, here = bundled.on_things(pictures, grids, evaluate.of_heads(vit), "this model")
-    kinds = {kind: evaluate.chosen(getattr(there, kind), getattr(here, kind))[1] for kind in COLUMNS[:3]}
+    choosing, measured = bundled.on_things(pictures, grids, evaluate.of_heads(vit), "this model")
+    kinds = {kind: evaluate.best_candidate(getattr(choosing, kind), getattr(measured, kind))[1] for kind in COLUMNS[:3]}
     return {**kinds, "pairs": eyes.elsewhere(eyes.answers(vit))[0][:, 0]}
 
 
 def names(vit, scenes: list) -> tuple[float, float]:
     """Macro-F1 with the thresholds as they were learned; the class token's attention on objects by their area."""
     sums = evaluate.Sums(vit, scenes)
-    scores = evaluate.f1(torch.stack(sums.said), torch.stack(sums.true))
+    scores = evaluate.f1(torch.stack(sums.predicted), torch.stack(sums.labels))
     return float(scores.mean()), sum(sums.class_mass) / sum(sums.object_area)
 
 

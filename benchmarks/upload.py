@@ -85,24 +85,24 @@ def measure(chromium, model: str, change: str, pictures: int, times: int) -> lis
     with tempfile.TemporaryDirectory() as folder:
         lines = "from playground.serving import models, traces\n" + change
         Path(folder, "sitecustomize.py").write_text(lines if change else "")
-        here = {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "HF_HUB_CACHE": str(borrowed.hub_cache())}
-        with serving(**here) as server:
+        environment = {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "HF_HUB_CACHE": str(borrowed.hub_cache())}
+        with serving(**environment) as server:
             # A model that does not suit the sample counts as chosen, and stays for the photographs.
             sample = samples()[0].name if model == "bundled" else "meadow"
             visitor = Visitor(chromium, server.url).open(f"sample={sample}&model={model}")
-            found = []
+            seconds = []
             for number in range(times + 1):
                 data = base64.b64encode(photograph(number)).decode()
                 visitor.rest()
-                before = cpu_seconds(server)
+                cpu_before = cpu_seconds(server)
                 visitor.page.evaluate(WATCH, pictures)
                 visitor.page.evaluate(HAND_OVER, ["drop", "image/jpeg", data, f"{number}.jpg"])
                 visitor.page.wait_for_function(f"() => window.seen.length >= {pictures}")
                 seen = visitor.page.evaluate("window.seen")
                 visitor.rest()
-                found.append([seen[0] / 1e3, seen[pictures - 1] / 1e3, cpu_seconds(server) - before])
+                seconds.append([seen[0] / 1e3, seen[pictures - 1] / 1e3, cpu_seconds(server) - cpu_before])
             visitor.close()
-    return found[1:]  # the first one imports torch
+    return seconds[1:]  # the first one imports torch
 
 
 def main() -> None:
@@ -114,8 +114,8 @@ def main() -> None:
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
         for name, model, change, pictures in WAYS:
-            found = measure(chromium, model, change, pictures, options.times)
-            medians = [statistics.median(column) for column in zip(*found, strict=True)]
+            results = measure(chromium, model, change, pictures, options.times)
+            medians = [statistics.median(column) for column in zip(*results, strict=True)]
             print(f"| {name} | " + " | ".join(f"{median:.2f}" for median in medians) + " |", flush=True)
         chromium.close()
     print(f"\nmedians of {options.times}; load {os.getloadavg()[0]:.1f} at the end")

@@ -131,7 +131,7 @@ def visit(chromium: Browser, url: str, slow: bool = False):
 
 def first_and_again(chromium: Browser, url: str) -> dict[str, float]:
     context, page, wire, first, began = visit(chromium, url)
-    found = {
+    numbers = {
         "streamlit": wire.streamlit / 1e6,
         "fonts": wire.fonts / 1e6,
         "ours": (wire.ours + wire.socket) / 1e6,
@@ -140,21 +140,23 @@ def first_and_again(chromium: Browser, url: str) -> dict[str, float]:
         "first_bytes": wire.all / 1e6,
     }
     wait(page, lambda state: state == 1)
-    found["all"] = time.perf_counter() - began
+    numbers["all"] = time.perf_counter() - began
     page.wait_for_load_state("networkidle")
-    found |= {"requests": wire.requests, "bytes": wire.all / 1e6}
+    numbers |= {"requests": wire.requests, "bytes": wire.all / 1e6}
     wire.clear()
-    again = time.perf_counter()
+    reload_start = time.perf_counter()
     page.reload(wait_until="commit")
     wait(page, lambda state: state == 1)
-    found["again_all"] = time.perf_counter() - again
-    found["again_bytes"] = wire.all / 1e6
+    numbers["again_all"] = time.perf_counter() - reload_start
+    numbers["again_bytes"] = wire.all / 1e6
     page.wait_for_load_state("networkidle")
-    found["from_memory"] = statistics.median(page.evaluate(TO_LAYER, layer) for layer in (1, 3, 2, 4))
-    others = ["coffee", "astronaut", "rocket"] if borrowed.is_here("photographs") else ["flock", "twins", "portrait"]
-    found["from_server"] = statistics.median(page.evaluate(TO_SAMPLE, name) for name in others)
+    numbers["from_memory"] = statistics.median(page.evaluate(TO_LAYER, layer) for layer in (1, 3, 2, 4))
+    other_samples = (
+        ["coffee", "astronaut", "rocket"] if borrowed.is_here("photographs") else ["flock", "twins", "portrait"]
+    )
+    numbers["from_server"] = statistics.median(page.evaluate(TO_SAMPLE, name) for name in other_samples)
     context.close()
-    return found
+    return numbers
 
 
 def main() -> None:
@@ -184,26 +186,26 @@ def main() -> None:
                 slow.append(first)
                 context.close()
         chromium.close()
-    of = {name: statistics.median(row[name] for row in rows) for name in rows[0]}
+    medians = {name: statistics.median(row[name] for row in rows) for name in rows[0]}
     print("| what | measured | bar |\n|---|---|---|")
-    for what, value, bar in (
-        ("Streamlit's scripts and styles, first visit", f"{of['streamlit']:.2f} MB", "≤ 0.7 MB"),
-        ("its fonts, which it loads on every page", f"{of['fonts']:.2f} MB", ""),
-        ("ours until the first picture", f"{of['ours']:.2f} MB", "≤ 0.5 MB"),
-        ("requests until the first picture", f"{of['first_requests']:.0f}", "≤ 40"),
-        ("bytes until the first picture", f"{of['first_bytes']:.2f} MB", "≤ 2.2 MB"),
-        ("requests of the first visit", f"{of['requests']:.0f}", ""),
-        ("bytes of the first visit", f"{of['bytes']:.2f} MB", "≤ 8 MB"),
-        ("a reload, everything", f"{of['again_bytes']:.3f} MB", "≤ 0.02 MB"),
-        ("all layers of the first picture there, first visit", f"{of['all']:.1f} s", "≤ 4 s"),
-        ("the same, reload", f"{of['again_all']:.2f} s", "≤ 0.5 s"),
-        ("page → first picture", f"{of['first']:.2f} s", "≤ 1.0 s"),
+    for title, value, bar in (
+        ("Streamlit's scripts and styles, first visit", f"{medians['streamlit']:.2f} MB", "≤ 0.7 MB"),
+        ("its fonts, which it loads on every page", f"{medians['fonts']:.2f} MB", ""),
+        ("ours until the first picture", f"{medians['ours']:.2f} MB", "≤ 0.5 MB"),
+        ("requests until the first picture", f"{medians['first_requests']:.0f}", "≤ 40"),
+        ("bytes until the first picture", f"{medians['first_bytes']:.2f} MB", "≤ 2.2 MB"),
+        ("requests of the first visit", f"{medians['requests']:.0f}", ""),
+        ("bytes of the first visit", f"{medians['bytes']:.2f} MB", "≤ 8 MB"),
+        ("a reload, everything", f"{medians['again_bytes']:.3f} MB", "≤ 0.02 MB"),
+        ("all layers of the first picture there, first visit", f"{medians['all']:.1f} s", "≤ 4 s"),
+        ("the same, reload", f"{medians['again_all']:.2f} s", "≤ 0.5 s"),
+        ("page → first picture", f"{medians['first']:.2f} s", "≤ 1.0 s"),
         ("process start → first picture", f"{statistics.median(starts):.1f} s", "≤ 3 s"),
         ("page → first picture at 4 Mbit/s, 100 ms", f"{statistics.median(slow):.1f} s", "≤ 4 s"),
-        ("another layer, from memory", f"{of['from_memory']:.0f} ms", "≤ 16 ms"),
-        ("another sample, from the server", f"{of['from_server']:.0f} ms", "≤ 150 ms"),
+        ("another layer, from memory", f"{medians['from_memory']:.0f} ms", "≤ 16 ms"),
+        ("another sample, from the server", f"{medians['from_server']:.0f} ms", "≤ 150 ms"),
     ):
-        print(f"| {what} | {value} | {bar} |")
+        print(f"| {title} | {value} | {bar} |")
     print(f"\nmedians of {times}; load {os.getloadavg()[0]:.1f} at the end")
 
 

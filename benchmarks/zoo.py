@@ -28,8 +28,8 @@ def main() -> None:
             peer = timm.create_model(name)
             reason = timm_models.why_not(peer)
             if reason is None:
-                ours = VisionTransformer(timm_models.timm_config(name))
-                ours.load_state_dict(from_eva(peer.state_dict()), strict=True, assign=True)
+                our_vit = VisionTransformer(timm_models.timm_config(name))
+                our_vit.load_state_dict(from_eva(peer.state_dict()), strict=True, assign=True)
         reasons[reason] += 1
     print(f"{reasons.pop(None)} of {len(names)} names load (timm {timm.__version__})")
     for reason, count in reasons.most_common():

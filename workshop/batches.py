@@ -36,33 +36,33 @@ class Batches(Dataset):
     def __getitem__(self, step: int) -> dict[str, Tensor]:
         """V views, then drawn scenes of which only names are asked; B pictures together."""
         r, rng = self.recipe, np.random.default_rng((self.recipe.seed, step))
-        at = step % r.round
-        polish, near = at >= r.steps, at < r.near_until * r.steps
-        views, size, named = (
+        step_in_round = step % r.round
+        polish, is_near = step_in_round >= r.steps, step_in_round < r.near_until * r.steps
+        views, size, drawn_count = (
             (read(self.fine), r.fine_batch, r.fine_named) if polish else (read(self.coarse), r.batch, r.named)
         )
-        whole = views.things.shape[1]  # patches along a side
-        side = r.near if near else whole
-        top, left = rng.integers(0, whole - side + 1, 2)
-        chosen = rng.integers(0, len(views), size - named)
-        pictures, features = window(views, chosen, top, left, side)
+        grid_side = views.things.shape[1]  # patches along a side
+        side = r.near if is_near else grid_side
+        top, left = rng.integers(0, grid_side - side + 1, 2)
+        view_numbers = rng.integers(0, len(views), size - drawn_count)
+        pictures, features = window(views, view_numbers, top, left, side)
         if rng.random() < 0.5:
             pictures, features = pictures[:, :, ::-1], features[:, :, ::-1]
         # Of a window nobody says what it shows: most of the scene may lie outside
-        present = np.full_like(views.present[chosen], -1) if near else views.present[chosen]
-        scenes = [self._scene(step * r.batch + i, near, SMALL * side) for i in range(named)]
-        most = r.disturbance * min(1, step / (r.near_until * r.steps))
+        present = np.full_like(views.present[view_numbers], -1) if is_near else views.present[view_numbers]
+        scenes = [self._scene(step * r.batch + i, is_near, SMALL * side) for i in range(drawn_count)]
+        largest_share = r.disturbance * min(1, step / (r.near_until * r.steps))
         random = torch.Generator().manual_seed(int(rng.integers(2**62)))
         images = np.concatenate([pictures, *(scene.image[None] for scene in scenes)])
         clean = recoloured(torch.from_numpy(images).permute(0, 3, 1, 2) / 255, random)  # (B, 3, H, W)
-        image = disturbed(clean, SMALL, most, random)
+        image = disturbed(clean, SMALL, largest_share, random)
         # Not of the scenes whose names are asked: nobody can name a thing that is hidden
-        image[: len(chosen)] = with_hidden(image[: len(chosen)], SMALL, r.hidden, random)
+        image[: len(view_numbers)] = with_hidden(image[: len(view_numbers)], SMALL, r.hidden, random)
         return {
             "image": image,
-            "clean": clean[: len(chosen)],  # what the views look like, for the targets: (V, 3, H, W)
+            "clean": clean[: len(view_numbers)],  # what the views look like, for the targets: (V, 3, H, W)
             "features": torch.from_numpy(features.copy()).flatten(1, 2).float(),  # (V, P, 384)
-            "picture": torch.from_numpy(views.features[chosen, 0]).float(),  # (V, 384)
+            "picture": torch.from_numpy(views.features[view_numbers, 0]).float(),  # (V, 384)
             "present": torch.from_numpy(np.stack([*present, *map(presence, scenes)])).float(),  # (B, labels)
             "place": torch.tensor([top, left]),
         }
@@ -73,12 +73,12 @@ class Batches(Dataset):
         return draw(self.recipe.seed * 2**32 + number, size)
 
 
-def window(views: Views, chosen: np.ndarray, top: int, left: int, side: int) -> tuple[np.ndarray, np.ndarray]:
+def window(views: Views, view_numbers: np.ndarray, top: int, left: int, side: int) -> tuple[np.ndarray, np.ndarray]:
     """The same window of each view: its pixels (B, 8·side, 8·side, 3), its features (B, side, side, 384)."""
-    whole = views.things.shape[1]
+    grid_side = views.things.shape[1]
     rows, columns = slice(top, top + side), slice(left, left + side)
-    pixels = views.pictures[chosen][:, SMALL * top : SMALL * (top + side), SMALL * left : SMALL * (left + side)]
-    features = views.features[chosen][:, 1:].reshape(len(chosen), whole, whole, -1)
+    pixels = views.pictures[view_numbers][:, SMALL * top : SMALL * (top + side), SMALL * left : SMALL * (left + side)]
+    features = views.features[view_numbers][:, 1:].reshape(len(view_numbers), grid_side, grid_side, -1)
     return pixels, features[:, rows, columns]
 
 
@@ -105,13 +105,13 @@ def disturbed(image: Tensor, patch: int, most: float, random: torch.Generator) -
         return _as_pixels(torch.rand(B, channels, rows, columns, generator=random), patch)
 
     share = most * torch.rand(B, 1, 1, 1, generator=random)
-    which = each(1)
+    kind = each(1)
     noisy = image + 0.35 * torch.randn(image.shape, generator=random)
-    plain = _as_pixels(F.avg_pool2d(image, patch), patch)
+    plain_colours = _as_pixels(F.avg_pool2d(image, patch), patch)
     tinted = 0.4 * image + 0.6 * each(3)
     hidden = torch.rand(B, 1, 1, 1, generator=random).expand_as(image)
     instead = torch.where(
-        which < 0.5, torch.where(which < 0.25, noisy, plain), torch.where(which < 0.7, tinted, hidden)
+        kind < 0.5, torch.where(kind < 0.25, noisy, plain_colours), torch.where(kind < 0.7, tinted, hidden)
     )
     return torch.where(each(1) < share, instead, image)
 
@@ -121,14 +121,14 @@ def with_hidden(image: Tensor, patch: int, share: float, random: torch.Generator
     size and one colour for a picture: a block's middle can't be guessed from its neighbours. A quarter of the pictures
     stays whole."""
     B, rows, columns = len(image), image.shape[2] // patch, image.shape[3] // patch
-    where = torch.empty(B, 1, rows, columns)  # random numbers, equal within a block
+    block_noise = torch.empty(B, 1, rows, columns)  # random numbers, equal within a block
     for b in range(B):
         side, down, right = (int(torch.randint(3, (), generator=random)) for _ in range(3))
         side += 1
         blocks = torch.rand(1, 1, rows // side + 3, columns // side + 3, generator=random)
-        where[b] = _as_pixels(blocks, side)[0, :, down : down + rows, right : right + columns]
-    whole, colour = torch.rand(2, B, 1, 1, 1, generator=random)
-    return torch.where((_as_pixels(where, patch) < share) & (whole > 0.25), colour, image)
+        block_noise[b] = _as_pixels(blocks, side)[0, :, down : down + rows, right : right + columns]
+    whole_gain, colour = torch.rand(2, B, 1, 1, 1, generator=random)
+    return torch.where((_as_pixels(block_noise, patch) < share) & (whole_gain > 0.25), colour, image)
 
 
 def _as_pixels(patches: Tensor, patch: int) -> Tensor:

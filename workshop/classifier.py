@@ -35,8 +35,8 @@ def recipe_for(pictures: Labelled, seed: int = 0, steps: int | None = None) -> R
         image_size=(side, side), patch_size=patch, depth=6, width=192, mlp_width=768, heads=6, registers=4,
         classes=len(pictures.labels), labels=pictures.labels,
     )  # fmt: skip
-    usual = max(FEWEST_STEPS, EPOCHS * len(pictures.training) // batch)
-    return Recipe(steps=steps or usual, polish=0, batch=batch, seed=seed, config=config, name=pictures.name)
+    default_steps = max(FEWEST_STEPS, EPOCHS * len(pictures.training) // batch)
+    return Recipe(steps=steps or default_steps, polish=0, batch=batch, seed=seed, config=config, name=pictures.name)
 
 
 class Pool:
@@ -55,13 +55,13 @@ class Pool:
             images = np.lib.format.open_memmap(file, "w+", np.uint8, (len(places), side, side, 3))
         except OSError as error:
             raise PlaygroundError(f"{file} can't be written: {error.strerror or error}.") from None
-        for place in places:
+        for location in places:
             try:
-                images[len(labels)] = np.asarray(square(place.open(), side))
+                images[len(labels)] = np.asarray(square(location.open(), side))
             except PlaygroundError as error:
                 damaged.append(str(error))
             else:
-                labels.append(place.label)
+                labels.append(location.label)
         images.flush()
         if not labels:
             raise PlaygroundError(f"None of {len(places)} pictures can be opened. {' '.join(damaged[:1])}".strip())
@@ -97,20 +97,20 @@ class Flipped(Dataset):
         return self.recipe.steps * self.recipe.batch
 
     def __getitem__(self, i: int) -> dict[str, np.ndarray]:
-        epoch, place = divmod(i, len(self.pool))
+        epoch, position = divmod(i, len(self.pool))
         if epoch != self._order[0]:
             self._order = epoch, np.random.default_rng((self.recipe.seed, epoch)).permutation(len(self.pool))
-        chosen = self._order[1][place]
-        rng = np.random.default_rng((self.recipe.seed, epoch, place))
-        return {"image": varied(self.pool.images[chosen], rng), "label": self.pool.labels[chosen]}
+        number = self._order[1][position]
+        rng = np.random.default_rng((self.recipe.seed, epoch, position))
+        return {"image": varied(self.pool.images[number], rng), "label": self.pool.labels[number]}
 
 
 def varied(image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """(side, side, 3): randomly flipped and shifted; pixels beyond the edge are mirrored."""
     side = len(image)
-    most = round(SHIFT * side)
-    down, right = rng.integers(0, 2 * most + 1, 2)
-    wide = np.pad(image, ((most, most), (most, most), (0, 0)), mode="reflect")
+    most_pixels = round(SHIFT * side)
+    down, right = rng.integers(0, 2 * most_pixels + 1, 2)
+    wide = np.pad(image, ((most_pixels, most_pixels), (most_pixels, most_pixels), (0, 0)), mode="reflect")
     cut = wide[down : down + side, right : right + side]
     return np.ascontiguousarray(cut[:, ::-1] if rng.random() < 0.5 else cut)
 
@@ -131,8 +131,8 @@ class Classifier(nn.Module):
 def said(vit: VisionTransformer, images: np.ndarray, batch: int = 256) -> np.ndarray:
     """The predicted class of each picture: (pictures, side, side, 3) -> (pictures,)."""
     device = vit.patch_embed.proj.weight.device
-    parts = (torch.from_numpy(np.array(images[at : at + batch])) for at in range(0, len(images), batch))
-    return np.concatenate([vit(pixels(part.to(device), vit.config)).argmax(-1).cpu().numpy() for part in parts])
+    batches = (torch.from_numpy(np.array(images[start : start + batch])) for start in range(0, len(images), batch))
+    return np.concatenate([vit(pixels(part.to(device), vit.config)).argmax(-1).cpu().numpy() for part in batches])
 
 
 def accuracy(vit: VisionTransformer, pool: Pool, at_most: int | None = None) -> float:

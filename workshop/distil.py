@@ -41,23 +41,23 @@ class Statistics:
 
     @staticmethod
     def of(views: Views) -> Statistics:
-        chosen = np.linspace(0, len(views) - 1, min(COUNTED, len(views))).astype(int)
-        features = torch.from_numpy(views.features[chosen]).float()  # (C, 1 + P, 384)
+        view_numbers = np.linspace(0, len(views) - 1, min(COUNTED, len(views))).astype(int)
+        features = torch.from_numpy(views.features[view_numbers]).float()  # (C, 1 + P, 384)
         patches, side = features[:, 1:], views.things.shape[1]
         mean, spread = patches.mean((0, 1)), patches.flatten(0, 1).std(0)
-        known = (patches - mean) / spread
-        axes = torch.linalg.svd(known.flatten(0, 1)[::7], full_matrices=False).Vh[:COMPONENTS].T
-        components = axes / (known.flatten(0, 1) @ axes).std(0)
-        image = torch.from_numpy(views.pictures[chosen]).permute(0, 3, 1, 2) / 255 * 2 - 1
-        rest = of_its_thing(known, shown(image, known, components, side)).flatten(0, 1).std(0)
+        normalised = (patches - mean) / spread
+        axes = torch.linalg.svd(normalised.flatten(0, 1)[::7], full_matrices=False).Vh[:COMPONENTS].T
+        components = axes / (normalised.flatten(0, 1) @ axes).std(0)
+        image = torch.from_numpy(views.pictures[view_numbers]).permute(0, 3, 1, 2) / 255 * 2 - 1
+        rest_spread = of_its_thing(normalised, shown(image, normalised, components, side)).flatten(0, 1).std(0)
         picture = features[:, 0]
-        return Statistics(mean, spread, picture.mean(0), picture.std(0), components, rest)
+        return Statistics(mean, spread, picture.mean(0), picture.std(0), components, rest_spread)
 
 
-def shown(image: Tensor, known: Tensor, components: Tensor, side: int) -> Tensor:
+def shown(image: Tensor, normalised: Tensor, components: Tensor, side: int) -> Tensor:
     """What `rest` averages over the patches of a thing: (B, P, 58)."""
-    where = places(side, side).expand(len(image), -1, -1)
-    return torch.cat([looks(image, SMALL), known @ components, where], dim=-1)
+    positions = places(side, side).expand(len(image), -1, -1)
+    return torch.cat([looks(image, SMALL), normalised @ components, positions], dim=-1)
 
 
 class Distilled(nn.Module):
@@ -80,24 +80,28 @@ class Distilled(nn.Module):
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
         """The losses by name, in the order of LOSSES. Of the last pictures of a batch only names are known."""
-        r, first, views = self.recipe, len(vit.config.prefix), len(batch["features"])
+        r, first_patch, views = self.recipe, len(vit.config.prefix), len(batch["features"])
         image = (batch["image"] - 0.5) / 0.5  # (B, 3, H, W)
-        known = (batch["features"] - self.of_mean) / self.of_spread  # (V, P, 384)
+        normalised = (batch["features"] - self.of_mean) / self.of_spread  # (V, P, 384)
         picture = (batch["picture"] - self.of_picture_mean) / self.of_picture_spread  # (V, 384)
         side = image.shape[2] // SMALL
-        seen = shown((batch["clean"] - 0.5) / 0.5, known, self.of_components, side)  # nothing disturbed, nothing hidden
-        rest = of_its_thing(known, seen) / self.of_rest  # (V, P, 58)
+        seen = shown(
+            (batch["clean"] - 0.5) / 0.5, normalised, self.of_components, side
+        )  # nothing disturbed, nothing hidden
+        rest_targets = of_its_thing(normalised, seen) / self.of_rest  # (V, P, 58)
         missed = []
         for layer, x in enumerate(tokens(vit, image, batch["place"], r.coarse)):
             if layer in r.asked:
-                missed.append(F.mse_loss(self.rest[str(layer)](x[:views, first:]).float(), rest))
-        last = vit.norm(x)
-        drawn = batch["present"][:, :1] >= 0  # (B, 1)
-        wrong = F.binary_cross_entropy_with_logits(vit.head(last[:, 0]).float(), batch["present"], reduction="none")
+                missed.append(F.mse_loss(self.rest[str(layer)](x[:views, first_patch:]).float(), rest_targets))
+        final_tokens = vit.norm(x)
+        is_labelled = batch["present"][:, :1] >= 0  # (B, 1)
+        label_losses = F.binary_cross_entropy_with_logits(
+            vit.head(final_tokens[:, 0]).float(), batch["present"], reduction="none"
+        )
         return {
-            "class": r.naming * (wrong * drawn).mean() / drawn.float().mean().clamp(min=1e-3),
-            "features": away(self.features(last[:views, first:]).float(), known),
-            "picture": r.picture * away(self.picture(last[:views, 0]).float(), picture),
+            "class": r.naming * (label_losses * is_labelled).mean() / is_labelled.float().mean().clamp(min=1e-3),
+            "features": away(self.features(final_tokens[:views, first_patch:]).float(), normalised),
+            "picture": r.picture * away(self.picture(final_tokens[:views, 0]).float(), picture),
             "rest": r.gathering * torch.stack(missed).mean(),
         }
 
@@ -105,17 +109,20 @@ class Distilled(nn.Module):
 def tokens(vit: VisionTransformer, image: Tensor, place: Tensor, whole: int) -> Iterator[Tensor]:
     """The tokens after each layer, (B, N, D). A window of a view keeps its place: it gets the positions of that part of
     a grid of `whole` × `whole` patches."""
-    first, side = len(vit.config.prefix), image.shape[2] // SMALL
+    first_patch, side = len(vit.config.prefix), image.shape[2] // SMALL
     x, rotation = vit.embed(image)
     if side < whole:
         top, left = place.tolist()
-        grid = vit.positions((whole, whole))[:, first:].unflatten(1, (whole, whole))  # (1, whole, whole, D)
-        there = grid[:, top : top + side, left : left + side].flatten(1, 2)
-        x = torch.cat([x[:, :first], x[:, first:] + there - vit.positions((side, side))[:, first:]], dim=1)
+        grid = vit.positions((whole, whole))[:, first_patch:].unflatten(1, (whole, whole))  # (1, whole, whole, D)
+        crop_positions = grid[:, top : top + side, left : left + side].flatten(1, 2)
+        x = torch.cat(
+            [x[:, :first_patch], x[:, first_patch:] + crop_positions - vit.positions((side, side))[:, first_patch:]],
+            dim=1,
+        )
     for x, _ in vit.layers(x, rotation):  # noqa: B020, the layers begin with this x
         yield x
 
 
-def away(predicted: Tensor, known: Tensor) -> Tensor:
+def away(predicted: Tensor, targets: Tensor) -> Tensor:
     """How far features are from what they should be, in size and in direction."""
-    return F.smooth_l1_loss(predicted, known) + 1 - F.cosine_similarity(predicted, known, dim=-1).mean()
+    return F.smooth_l1_loss(predicted, targets) + 1 - F.cosine_similarity(predicted, targets, dim=-1).mean()

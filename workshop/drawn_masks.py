@@ -19,12 +19,12 @@ SEED = 900_000  # beyond those that anything was trained on
 
 def write(folder: Path, count: int, size: int = 224) -> None:
     masks = folder.with_name(f"{folder.name}_masks")
-    for place in (folder, masks):
-        place.mkdir(parents=True, exist_ok=True)
+    for subfolder in (folder, masks):
+        subfolder.mkdir(parents=True, exist_ok=True)
     for number in range(count):
-        drawn = scene(SEED + number, size)
-        Image.fromarray(drawn.image).save(folder / f"{number:03}.png")
-        Image.fromarray((drawn.objects > 0).astype(np.uint8) * 255).save(masks / f"{number:03}.png")
+        scene_drawn = scene(SEED + number, size)
+        Image.fromarray(scene_drawn.image).save(folder / f"{number:03}.png")
+        Image.fromarray((scene_drawn.objects > 0).astype(np.uint8) * 255).save(masks / f"{number:03}.png")
 
 
 def main() -> None:

@@ -54,11 +54,11 @@ def gather(folder: Path) -> tuple[int, int]:
                 f"This machine has no {tool}: the photographs come out of Debian's packages, which Debian and Ubuntu "
                 "fetch. Any folder of photographs does too, with things on transparent ground in a subfolder cut-outs."
             )
-    for part in (folder, folder / APART):
-        part.joinpath("cut-outs").mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as kept:
+    for subfolder in (folder, folder / APART):
+        subfolder.joinpath("cut-outs").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as cache_folder:
         for package in dict.fromkeys([*PHOTOGRAPHS, *MEASURED, *THINGS]):
-            for name, data in entries(unpacked(package, Path(kept))):
+            for name, data in entries(unpacked(package, Path(cache_folder))):
                 if any(fnmatch(name, pattern) for pattern in NOT):
                     continue
                 if any(fnmatch(name, pattern) for pattern in PHOTOGRAPHS.get(package, ())):
@@ -89,18 +89,18 @@ def words(name: str) -> set[str]:
     return set(re.findall("[a-z]{3,}", name.split("-", 2)[-1].lower()))
 
 
-def unpacked(package: str, kept: Path) -> Path:
+def unpacked(package: str, cache_folder: Path) -> Path:
     """The package's folder. Nothing is installed."""
-    there = kept / package
-    there.mkdir()
-    fetched = subprocess.run(["apt-get", "download", package], cwd=kept, capture_output=True, text=True)
-    files = list(kept.glob(f"{package}_*.deb"))
+    target = cache_folder / package
+    target.mkdir()
+    fetched = subprocess.run(["apt-get", "download", package], cwd=cache_folder, capture_output=True, text=True)
+    files = list(cache_folder.glob(f"{package}_*.deb"))
     if fetched.returncode or not files:
-        said = (fetched.stderr.strip().splitlines() or ["nothing came"])[-1]
-        raise PlaygroundError(f"The package {package} can't be fetched: {said} (`apt-get update` may help).")
-    subprocess.run(["dpkg-deb", "-x", files[0], there], check=True)
+        last_line = (fetched.stderr.strip().splitlines() or ["nothing came"])[-1]
+        raise PlaygroundError(f"The package {package} can't be fetched: {last_line} (`apt-get update` may help).")
+    subprocess.run(["dpkg-deb", "-x", files[0], target], check=True)
     files[0].unlink()
-    return there
+    return target
 
 
 def entries(folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -120,17 +120,17 @@ def resources(data: bytes) -> Iterator[tuple[str, bytes]]:
     length = 22 if version >= 2 else 14
 
     def below(number: int, path: str) -> Iterator[tuple[str, bytes]]:
-        at = tree + length * number
-        named, flags = struct.unpack(">IH", data[at : at + 6])
+        entry_start = tree + length * number
+        name_offset, flags = struct.unpack(">IH", data[entry_start : entry_start + 6])
         if number:
-            letters = int.from_bytes(data[names + named : names + named + 2])
-            path += "/" + data[names + named + 6 : names + named + 6 + 2 * letters].decode("utf-16-be")
+            letters = int.from_bytes(data[names + name_offset : names + name_offset + 2])
+            path += "/" + data[names + name_offset + 6 : names + name_offset + 6 + 2 * letters].decode("utf-16-be")
         if flags & 2:  # a folder
-            count, first = struct.unpack(">II", data[at + 6 : at + 14])
-            for child in range(first, first + count):
+            count, first_entry = struct.unpack(">II", data[entry_start + 6 : entry_start + 14])
+            for child in range(first_entry, first_entry + count):
                 yield from below(child, path)
         else:
-            begin = contents + int.from_bytes(data[at + 10 : at + 14])
+            begin = contents + int.from_bytes(data[entry_start + 10 : entry_start + 14])
             content = data[begin + 4 : begin + 4 + int.from_bytes(data[begin : begin + 4])]
             yield path, zlib.decompress(content[4:]) if flags & 1 else content
 

@@ -38,17 +38,17 @@ def compiler() -> str | None:
         import ziglang  # noqa: F401
     except ImportError:
         return None
-    found = run([sys.executable, "-m", "ziglang", "version"], capture_output=True, text=True, check=True)
-    return f"ziglang {found.stdout.strip()}"
+    version = run([sys.executable, "-m", "ziglang", "version"], capture_output=True, text=True, check=True)
+    return f"ziglang {version.stdout.strip()}"
 
 
 def compiled() -> bytes:
     with TemporaryDirectory() as folder:
         out = Path(folder) / PRODUCT.name
         command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, "-o", str(out), SOURCE.name]
-        done = run(command, cwd=ENGINE, capture_output=True, text=True)
-        if done.returncode:
-            raise PlaygroundError(f"{SOURCE.name} does not compile:\n{done.stderr}")
+        result = run(command, cwd=ENGINE, capture_output=True, text=True)
+        if result.returncode:
+            raise PlaygroundError(f"{SOURCE.name} does not compile:\n{result.stderr}")
         return out.read_bytes()
 
 

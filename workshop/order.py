@@ -30,10 +30,10 @@ def order(vit: VisionTransformer, scenes: list[Scene]) -> Tensor:
 
 
 @torch.no_grad()
-def put(vit: VisionTransformer, wanted: Tensor) -> None:
+def put(vit: VisionTransformer, new_order: Tensor) -> None:
     """Moves the heads, with all that belongs to each: its queries, keys and values, and what W_O makes of them."""
     size = vit.config.width // vit.config.heads
-    for block, heads in zip(vit.blocks, wanted, strict=True):
+    for block, heads in zip(vit.blocks, new_order, strict=True):
         numbers = (heads[:, None] * size + torch.arange(size)).flatten()  # (D,) the features of the heads in turn
         thirds = torch.cat([numbers + third * vit.config.width for third in range(3)])  # of queries, keys and values
         attn = block.attn
@@ -46,8 +46,8 @@ def put(vit: VisionTransformer, wanted: Tensor) -> None:
 def in_order(run: Path) -> None:
     """Puts the heads of a finished run in order, in the model and in every snapshot: all by the finished one."""
     scenes = [generate.scene(generate.HELD_OUT - 1 - i) for i in range(SCENES)]
-    wanted = order(loading.load(str(run / "model.safetensors"), device="cpu"), scenes)
+    new_order = order(loading.load(str(run / "model.safetensors"), device="cpu"), scenes)
     for file in [run / "model.safetensors", *run.glob("snapshot-*.safetensors")]:
         vit = loading.load(str(file), device="cpu")
-        put(vit, wanted)
+        put(vit, new_order)
         model_file.save(vit, file)

@@ -42,28 +42,28 @@ def albums(folder: Path) -> tuple[Album, Album]:
         raise PlaygroundError(f"There is no folder {folder}. {ADVICE}")
     photographs, things = _files(folder), _files(folder / "cut-outs")
     if (folder / APART).is_dir():
-        parts = [Album(photographs, things), Album(_files(folder / APART), _files(folder / APART / "cut-outs"))]
+        albums = [Album(photographs, things), Album(_files(folder / APART), _files(folder / APART / "cut-outs"))]
     else:
-        parts = [
+        albums = [
             Album(
-                tuple(file for file in photographs if one_in(PHOTOGRAPHS_APART, file) == apart),
-                tuple(file for file in things if one_in(THINGS_APART, file) == apart),
+                tuple(file for file in photographs if one_in(PHOTOGRAPHS_APART, file) == is_apart),
+                tuple(file for file in things if one_in(THINGS_APART, file) == is_apart),
             )
-            for apart in (False, True)
+            for is_apart in (False, True)
         ]
-    if not all(part.photographs and part.things for part in parts):
-        found = f"{len(photographs)} photographs and {len(things)} cut-out things"
-        raise PlaygroundError(f"{folder} holds {found}, too few to keep some apart for measuring. {ADVICE}")
-    return parts[0], parts[1]
+    if not all(album.photographs and album.things for album in albums):
+        contents = f"{len(photographs)} photographs and {len(things)} cut-out things"
+        raise PlaygroundError(f"{folder} holds {contents}, too few to keep some apart for measuring. {ADVICE}")
+    return albums[0], albums[1]
 
 
 def _files(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(file for file in folder.glob("*") if file.suffix.lower() in SUFFIXES))
 
 
-def one_in(many: int, file: Path) -> bool:
+def one_in(one_of: int, file: Path) -> bool:
     """True for about one name in `many`, always the same ones."""
-    return int(sha256(file.stem.encode()).hexdigest(), 16) % many == 0
+    return int(sha256(file.stem.encode()).hexdigest(), 16) % one_of == 0
 
 
 @lru_cache(maxsize=1024)

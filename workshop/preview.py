@@ -26,12 +26,12 @@ def wall(vit: VisionTransformer, image: Image.Image, query: Query) -> Image.Imag
     maps = _magma(seen.on_grid(rows) / shared_ceiling(seen.tokens))  # (layers, heads, rows, columns, 3)
     high, wide = _size(seen)
     height = seen.layers * (high + GAP) - GAP
-    left = _outlined(image, seen, query, height)
-    sheet = Image.new("RGB", (left.width + GAP + seen.heads * (wide + GAP), height), "white")
-    sheet.paste(left, (0, 0))
+    left_picture = _outlined(image, seen, query, height)
+    sheet = Image.new("RGB", (left_picture.width + GAP + seen.heads * (wide + GAP), height), "white")
+    sheet.paste(left_picture, (0, 0))
     for layer, head in np.ndindex(seen.layers, seen.heads):
         map_ = Image.fromarray(maps[layer, head]).resize((wide, high), Image.Resampling.NEAREST)
-        sheet.paste(map_, (left.width + GAP + head * (wide + GAP), layer * (high + GAP)))
+        sheet.paste(map_, (left_picture.width + GAP + head * (wide + GAP), layer * (high + GAP)))
     return sheet
 
 
@@ -62,9 +62,9 @@ def _outlined(image: Image.Image, seen: Trace, query: Query, height: int) -> Ima
 
 def write(picture: Image.Image, file: Path) -> None:
     """Replaces the file atomically: an image viewer may be reading it."""
-    new = file.with_name(f"{file.stem}.new{file.suffix}")
-    picture.save(new)
-    new.replace(file)
+    new_file = file.with_name(f"{file.stem}.new{file.suffix}")
+    picture.save(new_file)
+    new_file.replace(file)
 
 
 def class_token(vit: VisionTransformer, images: np.ndarray, titles: Sequence[str]) -> Figure:
@@ -77,7 +77,7 @@ def class_token(vit: VisionTransformer, images: np.ndarray, titles: Sequence[str
         axes[0].set_title(title, fontsize=8)
         row = seen.rows(seen.layers - 1, "cls").mean(0)
         axes[1].imshow(seen.on_grid(row).numpy(), cmap="magma", vmin=0, interpolation="nearest")
-        for one in axes:
-            one.set_axis_off()
+        for axis in axes:
+            axis.set_axis_off()
     figure.supxlabel("below: what the class token takes from each patch (last layer, mean of the heads)", fontsize=8)
     return figure

@@ -20,13 +20,13 @@ TEMPERATURE = (
 SHOWN = 8  # numbers that describe how a patch looks
 
 
-def of_its_thing(features: Tensor, told: Tensor, temperature: float = TEMPERATURE) -> Tensor:
+def of_its_thing(features: Tensor, targets: Tensor, temperature: float = TEMPERATURE) -> Tensor:
     """For each patch the average of `told`, (B, P, numbers), over the other patches, weighed by how alike their
     features are, (B, P, F). What all patches of a picture have in common is taken off first."""
-    own = F.normalize(features - features.mean(1, keepdim=True), dim=-1)
-    likeness = own @ own.mT / temperature  # (B, P, P)
+    unit_features = F.normalize(features - features.mean(1, keepdim=True), dim=-1)
+    likeness = unit_features @ unit_features.mT / temperature  # (B, P, P)
     likeness.diagonal(dim1=1, dim2=2).fill_(-torch.inf)  # a patch does not count itself
-    return likeness.softmax(-1) @ told
+    return likeness.softmax(-1) @ targets
 
 
 def looks(image: Tensor, patch: int) -> Tensor:

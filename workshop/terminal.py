@@ -109,20 +109,20 @@ def on_photographs(folder: Path, choices: Choices) -> None:
 
 def ready_views(folder: Path, album: Album, count: int, side: int, seed: int) -> Path:
     """The folder, full of views with DINOv2's features; about a second for ten of 14 × 14 patches on two cores."""
-    made = views.prepare(folder, album, count, side, seed)
+    progress = views.prepare(folder, album, count, side, seed)
     with tqdm(total=count, desc=f"DINOv2 looks, {side} × {side}", unit="view", disable=not sys.stderr.isatty()) as bar:
-        for there in made:
-            bar.update(there - bar.n)
+        for view_count in progress:
+            bar.update(view_count - bar.n)
     return folder
 
 
 def on_pictures(data: Path, choices: Choices) -> None:
     """Trains a classifier of the pictures in a folder."""
-    found = datasets.read(data, choices.seed)
-    recipe, out, device = choices.of(classifier.recipe_for(found, choices.seed, choices.steps))
+    data_set = datasets.read(data, choices.seed)
+    recipe, out, device = choices.of(classifier.recipe_for(data_set, choices.seed, choices.steps))
     learn, check = (
-        _pool(found.training, recipe, out / "training.npy"),
-        _pool(found.validation, recipe, out / "check.npy"),
+        _pool(data_set.training, recipe, out / "training.npy"),
+        _pool(data_set.validation, recipe, out / "check.npy"),
     )
     with Terminal(recipe, out, Image.fromarray(check.images[0]), "cls") as terminal:
         epochs = Epochs(recipe, learn, check)
@@ -153,10 +153,10 @@ def _pool(places: tuple[Place, ...], recipe: Recipe, file: Path) -> classifier.P
 
 
 def _class_token(vit: VisionTransformer, check: classifier.Pool, out: Path) -> Path:
-    chosen = np.unique(np.linspace(0, len(check) - 1, SHOWN).round().astype(int))
-    pictures, labels = check.images[chosen], vit.config.labels
-    named = zip(check.labels[chosen], classifier.said(vit, pictures), strict=True)
-    titles = [f"{labels[true]}\nsaid: {labels[said]}" for true, said in named]
+    shown_numbers = np.unique(np.linspace(0, len(check) - 1, SHOWN).round().astype(int))
+    pictures, labels = check.images[shown_numbers], vit.config.labels
+    label_pairs = zip(check.labels[shown_numbers], classifier.said(vit, pictures), strict=True)
+    titles = [f"{labels[label]}\nsaid: {labels[predicted]}" for label, predicted in label_pairs]
     preview.class_token(vit, pictures, titles).savefig(out / "class-token.png", dpi=150)
     return out / "class-token.png"
 

@@ -25,22 +25,22 @@ SHIFTS = torch.linspace(-2.5, 2.5, 51)
 
 
 @torch.no_grad()
-def answers(vit: VisionTransformer, first: int, count: int) -> tuple[Tensor, Tensor]:
+def answers(vit: VisionTransformer, first_number: int, count: int) -> tuple[Tensor, Tensor]:
     """Of `count` drawn scenes from this number on: (scenes, labels) the logits, and what is there."""
-    said, true, side = [], [], vit.config.image_size[0]
-    for start in range(first, first + count, TOGETHER):
-        scenes = [generate.scene(number, side) for number in range(start, min(start + TOGETHER, first + count))]
+    predicted, labels, side = [], [], vit.config.image_size[0]
+    for start in range(first_number, first_number + count, TOGETHER):
+        scenes = [generate.scene(number, side) for number in range(start, min(start + TOGETHER, first_number + count))]
         images = torch.stack([torch.from_numpy(scene.image) for scene in scenes])
-        said.append(vit(pixels(images, vit.config)))
-        true += [torch.from_numpy(presence(scene)) > 0 for scene in scenes]
-    return torch.cat(said), torch.stack(true)
+        predicted.append(vit(pixels(images, vit.config)))
+        labels += [torch.from_numpy(presence(scene)) > 0 for scene in scenes]
+    return torch.cat(predicted), torch.stack(labels)
 
 
-def shifts(said: Tensor, true: Tensor) -> Tensor:
+def shifts(predicted: Tensor, labels: Tensor) -> Tensor:
     """(labels,) what to add to each logit."""
-    scores = torch.stack([f1(said + shift > 0, true) for shift in SHIFTS])  # (shifts, labels)
-    best = scores == scores.amax(0)
-    return (best * SHIFTS[:, None]).sum(0) / best.sum(0)  # the middle of those that are equally good
+    scores = torch.stack([f1(predicted + shift > 0, labels) for shift in SHIFTS])  # (shifts, labels)
+    is_best = scores == scores.amax(0)
+    return (is_best * SHIFTS[:, None]).sum(0) / is_best.sum(0)  # the middle of those that are equally good
 
 
 @torch.no_grad()

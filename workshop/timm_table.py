@@ -27,9 +27,9 @@ export const TIMM = [
 
 def unusual(config: Config) -> dict[str, Any]:
     """What differs from the ViT of the paper."""
-    head, usual = config.width // config.heads, Config()
-    more = {name: getattr(config, name) for name in UNSAID if getattr(config, name) != getattr(usual, name)}
-    return {**({"head": head} if head != USUAL_HEAD else {}), **more}
+    head, default_config = config.width // config.heads, Config()
+    extra = {name: getattr(config, name) for name in UNSAID if getattr(config, name) != getattr(default_config, name)}
+    return {**({"head": head} if head != USUAL_HEAD else {}), **extra}
 
 
 def written(configs: dict[str, Config]) -> str:
@@ -38,8 +38,8 @@ def written(configs: dict[str, Config]) -> str:
     for name, config in configs.items():
         rows.setdefault(json.dumps(unusual(config)), []).append(name)
     lines = (f"{{ is: {said}, names: `{' '.join(sorted(names))}` }}," for said, names in sorted(rows.items()))
-    how = {"width": 118, "initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
-    return BEGINS + "".join(f"{fill(line, **how)}\n" for line in lines) + "];\n"
+    wrapping = {"width": 118, "initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
+    return BEGINS + "".join(f"{fill(line, **wrapping)}\n" for line in lines) + "];\n"
 
 
 def all_plain() -> dict[str, Config]:
@@ -49,13 +49,13 @@ def all_plain() -> dict[str, Config]:
 
     from playground.models.timm_models import PLAIN_MODULES, read_config, why_not
 
-    found = {}
+    configs = {}
     for name in (name for module in PLAIN_MODULES for name in timm.list_models(module=module)):
         with torch.device("meta"):
             model = timm.create_model(name)
         if not why_not(model):
-            found[name] = read_config(model, name)
-    return found
+            configs[name] = read_config(model, name)
+    return configs
 
 
 if __name__ == "__main__":

@@ -53,24 +53,24 @@ def prepare(folder: Path, album: Album, count: int, side: int, seed: int) -> Ite
     }  # fmt: skip
     plan, progress = {"count": count, "side": side, "seed": seed}, folder / "views.json"
     folder.mkdir(parents=True, exist_ok=True)
-    said = json.loads(progress.read_text()) if progress.exists() else {**plan, "made": 0}
-    if {**said, **plan} != said:
+    progress_record = json.loads(progress.read_text()) if progress.exists() else {**plan, "made": 0}
+    if {**progress_record, **plan} != progress_record:
         raise PlaygroundError(f"{folder} holds other views than the {count} of {side} × {side} patches; name another.")
-    mode = "r+" if said["made"] else "w+"
+    mode = "r+" if progress_record["made"] else "w+"
     arrays = {
         name: np.lib.format.open_memmap(folder / f"{name}.npy", mode, kind, (count, *shape))
         for name, (shape, kind) in shapes.items()
     }
-    dinov2 = zoo.load("dinov2-small", device="cpu") if said["made"] < count else None
-    for first in range(said["made"], count, TOGETHER):
-        some = range(first, min(first + TOGETHER, count))
-        made = [view(album, side, np.random.default_rng((seed, i)), seed * 2**32 + i) for i in some]
-        large, *rest = (np.stack(part) for part in zip(*made, strict=True))
+    dinov2 = zoo.load("dinov2-small", device="cpu") if progress_record["made"] < count else None
+    for first_view in range(progress_record["made"], count, TOGETHER):
+        numbers = range(first_view, min(first_view + TOGETHER, count))
+        views_made = [view(album, side, np.random.default_rng((seed, i)), seed * 2**32 + i) for i in numbers]
+        large, *rest = (np.stack(part) for part in zip(*views_made, strict=True))
         for name, values in zip(("pictures", "present", "things"), rest, strict=True):
-            arrays[name][some.start : some.stop] = values
-        arrays["features"][some.start : some.stop] = features(dinov2, large)
-        progress.write_text(json.dumps({**plan, "made": some.stop}))
-        yield some.stop
+            arrays[name][numbers.start : numbers.stop] = values
+        arrays["features"][numbers.start : numbers.stop] = features(dinov2, large)
+        progress.write_text(json.dumps({**plan, "made": numbers.stop}))
+        yield numbers.stop
 
 
 @lru_cache(maxsize=2)
@@ -78,10 +78,10 @@ def read(folder: Path) -> Views:
     """The finished views of a folder."""
     if not (folder / "views.json").exists():
         raise PlaygroundError(f"{folder} holds no views.")
-    said = json.loads((folder / "views.json").read_text())
-    if said["made"] < said["count"]:
+    description = json.loads((folder / "views.json").read_text())
+    if description["made"] < description["count"]:
         raise PlaygroundError(
-            f"{folder} holds {said['made']} of {said['count']} views: the same command makes the rest."
+            f"{folder} holds {description['made']} of {description['count']} views: the same command makes the rest."
         )
     return Views(*(np.load(folder / f"{name}.npy", mmap_mode="r") for name in Views.__dataclass_fields__))
 

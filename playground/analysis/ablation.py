@@ -39,37 +39,39 @@ class Loss:
 
 def without(seen: Trace, off: Off, give_way: Callable[[], object] = lambda: None) -> Loss:
     """Runs the picture through the network with these heads switched off. Layers below the first of them are not run
-    again. `give_way` is called after every layer: a server lets others come in between."""
+    again. `give_way` is called after every layer, so that a server can serve others in between."""
     heads = by_layer(seen, off)
-    first = min(heads, default=seen.layers)  # the layers below are not changed
+    first_layer = min(heads, default=seen.layers)  # the layers below are not changed
     with torch.no_grad():
         vit, start, rotation = seen.entering()
-        usual = seen.intervening()
-        whole = _after_each(vit, start, rotation, seen.scale, usual, 0, give_way)
-        entering = whole[first - 1] if first else start
-        changed = _after_each(vit, entering, rotation, seen.scale, then(usual, muted(heads)), first, give_way)
-        silent = whole[:first] + changed
-        change = [_moved(s, x) for s, x in zip(silent, whole, strict=True)]
-        before, after = (vit.classify(tokens[-1])[0].float().cpu() for tokens in (whole, silent))
-    read = (probabilities(vit, before), probabilities(vit, after)) if vit.classes else (None, None)
-    turned = 0.0 if not changed else 1 - torch.cosine_similarity(before.double(), after.double(), dim=-1).item()
-    return Loss(torch.stack(change).float().cpu(), *read, turned=turned)
+        intervene = seen.intervening()
+        baseline = _tokens_after_layers(vit, start, rotation, seen.scale, intervene, 0, give_way)
+        entering = baseline[first_layer - 1] if first_layer else start
+        recomputed = _tokens_after_layers(
+            vit, entering, rotation, seen.scale, chained(intervene, muted(heads)), first_layer, give_way
+        )
+        ablated = baseline[:first_layer] + recomputed
+        changes = [_relative_change(x_ablated, x) for x_ablated, x in zip(ablated, baseline, strict=True)]
+        before, after = (vit.classify(tokens[-1])[0].float().cpu() for tokens in (baseline, ablated))
+    class_shares = (probabilities(vit, before), probabilities(vit, after)) if vit.classes else (None, None)
+    turned = 0.0 if not recomputed else 1 - torch.cosine_similarity(before.double(), after.double(), dim=-1).item()
+    return Loss(torch.stack(changes).float().cpu(), *class_shares, turned=turned)
 
 
-def _after_each(
+def _tokens_after_layers(
     vit: VisionTransformer, entering: Tensor, rotation, scale: float, at: At, first: int, give_way: Callable[[], object]
 ) -> list[Tensor]:
     """The tokens after layer `first` and after each one above it, (1, N, D)."""
-    after = []
+    layer_tokens = []
     for x, _ in vit.layers(entering, rotation, scale, first, at):
-        after.append(x)
+        layer_tokens.append(x)
         give_way()
-    return after
+    return layer_tokens
 
 
-def _moved(silent: Tensor, usual: Tensor) -> Tensor:
+def _relative_change(ablated: Tensor, baseline: Tensor) -> Tensor:
     """(N,): ‖x' − x‖ / ‖x‖ of each token."""
-    return ((silent - usual).norm(dim=-1) / usual.norm(dim=-1).clamp(min=SMALLEST))[0]
+    return ((ablated - baseline).norm(dim=-1) / baseline.norm(dim=-1).clamp(min=SMALLEST))[0]
 
 
 @dataclass(frozen=True)
@@ -83,32 +85,34 @@ class Addition:
 
     @property
     def together(self) -> float:
-        """What the single losses add up to."""
+        """The sum of the single losses."""
         return sum(self.single)
 
 
 def addition(seen: Trace, layer: int, give_way: Callable[[], object] = lambda: None) -> Addition:
     """Whether a layer's loss is the sum of its heads' losses. `give_way` is called after every layer."""
-    front, heads = len(seen.prefix), list(range(seen.heads))
+    first_patch, every_head = len(seen.prefix), list(range(seen.heads))
     with torch.no_grad():
         vit, start, rotation = seen.entering()
-        usual = seen.intervening()
-        whole = _after_each(vit, start, rotation, seen.scale, usual, 0, give_way)
-    entering, last = whole[layer - 1] if layer else start, whole[-1]
-    del whole
+        intervene = seen.intervening()
+        baseline = _tokens_after_layers(vit, start, rotation, seen.scale, intervene, 0, give_way)
+    entering, final_tokens = baseline[layer - 1] if layer else start, baseline[-1]
+    del baseline
 
-    def loss(off: list[int]) -> float:
+    def loss(off_heads: list[int]) -> float:
         with torch.no_grad():
-            at = then(usual, muted({layer: off}))
-            silent = _after_each(vit, entering, rotation, seen.scale, at, layer, give_way)[-1]
-            return float(_moved(silent, last)[front:].mean())
+            at = chained(intervene, muted({layer: off_heads}))
+            ablated = _tokens_after_layers(vit, entering, rotation, seen.scale, at, layer, give_way)[-1]
+            return float(_relative_change(ablated, final_tokens)[first_patch:].mean())
 
-    added = torch.nn.functional.normalize(contributions(seen, layer)[:, front:], dim=-1)  # (heads, patches, D)
-    cosines = torch.einsum("hnd,gnd->hg", added, added) / added.shape[1]  # (heads, heads)
-    others = cosines.sum() - cosines.diagonal().sum()
+    directions = torch.nn.functional.normalize(
+        contributions(seen, layer)[:, first_patch:], dim=-1
+    )  # (heads, patches, D)
+    cosines = torch.einsum("hnd,gnd->hg", directions, directions) / directions.shape[1]  # (heads, heads)
+    off_diagonal = cosines.sum() - cosines.diagonal().sum()
     pairs = max(1, seen.heads * (seen.heads - 1))
     give_way()
-    return Addition(tuple(loss([head]) for head in heads), loss(heads), float(others / pairs))
+    return Addition(tuple(loss([head]) for head in every_head), loss(every_head), float(off_diagonal / pairs))
 
 
 def passes_of_addition(layers: int, heads: int, layer: int) -> float:
@@ -131,20 +135,20 @@ def contributions(seen: Trace, layer: int) -> Tensor:
         return seen.weights(layer) @ v.float().cpu() @ per_head.mT
 
 
-def then(first: At, second: At) -> At:
+def chained(first: At, second: At) -> At:
     """One function for both, `first` before `second`."""
     return lambda point, x: second(point, first(point, x))
 
 
 def muted(heads: dict[int, list[int]]) -> At:
-    """Sets the output of these heads to zero during one pass. The network, which others may use, stays as it is."""
+    """Sets the output of these heads to zero during one pass. The shared network stays unchanged."""
 
     def at(point: str, x: Tensor) -> Tensor:
-        if not point.endswith(".attention.heads") or not (some := heads.get(int(point.split(".")[1]))):
+        if not point.endswith(".attention.heads") or not (off_heads := heads.get(int(point.split(".")[1]))):
             return x
-        keep = torch.ones(x.shape[1], 1, 1, dtype=x.dtype, device=x.device)
-        keep[some] = 0
-        return x * keep  # (B, h, N, d)
+        mask = torch.ones(x.shape[1], 1, 1, dtype=x.dtype, device=x.device)
+        mask[off_heads] = 0
+        return x * mask  # (B, h, N, d)
 
     return at
 
@@ -153,9 +157,9 @@ def probabilities(vit: VisionTransformer, logits: Tensor) -> Tensor:
     return vit.config.shares(logits)
 
 
-def by_layer(seen: Trace, off: Off) -> dict[int, list[int]]:
+def by_layer(seen: Trace, off_heads: Off) -> dict[int, list[int]]:
     layers: dict[int, list[int]] = {}
-    for layer, head in off:
+    for layer, head in off_heads:
         if not (0 <= layer < seen.layers and 0 <= head < seen.heads):
             raise PlaygroundError(
                 f"There is no head {head} in layer {layer}: layers count from 0 to {seen.layers - 1}, "

@@ -25,7 +25,7 @@ class Stream:
     before: Tensor  # ‖x‖ as it enters
     heard: Tensor  # ‖what attention adds‖
     thought: Tensor  # ‖what the MLP adds‖
-    along: Tensor  # cosine between what attention adds and the token: 0 is a push to the side
+    along: Tensor  # cosine between what attention adds and the token; 0: perpendicular
     after: Tensor  # ‖x‖ after attention, before the MLP
     kept: Tensor  # cosine of the token before and after the whole layer
 
@@ -36,7 +36,7 @@ class Stream:
 
 
 def stream(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Stream:
-    """Measures all layers. `give_way` is called after every layer: a server lets others come in between."""
+    """Measures all layers. `give_way` is called after every layer, so that a server can serve others."""
     rows = []
     with torch.no_grad():
         vit, x, rotation = seen.entering()
@@ -45,13 +45,13 @@ def stream(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Stream
             mixture, _ = block.attn(block.norm1(x), seen.scale, rotation, within(at, layer))
             push = block.ls1(mixture)
             between = x + push
-            thought = block.ls2(block.mlp(block.norm2(between)))
-            after = between + thought
+            mlp_output = block.ls2(block.mlp(block.norm2(between)))
+            after = between + mlp_output
             rows.append(
                 (
                     x.norm(dim=-1),
                     push.norm(dim=-1),
-                    thought.norm(dim=-1),
+                    mlp_output.norm(dim=-1),
                     torch.cosine_similarity(push, x, dim=-1),
                     between.norm(dim=-1),
                     torch.cosine_similarity(after, x, dim=-1),
@@ -59,8 +59,8 @@ def stream(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Stream
             )
             x = after
             give_way()
-    front = len(seen.prefix)
-    return Stream(*(torch.cat(column)[:, front:].float().cpu() for column in zip(*rows, strict=True)))
+    first_patch = len(seen.prefix)
+    return Stream(*(torch.cat(column)[:, first_patch:].float().cpu() for column in zip(*rows, strict=True)))
 
 
 # GELU -----------------------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def hidden(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Iterat
 DEPTHS = (2, 4, 8, 16, 32)
 SEEDS = 5
 SMALL_START = 0.02  # the standard deviation of a ViT's first parameters, ours too
-LAST_GRADIENTS = {  # what `last_gradients` finds at each of DEPTHS, which takes many seconds; a test computes it again
+LAST_GRADIENTS = {  # `last_gradients` at each of DEPTHS, stored because it takes long; a test recomputes it
     "pre": (0.372, 0.261, 0.198, 0.131, 0.090),
     "post": (0.437, 0.426, 0.440, 0.473, 0.436),
 }
@@ -103,22 +103,22 @@ def gradients(
     """The gradient's norm at each layer's MLP (its second matrix) in a new network, with the norms before the branches,
     "pre", and after the sums, "post", as the first transformers had them. Same parameters, same tokens, same target.
     They start with a deviation of 1/√D, as in the paper of Xiong et al. (2020), or of `start`."""
-    found = {}
+    norms = {}
     for place in ("pre", "post"):
         random = torch.Generator().manual_seed(seed)
         stack = [_new_layer(width, random, start) for _ in range(layers)]
         x, target = (torch.randn(1, tokens, width, generator=random) for _ in range(2))
         for layer in stack:
-            x = _through(layer, x, place)
+            x = _apply_layer(layer, x, place)
         F.mse_loss(F.layer_norm(x, (width,)), target).backward()
-        found[place] = [layer["w2"].grad.norm().item() for layer in stack]
-    return found
+        norms[place] = [layer["w2"].grad.norm().item() for layer in stack]
+    return norms
 
 
 def last_gradients(depth: int, start: float | None = None) -> dict[str, float]:
     """The gradient's norm at the last layer of networks with `depth` layers: the median over SEEDS networks."""
-    many = [gradients(depth, seed=seed, start=start) for seed in range(SEEDS)]
-    return {place: float(np.median([found[place][-1] for found in many])) for place in ("pre", "post")}
+    runs = [gradients(depth, seed=seed, start=start) for seed in range(SEEDS)]
+    return {place: float(np.median([run[place][-1] for run in runs])) for place in ("pre", "post")}
 
 
 def _new_layer(width: int, random: torch.Generator, start: float | None) -> dict[str, Tensor]:
@@ -129,14 +129,14 @@ def _new_layer(width: int, random: torch.Generator, start: float | None) -> dict
     }
 
 
-def _through(layer: dict[str, Tensor], x: Tensor, place: str) -> Tensor:
+def _apply_layer(layer: dict[str, Tensor], x: Tensor, place: str) -> Tensor:
     def attend(x: Tensor) -> Tensor:
         q, k, v = (x @ layer["qkv"]).chunk(3, dim=-1)
         return F.scaled_dot_product_attention(q, k, v) @ layer["out"]
 
     for branch in (attend, lambda x: F.gelu(x @ layer["w1"]) @ layer["w2"]):
-        norm = (x.shape[-1],)
-        x = x + branch(F.layer_norm(x, norm)) if place == "pre" else F.layer_norm(x + branch(x), norm)
+        shape = (x.shape[-1],)
+        x = x + branch(F.layer_norm(x, shape)) if place == "pre" else F.layer_norm(x + branch(x), shape)
     return x
 
 
@@ -144,15 +144,15 @@ def _through(layer: dict[str, Tensor], x: Tensor, place: str) -> Tensor:
 
 
 def cross_entropy(c: Config, logits: Tensor, label: int) -> float:
-    """−log of the probability of a right label, as the model tells it."""
+    """−log of the model's probability of a right label."""
     return float(F.binary_cross_entropy_with_logits(logits[label], torch.ones(())) if c.multi_label else
                  F.cross_entropy(logits, torch.tensor(label)))  # fmt: skip
 
 
 def costs(logits: Tensor, true: Collection[int]) -> Tensor:
     """The binary cross-entropy of each label, (classes,): −log p where the label is true, −log (1 − p) where not."""
-    so = torch.zeros_like(logits).index_fill(0, torch.tensor(list(true), dtype=torch.long), 1)
-    return F.binary_cross_entropy_with_logits(logits, so, reduction="none")
+    targets = torch.zeros_like(logits).index_fill(0, torch.tensor(list(true), dtype=torch.long), 1)
+    return F.binary_cross_entropy_with_logits(logits, targets, reduction="none")
 
 
 def look_up(matrix: Tensor, number: int) -> Tensor:
@@ -205,21 +205,21 @@ class Read:
     """A label's probability by layer, if the last norm and the classifier read the tokens that leave the layer."""
 
     label: int
-    pooled: tuple[float, ...]  # of what the model reads out, before the first layer and after each
+    pooled: tuple[float, ...]  # from the pooled token, before the first layer and after each
     patches: Tensor  # (layers + 1, rows, columns): of each patch alone
 
 
 def read_stream(seen: Trace, label: int | None = None, give_way: Callable[[], object] = lambda: None) -> Read:
     """The logit lens for a label, by default for the one that is likeliest in the end."""
     label = int(seen.logits.argmax()) if label is None else label  # type: ignore[union-attr]
-    front, of_patches, pooled = len(seen.prefix), [], []
+    first_patch, patch_shares, pooled = len(seen.prefix), [], []
     with torch.no_grad():
         for vit, x in layer_by_layer(seen, give_way):
-            alone = x[0, front:, None].expand(-1, front + 1, -1)  # a picture of each patch alone
-            said = [read(vit, some) for some in alone.split(512)]
-            of_patches.append(torch.cat(said)[:, label].view(seen.grid))
+            single_patches = x[0, first_patch:, None].expand(-1, first_patch + 1, -1)  # a picture of each patch alone
+            shares = [read(vit, chunk) for chunk in single_patches.split(512)]
+            patch_shares.append(torch.cat(shares)[:, label].view(seen.grid))
             pooled.append(float(read(vit, x)[0, label]))
-    return Read(label, tuple(pooled), torch.stack(of_patches))
+    return Read(label, tuple(pooled), torch.stack(patch_shares))
 
 
 def layer_by_layer(seen: Trace, give_way: Callable[[], object]) -> Iterator[tuple[VisionTransformer, Tensor]]:
@@ -251,7 +251,7 @@ FOUND = {"bundled": "portrait", "bundled-taught": "one-colour"}  # by `best`, fo
 @dataclass(frozen=True)
 class Example:
     picture: str  # the sample's name
-    label: int  # a true label, one that the model names if there is such
+    label: int  # a true label; one that the model answered, if any
     wrong: int  # number of wrong answers
     gained: float  # how far the label's probability rises from its lowest value after a layer to the end
 
@@ -273,11 +273,11 @@ def wrong_answers(c: Config, logits: Tensor, shows: Collection[str]) -> list[int
 def on_the_way(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Tensor:
     """The probabilities if the last norm and the classifier read the tokens after each layer: (layers, classes)."""
     with torch.no_grad():
-        _, *after = (read(vit, x)[0] for vit, x in layer_by_layer(seen, give_way))
-        return torch.stack(after)
+        _, *layer_shares = (read(vit, x)[0] for vit, x in layer_by_layer(seen, give_way))
+        return torch.stack(layer_shares)
 
 
-def judged(
+def example_of(
     name: str, seen: Trace, shows: Collection[str], give_way: Callable[[], object] = lambda: None
 ) -> Example | None:
     """Compares a model's answer with the true labels; None if no label of the model is known to be true."""
@@ -285,13 +285,13 @@ def judged(
     if not true:
         return None
     wrong, likeliest = wrong_answers(c, seen.logits, shows), int(seen.logits.argmax())  # type: ignore[arg-type,union-attr]
-    along = on_the_way(seen, give_way)
-    gained = along[-1] - along.amin(0)  # (classes,)
-    answered = [number for number in true if number not in wrong] if c.multi_label else [likeliest]
-    label = max(set(answered) & set(true) or true, key=lambda number: float(gained[number]))
+    layer_shares = on_the_way(seen, give_way)
+    gained = layer_shares[-1] - layer_shares.amin(0)  # (classes,)
+    candidates = [number for number in true if number not in wrong] if c.multi_label else [likeliest]
+    label = max(set(candidates) & set(true) or true, key=lambda number: float(gained[number]))
     return Example(name, label, len(wrong), float(gained[label]))
 
 
 def best(examples: Sequence[Example]) -> Example | None:
-    fewest = min((one.wrong for one in examples), default=0)
-    return max((one for one in examples if one.wrong == fewest), key=lambda one: one.gained, default=None)
+    fewest = min((example.wrong for example in examples), default=0)
+    return max((example for example in examples if example.wrong == fewest), key=lambda one: one.gained, default=None)

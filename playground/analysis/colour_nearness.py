@@ -15,7 +15,9 @@ import numpy as np
 # Colours are red, green and blue from 0 to 1; places are shares of the picture's longer side.
 COLOUR_WIDTHS = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, np.inf)  # a; infinite: colours do not count
 PLACE_WIDTHS = (0.03, 0.04, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, np.inf)  # b; infinite: places do not count
-SETTINGS = tuple(product(COLOUR_WIDTHS, PLACE_WIDTHS))  # candidates, chosen among on other pictures than are measured
+SETTINGS = tuple(
+    product(COLOUR_WIDTHS, PLACE_WIDTHS)
+)  # candidates; the choice uses other pictures than the measured ones
 
 
 def mean_colours(image: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
@@ -30,9 +32,9 @@ def differences(colours: np.ndarray, asked: np.ndarray | None = None) -> tuple[n
     (asked, patches). colours: (rows, columns, 3)"""
     rows, columns = colours.shape[:2]
     places = np.stack(np.indices((rows, columns)), -1).reshape(-1, 2) / max(rows, columns)
-    some = slice(None) if asked is None else asked
-    both = (points.astype(np.float32) for points in (colours.reshape(-1, 3), places))
-    colour, place = (((points[some, None] - points) ** 2).sum(-1) for points in both)
+    query_index = slice(None) if asked is None else asked
+    point_sets = (points.astype(np.float32) for points in (colours.reshape(-1, 3), places))
+    colour, place = (((points[query_index, None] - points) ** 2).sum(-1) for points in point_sets)
     return colour, place
 
 
@@ -44,8 +46,8 @@ def weights(colour: np.ndarray, place: np.ndarray, a: float, b: float) -> np.nda
     return powers / powers.sum(1, keepdims=True)
 
 
-# The two widths that the microscope uses. Of all SETTINGS they have the best sum of two scores, each relative to its
-# best: on drawn things (40 held-out scenes, without the eight neighbours), and on the pairs of benchmarks/eyes.py.
+# The two widths that the microscope uses. They maximise the sum of two scores over SETTINGS, each divided by its best:
+# on drawn things (40 held-out scenes, without the eight neighbours), and on the pairs of benchmarks/eyes.py.
 WIDTHS = (0.03, 0.08)
 
 

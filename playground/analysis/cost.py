@@ -21,7 +21,7 @@ from playground.errors import PlaygroundError
 FLOAT = 4  # bytes
 NO_PATCH = "A patch of {patch} pixels does not fit into an image of {image}: choose a larger image or smaller patches."
 NO_HEADS = (
-    "A width of {width} can't be shared out evenly among {heads} heads ({width} ÷ {heads} leaves {left}): choose "
+    "A width of {width} can't be shared out evenly among {heads} heads ({width} ÷ {heads} leaves {remainder}): choose "
     "another width or other heads."
 )
 TABLES = 3  # N × N tables that a forward pass by hand holds at once: scores, scaled scores, weights
@@ -41,8 +41,8 @@ class Case:
     def __post_init__(self):
         if self.image < self.patch:
             raise PlaygroundError(NO_PATCH.format(patch=self.patch, image=self.image))
-        if left := self.width % self.heads:
-            raise PlaygroundError(NO_HEADS.format(width=self.width, heads=self.heads, left=left))
+        if remainder := self.width % self.heads:
+            raise PlaygroundError(NO_HEADS.format(width=self.width, heads=self.heads, remainder=remainder))
 
     @property
     def side(self) -> int:
@@ -151,22 +151,22 @@ ATTENTION, SCORES = "attention", "scores"  # what can be counted
 DENSE, DEPTHWISE = "dense", "depthwise"  # convolutions to compare with
 
 
-def counted(what: str, tokens: int, width: int, mlp: bool = False) -> int:
+def attention_cost(what: str, tokens: int, width: int, mlp: bool = False) -> int:
     flops = {ATTENTION: attention_flops, SCORES: score_flops}[what](tokens, width)
     return flops + mlp * mlp_flops(tokens, width)
 
 
-def against(what: str, tokens: int, width: int, kernel: int, mlp: bool = False) -> int:
+def convolution_cost(what: str, tokens: int, width: int, kernel: int, mlp: bool = False) -> int:
     flops = {DENSE: convolution_flops, DEPTHWISE: depthwise_flops}[what](tokens, width, kernel)
     return flops + mlp * mlp_flops(tokens, width)
 
 
 def crossing(width: int, kernel: int, what: str = ATTENTION, other: str = DENSE) -> int:
     """The smallest number of tokens at which attention costs more FLOPs, with an MLP beside both or beside neither.
-    Every cost is a·N + b·N², so it costs more above (their a − its a) / b: (k² − 4)·D/2 for a whole attention against a
-    dense convolution."""
+    A cost is a·N + b·N², and a convolution has no b. So attention costs more above N = (a of the convolution − a of
+    attention) / b: (k² − 4)·D/2 for a whole attention against a dense convolution."""
     linear, square = {ATTENTION: (8 * width**2, 4 * width), SCORES: (0, 2 * width)}[what]
-    theirs = against(other, 1, width, kernel)
+    theirs = convolution_cost(other, 1, width, kernel)
     return max(0, (theirs - linear) // square) + 1
 
 

@@ -30,86 +30,88 @@ class Moved:
         return self.by / max(sum(self.others) / len(self.others), SMALLEST)
 
 
-def moved(whole: Trace, texts: Sequence[str], query: Query) -> float:
+def moved(baseline: Trace, texts: Sequence[str], query: Query) -> float:
     """How far these cuts move the token's feature: ‖x' − x‖ / ‖x‖ after the last layer."""
-    token = whole.token(query)
-    return _far(whole.features()[token], _features(whole, cuts.read(texts, whole.cuts.shape))[token])
+    token = baseline.token(query)
+    return _relative_change(
+        baseline.features()[token], _features_with(baseline, cuts.read(texts, baseline.cuts.shape))[token]
+    )
 
 
-def _features(whole: Trace, made: Cuts) -> Tensor:
+def _features_with(baseline: Trace, cut_set: Cuts) -> Tensor:
     """The features of a pass with these cuts, (tokens, width). Nothing else of the pass is kept."""
-    return replace(whole, cuts=made).features()
+    return replace(baseline, cuts=cut_set).features()
 
 
-def _far(before: Tensor, after: Tensor) -> float:
+def _relative_change(before: Tensor, after: Tensor) -> float:
     return float((after - before).norm() / before.norm().clamp(min=SMALLEST))
 
 
-def beside_others(
-    whole: Trace, texts: Sequence[str], query: Query, give_way: Callable[[], object] = lambda: None, times: int = 3,
+def moved_beside_controls(
+    baseline: Trace, texts: Sequence[str], query: Query, give_way: Callable[[], object] = lambda: None, times: int = 3,
     seed: int = 0,
 ) -> Moved:  # fmt: skip
     """Like `moved`, with controls: the same cuts of other patches, drawn at random, with the same attention. The cuts
     must name the tokens that are not heard. `give_way` is called after each pass."""
-    made = cuts.read(texts, whole.cuts.shape)
-    several = [made]
+    cut_set = cuts.read(texts, baseline.cuts.shape)
+    cut_sets = [cut_set]
     for n in range(times):
-        several.append(cuts.read([_of_others(whole, one, seed + n) for one in made.all], made.shape))
-    token = whole.token(query)
-    before, moves = whole.features()[token], []
-    for one in several:
+        cut_sets.append(cuts.read([_control_cut(baseline, cut, seed + n) for cut in cut_set.all], cut_set.shape))
+    token = baseline.token(query)
+    before, moves = baseline.features()[token], []
+    for cut_set in cut_sets:
         give_way()
-        moves.append(_far(before, _features(whole, one)[token]))
-    taken, *others = (attention_cut(whole, one.all) for one in several)
-    return Moved(moves[0], tuple(moves[1:]), taken, tuple(others))
+        moves.append(_relative_change(before, _features_with(baseline, cut_set)[token]))
+    attention, *controls_attention = (attention_cut(baseline, cut_set.all) for cut_set in cut_sets)
+    return Moved(moves[0], tuple(moves[1:]), attention, tuple(controls_attention))
 
 
-def attention_cut(whole: Trace, made: Sequence[Cut]) -> float:
+def attention_cut(baseline: Trace, cut_list: Sequence[Cut]) -> float:
     """The share of their attention that hearers lose, on average over them and the layers and heads of each cut."""
-    shares = [float(_given(whole, cut)[_unheard(whole, cut)].sum()) for cut in made]
+    shares = [float(_attention_received(baseline, cut)[_unheard(baseline, cut)].sum()) for cut in cut_list]
     return sum(shares) / max(len(shares), 1)
 
 
-def _given(whole: Trace, cut: Cut) -> Tensor:
+def _attention_received(baseline: Trace, cut: Cut) -> Tensor:
     """(tokens,): the attention that each token gets from the hearers of a cut, on average over its layers and heads."""
-    hearers = list(cut.hearers) if cut.hearers is not None else whole.some_patches(256)
+    hearers = list(cut.hearers) if cut.hearers is not None else baseline.some_patches(256)
     heads = slice(None) if cut.heads is None else list(cut.heads)
-    layers = range(whole.layers) if cut.layers is None else cut.layers
-    total = torch.zeros(whole.tokens)
+    layers = range(baseline.layers) if cut.layers is None else cut.layers
+    total = torch.zeros(baseline.tokens)
     for layer in layers:
-        rows = whole.weights(layer, hearers)[heads]  # (h, hearers, N)
-        rows[:, range(len(hearers)), hearers] = 0  # what a token hears of itself is never cut
+        rows = baseline.weights(layer, hearers)[heads]  # (h, hearers, N)
+        rows[:, range(len(hearers)), hearers] = 0  # a token's own weight is never cut
         total += rows.mean((0, 1))
     return total / len(layers)
 
 
-def _unheard(whole: Trace, cut: Cut) -> list[int]:
+def _unheard(baseline: Trace, cut: Cut) -> list[int]:
     if cut.kernel or cut.unheard is None:
         raise PlaygroundError(f"{cut.text!r:.80} silences nearly everybody: there are no other patches to cut instead.")
     return list(cut.unheard)
 
 
-def _of_others(whole: Trace, cut: Cut, seed: int) -> str:
+def _control_cut(baseline: Trace, cut: Cut, seed: int) -> str:
     """Control: cuts other patches with about the same total attention."""
-    given, unheard = _given(whole, cut), set(_unheard(whole, cut))
-    wanted = float(given[list(unheard)].sum())
+    received, unheard = _attention_received(baseline, cut), set(_unheard(baseline, cut))
+    target = float(received[list(unheard)].sum())
     hearers = set(cut.hearers or ())
-    free = [t for t in range(len(whole.prefix), whole.tokens) if t not in unheard | hearers]
-    order = [free[i] for i in torch.randperm(len(free), generator=torch.Generator().manual_seed(seed))]
+    candidates = [t for t in range(len(baseline.prefix), baseline.tokens) if t not in unheard | hearers]
+    order = [candidates[i] for i in torch.randperm(len(candidates), generator=torch.Generator().manual_seed(seed))]
     chosen: list[int] = []
-    held = 0.0
+    total = 0.0
     for token in order:
-        share = float(given[token])
-        if held + share <= wanted * (1 + NEAR):
+        share = float(received[token])
+        if total + share <= target * (1 + NEAR):
             chosen.append(token)
-            held += share
-    if held < wanted * (1 - 3 * NEAR):
+            total += share
+    if total < target * (1 - 3 * NEAR):
         raise PlaygroundError(f"No other patches get as much attention as {cut.text!r:.80} takes: nothing is like it.")
-    who, _, where = cut.text.partition(">")
-    _, at, where = where.partition("@")
-    columns = whole.grid[1]
-    names = (divmod(token - len(whole.prefix), columns) for token in sorted(chosen))
-    return f"{who}>{'+'.join(f'{row},{column}' for row, column in names)}{at}{where}"
+    hearer_text, _, layers_text = cut.text.partition(">")
+    _, at, layers_text = layers_text.partition("@")
+    columns = baseline.grid[1]
+    names = (divmod(token - len(baseline.prefix), columns) for token in sorted(chosen))
+    return f"{hearer_text}>{'+'.join(f'{row},{column}' for row, column in names)}{at}{layers_text}"
 
 
 # One edge -------------------------------------------------------------------------------------------------------------
@@ -123,8 +125,8 @@ PASSES = 2 + BLOCKS  # without a cut, with the cut, and with each control
 
 @dataclass(frozen=True)
 class Edge:
-    """Measures a cut: in no layer does a patch hear its twin, the far patch most like it, or the patches around
-    that."""
+    """A cut and its effect: in all layers a patch hears neither its twin, the most similar far patch, nor the patches
+    around the twin."""
 
     twin: tuple[int, int]
     around: int  # patches on each side of it
@@ -141,11 +143,11 @@ class Edge:
 
 def far_twin(seen: Trace, query: tuple[int, int], features: Tensor) -> tuple[int, int]:
     """Among the patches far from `query`, the one whose feature is most like its feature."""
-    alike = seen.on_grid(torch.cosine_similarity(features, features[seen.token(query)], dim=-1))
-    near = _near(seen.grid)
-    row, column = (slice(max(0, at - near), at + near + 1) for at in query)
-    alike[row, column] = -2
-    return divmod(int(alike.argmax()), seen.grid[1])
+    cosines = seen.on_grid(torch.cosine_similarity(features, features[seen.token(query)], dim=-1))
+    radius = _near_radius(seen.grid)
+    row, column = (slice(max(0, position - radius), position + radius + 1) for position in query)
+    cosines[row, column] = -2
+    return divmod(int(cosines.argmax()), seen.grid[1])
 
 
 def cut_edge(seen: Trace, query: tuple[int, int], give_way: Callable[[], object], seed: int = 0) -> Edge | None:
@@ -153,22 +155,23 @@ def cut_edge(seen: Trace, query: tuple[int, int], give_way: Callable[[], object]
     pass."""
     before = seen.features()
     twin = far_twin(seen, query, before)
-    far = [
+    far_patches = [
         (row, column) for row in range(seen.grid[0]) for column in range(seen.grid[1])
-        if min(_apart((row, column), query), _apart((row, column), twin)) > _near(seen.grid)
+        if min(_distance((row, column), query), _distance((row, column), twin)) > _near_radius(seen.grid)
     ]  # fmt: skip
-    if not far:
+    if not far_patches:
         return None
-    order = torch.randperm(len(far), generator=torch.Generator().manual_seed(seed))[:BLOCKS].tolist()
+    order = torch.randperm(len(far_patches), generator=torch.Generator().manual_seed(seed))[:BLOCKS].tolist()
     reach = around(seen.grid)
-    texts, after = [_without(query, spot, reach, seen.grid) for spot in (twin, *(far[n] for n in order))], []
+    texts = [_without(query, spot, reach, seen.grid) for spot in (twin, *(far_patches[n] for n in order))]
+    features_after = []
     for text in texts:
         give_way()
-        after.append(_features(seen, cuts.read(text, seen.cuts.shape)))
-    at, there = seen.token(query), seen.token(twin)
-    by, *others = (_far(before[at], features[at]) for features in after)
-    alike = (float(torch.cosine_similarity(x[at], x[there], dim=0)) for x in (before, after[0]))
-    return Edge(twin, reach, texts[0], by, tuple(others), *alike)
+        features_after.append(_features_with(seen, cuts.read(text, seen.cuts.shape)))
+    hearer, twin_token = seen.token(query), seen.token(twin)
+    shift, *control_shifts = (_relative_change(before[hearer], features[hearer]) for features in features_after)
+    cosines = (float(torch.cosine_similarity(x[hearer], x[twin_token], dim=0)) for x in (before, features_after[0]))
+    return Edge(twin, reach, texts[0], shift, tuple(control_shifts), *cosines)
 
 
 def around(grid: tuple[int, int]) -> int:
@@ -176,12 +179,12 @@ def around(grid: tuple[int, int]) -> int:
     return min(MOST_AROUND, max(1, max(grid) // AROUND))
 
 
-def _near(grid: tuple[int, int]) -> int:
+def _near_radius(grid: tuple[int, int]) -> int:
     return max(2, max(grid) // NEARBY)  # blocks that are farther apart share no patch
 
 
-def _apart(one: tuple[int, int], other: tuple[int, int]) -> int:
-    return max(abs(a - b) for a, b in zip(one, other, strict=True))
+def _distance(first: tuple[int, int], second: tuple[int, int]) -> int:
+    return max(abs(a - b) for a, b in zip(first, second, strict=True))
 
 
 def _without(query: tuple[int, int], spot: tuple[int, int], around: int, grid: tuple[int, int]) -> str:

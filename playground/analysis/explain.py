@@ -30,28 +30,30 @@ class Score:
     insertion: float
 
 
-def scores(seen: Trace, asked: occlusion.Asked, by: str = "mean", methods: Sequence[str] = METHODS) -> Iterator[Score]:
+def scores(
+    seen: Trace, target: occlusion.Target, by: str = "mean", methods: Sequence[str] = METHODS
+) -> Iterator[Score]:
     """The scores of each method and of the controls. Each takes about thirty passes."""
-    measured = occlusion.Measured(seen, asked, by)
+    measured = occlusion.Measured(seen, target, by)
     side = occlusion.side_of(seen.grid)
     moves = measured.moved(occlusion.blocks(seen.grid, side))
     for method in (*methods, *CONTROLS):
-        drawn = _map(seen, asked, method)
+        relevance = _map(seen, target, method)
         yield Score(
             method,
-            occlusion.foretells(drawn, side, moves),
-            occlusion.deletion(drawn, measured).area,
-            occlusion.insertion(drawn, measured).area,
+            occlusion.foretells(relevance, side, moves),
+            occlusion.deletion(relevance, measured).area,
+            occlusion.insertion(relevance, measured).area,
         )
 
 
-def _map(seen: Trace, asked: occlusion.Asked, method: str) -> Tensor:
+def _map(seen: Trace, target: occlusion.Target, method: str) -> Tensor:
     """(rows, columns)"""
     if method == "random":
         return torch.rand(seen.grid, generator=torch.Generator().manual_seed(0))
     if method == "rollout":
-        return seen.on_grid(seen.rollout(_reads(seen) if asked.query is None else asked.query))
-    return seen.on_grid(seen.relevance(asked.query, asked.label, method))
+        return seen.on_grid(seen.rollout(_reads(seen) if target.query is None else target.query))
+    return seen.on_grid(seen.relevance(target.query, target.label, method))
 
 
 def _reads(seen: Trace) -> Query:
@@ -59,24 +61,24 @@ def _reads(seen: Trace) -> Query:
     return "cls" if "cls" in seen.prefix else (seen.grid[0] // 2, seen.grid[1] // 2)
 
 
-def answer_of(seen: Trace, query: Query | None, label: str | int | None) -> occlusion.Asked:
+def answer_of(seen: Trace, query: Query | None, label: str | int | None) -> occlusion.Target:
     """The answer to explain, by default the likeliest label, or in a model without labels the patch in the middle."""
     if query is not None and label is not None:
         raise PlaygroundError("Relevance is of a patch or of a label: give one of the two.")
     if label is not None:
-        return occlusion.Asked(label=seen.label(label))
+        return occlusion.Target(label=seen.label(label))
     if query is not None:
-        return occlusion.Asked(query=query)
+        return occlusion.Target(query=query)
     if seen.logits is not None:
-        return occlusion.Asked(label=int(seen.logits.argmax()))
-    return occlusion.Asked(query=(seen.grid[0] // 2, seen.grid[1] // 2))
+        return occlusion.Target(label=int(seen.logits.argmax()))
+    return occlusion.Target(query=(seen.grid[0] // 2, seen.grid[1] // 2))
 
 
-def words(seen: Trace, asked: occlusion.Asked) -> str:
-    if asked.label is None:
-        return asked.query if isinstance(asked.query, str) else "{},{}".format(*asked.query)  # type: ignore[misc]
-    named = seen.vit.config.labels  # type: ignore[union-attr]
-    return named[int(asked.label)] if named else f"class {asked.label}"
+def words(seen: Trace, target: occlusion.Target) -> str:
+    if target.label is None:
+        return target.query if isinstance(target.query, str) else "{},{}".format(*target.query)  # type: ignore[misc]
+    labels = seen.vit.config.labels  # type: ignore[union-attr]
+    return labels[int(target.label)] if labels else f"class {target.label}"
 
 
 # On drawn scenes, where our small model's class token looks: the share of its map on the things that the model names,
@@ -99,7 +101,7 @@ class Explained:
     top_rank: int  # rank of that block by how far it moves the feature, from 1
 
 
-CHANCE = ("random", "constant")  # maps that know nothing: a score that praises one of them measures something else
+CHANCE = ("random", "constant")  # baselines: if one of them scores well, the score is flawed
 
 # For our small model: each map's rank correlation (Spearman) with what blanking blocks moves, averaged over three
 # queries of each drawing. A test computes one drawing again.
@@ -157,11 +159,11 @@ def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, T
         "rollout": seen.rollout(query).flatten(),
         "gradient": seen.relevance(query, method="chefer"),
     }
-    drawn = {name: seen.on_grid(row.float().cpu()) for name, row in rows_of.items()}
-    drawn["colour"] = torch.from_numpy(colour_nearness.row_of(colours, patch)).float().view(seen.grid)
-    drawn["random"] = _map(seen, occlusion.Asked(query=query), "random")
-    drawn["constant"] = torch.ones(seen.grid)
-    return drawn
+    patch_maps = {name: seen.on_grid(row.float().cpu()) for name, row in rows_of.items()}
+    patch_maps["colour"] = torch.from_numpy(colour_nearness.row_of(colours, patch)).float().view(seen.grid)
+    patch_maps["random"] = _map(seen, occlusion.Target(query=query), "random")
+    patch_maps["constant"] = torch.ones(seen.grid)
+    return patch_maps
 
 
 def own_block(grid: tuple[int, int], side: int, query: tuple[int, int]) -> Tensor:
@@ -173,43 +175,45 @@ def moves_of(
     seen: Trace, query: tuple[int, int], side: int, give_way: Callable[[], object] = lambda: None
 ) -> Iterator[list[float]]:
     """Yields, every few passes, how far the feature moves without each block that was blanked so far."""
-    measured = occlusion.Measured(seen, occlusion.Asked(query=query), give_way=give_way)
+    measured = occlusion.Measured(seen, occlusion.Target(query=query), give_way=give_way)
     blocks, moves = occlusion.blocks(seen.grid, side), []
     for start in range(0, len(blocks), occlusion.AT_ONCE):
         moves = [*moves, *measured.moved(blocks[start : start + occlusion.AT_ONCE])]
         yield moves
 
 
-def explain(found: dict[str, Tensor], query: tuple[int, int], side: int, moves: Sequence[float]) -> Explained:
+def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, moves: Sequence[float]) -> Explained:
     """Scores the maps. `side`: of a block, in patches; `moves`: how far the query's feature moves without each block. A
     map's value for a block is its mean. Only blocks of one size are compared: else a constant map would seem to know
     which blocks matter, because larger ones move more."""
-    grid = tuple(found["constant"].shape)
-    blocks, own = occlusion.blocks(grid, side), own_block(grid, side, query)  # type: ignore[arg-type]
-    moved = sum(block * move for block, move in zip(blocks, moves, strict=True)) * ~own
-    far = [move for block, move in zip(blocks, moves, strict=True) if not block[query]]
-    elsewhere = [n for n, block in enumerate(blocks) if not block[query]]
-    alike = [elsewhere[n] for n in occlusion.equal([blocks[n] for n in elsewhere])]
+    grid = tuple(patch_maps["constant"].shape)
+    blocks, query_block = occlusion.blocks(grid, side), own_block(grid, side, query)  # type: ignore[arg-type]
+    moved = sum(block * move for block, move in zip(blocks, moves, strict=True)) * ~query_block
+    moves_elsewhere = [move for block, move in zip(blocks, moves, strict=True) if not block[query]]
+    block_numbers = [n for n, block in enumerate(blocks) if not block[query]]
+    compared = [block_numbers[n] for n in occlusion.comparable([blocks[n] for n in block_numbers])]
     scores = {
-        name: occlusion.spearman([float(drawn[blocks[n]].mean()) for n in alike], [moves[n] for n in alike])
-        for name, drawn in found.items()
+        name: occlusion.spearman([float(patch_map[blocks[n]].mean()) for n in compared], [moves[n] for n in compared])
+        for name, patch_map in patch_maps.items()
     }
-    rolled = found["rollout"].masked_fill(own, 0)
-    top = divmod(int(rolled.argmax()), grid[1])
-    there = next(move for block, move in zip(blocks, moves, strict=True) if block[top])
-    shown = {name: drawn.masked_fill(own, 0) for name, drawn in found.items()}
-    rank = sum(move >= there for move in far)
-    return Explained(shown, moved, scores, len(blocks), len(alike), side, top, float(rolled[top]), there, rank)
+    rollout = patch_maps["rollout"].masked_fill(query_block, 0)
+    top = divmod(int(rollout.argmax()), grid[1])
+    top_move = next(move for block, move in zip(blocks, moves, strict=True) if block[top])
+    masked_maps = {name: patch_map.masked_fill(query_block, 0) for name, patch_map in patch_maps.items()}
+    rank = sum(move >= top_move for move in moves_elsewhere)
+    return Explained(
+        masked_maps, moved, scores, len(blocks), len(compared), side, top, float(rollout[top]), top_move, rank
+    )
 
 
-def foretold(seen: Trace, pixels: np.ndarray) -> dict[str, float]:
+def mean_scores(seen: Trace, pixels: np.ndarray) -> dict[str, float]:
     """The mean score of each map over the query patches in ASKERS."""
-    side, several = occlusion.side_of(seen.grid), []
+    side, query_scores = occlusion.side_of(seen.grid), []
     for down, across in ASKERS:
         query = (int(down * seen.grid[0]), int(across * seen.grid[1]))
         *_, moves = moves_of(seen, query, side)
-        several.append(explain(maps(seen, pixels, query), query, side, moves).scores)
-    return {name: sum(one[name] for one in several) / len(several) for name in several[0]}
+        query_scores.append(explain(maps(seen, pixels, query), query, side, moves).scores)
+    return {name: sum(scores[name] for scores in query_scores) / len(query_scores) for name in query_scores[0]}
 
 
 # Of a text
@@ -218,10 +222,10 @@ def foretold(seen: Trace, pixels: np.ndarray) -> dict[str, float]:
 def likeness(seen: Trace, direction: Tensor, layer: int | None = None) -> Tensor:
     """The cosine of each token, read by itself after a layer, with the direction of a text (models/text_tower.py):
     (tokens,). The model was trained to read only its class token, or all patches together, after the last layer."""
-    read = seen.alone(layer)
-    if read.shape[1] != len(direction):
+    vectors = seen.alone(layer)
+    if vectors.shape[1] != len(direction):
         raise PlaygroundError(
-            f"{seen.model} reads pictures into {read.shape[1]} numbers and its text tower texts into {len(direction)}: "
-            "they do not belong together. Of CLIP, save the whole model, with both projections."
+            f"{seen.model} reads pictures into {vectors.shape[1]} numbers and its text tower texts into "
+            f"{len(direction)}: they do not belong together. Of CLIP, save the whole model, with both projections."
         )
-    return torch.cosine_similarity(read, direction[None], dim=-1)
+    return torch.cosine_similarity(vectors, direction[None], dim=-1)

@@ -10,7 +10,7 @@ feature of a patch moves. The scores:
     shuffled           the rank correlation of the map with that of the same model with each parameter's numbers
                        shuffled (Adebayo et al., 2018): a map that hardly changes shows the picture and not the model
     pointing           whether the map's largest patch lies on the thing, where a mask says where that is
-    segmentation       how well the largest patches, as many as the thing has, cover it: intersection over union
+    segmentation       intersection over union of the thing and the map's n largest patches, n being the thing's size
 
 A constant map has no order: its deletion and insertion are those of patches in an order drawn at random.
 """
@@ -32,7 +32,7 @@ from PIL import Image
 from torch import Tensor
 
 from playground.analysis import occlusion
-from playground.analysis.occlusion import Asked
+from playground.analysis.occlusion import Target
 from playground.assets import FAITHFULNESS
 from playground.models.source import is_changed
 from playground.tracing import METHODS, Query, Trace, trace_input
@@ -60,80 +60,84 @@ class Faithful:
 
 def read(path: Path) -> dict[str, list[tuple[str, Faithful]]]:
     """{model: [(picture, its scores)]}, from a .csv that the command wrote."""
-    found: dict[str, list[tuple[str, Faithful]]] = {}
+    scores_by_model: dict[str, list[tuple[str, Faithful]]] = {}
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             numbers = (float(row[measure] or "nan") for measure in MEASURES)
-            found.setdefault(row["model"], []).append((row["picture"], Faithful(row["method"], *numbers)))
-    return found
+            scores_by_model.setdefault(row["model"], []).append((row["picture"], Faithful(row["method"], *numbers)))
+    return scores_by_model
 
 
 def faithfulness(
     seen: Trace, shuffled: VisionTransformer, mask: Image.Image | None = None, by: str = "mean"
 ) -> Iterator[Faithful]:
     """The scores of each method and of both controls. `shuffled`: the model from `with_shuffled`."""
-    thing = None if mask is None else on_patches(mask, seen.grid)
-    asked = answer_of(seen, thing)
-    measured, side = occlusion.Measured(seen, asked, by), occlusion.side_of(seen.grid)
+    object_patches = None if mask is None else on_patches(mask, seen.grid)
+    target = answer_of(seen, object_patches)
+    measured, side = occlusion.Measured(seen, target, by), occlusion.side_of(seen.grid)
     moves = measured.moved(occlusion.blocks(seen.grid, side))
-    other = trace_input(shuffled, seen._need_input(), scale=seen.scale, cut=seen.cuts.texts)
+    shuffled_trace = trace_input(shuffled, seen._need_input(), scale=seen.scale, cut=seen.cuts.texts)
     for method in (*WAYS, *CONTROLS):
-        found = map_of(seen, asked, method)
-        order = map_of(seen, asked, "random") if method == "constant" else found
-        again = map_of(other, asked, method) if method in WAYS else None
+        relevance = map_of(seen, target, method)
+        order = map_of(seen, target, "random") if method == "constant" else relevance
+        shuffled_map = map_of(shuffled_trace, target, method) if method in WAYS else None
         yield Faithful(
             method,
-            occlusion.foretells(found, side, moves),
+            occlusion.foretells(relevance, side, moves),
             occlusion.deletion(order, measured).area,
             occlusion.insertion(order, measured).area,
-            np.nan if again is None else occlusion.spearman(*(one.abs().flatten().tolist() for one in (found, again))),
-            np.nan if thing is None else pointing(found, thing),
-            np.nan if thing is None else segmentation(order, thing),
+            np.nan
+            if shuffled_map is None
+            else occlusion.spearman(
+                *(relevance_map.abs().flatten().tolist() for relevance_map in (relevance, shuffled_map))
+            ),
+            np.nan if object_patches is None else pointing(relevance, object_patches),
+            np.nan if object_patches is None else segmentation(order, object_patches),
         )
 
 
-def answer_of(seen: Trace, thing: Tensor | None) -> Asked:
+def answer_of(seen: Trace, object_patches: Tensor | None) -> Target:
     """What the map explains: the likeliest label. In a model without labels: the object's central patch, or, without a
     mask, the picture's."""
     if seen.logits is not None:
-        return Asked(label=int(seen.logits.argmax()))
-    if thing is None or not thing.any():
-        return Asked(query=(seen.grid[0] // 2, seen.grid[1] // 2))
-    places = thing.nonzero()
+        return Target(label=int(seen.logits.argmax()))
+    if object_patches is None or not object_patches.any():
+        return Target(query=(seen.grid[0] // 2, seen.grid[1] // 2))
+    places = object_patches.nonzero()
     nearest = (places - places.float().mean(0)).norm(dim=-1).argmin()
-    return Asked(query=tuple(places[nearest].tolist()))  # type: ignore[arg-type]
+    return Target(query=tuple(places[nearest].tolist()))  # type: ignore[arg-type]
 
 
-def map_of(seen: Trace, asked: Asked, method: str, give_way: Callable[[], object] = lambda: None) -> Tensor:
+def map_of(seen: Trace, target: Target, method: str, give_way: Callable[[], object] = lambda: None) -> Tensor:
     """The map of a method: (rows, columns). "raw" is the mean of the last layer's heads. It and rollout are rows of the
     token that is explained, or of the class token if a label is."""
-    reads: Query = (
-        asked.query
-        if asked.query is not None
+    reader: Query = (
+        target.query
+        if target.query is not None
         else "cls"
         if "cls" in seen.prefix
         else (seen.grid[0] // 2, seen.grid[1] // 2)
     )
     if method == "random":
-        own = zlib.crc32(seen._need_input().cpu().numpy().tobytes())  # each picture's own seed
-        return torch.rand(seen.grid, generator=torch.Generator().manual_seed(own))
+        seed = zlib.crc32(seen._need_input().cpu().numpy().tobytes())  # each picture's own seed
+        return torch.rand(seen.grid, generator=torch.Generator().manual_seed(seed))
     if method == "constant":
         return torch.ones(seen.grid)
     if method == "raw":
-        return seen.on_grid(seen.row(-1, "mean", reads))
+        return seen.on_grid(seen.row(-1, "mean", reader))
     if method == "rollout":
-        return seen.on_grid(seen.rollout(reads, give_way))
-    return seen.on_grid(seen.relevance(asked.query, asked.label, method, give_way=give_way))
+        return seen.on_grid(seen.rollout(reader, give_way))
+    return seen.on_grid(seen.relevance(target.query, target.label, method, give_way=give_way))
 
 
 def with_shuffled(vit: VisionTransformer, seed: int = 0) -> VisionTransformer:
     """A copy of the model in which the values of each parameter tensor are shuffled."""
-    other, random = copy.deepcopy(vit), torch.Generator().manual_seed(seed)
+    shuffled, random = copy.deepcopy(vit), torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for p in other.parameters():
+        for p in shuffled.parameters():
             p.copy_(p.flatten()[torch.randperm(p.numel(), generator=random).to(p.device)].view(p.shape))
-    other.name = f"{vit.name} with shuffled parameters"
-    return other
+    shuffled.name = f"{vit.name} with shuffled parameters"
+    return shuffled
 
 
 def on_patches(mask: Image.Image, grid: tuple[int, int]) -> Tensor:
@@ -143,22 +147,22 @@ def on_patches(mask: Image.Image, grid: tuple[int, int]) -> Tensor:
     return torch.from_numpy(shares >= MASKED)
 
 
-def pointing(found: Tensor, thing: Tensor) -> float:
+def pointing(relevance: Tensor, object_patches: Tensor) -> float:
     """1 if the map's largest patch lies on the thing, else 0 (Zhang et al., 2018). If several patches are equally
     large, the share of them that do."""
-    if not thing.any():
+    if not object_patches.any():
         return float("nan")
-    return float(thing[found == found.max()].float().mean())
+    return float(object_patches[relevance == relevance.max()].float().mean())
 
 
-def segmentation(found: Tensor, thing: Tensor) -> float:
+def segmentation(relevance: Tensor, object_patches: Tensor) -> float:
     """IoU of the object's mask and the map's n largest patches, where the mask has n patches."""
-    if not thing.any():
+    if not object_patches.any():
         return float("nan")
-    chosen = torch.zeros(thing.numel(), dtype=torch.bool)
-    chosen[found.flatten().argsort(descending=True, stable=True)[: int(thing.sum())]] = True
-    both = chosen & thing.flatten()
-    return float(both.sum() / (chosen | thing.flatten()).sum())
+    chosen = torch.zeros(object_patches.numel(), dtype=torch.bool)
+    chosen[relevance.flatten().argsort(descending=True, stable=True)[: int(object_patches.sum())]] = True
+    overlap = chosen & object_patches.flatten()
+    return float(overlap.sum() / (chosen | object_patches.flatten()).sum())
 
 
 # How well a map foretells what blanking moves: measured on this picture, or else taken from the table that the command
@@ -176,27 +180,30 @@ class Foretold:
 
 
 @cache
-def usual() -> dict[str, dict[str, Foretold]]:
+def foretold_table() -> dict[str, dict[str, Foretold]]:
     """{model: {method: its scores}}, from the table."""
-    found: dict[str, dict[str, Foretold]] = {}
+    table: dict[str, dict[str, Foretold]] = {}
     for model, rows in read(FAITHFULNESS).items():
-        of = {method: [one.rank_correlation for _, one in rows if one.method == method] for method in _methods(rows)}
-        chance = [mean(of[control]) for control in CONTROLS]
-        found[model] = {
-            method: Foretold(mean(of[method]), *chance, pictures=len(of[method]))
-            for method in of.keys() - set(CONTROLS)
+        correlations = {
+            method: [scores.rank_correlation for _, scores in rows if scores.method == method]
+            for method in _methods(rows)
         }
-    return found
+        chance = [mean(correlations[control]) for control in CONTROLS]
+        table[model] = {
+            method: Foretold(mean(correlations[method]), *chance, pictures=len(correlations[method]))
+            for method in correlations.keys() - set(CONTROLS)
+        }
+    return table
 
 
 def _methods(rows: list) -> list[str]:
-    return list(dict.fromkeys(one.method for _, one in rows))
+    return list(dict.fromkeys(scores.method for _, scores in rows))
 
 
-def known(seen: Trace, asked: Asked, method: str) -> Foretold | None:
+def foretold_for(seen: Trace, target: Target, method: str) -> Foretold | None:
     """The agreement with blanking: measured on this picture, else on other pictures in this model, else None."""
-    if found := seen.foretold.get(_key(seen, asked, method)):
-        return found
+    if foretold := seen.foretold.get(_key(seen, target, method)):
+        return foretold
     return of_model(seen.model, seen.vit, seen.weight_versions, method)
 
 
@@ -204,30 +211,30 @@ def of_model(name: str, vit: VisionTransformer | None, versions: WeightVersions,
     """The table's entry for a model of this name, unless its weights were changed."""
     if vit is not None and is_changed(vit, versions):
         return None
-    return usual().get(name, {}).get(method)
+    return foretold_table().get(name, {}).get(method)
 
 
-def measure(seen: Trace, asked: Asked, method: str, by: str = "mean") -> Foretold:
+def measure(seen: Trace, target: Target, method: str, by: str = "mean") -> Foretold:
     """Measures on this picture, in as many passes as there are blocks. The trace keeps the result for its figures."""
     side = occlusion.side_of(seen.grid)
-    moves = occlusion.Measured(seen, asked, by).moved(occlusion.blocks(seen.grid, side))
-    return remembered(seen, asked, method, compare(seen, asked, method, by, side, moves))
+    moves = occlusion.Measured(seen, target, by).moved(occlusion.blocks(seen.grid, side))
+    return remember(seen, target, method, compare(seen, target, method, by, side, moves))
 
 
 def compare(
-    seen: Trace, asked: Asked, method: str, by: str, side: int, moves: list[float],
+    seen: Trace, target: Target, method: str, by: str, side: int, moves: list[float],
     give_way: Callable[[], object] = lambda: None,
 ) -> Foretold:  # fmt: skip
     """Like `measure`, with the moves of blocks that were blanked already."""
-    drawn = (map_of(seen, asked, way, give_way) for way in (method, *CONTROLS))
-    numbers = [occlusion.foretells(one, side, moves) for one in drawn]
-    return Foretold(*numbers, len(occlusion.equal(occlusion.blocks(seen.grid, side))), by)
+    maps = (map_of(seen, target, way, give_way) for way in (method, *CONTROLS))
+    numbers = [occlusion.foretells(relevance, side, moves) for relevance in maps]
+    return Foretold(*numbers, len(occlusion.comparable(occlusion.blocks(seen.grid, side))), by)
 
 
-def remembered(seen: Trace, asked: Asked, method: str, found: Foretold) -> Foretold:
-    seen.foretold[_key(seen, asked, method)] = found
-    return found
+def remember(seen: Trace, target: Target, method: str, foretold: Foretold) -> Foretold:
+    seen.foretold[_key(seen, target, method)] = foretold
+    return foretold
 
 
-def _key(seen: Trace, asked: Asked, method: str) -> tuple:
-    return method, seen.token(asked.query) if asked.label is None else f"label {seen.label(asked.label)}"  # type: ignore[arg-type]
+def _key(seen: Trace, target: Target, method: str) -> tuple:
+    return method, seen.token(target.query) if target.label is None else f"label {seen.label(target.label)}"  # type: ignore[arg-type]

@@ -29,18 +29,20 @@ DRAWN = 400  # patches drawn from a larger grid
 def asking(seen: Trace) -> list[int]:
     """The token indices of the patches whose rows are measured. They are drawn at random: every eighth patch of a grid
     with 56 columns would be the same seven columns in every row."""
-    front = len(seen.prefix)
-    patches = seen.tokens - front
+    first_patch = len(seen.prefix)
+    patches = seen.tokens - first_patch
     if patches <= ALL:
-        return list(range(front, seen.tokens))
-    some = torch.randperm(patches, generator=torch.Generator().manual_seed(0))[:DRAWN]
-    return (front + some.sort().values).tolist()
+        return list(range(first_patch, seen.tokens))
+    sample = torch.randperm(patches, generator=torch.Generator().manual_seed(0))[:DRAWN]
+    return (first_patch + sample.sort().values).tolist()
 
 
 def words(seen: Trace) -> str:
     """A sentence that says that only some rows were measured; "" if all were."""
-    patches, asked = seen.tokens - len(seen.prefix), len(asking(seen))
-    return "" if asked == patches else f"Measured on the rows of {asked:,} of {patches:,} patches, drawn at random."
+    patches, measured = seen.tokens - len(seen.prefix), len(asking(seen))
+    return (
+        "" if measured == patches else f"Measured on the rows of {measured:,} of {patches:,} patches, drawn at random."
+    )
 
 
 REACH = 3  # patches: offsets up to this distance are searched
@@ -117,12 +119,12 @@ class Head:
 
 def kind(head: Head, own_object: float = 0.0) -> str:
     """The name of a head's habit; for a fixed offset, with its direction."""
-    found = habit(head, own_object)
-    return f"{found.label}: {direction(head.offset)}" if found is FIXED else found.label
+    head_habit = habit(head, own_object)
+    return f"{head_habit.label}: {direction(head.offset)}" if head_habit is FIXED else head_habit.label
 
 
-def short(head: Head, found: Habit) -> str:
-    return direction(head.offset) if found is FIXED else found.short
+def short(head: Head, head_habit: Habit) -> str:
+    return direction(head.offset) if head_habit is FIXED else head_habit.short
 
 
 def habit(head: Head, own_object: float = 0.0) -> Habit:
@@ -138,8 +140,8 @@ def habit(head: Head, own_object: float = 0.0) -> Habit:
         return ITSELF
     if head.offset_share > 0.3:
         return FIXED
-    alike = head.colour > 0.2 or own_object > OWN
-    if head.content > 0.35 and alike:  # before LOCAL, because similar patches are often near
+    is_alike = head.colour > 0.2 or own_object > OWN
+    if head.content > 0.35 and is_alike:  # before LOCAL, because similar patches are often near
         return CONTENT
     if head.near > 0.5 * elsewhere:
         return LOCAL
@@ -154,11 +156,10 @@ def direction(offset: tuple[int, int]) -> str:
 
 
 def told(vit: VisionTransformer, layer: int, head: int, query: str = "patch") -> str | None:
-    """The end of "this head was told to …" if a loss in training read this head's weights; else None: then what it
-    looks at follows from what the model had to compute. `query`: whose rows the loss read, those of every "patch" or
-    those of a prefix token, such as "cls"."""
-    found = [one.what for one in vit.told if (one.layer, one.head, one.query) == (layer, head, query)]
-    return " and ".join(found) or None
+    """The words after "this head was told to …" if a loss in training read this head's weights, else None.
+    `query`: whose rows the loss read, those of every "patch" or those of a prefix token, such as "cls"."""
+    tasks = [task.what for task in vit.told if (task.layer, task.head, task.query) == (layer, head, query)]
+    return " and ".join(tasks) or None
 
 
 @dataclass(frozen=True)
@@ -197,24 +198,26 @@ class Habits:
         """Every head's habit: [layer][head]."""
         return self._of_every_head(habit, own_object)
 
-    def _of_every_head(self, of: Callable, own_object: np.ndarray | None) -> list[list]:
+    def _of_every_head(self, rule: Callable, own_object: np.ndarray | None) -> list[list]:
         layers, heads = self.entropy.shape
-        known = np.zeros((layers, heads)) if own_object is None else own_object
-        return [[of(self.head(i, h), known[i, h]) for h in range(heads)] for i in range(layers)]
+        object_shares = np.zeros((layers, heads)) if own_object is None else own_object
+        return [[rule(self.head(i, h), object_shares[i, h]) for h in range(heads)] for i in range(layers)]
 
 
-def average(many: Sequence[Habits]) -> Habits:
+def average(image_habits: Sequence[Habits]) -> Habits:
     """The mean over images of one model; their grids may differ."""
-    return _each(many, np.mean)
+    return _statistic_of_each(image_habits, np.mean)
 
 
-def spread(many: Sequence[Habits]) -> Habits:
+def spread(image_habits: Sequence[Habits]) -> Habits:
     """The standard deviation over images."""
-    return _each(many, np.std)
+    return _statistic_of_each(image_habits, np.std)
 
 
-def _each(many: Sequence[Habits], statistic) -> Habits:
-    return Habits(**{f.name: statistic([getattr(one, f.name) for one in many], axis=0) for f in fields(Habits)})
+def _statistic_of_each(image_habits: Sequence[Habits], statistic) -> Habits:
+    return Habits(
+        **{f.name: statistic([getattr(habits, f.name) for habits in image_habits], axis=0) for f in fields(Habits)}
+    )
 
 
 def look(seen: Trace, turn: Callable[[], AbstractContextManager] = nullcontext) -> Habits:
@@ -229,7 +232,7 @@ def look(seen: Trace, turn: Callable[[], AbstractContextManager] = nullcontext) 
 
 def stacked(layers: Sequence[Habits]) -> Habits:
     """The numbers of all layers as one, from those of each layer."""
-    return Habits(**{f.name: np.concatenate([getattr(one, f.name) for one in layers]) for f in fields(Habits)})
+    return Habits(**{f.name: np.concatenate([getattr(layer, f.name) for layer in layers]) for f in fields(Habits)})
 
 
 def look_at(seen: Trace, layers: Sequence[int], grid: Grid | None = None) -> Habits:
@@ -272,37 +275,37 @@ def far_looking(seen: Trace, query: tuple[int, int]) -> tuple[int, int]:
     give them. Subtracting these leaves out heads that give all to one patch, whichever patch asks."""
     rows, columns = seen.grid
     y, x = torch.arange(rows)[:, None] - query[0], torch.arange(columns) - query[1]
-    far = torch.maximum(y.abs(), x.abs()) > REACH  # (rows, columns)
-    few = max(1, rows * columns // 20)
+    is_far = torch.maximum(y.abs(), x.abs()) > REACH  # (rows, columns)
+    most_lit = max(1, rows * columns // 20)
     shares = []
     for layer in range(seen.layers):
         crowd = seen.weights(layer, seen.some_patches(CROWD)).mean(dim=1)  # (heads, tokens)
-        own = seen.on_grid((seen.rows(layer, query) - crowd).clamp(min=0))
-        shares.append((own * far).flatten(1).topk(few).values.sum(dim=1))  # (heads,)
+        excess = seen.on_grid((seen.rows(layer, query) - crowd).clamp(min=0))
+        shares.append((excess * is_far).flatten(1).topk(most_lit).values.sum(dim=1))  # (heads,)
     return divmod(int(torch.stack(shares).argmax()), seen.heads)
 
 
 def _layer(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
     """The numbers of one layer's heads by their names in Habits, (heads,) each."""
-    front = len(seen.prefix)
-    weights = seen.weights(layer, (front + grid.queries).tolist())  # (heads, S, tokens)
+    first_patch = len(seen.prefix)
+    weights = seen.weights(layer, (first_patch + grid.queries).tolist())  # (heads, S, tokens)
     bits = entropy(weights)  # (heads, S)
-    patches, own = weights[..., front:], (grid.down == 0) & (grid.right == 0)
-    far, on_patches = (grid.down**2 + grid.right**2).sqrt(), patches.sum(-1).clamp(min=1e-9)
+    patches, is_itself = weights[..., first_patch:], (grid.down == 0) & (grid.right == 0)
+    distances, patch_share = (grid.down**2 + grid.right**2).sqrt(), patches.sum(-1).clamp(min=1e-9)
     registers = sum(name.startswith("reg") for name in seen.prefix)
     pattern, around = _pattern(patches, grid)
-    others, expected = (_others(p, own) for p in (patches, pattern))
+    elsewhere, expected = (_without_itself(rows, is_itself) for rows in (patches, pattern))
     return {
         "entropy": bits.mean(-1),
         "breadth": (2**bits).mean(-1) / weights.shape[-1],
-        "distance": ((patches * far).sum(-1) / on_patches).mean(-1),
-        "to_self": patches[:, own].mean(-1),
-        "to_class": weights[..., : front - registers].sum(-1).mean(-1),
-        "to_registers": weights[..., front - registers : front].sum(-1).mean(-1),
+        "distance": ((patches * distances).sum(-1) / patch_share).mean(-1),
+        "to_self": patches[:, is_itself].mean(-1),
+        "to_class": weights[..., : first_patch - registers].sum(-1).mean(-1),
+        "to_registers": weights[..., first_patch - registers : first_patch].sum(-1).mean(-1),
         "to_one": patches.mean(-2).amax(-1),
-        "near": (patches * ((far < 2) & ~own)).sum(-1).mean(-1),
-        "content": (others - expected).abs().sum(-1).mean(-1) / 2,
-        "colour": _colour(others, expected, grid),
+        "near": (patches * ((distances < 2) & ~is_itself)).sum(-1).mean(-1),
+        "content": (elsewhere - expected).abs().sum(-1).mean(-1) / 2,
+        "colour": _colour(elsewhere, expected, grid),
         "effect": _effect(seen, layer, weights),
         "offsets": around,
     }
@@ -312,31 +315,31 @@ def _pattern(patches: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
     """The mean weight of each head at each offset, over the queries that have a patch there. In two forms: as rows of a
     head for which only offsets matter (heads, S, P), and as a map around the query (heads, 7, 7)."""
     heads, top, left = len(patches), int(grid.down.min()), int(grid.right.min())
-    wide = int(grid.right.max()) - left + 1
-    place = (grid.down - top) * wide + grid.right - left  # (S, P): a number for each offset
-    asked = torch.bincount(place.flatten(), minlength=int(place.max()) + 1)
-    given = torch.zeros(heads, len(asked)).index_add_(1, place.flatten(), patches.flatten(1))
-    mean = given / asked.clamp(min=1)
-    around = torch.zeros(heads, 2 * REACH + 1, 2 * REACH + 1)
+    row_length = int(grid.right.max()) - left + 1
+    place = (grid.down - top) * row_length + grid.right - left  # (S, P): a number for each offset
+    counts = torch.bincount(place.flatten(), minlength=int(place.max()) + 1)
+    totals = torch.zeros(heads, len(counts)).index_add_(1, place.flatten(), patches.flatten(1))
+    mean = totals / counts.clamp(min=1)
+    offset_map = torch.zeros(heads, 2 * REACH + 1, 2 * REACH + 1)
     for down in range(max(-REACH, top), min(REACH, -top) + 1):
         for right in range(max(-REACH, left), min(REACH, -left) + 1):
-            there = (down - top) * wide + right - left
-            if 2 * asked[there] >= len(grid.queries):  # a mean over fewer queries would be noise
-                around[:, down + REACH, right + REACH] = mean[:, there]
-    return mean[:, place], around
+            offset = (down - top) * row_length + right - left
+            if 2 * counts[offset] >= len(grid.queries):  # a mean over fewer queries would be noise
+                offset_map[:, down + REACH, right + REACH] = mean[:, offset]
+    return mean[:, place], offset_map
 
 
-def _others(rows: Tensor, own: Tensor) -> Tensor:
+def _without_itself(rows: Tensor, is_itself: Tensor) -> Tensor:
     """Rows without the query's own patch, renormalised to sum to 1."""
-    rows = rows.masked_fill(own, 0)
+    rows = rows.masked_fill(is_itself, 0)
     return rows / rows.sum(-1, keepdim=True).clamp(min=1e-9)
 
 
-def _colour(others: Tensor, expected: Tensor, grid: Grid) -> Tensor:
+def _colour(elsewhere: Tensor, expected: Tensor, grid: Grid) -> Tensor:
     if grid.colour is None:
-        return torch.full((len(others),), torch.nan)
-    apart, usual = ((rows * grid.colour).sum((-2, -1)) for rows in (others, expected))
-    return torch.where(usual > 1e-6, 1 - apart / usual.clamp(min=1e-6), 0)
+        return torch.full((len(elsewhere),), torch.nan)
+    distance, expected_distance = ((rows * grid.colour).sum((-2, -1)) for rows in (elsewhere, expected))
+    return torch.where(expected_distance > 1e-6, 1 - distance / expected_distance.clamp(min=1e-6), 0)
 
 
 def _effect(seen: Trace, layer: int, weights: Tensor) -> Tensor:
@@ -378,14 +381,14 @@ class Differing:
 def differing(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Differing:
     """Compares both over all layers and heads and the patches of `asking`. Both maxima are over patches, without prefix
     tokens. `give_way` is called after every layer."""
-    front = len(seen.prefix)
-    asked = asking(seen)
+    first_patch = len(seen.prefix)
+    queries = asking(seen)
     share, breadth = torch.empty(seen.layers, seen.heads), 0.0
     for layer in range(seen.layers):
-        weights = seen.weights(layer, asked)  # (heads, queries, tokens)
+        weights = seen.weights(layer, queries)  # (heads, queries, tokens)
         breadth += float((2 ** entropy(weights)).mean(-1).sum())
-        heaviest = weights[..., front:].argmax(-1)  # (heads, queries)
-        greatest = (weights * seen.value_norms(layer)[:, None])[..., front:].argmax(-1)
-        share[layer] = (heaviest != greatest).float().mean(-1)
+        heaviest = weights[..., first_patch:].argmax(-1)  # (heads, queries)
+        most_contributing = (weights * seen.value_norms(layer)[:, None])[..., first_patch:].argmax(-1)
+        share[layer] = (heaviest != most_contributing).float().mean(-1)
         give_way()
-    return Differing(share, len(asked), breadth / share.numel())
+    return Differing(share, len(queries), breadth / share.numel())

@@ -2,9 +2,9 @@
 playground/vit.py, so the model is not changed; the changed pass is a trace like any other.
 
     seen.ablate(heads=[(4, 0)])            heads that give nothing, or what they give on average
-    seen.patch(other, layers=6)            what is there in another picture's pass
-    seen.paths(source=(3, 0), to=(8, 5))   what of a head's effect goes through another head
-    seen.occlude(blocks=2, label="cat")    what moves when a part of the picture is blanked: see occlusion.py
+    seen.patch(other, layers=6)            values of another picture's pass
+    seen.paths(source=(3, 0), to=(8, 5))   the part of a head's effect that goes through another head
+    seen.occlude(blocks=2, label="cat")    the change when a part of the picture is blanked: see occlusion.py
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torch import Tensor
 
 from playground import cuts, tracing
 from playground.analysis import explain, faithfulness, occlusion
-from playground.analysis.ablation import by_layer, then
+from playground.analysis.ablation import by_layer, chained
 from playground.analysis.faithfulness import Foretold
 from playground.errors import PlaygroundError
 from playground.pictures import images
@@ -59,8 +59,8 @@ class Trace(tracing.Trace):
     def patch(
         self, other: tracing.Trace, layers: int | Sequence[int], positions: Positions = None, what: str = "residual"
     ) -> Trace:
-        """The same pass in which, in these layers and at these positions (by default all), there stands what stands in
-        the pass of `other`: "residual" (the tokens that leave the layer), "mlp", "attention", "queries", "keys",
+        """The same pass, with values of the pass of `other` put into these layers and positions (by default all):
+        "residual" (the tokens that leave the layer), "mlp", "attention", "queries", "keys",
         "values", or "head:3". {(7, 5): (3, 2)} puts the other's patch (3, 2) at (7, 5).
 
         >>> meadow, flock = (playground.trace("untrained", name, size=(224, 224)) for name in ("meadow", "flock"))
@@ -70,8 +70,8 @@ class Trace(tracing.Trace):
         return _again(self, *patching(self, other, layers, positions, what))
 
     def paths(self, source: Head, to: Head, other: tracing.Trace | None = None) -> Paths:
-        """What of a head's effect goes through another one's queries, keys and values, with all other heads as they
-        were. By default the source's effect is its output; with `other`, its output instead of that of this pass.
+        """The part of a head's effect that goes through another head's queries, keys and values, with all other heads
+        unchanged. By default the source is switched off; with `other`, it gives its output in that pass.
 
         >>> seen = playground.trace("untrained", "meadow")
         >>> paths = seen.paths(source=(1, 0), to=(4, 5))
@@ -83,9 +83,9 @@ class Trace(tracing.Trace):
     def occlude(
         self, blocks: int = 1, label: str | int | None = None, query: Query | None = None, by: str = "mean"
     ) -> Tensor:
-        """(rows, columns): what moves when the block of so many patches a side around each patch is blanked. Of a label
-        what its margin loses, in logits: above zero where the block speaks for it; of a query how far its feature
-        moves. `by`: "mean" (the picture's colour), "noise" or "neighbours".
+        """(rows, columns): the change when the block around each patch, `blocks` patches a side, is blanked. For a
+        label: the loss of its margin in logits, above zero where the block speaks for it. For a query: how far its
+        feature moves. `by`: "mean" (the picture's colour), "noise" or "neighbours".
 
         >>> seen = playground.trace("untrained", "meadow")
         >>> seen.occlude(blocks=7, query="cls").shape
@@ -108,13 +108,15 @@ class Trace(tracing.Trace):
 
     def moved(self, before: tracing.Trace, query: Query) -> float:
         """How far a token's last feature has moved since another pass of this picture: ‖x' − x‖ / ‖x‖."""
-        return _far(before, self, query)
+        return _feature_change(before, self, query)
 
 
 def _again(seen: tracing.Trace, at: At, *words: str, cut: Sequence[str] = ()) -> Trace:
     vit = seen._need_vit()
-    how = {"scale": seen.scale, "cut": [*seen.cuts.texts, *cut], "interventions": (*seen.interventions, *words)}
-    traced = tracing.trace_input(vit, seen._need_input(), at=seen.at if at is untouched else then(seen.at, at), **how)
+    settings = {"scale": seen.scale, "cut": [*seen.cuts.texts, *cut], "interventions": (*seen.interventions, *words)}
+    traced = tracing.trace_input(
+        vit, seen._need_input(), at=seen.at if at is untouched else chained(seen.at, at), **settings
+    )
     return Trace(**vars(traced.of(seen.picture, seen.picture_name) if seen.picture is not None else traced))
 
 
@@ -124,13 +126,13 @@ def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor],
         return untouched
     if not isinstance(at, Mapping):
         return at
-    known = vit.points()
+    points = vit.points()
     for point, function in at.items():
-        if point not in known:
-            near = difflib.get_close_matches(str(point), known, 1)
+        if point not in points:
+            similar = difflib.get_close_matches(str(point), points, 1)
             raise PlaygroundError(
-                f"{vit.name} has no point {point!r:.60}{f': did you mean {near[0]!r}?' if near else ''} "
-                f"vit.points() lists its {len(known)}."
+                f"{vit.name} has no point {point!r:.60}{f': did you mean {similar[0]!r}?' if similar else ''} "
+                f"vit.points() lists its {len(points)}."
             )
         if not callable(function):
             raise PlaygroundError(f"At {point!r} belongs a function of a tensor; given was {type(function).__name__}.")
@@ -168,10 +170,12 @@ def replacing(layers: Mapping[int, Sequence[int]], instead: Callable[[int, Tenso
     """Replaces the outputs of these heads. `instead` gets a layer and the outputs of all its heads."""
 
     def at(point: str, x: Tensor) -> Tensor:
-        if not point.endswith(".attention.heads") or not (some := layers.get(layer := int(point.split(".")[1]))):
+        if not point.endswith(".attention.heads") or not (
+            head_numbers := layers.get(layer := int(point.split(".")[1]))
+        ):
             return x
         chosen = torch.zeros(x.shape[1], 1, 1, dtype=torch.bool, device=x.device)
-        chosen[list(some)] = True
+        chosen[list(head_numbers)] = True
         return torch.where(chosen, instead(layer, x), x)  # (B, h, N, d)
 
     return at
@@ -181,7 +185,7 @@ def means_of(seen: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[i
     """The mean output of each head over all tokens of all pictures of a folder, each at the size of this one: (h, d)
     for each layer."""
     vit, c = seen._need_vit(), seen._need_vit().config
-    wanted = [f"layers.{layer}.attention.heads" for layer in layers]
+    points = [f"layers.{layer}.attention.heads" for layer in layers]
     totals = dict.fromkeys(layers, torch.zeros(()))
     pictures = images.in_folder(folder)
     if not pictures:
@@ -190,24 +194,24 @@ def means_of(seen: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[i
         )
     for file in pictures:
         pixels = images.model_input(images.open_image(file), seen.size, c.mean, c.std, c.interpolation)
-        for layer, mixed in zip(layers, collected(vit, pixels, wanted, seen).values(), strict=True):
+        for layer, mixed in zip(layers, collected(vit, pixels, points, seen).values(), strict=True):
             totals[layer] = totals[layer] + mixed[0].float().mean(-2)
     return {layer: total / len(pictures) for layer, total in totals.items()}
 
 
 def collected(vit: VisionTransformer, pixels: Tensor, points: Iterable[str], like: tracing.Trace) -> dict[str, Tensor]:
     """The tensors at these points, in their order in the pass, of a pass with the scale and the cuts of `like`."""
-    wanted, kept, usual = set(points), {}, like.intervening()
+    point_set, tensors, intervene = set(points), {}, like.intervening()
 
     def at(point: str, x: Tensor) -> Tensor:
-        x = usual(point, x)
-        if point in wanted:
-            kept[point] = x.detach()
+        x = intervene(point, x)
+        if point in point_set:
+            tensors[point] = x.detach()
         return x
 
     with torch.no_grad():
         vit.record(pixels.to(vit.patch_embed.proj.weight), like.scale, at)
-    return kept
+    return tensors
 
 
 # Patching -------------------------------------------------------------------------------------------------------------
@@ -218,8 +222,8 @@ def patching(
 ) -> tuple[At, str]:
     same_model(seen, other)
     numbers = [seen.layer_number(layer) for layer in ([layers] if isinstance(layers, int) else layers)]
-    part, head = _part(seen, what)
-    here, there, named = _positions(seen, other, positions)
+    part, head = _point_and_head(seen, what)
+    targets, sources, position_words = _token_pairs(seen, other, positions)
     points = {f"layers.{layer}.{part}" for layer in numbers}
     if not points:
         raise PlaygroundError("Nothing is put in place of anything: name a layer.")
@@ -229,18 +233,18 @@ def patching(
         if point not in points:
             return x
         x, instead = x.clone(), values[point].to(x)
-        some = slice(None) if head is None else head
+        head_index = slice(None) if head is None else head
         if x.dim() == 4:  # (B, h, N, d)
-            x[:, some, here] = instead[:, some, there]
+            x[:, head_index, targets] = instead[:, head_index, sources]
         else:
-            x[:, here] = instead[:, there]
+            x[:, targets] = instead[:, sources]
         return x
 
-    of = other.picture_name or "another picture"
-    return at, f"{what} of {of} in layers {', '.join(map(str, numbers))}{named}"
+    other_name = other.picture_name or "another picture"
+    return at, f"{what} of {other_name} in layers {', '.join(map(str, numbers))}{position_words}"
 
 
-def _part(seen: tracing.Trace, what: str) -> tuple[str, int | None]:
+def _point_and_head(seen: tracing.Trace, what: str) -> tuple[str, int | None]:
     """(the point in a layer, the head or None)"""
     kind, _, number = str(what).partition(":")
     if kind == "head" and number.isdecimal():
@@ -250,40 +254,40 @@ def _part(seen: tracing.Trace, what: str) -> tuple[str, int | None]:
     return (f"attention.{kind}" if kind in ("queries", "keys", "values") else kind), None
 
 
-def _positions(seen: tracing.Trace, other: tracing.Trace, positions: Positions) -> tuple[list[int], list[int], str]:
+def _token_pairs(seen: tracing.Trace, other: tracing.Trace, positions: Positions) -> tuple[list[int], list[int], str]:
     """The tokens that are replaced in this pass, those of the other pass that replace them, and a caption's words."""
     if positions is None:
         if seen.grid != other.grid:
             raise PlaygroundError(
-                f"These passes have {_by(seen.grid)} and {_by(other.grid)} patches: name positions, or trace both with "
-                "one size=."
+                f"These passes have {_grid_words(seen.grid)} and {_grid_words(other.grid)} patches: name positions, "
+                "or trace both with one size=."
             )
-        every = list(range(seen.tokens))
-        return every, every, ""
+        all_tokens = list(range(seen.tokens))
+        return all_tokens, all_tokens, ""
     if isinstance(positions, Mapping):
         pairs = list(positions.items())
     else:
-        one = isinstance(positions, str | int) or (
+        is_single = isinstance(positions, str | int) or (
             isinstance(positions, tuple) and len(positions) == 2 and all(isinstance(n, int) for n in positions)
         )
-        pairs = [(query, query) for query in ([positions] if one else positions)]
+        pairs = [(query, query) for query in ([positions] if is_single else positions)]
     if not pairs:
         raise PlaygroundError("Nothing is put in place of anything: name a position.")
-    names = " ".join(_named(one) + f" (from {_named(two)})" * (one != two) for one, two in pairs)
-    return [seen.token(one) for one, _ in pairs], [other.token(two) for _, two in pairs], f" at {names}"
+    names = " ".join(_query_words(to) + f" (from {_query_words(of)})" * (to != of) for to, of in pairs)
+    return [seen.token(to) for to, _ in pairs], [other.token(of) for _, of in pairs], f" at {names}"
 
 
-def _named(query: Query) -> str:
+def _query_words(query: Query) -> str:
     return "{},{}".format(*query) if isinstance(query, tuple) else str(query)
 
 
-def _by(grid: tuple[int, int]) -> str:
+def _grid_words(grid: tuple[int, int]) -> str:
     return f"{grid[0]} × {grid[1]}"
 
 
 def same_model(seen: tracing.Trace, other: tracing.Trace) -> VisionTransformer:
-    vit, its = seen._need_vit(), other._need_vit()
-    if (seen.model, vit.config) != (other.model, its.config):
+    vit, other_vit = seen._need_vit(), other._need_vit()
+    if (seen.model, vit.config) != (other.model, other_vit.config):
         raise PlaygroundError(
             f"Tokens can be moved within one model only; given were traces of {seen.model} and {other.model}. Trace "
             "both pictures through the same model."
@@ -297,7 +301,7 @@ def same_model(seen: tracing.Trace, other: tracing.Trace) -> VisionTransformer:
 @dataclass(frozen=True)
 class Moves:
     whole: float  # without the source
-    through: float  # where only the receiver hears of that
+    through: float  # where the receiver alone passes the change on
 
 
 @dataclass(frozen=True)
@@ -310,27 +314,29 @@ class Paths:
 
     def moved(self, query: Query) -> Moves:
         """How far a token's last feature moves: ‖x' − x‖ / ‖x‖."""
-        return Moves(_far(self.before, self.whole, query), _far(self.before, self.through, query))
+        return Moves(_feature_change(self.before, self.whole, query), _feature_change(self.before, self.through, query))
 
     def margin(self, label: str | int) -> Moves:
         """By how much the margin of a label falls, in logits."""
         number, multi = self.before.label(label), self.before._need_vit().config.multi_label
-        of = [float(occlusion.margin(one.logits, number, multi)) for one in (self.before, self.whole, self.through)]  # type: ignore[arg-type]
-        return Moves(of[0] - of[1], of[0] - of[2])
+        margins = [
+            float(occlusion.margin(trace.logits, number, multi)) for trace in (self.before, self.whole, self.through)
+        ]  # type: ignore[arg-type]
+        return Moves(margins[0] - margins[1], margins[0] - margins[2])
 
 
 def paths(seen: tracing.Trace, source: Head, to: Head, other: tracing.Trace | None = None) -> Paths:
     """Path patching (Wang et al., 2023). A pass with the changed source and all other heads as before gives the
     receiver's queries, keys and values. These are put into the receiver of a pass that is otherwise unchanged."""
-    (layer,), (its_layer,) = by_layer(seen, [source]), by_layer(seen, [to])
-    if its_layer <= layer:
+    (layer,), (receiver_layer,) = by_layer(seen, [source]), by_layer(seen, [to])
+    if receiver_layer <= layer:
         raise PlaygroundError(
-            f"Nothing of layer {layer} reaches a head of layer {its_layer}: the receiver lies in a later layer."
+            f"Nothing of layer {layer} reaches a head of layer {receiver_layer}: the receiver lies in a later layer."
         )
     heads = [f"layers.{number}.attention.heads" for number in range(seen.layers)]
-    vit, usual = seen._need_vit(), collected(seen._need_vit(), seen._need_input(), heads, seen)
+    vit, head_outputs = seen._need_vit(), collected(seen._need_vit(), seen._need_input(), heads, seen)
     if other is None:
-        instead, words = torch.zeros_like(usual[heads[layer]]), f"head {layer}.{source[1]} off"
+        instead, words = torch.zeros_like(head_outputs[heads[layer]]), f"head {layer}.{source[1]} off"
     else:
         same_model(seen, other)
         if seen.grid != other.grid:
@@ -338,25 +344,25 @@ def paths(seen: tracing.Trace, source: Head, to: Head, other: tracing.Trace | No
         instead = collected(vit, other._need_input(), [heads[layer]], other)[heads[layer]]
         words = f"head {layer}.{source[1]} of {other.picture_name or 'another picture'}"
     change = replacing({layer: [source[1]]}, lambda _, x: instead.to(x))
-    wanted = [f"layers.{its_layer}.attention.{part}" for part in ("queries", "keys", "values")]
-    kept: dict[str, Tensor] = {}
+    points = [f"layers.{receiver_layer}.attention.{part}" for part in ("queries", "keys", "values")]
+    received: dict[str, Tensor] = {}
 
     def keep(point: str, x: Tensor) -> Tensor:
-        if point in wanted:
-            kept[point] = x
+        if point in points:
+            received[point] = x
         return x
 
-    _again(seen, then(then(usual.get, change), keep), "")
+    _again(seen, chained(chained(head_outputs.get, change), keep), "")
 
     def receive(point: str, x: Tensor) -> Tensor:
-        if point not in kept:
+        if point not in received:
             return x
         x = x.clone()
-        x[:, to[1]] = kept[point][:, to[1]]
+        x[:, to[1]] = received[point][:, to[1]]
         return x
 
-    way = f"{words}, through head {its_layer}.{to[1]} alone"
-    return Paths(seen, _again(seen, change, words), _again(seen, receive, way))
+    path_words = f"{words}, through head {receiver_layer}.{to[1]} alone"
+    return Paths(seen, _again(seen, change, words), _again(seen, receive, path_words))
 
 
 # As texts -------------------------------------------------------------------------------------------------------------
@@ -366,16 +372,18 @@ def put(seen: tracing.Trace, texts: Sequence[str], other: tracing.Trace | None) 
     """Runs the interventions in texts that `cuts.is_put` knows, one after the other, as `patch` and `paths` do.
     `other`: the pass of the other picture."""
     for text in texts:
-        one = cuts.read_put(text)
-        if one.what in cuts.PARTS and other is None:
+        intervention = cuts.read_put(text)
+        if intervention.what in cuts.PARTS and other is None:
             raise PlaygroundError(f"{text!r:.80} takes something of another picture's pass: name that picture, too.")
-        layers = range(seen.layers) if one.layers is None else one.layers
-        heads = range(seen.heads) if one.heads is None else one.heads
-        if one.to is not None:
-            seen = paths(seen, (layers[0], heads[0]), one.to, other if one.what in cuts.PARTS else None).through
+        layers = range(seen.layers) if intervention.layers is None else intervention.layers
+        heads = range(seen.heads) if intervention.heads is None else intervention.heads
+        if intervention.to is not None:
+            seen = paths(
+                seen, (layers[0], heads[0]), intervention.to, other if intervention.what in cuts.PARTS else None
+            ).through
             continue
-        for what in (f"head:{head}" for head in heads) if one.what == "head" else (one.what,):
-            seen = _again(seen, *patching(seen, other, layers, one.places and dict(one.places), what))  # type: ignore[arg-type]
+        for what in (f"head:{head}" for head in heads) if intervention.what == "head" else (intervention.what,):
+            seen = _again(seen, *patching(seen, other, layers, intervention.places and dict(intervention.places), what))  # type: ignore[arg-type]
     return seen
 
 
@@ -392,13 +400,13 @@ def occluded(seen: tracing.Trace, side: int, label: str | int | None, query: Que
     if label is not None:
         seen.label(label)
     blocks = occlusion.blocks(seen.grid, side)
-    moves = occlusion.Measured(seen, occlusion.Asked(query, label), by).moved(blocks)
-    found = torch.zeros(seen.grid)
+    moves = occlusion.Measured(seen, occlusion.Target(query, label), by).moved(blocks)
+    move_map = torch.zeros(seen.grid)
     for block, move in zip(blocks, moves, strict=True):
-        found[block] = move
-    return found
+        move_map[block] = move
+    return move_map
 
 
-def _far(before: tracing.Trace, after: tracing.Trace, query: Query) -> float:
-    x, y = (one.features()[one.token(query)] for one in (before, after))
+def _feature_change(before: tracing.Trace, after: tracing.Trace, query: Query) -> float:
+    x, y = (trace.features()[trace.token(query)] for trace in (before, after))
     return float((y - x).norm() / x.norm().clamp(min=occlusion.SMALLEST))

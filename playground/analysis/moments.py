@@ -47,7 +47,7 @@ Rows = Callable[[int, int, np.ndarray], np.ndarray]  # (layer, head, tokens that
 class Moment:
     layer: int
     head: int
-    patches: tuple[int, ...]  # who asks, the most telling first
+    patches: tuple[int, ...]  # the queries, the most telling first
     tells: tuple[float, ...]  # how telling each of their rows is
 
 
@@ -60,9 +60,9 @@ class Scene:
     toward: np.ndarray  # (patches, width): see `directions`
     subject: np.ndarray  # (patches,): 0 background … 1 the picture's subject, as cubes of ranks
 
-    def farness(self, one: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def farness(self, patches: np.ndarray, partners: np.ndarray) -> np.ndarray:
         """(one, others): 0 near … 1 far."""
-        away = apart(one, others, self.grid[1]) / max(self.grid)
+        away = patch_distances(patches, partners, self.grid[1]) / max(self.grid)
         return np.clip((away - BESIDE) / (FAR - BESIDE), 0, 1)
 
 
@@ -82,20 +82,22 @@ def moments(
     rows: Rows, layers: list[int], heads: int, toward: np.ndarray, prefix: tuple[str, ...], grid: tuple[int, int]
 ) -> list[Moment]:
     has_class = prefix[:1] == ("cls",)
-    front = len(prefix)
-    at_class = [rows(layer, head, np.array([0]))[0, front:] for layer in layers for head in range(heads) if has_class]
-    scene = Scene(grid, front, toward, subject(toward, grid, at_class) ** 3)
-    asking, crowd = twins(scene), front + spread(grid, CROWD)
-    alike = toward[asking] @ toward.T
-    worth = worths(scene, asking, alike)
+    first_patch = len(prefix)
+    class_rows = [
+        rows(layer, head, np.array([0]))[0, first_patch:] for layer in layers for head in range(heads) if has_class
+    ]
+    scene = Scene(grid, first_patch, toward, subject(toward, grid, class_rows) ** 3)
+    asking, crowd = twins(scene), first_patch + spread(grid, CROWD)
+    cosines = toward[asking] @ toward.T
+    worth = worths(scene, asking, cosines)
     striking = []
     for layer in layers:
         for head in range(heads):
-            usual = rows(layer, head, crowd)[:, front:].mean(0)
-            weights = rows(layer, head, front + asking)[:, front:]
-            lit = np.maximum(0, weights - 3 * usual) * worth
-            each = np.array([tells(*row, grid) for row in zip(lit, weights, alike, asking, strict=True)])
-            striking.append(_moment(layer, head, asking, lit, each, grid))
+            mean_row = rows(layer, head, crowd)[:, first_patch:].mean(0)
+            weights = rows(layer, head, first_patch + asking)[:, first_patch:]
+            excess = np.maximum(0, weights - 3 * mean_row) * worth
+            scores = np.array([tells(*row, grid) for row in zip(excess, weights, cosines, asking, strict=True)])
+            striking.append(_moment(layer, head, asking, excess, scores, grid))
     return sorted(striking, key=lambda moment: -moment.tells[0])
 
 
@@ -122,19 +124,19 @@ def component(chosen: np.ndarray, patch: int, grid: tuple[int, int]) -> np.ndarr
     high, wide = grid
     reached = np.zeros(high * wide, bool)
     reached[patch] = True
-    left = [patch]
-    while left:
-        here = left.pop()
-        row, column = divmod(here, wide)
-        for there, is_inside in (
-            (here - wide, row > 0),
-            (here + wide, row < high - 1),
-            (here - 1, column > 0),
-            (here + 1, column < wide - 1),
+    stack = [patch]
+    while stack:
+        current = stack.pop()
+        row, column = divmod(current, wide)
+        for neighbour, is_inside in (
+            (current - wide, row > 0),
+            (current + wide, row < high - 1),
+            (current - 1, column > 0),
+            (current + 1, column < wide - 1),
         ):
-            if is_inside and chosen[there] and not reached[there]:
-                reached[there] = True
-                left.append(there)
+            if is_inside and chosen[neighbour] and not reached[neighbour]:
+                reached[neighbour] = True
+                stack.append(neighbour)
     return reached
 
 
@@ -148,7 +150,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
-def subject(toward: np.ndarray, grid: tuple[int, int], at_class: list[np.ndarray]) -> np.ndarray:
+def subject(toward: np.ndarray, grid: tuple[int, int], class_rows: list[np.ndarray]) -> np.ndarray:
     """How much each patch belongs to the picture's subject, as ranks: by how much the class token looks at it in all
     these heads, and by how little it resembles the picture's edge."""
     high, wide = grid
@@ -156,10 +158,10 @@ def subject(toward: np.ndarray, grid: tuple[int, int], at_class: list[np.ndarray
     down, right = np.minimum(down, high - 1 - down), np.minimum(right, wide - 1 - right)
     edge = (down == 0) | (right == 0)
     unlike = ranks(smooth(-(toward @ toward[edge].mean(0)), grid))
-    if at_class:
-        most = MOST_TAKEN / len(toward)
-        looked = sum(np.minimum(row / max(row.sum(), 1e-12), most) for row in at_class)
-        unlike = ranks(unlike + ranks(smooth(looked, grid)))
+    if class_rows:
+        most_weight = MOST_TAKEN / len(toward)
+        class_attention = sum(np.minimum(row / max(row.sum(), 1e-12), most_weight) for row in class_rows)
+        unlike = ranks(unlike + ranks(smooth(class_attention, grid)))
     return unlike * np.where(np.minimum(down / high, right / wide) < FRAME, 0.5, 1)
 
 
@@ -174,65 +176,67 @@ def ranks(values: np.ndarray) -> np.ndarray:
     return values.argsort(kind="stable").argsort(kind="stable") / max(1, len(values) - 1)
 
 
-def apart(one: np.ndarray, others: np.ndarray, wide: int) -> np.ndarray:
+def patch_distances(patches: np.ndarray, partners: np.ndarray, wide: int) -> np.ndarray:
     """The distance between patches in rows or in columns, whichever is larger: (one, others)."""
-    down, right = (abs(f(one, wide)[:, None] - f(others, wide)) for f in (np.floor_divide, np.mod))
+    down, right = (abs(f(patches, wide)[:, None] - f(partners, wide)) for f in (np.floor_divide, np.mod))
     return np.maximum(down, right)
 
 
 def twins(scene: Scene) -> np.ndarray:
     """Patches of the subject that resemble a far patch of the subject."""
-    some = np.argsort(-scene.subject, kind="stable")[:SUBJECT]
-    alike = np.maximum(scene.toward[some] @ scene.toward[some].T, 0)
-    left = (alike**3 * scene.farness(some, some) * scene.subject[some]).max(1) * scene.subject[some]
-    away = apart(some, some, scene.grid[1])
+    candidates = np.argsort(-scene.subject, kind="stable")[:SUBJECT]
+    cosines = np.maximum(scene.toward[candidates] @ scene.toward[candidates].T, 0)
+    priority = (cosines**3 * scene.farness(candidates, candidates) * scene.subject[candidates]).max(1) * scene.subject[
+        candidates
+    ]
+    distances = patch_distances(candidates, candidates, scene.grid[1])
     resembling = []
-    for _ in range(min(ASKING, len(some))):
-        here = int(left.argmax())
-        resembling.append(some[here])
-        left[away[here] <= 1] *= 0.8
-        left[here] = -1
+    for _ in range(min(ASKING, len(candidates))):
+        best = int(priority.argmax())
+        resembling.append(candidates[best])
+        priority[distances[best] <= 1] *= 0.8
+        priority[best] = -1
     return np.array(resembling)
 
 
-def worths(scene: Scene, asking: np.ndarray, alike: np.ndarray) -> np.ndarray:
+def worths(scene: Scene, asking: np.ndarray, query_cosines: np.ndarray) -> np.ndarray:
     """How telling a weight on each patch is: (asking, patches)."""
-    by = []
-    for patch, alikes in zip(asking, alike, strict=True):
-        region = np.flatnonzero(component(alikes >= REGION, patch, scene.grid))
-        reaches = max(1, apart(np.array([patch]), region, scene.grid[1]).max())
-        full = min(1, len(region) / reaches**2)  # an outline fills little of its surroundings
-        by.append(full**0.5 / (1 + ((alikes >= REGION).mean() / WALL) ** 2))
-    far = scene.farness(asking, np.arange(len(scene.subject)))
-    both = scene.subject * (scene.subject[asking] * by)[:, None]
-    return np.maximum(alike, 0) ** 3 * far * both
+    region_factors = []
+    for patch, cosines in zip(asking, query_cosines, strict=True):
+        region = np.flatnonzero(component(cosines >= REGION, patch, scene.grid))
+        radius = max(1, patch_distances(np.array([patch]), region, scene.grid[1]).max())
+        fill = min(1, len(region) / radius**2)  # an outline fills little of its surroundings
+        region_factors.append(fill**0.5 / (1 + ((cosines >= REGION).mean() / WALL) ** 2))
+    farness = scene.farness(asking, np.arange(len(scene.subject)))
+    place_factors = scene.subject * (scene.subject[asking] * region_factors)[:, None]
+    return np.maximum(query_cosines, 0) ** 3 * farness * place_factors
 
 
-def tells(lit: np.ndarray, weights: np.ndarray, alike: np.ndarray, patch: int, grid: tuple[int, int]) -> float:
+def tells(excess: np.ndarray, weights: np.ndarray, cosines: np.ndarray, patch: int, grid: tuple[int, int]) -> float:
     """A score of a row that grows with the sum of its telling parts `lit` and with the sum around the largest of them,
     and shrinks if the row's largest weight is not telling. lit, weights, alike: (patches,)"""
-    if not lit.sum() > 0:
+    if not excess.sum() > 0:
         return 0.0
-    most, peak = int(weights.argmax()), int(lit.argmax())
-    island = lit[apart(np.array([peak]), np.arange(len(lit)), grid[1])[0] <= ISLAND].sum()
-    same = component((alike >= ALIKE) & (weights >= weights.mean()), patch, grid)
-    away = apart(np.array([patch]), np.array([most]), grid[1]).item()
-    shows = alike[most] >= SEEN and away > reach(grid) and not same[most] and not same[peak]
-    return float((island * lit.sum()) ** 0.5 * weights[peak] / weights[most] * (1 if shows else PLAIN))
+    brightest, peak = int(weights.argmax()), int(excess.argmax())
+    island = excess[patch_distances(np.array([peak]), np.arange(len(excess)), grid[1])[0] <= ISLAND].sum()
+    region = component((cosines >= ALIKE) & (weights >= weights.mean()), patch, grid)
+    distance = patch_distances(np.array([patch]), np.array([brightest]), grid[1]).item()
+    is_telling = cosines[brightest] >= SEEN and distance > reach(grid) and not region[brightest] and not region[peak]
+    return float((island * excess.sum()) ** 0.5 * weights[peak] / weights[brightest] * (1 if is_telling else PLAIN))
 
 
 def _moment(
-    layer: int, head: int, asking: np.ndarray, lit: np.ndarray, each: np.ndarray, grid: tuple[int, int]
+    layer: int, head: int, asking: np.ndarray, excess: np.ndarray, scores: np.ndarray, grid: tuple[int, int]
 ) -> Moment:
     """The three queries with the most telling rows. Neither the queries nor the peaks of their rows are close
     together."""
-    peaks = lit.argmax(1)
-    left: np.ndarray = each.copy()
+    peaks = excess.argmax(1)
+    remaining_scores: np.ndarray = scores.copy()
     chosen: list[int] = []
     while len(chosen) < 3:
-        best = int(left.argmax())
+        best = int(remaining_scores.argmax())
         chosen.append(best)
         for places in (asking, peaks):
-            left[apart(places[[best]], places, grid[1])[0] <= APART * max(grid)] *= 0.3
-        left[chosen] = -1
-    return Moment(layer, head, tuple(int(asking[i]) for i in chosen), tuple(float(each[i]) for i in chosen))
+            remaining_scores[patch_distances(places[[best]], places, grid[1])[0] <= APART * max(grid)] *= 0.3
+        remaining_scores[chosen] = -1
+    return Moment(layer, head, tuple(int(asking[i]) for i in chosen), tuple(float(scores[i]) for i in chosen))

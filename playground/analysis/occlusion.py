@@ -24,17 +24,14 @@ AT_ONCE = 4  # pictures in one pass
 FEW = 12  # blocks: a rank correlation over fewer says nothing
 WHOLE = 64  # blocks: if there are no more of a size, all of them are blanked
 MOST = 200  # passes for one map
-NOTHING = {
-    "label": 0.1,
-    "feature": 0.01,
-}  # logits (a tenth more or less of the odds), and parts of the feature's length:
-# where no block moves it so far, nothing here moves it
+# The least move that counts: in logits (the odds change by a tenth), and in parts of the feature's length.
+NOTHING = {"label": 0.1, "feature": 0.01}
 STEPS = 12  # of a curve of deletion or insertion
 SMALLEST = 1e-12
 
 
 @dataclass(frozen=True)
-class Asked:
+class Target:
     """The answer that may move: a token's feature, or a label's margin."""
 
     query: Query | None = None
@@ -51,16 +48,16 @@ def margin(logits: Tensor, label: int, multi_label: bool) -> Tensor:
     distance of yes to no."""
     if multi_label or logits.shape[-1] == 1:
         return logits[..., label]
-    others = logits.clone()
-    others[..., label] = -torch.inf
-    return logits[..., label] - others.amax(-1)
+    other_logits = logits.clone()
+    other_logits[..., label] = -torch.inf
+    return logits[..., label] - other_logits.amax(-1)
 
 
 def blanked(pixels: Tensor, patches: Tensor, patch: int, by: str = "mean", seed: int = 0) -> Tensor:
     """The picture with these patches blanked. pixels: (1, 3, H, W); patches: (rows, columns) bool"""
     if by not in BLANKS:
         raise PlaygroundError(f"Patches are blanked by {', '.join(BLANKS)}, not by {by!r}.")
-    gone = patches.repeat_interleave(patch, 0).repeat_interleave(patch, 1)  # (H, W)
+    mask = patches.repeat_interleave(patch, 0).repeat_interleave(patch, 1)  # (H, W)
     mean = pixels.mean((2, 3), keepdim=True)
     if by == "mean":
         instead = mean.expand_as(pixels)
@@ -68,22 +65,22 @@ def blanked(pixels: Tensor, patches: Tensor, patch: int, by: str = "mean", seed:
         random = torch.Generator().manual_seed(seed)
         instead = mean + pixels.std((2, 3), keepdim=True) * torch.randn(pixels.shape, generator=random)
     else:
-        instead = _filled(pixels, gone, patch)
-    return torch.where(gone, instead, pixels)
+        instead = _filled(pixels, mask, patch)
+    return torch.where(mask, instead, pixels)
 
 
-def _filled(pixels: Tensor, gone: Tensor, patch: int) -> Tensor:
+def _filled(pixels: Tensor, mask: Tensor, patch: int) -> Tensor:
     """Replaces each blanked pixel by the mean of the pixels around it that are left, in a window that grows until it
     holds some."""
-    there = (~gone).to(pixels)[None, None]  # (1, 1, H, W)
-    filled, known = pixels * there, there
+    visible = (~mask).to(pixels)[None, None]  # (1, 1, H, W)
+    filled, is_filled = pixels * visible, visible
     reach = patch
-    while (known == 0).any() and reach < 2 * max(pixels.shape[2:]):
+    while (is_filled == 0).any() and reach < 2 * max(pixels.shape[2:]):
         window = {"kernel_size": 2 * reach + 1, "stride": 1, "padding": reach, "count_include_pad": True}
-        total = torch.nn.functional.avg_pool2d(pixels * there, **window)
-        count = torch.nn.functional.avg_pool2d(there, **window)
-        filled = torch.where(known > 0, filled, total / count.clamp(min=SMALLEST))
-        known = torch.maximum(known, (count > SMALLEST).to(known))
+        total = torch.nn.functional.avg_pool2d(pixels * visible, **window)
+        count = torch.nn.functional.avg_pool2d(visible, **window)
+        filled = torch.where(is_filled > 0, filled, total / count.clamp(min=SMALLEST))
+        is_filled = torch.maximum(is_filled, (count > SMALLEST).to(is_filled))
         reach *= 2
     return filled
 
@@ -91,49 +88,49 @@ def _filled(pixels: Tensor, gone: Tensor, patch: int) -> Tensor:
 class Measured:
     """Passes over one trace's picture with patches blanked."""
 
-    def __init__(self, seen: Trace, asked: Asked, by: str = "mean", give_way: Callable[[], object] = lambda: None):
-        self.seen, self.asked, self.by, self.give_way = seen, asked, by, give_way
+    def __init__(self, seen: Trace, target: Target, by: str = "mean", give_way: Callable[[], object] = lambda: None):
+        self.seen, self.target, self.by, self.give_way = seen, target, by, give_way
         self.known: dict[bytes, float] = {}  # a set of patches as bytes -> how far blanking them moves the answer
-        self._before = self._answers(seen._need_input())[0]
+        self._before = self._answer_vectors(seen._need_input())[0]
 
-    def moved(self, several: Sequence[Tensor]) -> list[float]:
+    def moved(self, patch_sets: Sequence[Tensor]) -> list[float]:
         """How far blanking each of these sets of patches, (rows, columns) bool, moves the answer: for a feature
         ‖x' − x‖ / ‖x‖; for a label what its margin loses."""
-        pixels, keys = self.seen._need_input(), [np.packbits(gone.numpy()).tobytes() for gone in several]
-        new = {key: gone for key, gone in zip(keys, several, strict=True) if key not in self.known}
+        pixels, keys = self.seen._need_input(), [np.packbits(patch_set.numpy()).tobytes() for patch_set in patch_sets]
+        new = {key: patch_set for key, patch_set in zip(keys, patch_sets, strict=True) if key not in self.known}
         for start in range(0, len(new), AT_ONCE):
-            here = list(new)[start : start + AT_ONCE]
-            some = [blanked(pixels, new[key], self.seen.patch_size, self.by) for key in here]
-            self.known |= zip(here, map(self._far, self._answers(torch.cat(some))), strict=True)
+            batch = list(new)[start : start + AT_ONCE]
+            pictures = [blanked(pixels, new[key], self.seen.patch_size, self.by) for key in batch]
+            self.known |= zip(batch, map(self._move, self._answer_vectors(torch.cat(pictures))), strict=True)
             self.give_way()
         return [self.known[key] for key in keys]
 
-    def _answers(self, pixels: Tensor) -> Tensor:
+    def _answer_vectors(self, pixels: Tensor) -> Tensor:
         """(B, D) features, or (B, 1) margins."""
-        vit, asked = self.seen._need_vit(), self.asked
+        vit, target = self.seen._need_vit(), self.target
         device = vit.patch_embed.proj.weight.device
         with torch.no_grad():
             x = vit.features(pixels.to(device), self.seen.layers - 1, self.seen.scale, self.seen.intervening())
-            if asked.label is None:
-                return vit.norm(x)[:, self.seen.token(asked.query)].float().cpu()  # type: ignore[arg-type]
+            if target.label is None:
+                return vit.norm(x)[:, self.seen.token(target.query)].float().cpu()  # type: ignore[arg-type]
             logits = vit.classify(x).float().cpu()
-        return margin(logits, self.seen.label(asked.label), vit.config.multi_label)[:, None]
+        return margin(logits, self.seen.label(target.label), vit.config.multi_label)[:, None]
 
-    def _far(self, answer: Tensor) -> float:
-        if self.asked.label is not None:
+    def _move(self, answer: Tensor) -> float:
+        if self.target.label is not None:
             return float(self._before - answer)
         return float((answer - self._before).norm() / self._before.norm().clamp(min=SMALLEST))
 
 
 def blocks(grid: tuple[int, int], size: int) -> list[Tensor]:
     """Squares of patches that cover the grid, (rows, columns) bool each; those at its edge may be smaller."""
-    every = []
+    squares = []
     for row in range(0, grid[0], size):
         for column in range(0, grid[1], size):
             block = torch.zeros(grid, dtype=torch.bool)
             block[row : row + size, column : column + size] = True
-            every.append(block)
-    return every
+            squares.append(block)
+    return squares
 
 
 @dataclass(frozen=True)
@@ -155,67 +152,67 @@ def sides_of(grid: tuple[int, int]) -> list[int]:
 def side_of(grid: tuple[int, int], most: float = math.inf) -> int:
     """The side of the blocks with which maps are compared: the smallest of which all are blanked in at most `most`
     passes. There are more than `FEW` blocks of it, for a rank correlation over fewer says nothing."""
-    many = {side: len(blocks(grid, side)) for side in reversed(sides_of(grid))}
-    sides = [side for side, count in many.items() if FEW < count <= WHOLE] or [1]
-    return next((side for side in sides if many[side] <= most), sides[-1])
+    counts = {side: len(blocks(grid, side)) for side in reversed(sides_of(grid))}
+    sides = [side for side, count in counts.items() if FEW < count <= WHOLE] or [1]
+    return next((side for side in sides if counts[side] <= most), sides[-1])
 
 
 def occlusion(measured: Measured, most: int = MOST) -> Iterator[Step]:
     """Yields a map that becomes finer. As long as blocks are few, all are blanked; then only the half that moved most
     is divided further, starting with those that moved most. Makes `most` passes in all."""
     grid = measured.seen.grid
-    map_so_far, done, whole, moves, largest = torch.zeros(grid), 0, 0, (), 0.0
+    map_so_far, passes, whole_size, moves, largest = torch.zeros(grid), 0, 0, (), 0.0
     sides: list[int] = []
     within = torch.ones(grid, dtype=torch.bool)
     for size in sides_of(grid):
-        wanted = [block & within for block in blocks(grid, size) if (block & within).any()]
+        batch = [block & within for block in blocks(grid, size) if (block & within).any()]
         all_of_them = bool(within.all())
-        order = sorted(range(len(wanted)), key=lambda i: -float(map_so_far[wanted[i]].abs().max()))
-        wanted = [wanted[i] for i in order[: most - done]]
-        if not wanted:
+        order = sorted(range(len(batch)), key=lambda i: -float(map_so_far[batch[i]].abs().max()))
+        batch = [batch[i] for i in order[: most - passes]]
+        if not batch:
             return
-        moved = measured.moved(wanted)
-        for block, move in zip(wanted, moved, strict=True):
+        moved = measured.moved(batch)
+        for block, move in zip(batch, moved, strict=True):
             map_so_far[block] = move / int(block.sum())
-        done += len(wanted)
+        passes += len(batch)
         sides.append(size)
         largest = max(largest, *map(abs, moved))
-        if all_of_them and len(wanted) == len(order):
-            whole = size
+        if all_of_them and len(batch) == len(order):
+            whole_size = size
             moves = tuple(moved[order.index(i)] for i in range(len(order)))
-        nothing = largest < measured.asked.nothing
-        yield Step(done, map_so_far.clone(), whole, moves, tuple(sides), largest, nothing)
+        nothing = largest < measured.target.nothing
+        yield Step(passes, map_so_far.clone(), whole_size, moves, tuple(sides), largest, nothing)
         if len(blocks(grid, size // 2 or 1)) > WHOLE:
-            half = sorted(range(len(wanted)), key=lambda i: -abs(moved[i]))[: max(1, len(wanted) // 2)]
-            within = torch.stack([wanted[i] for i in half]).any(0)
+            most_moved = sorted(range(len(batch)), key=lambda i: -abs(moved[i]))[: max(1, len(batch) // 2)]
+            within = torch.stack([batch[i] for i in most_moved]).any(0)
 
 
 def passes_of(grid: tuple[int, int], most: int = MOST) -> int:
     """How many passes `occlusion` makes."""
-    done, wanted = 0, 0
+    passes, count = 0, 0
     for size in sides_of(grid):
-        here = len(blocks(grid, size))
-        wanted = here if here <= WHOLE or not wanted else min(here, 4 * max(1, wanted // 2))
-        done += wanted
-    return min(done, most)
+        full_count = len(blocks(grid, size))
+        count = full_count if full_count <= WHOLE or not count else min(full_count, 4 * max(1, count // 2))
+        passes += count
+    return min(passes, most)
 
 
 def foretells(relevance: Tensor, size: int, moves: Sequence[float]) -> float:
     """How well a map of relevance, (rows, columns), foretells what blanking moves: Spearman's rank correlation between
     its sum in each block and the move by that block. A map with signs has to foretell the sign too. size: patches along
     a block's side"""
-    some = blocks(tuple(relevance.shape), size)  # type: ignore[arg-type]
-    alike, signed = equal(some), bool((relevance < 0).any())
-    moved = [moves[i] if signed else abs(moves[i]) for i in alike]
-    return spearman([float(relevance[some[i]].sum()) for i in alike], moved)
+    squares = blocks(tuple(relevance.shape), size)  # type: ignore[arg-type]
+    compared, signed = comparable(squares), bool((relevance < 0).any())
+    moved = [moves[i] if signed else abs(moves[i]) for i in compared]
+    return spearman([float(relevance[squares[i]].sum()) for i in compared], moved)
 
 
-def equal(some: Sequence[Tensor]) -> list[int]:
+def comparable(squares: Sequence[Tensor]) -> list[int]:
     """The indices of the blocks to compare: those of full size, or all if fewer than FEW are. A block cut off by the
     edge holds less of any map and moves less, so that even a random map would seem to foretell something."""
-    sizes = [int(block.sum()) for block in some]
-    whole = [i for i, size in enumerate(sizes) if size == max(sizes)]
-    return whole if len(whole) >= FEW else list(range(len(sizes)))
+    sizes = [int(block.sum()) for block in squares]
+    full_squares = [i for i, size in enumerate(sizes) if size == max(sizes)]
+    return full_squares if len(full_squares) >= FEW else list(range(len(sizes)))
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> float:
@@ -228,9 +225,9 @@ def spearman(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    _, groups, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = counts.cumsum()
-    return ((ends - counts + ends - 1) / 2)[which]
+    return ((ends - counts + ends - 1) / 2)[groups]
 
 
 @dataclass(frozen=True)
@@ -256,12 +253,12 @@ def insertion(relevance: Tensor, measured: Measured) -> Curve:
     return _curve(relevance, measured, lambda first: ~first)
 
 
-def _curve(relevance: Tensor, measured: Measured, gone: Callable[[Tensor], Tensor]) -> Curve:
+def _curve(relevance: Tensor, measured: Measured, blanked_set: Callable[[Tensor], Tensor]) -> Curve:
     order = relevance.flatten().argsort(descending=True, stable=True)
     shares = tuple(step / STEPS for step in range(STEPS + 1))
-    sets = []
+    patch_sets = []
     for share in shares:
         first = torch.zeros(relevance.numel(), dtype=torch.bool)
         first[order[: round(share * len(order))]] = True
-        sets.append(gone(first.view(relevance.shape)))
-    return Curve(shares, tuple(measured.moved(sets)))
+        patch_sets.append(blanked_set(first.view(relevance.shape)))
+    return Curve(shares, tuple(measured.moved(patch_sets)))

@@ -74,8 +74,8 @@ def cut(vit: VisionTransformer, image: Image.Image, patch: int) -> Cut:
     size = picture_size(image)
     pixels = model_input(image, size, c.mean, c.std, c.interpolation)
     matrix = stretched(filters, patch)
-    tokens, others = by_unfolding(pixels, matrix, bias)[0], by_convolution(pixels, matrix, bias)[0]
-    return Cut(size, patch, tokens, (tokens - others).abs().max().item(), tokens.abs().mean().item())
+    tokens, convolved = by_unfolding(pixels, matrix, bias)[0], by_convolution(pixels, matrix, bias)[0]
+    return Cut(size, patch, tokens, (tokens - convolved).abs().max().item(), tokens.abs().mean().item())
 
 
 def picture_size(image: Image.Image) -> tuple[int, int]:
@@ -122,7 +122,7 @@ def strongest(vit: VisionTransformer) -> list[int]:
 def strongest_filters(vit: VisionTransformer, image: Image.Image, most: int = 96) -> Filters:
     """The filters with the largest norms."""
     filters, best = projection(vit)[0], strongest(vit)[:most]
-    return _answered(vit, image, filters[best], tuple(f"number {i} of the token" for i in best))
+    return _with_responses(vit, image, filters[best], tuple(f"number {i} of the token" for i in best))
 
 
 def principal_filters(vit: VisionTransformer, image: Image.Image, most: int = 28) -> Filters:
@@ -131,14 +131,14 @@ def principal_filters(vit: VisionTransformer, image: Image.Image, most: int = 28
     flat = filters.flatten(1)
     _, spread, components = torch.linalg.svd(flat - flat.mean(0), full_matrices=False)
     shares = spread.square() / spread.square().sum()
-    named = [
+    titles = [
         f"component {i}: {percent(share)} of what the filters differ in" for i, share in enumerate(shares.tolist())
     ]
     chosen = components[:most].unflatten(1, filters.shape[1:])
-    return _answered(vit, image, chosen, tuple(named[:most]))
+    return _with_responses(vit, image, chosen, tuple(titles[:most]))
 
 
-def _answered(vit: VisionTransformer, image: Image.Image, filters: Tensor, titles: tuple[str, ...]) -> Filters:
+def _with_responses(vit: VisionTransformer, image: Image.Image, filters: Tensor, titles: tuple[str, ...]) -> Filters:
     c = vit.config
     size = small_size(vit, image)
     pixels = model_input(image, size, c.mean, c.std, c.interpolation)
@@ -195,14 +195,19 @@ def turned_scores(grid: tuple[int, int], d: int = ROTATED, seed: int = 0) -> tup
     between pairs: if both are turned (RoPE), and if position vectors, here random ones, are added."""
     random = torch.Generator().manual_seed(seed)
     q, k = torch.randn(2, d, generator=random)
-    at = torch.tensor([(row * grid[1] + column) for row in range(grid[0] - 2) for column in range(grid[1] - 3)])
-    to = at + 2 * grid[1] + 3
-    many = [x.expand(1, 1, grid[0] * grid[1], d) for x in (q, k)]
-    turned_q, turned_k = (rotate(x, *rotary(grid, d))[0, 0] for x in many)
-    added = torch.randn(grid[0] * grid[1], d, generator=random)
+    query_places = torch.tensor(
+        [(row * grid[1] + column) for row in range(grid[0] - 2) for column in range(grid[1] - 3)]
+    )
+    key_places = query_places + 2 * grid[1] + 3
+    repeated = [x.expand(1, 1, grid[0] * grid[1], d) for x in (q, k)]
+    turned_q, turned_k = (rotate(x, *rotary(grid, d))[0, 0] for x in repeated)
+    position_vectors = torch.randn(grid[0] * grid[1], d, generator=random)
     spread = []
-    for queries, keys in ((turned_q, turned_k), (many[0][0, 0] + added, many[1][0, 0] + added)):
-        scores = (queries[at] * keys[to]).sum(-1)
+    for queries, keys in (
+        (turned_q, turned_k),
+        (repeated[0][0, 0] + position_vectors, repeated[1][0, 0] + position_vectors),
+    ):
+        scores = (queries[query_places] * keys[key_places]).sum(-1)
         spread.append(float(scores.max() - scores.min()))
     return spread[0], spread[1]
 
@@ -266,12 +271,12 @@ def shuffle(vit: VisionTransformer, image: Image.Image, layer: int, seed: int, p
     pixels = model_input(image, size, c.mean, c.std, c.interpolation)
     grid = size[0] // c.patch_size, size[1] // c.patch_size
     order = order_of(grid[0] * grid[1], seed)
-    seeing = vit if positions else without_positions(vit)
+    model = vit if positions else without_positions(vit)
     device = vit.patch_embed.proj.weight.device
     passes = []
     with torch.no_grad():
         for picture in (pixels, rearranged(pixels, c.patch_size, order)):
-            layers = seeing.layers(*seeing.embed(picture.to(device)))
-            _, heard = next(islice(layers, layer, None))
-            passes.append(QKV(*(t[0].float().cpu() for t in heard)))
+            layers = model.layers(*model.embed(picture.to(device)))
+            _, qkv = next(islice(layers, layer, None))
+            passes.append(QKV(*(t[0].float().cpu() for t in qkv)))
     return Shuffle(order, len(c.prefix), grid, size, c.scale, *passes)

@@ -10,7 +10,7 @@ from itertools import islice
 import torch
 from torch import Tensor
 
-from playground.analysis.ablation import then
+from playground.analysis.ablation import chained
 from playground.analysis.interventions import same_model
 from playground.errors import PlaygroundError
 from playground.tracing import Query, Trace
@@ -34,19 +34,21 @@ def patch(seen: Trace, other: Trace, put: Mapping[Query, Query], layer: int) -> 
     if not put:
         raise PlaygroundError("Nothing is put in place of anything: name a token of each picture.")
     seen.layer_number(layer)  # raises if there is no such layer
-    to, of = ([trace.token(query) for query in some] for trace, some in ((seen, put), (other, put.values())))
-    there = other.features(layer)  # (N, D)
+    target_tokens, source_tokens = (
+        [trace.token(query) for query in queries] for trace, queries in ((seen, put), (other, put.values()))
+    )
+    source_features = other.features(layer)  # (N, D)
     with torch.no_grad():
         _, x, rotation = seen.entering()
-        entering = next(islice(_through(vit, seen, x, rotation), layer - 1, None)) if layer else x
-        put = putting(f"layers.{layer}.residual", to, there[of])
-        for whole in _through(vit, seen, entering, rotation, layer):  # noqa: B007
+        entering = next(islice(_tokens_after_layers(vit, seen, x, rotation), layer - 1, None)) if layer else x
+        put = putting(f"layers.{layer}.residual", target_tokens, source_features[source_tokens])
+        for baseline in _tokens_after_layers(vit, seen, entering, rotation, layer):  # noqa: B007
             pass
-        for changed in _through(vit, seen, entering, rotation, layer, put):  # noqa: B007
+        for patched in _tokens_after_layers(vit, seen, entering, rotation, layer, put):  # noqa: B007
             pass
-        before, after = (_probabilities(vit, one) for one in (whole, changed))
-    moved = (changed - whole)[0].norm(dim=-1) / whole[0].norm(dim=-1).clamp(min=SMALLEST)
-    return Patched(changed[0].float().cpu(), moved.float().cpu(), before, after)
+        before, after = (_probabilities(vit, tokens) for tokens in (baseline, patched))
+    moved = (patched - baseline)[0].norm(dim=-1) / baseline[0].norm(dim=-1).clamp(min=SMALLEST)
+    return Patched(patched[0].float().cpu(), moved.float().cpu(), before, after)
 
 
 def labels(vit, patched: Patched, least: float = 0.02) -> Labels:
@@ -54,18 +56,18 @@ def labels(vit, patched: Patched, least: float = 0.02) -> Labels:
     if patched.before is None or patched.after is None:
         return ()
     changes = (patched.after - patched.before).abs()
-    some = [i for i in changes.argsort(descending=True).tolist() if changes[i] >= least]
-    named = vit.config.labels or [f"class {i}" for i in range(len(changes))]
+    numbers = [i for i in changes.argsort(descending=True).tolist() if changes[i] >= least]
+    names = vit.config.labels or [f"class {i}" for i in range(len(changes))]
     return tuple(
-        (named[i], float(patched.before[i]), float(patched.after[i])) for i in some or [int(patched.before.argmax())]
+        (names[i], float(patched.before[i]), float(patched.after[i])) for i in numbers or [int(patched.before.argmax())]
     )
 
 
 def putting(point: str, tokens: Sequence[int], instead: Tensor) -> At:
     """An `at` that replaces these tokens at this point. Tokens are the last dimension but one."""
 
-    def at(here: str, x: Tensor) -> Tensor:
-        if here != point:
+    def at(current: str, x: Tensor) -> Tensor:
+        if current != point:
             return x
         x = x.clone()
         x[..., tokens, :] = instead.to(x)
@@ -74,11 +76,11 @@ def putting(point: str, tokens: Sequence[int], instead: Tensor) -> At:
     return at
 
 
-def _through(
+def _tokens_after_layers(
     vit: VisionTransformer, seen: Trace, x: Tensor, rotation: Rotation, first: int = 0, put: At = untouched
 ) -> Iterator[Tensor]:
     """The tokens after layer `first`, and after each one above it, (1, N, D)."""
-    for x, _ in vit.layers(x, rotation, seen.scale, first, then(seen.intervening(), put)):  # noqa: B020
+    for x, _ in vit.layers(x, rotation, seen.scale, first, chained(seen.intervening(), put)):  # noqa: B020
         yield x
 
 

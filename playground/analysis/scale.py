@@ -156,16 +156,16 @@ def sharpness(
     every layer."""
     from playground.analysis.heads import asking
 
-    asked = asking(seen)
-    bits, peaks, apart = (np.empty((seen.layers, seen.heads)) for _ in range(3))
+    queries = asking(seen)
+    bits, peaks, deviations = (np.empty((seen.layers, seen.heads)) for _ in range(3))
     for layer in range(seen.layers):
-        weights = seen.weights(layer, asked, scale).numpy()  # (heads, asked, tokens)
+        weights = seen.weights(layer, queries, scale).numpy()  # (heads, asked, tokens)
         q, k, _ = seen.record[layer]
-        scores = (q[:, asked] @ k.mT).float().cpu().numpy() * scale  # (heads, asked, tokens)
+        scores = (q[:, queries] @ k.mT).float().cpu().numpy() * scale  # (heads, asked, tokens)
         bits[layer], peaks[layer] = entropy(weights).mean(-1), peak(weights).mean(-1)
-        apart[layer] = deviation(scores).mean(-1)
+        deviations[layer] = deviation(scores).mean(-1)
         give_way()
-    return bits, peaks, apart
+    return bits, peaks, deviations
 
 
 @dataclass(frozen=True)
@@ -181,10 +181,10 @@ def verdicts(on: Trace, off: Trace, top: int = 5) -> list[Verdict]:
     """The likeliest labels of both passes, sorted by the pass with the scale; empty without a classifier."""
     if on.logits is None:
         return []
-    both = [_probabilities(seen) for seen in (on, off)]
-    best = {i for p in both for i in np.argsort(-p, kind="stable")[:top].tolist()}
-    ranked = sorted(best, key=lambda i: (-both[0][i], i))
-    return [Verdict(_label(on, i), float(both[0][i]), float(both[1][i])) for i in ranked]
+    probabilities = [_probabilities(seen) for seen in (on, off)]
+    best = {i for p in probabilities for i in np.argsort(-p, kind="stable")[:top].tolist()}
+    ranked = sorted(best, key=lambda i: (-probabilities[0][i], i))
+    return [Verdict(_label(on, i), float(probabilities[0][i]), float(probabilities[1][i])) for i in ranked]
 
 
 def changed(on: Trace, off: Trace, least: float = 0.02) -> list[Verdict]:
@@ -219,5 +219,5 @@ def shared_ceiling(tokens: int) -> float:
 def nice_number(x: float) -> float:
     """The 1-2-5 number nearest to x."""
     power = 10 ** math.floor(math.log10(x))
-    rest = x / power
-    return (1 if rest < 1.4142 else 2 if rest < 3.1623 else 5 if rest < 7.0711 else 10) * power
+    mantissa = x / power
+    return (1 if mantissa < 1.4142 else 2 if mantissa < 3.1623 else 5 if mantissa < 7.0711 else 10) * power

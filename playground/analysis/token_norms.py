@@ -49,15 +49,15 @@ class Lengths:
 
 
 def lengths(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Lengths:
-    front, patches, prefix = len(seen.prefix), [], []
+    first_patch, patches, prefix = len(seen.prefix), [], []
     with torch.no_grad():
         vit, x, rotation = seen.entering()
         at = seen.intervening()
         for layer, block in enumerate(vit.blocks):
             x, _ = block(x, seen.scale, rotation, within(at, layer))
-            long = x[0].float().norm(dim=-1).cpu()
-            patches.append(long[front:].view(seen.grid))
-            prefix.append(long[:front])
+            norms = x[0].float().norm(dim=-1).cpu()
+            patches.append(norms[first_patch:].view(seen.grid))
+            prefix.append(norms[:first_patch])
             give_way()
     return Lengths(torch.stack(patches), torch.stack(prefix))
 
@@ -85,17 +85,19 @@ def register_neurons(vit: VisionTransformer, images: Sequence[Image.Image], most
     over the other patches."""
     if not 1 <= most <= MOST_NEURONS:
         raise PlaygroundError(f"Of neurons 1 to {MOST_NEURONS} are moved, not {most}.")
-    written, counted = torch.zeros(vit.config.depth, vit.config.mlp_width), 0
+    written, picture_count = torch.zeros(vit.config.depth, vit.config.mlp_width), 0
     for image in images:
         seen = trace(vit, image)
-        first = len(seen.prefix)
-        lengths = seen.features().norm(dim=-1)[first:]
-        long = lengths > bound(lengths.numpy())
-        if long.any():
-            activations = torch.stack([hidden[first:].abs() for hidden in _hidden(seen)])  # (layers, patches, neurons)
-            written += activations[:, long].mean(1) - activations[:, ~long].mean(1)
-            counted += 1
-    if not counted:
+        first_patch = len(seen.prefix)
+        lengths = seen.features().norm(dim=-1)[first_patch:]
+        is_outlier = lengths > bound(lengths.numpy())
+        if is_outlier.any():
+            activations = torch.stack(
+                [hidden[first_patch:].abs() for hidden in _hidden(seen)]
+            )  # (layers, patches, neurons)
+            written += activations[:, is_outlier].mean(1) - activations[:, ~is_outlier].mean(1)
+            picture_count += 1
+    if not picture_count:
         raise PlaygroundError(
             f"No patch of these pictures stands apart in {vit.name}: there is nothing that a register could take. "
             "Small models, and those with registers of their own, have no such patches."
@@ -117,14 +119,14 @@ def with_register(vit: VisionTransformer, neurons: Sequence[Neuron]) -> VisionTr
             )
     if c.positions == "sinusoidal":
         raise PlaygroundError(f"{vit.name} counts all tokens to know their places: one more would move every patch.")
-    at = len(c.prefix)
-    more = replace(c, registers=c.registers + 1)
+    index = len(c.prefix)
+    config = replace(c, registers=c.registers + 1)
     with torch.device("meta"):
-        enlarged = VisionTransformer(more)
+        enlarged = VisionTransformer(config)
         for layer, block in enumerate(enlarged.blocks):
-            if here := [number for of, number in neurons if of == layer]:
-                block.mlp = Moving(more, here, at)
-    enlarged.load_state_dict(_with_a_place(vit, at), assign=True)
+            if numbers := [number for neuron_layer, number in neurons if neuron_layer == layer]:
+                block.mlp = Moving(config, numbers, index)
+    enlarged.load_state_dict(_with_a_place(vit, index), assign=True)
     enlarged.name, enlarged.told = f"{vit.name} with a register at test time", vit.told
     enlarged.random_weights = vit.random_weights
     return enlarged.eval()
@@ -142,22 +144,22 @@ class Moving(MLP):
 
     def hidden(self, x: Tensor) -> Tensor:
         hidden = super().hidden(x)  # (B, N, mlp_width)
-        most = hidden[..., self.neurons].amax(1, keepdim=True)  # (B, 1, neurons)
+        largest = hidden[..., self.neurons].amax(1, keepdim=True)  # (B, 1, neurons)
         token = torch.arange(x.shape[1], device=x.device)[:, None] == self.to_token  # (N, 1)
-        return hidden.index_copy(-1, torch.tensor(self.neurons, device=x.device), torch.where(token, most, 0))
+        return hidden.index_copy(-1, torch.tensor(self.neurons, device=x.device), torch.where(token, largest, 0))
 
 
 def _hidden(seen) -> list[Tensor]:
     """The input of the MLP's second matrix in each layer: (tokens, mlp_width)."""
     vit, x, rotation = seen.entering()
-    of_layers, at = [], seen.intervening()
+    hidden_layers, at = [], seen.intervening()
     with torch.no_grad():
         for layer, block in enumerate(vit.blocks):
             between = x + block.ls1(block.attn(block.norm1(x), seen.scale, rotation, within(at, layer))[0])
             hidden = block.mlp.hidden(block.norm2(between))
             x = between + block.ls2(block.mlp.fc2(hidden))
-            of_layers.append(hidden[0].float().cpu())
-    return of_layers
+            hidden_layers.append(hidden[0].float().cpu())
+    return hidden_layers
 
 
 def _lengths(block) -> Tensor:
@@ -165,13 +167,13 @@ def _lengths(block) -> Tensor:
     return block.ls2(block.mlp.fc2.weight.detach().mT).norm(dim=-1).float().cpu()
 
 
-def _with_a_place(vit: VisionTransformer, at: int) -> dict[str, Tensor]:
+def _with_a_place(vit: VisionTransformer, index: int) -> dict[str, Tensor]:
     """The weights with a token of zeros at index `at`, and zeros as its position."""
     state = dict(vit.state_dict())
     empty = torch.zeros_like(vit.patch_embed.proj.weight[:1, 0, 0, 0]).expand(1, 1, vit.config.width).clone()
-    held = state.get("reg_token")
-    state["reg_token"] = empty if held is None else torch.cat([held, empty], dim=1)
+    registers = state.get("reg_token")
+    state["reg_token"] = empty if registers is None else torch.cat([registers, empty], dim=1)
     if vit.config.positions == "learned":
-        before, after = state["pos_embed"][:, :at], state["pos_embed"][:, at:]
+        before, after = state["pos_embed"][:, :index], state["pos_embed"][:, index:]
         state["pos_embed"] = torch.cat([before, empty, after], dim=1)
     return state

@@ -73,17 +73,17 @@ class Unfolded:
 def unfolded(image: Image.Image, channels: int = 8) -> list[Unfolded]:
     """Runs each of CONVOLUTIONS with random filters over the picture, by unfolding and by torch's convolution."""
     pixels = images.model_input(image, images.fit(image.size, 16, (224, 224)), (0.5,) * 3, (0.5,) * 3)
-    random, found = torch.Generator().manual_seed(0), []
+    random, results = torch.Generator().manual_seed(0), []
     for k, stride, padding in CONVOLUTIONS:
         kernel = torch.randn(channels, 3, k, k, generator=random) / (3 * k * k) ** 0.5
-        mine, torchs = (
+        unfolded_result, convolved = (
             by_unfold_multiply_fold(pixels, kernel, stride, padding),
             F.conv2d(pixels, kernel, stride=stride, padding=padding),
         )
-        rows, columns = mine.shape[2:]
-        apart, typical = (float(x) for x in ((mine - torchs).abs().max(), torchs.abs().mean()))
-        found.append(Unfolded(k, stride, (3 * k * k, rows * columns), (rows, columns), apart, typical))
-    return found
+        rows, columns = unfolded_result.shape[2:]
+        difference, typical = (float(x) for x in ((unfolded_result - convolved).abs().max(), convolved.abs().mean()))
+        results.append(Unfolded(k, stride, (3 * k * k, rows * columns), (rows, columns), difference, typical))
+    return results
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,15 +112,15 @@ def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int,
     seen = tuple(trace(vit, cut, size=(height, width)) for cut in cuts)
     rows, columns = seen[0].grid
     query = (rows // 2, (columns - patches) // 2)
-    features = tuple(one.on_grid(one.features().T) for one in seen)  # (D, rows, columns)
-    same = torch.cosine_similarity(features[0][:, :, patches:], features[1][:, :, : columns - patches], dim=0)
+    features = tuple(trace_.on_grid(trace_.features().T) for trace_ in seen)  # (D, rows, columns)
+    cosines = torch.cosine_similarity(features[0][:, :, patches:], features[1][:, :, : columns - patches], dim=0)
     return Shifted(
         pictures=(cuts[0], cuts[1]),
         grid=(rows, columns),
         patches=patches,
         one_pixel=_one_pixel(vit, seen[0]),
         convolution=_convolved(vit, seen, patches),
-        features=same,
+        features=cosines,
         rows=(
             seen[0].on_grid(seen[0].row(layer, head, (query[0], query[1] + patches))),
             seen[1].on_grid(seen[1].row(layer, head, query)),
@@ -137,9 +137,9 @@ def _convolved(vit: VisionTransformer, seen: tuple[Trace, ...], patches: int) ->
     proj = vit.patch_embed.proj
     kernel = torch.randn(D, D, 3, 3, generator=random) / (9 * D) ** 0.5
     answers = []
-    for one in seen:
+    for crop in seen:
         with torch.no_grad():
-            x = F.conv2d(one.input.float().cpu(), proj.weight.float().cpu()[:D], stride=vit.config.patch_size)
+            x = F.conv2d(crop.input.float().cpu(), proj.weight.float().cpu()[:D], stride=vit.config.patch_size)
             answers.append(F.conv2d(x, kernel)[0])  # (D, rows - 2, columns - 2): nothing is padded
     first, second = answers[0][:, :, patches:], answers[1][:, :, : answers[1].shape[2] - patches]
     return float((first - second).abs().max() / first.abs().mean())
@@ -161,11 +161,11 @@ def _apart(seen: tuple[Trace, ...], layer: int, patches: int) -> float:
     """The total variation between a place's rows in both crops, over the places that both show; the mean over places
     and heads."""
     rows, columns = seen[0].grid
-    front = len(seen[0].prefix)
-    asked = [(row, column) for row in range(rows) for column in range(columns - patches)]
-    both = []
-    for moved, one in ((patches, seen[0]), (0, seen[1])):
-        weights = one.weights(layer, [(row, column + moved) for row, column in asked])[..., front:]
-        shared = weights.unflatten(-1, (rows, columns))[..., moved : columns - patches + moved].flatten(-2)
-        both.append(shared / shared.sum(-1, keepdim=True))
-    return float((both[0] - both[1]).abs().sum(-1).mean() / 2)
+    first_patch = len(seen[0].prefix)
+    places = [(row, column) for row in range(rows) for column in range(columns - patches)]
+    rows_of_crops = []
+    for shift, crop in ((patches, seen[0]), (0, seen[1])):
+        weights = crop.weights(layer, [(row, column + shift) for row, column in places])[..., first_patch:]
+        shared = weights.unflatten(-1, (rows, columns))[..., shift : columns - patches + shift].flatten(-2)
+        rows_of_crops.append(shared / shared.sum(-1, keepdim=True))
+    return float((rows_of_crops[0] - rows_of_crops[1]).abs().sum(-1).mean() / 2)

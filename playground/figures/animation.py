@@ -37,22 +37,22 @@ def animate(
     seen: Trace,
     image: Image.Image,
     track: Callable[[Iterable], Iterable] = iter,
-    **others,
+    **draw_arguments,
 ) -> Path:
-    """Writes the sweep that `spec.sweep` asks for. `track` may show how far it is, as tqdm does."""
+    """Writes the sweep that `spec.sweep` asks for. `track` may show the progress, as tqdm does."""
     path = Path(path)
     if path.suffix.lower() not in MOVING:
         raise PlaygroundError(f"A sweep is written as {', '.join(MOVING)}; {path} ends in {path.suffix!r}.")
     if spec.transparent and path.suffix.lower() == ".gif":
         raise PlaygroundError("A GIF's edges can't be half transparent: write a .webp or .png, or take a background.")
     steps = frames(layouts.settled(spec, seen), seen)
-    room = max(caption_lines(one, seen, image, **others) for one, _ in steps)
-    shown, facts = [], {}
-    for one, _ in track(steps):
-        figure = draw(one, seen, image, lines=room, **others)
+    most_lines = max(caption_lines(frame, seen, image, **draw_arguments) for frame, _ in steps)
+    images, facts = [], {}
+    for frame, _ in track(steps):
+        figure = draw(frame, seen, image, lines=most_lines, **draw_arguments)
         facts = facts or provenance(figure.spec, figure.facts, path.name)
-        shown.append(pixels(figure))
-    data = _packed(path.suffix.lower(), shown, [ms for _, ms in steps], spec, facts)
+        images.append(pixels(figure))
+    data = _encoded(path.suffix.lower(), images, [ms for _, ms in steps], spec, facts)
     return keep(path, data)
 
 
@@ -63,9 +63,9 @@ def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
     if kind == "layers" and not places:
         return [(replace(spec, layer=layer), LAYER) for layer in range(seen.layers)]
     if kind == "scale" and not places:
-        return _fading(spec, seen)
+        return _scale_frames(spec, seen)
     if kind == "patches" and places:
-        return _walking(spec, seen, places)
+        return _path_frames(spec, seen, places)
     raise PlaygroundError(f"A sweep is layers, scale, or patches:0,0-7,5-13,13; not {spec.sweep!r}.")
 
 
@@ -90,14 +90,14 @@ def moves(spec: Spec, kind: str) -> bool:
     return not ((kind == "scale" and not way.of_heads) or (kind == "patches" and not layouts.marks(spec)))
 
 
-def _fading(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
+def _scale_frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
     """From the scale to none in even ratios, and back."""
     ratios = [seen.native_scale ** (1 - i / STEPS) for i in range(1, STEPS)]
     between = [(replace(spec, scale=f"{scale:.4g}"), STEP) for scale in ratios]
     return [(replace(spec, scale="on"), HOLD), *between, (replace(spec, scale="off"), HOLD), *between[::-1]]
 
 
-def _walking(spec: Spec, seen: Trace, places: str) -> list[tuple[Spec, int]]:
+def _path_frames(spec: Spec, seen: Trace, places: str) -> list[tuple[Spec, int]]:
     path = walk(places)
     for place in path:
         seen.token(place)  # raises if the patch is off the grid
@@ -123,38 +123,42 @@ def walk(places: str) -> list[tuple[int, int]]:
     return path
 
 
-def _packed(kind: str, shown: list[Image.Image], stays: list[int], spec: Spec, facts: dict[str, str]) -> bytes:
-    shown = shown if spec.transparent else [frame.convert("RGB") for frame in shown]
+def _encoded(kind: str, images: list[Image.Image], stays: list[int], spec: Spec, facts: dict[str, str]) -> bytes:
+    images = images if spec.transparent else [frame.convert("RGB") for frame in images]
     options = {"duration": stays, "loop": 0}
     if kind == ".gif":
-        shown = _one_palette(shown, spec)
+        images = _one_palette(images, spec)
         options |= {"comment": "\n".join(f"{key}: {value}" for key, value in facts.items()).encode()}
     elif kind == ".webp":
         options |= {"quality": 88, "method": 4, "xmp": _xmp(facts)}
     else:
         options |= {"pnginfo": png_text(facts)}
     out = io.BytesIO()
-    first, *rest = shown
-    first.save(out, {".gif": "GIF", ".webp": "WEBP", ".png": "PNG"}[kind], save_all=True, append_images=rest, **options)
+    first_image, *more_images = images
+    first_image.save(
+        out, {".gif": "GIF", ".webp": "WEBP", ".png": "PNG"}[kind], save_all=True, append_images=more_images, **options
+    )
     return out.getvalue()
 
 
-def _one_palette(shown: list[Image.Image], spec: Spec) -> list[Image.Image]:
+def _one_palette(images: list[Image.Image], spec: Spec) -> list[Image.Image]:
     """Converts all frames to the same 256 colours, so that still parts don't flicker. The colours of the weights are
     among these, so that the weights look the same in every frame."""
     theme = THEMES[spec.theme]
-    named = [theme.paper, theme.ink, theme.muted, CONVOLUTION, "#ffffff", "#000000"]
+    theme_colours = [theme.paper, theme.ink, theme.muted, CONVOLUTION, "#ffffff", "#000000"]
     ramp = np.asarray(bar(spec, Domain(0, 1, "")))[0, :: 256 // 58] / 255
-    fixed = np.array([*map(to_rgb, named), *ramp])
-    some = shown[:: max(1, len(shown) // 6)]
-    side = (some[0].width // 2, some[0].height // 2)
-    together = Image.new("RGB", (side[0], side[1] * len(some)))
-    for i, frame in enumerate(some):
-        together.paste(frame.resize(side), (0, i * side[1]))
-    free = together.quantize(256 - len(fixed), Image.Quantize.MEDIANCUT).getpalette()[: 3 * (256 - len(fixed))]
+    fixed_colours = np.array([*map(to_rgb, theme_colours), *ramp])
+    samples = images[:: max(1, len(images) // 6)]
+    side = (samples[0].width // 2, samples[0].height // 2)
+    sample_sheet = Image.new("RGB", (side[0], side[1] * len(samples)))
+    for i, frame in enumerate(samples):
+        sample_sheet.paste(frame.resize(side), (0, i * side[1]))
+    learned_colours = sample_sheet.quantize(256 - len(fixed_colours), Image.Quantize.MEDIANCUT).getpalette()[
+        : 3 * (256 - len(fixed_colours))
+    ]
     palette = Image.new("P", (1, 1))
-    palette.putpalette([*np.rint(fixed * 255).astype(int).ravel().tolist(), *free])
-    return [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in shown]
+    palette.putpalette([*np.rint(fixed_colours * 255).astype(int).ravel().tolist(), *learned_colours])
+    return [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in images]
 
 
 def _xmp(facts: dict[str, str]) -> bytes:

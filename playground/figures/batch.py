@@ -49,17 +49,17 @@ def run(options: argparse.Namespace) -> int:
     if not layouts.of(spec).of_pictures:
         print(_write(Path(options.output), spec, print))
         return 0
-    return _Many(options, spec, _plan(spec, options, found(options.images))).make()
+    return _Batch(options, spec, _plan(spec, options, pictures_of(options.images))).make()
 
 
 def _spec(options: argparse.Namespace) -> Spec:
     """The options as a Spec without a picture. A drawn figure's also lacks layer and head, which may be several."""
-    given = {name: getattr(options, name) for name in FIELDS}
-    given["model"] = options.model or ("bundled" if BUNDLED.exists() else "untrained")
-    if given["model"] == "untrained" and options.model is None and layouts.LAYOUTS[options.layout].of_pictures:
+    values = {name: getattr(options, name) for name in FIELDS}
+    values["model"] = options.model or ("bundled" if BUNDLED.exists() else "untrained")
+    if values["model"] == "untrained" and options.model is None and layouts.LAYOUTS[options.layout].of_pictures:
         print("playground: there is no bundled model here; this one is untrained (see --model)", file=sys.stderr)
     size, query = option_words.read_size(options.size), option_words.read_query(options.query)
-    spec = Spec(**given, size=size, query=query)
+    spec = Spec(**values, size=size, query=query)
     return command_line.holding(spec, options.layer, options.head) if _is_html(options.output) else spec
 
 
@@ -85,9 +85,9 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
         html.check(spec)
         return
     for name, why in unused(spec, Path(options.output).suffix.lower()).items():
-        given = getattr(options, name) if name in command_line.FLAGS else None
-        if given is not None and given != command_line.DEFAULTS[name]:
-            raise OptionError(f"{word(name, given)} would change nothing here: {why}.")
+        value = getattr(options, name) if name in command_line.FLAGS else None
+        if value is not None and value != command_line.DEFAULTS[name]:
+            raise OptionError(f"{word(name, value)} would change nothing here: {why}.")
 
 
 # Which files there will be --------------------------------------------------------------------------------------------
@@ -113,31 +113,31 @@ def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Jo
         axis = f"pictures:{','.join(images)}"
         spec = replace(spec, **{field: axis for field in ("rows", "columns") if getattr(spec, field) == "pictures"})
         images = images[:1]
-    several = len(images) > 1 or _is_folder(options.output)
-    jobs, taken = [], {_same(Path(name)): name for name in images if Path(name).exists()}
+    has_several = len(images) > 1 or _is_folder(options.output)
+    jobs, taken_paths = [], {_path_key(Path(name)): name for name in images if Path(name).exists()}
     for image in images:
-        one = replace(spec, image=image)
-        one = replace(one, head=one.look.head) if options.head is None and one.look else one
-        layers, heads = _chosen(one, options)
-        name = _namer(options, spec, several, len(layers) > 1, len(heads) > 1)
+        job_spec = replace(spec, image=image)
+        job_spec = replace(job_spec, head=job_spec.look.head) if options.head is None and job_spec.look else job_spec
+        layers, heads = _layers_and_heads(job_spec, options)
+        name = _namer(options, spec, has_several, len(layers) > 1, len(heads) > 1)
         files = {}
         for layer in layers:
             for head in heads:
                 path = name(image=short[image], layer=layer, head=head)
-                if (other := taken.get(_same(path))) is not None:
-                    raise PlaygroundError(f"{path} would be written over {other}: choose another -o.")
-                taken[_same(path)] = f"the figure of {image}"
-                files[path] = one if _is_html(options.output) else replace(one, layer=layer, head=head)
-        jobs.append(Job(one, files))
+                if (taken_by := taken_paths.get(_path_key(path))) is not None:
+                    raise PlaygroundError(f"{path} would be written over {taken_by}: choose another -o.")
+                taken_paths[_path_key(path)] = f"the figure of {image}"
+                files[path] = job_spec if _is_html(options.output) else replace(job_spec, layer=layer, head=head)
+        jobs.append(Job(job_spec, files))
     return jobs
 
 
-def _same(path: Path) -> str:
+def _path_key(path: Path) -> str:
     """A key that is equal for two names of one file, also on systems where "A" and "a" are the same name."""
     return str(path.resolve()).casefold()
 
 
-def _chosen(spec: Spec, options: argparse.Namespace) -> tuple[list, list]:
+def _layers_and_heads(spec: Spec, options: argparse.Namespace) -> tuple[list, list]:
     """(layers, heads) that get a figure each. None stands for the default layer of picture and model."""
     if _is_html(options.output):
         return [spec.layer], [spec.head]
@@ -158,35 +158,35 @@ def _chosen(spec: Spec, options: argparse.Namespace) -> tuple[list, list]:
 def _namer(options: argparse.Namespace, spec: Spec, several: bool, layers: bool, heads: bool):
     """A function that gives each figure's path: in a folder, named after what it shows, or from the fields of the given
     name."""
-    given = options.output
+    output = options.output
     parts = ["{image}", *["layer-{layer}"] * layers, *["head-{head}"] * heads]
-    if _is_folder(given):
-        given = str(Path(given) / ("-".join(parts) + (".webp" if spec.sweep else ".png")))
-    needs = ["{image}"] * several + ["{layer}"] * layers + ["{head}"] * heads
-    if missing := [field for field in needs if field not in given]:
+    if _is_folder(output):
+        output = str(Path(output) / ("-".join(parts) + (".webp" if spec.sweep else ".png")))
+    needed_fields = ["{image}"] * several + ["{layer}"] * layers + ["{head}"] * heads
+    if missing := [field for field in needed_fields if field not in output]:
         raise PlaygroundError(
             f"Several figures can't have one name: put {' and '.join(missing)} into it, such as -o "
             f"'{'-'.join(parts)}.png', or give a folder."
         )
-    if "{layer}" in given and options.layer is None:
+    if "{layer}" in output and options.layer is None:
         raise PlaygroundError("-o names a {layer}: say which with --layer.")
-    return lambda **fields: Path(re.sub(r"\{(image|layer|head)\}", lambda found: str(fields[found[1]]), given))
+    return lambda **fields: Path(re.sub(r"\{(image|layer|head)\}", lambda match: str(fields[match[1]]), output))
 
 
 # And making them ------------------------------------------------------------------------------------------------------
 
 
-def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **others) -> Path:
+def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **draw_arguments) -> Path:
     """Writes a figure as a picture, as numbers, or as its caption."""
     if path.suffix.lower() in (".txt", ".tex"):
         from playground.figures import files
 
-        return files.write_caption(path, spec, *subject, **others)
+        return files.write_caption(path, spec, *subject, **draw_arguments)
     if path.suffix.lower() in figures.NUMBERS:
         from playground.figures import files
 
-        return files.write_numbers(path, spec, *subject, **others)
-    figure = figures.draw(spec, *subject, **others)
+        return files.write_numbers(path, spec, *subject, **draw_arguments)
+    figure = figures.draw(spec, *subject, **draw_arguments)
     if figure.lacking and path.suffix.lower() != ".svg":
         from playground.figures.drawing import fonts
 
@@ -195,22 +195,22 @@ def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **
 
 
 @dataclass
-class _Many:
+class _Batch:
     """All figures of a run. They share the model."""
 
     options: argparse.Namespace
     spec: Spec
     jobs: list[Job]
-    made: list[Path] = field(default_factory=list)
-    kept: int = 0  # number of files that were there already
+    written: list[Path] = field(default_factory=list)
+    skipped: int = 0  # number of existing files
     bar: object = None
-    said: set[str] = field(default_factory=set)  # messages that were printed in this run, each once
+    printed: set[str] = field(default_factory=set)  # messages printed in this run; none is printed twice
 
     def make(self) -> int:
         from tqdm import tqdm
 
-        hidden = len(self.jobs) == 1 or not sys.stderr.isatty()
-        self.bar = tqdm(self.jobs, desc="drawing", unit="picture", disable=hidden)
+        is_quiet = len(self.jobs) == 1 or not sys.stderr.isatty()
+        self.bar = tqdm(self.jobs, desc="drawing", unit="picture", disable=is_quiet)
         self._make_folders()
         manifest, failed = Manifest.of([path for job in self.jobs for path in job.files]), 0
         try:
@@ -225,8 +225,8 @@ class _Many:
         except KeyboardInterrupt:
             self._say_what_is_finished()
             raise
-        if self.kept:
-            print(f"playground: {self.kept} files were there and are kept", file=sys.stderr)
+        if self.skipped:
+            print(f"playground: {self.skipped} files were there and are kept", file=sys.stderr)
         if failed:
             print(f"playground: {failed} of {len(self.jobs)} pictures were skipped", file=sys.stderr)
         return int(failed > 0)
@@ -242,35 +242,35 @@ class _Many:
                 self.complain(f"playground: made the folder {folder}")
 
     def _say_what_is_finished(self) -> None:
-        every = sum(len(job.files) for job in self.jobs)
-        last = f", the last is {self.made[-1]}" if self.made else ""
+        total = sum(len(job.files) for job in self.jobs)
+        last = f", the last is {self.written[-1]}" if self.written else ""
         print(
-            f"\nplayground: stopped; {len(self.made)} of {every} figures are finished{last}. "
+            f"\nplayground: stopped; {len(self.written)} of {total} figures are finished{last}. "
             "The same command with --skip-existing goes on.",
             file=sys.stderr,
         )
 
     def _job(self, job: Job, manifest: Manifest) -> None:
-        wanted = {path: spec for path, spec in job.files.items() if not (self.options.skip_existing and path.exists())}
-        self.kept += len(job.files) - len(wanted)
-        if not wanted:
+        missing = {path: spec for path, spec in job.files.items() if not (self.options.skip_existing and path.exists())}
+        self.skipped += len(job.files) - len(missing)
+        if not missing:
             return
         from playground.figures.request import from_files
 
-        seen, image, others = from_files(job.spec)
-        for path, spec in wanted.items():
-            made = self._one(path, spec, seen, image, others)
-            self.made.append(made)
-            self.say(str(made))
-            manifest.add(made, spec, seen, image, others)
-        self._warn(seen, others.get("other", seen))
+        seen, image, draw_arguments = from_files(job.spec)
+        for path, spec in missing.items():
+            file = self._one(path, spec, seen, image, draw_arguments)
+            self.written.append(file)
+            self.say(str(file))
+            manifest.add(file, spec, seen, image, draw_arguments)
+        self._warn(seen, draw_arguments.get("other", seen))
 
-    def _one(self, path: Path, spec: Spec, seen, image, others: dict) -> Path:
+    def _one(self, path: Path, spec: Spec, seen, image, draw_arguments: dict) -> Path:
         if _is_html(self.options.output):
             return self._interactive(path, spec, seen, image)
         if spec.sweep:
-            return figures.animate(path, spec, seen, image, self._frames, **others)
-        return _write(path, spec, self._complain_once, seen, image, **others)
+            return figures.animate(path, spec, seen, image, self._frames, **draw_arguments)
+        return _write(path, spec, self._complain_once, seen, image, **draw_arguments)
 
     def _frames(self, frames):
         from tqdm import tqdm
@@ -294,8 +294,8 @@ class _Many:
         self.bar.write(text, file=sys.stderr)
 
     def _complain_once(self, text: str) -> None:
-        if text not in self.said:
-            self.said.add(text)
+        if text not in self.printed:
+            self.printed.add(text)
             self.complain(f"playground: {text}")
 
     def _warn(self, *traces) -> None:
@@ -321,18 +321,18 @@ class Manifest:
         if len(files) < 2:
             return Manifest(None, {})
         path = Path(os.path.commonpath([file.parent.resolve() for file in files])) / NAME
-        return Manifest(path, {name: one for name, one in _read(path).items() if (path.parent / name).exists()})
+        return Manifest(path, {name: entry for name, entry in _read(path).items() if (path.parent / name).exists()})
 
-    def add(self, file: Path, spec: Spec, seen, image, others: dict) -> None:
+    def add(self, file: Path, spec: Spec, seen, image, draw_arguments: dict) -> None:
         if self.path is None:
             return
         from playground.figures import layouts
         from playground.figures.command_line import again
         from playground.figures.compose import described
 
-        said = again(layouts.settled(spec, seen), file.name)
+        command = again(layouts.settled(spec, seen), file.name)
         name = file.resolve().relative_to(self.path.parent).as_posix()
-        self.entries[name] = described(spec, seen, image, **others) | ({"command": said} if said else {})
+        self.entries[name] = described(spec, seen, image, **draw_arguments) | ({"command": command} if command else {})
         keep(self.path, (json.dumps(self.entries, indent=1, ensure_ascii=False) + "\n").encode())
 
 
@@ -350,16 +350,16 @@ def _read(path: Path) -> dict[str, dict]:
 PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic"}
 
 
-def found(names: list[str]) -> list[str]:
+def pictures_of(names: list[str]) -> list[str]:
     """The pictures that names, folders and patterns stand for, each once."""
     pictures: list[str] = []
     for name in names:
         path = Path(name).expanduser()
         if path.is_dir():
-            inside = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in PICTURES)
-            if not inside:
+            files = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in PICTURES)
+            if not files:
                 raise PlaygroundError(f"The folder {name} holds no picture.")
-            pictures += inside
+            pictures += files
         elif "*" in path.name and not path.exists():
             pictures += sorted(str(file) for file in path.parent.glob(path.name)) or [name]
         else:
@@ -378,8 +378,8 @@ def distinct(names: list[str]) -> dict[str, str]:
     Names that differ only in case count as equal."""
     short = {name: Path(name).stem for name in names}
     for lengthen in (_with_kind, _with_folder, None):
-        used = Counter(stem.casefold() for stem in short.values())
-        repeated = [name for name, stem in short.items() if used[stem.casefold()] > 1]
+        counts = Counter(stem.casefold() for stem in short.values())
+        repeated = [name for name, stem in short.items() if counts[stem.casefold()] > 1]
         for number, name in enumerate(repeated, start=1):
             short[name] = lengthen(name) if lengthen else f"{short[name]}-{number}"
     return short

@@ -51,10 +51,10 @@ def bundle(entry: str) -> str:
     parts = []
     for name in order:
         source = _source(name)
-        for declared in _NAME.findall(source):
-            if declared in owners:
-                raise ValueError(f"{name} and {owners[declared]} both declare {declared}: they would collide")
-            owners[declared] = name
+        for declared_name in _NAME.findall(source):
+            if declared_name in owners:
+                raise ValueError(f"{name} and {owners[declared_name]} both declare {declared_name}: they would collide")
+            owners[declared_name] = name
         body = _joined(_INDENT.sub("", _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", source)))))
         if re.search(r"^import |^export (?!default )", body, re.MULTILINE):
             raise ValueError(f"{name} has an import or export that is not on one line of its own")
@@ -83,7 +83,7 @@ def exported(entry: str) -> set[str]:
 def stylesheet(*names: str) -> str:
     """These stylesheets as one, without comments and spaces; by default those of the microscope."""
     text = "\n".join(map(_source, names or LENS_STYLES))
-    return _STYLE_SPACE.sub(lambda found: (found[1] or "") + "\n" * (found[1] == "}"), _STYLE_COMMENT.sub("", text))
+    return _STYLE_SPACE.sub(lambda match: (match[1] or "") + "\n" * (match[1] == "}"), _STYLE_COMMENT.sub("", text))
 
 
 def _source(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Converts a spec into the command that makes its figure again, and back; and tells which options a figure does not
+"""Converts a spec into the command that makes its figure again, and back; and lists options that a figure does not
 use."""
 
 from __future__ import annotations
@@ -147,19 +147,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._Argume
 
 def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
     flags = [FLAGS[name], *([ALIASES[name]] if name in ALIASES else [])]
-    default, options = DEFAULTS[name], {"dest": name, "help": TYPED.put_into(_help(name)).replace("%", "%%")}
+    default, choices_kwargs = DEFAULTS[name], {"dest": name, "help": TYPED.put_into(_help(name)).replace("%", "%%")}
     if isinstance(default, bool) or name in TRISTATE:
-        plain = "store_true" if default is False else argparse.BooleanOptionalAction
-        group.add_argument(*flags, action=plain, default=default, **options)
+        action = "store_true" if default is False else argparse.BooleanOptionalAction
+        group.add_argument(*flags, action=action, default=default, **choices_kwargs)
     elif name == "layout":
-        group.add_argument(*flags, choices=tuple(LAYOUTS), default=default, **options)
+        group.add_argument(*flags, choices=tuple(LAYOUTS), default=default, **choices_kwargs)
     elif name in CHOICES:
         choices = [option for option in CHOICES[name] if option is not None]
-        group.add_argument(*flags, choices=choices, type=type(choices[0]), default=default, **options)
+        group.add_argument(*flags, choices=choices, type=type(choices[0]), default=default, **choices_kwargs)
     else:
         kind = {"dpi": int, "ceiling": float, "mass": float, "width": read_length}.get(name, str)
         default = None if name in ("model", "head") else default  # depends on models and sample
-        group.add_argument(*flags, metavar=METAVARS[name], type=kind, default=default, **options)
+        group.add_argument(*flags, metavar=METAVARS[name], type=kind, default=default, **choices_kwargs)
 
 
 def _help(name: str) -> str:
@@ -185,9 +185,9 @@ def command(spec: Spec, output: str | Path = "figure.png") -> str:
         raise ValueError("This Spec names no model: its command would trace the picture in another one.")
     parts = [*PROGRAM.split(), "figure", *([_path(spec.image)] if spec.image else [])]
     suffix = Path(output).suffix.lower()
-    left_out = {} if suffix == ".html" else unused(spec, suffix)  # in an .html a reader can choose everything
+    unused_fields = {} if suffix == ".html" else unused(spec, suffix)  # in an .html a reader can choose everything
     for name, flag in FLAGS.items():
-        if name in left_out:
+        if name in unused_fields:
             continue
         text = _as_typed(spec, name)
         if isinstance(DEFAULTS[name], bool) or name in TRISTATE:
@@ -199,8 +199,8 @@ def command(spec: Spec, output: str | Path = "figure.png") -> str:
 
 def again(spec: Spec, output: str | Path) -> str | None:
     """The command; None if there is none, or if the figure is anonymous."""
-    known = spec.repeatable and (spec.image or not layouts.of(spec).of_pictures)
-    return command(published(spec), output) if known and not spec.anonymous else None
+    is_repeatable = spec.repeatable and (spec.image or not layouts.of(spec).of_pictures)
+    return command(published(spec), output) if is_repeatable and not spec.anonymous else None
 
 
 def _default(spec: Spec, name: str) -> object:
@@ -231,15 +231,15 @@ def _path(name: str) -> str:
     return f"./{name}" if name.startswith("-") else name
 
 
-def _several(first: int | None, held: tuple[int, ...] | str | None) -> str | None:
+def _several(first: int | None, file_numbers: tuple[int, ...] | str | None) -> str | None:
     """As text: the number that an .html begins with, then the others that it holds."""
-    if held is None:
+    if file_numbers is None:
         return None if first is None else str(first)
-    if held == "all":
+    if file_numbers == "all":
         return "all" if first is None else f"{first},all"
-    if tuple(held) == (first,):
+    if tuple(file_numbers) == (first,):
         return f"{first}-{first}"  # a single head would stand for all, beginning at this one
-    return ",".join([str(first), *_ranges(sorted(set(held) - {first}))])
+    return ",".join([str(first), *_ranges(sorted(set(file_numbers) - {first}))])
 
 
 def _ranges(numbers: list[int]) -> list[str]:
@@ -269,11 +269,11 @@ def _read_several(text: str | int | None, option: str) -> tuple[int | None, tupl
     """(the first number, all that are named): "4" is (4, None), "4-4" (4, (4,)), "4,all" (4, "all")."""
     parts = [] if text is None else str(text).split(",")
     numbers = ",".join(part for part in parts if part != "all")
-    named = read_numbers(numbers, None, f"{{{option}}} takes", option) if numbers else []
-    first = named[0] if named else None
+    numbers_named = read_numbers(numbers, None, f"{{{option}}} takes", option) if numbers else []
+    first = numbers_named[0] if numbers_named else None
     if "all" in parts:
         return first, "all"
-    return first, tuple(sorted(named)) if named and str(text) != str(first) else None
+    return first, tuple(sorted(numbers_named)) if numbers_named and str(text) != str(first) else None
 
 
 # Options that a figure does not use. The command line refuses them, and a figure's own command leaves them out. The
@@ -284,19 +284,21 @@ OF_SOME_WAYS = tuple(dict.fromkeys(option for way in WAYS.values() for option in
 
 
 def _or(names: Iterable[str], last: str = "or") -> str:
-    *most, final = names
-    return f"{', '.join(most)} {last} {final}" if most else final
+    *first_names, last_name = names
+    return f"{', '.join(first_names)} {last} {last_name}" if first_names else last_name
 
 
-def _elsewhere(option: str, those: str, table: Mapping[str, Layout] | Mapping[str, Way]) -> str:
-    return f"it belongs to {_or(f'{{{those}:{one.name}}}' for one in table.values() if option in one.uses)}"
+def _elsewhere(option: str, field_name: str, table: Mapping[str, Layout] | Mapping[str, Way]) -> str:
+    return (
+        f"it belongs to {_or(f'{{{field_name}:{member.name}}}' for member in table.values() if option in member.uses)}"
+    )
 
 
 @dataclass(frozen=True)
 class Use:
     fields: tuple[str, ...]
     has: Callable[[Spec], bool]  # whether this figure uses these options
-    where: str  # which figures do, in words
+    where: str  # the reason or the figures that use them, in words
 
 
 USES = (
@@ -360,11 +362,13 @@ WRITTEN = (*NUMBERS, ".txt", ".tex")
 def unused(spec: Spec, suffix: str = "") -> dict[str, str]:
     """{field of the spec that would change nothing in a file with this suffix: why}"""
     layout = layouts.of(spec)
-    written = dict.fromkeys(ONLY_DRAWN, f"a {suffix} has neither colours nor type") if suffix in WRITTEN else {}
-    written |= dict.fromkeys(KINDS_OF_LOOKS, f"a {suffix} has the numbers themselves") if suffix in NUMBERS else {}
+    without_drawing = dict.fromkeys(ONLY_DRAWN, f"a {suffix} has neither colours nor type") if suffix in WRITTEN else {}
+    without_drawing |= (
+        dict.fromkeys(KINDS_OF_LOOKS, f"a {suffix} has the numbers themselves") if suffix in NUMBERS else {}
+    )
     prepared = layout.prepared(spec)
-    shown = {field: use.where for use in reversed(USES) if not use.has(prepared) for field in use.fields}
+    of_figures = {field: use.where for use in reversed(USES) if not use.has(prepared) for field in use.fields}
     uses = {*layout.uses, *(("other_image",) if spec.takes_another else ())}
-    special = {option: _elsewhere(option, "layout", LAYOUTS) for option in SPECIAL if option not in uses}
+    of_layouts = {option: _elsewhere(option, "layout", LAYOUTS) for option in SPECIAL if option not in uses}
     of_ways = {option: _elsewhere(option, "what", WAYS) for option in OF_SOME_WAYS if option not in prepared.way.uses}
-    return written | of_ways | shown | special | layout.unused
+    return without_drawing | of_ways | of_figures | of_layouts | layout.unused

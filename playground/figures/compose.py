@@ -47,25 +47,25 @@ def draw(
     """
     with house_style(spec.font):
         spec, subject, second = subjects(spec, seen, image, other, other_image, more)
-        what = layouts.content(spec, subject, second)
-        plan = _plan(spec, what, footer(spec, subject, second), lines)
+        content = layouts.content(spec, subject, second)
+        plan = _plan(spec, content, footer(spec, subject, second), lines)
         figure = _compose(layouts.of(spec).settled(spec), plan)
     figure.spec, figure.facts = spec, facts(spec, subject, second)
     figure.metadata = partial(metadata, spec, figure.facts)
     return figure
 
 
-def caption_lines(spec: Spec, seen: Trace, image: Image.Image, **others) -> int:
+def caption_lines(spec: Spec, seen: Trace, image: Image.Image, **draw_arguments) -> int:
     """The number of lines in the figure's caption. All frames of an animation keep room for the same number."""
-    spec, subject, second = subjects(spec, seen, image, **others)
+    spec, subject, second = subjects(spec, seen, image, **draw_arguments)
     with house_style(spec.font):
-        what = layouts.content(spec, subject, second)
-        return len(_plan(spec, what, "", 0).band.caption)
+        content = layouts.content(spec, subject, second)
+        return len(_plan(spec, content, "", 0).band.caption)
 
 
-def described(spec: Spec, seen: Trace, image: Image.Image, **others) -> dict[str, str]:
+def described(spec: Spec, seen: Trace, image: Image.Image, **draw_arguments) -> dict[str, str]:
     """The figure's facts for metadata, without drawing it."""
-    return facts(*subjects(spec, seen, image, **others))
+    return facts(*subjects(spec, seen, image, **draw_arguments))
 
 
 def subjects(
@@ -78,13 +78,13 @@ def subjects(
     image = seen.shown if image is None else image
     first = Subject(naming.published_trace(spec, seen), image, captions.picture(public.image))
     if more:
-        every = {
+        subjects_by_name = {
             key: Subject(
-                naming.published_trace(spec, its), shown, captions.picture(naming.published_name(spec, key[0]))
+                naming.published_trace(spec, trace), picture, captions.picture(naming.published_name(spec, key[0]))
             )
-            for key, (its, shown) in more.items()
+            for key, (trace, picture) in more.items()
         }
-        return layouts.settled(spec, seen), every[next(iter(every))], every
+        return layouts.settled(spec, seen), subjects_by_name[next(iter(subjects_by_name))], subjects_by_name
     if other is None:
         return layouts.settled(spec, seen), first, None
     name = captions.picture(public.other_image) if public.other_image else first.name
@@ -143,12 +143,14 @@ class Band:
         return self.em * (high + 0.75 * foot + 0.55 * bool(foot and high))
 
 
-def _band(spec: Spec, what: Content, footer: str, width: float, stop: float, lines: int) -> Band:
+def _band(spec: Spec, content: Content, footer: str, width: float, stop: float, lines: int) -> Band:
     """Lays the band out. `stop`: the left edge of a panel with which the caption can line up."""
     em = spec.made_for.font / 72
-    shown = spec.caption and spec.made_for.captioned
-    caption_words = " ".join(filter(None, [what.caption, what.prefix if spec.prefix else ""])) if shown else ""
-    bar = what.domain if spec.bar else None
+    has_caption = spec.caption and spec.made_for.captioned
+    caption_words = (
+        " ".join(filter(None, [content.caption, content.prefix if spec.prefix else ""])) if has_caption else ""
+    )
+    bar = content.domain if spec.bar else None
     text = 0.0
     if bar and width > 34 * em:
         text = stop if 0 < stop < width - 16 * em else 17 * em
@@ -158,19 +160,19 @@ def _band(spec: Spec, what: Content, footer: str, width: float, stop: float, lin
     caption = wrap(caption_words, width - text, small(font, SMALL)) if caption_words else []
     caption += [""] * (lines - len(caption))
     foot = wrap(footer, width, small(font, FOOT)) if footer else []
-    return Band(width, em, bar, bar_width, words, text, _flow(what.legend, width, em), caption, foot)
+    return Band(width, em, bar, bar_width, words, text, _flow(content.legend, width, em), caption, foot)
 
 
 def _flow(legend: tuple[tuple[str, str, str], ...], width: float, em: float) -> list[list[tuple[float, str, str, str]]]:
     lines: list[list[tuple[float, str, str, str]]] = []
     x = width
     for colour, words, shape in legend:
-        needs = 1.3 * em + text_width(words, small(em * 72, SMALL))
-        if x + needs > width:
+        needed = 1.3 * em + text_width(words, small(em * 72, SMALL))
+        if x + needed > width:
             lines.append([])
             x = 0.0
         lines[-1].append((x, colour, words, shape))
-        x += needs + 1.4 * em
+        x += needed + 1.4 * em
     return lines
 
 
@@ -178,30 +180,33 @@ def _flow(legend: tuple[tuple[str, str, str], ...], width: float, em: float) -> 
 class Plan:
     what: Content
     band: Band
-    beside: bool  # the band stands to the right of the body
-    room: float | None  # the body's height at most
-    inner: float  # its width at most
-    width: float  # the body's own
-    height: float
+    beside: bool  # whether the band stands to the right of the body
+    room: float | None  # the body's largest height
+    inner: float  # the body's largest width
+    width: float  # the body's width
+    height: float  # the body's height
     led: Panel | None = None  # the picture: left of the body with the band beneath it, or left of the band
     side: float = 0.0  # its height
 
     @property
     def seen(self) -> float:
-        """How much of the sheet panels fill, square inches."""
-        own = self.what.body.seen(self.inner, self.room, self.band.em)
-        return own + (self.side**2 * self.led.aspect if self.led else 0.0)
+        """The area of the panels, in square inches."""
+        body_area = self.what.body.seen(self.inner, self.room, self.band.em)
+        return body_area + (self.side**2 * self.led.aspect if self.led else 0.0)
 
 
-def _plan(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
+def _plan(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
     """Places body and band. On a slide the band stands where it leaves more room for the panels."""
-    plan = _beneath(spec, what, foot, lines)
+    plan = _band_beneath(spec, content, foot, lines)
     if spec.made_for.height and spec.made_for.roomy and plan.band.height:
-        others = [_beside(spec, what, foot, lines)]
-        if isinstance(what.body, Grid | Matrix) and what.body.picture:
-            leading = [_led(spec, what, foot, lines), _under(spec, what, foot, lines)]
-            others += [plan for plan in leading if plan.side >= LEAST * plan.band.em]
-        best = max(others, key=lambda other: other.seen)
+        candidates = [_band_beside(spec, content, foot, lines)]
+        if isinstance(content.body, Grid | Matrix) and content.body.picture:
+            leading = [
+                _band_below_picture(spec, content, foot, lines),
+                _band_beside_picture(spec, content, foot, lines),
+            ]
+            candidates += [plan for plan in leading if plan.side >= LEAST * plan.band.em]
+        best = max(candidates, key=lambda other: other.seen)
         if best.seen > 1.2 * plan.seen:
             return best
     return plan
@@ -214,41 +219,41 @@ def _room(spec: Spec) -> tuple[float, float | None, float]:
     return purpose.width - 2 * margin, purpose.height and purpose.height - 2 * margin, margin
 
 
-def _beneath(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
+def _band_beneath(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
     em, (inner, high, _) = spec.made_for.font / 72, _room(spec)
     width, room, stop = inner, high, 0.0
     for _ in range(8):  # the caption's height depends on the body's width, which depends on the caption's height
-        band = _band(spec, what, foot, width if width > 30 * em else min(inner, 38 * em), stop, lines)
+        band = _band(spec, content, foot, width if width > 30 * em else min(inner, 38 * em), stop, lines)
         room = None if high is None else high - band.height - BETWEEN * em * bool(band.height)
-        width, height = what.body.size(inner, room, em)
-        stop = what.body.stop(inner, room, em, BAR * em)
-    return Plan(what, band, False, room, inner, width, height)
+        width, height = content.body.size(inner, room, em)
+        stop = content.body.stop(inner, room, em, BAR * em)
+    return Plan(content, band, False, room, inner, width, height)
 
 
-def _beside(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
+def _band_beside(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
     em, (inner, high, _) = spec.made_for.font / 72, _room(spec)
-    band = _band(spec, what, foot, 15 * em, 0.0, lines)
+    band = _band(spec, content, foot, 15 * em, 0.0, lines)
     inner -= band.width + ASIDE * em
-    return Plan(what, band, True, high, inner, *what.body.size(inner, high, em))
+    return Plan(content, band, True, high, inner, *content.body.size(inner, high, em))
 
 
-def _led(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
+def _band_below_picture(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
     """A grid with its picture on a slide: the band stands beneath the picture, and the grid gets the rest."""
-    picture, em = what.body.picture, spec.made_for.font / 72
-    plan = _beside(spec, replace(what, body=replace(what.body, picture=None)), foot, lines)
+    picture, em = content.body.picture, spec.made_for.font / 72
+    plan = _band_beside(spec, replace(content, body=replace(content.body, picture=None)), foot, lines)
     room = plan.height - ABOVE * em - plan.band.height - BETWEEN * em * bool(plan.band.height)
     return replace(plan, led=picture, side=min(plan.band.width / picture.aspect, room))
 
 
-def _under(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
+def _band_beside_picture(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
     """Lays the body over the whole width; beneath it the small picture, and beside that the legend and the caption."""
     em, (inner, high, _) = spec.made_for.font / 72, _room(spec)
-    body, picture = replace(what.body, picture=None), what.body.picture
+    body, picture = replace(content.body, picture=None), content.body.picture
     room = high - (BETWEEN + ABOVE + LEAST) * em
     width, height = body.size(inner, room, em)
     side = high - height - (BETWEEN + ABOVE) * em
-    band = _band(spec, what, foot, max(BAR * em, width - side * picture.aspect - ASIDE * em), 0.0, lines)
-    return Plan(replace(what, body=body), band, False, room, inner, width, height, picture, side)
+    band = _band(spec, content, foot, max(BAR * em, width - side * picture.aspect - ASIDE * em), 0.0, lines)
+    return Plan(replace(content, body=body), band, False, room, inner, width, height, picture, side)
 
 
 def _compose(spec: Spec, plan: Plan) -> Drawing:
@@ -260,9 +265,9 @@ def _compose(spec: Spec, plan: Plan) -> Drawing:
     aside = band.width + ASIDE * em if plan.beside else 0.0
     top, left = (sheet.height - total) / 2, (sheet.width - plan.width - aside) / 2
     if plan.led and not plan.beside:
-        y, wide = top + plan.height + between + ABOVE * em, plan.side * plan.led.aspect
-        entitled(sheet, plan.led, Box(left, y, wide, plan.side))
-        corner = left + wide + ASIDE * em, y
+        y, picture_width = top + plan.height + between + ABOVE * em, plan.side * plan.led.aspect
+        entitled(sheet, plan.led, Box(left, y, picture_width, plan.side))
+        corner = left + picture_width + ASIDE * em, y
     elif plan.led:
         entitled(sheet, plan.led, Box(left, top + ABOVE * em, plan.side * plan.led.aspect, plan.side))
         corner = left, top + plan.height - band.height
@@ -296,7 +301,7 @@ def _write_legend(sheet: Sheet, band: Band, x: float, y: float) -> float:
     for line in band.legend:
         for shift, colour, words, shape in line:
             swatch = sheet.axes(Box(x + shift, y + 0.1 * em, 0.8 * em, 0.8 * em))
-            edge = {"edgecolor": sheet.theme.line, "linewidth": 0.4}  # so that a white patch is visible
+            edge = {"edgecolor": sheet.theme.line, "linewidth": 0.4}  # makes a white swatch visible
             swatch.add_patch(Rectangle((0, 0), 1, 1, facecolor=colour, **edge))
             sheet.shape(swatch, 0.5, 0.5, shape, 72 * 0.45 * em)
             sheet.text(x + shift + 1.3 * em, y + 0.78 * em, words, small(sheet.font, SMALL))
@@ -319,7 +324,7 @@ def _colour_bar(sheet: Sheet, band: Band, box: Box) -> None:
 
 
 def _ticks(domain: Domain) -> tuple[str, str, str]:
-    """At the bar's two ends and its middle. The last number is the exposure: what is drawn brightest."""
+    """The numbers at the bar's ends and middle. The last one is the exposure: the value drawn brightest."""
     if domain.own:
         return "", "", "its brightest"
     middle = (domain.low * domain.high) ** 0.5 if domain.log else (domain.low + domain.high) / 2

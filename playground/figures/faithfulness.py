@@ -28,7 +28,7 @@ def write(options) -> None:
     out = Path(options.out)
     if out.suffix.lower() not in (".csv", ".md"):
         raise PlaygroundError(f"The table goes into a .csv file or a .md file, not into {options.out!r}.")
-    pictures = batch.found(options.images)
+    pictures = batch.pictures_of(options.images)
     masks = _masks(options.images, pictures)
     rows: dict[str, list[tuple[str, Faithful]]] = {}
     for name in options.models:
@@ -45,28 +45,28 @@ def write(options) -> None:
             size = images.fit(opened.size, vit.config.patch_size, area)
             seen = tracing.trace(vit, opened, size=size)
             mask = images.open_image(masks[picture]) if picture in masks else None
-            rows[vit.name] += [(picture, one) for one in faithfulness(seen, shuffled, mask, options.by)]
+            rows[vit.name] += [(picture, scores) for scores in faithfulness(seen, shuffled, mask, options.by)]
             _write(out, rows, len(pictures), len(masks))  # a stopped run leaves what it has measured
     print(table(rows))
 
 
-def _masks(given: list[str], pictures: list[str]) -> dict[str, Path]:
+def _masks(folders: list[str], pictures: list[str]) -> dict[str, Path]:
     """{picture: its mask}. The mask of a picture in FOLDER is the file of the same name in FOLDER_masks, if there is
     one."""
-    found = {}
-    for folder in (Path(one) for one in given if Path(one).is_dir()):
+    mask_of = {}
+    for folder in (Path(path) for path in folders if Path(path).is_dir()):
         masks = folder.with_name(f"{folder.name}_masks")
         if not masks.is_dir():
             continue
-        there = {file.relative_to(masks).with_suffix(""): file for file in images.in_folder(masks)}
+        mask_files = {file.relative_to(masks).with_suffix(""): file for file in images.in_folder(masks)}
         for picture in pictures:
             if Path(picture).is_relative_to(folder) and (
-                mask := there.get(Path(picture).relative_to(folder).with_suffix(""))
+                mask := mask_files.get(Path(picture).relative_to(folder).with_suffix(""))
             ):
-                found[picture] = mask
-        if not found:
+                mask_of[picture] = mask
+        if not mask_of:
             raise PlaygroundError(f"No mask in {masks} has the name of a picture in {folder}.")
-    return found
+    return mask_of
 
 
 def _write(out: Path, rows: dict[str, list[tuple[str, Faithful]]], pictures: int, masks: int) -> None:
@@ -77,29 +77,29 @@ def _write(out: Path, rows: dict[str, list[tuple[str, Faithful]]], pictures: int
     with out.open("w", newline="", encoding="utf-8") as file:
         lines = csv.writer(file)
         lines.writerow(COLUMNS)
-        for model, some in rows.items():
-            for picture, one in some:
-                numbers = (getattr(one, measure) for measure in MEASURES)
+        for model, picture_scores in rows.items():
+            for picture, scores in picture_scores:
+                numbers = (getattr(scores, measure) for measure in MEASURES)
                 lines.writerow(
-                    [model, Path(picture).name, one.method, *("" if math.isnan(n) else f"{n:.4f}" for n in numbers)]
+                    [model, Path(picture).name, scores.method, *("" if math.isnan(n) else f"{n:.4f}" for n in numbers)]
                 )
 
 
 def table(rows: dict[str, list[tuple[str, Faithful]]]) -> str:
     """Means over the pictures as Markdown; the rank correlation has a 95 % bootstrap interval."""
     lines = [f"| model | pictures | method | {' | '.join(HEADS)} |", "|---" * (3 + len(HEADS)) + "|"]
-    for model, some in rows.items():
-        methods = dict.fromkeys(one.method for _, one in some)
+    for model, picture_scores in rows.items():
+        methods = dict.fromkeys(scores.method for _, scores in picture_scores)
         for method in methods:
-            its = [one for _, one in some if one.method == method]
-            cells = [_mean([getattr(one, measure) for one in its]) for measure in MEASURES]
-            _, low, high = bootstrap(np.array([[one.rank_correlation] for one in its]))
+            scores_of_method = [scores for _, scores in picture_scores if scores.method == method]
+            cells = [_mean([getattr(scores, measure) for scores in scores_of_method]) for measure in MEASURES]
+            _, low, high = bootstrap(np.array([[scores.rank_correlation] for scores in scores_of_method]))
             if not np.isnan(low[0]):
                 cells[0] += f" ({low[0]:.2f} … {high[0]:.2f})"
-            lines.append(f"| {model} | {len(its)} | {method} | {' | '.join(cells)} |")
+            lines.append(f"| {model} | {len(scores_of_method)} | {method} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
 def _mean(numbers: list[float]) -> str:
-    there = [number for number in numbers if not math.isnan(number)]
-    return f"{mean(there):.2f}" if there else "–"
+    measured = [number for number in numbers if not math.isnan(number)]
+    return f"{mean(measured):.2f}" if measured else "–"

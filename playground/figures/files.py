@@ -61,14 +61,14 @@ def write(figure: Drawing, path: str | Path) -> Path:
     return keep(path, data)
 
 
-def _saved(figure: Drawing, kind: str, said: dict[str, str | None], **look) -> bytes:
+def _file_bytes(figure: Drawing, kind: str, metadata: dict[str, str | None], **look) -> bytes:
     out = io.BytesIO()
-    figure.savefig(out, format=kind, metadata=said, **look)
+    figure.savefig(out, format=kind, metadata=metadata, **look)
     return out.getvalue()
 
 
 def png(figure: Drawing, name: str = "figure.png") -> bytes:
-    return _saved(figure, "png", provenance(figure.spec, figure.facts, name), dpi=figure.spec.dots)
+    return _file_bytes(figure, "png", provenance(figure.spec, figure.facts, name), dpi=figure.spec.dots)
 
 
 def pixels(figure: Drawing) -> Image.Image:
@@ -76,30 +76,30 @@ def pixels(figure: Drawing) -> Image.Image:
     return Image.open(io.BytesIO(png(figure))).convert("RGBA")
 
 
-def png_text(said: dict[str, str]) -> PngImagePlugin.PngInfo:
+def png_text(entries: dict[str, str]) -> PngImagePlugin.PngInfo:
     info = PngImagePlugin.PngInfo()
-    for key, value in said.items():
+    for key, value in entries.items():
         info.add_itxt(key, value) if not value.isascii() else info.add_text(key, value)
     return info
 
 
 def pdf(figure: Drawing, name: str = "figure.pdf") -> bytes:
-    return _saved(figure, "pdf", metadata(figure.spec, figure.facts, "pdf", name))
+    return _file_bytes(figure, "pdf", metadata(figure.spec, figure.facts, "pdf", name))
 
 
 def svg(figure: Drawing, name: str = "figure.svg") -> bytes:
-    return _tidy(_saved(figure, "svg", metadata(figure.spec, figure.facts, "svg", name)))
+    return _tidy(_file_bytes(figure, "svg", metadata(figure.spec, figure.facts, "svg", name)))
 
 
-def _tidy(drawn: bytes) -> bytes:
+def _tidy(svg_bytes: bytes) -> bytes:
     """The SVG with each image stored once, photographs as JPEG, and fonts that work on other machines too."""
     for prefix, name in PREFIXES.items():
         ET.register_namespace(prefix, name)
-    root = ET.fromstring(drawn)
+    root = ET.fromstring(svg_bytes)
     stored: dict[str, str] = {}
     definitions = ET.Element(f"{{{SVG}}}defs")
     for image in root.iter(f"{{{SVG}}}image"):
-        _share(image, stored, definitions)
+        _store_once(image, stored, definitions)
     root.insert(1, definitions)
     for element in root.iter():
         if "style" in element.attrib:
@@ -116,16 +116,16 @@ def _with_fallbacks(style: str) -> str:
     return style
 
 
-def _share(image: ET.Element, stored: dict[str, str], definitions: ET.Element) -> None:
+def _store_once(image: ET.Element, stored: dict[str, str], definitions: ET.Element) -> None:
     """Turns an <image> into a <use> of an image in the definitions."""
     link = f"{{{XLINK}}}href"
     data = image.get(link)
     if data not in stored:
         stored[data] = f"image{len(stored)}"
         content, pixelated = _compact(base64.b64decode(data.partition(",")[2]))
-        kept = {"id": stored[data], "width": "1", "height": "1", "preserveAspectRatio": "none", link: content}
+        attributes = {"id": stored[data], "width": "1", "height": "1", "preserveAspectRatio": "none", link: content}
         ET.SubElement(
-            definitions, f"{{{SVG}}}image", kept | ({"style": "image-rendering:pixelated"} if pixelated else {})
+            definitions, f"{{{SVG}}}image", attributes | ({"style": "image-rendering:pixelated"} if pixelated else {})
         )
     width, height, turn = image.get("width"), image.get("height"), image.get("transform")
     image.tag = f"{{{SVG}}}use"
@@ -158,7 +158,7 @@ FREE = {"Source Sans Pro": "OFL", "DejaVu Sans": "Bitstream Vera"}  # licences t
 
 def faces(root: ET.Element) -> str:
     """CSS with one embedded font for each family and weight that the texts use."""
-    used: dict[tuple[str, str], set[str]] = {}
+    letters_used: dict[tuple[str, str], set[str]] = {}
     for element in root.iter():
         style, text = element.get("style", ""), "".join(element.itertext())
         if "font" not in style or not text.strip():
@@ -166,11 +166,14 @@ def faces(root: ET.Element) -> str:
         weight = "bold" if "bold" in style or "700" in style else "normal"
         for family in FREE:
             if family in style:
-                used.setdefault((family, weight), set()).update(text)
-    made = [(one, weight, _subset(one, weight, "".join(sorted(letters)))) for (one, weight), letters in used.items()]
+                letters_used.setdefault((family, weight), set()).update(text)
+    subsets = [
+        (family, weight, _subset(family, weight, "".join(sorted(letters))))
+        for (family, weight), letters in letters_used.items()
+    ]
     return "".join(
         f"@font-face{{font-family:'{family}';font-weight:{weight};src:url(data:font/woff;base64,{data})}}"
-        for family, weight, data in sorted(made)
+        for family, weight, data in sorted(subsets)
         if data
     )
 
@@ -181,8 +184,8 @@ def _subset(family: str, weight: str, letters: str) -> str:
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 
-    found = findfont(FontProperties(family=family, weight=weight))
-    font = TTFont(found, recalcTimestamp=False)
+    font_file = findfont(FontProperties(family=family, weight=weight))
+    font = TTFont(font_file, recalcTimestamp=False)
     if family not in font["name"].getDebugName(1) or not set(map(ord, letters)) & font.getBestCmap().keys():
         return ""
     options = Options(layout_features=["kern"], notdef_outline=True, name_IDs=[1, 2], hinting=False, flavor="woff")
@@ -226,31 +229,31 @@ TEX = {  # characters that LaTeX interprets, or has no letter for
 }  # fmt: skip
 
 
-def write_caption(path: Path, spec: Spec, *subject, **others) -> Path:
-    said = caption_words(spec, *subject, **others)
+def write_caption(path: Path, spec: Spec, *subject, **draw_arguments) -> Path:
+    caption = caption_words(spec, *subject, **draw_arguments)
     spec = layouts.settled(spec, subject[0]) if subject else spec  # the title names layer and patch
-    return keep(path, (said + "\n" if path.suffix.lower() == ".txt" else latex(spec, said, path.stem)).encode())
+    return keep(path, (caption + "\n" if path.suffix.lower() == ".txt" else latex(spec, caption, path.stem)).encode())
 
 
-def caption_words(spec: Spec, *subject, **others) -> str:
-    what = layouts.content(*subjects(spec, *subject, **others))
-    return " ".join(filter(None, [what.caption, what.prefix if spec.prefix else ""]))
+def caption_words(spec: Spec, *subject, **draw_arguments) -> str:
+    content = layouts.content(*subjects(spec, *subject, **draw_arguments))
+    return " ".join(filter(None, [content.caption, content.prefix if spec.prefix else ""]))
 
 
-def latex(spec: Spec, said: str, name: str) -> str:
+def latex(spec: Spec, caption: str, name: str) -> str:
     """A LaTeX figure environment with this caption, for the .pdf of the same name, as wide as the figure."""
-    title, rest = layouts.of(spec).title(published(spec)), tex(said)
+    title, escaped = layouts.of(spec).title(published(spec)), tex(caption)
     width = f"{spec.made_for.width:.4g}in"
     return (
         f"% {title}\n\\begin{{figure}}\n  \\centering\n  \\includegraphics[width={width}]{{{name}.pdf}}\n"
-        f"  \\caption{{{rest}}}\n  \\label{{fig:{re.sub(r'[^A-Za-z0-9-]', '-', name)}}}\n\\end{{figure}}\n"
+        f"  \\caption{{{escaped}}}\n  \\label{{fig:{re.sub(r'[^A-Za-z0-9-]', '-', name)}}}\n\\end{{figure}}\n"
     )
 
 
 def tex(text: str) -> str:
     text = re.sub(r"1/√(\d+)", "\x00\\1\x00", text)  # marked, so that its characters are not escaped below
-    found = re.compile("|".join(map(re.escape, sorted(TEX, key=len, reverse=True))))
-    return re.sub("\x00(\\d+)\x00", r"$1/\\sqrt{\1}$", found.sub(lambda one: TEX[one[0]], text))
+    special = re.compile("|".join(map(re.escape, sorted(TEX, key=len, reverse=True))))
+    return re.sub("\x00(\\d+)\x00", r"$1/\\sqrt{\1}$", special.sub(lambda match: TEX[match[0]], text))
 
 
 # The numbers of a figure as .npz, .csv or .json, with its grid, its tokens and facts about its origin.
@@ -259,31 +262,33 @@ NUMBERS = (".npz", ".csv", ".json")
 
 
 def write_numbers(
-    path: str | Path, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **others
+    path: str | Path, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **draw_arguments
 ) -> Path:
     path = Path(path)
     if path.suffix.lower() not in NUMBERS:
         raise PlaygroundError(f"Numbers are written as {', '.join(NUMBERS)}; {path} ends in {path.suffix!r}.")
-    return keep(path, contents(path.suffix.lower(), spec, seen, image, **others))
+    return keep(path, contents(path.suffix.lower(), spec, seen, image, **draw_arguments))
 
 
-def contents(suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **others) -> bytes:
+def contents(
+    suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **draw_arguments
+) -> bytes:
     """The bytes of the file of this kind."""
     makers = {".npz": npz, ".csv": as_csv, ".json": as_json}
-    return makers[suffix](*collected(suffix, spec, seen, image, **others))
+    return makers[suffix](*collected(suffix, spec, seen, image, **draw_arguments))
 
 
 def collected(
-    suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **others
+    suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **draw_arguments
 ) -> tuple[dict, list[Table]]:
     """(the figure's facts, its tables)"""
     layout = layouts.of(spec)
-    spec, subject, other = subjects(spec, seen, image, **others)
-    made = {"made by": f"Attention Playground {__version__}"}
+    spec, subject, other = subjects(spec, seen, image, **draw_arguments)
+    origin = {"made by": f"Attention Playground {__version__}"}
     if command := again(spec, f"figure{suffix}"):
-        made["command"] = command
-    shown = layout.shown(spec, subject, other)
-    return facts(spec, subject, other) | made, layout.numbers(layout.settled(spec), shown)
+        origin["command"] = command
+    panels = layout.shown(spec, subject, other)
+    return facts(spec, subject, other) | origin, layout.numbers(layout.settled(spec), panels)
 
 
 # As files -------------------------------------------------------------------------------------------------------------
@@ -291,20 +296,20 @@ def collected(
 
 def as_json(about: dict, tables: list[Table]) -> bytes:
     """JSON with numbers as short as float32 allows."""
-    said = {
+    content = {
         "figure": about,
         "tables": [
             {
                 **table.about, "grid": table.grid, "tokens": table.tokens,
                 "maps": [
-                    which | {"values": [float(f"{x:.9g}") for x in row]}
-                    for which, row in zip(table.maps, table.values, strict=True)
+                    map_keys | {"values": [float(f"{x:.9g}") for x in row]}
+                    for map_keys, row in zip(table.maps, table.values, strict=True)
                 ],
             }
             for table in tables
         ],
     }  # fmt: skip
-    return (json.dumps(said, ensure_ascii=False) + "\n").encode()
+    return (json.dumps(content, ensure_ascii=False) + "\n").encode()
 
 
 def npz(about: dict, tables: list[Table]) -> bytes:
@@ -318,7 +323,7 @@ def npz(about: dict, tables: list[Table]) -> bytes:
         if table.grid:
             arrays[f"grid{end}"] = np.array(table.grid)
         for key in table.maps[0]:
-            arrays[f"{key}{end}"] = np.array([which.get(key) for which in table.maps])
+            arrays[f"{key}{end}"] = np.array([map_keys.get(key) for map_keys in table.maps])
     out = io.BytesIO()
     np.savez_compressed(out, **arrays)
     return out.getvalue()
@@ -333,12 +338,12 @@ def as_csv(about: dict, tables: list[Table]) -> bytes:
     for table in tables:
         for label, share in table.about.get("predictions", []):
             out.write(f"# {table.about['model']} predicts {label}: {share}\n")
-    keys = list(dict.fromkeys(key for table in tables for which in table.maps for key in which))
-    of = ["model", "image"] if tables[0].about else []
+    keys = list(dict.fromkeys(key for table in tables for map_keys in table.maps for key in map_keys))
+    subject_keys = ["model", "image"] if tables[0].about else []
     lines = csv.writer(out, lineterminator="\n")
-    lines.writerow([*of, *keys, "token", "value"])
+    lines.writerow([*subject_keys, *keys, "token", "value"])
     for table in tables:
-        for which, row in zip(table.maps, table.values, strict=True):
-            start = [*(table.about[key] for key in of), *(which.get(key, "") for key in keys)]
+        for map_keys, row in zip(table.maps, table.values, strict=True):
+            start = [*(table.about[key] for key in subject_keys), *(map_keys.get(key, "") for key in keys)]
             lines.writerows([*start, token, f"{x:.9g}"] for token, x in zip(table.tokens, row, strict=True))
     return out.getvalue().encode()

@@ -76,19 +76,19 @@ def page(spec: Spec, seen: Trace, image: Image.Image | None = None) -> str:
     return _page(spec, published_trace(spec, seen), image)
 
 
-def story(spec: Spec, seen: Trace, image: Image.Image, told: dict) -> str:
-    """The story as a page for a frame: see microscope/shell/lecture.js, which reads what is `told`."""
-    return _page(filled(replace(spec, pack="int8", bare=True), seen, image), seen, image, told)
+def story(spec: Spec, seen: Trace, image: Image.Image, story_start: dict) -> str:
+    """The story as a page for a frame; microscope/shell/lecture.js reads `story_start`."""
+    return _page(filled(replace(spec, pack="int8", bare=True), seen, image), seen, image, story_start)
 
 
 def still(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Drawing:
     """A figure of the file's first view: shown until the script has started, and in viewers without scripts."""
-    drawn = replace(spec, whole=False, purpose="page", dpi=STILL)
-    return compose.draw(drawn, seen, image)
+    still_spec = replace(spec, whole=False, purpose="page", dpi=STILL)
+    return compose.draw(still_spec, seen, image)
 
 
 def size(spec: Spec, seen: Trace, image: Image.Image | None = None) -> int:
-    """How many bytes `write` would write. Makes the page to find out, because numbers compress differently."""
+    """The size of the page in bytes. It is made for this, because numbers compress differently."""
     return len(page(spec, seen, image).encode())
 
 
@@ -105,8 +105,8 @@ DEFAULTS = {field.name: field.default for field in fields(Spec)}
 def check(spec: Spec) -> None:
     """Raises for what an interactive figure can't show, because it has neither weights nor a server."""
     for name in LOOKS:
-        if (given := getattr(spec, name)) != DEFAULTS[name]:
-            raise OptionError(f"{word(name, given)} would change nothing in an interactive figure: leave it out.")
+        if (value := getattr(spec, name)) != DEFAULTS[name]:
+            raise OptionError(f"{word(name, value)} would change nothing in an interactive figure: leave it out.")
     if not layouts.of(spec).alive:
         raise OptionError("An interactive figure has no layout: leave {layout} out, or write a .png, .svg or .pdf.")
     if spec.head in POOLED:
@@ -138,21 +138,25 @@ def filled(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Spec:
     if spec.layers == () or spec.heads == ():
         raise PlaygroundError("An interactive figure needs at least one layer and one head.")
     if spec.layer is None:
-        spec = replace(spec, layer=_start(spec, seen))
+        spec = replace(spec, layer=_first_layer(spec, seen))
         spec = light(spec, seen) if spec.layers is None else spec
-    for what, wanted, held in (("layer", spec.layer, layers(spec, seen)), ("head", spec.head, heads(spec, seen))):
-        if wanted not in held:
+    for kind, first_number, file_numbers in (
+        ("layer", spec.layer, layers(spec, seen)),
+        ("head", spec.head, heads(spec, seen)),
+    ):
+        if first_number not in file_numbers:
             raise PlaygroundError(
-                f"The view begins at {what} {wanted}, and the file would hold {', '.join(map(str, held))}."
+                f"The view begins at {kind} {first_number}, and the file would hold "
+                f"{', '.join(map(str, file_numbers))}."
             )
     return spec.settled(seen)
 
 
 def light(spec: Spec, seen: Trace) -> Spec:
     """The spec with all layers if their q and k are few bytes, else with the first layer alone."""
-    spec = replace(spec, layers="all", layer=_start(spec, seen) if spec.layer is None else spec.layer)
-    each = 1 if spec.pack == "int8" else 2  # bytes a number
-    numbers = 2 * each * len(seen.record) * len(heads(spec, seen)) * seen.tokens * seen.head_dim
+    spec = replace(spec, layers="all", layer=_first_layer(spec, seen) if spec.layer is None else spec.layer)
+    bytes_per_number = 1 if spec.pack == "int8" else 2  # bytes a number
+    numbers = 2 * bytes_per_number * len(seen.record) * len(heads(spec, seen)) * seen.tokens * seen.head_dim
     return spec if numbers * 4 / 3 <= LIGHT else replace(spec, layers=None)
 
 
@@ -178,12 +182,12 @@ def _pack(spec: Spec, seen: Trace) -> bytes:
     return seen.to_bytes(layers(spec, seen), heads(spec, seen), spec.pack)
 
 
-def _start(spec: Spec, seen: Trace) -> int:
+def _first_layer(spec: Spec, seen: Trace) -> int:
     """The first layer: the sample's, or two thirds of the way up, where heads look at objects; of the layers in the
     file, the nearest to that."""
-    held = spec.layers if isinstance(spec.layers, tuple) else seen.record
-    wanted = spec.look.layer if spec.look else seen.upper_layer
-    return min(held, key=lambda layer: abs(layer - wanted))
+    file_layers = spec.layers if isinstance(spec.layers, tuple) else seen.record
+    preferred = spec.look.layer if spec.look else seen.upper_layer
+    return min(file_layers, key=lambda layer: abs(layer - preferred))
 
 
 def _view(spec: Spec) -> dict:
@@ -196,20 +200,20 @@ def _view(spec: Spec) -> dict:
 # The page around it ---------------------------------------------------------------------------------------------------
 
 
-def _page(spec: Spec, seen: Trace, image: Image.Image | None, told: dict | None = None) -> str:
+def _page(spec: Spec, seen: Trace, image: Image.Image | None, story_start: dict | None = None) -> str:
     picture = _picture(seen, image)
     lost = lost_by(spec, seen)
-    said = published(spec)
-    name = _printable(said.image or "image")
-    said = replace(said, image=name, repeatable=said.repeatable and bool(spec.image))
-    facts = _facts(said, seen, picture) | ({"pack": lost} if lost else {})
-    if told:
+    public_spec = published(spec)
+    name = _printable(public_spec.image or "image")
+    public_spec = replace(public_spec, image=name, repeatable=public_spec.repeatable and bool(spec.image))
+    facts = _facts(public_spec, seen, picture) | ({"pack": lost} if lost else {})
+    if story_start:
         facts.pop("command", None)  # no command writes this file
     patches = f"{seen.grid[0]} × {seen.grid[1]} patches"
     style, script = f"{stylesheet()}\n{stylesheet('shell/alone.css')}", bundle("shell/alone.js")
-    if told:
+    if story_start:
         style, script = f"{style}\n{stylesheet(*STORY_STYLES)}", bundle("shell/lecture.js")
-    start = {"title": name, "view": _view(spec), "heads": heads(spec, seen), "bare": spec.bare} | (told or {})
+    start = {"title": name, "view": _view(spec), "heads": heads(spec, seen), "bare": spec.bare} | (story_start or {})
     return PAGE.format(
         theme=' data-theme="dark"' if spec.theme == "dark" else "",
         bare=" data-bare" if spec.bare else "",
@@ -220,8 +224,8 @@ def _page(spec: Spec, seen: Trace, image: Image.Image | None, told: dict | None 
             f'<meta name="playground:{key}" content="{html.escape(str(value))}">' for key, value in facts.items()
         ),
         name=html.escape(name),
-        jpeg=_text(_jpeg(picture)),
-        still=_text(_jpeg(pixels(still(said, seen, picture)).convert("RGB"), STILL_QUALITY)),
+        jpeg=_base64(_jpeg(picture)),
+        still=_base64(_jpeg(pixels(still(public_spec, seen, picture)).convert("RGB"), STILL_QUALITY)),
         seen=html.escape(f"Attention in {name}: layer {spec.layer}, head {spec.head}"),
         words=html.escape(" · ".join(filter(None, [name, model(seen), patches, lost]))),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
@@ -238,7 +242,7 @@ def _printable(name: str) -> str:
 
 def _policy(style: str, script: str) -> str:
     """The content security policy: only this style and this script, data URLs as pictures, no requests."""
-    style, script = (_text(sha256(text.encode()).digest()) for text in (style, script))
+    style, script = (_base64(sha256(text.encode()).digest()) for text in (style, script))
     return (
         f"default-src 'none'; img-src data:; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
         "base-uri 'none'; form-action 'none'"
@@ -261,26 +265,28 @@ def _facts(spec: Spec, seen: Trace, picture: Image.Image) -> dict:
         "input": f"{seen.size[0]}x{seen.size[1]}",
         "command": again(spec, "figure.html"),
     }
-    told = ("weights", "pixels")
-    return {key: value for key, value in facts.items() if value is not None and not (spec.anonymous and key in told)}
+    identifying = ("weights", "pixels")
+    return {
+        key: value for key, value in facts.items() if value is not None and not (spec.anonymous and key in identifying)
+    }
 
 
 def _picture(seen: Trace, image: Image.Image | None) -> Image.Image:
     if image is not None:
-        return images.open_image(image)  # upright, RGB and without whatever else its file said
+        return images.open_image(image)  # upright, RGB and without metadata
     if seen.picture is None and seen.input is None:
         raise PlaygroundError("A trace that was read from bytes has no picture; give the one that was traced.")
     return seen.shown
 
 
 def _jpeg(picture: Image.Image, quality: int = QUALITY) -> bytes:
-    shown, out = picture.copy(), io.BytesIO()
-    shown.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
-    shown.save(out, "JPEG", quality=quality, optimize=True)
+    small, out = picture.copy(), io.BytesIO()
+    small.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+    small.save(out, "JPEG", quality=quality, optimize=True)
     return out.getvalue()
 
 
-def _text(data: bytes) -> str:
+def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
@@ -300,7 +306,7 @@ class Loss:
 
     most: float  # the largest difference of a weight
     mean: float
-    kept: float  # the share of rows whose strongest patch is still the same
+    kept: float  # the share of rows with the same strongest patch
 
     def __str__(self) -> str:
         return (
@@ -313,12 +319,12 @@ def packing_loss(seen: Trace, pack: bytes, layers: list[int], heads: list[int]) 
     """Measured on the rows of some patches in every head that the file holds, at the scale of the pass."""
     from playground.tracing import Trace
 
-    held, asked, patches = Trace.from_bytes(pack), seen.some_patches(MEASURED), slice(len(seen.prefix), None)
-    most, mean, kept = 0.0, [], []
+    packed, queries, patches = Trace.from_bytes(pack), seen.some_patches(MEASURED), slice(len(seen.prefix), None)
+    largest, mean, same_strongest = 0.0, [], []
     for layer in layers:
-        ours, theirs = held.weights(layer, asked), seen.weights(layer, asked)[heads]
-        off = (ours - theirs).abs()
-        most = max(most, float(off.max()))
-        mean.append(float(off.mean()))
-        kept.append(float((ours[..., patches].argmax(-1) == theirs[..., patches].argmax(-1)).float().mean()))
-    return Loss(most, sum(mean) / len(mean), sum(kept) / len(kept))
+        ours, theirs = packed.weights(layer, queries), seen.weights(layer, queries)[heads]
+        differences = (ours - theirs).abs()
+        largest = max(largest, float(differences.max()))
+        mean.append(float(differences.mean()))
+        same_strongest.append(float((ours[..., patches].argmax(-1) == theirs[..., patches].argmax(-1)).float().mean()))
+    return Loss(largest, sum(mean) / len(mean), sum(same_strongest) / len(same_strongest))

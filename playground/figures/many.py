@@ -89,35 +89,35 @@ class Many:
     def __iter__(self) -> Iterator[Numbers]:
         return self.some(range(len(self)))
 
-    def some(self, which: Iterable[int], unreadable: bool = False) -> Iterator[Numbers]:
-        """The numbers of some of the pictures. The next batch is decoded while one is computed. A picture is always in
-        the same batch, whichever pictures are wanted, with black in place of unreadable ones: so its numbers are the
-        same to the last bit. `unreadable`: leaves out pictures that can't be read or give no numbers; else the first
-        such picture raises."""
-        which = set(which)
-        parts = [part for part in self.batches() if which & set(part)]
+    def some(self, wanted_numbers: Iterable[int], unreadable: bool = False) -> Iterator[Numbers]:
+        """The numbers of some of the pictures. The next batch is decoded while one is computed. Batches do not
+        depend on the pictures wanted, and an unreadable picture is replaced by black, so that numbers are the same to
+        the last bit. `unreadable`: leaves out pictures that can't be read or give no numbers; else the first such
+        picture raises."""
+        wanted_numbers = set(wanted_numbers)
+        batches = [batch for batch in self.batches() if wanted_numbers & set(batch)]
         with ThreadPoolExecutor(1, "pictures") as ahead:
-            coming = ahead.submit(self._pixels, parts[0]) if parts else None
-            for part, following in zip_longest(parts, parts[1:]):
-                pixels, broken = coming.result()
+            next_pixels = ahead.submit(self._pixels, batches[0]) if batches else None
+            for batch, next_batch in zip_longest(batches, batches[1:]):
+                pixels, broken = next_pixels.result()
                 if broken and not unreadable:
                     raise next(iter(broken.values()))
-                coming = ahead.submit(self._pixels, following) if following else None
-                found = in_room(self.vit, self.tokens, len(part), self.room, partial(self._pieces, pixels, part))
-                broken |= self._without_numbers(part, found, broken)
+                next_pixels = ahead.submit(self._pixels, next_batch) if next_batch else None
+                arrays = in_room(self.vit, self.tokens, len(batch), self.room, partial(self._pieces, pixels, batch))
+                broken |= self._without_numbers(batch, arrays, broken)
                 if broken and not unreadable:
                     raise next(iter(broken.values()))
-                for row, number in enumerate(part):
-                    if number in which and number not in broken:
-                        yield Numbers(self.names[number], {kind: of[row] for kind, of in found.items()}, number)
+                for row, number in enumerate(batch):
+                    if number in wanted_numbers and number not in broken:
+                        yield Numbers(self.names[number], {kind: array[row] for kind, array in arrays.items()}, number)
 
-    def _pieces(self, pixels: Tensor, part: Sequence[int], most: int) -> dict[str, np.ndarray]:
+    def _pieces(self, pixels: Tensor, batch: Sequence[int], most: int) -> dict[str, np.ndarray]:
         """Computes a batch in pieces of at most `most` pictures."""
-        found = [self._pass(pixels[at : at + most], part[at : at + most]) for at in range(0, len(part), most)]
-        return {kind: np.concatenate([one[kind] for one in found]) for kind in found[0]} if found[1:] else found[0]
+        parts = [self._pass(pixels[i : i + most], batch[i : i + most]) for i in range(0, len(batch), most)]
+        return {kind: np.concatenate([part[kind] for part in parts]) for kind in parts[0]} if parts[1:] else parts[0]
 
     def batches(self) -> list[range]:
-        return [range(at, min(at + self.batch, len(self))) for at in range(0, len(self), self.batch)]
+        return [range(start, min(start + self.batch, len(self))) for start in range(0, len(self), self.batch)]
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes of one picture's arrays."""
@@ -139,17 +139,17 @@ class Many:
         c, (rows, columns) = self.vit.config, self.grid
         names = c.labels or tuple(f"class {i}" for i in range(c.classes))
         places = [(-1, -1)] * len(c.prefix) + [(row, column) for row in range(rows) for column in range(columns)]
-        found: dict[str, tuple[str, Sequence[int] | Sequence[str]]] = {}
+        coordinates: dict[str, tuple[str, Sequence[int] | Sequence[str]]] = {}
         if self.layers:
-            found["layer"] = "layer", self.layers
+            coordinates["layer"] = "layer", self.layers
         for dimension in ("token", "query"):
-            found[f"{dimension}_row"] = dimension, [row for row, _ in places]
-            found[f"{dimension}_column"] = dimension, [column for _, column in places]
+            coordinates[f"{dimension}_row"] = dimension, [row for row, _ in places]
+            coordinates[f"{dimension}_column"] = dimension, [column for _, column in places]
         if {"logits", "labels"} & self.wanted.keys():
-            found["label"] = "label", names
+            coordinates["label"] = "label", names
         if self.about:
-            found["about"] = "about", [names[i] for i in self.about]
-        return found
+            coordinates["about"] = "about", [names[i] for i in self.about]
+        return coordinates
 
     def identity(self) -> dict[str, Any]:
         """Further facts in which two runs must agree to be continued as one."""
@@ -176,30 +176,30 @@ class Many:
 
         return write(self, Path(path), report, dask)
 
-    def _pixels(self, part: Sequence[int]) -> tuple[Tensor, dict[int, PlaygroundError]]:
+    def _pixels(self, batch: Sequence[int]) -> tuple[Tensor, dict[int, PlaygroundError]]:
         c, broken = self.vit.config, {}
-        pixels = torch.zeros(len(part), 3, *self.size)
-        for row, number in enumerate(part):
+        pixels = torch.zeros(len(batch), 3, *self.size)
+        for row, number in enumerate(batch):
             try:
-                one = _middle(self._open(number), self.size)
-                pixels[row] = images.model_input(one, self.size, c.mean, c.std, c.interpolation)[0]
+                picture = _centre_crop(self._open(number), self.size)
+                pixels[row] = images.model_input(picture, self.size, c.mean, c.std, c.interpolation)[0]
             except PlaygroundError as error:
                 broken[number] = error
         return pixels, broken
 
-    def _without_numbers(self, part: Sequence[int], found: dict[str, np.ndarray], unread: Collection[int]) -> dict:
+    def _without_numbers(self, batch: Sequence[int], arrays: dict[str, np.ndarray], unread: Collection[int]) -> dict:
         """The pictures for which the model gives NaN or infinity, each with an error sentence. Raises the first error
         if this holds for all readable pictures: then the cause is the model."""
         c = self.vit.config
         # the distance of prefix tokens is never a number
-        of_each = [of[..., len(c.prefix) :] if kind == "distance" else of for kind, of in found.items()]
-        whole = np.all([np.isfinite(of.reshape(len(of), -1).sum(1)) for of in of_each], axis=0)
+        countable = [values[..., len(c.prefix) :] if kind == "distance" else values for kind, values in arrays.items()]
+        are_finite = np.all([np.isfinite(values.reshape(len(values), -1).sum(1)) for values in countable], axis=0)
         missing = {
             number: no_numbers(self.vit, f"for {self.names[number]}")
-            for number, is_whole in zip(part, whole, strict=False)
-            if not is_whole and number not in unread
+            for number, has_numbers in zip(batch, are_finite, strict=False)
+            if not has_numbers and number not in unread
         }
-        if missing and len(missing) + len(unread) == len(part):
+        if missing and len(missing) + len(unread) == len(batch):
             raise next(iter(missing.values()))
         return missing
 
@@ -212,46 +212,46 @@ class Many:
     def _pass(self, pixels: Tensor, part: Sequence[int] = ()) -> dict[str, np.ndarray]:
         vit, c = self.vit, self.vit.config
         at, everybody = self.cutting(), torch.ones(1, 1, 1, 1, dtype=torch.bool)
-        found: dict[str, list[Tensor]] = {kind: [] for kind in self.wanted}
+        collected: dict[str, list[Tensor]] = {kind: [] for kind in self.wanted}
         far = None
         if "distance" in self.wanted:
             far = distances(self.grid).to(vit.patch_embed.proj.weight.device)
         with torch.no_grad():
-            entering, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
-            last = max(self.layers, default=-1)  # relevance goes through the network by itself
-            answers = {"logits", "labels"} & self.wanted.keys()
-            last = c.depth - 1 if answers else last
-            for layer, (x, (q, k, v)) in enumerate(islice(vit.layers(entering, rotation, at=at), last + 1)):
+            tokens, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
+            last_layer = max(self.layers, default=-1)  # relevance goes through the network by itself
+            of_answers = {"logits", "labels"} & self.wanted.keys()
+            last_layer = c.depth - 1 if of_answers else last_layer
+            for layer, (x, (q, k, v)) in enumerate(islice(vit.layers(tokens, rotation, at=at), last_layer + 1)):
                 mask = at(f"layers.{layer}.attention.heard", everybody) if self.cut else everybody
                 heard = None if mask.numel() == 1 else mask.to(q.device)
                 if layer in self.wanted.get("weights", ()):
                     scores = (q.float() * c.scale) @ k.float().mT
-                    found["weights"].append(
+                    collected["weights"].append(
                         (scores if heard is None else scores.masked_fill(~heard, -math.inf)).softmax(-1)
                     )
                 if layer in self.wanted.get("norms", ()):
-                    norms = [value_norms(vit.blocks[layer], one.float()) for one in v]
-                    found["norms"].append(torch.stack(norms))
+                    norms = [value_norms(vit.blocks[layer], value.float()) for value in v]
+                    collected["norms"].append(torch.stack(norms))
                 if layer in self.wanted.get("features", ()):
-                    found["features"].append(x.float())
+                    collected["features"].append(x.float())
                 if {"entropy", "distance"} & self.wanted.keys():
                     entropy, distance = _spread(q.float(), k.float(), c.scale, far, len(c.prefix), heard)
                     for kind, numbers in (("entropy", entropy), ("distance", distance)):
-                        if kind in found:
-                            found[kind].append(numbers)
-        numbers = {kind: torch.stack(parts, dim=1).cpu().numpy() for kind, parts in found.items() if parts}
-        if answers:
+                        if kind in collected:
+                            collected[kind].append(numbers)
+        numbers = {kind: torch.stack(parts, dim=1).cpu().numpy() for kind, parts in collected.items() if parts}
+        if of_answers:
             with torch.no_grad():
                 logits = vit.classify(x).float().cpu()
             numbers |= {"logits": logits.numpy(), "labels": c.shares(logits).numpy()}
-        how: dict[str, Any] = {"method": self.method}
+        options: dict[str, Any] = {"method": self.method}
         if self.method == "integrated":  # integrates from a picture of the mean colour to this one
-            how["blank"] = vit.embed(torch.zeros_like(pixels[:1]).to(entering))[0].detach()
+            options["blank"] = vit.embed(torch.zeros_like(pixels[:1]).to(tokens))[0].detach()
         if "relevance" in self.wanted:
-            numbers["relevance"] = of_many(vit, entering, rotation, at, **how).cpu().numpy()
+            numbers["relevance"] = of_many(vit, tokens, rotation, at, **options).cpu().numpy()
         if self.about:
-            each = [of_many(vit, entering, rotation, at, label, **how) for label in self.about]
-            numbers["relevance_of"] = torch.stack(each, dim=1).cpu().numpy()
+            label_rows = [of_many(vit, tokens, rotation, at, label, **options) for label in self.about]
+            numbers["relevance_of"] = torch.stack(label_rows, dim=1).cpu().numpy()
         return {kind: numbers[kind] for kind in self.wanted}
 
     def cutting(self) -> At:
@@ -299,29 +299,29 @@ def trace_many(
     batch = (64 if vit.patch_embed.proj.weight.is_cuda else 8) if batch is None else batch
     if not 1 <= batch <= 4096:
         raise PlaygroundError(f"A batch has 1 to 4096 pictures; given was {batch}.")
-    names = tuple(_name(one, number) for number, one in enumerate(pictures))
-    asked = [what] if isinstance(what, str) else what
+    names = tuple(_name(picture, number) for number, picture in enumerate(pictures))
+    kinds = [what] if isinstance(what, str) else what
     texts = (cut,) if isinstance(cut, str) else tuple(cut)
-    wanted = dict(_wanted(one, vit) for one in asked)
+    wanted = dict(_kind_and_layers(kind, vit) for kind in kinds)
     if method not in METHODS:
         raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")
-    every = Many(pictures, names, vit, wanted, tuple(size), batch, texts, _about(asked, vit), method)
-    every.cutting()  # raises for impossible cuts before anything is read
-    return every
+    numbers = Many(pictures, names, vit, wanted, tuple(size), batch, texts, _label_numbers(kinds, vit), method)
+    numbers.cutting()  # raises for impossible cuts before anything is read
+    return numbers
 
 
-def _about(asked: Sequence[str], vit: VisionTransformer) -> tuple[int, ...]:
+def _label_numbers(kinds: Sequence[str], vit: VisionTransformer) -> tuple[int, ...]:
     """The labels of "relevance_of:cat,3", by their numbers. A label's name may have a comma in it."""
-    found: list[int] = []
-    for text in asked:
+    labels: list[int] = []
+    for text in kinds:
         kind, _, listed = text.partition(":")
         if kind == "relevance_of":
-            whole = [listed] if listed in vit.config.labels else [name.strip() for name in listed.split(",")]
-            found += [label_number(vit, int(name) if name.isdecimal() else name) for name in whole]
-    return tuple(dict.fromkeys(found))
+            names = [listed] if listed in vit.config.labels else [name.strip() for name in listed.split(",")]
+            labels += [label_number(vit, int(name) if name.isdecimal() else name) for name in names]
+    return tuple(dict.fromkeys(labels))
 
 
-def _wanted(text: str, vit: VisionTransformer) -> tuple[str, tuple[int, ...]]:
+def _kind_and_layers(text: str, vit: VisionTransformer) -> tuple[str, tuple[int, ...]]:
     kind, _, listed = text.partition(":")
     depth = vit.config.depth
     if kind not in DIMENSIONS or bool(listed) > (kind in ("weights", "features", "relevance_of")):
@@ -353,7 +353,7 @@ def _name(picture: Any, number: int) -> str:
     return os.fspath(picture) if isinstance(picture, str | os.PathLike) else f"picture {number}"
 
 
-def _middle(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
+def _centre_crop(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
     """The largest part of the picture with this aspect, around its middle."""
     width, height = picture.size
     wide, high = min(width, height * size[1] / size[0]), min(height, width * size[0] / size[1])
@@ -384,10 +384,10 @@ def _spread(
         mean = (q[:, :, rows] * (e @ k)).sum(-1) * scale / z
         entropy[:, :, rows] = (z.log() + top[..., 0] - mean) / math.log(2)
         if far is not None and rows.stop > prefix:
-            mine = slice(max(first, prefix), rows.stop)
-            among = e[:, :, mine.start - first :, prefix:]
-            gone = torch.einsum("bhqp,qp->bhq", among, far[mine.start - prefix : mine.stop - prefix])
-            distance[:, :, mine] = gone / among.sum(-1)
+            patches = slice(max(first, prefix), rows.stop)
+            weights = e[:, :, patches.start - first :, prefix:]
+            total = torch.einsum("bhqp,qp->bhq", weights, far[patches.start - prefix : patches.stop - prefix])
+            distance[:, :, patches] = total / weights.sum(-1)
     return entropy, distance
 
 
@@ -406,23 +406,25 @@ def write_relevances(options) -> None:
         raise PlaygroundError(f"There is no method {options.method!r}: choose one of {', '.join(METHODS)}.")
     vit, pictures = (
         load(options.model, weights=options.weights, **trained(options)),
-        batch.found(options.images),
+        batch.pictures_of(options.images),
     )
-    found: dict[str, list[Score]] = {}
+    scores_by_method: dict[str, list[Score]] = {}
     with open(options.out, "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(COLUMNS)
         for picture in bar()(pictures, desc="relevance", unit="picture"):
             seen = tracing.trace(vit, _open(picture))
-            asked = answer_of(seen, _query(options.patch), _number_or_name(options.label))
-            for score in scores(seen, asked, options.by, (options.method,) if options.method else METHODS):
+            answer = answer_of(seen, _query(options.patch), _number_or_name(options.label))
+            for score in scores(seen, answer, options.by, (options.method,) if options.method else METHODS):
                 numbers = (f"{n:.4f}" for n in (score.rank_correlation, score.deletion, score.insertion))
-                table.writerow([picture, seen.model, words(seen, asked), options.by, score.method, *numbers])
-                found.setdefault(score.method, []).append(score)
+                table.writerow([picture, seen.model, words(seen, answer), options.by, score.method, *numbers])
+                scores_by_method.setdefault(score.method, []).append(score)
             file.flush()  # a stopped run leaves what it has measured
     print(f"{'mean of ' + str(len(pictures)):16} rank correlation  deletion  insertion")
-    for method, some in found.items():
-        means = (mean(getattr(one, what) for one in some) for what in ("rank_correlation", "deletion", "insertion"))
+    for method, results in scores_by_method.items():
+        means = (
+            mean(getattr(score, name) for score in results) for name in ("rank_correlation", "deletion", "insertion")
+        )
         print("{:16} {:16.2f}  {:8.3f}  {:9.3f}".format(method, *means))
 
 

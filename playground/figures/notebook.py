@@ -158,8 +158,8 @@ def figure(
     that the pass ran with; another one is taken for this layer alone, and the caption says so."""
     options = {name: value for name, value in locals().items() if name in OPTIONS}
     spec = _spec(seen, layer, head, query, scale, options)
-    spec, beside = _beside(spec, seen, image, other, other_image)
-    return _drawn(spec, seen, image, beside)
+    spec, draw_arguments = _with_second_subject(spec, seen, image, other, other_image)
+    return _figure(spec, seen, image, draw_arguments)
 
 
 def save(
@@ -190,35 +190,35 @@ def save(
         export.write(path, spec, seen, seen.picture if image is None else image)
         return path
     spec = _spec(seen, layer, head, query, scale, options)
-    spec, beside = _beside(spec, seen, image, other, other_image)
+    spec, draw_arguments = _with_second_subject(spec, seen, image, other, other_image)
     if spec.sweep and kind in MOVING:
-        return animate(path, spec, seen, seen.shown if image is None else image, **beside)
+        return animate(path, spec, seen, seen.shown if image is None else image, **draw_arguments)
     if kind in NUMBERS:
-        return write_numbers(path, spec, seen, image, **beside)
+        return write_numbers(path, spec, seen, image, **draw_arguments)
     if kind in CAPTIONS:
-        return write_caption(path, spec, seen, image, **beside)
+        return write_caption(path, spec, seen, image, **draw_arguments)
     if spec.sweep or kind not in SUFFIXES:
-        known = MOVING if spec.sweep else (*SUFFIXES, ".html", *NUMBERS, *CAPTIONS)
-        raise PlaygroundError(f"This is saved as {', '.join(known)}; {path} ends in {path.suffix!r}.")
-    return write_picture(_drawn(spec, seen, image, beside), path)
+        suffixes = MOVING if spec.sweep else (*SUFFIXES, ".html", *NUMBERS, *CAPTIONS)
+        raise PlaygroundError(f"This is saved as {', '.join(suffixes)}; {path} ends in {path.suffix!r}.")
+    return write_picture(_figure(spec, seen, image, draw_arguments), path)
 
 
-def _drawn(spec: Spec, seen: Trace, image, beside: dict) -> Drawing:
-    drawn = compose.draw(spec, seen, image, **beside)
-    if drawn.lacking:
-        warnings.warn(f"{fonts.sentence(drawn.lacking, 'font=')}.", stacklevel=3)
-    return drawn
+def _figure(spec: Spec, seen: Trace, image, draw_arguments: dict) -> Drawing:
+    figure_ = compose.draw(spec, seen, image, **draw_arguments)
+    if figure_.lacking:
+        warnings.warn(f"{fonts.sentence(figure_.lacking, 'font=')}.", stacklevel=3)
+    return figure_
 
 
-def _beside(spec: Spec, seen: Trace, image, other, other_image) -> tuple[Spec, dict]:
+def _with_second_subject(spec: Spec, seen: Trace, image, other, other_image) -> tuple[Spec, dict]:
     """(the spec, the other arguments of `compose.draw`). Raises for options that would be ignored."""
     layout = layouts.of(spec)
     layout.check(spec)
     for name, why in unused(spec).items():
-        if name in OPTIONS and (given := getattr(spec, name)) != DEFAULTS[name] and name != "whole":
-            raise OptionError(f"{word(name, given)} would change nothing here: {why}.")
+        if name in OPTIONS and (value := getattr(spec, name)) != DEFAULTS[name] and name != "whole":
+            raise OptionError(f"{word(name, value)} would change nothing here: {why}.")
     if layout.beside(spec) == "many":
-        return _of_a_grid(spec, [seen, *([other] if isinstance(other, Trace) else other or [])], image)
+        return _grid_traces(spec, [seen, *([other] if isinstance(other, Trace) else other or [])], image)
     if other_image is not None and layout.beside(spec) != "other":
         raise OptionError("{other_image} would change nothing here: it belongs to {layout:compare}.")
     if other is not None and not (layout.beside(spec) or layout.alters_scale):
@@ -228,15 +228,15 @@ def _beside(spec: Spec, seen: Trace, image, other, other_image) -> tuple[Spec, d
     if not isinstance(other, Trace | None):
         raise PlaygroundError(f"The layout {spec.layout} sets one trace beside another: several need layout='grid'.")
     if other_image is not None:
-        picture, name = _opened(other_image)
-        other, other_image = other or _in_the_same_model(seen, picture, name), picture
+        picture, name = _picture_and_name(other_image)
+        other, other_image = other or _trace_in_same_model(seen, picture, name), picture
     if other is not None:
-        spec = (_of_two_passes if layout.alters_scale else _compared)(spec, seen, other)
+        spec = (_scale_spec if layout.alters_scale else _compare_spec)(spec, seen, other)
         other_image = other.shown if spec.other_image and other_image is None else other_image
     return spec, {"other": other, "other_image": other_image}
 
 
-def _opened(image: Source) -> tuple[Image.Image, str]:
+def _picture_and_name(image: Source) -> tuple[Image.Image, str]:
     """(a picture, its name), from a sample's name or from anything that `open_image` takes."""
     if isinstance(image, str | os.PathLike):
         return request.open_picture(os.fspath(image)), os.fspath(image)
@@ -244,81 +244,86 @@ def _opened(image: Source) -> tuple[Image.Image, str]:
     return picture, picture.filename  # type: ignore[attr-defined]
 
 
-def _in_the_same_model(seen: Trace, picture: Image.Image, name: str) -> Trace:
+def _trace_in_same_model(seen: Trace, picture: Image.Image, name: str) -> Trace:
     """A trace of another picture as the command line makes it: as fine as this one, with the scale of the pass."""
     vit = seen._need_vit()
     scale = None if seen.scale == seen.native_scale else seen.scale
     return trace(vit, picture, size=request.as_fine(seen, seen.shown, picture), scale=scale).of(picture, name)
 
 
-def _compared(spec: Spec, seen: Trace, other: Trace) -> Spec:
+def _compare_spec(spec: Spec, seen: Trace, other: Trace) -> Spec:
     """The spec with the other trace's model and picture named, and whether a command can trace it again."""
     picture = other.picture_name if other.picture_name != seen.picture_name else None
     model = other.model if other.model != seen.model else None
     if seen.vit is None or other.vit is None:
         return replace(spec, other_image=picture, other_model=model, repeatable=False)
     size = request.natural(other) if model else request.as_fine(seen, seen.shown, other.shown)
-    plain = not other.cuts and not other.interventions
-    same = other.size == size and other.scale == seen.scale and plain and _by_name(other)
-    repeatable = spec.repeatable and same and bool(other.picture_name) and bool(picture or model)
+    is_plain = not other.cuts and not other.interventions
+    is_same = other.size == size and other.scale == seen.scale and is_plain and _is_named(other)
+    repeatable = spec.repeatable and is_same and bool(other.picture_name) and bool(picture or model)
     return replace(spec, other_image=picture, other_model=model, repeatable=repeatable)
 
 
-def _of_two_passes(spec: Spec, seen: Trace, other: Trace) -> Spec:
+def _scale_spec(spec: Spec, seen: Trace, other: Trace) -> Spec:
     if seen.scale != seen.native_scale or other.scale == other.native_scale:
         raise PlaygroundError(
             "The layout scale sets a pass with another scale beside one with 1/√d_k: give that one as other."
         )
-    given = "on" if other.scale == other.scale_number("off") else str(other.scale)
-    same = other.size == seen.size and other.cuts.texts == seen.cuts.texts and other.picture_name == seen.picture_name
-    return replace(spec, whole=True, scale=given, repeatable=spec.repeatable and same and other.model == seen.model)
+    scale = "on" if other.scale == other.scale_number("off") else str(other.scale)
+    is_same = (
+        other.size == seen.size and other.cuts.texts == seen.cuts.texts and other.picture_name == seen.picture_name
+    )
+    return replace(spec, whole=True, scale=scale, repeatable=spec.repeatable and is_same and other.model == seen.model)
 
 
-def _asked(seen: Trace) -> source.Asked | None:
+def _loaded_as(seen: Trace) -> source.Asked | None:
     """How a command loads the model of this pass; None if the model was changed after loading."""
     return None if seen.outdated else source.asked(seen.vit)
 
 
-def _by_name(seen: Trace) -> bool:
+def _is_named(seen: Trace) -> bool:
     """Whether the command line finds the trace's model by its name."""
-    asked = _asked(seen)
-    if asked is None or asked.weights is not None or asked.given.words:
+    loaded_as = _loaded_as(seen)
+    if loaded_as is None or loaded_as.weights is not None or loaded_as.given.words:
         return False
-    return seen.model in (asked.model, Path(asked.model).name)
+    return seen.model in (loaded_as.model, Path(loaded_as.model).name)
 
 
-def _of_a_grid(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
+def _grid_traces(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
     """The spec of a grid and its traces by picture and model. "pictures" and "models" without names take those of the
     traces."""
-    found: dict[tuple[str, str], tuple[Trace, Image.Image]] = {}
-    for number, one in enumerate(traces, start=1):
-        key = one.picture_name.replace(",", " ") or f"picture {number}", one.model
-        if key in found:
+    traces_by_name: dict[tuple[str, str], tuple[Trace, Image.Image]] = {}
+    for number, trace_ in enumerate(traces, start=1):
+        key = trace_.picture_name.replace(",", " ") or f"picture {number}", trace_.model
+        if key in traces_by_name:
             raise PlaygroundError(f"Two of these traces are of {key[0]} in {key[1]}: a grid shows each once.")
-        found[key] = one, one.shown if image is None or one is not traces[0] else image
-    named = {"pictures": [picture for picture, _ in found], "models": [model for _, model in found]}
+        traces_by_name[key] = trace_, trace_.shown if image is None or trace_ is not traces[0] else image
+    axis_names = {
+        "pictures": [picture for picture, _ in traces_by_name],
+        "models": [model for _, model in traces_by_name],
+    }
     for axis in ("rows", "columns"):
         kind = getattr(spec, axis)
-        if kind in named:
-            spec = replace(spec, **{axis: f"{kind}:{','.join(dict.fromkeys(named[kind]))}"})
-    spec = replace(spec, image=next(iter(found))[0], model=traces[0].model, **_sizes(traces))
-    alike = {(one.scale, *one.cuts.texts, *one.interventions) for one in traces}
-    named = all(_by_name(one) and key[0] == one.picture_name for key, (one, _) in found.items())
-    spec = replace(spec, repeatable=spec.repeatable and len(alike) == 1 and named)
+        if kind in axis_names:
+            spec = replace(spec, **{axis: f"{kind}:{','.join(dict.fromkeys(axis_names[kind]))}"})
+    spec = replace(spec, image=next(iter(traces_by_name))[0], model=traces[0].model, **_sizes(traces))
+    pass_kinds = {(trace_.scale, *trace_.cuts.texts, *trace_.interventions) for trace_ in traces}
+    axis_names = all(_is_named(trace_) and key[0] == trace_.picture_name for key, (trace_, _) in traces_by_name.items())
+    spec = replace(spec, repeatable=spec.repeatable and len(pass_kinds) == 1 and axis_names)
     for key in grid.names(spec):
-        if key not in found:
+        if key not in traces_by_name:
             raise PlaygroundError(f"The grid shows {key[0]} in {key[1]}, of which there is no trace: give it as other.")
-    if unused := found.keys() - set(grid.names(spec)):
+    if unseen := traces_by_name.keys() - set(grid.names(spec)):
         raise PlaygroundError(
-            f"The grid shows nothing of {' in '.join(min(unused))}: name rows='pictures' or 'models'."
+            f"The grid shows nothing of {' in '.join(min(unseen))}: name rows='pictures' or 'models'."
         )
-    return spec, {"more": found}
+    return spec, {"more": traces_by_name}
 
 
 def _sizes(traces: list[Trace]) -> dict[str, Any]:
     """The command's options about sizes; none if each picture has its model's default size."""
-    sizes = {one.size for one in traces}
-    if all(one.vit is not None and one.size == request.natural(one) for one in traces):
+    sizes = {seen.size for seen in traces}
+    if all(seen.vit is not None and seen.size == request.natural(seen) for seen in traces):
         return {"size": None}
     return {"size": sizes.pop()} if len(sizes) == 1 else {"repeatable": False}
 
@@ -330,23 +335,23 @@ def _spec(seen, layer, head, query, scale, options: dict[str, Any], as_it_ran: s
     layer = layer if layer is None else seen.layer_number(layer)
     head = index(head) if index(head) is not None else head
     if as_it_ran and scale is None:
-        given = as_it_ran
+        scale_word = as_it_ran
     elif seen.scale_number(scale) == seen.scale:
-        given = "on" if seen.scale == seen.native_scale else seen.scale
-        options = ({"whole": True} if given != "on" else {}) | options
+        scale_word = "on" if seen.scale == seen.native_scale else seen.scale
+        options = ({"whole": True} if scale_word != "on" else {}) | options
     else:
-        given = scale
-    asked = _asked(seen)
+        scale_word = scale
+    loaded_as = _loaded_as(seen)
     return Spec(
         image=seen.picture_name,
-        model=asked.model if asked else seen.model,
-        weights=asked.weights if asked else None,
-        **(asked.given.texts if asked else {}),
-        repeatable=asked is not None and not seen.interventions,
+        model=loaded_as.model if loaded_as else seen.model,
+        weights=loaded_as.weights if loaded_as else None,
+        **(loaded_as.given.texts if loaded_as else {}),
+        repeatable=loaded_as is not None and not seen.interventions,
         cut=";".join(seen.cuts.texts),
         layer=layer,
         head=head,
         query=query,
-        scale=str(given),
+        scale=str(scale_word),
         **options,
     )

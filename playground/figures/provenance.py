@@ -22,65 +22,65 @@ def facts(spec: Spec, subject: Subject | None, other: Other = None) -> dict[str,
     if subject is None:
         return {"layout": spec.layout, **layout.facts, **made_by}
     seen = subject.seen
-    said = {**_of(subject), "layout": spec.layout}
+    facts_of = {**_subject_facts(subject), "layout": spec.layout}
     left_out = unused(spec)  # options that the command leaves out are no facts either
-    asked = {"layer": spec.layer, "head": spec.head, "query": spec.query and query_words(spec.query)}
-    said |= {
+    chosen = {"layer": spec.layer, "head": spec.head, "query": spec.query and query_words(spec.query)}
+    facts_of |= {
         _NAMES.get(field, field): str(value)
-        for field, value in asked.items()
+        for field, value in chosen.items()
         if field not in left_out and value is not None
     }
     axes = {axis: getattr(published(spec), axis) for axis in ("rows", "columns") if axis not in left_out}
-    said |= {axis: values for axis, values in axes.items() if values}
+    facts_of |= {axis: values for axis, values in axes.items() if values}
     if "what" not in left_out:
-        said["shows"] = spec.what if "direction" in left_out else f"{spec.what}, {spec.direction}"
-        said |= captions.explained(spec, seen) | naming.trust_facts(spec, seen)
+        facts_of["shows"] = spec.what if "direction" in left_out else f"{spec.what}, {spec.direction}"
+        facts_of |= captions.number_facts(spec, seen) | naming.trust_facts(spec, seen)
     if seen.cuts:
-        said["cut"] = "; ".join(seen.cuts.texts)
+        facts_of["cut"] = "; ".join(seen.cuts.texts)
     if seen.interventions:
-        said["put into the pass"] = "; ".join(seen.interventions)
-    said["scale"] = _scale(replace(spec, scale="on") if "scale" in left_out else layout.prepared(spec), subject)
+        facts_of["put into the pass"] = "; ".join(seen.interventions)
+    facts_of["scale"] = _scale(replace(spec, scale="on") if "scale" in left_out else layout.prepared(spec), subject)
     if isinstance(other, Subject) and layout.beside(spec) == "other":
-        said |= {f"other {key}": value for key, value in _of(other).items()}
+        facts_of |= {f"other {key}": value for key, value in _subject_facts(other).items()}
         if (layer := layout.panels(spec, subject, other)[-1].spec.layer) != spec.layer:
-            said["other layer"] = str(layer)
+            facts_of["other layer"] = str(layer)
     if isinstance(other, dict):
-        said |= _of_a_grid(list(other.values()))
+        facts_of |= _grid_facts(list(other.values()))
     if spec.anonymous:
-        said = {key: value for key, value in said.items() if "sha256:" not in value}
-    return said | made_by
+        facts_of = {key: value for key, value in facts_of.items() if "sha256:" not in value}
+    return facts_of | made_by
 
 
-def _of(subject: Subject) -> dict[str, str]:
+def _subject_facts(subject: Subject) -> dict[str, str]:
     """Facts about the picture and the model."""
     seen = subject.seen
     return {
         "model": seen.model,
         "weights": weights(seen),
-        **_trained(seen),
+        **_loading_facts(seen),
         "image": subject.name,
         "pixels": f"sha256:{naming.hash_of_image(subject.image)}",
         "input": f"{seen.size[0]}x{seen.size[1]}",
     }
 
 
-def _of_a_grid(subjects: list[Subject]) -> dict[str, str]:
+def _grid_facts(subjects: list[Subject]) -> dict[str, str]:
     """Facts about the second and further pictures and models, numbered."""
-    pictures = {one.name: f"sha256:{naming.hash_of_image(one.image)}" for one in subjects}
-    models = {one.seen.model: weights(one.seen) for one in subjects}
-    said = {}
+    pictures = {subject.name: f"sha256:{naming.hash_of_image(subject.image)}" for subject in subjects}
+    models = {subject.seen.model: weights(subject.seen) for subject in subjects}
+    facts_of = {}
     for number, (name, digest) in list(enumerate(pictures.items(), start=1))[1:]:
-        said |= {f"image {number}": name, f"pixels {number}": digest}
+        facts_of |= {f"image {number}": name, f"pixels {number}": digest}
     for number, (name, digest) in list(enumerate(models.items(), start=1))[1:]:
-        said |= {f"model {number}": name, f"weights {number}": digest}
-    return said
+        facts_of |= {f"model {number}": name, f"weights {number}": digest}
+    return facts_of
 
 
-def _trained(seen: Trace) -> dict[str, str]:
+def _loading_facts(seen: Trace) -> dict[str, str]:
     """The options given when the model was loaded, and what was assumed about it."""
-    asked = source.asked(seen.vit)
-    given = "; ".join(f"{word} {text}" for word, text in asked.given.texts.items()) if asked else ""
-    return {key: value for key, value in (("said of it", given), ("assumed of it", seen.assumed)) if value}
+    loaded_as = source.asked(seen.vit)
+    options = "; ".join(f"{word} {text}" for word, text in loaded_as.given.texts.items()) if loaded_as else ""
+    return {key: value for key, value in (("said of it", options), ("assumed of it", seen.assumed)) if value}
 
 
 _NAMES = {"query": "patch"}
@@ -96,10 +96,10 @@ def _scale(spec: Spec, subject: Subject) -> str:
 def footer(spec: Spec, subject: Subject | None, other: Other) -> str:
     if not spec.footer:
         return ""
-    said = facts(spec, subject, other)
+    figure_facts = facts(spec, subject, other)
     if subject is None:
-        return said["made by"]
-    short = {key: re.sub(r"(sha256:.{8})\w*", r"\1", value) for key, value in said.items()}
+        return figure_facts["made by"]
+    short = {key: re.sub(r"(sha256:.{8})\w*", r"\1", value) for key, value in figure_facts.items()}
     pairs = [f"{short['model']} ({short['weights']})", f"{short['image']} ({short['pixels']})"]
     if "other model" in short:
         pairs += [
@@ -115,23 +115,23 @@ def footer(spec: Spec, subject: Subject | None, other: Other) -> str:
 
 def provenance(spec: Spec, facts: dict[str, str], name: str = "figure.png") -> dict[str, str]:
     """A title, all facts in a line, and the command that makes the file `name` again, if there is one."""
-    said = {
+    entries = {
         "Title": layouts.of(spec).title(published(spec)),
         "Description": "; ".join(f"{key}: {value}" for key, value in facts.items()),
         "Command": again(spec, name),
         "Software": f"Attention Playground {__version__}",
     }
     # a file's name may be no text: no file format can hold it
-    return {key: value.encode("utf-8", "replace").decode() for key, value in said.items() if value}
+    return {key: value.encode("utf-8", "replace").decode() for key, value in entries.items() if value}
 
 
 def metadata(spec: Spec, facts: dict[str, str], kind: str, name: str) -> dict[str, str | None]:
     """The metadata for a file of this kind. Without a date, so that the same figure gives the same file."""
-    said = provenance(spec, facts, name)
+    entries = provenance(spec, facts, name)
     if kind == "pdf":
-        info = {"Title": said["Title"], "Subject": said["Description"], "Keywords": said.get("Command")}
-        return info | {"Creator": said["Software"], "CreationDate": None}
+        info = {"Title": entries["Title"], "Subject": entries["Description"], "Keywords": entries.get("Command")}
+        return info | {"Creator": entries["Software"], "CreationDate": None}
     if kind == "svg":
-        info = {"Title": said["Title"], "Description": said["Description"], "Source": said.get("Command")}
-        return info | {"Creator": said["Software"], "Date": None}
-    return dict(said) if kind == "png" else {}
+        info = {"Title": entries["Title"], "Description": entries["Description"], "Source": entries.get("Command")}
+        return info | {"Creator": entries["Software"], "Date": None}
+    return dict(entries) if kind == "png" else {}

@@ -24,9 +24,11 @@ from playground.samples import named
 from playground.tracing import Trace, trace
 from playground.vit import Config, VisionTransformer
 
-Run = Callable[[bool, tuple[int, int] | None, str], Trace]  # (of the other one?, size, scale of the pass) -> a trace
+Run = Callable[
+    [bool, tuple[int, int] | None, str], Trace
+]  # (whether of the other picture or model, size, scale) -> a trace
 Turn = Callable[[Trace, float], AbstractContextManager[object]]  # (a trace, number of further passes)
-SHOWN_SIDE = 2048  # a larger picture is made smaller first, as on the page: no model looks at more
+SHOWN_SIDE = 2048  # pixels: larger pictures are reduced first, as on the page
 FINEST = 4  # times finer than native, along each side
 
 
@@ -37,27 +39,27 @@ def no_turn(seen: Trace, passes: float) -> AbstractContextManager[object]:
 def traces(
     spec: Spec, image: Image.Image, other_image: Image.Image | None, run: Run, turn: Turn = no_turn
 ) -> tuple[Trace, dict[str, Trace | Image.Image]]:
-    """(the trace, the other arguments of `figures.draw`). `other_image`: the picture that the layout "compare" compares
-    with, if it is another one. `run` traces the figure's own picture and model, or the other ones; `turn` is a turn of
-    the queue for further passes."""
+    """(the trace, the other arguments of `figures.draw`). `other_image`: the second picture of the layout
+    "compare", if there is one. `run` traces the figure's first picture and model, or the second ones; `turn` waits for
+    the queue before further passes."""
     layout = layouts.of(spec)
 
-    def passed(size: tuple[int, int] | None, scale: str) -> Trace:
+    def pass_of(size: tuple[int, int] | None, scale: str) -> Trace:
         seen = run(False, size, scale)
-        return put(spec, seen, lambda: run(True, as_fine(seen, image, other_image), scale), turn)  # type: ignore[arg-type]
+        return with_interventions(spec, seen, lambda: run(True, as_fine(seen, image, other_image), scale), turn)  # type: ignore[arg-type]
 
     scale = spec.scale if spec.whole and not layout.alters_scale else "on"
-    seen = passed(spec.size, scale)
-    beside = layout.beside(spec)
-    if beside == "pass":
-        return seen, {"other": passed(seen.size, layout.prepared(spec).scale)}
-    if beside != "other":
+    seen = pass_of(spec.size, scale)
+    kind = layout.beside(spec)
+    if kind == "pass":
+        return seen, {"other": pass_of(seen.size, layout.prepared(spec).scale)}
+    if kind != "other":
         return seen, {}
     size = None if spec.other_model else as_fine(seen, image, other_image)
     return seen, {"other": run(True, size, scale), "other_image": other_image}
 
 
-def put(spec: Spec, seen: Trace, other: Callable[[], Trace], turn: Turn = no_turn) -> Trace:
+def with_interventions(spec: Spec, seen: Trace, other: Callable[[], Trace], turn: Turn = no_turn) -> Trace:
     """The pass with the figure's interventions; `other` traces the other picture as finely as this one."""
     if not spec.puts:
         return seen
@@ -66,18 +68,18 @@ def put(spec: Spec, seen: Trace, other: Callable[[], Trace], turn: Turn = no_tur
     if spec.takes_another and spec.other_image is None:
         raise OptionError("{cut} takes something of another picture's pass: name that picture, {other_image}.")
     name = PurePath(published(spec).other_image or "").stem
-    there = replace(other(), picture_name=name) if spec.takes_another else None
+    other_trace = replace(other(), picture_name=name) if spec.takes_another else None
     with turn(seen, interventions.PASSES * len(spec.puts)):
-        return interventions.put(seen, spec.puts, there)
+        return interventions.put(seen, spec.puts, other_trace)
 
 
 def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.Image]]:
     """(the trace, the picture, the other arguments of `figures.draw`), from files and samples."""
-    beside = layouts.of(spec).beside(spec)
-    if beside == "other" and spec.other_image is None and spec.other_model is None:
+    kind = layouts.of(spec).beside(spec)
+    if kind == "other" and spec.other_image is None and spec.other_model is None:
         raise OptionError(ALONE)
-    if beside == "many":
-        return _of_a_grid(spec)
+    if kind == "many":
+        return _grid_traces(spec)
     image = open_picture(spec.image)
     other_image = open_picture(spec.other_image) if spec.other_image else image
 
@@ -88,32 +90,34 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
         number = None if scale == "on" else scale
         return trace(vit, other_image if other else image, size=size, scale=number, cut=() if other else spec.cuts)
 
-    seen, others = traces(spec, image, other_image, run)
-    return seen, image, others
+    seen, draw_arguments = traces(spec, image, other_image, run)
+    return seen, image, draw_arguments
 
 
-def _of_a_grid(spec: Spec) -> tuple[Trace, Image.Image, dict]:
+def _grid_traces(spec: Spec) -> tuple[Trace, Image.Image, dict]:
     """Traces each picture in each model once."""
     traces: dict[tuple[str, str], tuple[Trace, Image.Image]] = {}
-    for name, its_model in grid.names(spec):
-        one = replace(spec, image=name, model=its_model)
-        image, vit = open_picture(name), model(one)
-        size = spec.size or (tuple(side * vit.config.patch_size for side in one.look.grid) if one.look else None)
+    for name, model_name in grid.names(spec):
+        picture_spec = replace(spec, image=name, model=model_name)
+        image, vit = open_picture(name), model(picture_spec)
+        size = spec.size or (
+            tuple(side * vit.config.patch_size for side in picture_spec.look.grid) if picture_spec.look else None
+        )
         scale = spec.scale if spec.whole else "on"
         number = None if scale == "on" else scale
         seen = trace(vit, image, size=size, scale=number, cut=spec.cuts)
-        traces[name, its_model] = put(spec, seen, partial(_other_of, spec, seen, image)), image
+        traces[name, model_name] = with_interventions(spec, seen, partial(_trace_of_other, spec, seen, image)), image
     first = next(iter(traces.values()))
     return *first, {"more": traces}
 
 
-def _other_of(spec: Spec, seen: Trace, image: Image.Image) -> Trace:
+def _trace_of_other(spec: Spec, seen: Trace, image: Image.Image) -> Trace:
     other = open_picture(spec.other_image)  # type: ignore[arg-type]
     return trace(seen._need_vit(), other, size=as_fine(seen, image, other), scale=seen.scale)
 
 
 def fineness(c: Config, image: Image.Image, size: tuple[int, int]) -> int | None:
-    """How many times finer than native, along each side, a picture is at this size; None if it is none of them."""
+    """The input's side divided by the native side, for a whole ratio up to FINEST; else None."""
     for times in range(1, FINEST + 1):
         if fit(image.size, c.patch_size, tuple(side * times for side in c.image_size)) == tuple(size):
             return times

@@ -80,7 +80,7 @@ class Sweep(Many):
         for dimension, length in zip(self.dimensions["value"], self.shapes()["value"], strict=True):
             step = self.block if dimension in ("row", "column") else 1
             coordinates[dimension] = dimension, self.named or [step * n for n in range(length)]
-        coordinates["class"] = "image", [str(one) for one in self._named_classes()]
+        coordinates["class"] = "image", [str(class_) for class_ in self._named_classes()]
         return coordinates
 
     def identity(self) -> dict[str, Any]:
@@ -91,28 +91,28 @@ class Sweep(Many):
 
     def _named_classes(self) -> list[Any]:
         labels = self.vit.config.labels
-        return [labels[one] if isinstance(one, int) and labels else one for one in self.classes]
+        return [labels[class_] if isinstance(class_, int) and labels else class_ for class_ in self.classes]
 
     def variants(self) -> list[Variant]:
         c = self.vit.config
         layers = range(c.depth)
         if self.over == "heads":
-            off = [_zeros(head) for head in range(c.heads)]
+            head_off = [_zeros(head) for head in range(c.heads)]
             return [
-                Variant((layer, head), layer, f"layers.{layer}.attention.heads", off[head])
+                Variant((layer, head), layer, f"layers.{layer}.attention.heads", head_off[head])
                 for layer in layers for head in range(c.heads)
             ]  # fmt: skip
         if self.over == "layers × positions":
             columns = self.shapes()["value"][2]
-            blank = [_blank(block, len(c.prefix)) for block in occlusion.blocks(self.grid, self.block)]
+            block_change = [_blank(block, len(c.prefix)) for block in occlusion.blocks(self.grid, self.block)]
             return [
                 Variant((layer, *divmod(n, columns)), layer, f"layers.{layer}.residual", change)
-                for layer in layers for n, change in enumerate(blank)
+                for layer in layers for n, change in enumerate(block_change)
             ]  # fmt: skip
         if self.over == "cuts":
-            several = [read_cuts(self.vit, self.grid, text.split(";")) for text in self.named]
-            firsts = [min((one.layers or (0,))[0] for one in cuts.all) for cuts in several]
-            return [Variant((n,), firsts[n], cuts=cuts) for n, cuts in enumerate(several)]
+            cut_sets = [read_cuts(self.vit, self.grid, text.split(";")) for text in self.named]
+            first_layers = [min((cut.layers or (0,))[0] for cut in cuts.all) for cuts in cut_sets]
+            return [Variant((n,), first_layers[n], cuts=cuts) for n, cuts in enumerate(cut_sets)]
         if self.over == "scales":
             return [Variant((n,), 0, scale=scale_number(text, c.scale)) for n, text in enumerate(self.named)]
         return [Variant((n,), 0, vit=vit) for n, vit in enumerate(self.others)]
@@ -122,14 +122,14 @@ class Sweep(Many):
         numbers = {kind: np.full((len(pixels), *shape), np.nan, np.float32) for kind, shape in shapes.items()}
         for row, number in enumerate(part):
             try:
-                of_it = partial(self.of_picture, pixels[row, None], self.classes[number])
+                measure = partial(self.of_picture, pixels[row, None], self.classes[number])
                 most = max(1, TOKENS_AT_ONCE // self.tokens)
-                numbers["before"][row], numbers["value"][row] = in_room(self.vit, self.tokens, most, self.room, of_it)
+                numbers["before"][row], numbers["value"][row] = in_room(self.vit, self.tokens, most, self.room, measure)
             except PlaygroundError:
                 raise
             except Exception as error:  # the user's metric may raise anything
-                what = f"{type(error).__name__}: {error!s:.200}"
-                self.failed[number] = f"{self.names[number]}: the metric fails ({what})"
+                reason = f"{type(error).__name__}: {error!s:.200}"
+                self.failed[number] = f"{self.names[number]}: the metric fails ({reason})"
         return numbers
 
     @torch.no_grad()
@@ -138,20 +138,19 @@ class Sweep(Many):
         once."""
         vit = self.vit
         entering, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
-        whole = [entering, *(x for x, _ in vit.layers(entering, rotation))]  # before each layer; the last
-        before = float(self.measured(vit, whole[-1], whole[-1], label)[0])
+        states = [entering, *(x for x, _ in vit.layers(entering, rotation))]  # tokens before each layer and at the end
+        before = float(self.measured(vit, states[-1], states[-1], label)[0])
         value = np.full(self.shapes()["value"], np.nan, np.float32)
-        for some in _together(self.variants(), most):
-            first = some[0]
-            if first.vit is not None:
-                last = first.vit.features(pixels.to(first.vit.patch_embed.proj.weight), first.vit.config.depth - 1)
-                value[first.place] = float(self.measured(first.vit, last, last, label)[0])
+        for batch in _batches(self.variants(), most):
+            if (lead := batch[0]).vit is not None:
+                x = lead.vit.features(pixels.to(lead.vit.patch_embed.proj.weight), lead.vit.config.depth - 1)
+                value[lead.place] = float(self.measured(lead.vit, x, x, label)[0])
                 continue
-            x = whole[first.first].expand(len(some), -1, -1)
-            for x, _ in vit.layers(x, rotation, first.scale, first.first, _changing(some)):  # noqa: B007, B020
+            x = states[lead.first].expand(len(batch), -1, -1)
+            for x, _ in vit.layers(x, rotation, lead.scale, lead.first, _batch_change(batch)):  # noqa: B007, B020
                 pass
-            for one, number in zip(some, self.measured(vit, x, whole[-1], label), strict=True):
-                value[one.place] = float(number)
+            for variant, number in zip(batch, self.measured(vit, x, states[-1], label), strict=True):
+                value[variant.place] = float(number)
         return before, value
 
     def measured(self, vit: VisionTransformer, x: Tensor, before: Tensor, label: Any) -> Tensor:
@@ -172,40 +171,40 @@ class Sweep(Many):
             raise ValueError(f"it gave {len(numbers)} numbers for {len(answer)} passes: it gives one for each row")
         return numbers
 
-    def _without_numbers(self, part: Sequence[int], found: dict[str, np.ndarray], unread: Any) -> dict:
+    def _without_numbers(self, part: Sequence[int], arrays: dict[str, np.ndarray], unread: Any) -> dict:
         missing = {number: PlaygroundError(self.failed[number]) for number in part if number in self.failed}
         for row, number in enumerate(part):
-            if number not in missing and number not in unread and not np.isfinite(found["value"][row]).all():
+            if number not in missing and number not in unread and not np.isfinite(arrays["value"][row]).all():
                 missing[number] = PlaygroundError(f"{self.names[number]}: the metric is no number (NaN or infinite)")
                 self.failed[number] = str(missing[number])
         return missing
 
 
-def _together(variants: list[Variant], most: int) -> Iterator[list[Variant]]:
+def _batches(variants: list[Variant], most: int) -> Iterator[list[Variant]]:
     """Batches of variants of one layer, at most `most` each."""
-    some: list[Variant] = []
-    for one in variants:
-        alone = one.change is None
-        if some and (alone or one.first != some[0].first or len(some) >= max(1, most)):
-            yield some
-            some = []
-        some.append(one)
-    if some:
-        yield some
+    batch: list[Variant] = []
+    for variant in variants:
+        is_alone = variant.change is None
+        if batch and (is_alone or variant.first != batch[0].first or len(batch) >= max(1, most)):
+            yield batch
+            batch = []
+        batch.append(variant)
+    if batch:
+        yield batch
 
 
-def _changing(some: list[Variant]) -> At:
+def _batch_change(batch: list[Variant]) -> At:
     """An `at` that makes each variant's change in its own row of the batch."""
-    if some[0].cuts is not None:
-        return some[0].cuts.at()
-    points = {one.point for one in some}
+    if batch[0].cuts is not None:
+        return batch[0].cuts.at()
+    points = {variant.point for variant in batch}
 
     def at(point: str, x: Tensor) -> Tensor:
         if point not in points:
             return x
         x = x.clone()
-        for row, one in zip(x, some, strict=True):
-            one.change(row)  # type: ignore[misc]
+        for row, variant in zip(x, batch, strict=True):
+            variant.change(row)  # type: ignore[misc]
         return x
 
     return at if points != {""} else untouched
@@ -225,7 +224,7 @@ def _blank(block: Tensor, prefix: int) -> Callable[[Tensor], object]:
     return change
 
 
-# What is asked --------------------------------------------------------------------------------------------------------
+# The arguments --------------------------------------------------------------------------------------------------------
 
 
 def sweep(
@@ -265,21 +264,21 @@ def sweep(
     {'image': 2, 'layer': 6, 'head': 6}
     """
     xarray = _xarray()
-    every = asked(pictures, vit, metric, over, labels, cuts, scales, checkpoints, blocks, size)
+    run = prepared_sweep(pictures, vit, metric, over, labels, cuts, scales, checkpoints, blocks, size)
     report = bar() if progress else None
     if out is not None:
-        every.write(out, report, dask)
-        how = {"engine": "h5netcdf"} if Path(out).suffix == ".nc" else {"engine": "zarr"}
-        with xarray.open_dataset(out, **how) as store:
-            found = store.load()
-        found = found.isel(image=found["done"].values.nonzero()[0]).drop_vars("done")
-        _say_what_failed(every, len(found["image"]))
+        run.write(out, report, dask)
+        options = {"engine": "h5netcdf"} if Path(out).suffix == ".nc" else {"engine": "zarr"}
+        with xarray.open_dataset(out, **options) as store:
+            dataset = store.load()
+        dataset = dataset.isel(image=dataset["done"].values.nonzero()[0]).drop_vars("done")
+        _warn_of_failures(run, len(dataset["image"]))
     else:
-        found = _held(xarray, every, report)
-    return _with_intervals(xarray, found)
+        dataset = _in_memory(xarray, run, report)
+    return _with_intervals(xarray, dataset)
 
 
-def asked(
+def prepared_sweep(
     pictures: Any, vit: Any, metric: Any, over: str, labels: Any, cuts: Sequence[str], scales: Sequence[Any],
     checkpoints: Sequence[Any], blocks: int, size: tuple[int, int] | None,
 ) -> Sweep:  # fmt: skip
@@ -291,12 +290,12 @@ def asked(
     lists: dict[str, Sequence[Any]] = {"cuts": cuts, "scales": scales, "checkpoints": checkpoints}
     if over in lists and not lists[over]:
         raise PlaygroundError(f"A sweep over {over} needs {over}=[…], each one to try.")
-    if unused := [name for name, some in lists.items() if some and name != over]:
+    if unused := [name for name, values in lists.items() if values and name != over]:
         raise PlaygroundError(f"{unused[0]}= is for a sweep over {unused[0]}, and this one is over {over}.")
-    others = tuple(load(one) for one in checkpoints)
-    if vit is None and not others:
+    models = tuple(load(checkpoint) for checkpoint in checkpoints)
+    if vit is None and not models:
         raise PlaygroundError("sweep takes a model, or checkpoints=[…].")
-    base = trace_many(pictures, others[0] if vit is None else vit, "features", size=size, batch=1)
+    base = trace_many(pictures, models[0] if vit is None else vit, "features", size=size, batch=1)
     if not 1 <= blocks <= max(base.grid):
         raise PlaygroundError(
             f"blocks= is the side of a block, 1 to {max(base.grid)} patches of this picture; given was {blocks!r:.40}."
@@ -304,31 +303,31 @@ def asked(
     folder = Path(pictures) if isinstance(pictures, str | os.PathLike) else None
     wants_labels = metric in ("margin", "accuracy") or (callable(metric) and labels is not None)
     classes = _classes(base, folder, labels, wants_labels)
-    named = tuple(str(getattr(one, "name", one)) for one in lists.get(over, ()))
+    named = tuple(str(getattr(checkpoint, "name", checkpoint)) for checkpoint in lists.get(over, ()))
     if len(set(named)) < len(named):
         named = tuple(f"{n}: {name}" for n, name in enumerate(named))
-    given = {name: getattr(base, name) for name in ("pictures", "names", "vit", "size", "batch", "cut")}
+    shared = {name: getattr(base, name) for name in ("pictures", "names", "vit", "size", "batch", "cut")}
     wanted: dict[str, tuple[int, ...]] = {"before": (), "value": ()}
-    every = Sweep(
-        **given, wanted=wanted, metric=metric, over=over, classes=classes, named=named, block=blocks, others=others
+    run = Sweep(
+        **shared, wanted=wanted, metric=metric, over=over, classes=classes, named=named, block=blocks, others=models
     )
-    every.variants()  # raises for impossible variants before anything is read
-    return every
+    run.variants()  # raises for impossible variants before anything is read
+    return run
 
 
-def _classes(every: Many, folder: Path | None, labels: Any, wanted: bool) -> tuple[Any, ...]:
+def _classes(source: Many, folder: Path | None, labels: Any, wanted: bool) -> tuple[Any, ...]:
     """The label of each picture: its number if the model has it, else the name of the picture's folder."""
-    vit = every.vit
+    vit = source.vit
     if labels == "model":
         label_number(vit, 0)
-        return tuple(_likeliest(every))
+        return tuple(_likeliest(source))
     table = _table(labels)
     numbers = []
-    for name in every.names:
+    for name in source.names:
         path = Path(name)
-        inside = folder is not None and path.parent != folder
-        kind = path.relative_to(folder).parts[0] if inside and folder is not None else ""
-        label = next((table[key] for key in (name, path.name, path.stem, kind) if key in table), kind)
+        in_subfolder = folder is not None and path.parent != folder
+        folder_name = path.relative_to(folder).parts[0] if in_subfolder and folder is not None else ""
+        label = next((table[key] for key in (name, path.name, path.stem, folder_name) if key in table), folder_name)
         numbers.append(_label(vit, label, wanted, name))
     return tuple(numbers)
 
@@ -361,14 +360,15 @@ def _table(labels: Any) -> dict[str, Any]:
         ) from None
 
 
-def _likeliest(every: Many) -> Iterator[int]:
-    of = replace(every, wanted={"logits": ()}, batch=8)
-    likeliest = {one.number: int(one.arrays["logits"].argmax()) for one in of.some(range(len(of)), unreadable=True)}
-    return (likeliest.get(number, 0) for number in range(len(every)))
+def _likeliest(source: Many) -> Iterator[int]:
+    logits = replace(source, wanted={"logits": ()}, batch=8)
+    answers = logits.some(range(len(logits)), unreadable=True)
+    likeliest = {answer.number: int(answer.arrays["logits"].argmax()) for answer in answers}
+    return (likeliest.get(number, 0) for number in range(len(source)))
 
 
 def _identity(metric: str | Metric) -> str:
-    """A text that is the same for the same function in another process."""
+    """A text that identifies the function, also in another process."""
     if isinstance(metric, str):
         return metric
     code = getattr(metric, "__code__", None)
@@ -389,44 +389,44 @@ def _xarray() -> Any:
 # The answer -----------------------------------------------------------------------------------------------------------
 
 
-def _held(xarray: Any, every: Sweep, report: type | None) -> Any:
+def _in_memory(xarray: Any, run: Sweep, report: type | None) -> Any:
     """The dataset of a sweep without a store, in memory."""
-    progress = report(total=len(every), unit="picture", desc="sweep") if report else None
+    progress = report(total=len(run), unit="picture", desc="sweep") if report else None
     rows = []
-    for one in every.some(range(len(every)), unreadable=True):
-        rows.append(one)
+    for numbers in run.some(range(len(run)), unreadable=True):
+        rows.append(numbers)
         if progress is not None:
             progress.update(1)
     if progress is not None:
         progress.close()
-    _say_what_failed(every, len(rows))
+    _warn_of_failures(run, len(rows))
     arrays = {
-        kind: (("image", *dimensions), np.stack([one.arrays[kind] for one in rows]))
-        for kind, dimensions in every.dimensions.items()
+        kind: (("image", *dimensions), np.stack([numbers.arrays[kind] for numbers in rows]))
+        for kind, dimensions in run.dimensions.items()
     }
-    coordinates: dict[str, Any] = {name: (of, list(values)) for name, (of, values) in every.coordinates().items()}
-    coordinates["class"] = "image", [coordinates["class"][1][one.number] for one in rows]
-    coordinates["image"] = "image", [one.name for one in rows]
-    return xarray.Dataset(arrays, coordinates, {"model": every.vit.name, "metric": _identity(every.metric)})
+    coordinates: dict[str, Any] = {name: (axis, list(values)) for name, (axis, values) in run.coordinates().items()}
+    coordinates["class"] = "image", [coordinates["class"][1][numbers.number] for numbers in rows]
+    coordinates["image"] = "image", [numbers.name for numbers in rows]
+    return xarray.Dataset(arrays, coordinates, {"model": run.vit.name, "metric": _identity(run.metric)})
 
 
-def _say_what_failed(every: Sweep, there: int) -> None:
-    sentences = list(every.failed.values())
-    if not there:
+def _warn_of_failures(run: Sweep, picture_count: int) -> None:
+    sentences = list(run.failed.values())
+    if not picture_count:
         raise PlaygroundError(f"No picture has numbers: {sentences[0] if sentences else 'none can be read'}.")
+    more = f"; and {len(sentences) - 3} more" if len(sentences) > 3 else ""
     if sentences:
-        more = f"; and {len(sentences) - 3} more" if len(sentences) > 3 else ""
         warnings.warn(f"{'; '.join(sentences[:3])}{more}. The others are here.", PlaygroundWarning, stacklevel=4)
 
 
 def _with_intervals(xarray: Any, dataset: Any) -> Any:
     dataset = dataset.set_coords([name for name in ("class",) if name in dataset])
     change = (dataset["value"] - dataset["before"]).values  # (images, …)
-    classes = np.array([str(one) for one in dataset["class"].values])
-    names = ["all", *sorted({one for one in classes if one})]
-    if few := [name for name in names[1:] if (classes == name).sum() == 1]:
+    classes = np.array([str(label) for label in dataset["class"].values])
+    names = ["all", *sorted({label for label in classes if label})]
+    if lonely := [name for name in names[1:] if (classes == name).sum() == 1]:
         warnings.warn(
-            f"There is one picture of {', '.join(few[:3])}: its numbers stand there, and no interval can.",
+            f"There is one picture of {', '.join(lonely[:3])}: its numbers stand there, and no interval can.",
             PlaygroundWarning, stacklevel=3,
         )  # fmt: skip
     parts = [bootstrap(change if name == "all" else change[classes == name]) for name in names]

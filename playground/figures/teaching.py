@@ -88,7 +88,7 @@ class Page:
 
 def handout(paper: str, key: bool) -> list[Page]:
     """The handout. `key`: with the numbers filled in, for the teacher."""
-    page, found = Page.of(paper), teaching.sheet()
+    page, sheet = Page.of(paper), teaching.sheet()
     asks = TOKENS[ASKS]
     page.write("Attention by hand" + (": the key" if key else ""), 18, bold=True)
     page.write(
@@ -97,7 +97,7 @@ def handout(paper: str, key: bool) -> list[Page]:
     )
     rows = [["token", "query q", "key k", "value v"]]
     rows += [
-        [TOKENS[i], *(f"({x:.1f}, {y:.1f})" for x, y in (found.queries[i], found.keys[i])), str(VALUES[i])]
+        [TOKENS[i], *(f"({x:.1f}, {y:.1f})" for x, y in (sheet.queries[i], sheet.keys[i])), str(VALUES[i])]
         for i in range(len(TOKENS))
     ]
     page.table(_minus(rows), [0.8, 1.6, 1.6, 1.0], row_height=0.27)
@@ -114,32 +114,32 @@ def handout(paper: str, key: bool) -> list[Page]:
         + r"$z = a_A v_A + a_B v_B + \dots + a_I v_I$"
     )
     head = ["for key", r"$q \cdot k_j$", r"$\div\ \sqrt{2} = s_j$", r"$e^{s_j}$", r"weight $a_j$", r"$a_j v_j$"]
-    filled = zip(found.products, found.scores, found.powers, found.weights, VALUES, strict=True)
+    filled = zip(sheet.products, sheet.scores, sheet.powers, sheet.weights, VALUES, strict=True)
     rows = [head] + [
         [TOKENS[i], *((f"{p:.2f}", f"{s:.2f}", f"{e:.2f}", f"{w:.3f}", f"{w * v:.2f}") if key else ("",) * 5)]
         for i, (p, s, e, w, v) in enumerate(filled)
     ]
-    rows.append(["sum", "", "", *((f"{sum(found.powers):.2f}", "1", f"{found.mixture:.2f}") if key else ("", "", ""))])
+    rows.append(["sum", "", "", *((f"{sum(sheet.powers):.2f}", "1", f"{sheet.mixture:.2f}") if key else ("", "", ""))])
     page.table(_minus(rows), [0.9, 1.1, 1.1, 1.1, 1.1, 1.4], row_height=0.29)
     page.write("Check on the screen: page By hand, Start again. The questions are on the back.", 9)
-    return [page, _back(paper, key, found)]
+    return [page, _back_page(paper, key, sheet)]
 
 
-def _back(paper: str, key: bool, found: teaching.Sheet) -> Page:
+def _back_page(paper: str, key: bool, sheet: teaching.Sheet) -> Page:
     """The back page: questions with room to write, then a table of all rows, which the class fills in together."""
     page, asks = Page.of(paper), TOKENS[ASKS]
     page.write("What the row says" + (": the key" if key else ""), 18, bold=True)
-    order = sorted(range(len(TOKENS)), key=found.weights.__getitem__, reverse=True)
+    order = sorted(range(len(TOKENS)), key=sheet.weights.__getitem__, reverse=True)
     best, second = (TOKENS[n] for n in order[:2])
-    share = found.weights[order[1]] / (1 - found.weights[order[0]])
+    share = sheet.weights[order[1]] / (1 - sheet.weights[order[0]])
     for question, answer in (
         (f"Whom does {asks} listen to most? Does that token listen to {asks} as much?", f"{best}, with "
-         f"{captions.percent(max(found.weights))}. No: {best} gives {asks} "
-         f"{captions.percent(found.all[order[0]][ASKS])}. Its row comes from {best}'s query and {asks}'s key."),
+         f"{captions.percent(max(sheet.weights))}. No: {best} gives {asks} "
+         f"{captions.percent(sheet.all[order[0]][ASKS])}. Its row comes from {best}'s query and {asks}'s key."),
         (f"Set {asks}'s query to (0, 0). What are the weights now?", f"1/9 = {1 / 9:.3f} each: all scores are 0."),
         ("Add 5 to every score. Which weight changes?", "None: only differences count."),
         (f"Hide {best}: −∞ is added to its score. What becomes of the other weights?", "Each is divided by what is "
-         f"left, 1 − {found.weights[order[0]]:.3f}: {second} rises from {found.weights[order[1]]:.3f} to {share:.3f}."),
+         f"left, 1 − {sheet.weights[order[0]]:.3f}: {second} rises from {sheet.weights[order[1]]:.3f} to {share:.3f}."),
         (f"What is the most, and the least, that {asks} can receive?", f"{max(VALUES)} and {min(VALUES)}: a weighted "
          "mean lies between the smallest and the largest value."),
     ):  # fmt: skip
@@ -150,7 +150,7 @@ def _back(paper: str, key: bool, found: teaching.Sheet) -> Page:
     share_out = teaching.SHARED_OUT[0].upper() + teaching.SHARED_OUT[1:]
     page.write(f"All rows. {share_out}; {asks}'s is on the front. Every row sums to 1.")
     rows = [["asks", *TOKENS, "sum"]]
-    for letter, row in zip(TOKENS, found.all, strict=True):
+    for letter, row in zip(TOKENS, sheet.all, strict=True):
         rows.append([letter, *((f"{weight:.3f}" for weight in row) if key else ("",) * len(TOKENS)), "1"])
     page.table(rows, [0.55, *([0.57] * len(TOKENS)), 0.5], size=9.5, row_height=0.36)
     return page
@@ -178,10 +178,10 @@ def _minus(rows: list[list[str]]) -> list[list[str]]:
 
 
 def plan(minutes: int) -> str:
-    lines, at = [f"# A plan for {minutes} minutes", "", "| minute | what | do | opens |", "|---|---|---|---|"], 0
+    lines, minute = [f"# A plan for {minutes} minutes", "", "| minute | what | do | opens |", "|---|---|---|---|"], 0
     for scene in teaching.plan(minutes):
-        lines.append(f"| {at} | {scene.title} | {scene.do} | `{scene.link(lean=True)}` |")
-        at += scene.minutes
+        lines.append(f"| {minute} | {scene.title} | {scene.do} | `{scene.link(lean=True)}` |")
+        minute += scene.minutes
     return "\n".join([*lines, "", "The links are relative to the address of the running app.", ""])
 
 
@@ -276,39 +276,49 @@ class Deck:
 def page(title: str, deck: Deck) -> str:
     """The HTML. The policy allows the story's script too: a frame in a page obeys the page's policy."""
     kinds = kinds_of(deck)
-    mounted = {name: deck.scripts[name] for name in kinds}
-    files = {**deck.files, **{f"{name}.css": _text(one.styles.encode()) for name, one in mounted.items()}}
-    scripts = {name: {"styles": f"{name}.css", "box": one.box, "look": one.look} for name, one in mounted.items()}
-    own = [*(_mounting(name, one.code) for name, one in mounted.items()), bundle("lessons/slides.js")]
-    allowed = [*own, bundle("shell/lecture.js")] if deck.story else own
-    told = {"slides": [asdict(slide) for slide in deck.slides], "story": deck.story, "files": files, "scripts": scripts}
+    scripts_used = {name: deck.scripts[name] for name in kinds}
+    files = {**deck.files, **{f"{name}.css": _base64(script.styles.encode()) for name, script in scripts_used.items()}}
+    scripts = {
+        name: {"styles": f"{name}.css", "box": script.box, "look": script.look} for name, script in scripts_used.items()
+    }
+    own_scripts = [
+        *(_mounting(name, script.code) for name, script in scripts_used.items()),
+        bundle("lessons/slides.js"),
+    ]
+    all_scripts = [*own_scripts, bundle("shell/lecture.js")] if deck.story else own_scripts
+    content = {
+        "slides": [asdict(slide) for slide in deck.slides],
+        "story": deck.story,
+        "files": files,
+        "scripts": scripts,
+    }
     return PAGE.format(
         policy=(
             "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
-            f"script-src {' '.join(map(_digest, allowed))}; base-uri 'none'; form-action 'none'"
+            f"script-src {' '.join(map(_digest, all_scripts))}; base-uri 'none'; form-action 'none'"
         ),
         title=html.escape(title),
         style=stylesheet("lessons/slides.css"),
-        slides=json.dumps(told).replace("<", r"\u003c"),  # no text ends the element
-        scripts="\n".join(f'<script type="module">{text}</script>' for text in own),
+        slides=json.dumps(content).replace("<", r"\u003c"),  # no text ends the element
+        scripts="\n".join(f'<script type="module">{text}</script>' for text in own_scripts),
     )
 
 
 def kinds_of(deck: Deck) -> list[str]:
     """The scripts of lessons that its slides mount."""
-    found = set()
+    names = set()
 
     def look(part: object) -> None:
         if isinstance(part, dict):
             if part.get("kind") == "ask":
-                found.add("guess")
+                names.add("guess")
             elif part.get("kind") == "drawing":
-                found.add(part["name"])
+                names.add(part["name"])
         for one in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
             look(one)
 
     look([slide.lesson for slide in deck.slides])
-    return sorted(found)
+    return sorted(names)
 
 
 def _mounting(name: str, code: str) -> str:
@@ -317,10 +327,10 @@ def _mounting(name: str, code: str) -> str:
 
 
 def _digest(text: str) -> str:
-    return f"'sha256-{_text(sha256(text.encode()).digest())}'"
+    return f"'sha256-{_base64(sha256(text.encode()).digest())}'"
 
 
-def _text(data: bytes) -> str:
+def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 

@@ -95,7 +95,7 @@ class watch:
             self.hook.remove()
         self._look()
 
-    def _called(self, model: nn.Module, given: Any) -> None:
+    def _called(self, model: nn.Module, inputs: Any) -> None:
         if model.training and torch.is_grad_enabled():
             self.step()
 
@@ -127,15 +127,15 @@ class watch:
             raise PlaygroundError(
                 "A callback for transformers' Trainer needs that: pip install 'attention-playground[trainer]'."
             ) from None
-        looking = self
+        watcher = self
 
         class Watching(TrainerCallback):
             def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-                looking.steps = state.global_step  # a run that is resumed goes on counting
-                looking.step()
+                watcher.steps = state.global_step  # a run that is resumed goes on counting
+                watcher.step()
 
             def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-                looking._look()
+                watcher._look()
 
         return Watching()
 
@@ -148,14 +148,14 @@ class watch:
         """Our model with the weights of this step. It usually shares its tensors with the model that learns, so nothing
         is built anew."""
         parameters = self._parameters()
-        ours = {p.data_ptr() for p in self.vit.parameters()}
-        if parameters == self.shared and ours <= {place for _, place, _ in parameters}:
+        our_pointers = {p.data_ptr() for p in self.vit.parameters()}
+        if parameters == self.shared and our_pointers <= {place for _, place, _ in parameters}:
             return self.vit
         self.shared = parameters
         source = source_of(unwrapped(self.model))
-        before = self.vit.config
+        config = self.vit.config
         if (source.config.depth, source.config.width, source.config.patch_size) != (
-            before.depth, before.width, before.patch_size,
+            config.depth, config.width, config.patch_size,
         ):  # fmt: skip
             raise PlaygroundError("the model has another depth, width or patch size than when it began")
         self.vit = build(source).eval()
@@ -183,7 +183,7 @@ def watched(path: str | Path) -> Watched:
     """Reads a file that `watch` wrote. A killed run leaves the traces that it had made."""
     try:
         with zipfile.ZipFile(path) as file:
-            names = sorted((int(found[1]), name) for name in file.namelist() if (found := MEMBER.fullmatch(name)))
+            names = sorted((int(match[1]), name) for name in file.namelist() if (match := MEMBER.fullmatch(name)))
             picture = Image.open(io.BytesIO(file.read(PICTURE))).convert("RGB")
             traces = tuple(
                 replace(Trace.from_bytes(file.read(name)), picture=picture, picture_name=f"step {step}")

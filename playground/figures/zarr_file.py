@@ -29,7 +29,7 @@ UNITS = {
 }  # fmt: skip
 
 
-def write(many: Any, path: Path, report: type | None = None, dask: str | None = None) -> Path:
+def write(job: Any, path: Path, report: type | None = None, dask: str | None = None) -> Path:
     zarr = _zarr()
     if path.suffix not in (".zarr", ".nc"):
         raise PlaygroundError(
@@ -38,47 +38,55 @@ def write(many: Any, path: Path, report: type | None = None, dask: str | None = 
     if not path.parent.exists():
         raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
     if path.suffix == ".nc":
-        return _as_netcdf(many, path, report, dask)
-    store = _opened(zarr, many, path) if path.exists() else _made(zarr, many, path)
-    left = np.flatnonzero(~store["done"][:]).tolist()
-    bar = report(total=len(many), initial=len(many) - len(left), unit="picture", desc="numbers") if report else None
-    alone = dask is None
-    written = write_some(many, path, left) if alone else write_on_cluster(write_some, many, path, left, dask)
+        return _as_netcdf(job, path, report, dask)
+    store = _existing_store(zarr, job, path) if path.exists() else _new_store(zarr, job, path)
+    missing_numbers = np.flatnonzero(~store["done"][:]).tolist()
+    bar = (
+        report(total=len(job), initial=len(job) - len(missing_numbers), unit="picture", desc="numbers")
+        if report
+        else None
+    )
+    is_local = dask is None
+    written = (
+        write_some(job, path, missing_numbers)
+        if is_local
+        else write_on_cluster(write_some, job, path, missing_numbers, dask)
+    )
     for _ in written:
         if bar is not None:
             bar.update(1)
     if bar is not None:
         bar.close()
-    if missing := [many.names[number] for number in np.flatnonzero(~store["done"][:])]:
-        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+    if names := [job.names[number] for number in np.flatnonzero(~store["done"][:])]:
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         warnings.warn(
-            f"{path} lacks the numbers of {len(missing)} of {len(many)} pictures, which can't be read or give none: "
-            f"{', '.join(missing[:3])}{more}. Where they are mended, the same run into {path} fills them in.",
+            f"{path} lacks the numbers of {len(names)} of {len(job)} pictures, which can't be read or give none: "
+            f"{', '.join(names[:3])}{more}. Where they are mended, the same run into {path} fills them in.",
             PlaygroundWarning,
             stacklevel=3,
         )
     return path
 
 
-def write_some(many: Any, path: Path, which: list[int]) -> Iterator[int]:
+def write_some(job: Any, path: Path, picture_numbers: list[int]) -> Iterator[int]:
     """Writes pictures into an existing store. Each picture is a region of its own, so other workers may write theirs at
     the same time."""
     store = _zarr().open_group(path, mode="r+")
-    for found in many.some(which, unreadable=True):
-        for kind, array in found.arrays.items():
-            for place, numbers in _places(many, kind, array):
-                store[kind][(found.number, *place)] = numbers
-        store["done"][found.number] = True
-        yield found.number
+    for numbers_found in job.some(picture_numbers, unreadable=True):
+        for kind, array in numbers_found.arrays.items():
+            for place, numbers in _regions(job, kind, array):
+                store[kind][(numbers_found.number, *place)] = numbers
+        store["done"][numbers_found.number] = True
+        yield numbers_found.number
 
 
-def _places(many: Any, kind: str, array: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+def _regions(job: Any, kind: str, array: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
     """(index among the store's layers, numbers) of an array; in one piece if the kind has all of the store's layers."""
-    if many.wanted[kind] in ((), tuple(many.layers)):
+    if job.wanted[kind] in ((), tuple(job.layers)):
         yield (), array
         return
-    for layer, numbers in zip(many.wanted[kind], array, strict=True):
-        yield (many.layers.index(layer),), numbers
+    for layer, numbers in zip(job.wanted[kind], array, strict=True):
+        yield (job.layers.index(layer),), numbers
 
 
 def _zarr() -> Any:
@@ -91,43 +99,43 @@ def _zarr() -> Any:
     return zarr
 
 
-def _as_netcdf(many: Any, path: Path, report: type | None, dask: str | None) -> Path:
+def _as_netcdf(job: Any, path: Path, report: type | None, dask: str | None) -> Path:
     """Writes a store beside the file and converts it when it is complete, because a half-written file is damaged."""
 
     netcdf()  # reports a missing package before an hour of work
     if path.exists():
         raise PlaygroundError(f"{path} is there already: choose another name, or remove it.")
     store = path.with_suffix(".zarr")
-    if store.exists() and not _is_of(_zarr().open_group(store, mode="r"), many):
+    if store.exists() and not _matches(_zarr().open_group(store, mode="r"), job):
         store = path.with_name(f"{path.name}.zarr")
     was_there = store.exists()
-    write(many, store, report, dask)
-    made = _zarr().open_group(store, mode="r")
-    convert(made, path)
-    if not was_there and made["done"][:].all():  # else the pictures that are mended are filled in there
+    write(job, store, report, dask)
+    written = _zarr().open_group(store, mode="r")
+    convert(written, path)
+    if not was_there and written["done"][:].all():  # an incomplete store stays, so that a later run completes it
         shutil.rmtree(store)
     return path
 
 
-def _asked(many: Any) -> str:
+def _identity(job: Any) -> str:
     """A text in which two runs must agree to be continued as one."""
-    said = {
-        "model": many.vit.name, "weights": naming.hash_of_weights(many.vit), "size": many.size,
-        "config": dataclasses.asdict(many.vit.config), "pictures": many.names,
-        "what": {kind: list(layers) for kind, layers in many.wanted.items()}, **many.identity(),
+    question = {
+        "model": job.vit.name, "weights": naming.hash_of_weights(job.vit), "size": job.size,
+        "config": dataclasses.asdict(job.vit.config), "pictures": job.names,
+        "what": {kind: list(layers) for kind, layers in job.wanted.items()}, **job.identity(),
     }  # fmt: skip
-    return json.dumps(said, sort_keys=True)
+    return json.dumps(question, sort_keys=True)
 
 
-def _made(zarr, many: Any, path: Path):
-    """Makes the store under a temporary name and renames it at the end, because a half-made store could not be told
-    from a foreign one."""
+def _new_store(zarr, job: Any, path: Path):
+    """Makes the store under a temporary name and renames it at the end, because a half-made store looks like
+    a foreign one."""
     fresh = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         with warnings.catch_warnings():
             # about consolidated metadata, which xarray reads although Zarr's format 3 does not specify it yet
             warnings.simplefilter("ignore")
-            _describe(zarr.open_group(fresh, mode="w"), many)
+            _describe(zarr.open_group(fresh, mode="w"), job)
             zarr.consolidate_metadata(fresh)
         fresh.rename(path)
     finally:
@@ -135,32 +143,32 @@ def _made(zarr, many: Any, path: Path):
     return zarr.open_group(path, mode="r+")
 
 
-def _describe(store, many: Any) -> None:
-    c, (rows, columns) = many.vit.config, many.grid
-    for kind, shape in many.shapes().items():
+def _describe(store, job: Any) -> None:
+    c, (rows, columns) = job.vit.config, job.grid
+    for kind, shape in job.shapes().items():
         chunk = shape
-        if (layers := list(many.wanted[kind])) not in (
+        if (layers := list(job.wanted[kind])) not in (
             [],
-            many.layers,
+            job.layers,
         ):  # each layer apart: what is not there takes none
-            shape, chunk = (len(many.layers), *shape[1:]), (1, *shape[1:])
+            shape, chunk = (len(job.layers), *shape[1:]), (1, *shape[1:])
         array = store.create_array(
-            kind, shape=(len(many), *shape), chunks=(1, *chunk), dtype="float32", fill_value=np.nan,
-            dimension_names=["image", *many.dimensions[kind]],
+            kind, shape=(len(job), *shape), chunks=(1, *chunk), dtype="float32", fill_value=np.nan,
+            dimension_names=["image", *job.dimensions[kind]],
         )  # fmt: skip
         array.attrs.update({"units": UNITS[kind]} if kind in UNITS else {})
-        array.attrs.update(naming.trust_of_many(many.vit, many.method) if kind.startswith("relevance") else {})
+        array.attrs.update(naming.trust_of_many(job.vit, job.method) if kind.startswith("relevance") else {})
         array.attrs.update({"layers": layers} if layers else {})
-    names = store.create_array("image", shape=(len(many),), dtype=str, dimension_names=["image"])
-    names[:] = np.array(many.names, dtype=object)
-    for name, (dimension, values) in many.coordinates().items():
+    names = store.create_array("image", shape=(len(job),), dtype=str, dimension_names=["image"])
+    names[:] = np.array(job.names, dtype=object)
+    for name, (dimension, values) in job.coordinates().items():
         _coordinate(store, name, np.array(values), dimension)
-    store.create_array("done", shape=(len(many),), chunks=(1,), dtype="bool", dimension_names=["image"])
+    store.create_array("done", shape=(len(job),), chunks=(1,), dtype="bool", dimension_names=["image"])
     store.attrs.update(
         {
-            "asked": _asked(many), "format": FORMAT, "made_by": f"Attention Playground {__version__}",
-            "model": many.vit.name, "prefix": list(c.prefix), "grid": [rows, columns],
-            **({"assumed": said} if (said := ", ".join(one.value for one in many.vit.assumed)) else {}),
+            "asked": _identity(job), "format": FORMAT, "made_by": f"Attention Playground {__version__}",
+            "model": job.vit.name, "prefix": list(c.prefix), "grid": [rows, columns],
+            **({"assumed": assumed} if (assumed := ", ".join(entry.value for entry in job.vit.assumed)) else {}),
             "cut": "each picture around its middle, to the aspect of the size",
             "coordinates": "token_row token_column query_row query_column",
         }
@@ -173,18 +181,18 @@ def _coordinate(store, name: str, values: np.ndarray, dimension: str) -> None:
     array[:] = values.astype(object) if kind is str else values
 
 
-def _is_of(store, many: Any) -> bool:
-    return store.attrs.get("asked") == _asked(many) and store.attrs.get("format") == FORMAT
+def _matches(store, job: Any) -> bool:
+    return store.attrs.get("asked") == _identity(job) and store.attrs.get("format") == FORMAT
 
 
-def _opened(zarr, many: Any, path: Path):
+def _existing_store(zarr, job: Any, path: Path):
     store = zarr.open_group(path, mode="r+")
     if "asked" in store.attrs and store.attrs.get("format") != FORMAT:
         raise PlaygroundError(
             f"{path} was written by an earlier version, which called its dimensions otherwise: it can still be read, "
             "but goes on under another name alone."
         )
-    if not _is_of(store, many):
+    if not _matches(store, job):
         raise PlaygroundError(
             f"{path} holds the numbers of other pictures, another model or other questions: choose another name."
         )
@@ -218,15 +226,15 @@ def convert(store: Any, path: Path) -> None:
                     if dimension not in file.dimensions:
                         file.dimensions[dimension] = length
                 if array.ndim == 1:
-                    _list(file, name, array)
+                    _write_coordinate(file, name, array)
                 else:
-                    _numbers(file, name, array, store["layer"][:] if "layer" in dimensions else None)
+                    _write_array(file, name, array, store["layer"][:] if "layer" in dimensions else None)
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
 
 
-def _list(file: Any, name: str, array: Any) -> None:
+def _write_coordinate(file: Any, name: str, array: Any) -> None:
     """Writes the coordinates of a dimension, such as the names of the pictures."""
     values = array[:]
     if values.dtype.kind in "TOU":
@@ -238,17 +246,17 @@ def _list(file: Any, name: str, array: Any) -> None:
     file.create_variable(name, array.metadata.dimension_names, kind)[...] = values
 
 
-def _numbers(file: Any, name: str, array: Any, layers: np.ndarray | None) -> None:
+def _write_array(file: Any, name: str, array: Any, layers: np.ndarray | None) -> None:
     """Writes an array in the store's chunks: so one picture can be read by itself, and layers without these numbers
     take no room."""
     dimensions = array.metadata.dimension_names
-    nothing = array.dtype.type("nan")
-    copy = file.create_variable(name, dimensions, array.dtype, chunks=array.chunks, fillvalue=nothing)
+    nan = array.dtype.type("nan")
+    copy = file.create_variable(name, dimensions, array.dtype, chunks=array.chunks, fillvalue=nan)
     copy.attrs.update({key: _attribute(value) for key, value in array.attrs.items()})
-    apart = layers is not None and array.chunks[1] < len(layers)
-    there = np.isin(layers, array.attrs["layers"]).nonzero()[0].tolist() if apart else [slice(None)]
+    is_apart = layers is not None and array.chunks[1] < len(layers)
+    layer_indices = np.isin(layers, array.attrs["layers"]).nonzero()[0].tolist() if is_apart else [slice(None)]
     for picture in range(array.shape[0]):
-        for part in there:
+        for part in layer_indices:
             copy[picture, part] = array[picture, part]
 
 
@@ -268,10 +276,12 @@ PATIENCE = 20  # seconds for a scheduler to answer
 Write = Callable[[Any, Path, list[int]], Iterator[int]]  # zarr_file.write_some
 
 
-def write_on_cluster(write_some: Write, many: Any, path: Path, left: list[int], address: str) -> Iterator[int]:
+def write_on_cluster(
+    write_some: Write, job: Any, path: Path, missing_numbers: list[int], address: str
+) -> Iterator[int]:
     """Yields the indices of pictures as they are done."""
     distributed = _distributed()
-    where = many.vit.patch_embed.proj.weight.device.type
+    device = job.vit.patch_embed.proj.weight.device.type
     try:
         client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
@@ -279,27 +289,29 @@ def write_on_cluster(write_some: Write, many: Any, path: Path, left: list[int], 
     with client:
         if not client.scheduler_info()["workers"]:
             raise PlaygroundError(f"The scheduler at {address} has no workers yet: start some, then ask again.")
-        held = client.scatter(dataclasses.replace(many, vit=many.vit.cpu()), broadcast=True, hash=False)
-        wanted = set(left)
-        parts = [[number for number in part if number in wanted] for part in many.batches()]
-        asked = [
-            client.submit(_of_part, write_some, held, path.resolve(), part, where, pure=False) for part in parts if part
+        remote = client.scatter(dataclasses.replace(job, vit=job.vit.cpu()), broadcast=True, hash=False)
+        number_set = set(missing_numbers)
+        parts = [[number for number in batch if number in number_set] for batch in job.batches()]
+        futures = [
+            client.submit(_write_batch, write_some, remote, path.resolve(), batch, device, pure=False)
+            for batch in parts
+            if batch
         ]
         try:
-            for _, written in distributed.as_completed(asked, loop=client.loop, with_results=True):
+            for _, written in distributed.as_completed(futures, loop=client.loop, with_results=True):
                 yield from written
         except PlaygroundError:
             raise
         except Exception as error:  # dask has exceptions of its own for each way to lose work
             raise PlaygroundError(f"The workers at {address} could not go on: {error}") from None
         finally:
-            client.cancel(asked)
+            client.cancel(futures)
 
 
-def _of_part(write_some: Write, many: Any, path: Path, part: list[int], device: str) -> list[int]:
+def _write_batch(write_some: Write, job: Any, path: Path, part: list[int], device: str) -> list[int]:
     """Computes and writes one part on a worker."""
-    many.vit.to(device)
-    return list(write_some(many, path, part))
+    job.vit.to(device)
+    return list(write_some(job, path, part))
 
 
 def _distributed() -> Any:

@@ -112,7 +112,7 @@ def judged(subject: Subject) -> Example | None:
         if name is None:
             return None
         with subject.turns() as give_way:
-            return block.judged(name, seen, samples.named(name).shows, give_way)  # type: ignore[union-attr]
+            return block.example_of(name, seen, samples.named(name).shows, give_way)  # type: ignore[union-attr]
 
     return subject.kept("judged", work)
 

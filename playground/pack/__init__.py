@@ -68,7 +68,7 @@ def unpack(data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
         if length > min(LONGEST_HEADER, len(data) - 4):
             raise ValueError("they don't begin with the header of one")
         header = json.loads(data[4 : 4 + length].decode(), parse_constant=_no_number)
-        arrays, claimed = {}, 0
+        arrays, claimed_bytes = {}, 0
         for name, section in header["sections"].items():
             if section["dtype"] not in KINDS:
                 raise ValueError(f"{name} is {section['dtype']!r:.60}")
@@ -76,7 +76,7 @@ def unpack(data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
             if not (len(shape) <= 8 and all(type(n) is int and n >= 0 for n in (*shape, offset))):
                 raise ValueError(f"{name} is of the shape {shape!r:.60}")
             array = np.frombuffer(data, section["dtype"], math.prod(shape), 4 + length + offset)
-            if (claimed := claimed + array.nbytes) > len(data):
+            if (claimed_bytes := claimed_bytes + array.nbytes) > len(data):
                 raise ValueError("it says that the same bytes are several arrays")
             arrays[name] = array.reshape(shape)
     except (struct.error, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
@@ -111,57 +111,59 @@ Arrays = dict[str, np.ndarray]
 
 def check_trace(header: dict, arrays: Arrays) -> None:
     """Checks the header of a trace's pack; ValueError says what is wrong."""
-    for name, (least, most) in COUNTS.items():
-        if not _whole(header[name], least, most):
-            raise ValueError(f"{name} goes from {least} to {most:,}, and {header[name]!r:.60} stands there")
-    _words("model", [header["model"]])
-    _words("prefix", header["prefix"])
+    for name, (smallest, largest) in COUNTS.items():
+        if not _is_integer(header[name], smallest, largest):
+            raise ValueError(f"{name} goes from {smallest} to {largest:,}, and {header[name]!r:.60} stands there")
+    _check_words("model", [header["model"]])
+    _check_words("prefix", header["prefix"])
     if not (isinstance(header["size"], list) and len(header["size"]) == 2):
         raise ValueError(f"size is two sides in pixels, not {header['size']!r:.60}")
-    if not all(_whole(side, header["patch"], MOST_SIDE) and side % header["patch"] == 0 for side in header["size"]):
+    if not all(
+        _is_integer(side, header["patch"], MOST_SIDE) and side % header["patch"] == 0 for side in header["size"]
+    ):
         raise ValueError(f"patches of {header['patch']} pixels don't fill {header['size']!r:.60}")
     patches = math.prod(side // header["patch"] for side in header["size"])
     if patches + len(header["prefix"]) != header["tokens"]:
         raise ValueError(f"{patches} patches and {len(header['prefix'])} more are not {header['tokens']} tokens")
     layers = header["held"]
-    if not (isinstance(layers, list) and layers and all(_whole(i, 0, header["layers"] - 1) for i in layers)):
+    if not (isinstance(layers, list) and layers and all(_is_integer(i, 0, header["layers"] - 1) for i in layers)):
         raise ValueError(f"held is layers from 0 to {header['layers'] - 1}, not {layers!r:.60}")
     if len(set(layers)) != len(layers):
         raise ValueError("a layer is held twice")
     for scale in (header["scale"], header["forward_scale"]):
-        if not (_number(scale) or (scale is None and header["forward_scale"] is None)):
+        if not (_is_number(scale) or (scale is None and header["forward_scale"] is None)):
             raise ValueError(f"a scale is a number, not {scale!r:.60}")
     numbers = header.get("head_numbers") or []
-    if not (isinstance(numbers, list) and all(_whole(n, 0, COUNTS["heads"][1] - 1) for n in numbers)):
+    if not (isinstance(numbers, list) and all(_is_integer(n, 0, COUNTS["heads"][1] - 1) for n in numbers)):
         raise ValueError(f"head_numbers are heads, not {numbers!r:.60}")
     if numbers and len(numbers) != header["heads"]:
         raise ValueError(f"{len(numbers)} heads are named, and {header['heads']} are there")
-    _words("assumed", [header.get("assumed", "")])
-    _words("interventions", header.get("interventions", []))
+    _check_words("assumed", [header.get("assumed", "")])
+    _check_words("interventions", header.get("interventions", []))
     if not isinstance(header.get("cuts", []), list):
         raise ValueError(f"cuts are a list of texts, not {header['cuts']!r:.60}")
     for guess in header["predictions"] or []:
-        if not (isinstance(guess, list) and len(guess) == 2 and _word(guess[0]) and _number(guess[1])):
+        if not (isinstance(guess, list) and len(guess) == 2 and _is_word(guess[0]) and _is_number(guess[1])):
             raise ValueError(f"predictions are labels and numbers, not {guess!r:.60}")
     rows = (len(layers), header["heads"], header["tokens"])
     for name in ("q", "k"):
-        _floats(name, arrays, (*rows, header["head_dim"]), MOST_SCORE, or_bytes=f"{name}_low" in arrays)
+        _check_floats(name, arrays, (*rows, header["head_dim"]), MOST_SCORE, or_bytes=f"{name}_low" in arrays)
         for part in (f"{name}_low", f"{name}_step"):
             if part in arrays:
-                _floats(part, arrays, (*rows[:2], header["head_dim"]), MOST_SCORE)
-    _floats("value_norms", arrays, rows)
+                _check_floats(part, arrays, (*rows[:2], header["head_dim"]), MOST_SCORE)
+    _check_floats("value_norms", arrays, rows)
 
 
 def check_timelapse(header: dict, arrays: Arrays, habits: tuple[str, ...], samples: set[str]) -> None:
     """Checks the header of a time-lapse; ValueError says what is wrong."""
-    _words("model", [header["model"]])
-    _words("losses", header["losses"])
+    _check_words("model", [header["model"]])
+    _check_words("losses", header["losses"])
     if header["sample"] not in samples:
         raise ValueError(f"there is no sample {header['sample']!r:.60}")
     moments = header["moments"]
     if not (isinstance(moments, list) and 1 <= len(moments) <= MOST_MOMENTS):
         raise ValueError(f"moments are 1 to {MOST_MOMENTS:,} steps, not {moments!r:.60}")
-    if not all(_whole(step, 0, 10**9) for step in moments) or sorted(set(moments)) != moments:
+    if not all(_is_integer(step, 0, 10**9) for step in moments) or sorted(set(moments)) != moments:
         raise ValueError("moments are steps, each later than the one before")
     chance = header.get("chance", 0)
     if not (isinstance(chance, int | float) and 0 <= chance <= 1):
@@ -170,18 +172,20 @@ def check_timelapse(header: dict, arrays: Arrays, habits: tuple[str, ...], sampl
     if entropy.ndim != 3 or entropy.shape[0] != len(moments) or not all(1 <= n <= 1000 for n in entropy.shape):
         raise ValueError(f"entropy is of {len(moments)} moments, layers and heads, not {entropy.shape}")
     for name in (*habits, "mass"):
-        _floats(name, arrays, entropy.shape + ((7, 7) if name == "offsets" else ()))
+        _check_floats(name, arrays, entropy.shape + ((7, 7) if name == "offsets" else ()))
     curve = arrays["curve"]
     if curve.ndim != 2 or len(curve) > 10**5:
         raise ValueError(f"the curve is points of numbers, not {curve.shape}")
     if len(curve):  # a run of a few steps has none
-        _floats("curve", arrays, (len(curve), 1 + len(header["losses"])))
+        _check_floats("curve", arrays, (len(curve), 1 + len(header["losses"])))
     for i in range(len(moments)):
         if arrays[f"trace{i}"].dtype != np.uint8:
             raise ValueError(f"trace{i} is no bytes")
 
 
-def _floats(name: str, arrays: Arrays, shape: tuple[int, ...], most: float = math.inf, or_bytes: bool = False) -> None:
+def _check_floats(
+    name: str, arrays: Arrays, shape: tuple[int, ...], largest: float = math.inf, or_bytes: bool = False
+) -> None:
     array = arrays[name]
     if array.shape != shape:
         raise ValueError(f"{name} is of the shape {array.shape}, not {shape}")
@@ -189,22 +193,22 @@ def _floats(name: str, arrays: Arrays, shape: tuple[int, ...], most: float = mat
         return
     if array.dtype not in (np.float16, np.float32):
         raise ValueError(f"{name} is {array.dtype}, no float16 or float32")
-    if not (np.isfinite(array).all() and (most == math.inf or float(np.abs(array).max()) <= most)):
+    if not (np.isfinite(array).all() and (largest == math.inf or float(np.abs(array).max()) <= largest)):
         raise ValueError(f"{name} holds numbers that are none, or are beyond all measure")
 
 
-def _whole(value: Any, least: int, most: int) -> bool:
-    return type(value) is int and least <= value <= most
+def _is_integer(value: Any, smallest: int, largest: int) -> bool:
+    return type(value) is int and smallest <= value <= largest
 
 
-def _number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) < 1e9
 
 
-def _word(value: Any) -> bool:
+def _is_word(value: Any) -> bool:
     return isinstance(value, str) and len(value) <= LONGEST_WORD
 
 
-def _words(name: str, words: Any) -> None:
-    if not (isinstance(words, list) and len(words) <= 1000 and all(map(_word, words))):
+def _check_words(name: str, words: Any) -> None:
+    if not (isinstance(words, list) and len(words) <= 1000 and all(map(_is_word, words))):
         raise ValueError(f"{name} is in words of at most {LONGEST_WORD} letters, not {words!r:.60}")

@@ -65,11 +65,13 @@ class Record:
 
     def __repr__(self) -> str:
         rows, columns = self.grid
-        ran = {self.native_scale: "", 1.0: ", run without 1/√d_k"}.get(self.scale, f", run with scale {self.scale:.3g}")
-        cut = f", cut {'; '.join(self.cuts.texts)}" if self.cuts else ""
-        cut += "".join(f", {words}" for words in self.interventions)
+        scale_words = {self.native_scale: "", 1.0: ", run without 1/√d_k"}.get(
+            self.scale, f", run with scale {self.scale:.3g}"
+        )
+        cut_words = f", cut {'; '.join(self.cuts.texts)}" if self.cuts else ""
+        cut_words += "".join(f", {words}" for words in self.interventions)
         size = f"{self.layers} layers × {self.heads} heads, {rows} × {columns} patches"
-        return f"{type(self).__name__}({self.model}: {size}{ran}{cut})"
+        return f"{type(self).__name__}({self.model}: {size}{scale_words}{cut_words})"
 
     def of(self, picture: Image.Image, name: str) -> Self:
         """The same trace, remembering the full-size picture for sharp figures."""
@@ -129,8 +131,10 @@ class Record:
         rows, columns = self.grid
         if isinstance(query, str):
             if query not in self.prefix:
-                known = ", ".join(self.prefix) or "none"
-                raise PlaygroundError(f"{self.model} has no token called {query!r}; its prefix tokens are: {known}.")
+                prefix_names = ", ".join(self.prefix) or "none"
+                raise PlaygroundError(
+                    f"{self.model} has no token called {query!r}; its prefix tokens are: {prefix_names}."
+                )
             return self.prefix.index(query)
         if (token := index(query)) is not None:
             if not 0 <= token < self.tokens:
@@ -157,11 +161,11 @@ class Record:
     def layer_number(self, layer: int) -> int:
         """Checks a layer's number, which counts from 0; −1 is the last."""
         number = index(layer)
-        counted = number if number is None or number >= 0 else self.layers + number
-        if counted is None or counted not in self.record:
+        layer_index = number if number is None or number >= 0 else self.layers + number
+        if layer_index is None or layer_index not in self.record:
             layers = f"0 to {self.layers - 1}" if len(self.record) == self.layers else ", ".join(map(str, self.record))
             raise PlaygroundError(f"There is no layer {layer!r} here; this trace of {self.model} holds {layers}.")
-        return counted
+        return layer_index
 
     def head_number(self, head: int) -> int:
         if (number := index(head)) is None or not 0 <= number < self.heads:
@@ -180,20 +184,20 @@ class Record:
         return vit, *vit.embed(self._need_input().to(vit.patch_embed.proj.weight), self.intervening())
 
     def masked(self, layer: int) -> Tensor | None:
-        """A layer's mask of whom each token hears, (h or 1, N, N), if `at` set it and not only cuts; else None."""
+        """A layer's mask of the tokens that each token hears, (h or 1, N, N), if `at` changes it; else None."""
         if self.at is untouched:
             return None
         point, everybody = f"layers.{layer}.attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool)
-        before = self.cuts.at()(point, everybody)
-        after = self.at(point, before.to(self._any.q.device))
-        return None if after.shape == before.shape and after.cpu().equal(before) else after[0].cpu()
+        cut_mask = self.cuts.at()(point, everybody)
+        mask = self.at(point, cut_mask.to(self._any.q.device))
+        return None if mask.shape == cut_mask.shape and mask.cpu().equal(cut_mask) else mask[0].cpu()
 
     def bias(self, layer: int, queries: Any) -> Tensor | None:
         """(h, queries, N): the bias that the model itself adds to the scores of these queries, if any."""
         if self.vit is None or not self.vit.config.biased:
             return None
-        every: Tensor = self._need_vit().blocks[layer].attn.bias  # type: ignore[union-attr, assignment]
-        return every.detach().float().cpu()[:, queries]
+        bias: Tensor = self._need_vit().blocks[layer].attn.bias  # type: ignore[union-attr, assignment]
+        return bias.detach().float().cpu()[:, queries]
 
     def intervening(self) -> At:
         """The pass's interventions, cuts and `at`, to run it again."""
@@ -259,7 +263,7 @@ class Record:
                 "are in figures and numbers."
             )
         layer_numbers = list(self.record) if layers is None else [self.layer_number(layer) for layer in layers]
-        some = slice(None) if heads is None else [self.head_number(head) for head in heads]
+        head_index = slice(None) if heads is None else [self.head_number(head) for head in heads]
         header = {
             "format": FORMAT,
             "model": self.model,
@@ -283,13 +287,13 @@ class Record:
             header["head_numbers"] = list(heads)
         arrays: dict[str, np.ndarray | bytes] = {}
         for name in ("q", "k"):
-            record = [getattr(self.record[layer], name)[some].cpu() for layer in layer_numbers]
+            record = [getattr(self.record[layer], name)[head_index].cpu() for layer in layer_numbers]
             if numbers == "int8":
                 parts = zip(*(eight_bits(x.float().numpy()) for x in record), strict=True)
                 arrays |= zip((name, f"{name}_low", f"{name}_step"), map(np.stack, parts), strict=True)
             else:
                 arrays[name] = np.stack([x.half().numpy() for x in record])
-        norms = np.stack([of_layer[some].numpy() for of_layer in self._norms(layer_numbers)])
+        norms = np.stack([layer_norms[head_index].numpy() for layer_norms in self._norms(layer_numbers)])
         return pack(header, arrays | {"value_norms": norms})
 
     @classmethod
@@ -310,14 +314,19 @@ class Record:
             return self.__dict__ | {"at": untouched}
         if self.vit.config.biased:
             raise PlaygroundError(f"A trace of {self.model} needs its network, which a pickle does not hold.")
-        whole = torch.contiguous_format  # q and k are parts of one tensor, which would be written twice
-        without = {
-            layer: QKV(q.clone(memory_format=whole), k.clone(memory_format=whole), None)  # type: ignore[arg-type]
+        contiguous = torch.contiguous_format  # q and k are parts of one tensor, which would be written twice
+        record = {
+            layer: QKV(q.clone(memory_format=contiguous), k.clone(memory_format=contiguous), None)  # type: ignore[arg-type]
             for layer, (q, k, _) in self.record.items()
         }
         norms = dict(zip(self.record, self._norms(list(self.record)), strict=True))
-        dropped = {"at": untouched, "vit": None, "weight_versions": ()}
-        return self.__dict__ | dropped | {"record": without, "stored_norms": norms}
+        return self.__dict__ | {
+            "at": untouched,
+            "vit": None,
+            "weight_versions": (),
+            "record": record,
+            "stored_norms": norms,
+        }
 
 
 def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
@@ -331,7 +340,7 @@ def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     if q.shape != shape or k.shape != shape or norms.shape != shape[:3]:
         raise ValueError(f"its arrays are not of the shape {shape}")
     prefix, (height, width) = tuple(header["prefix"]), header["size"]
-    may_be = Shape(prefix, (height // patch, width // patch), header["layers"], COUNTS["heads"][1])
+    shape_bounds = Shape(prefix, (height // patch, width // patch), header["layers"], COUNTS["heads"][1])
     numbers = tuple(header.get("head_numbers") or range(header["heads"]))
     return {
         "model": header["model"],
@@ -346,7 +355,7 @@ def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         "predictions": tuple((label, p) for label, p in header["predictions"] or ()),
         "input": None,
         "vit": None,
-        "cuts": replace(cuts.read(header.get("cuts", []), may_be), numbers=numbers),
+        "cuts": replace(cuts.read(header.get("cuts", []), shape_bounds), numbers=numbers),
         "stored_norms": {layer: norms[i] for i, layer in enumerate(layer_numbers)},
         "interventions": tuple(header.get("interventions", ())),
         "assumed": header.get("assumed", ""),
@@ -384,31 +393,31 @@ def table_of_query(seen: Any, query: Any, scale: Any) -> pd.DataFrame:
     places = [(pd.NA, pd.NA)] * len(seen.prefix) + patches
     tokens = pd.DataFrame({"token": names, "row": [p[0] for p in places], "column": [p[1] for p in places]})
     tokens = tokens.astype({"row": "Int64", "column": "Int64"})
-    of_heads = [
+    head_tables = [
         tokens.assign(layer=layer, head=head, weight=weights.numpy())
         for layer in seen.record
         for head, weights in enumerate(seen.rows(layer, query, scale))
     ]
-    return pd.concat(of_heads, ignore_index=True)[["layer", "head", "token", "row", "column", "weight"]]
+    return pd.concat(head_tables, ignore_index=True)[["layer", "head", "token", "row", "column", "weight"]]
 
 
-def table_of_heads(seen: Any, scale: Any, far: Tensor) -> pd.DataFrame:
+def table_of_heads(seen: Any, scale: Any, distances: Tensor) -> pd.DataFrame:
     """One row for each layer and head. `far`, (patches, patches): the distance between patches."""
     import pandas as pd
 
     asking = seen.some_patches(SPREAD)
-    far = far[[token - len(seen.prefix) for token in asking]]  # (queries, patches)
+    distances = distances[[token - len(seen.prefix) for token in asking]]  # (queries, patches)
     layers = []
     for layer in seen.record:
         weights = seen.weights(layer, asking, scale)  # (heads, queries, tokens)
         patches = weights[..., len(seen.prefix) :]
-        on_patches = patches.sum(-1)
-        of_layer = {
+        patch_share = patches.sum(-1)
+        columns = {
             "layer": layer,
             "head": range(seen.heads),
             "entropy": seen.entropy(layer, asking, scale).mean(-1),
-            "prefix": (1 - on_patches).mean(-1),
-            "distance": ((patches * far).sum(-1) / on_patches).mean(-1),
+            "prefix": (1 - patch_share).mean(-1),
+            "distance": ((patches * distances).sum(-1) / patch_share).mean(-1),
         }
-        layers.append(pd.DataFrame({name: x.tolist() if torch.is_tensor(x) else x for name, x in of_layer.items()}))
+        layers.append(pd.DataFrame({name: x.tolist() if torch.is_tensor(x) else x for name, x in columns.items()}))
     return pd.concat(layers, ignore_index=True)

@@ -34,8 +34,8 @@ LONGEST_SENTENCE = 2000
 PIPE = 2**20  # bytes
 READY = b"\1"  # a process's first byte
 REQUEST = struct.Struct("<IIIQ")  # most pixels, longest side, seconds of a core, bytes of the file
-HEAD = struct.Struct("<III?")  # header of an answer: width, height of the RGB, or 0, 0 and the length of a sentence
-# the last one of this process
+HEAD = struct.Struct("<III?")  # header of an answer: width and height of the RGB (or 0, 0), the length of a sentence,
+# and whether it is the process's last answer
 
 # The only variables that the process gets: a process that reads hostile files must not hold the server's secrets
 KNOWN = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
@@ -58,15 +58,15 @@ class Answer:
 
 
 class Worker:
-    """Starts at once and decodes one file after another. A file that takes too much ends the process."""
+    """A process that decodes one file after another. It is ended if a file takes too much."""
 
     def __init__(self) -> None:
         command = [sys.executable, "-m", "playground.pictures.decoder_process", str(MOST_BYTES)]
-        known = {name: os.environ[name] for name in KNOWN if name in os.environ}
+        environment = {name: os.environ[name] for name in KNOWN if name in os.environ}
         try:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=known | SAVING,
-                cwd=Path(__file__).parent.parent.parent,
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                env=environment | SAVING, cwd=Path(__file__).parent.parent.parent,
             )  # fmt: skip
         except OSError as error:
             raise Busy(
@@ -99,17 +99,17 @@ class Worker:
                 pipe.close()
 
     def decoded(
-        self, data: bytes, pixels: int, side: int = 2**31, stays: Callable[[], None] = lambda: None
+        self, data: bytes, pixels: int, side: int = 2**31, check_person: Callable[[], None] = lambda: None
     ) -> Image.Image:
         """Upright RGB of a file, with about `pixels` pixels and sides of at most `side`. `stays` is called repeatedly;
         if it raises, because the person has left, or if the time is over, the process is ended."""
         seconds = SLOW_CORE_SECONDS if SLOW.match(data) else CORE_SECONDS
         answers: SimpleQueue[Answer | None] = SimpleQueue()
         request = REQUEST.pack(pixels, side, seconds, len(data))
-        ask = lambda: answers.put(self._ask(request, data, 2 * pixels))  # noqa: E731
-        threading.Thread(target=ask, name="decoder", daemon=True).start()
+        send_request = lambda: answers.put(self._ask(request, data, 2 * pixels))  # noqa: E731
+        threading.Thread(target=send_request, name="decoder", daemon=True).start()
         try:
-            answer = self._waited_for(answers, PATIENCE * seconds, stays)
+            answer = self._answer_within(answers, PATIENCE * seconds, check_person)
         except BaseException:
             self.end()
             raise
@@ -139,15 +139,15 @@ class Worker:
             return None
         return Answer((width, height), pixels) if len(pixels) == 3 * width * height else None
 
-    def _waited_for(
-        self, answers: SimpleQueue[Answer | None], patience: float, stays: Callable[[], None]
+    def _answer_within(
+        self, answers: SimpleQueue[Answer | None], patience: float, check_person: Callable[[], None]
     ) -> Answer | None:
         """Waits for an answer. The file's time begins only when the process is ready."""
-        was_ready, until = False, time.monotonic() + STARTING
-        while time.monotonic() < until:
-            stays()
+        was_ready, deadline = False, time.monotonic() + STARTING
+        while time.monotonic() < deadline:
+            check_person()
             if not was_ready and self._ready.is_set():
-                was_ready, until = True, time.monotonic() + patience
+                was_ready, deadline = True, time.monotonic() + patience
             with contextlib.suppress(Empty):
                 return answers.get(timeout=LOOK_EVERY)
         if was_ready:

@@ -1,7 +1,7 @@
 """The process that decodes pictures, one after the other, within its share of memory and time.
 
 `python -m playground.pictures.decoder_process BYTES` reads requests from its standard input, as decoder.py writes them,
-and answers with upright RGB or a sentence. It ends when its input does, and so with whoever started it.
+and answers with upright RGB or a sentence. It ends when its input ends, and so with the process that started it.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def main() -> None:
             return
         _limit_seconds(seconds)
         size, body = _answer(data, pixels, side)
-        last = file == MOST_FILES - 1 or _most_bytes_taken() > LARGE
-        answers.write(HEAD.pack(*size, last))
+        is_last = file == MOST_FILES - 1 or _most_bytes_taken() > LARGE
+        answers.write(HEAD.pack(*size, is_last))
         answers.write(body)
         answers.flush()
 
@@ -86,9 +86,9 @@ def _limit_seconds(seconds: int) -> None:
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        _, most = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used.ru_utime + used.ru_stime) + seconds, most))
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(usage.ru_utime + usage.ru_stime) + seconds, hard_limit))
 
 
 if __name__ == "__main__":

@@ -116,18 +116,19 @@ def _read_stream(file: BinaryIO) -> bytes:
     except Exception as error:
         complaint = f"The file can't be read ({str(error) or type(error).__name__}): give an open file in binary mode."
     else:
-        _check_bytes(size, known=False)
+        _check_bytes(size, is_known=False)
         return data
     raise PlaygroundError(complaint)
 
 
-def _check_bytes(size: int, known: bool = True) -> None:
+def _check_bytes(size: int, is_known: bool = True) -> None:
     if size == 0:
         raise PlaygroundError("The file is empty: choose a picture.")
     if size > MAX_BYTES:
-        has = f"{size / 2**20:,.1f} MB" if known else "more than that"
+        size_words = f"{size / 2**20:,.1f} MB" if is_known else "more than that"
         raise PlaygroundError(
-            f"A picture's file may have at most {MAX_BYTES // 2**20} MB, and this one has {has}: save it smaller."
+            f"A picture's file may have at most {MAX_BYTES // 2**20} MB, and this one has "
+            f"{size_words}: save it smaller."
         )
 
 
@@ -149,11 +150,11 @@ class _CountedReads(io.BytesIO):
 def read_header(data: bytes) -> Image.Image:
     for signature, picture_class in FORMATS:
         if re.match(signature, data, re.DOTALL):
-            defuse = {
+            defusers = {
                 "JPEG": _defuse_jpeg, "PNG": _defuse_png, "TIFF": _defuse_tiff, "AVIF": _defuse_heif,
                 "HEIF": _defuse_heic,
             }  # fmt: skip
-            return picture_class(_CountedReads(defuse.get(picture_class.format, bytes)(data)))
+            return picture_class(_CountedReads(defusers.get(picture_class.format, bytes)(data)))
     names = (name for signature, name in STRANGERS if re.match(signature, data, re.DOTALL))
     name = next(names, "no picture of a kind that can be opened")
     raise PlaygroundError(f"This file is {name}: save or export the picture as {ACCEPTED}.")
@@ -173,14 +174,14 @@ def _defuse_jpeg(data: bytes) -> bytes:
 
 def _defuse_tiff(data: bytes) -> bytes:
     """The same file reduced to its first page and the tags that describe its pixels."""
-    order, big = "<>"[data.startswith(b"MM")], b"+" in data[2:4]
-    count, entry, offset = (order + layout for layout in (("Q", "HHQ8s", "Q") if big else ("H", "HHI4s", "I")))
-    (start,) = struct.unpack_from(offset, data, 8 if big else 4)
+    order, is_big = "<>"[data.startswith(b"MM")], b"+" in data[2:4]
+    count, entry, offset = (order + layout for layout in (("Q", "HHQ8s", "Q") if is_big else ("H", "HHI4s", "I")))
+    (start,) = struct.unpack_from(offset, data, 8 if is_big else 4)
     (tags,) = struct.unpack_from(count, data, start)
-    first, step = start + struct.calcsize(count), struct.calcsize(entry)
+    first_entry, step = start + struct.calcsize(count), struct.calcsize(entry)
     if start < 8 or tags > 4096:
         raise ValueError("no picture has so many tags")
-    entries = [struct.unpack_from(entry, data, first + step * tag) for tag in range(tags)]
+    entries = [struct.unpack_from(entry, data, first_entry + step * tag) for tag in range(tags)]
     kept_tags = {tag: (tag, *rest) for tag, *rest in reversed(entries) if tag in TIFF_TAGS}
     if sum(length for _, kind, length, _ in kept_tags.values() if kind not in (1, 2, 6, 7)) > MAX_TAG_NUMBERS:
         raise PlaygroundError("The TIFF file is cut into far more strips or tiles than a picture needs: save it again.")
@@ -203,34 +204,34 @@ def _defuse_tiff(data: bytes) -> bytes:
 def _defuse_heif(data: bytes) -> bytes:
     """The same file without EXIF and XMP, which Pillow would parse number by number. They aren't needed: the boxes
     `irot` and `imir` say which way is up."""
-    safe, at, header = bytearray(data), 0, 0
-    while at + 8 <= len(data):
-        size, name = struct.unpack_from(">I4s", data, at)
+    defused, position, header = bytearray(data), 0, 0
+    while position + 8 <= len(data):
+        size, name = struct.unpack_from(">I4s", data, position)
         if size == 1:
-            (size,) = struct.unpack_from(">Q", data, at + 8)
-        end = min(at + max(size, 8), len(data)) if size else len(data)
-        header += 8 if name == b"mdat" else end - at
+            (size,) = struct.unpack_from(">Q", data, position + 8)
+        end = min(position + max(size, 8), len(data)) if size else len(data)
+        header += 8 if name == b"mdat" else end - position
         if header > MAX_HEIF_HEADER:
             raise PlaygroundError("The picture's file has a far longer header than a picture needs: save it as PNG.")
         if name != b"mdat":
-            safe[at:end] = safe[at:end].replace(b"Exif", b"skip").replace(b"mime", b"skip")
-        at = end
-    return bytes(safe)
+            defused[position:end] = defused[position:end].replace(b"Exif", b"skip").replace(b"mime", b"skip")
+        position = end
+    return bytes(defused)
 
 
 def _defuse_heic(data: bytes) -> bytes:
     """Refuses a grid whose tiles are grids themselves: a few bytes could ask for the same tile a million times."""
-    wholes, parts = set(), set()
+    grids, tiles = set(), set()
     for reference in re.finditer(rb"dimg", data):  # `dimg` lists the tiles of a grid
         size = int.from_bytes(data[reference.start() - 4 : reference.start()])
         for number in "HI":  # item numbers have two bytes, or four
             with contextlib.suppress(struct.error):
-                whole, count = struct.unpack_from(f">{number}H", data, reference.end())
+                grid, count = struct.unpack_from(f">{number}H", data, reference.end())
                 layout = f">{number}H{count}{number}"
                 if size == 8 + struct.calcsize(layout):
-                    wholes.add(whole)
-                    parts.update(struct.unpack_from(layout, data, reference.end())[2:])
-    if wholes & parts or re.search(rb"infe[\2\3].{7,9}iovl", data, re.DOTALL):
+                    grids.add(grid)
+                    tiles.update(struct.unpack_from(layout, data, reference.end())[2:])
+    if grids & tiles or re.search(rb"infe[\2\3].{7,9}iovl", data, re.DOTALL):
         raise PlaygroundError("The HEIC file is put together from other pictures: save it as PNG.")
     return _defuse_heif(data)
 
@@ -274,13 +275,13 @@ def check_effort(picture: Image.Image) -> None:
 
 def _check_scans(file: io.BytesIO, pixels: int) -> None:
     """Counts the scans of a JPEG, of which Pillow has read the header, and cuts off what follows the end marker."""
-    scans, first, complete = 1, file.tell(), False
-    for marker in re.finditer(rb"\xff[\xd9\xda]", file.getvalue()[first:]):
-        if complete := marker[0] == b"\xff\xd9":
-            file.truncate(first + marker.end())
+    scans, data_start, has_end = 1, file.tell(), False
+    for marker in re.finditer(rb"\xff[\xd9\xda]", file.getvalue()[data_start:]):
+        if has_end := marker[0] == b"\xff\xd9":
+            file.truncate(data_start + marker.end())
             break
         scans += 1
-    if scans > 1 and not complete:
+    if scans > 1 and not has_end:
         raise ValueError("cut short")  # else libjpeg allocates 400 MB for the coefficients of all scans
     if scans > MAX_SCANS or scans * pixels > MAX_SCANNED_PIXELS:
         raise PlaygroundError(f"The JPEG file draws its picture {scans:,} times over: save it again, not progressive.")

@@ -1,8 +1,8 @@
 """Opens a picture from an untrusted file as upright RGB, and turns it into the model's input.
 
 Every file may be hostile. Only eight formats are recognised, sizes are checked from the header before anything is
-decoded, and what could keep a decoder busy for minutes is refused first: each of those checks answers a file in
-tests/hostile that really does so. No global setting of Pillow is changed, so several threads can open pictures at
+decoded, and files that could keep a decoder busy for minutes are refused: each check has a file in tests/hostile
+that does so. No global setting of Pillow is changed, so several threads can open pictures at
 once.
 """
 
@@ -44,8 +44,8 @@ def open_image(source: Source, pixels: int = KEPT_PIXELS) -> Image.Image:
     million, come back at half size or less.
     """
     if hasattr(source, "__array__") and not isinstance(source, Image.Image | memoryview):
-        source = _of_array(source)
-    picture = _or_a_sentence(_open, source, pixels)
+        source = _picture_of_array(source)
+    picture = _with_error_sentence(_open, source, pixels)
     picture.filename = _file_of(source)  # type: ignore[attr-defined]  # as Pillow's own pictures have it
     return picture
 
@@ -59,12 +59,12 @@ def _file_of(source: Source) -> str:
 
 def decode_here(data: bytes, pixels: int) -> Image.Image:
     """Opens a file in this process, never in another one."""
-    return _or_a_sentence(_decoded_file, data, pixels)
+    return _with_error_sentence(_decoded_file, data, pixels)
 
 
-def _or_a_sentence(opened: Callable[[Any, int], Image.Image], source: Any, pixels: int) -> Image.Image:
+def _with_error_sentence(open_picture: Callable[[Any, int], Image.Image], source: Any, pixels: int) -> Image.Image:
     try:
-        return opened(source, pixels)
+        return open_picture(source, pixels)
     except PlaygroundError:
         raise
     except MemoryError:
@@ -81,7 +81,7 @@ def _or_a_sentence(opened: Callable[[Any, int], Image.Image], source: Any, pixel
     raise PlaygroundError(complaint)  # outside `except`: else the traceback keeps the half-decoded picture in memory
 
 
-def _of_array(numbers: Any) -> Image.Image:
+def _picture_of_array(numbers: Any) -> Image.Image:
     """Pixels from arrays of numpy, torch and others."""
     import numpy as np
 
@@ -168,11 +168,11 @@ def fit(image_size: tuple[int, int], patch: int, native: tuple[int, int]) -> tup
     aspect = min(max(height / width, 1 / patches), patches)
     rows, columns = math.sqrt(patches * aspect), math.sqrt(patches / aspect)
 
-    def near(side: float) -> list[int]:
+    def near_sides(side: float) -> list[int]:
         return [step for step in range(math.floor(side) - 1, math.ceil(side) + 2) if 1 <= step <= patches]
 
-    grids = [(r, c) for r in near(rows) for c in {*near(columns), patches // r}]
-    grids += [(patches // c, c) for c in near(columns)]
+    grids = [(r, c) for r in near_sides(rows) for c in {*near_sides(columns), patches // r}]
+    grids += [(patches // c, c) for c in near_sides(columns)]
 
     def misfit(grid: tuple[int, int]) -> float:  # distortion costs more than fewer patches
         r, c = grid
@@ -189,9 +189,9 @@ def checked_size(size: tuple[int, int], patch: int) -> tuple[int, int]:
     except (TypeError, ValueError):
         raise PlaygroundError(f"A size is (height, width) in pixels, not {size!r}.") from None
     if height < patch or width < patch or height % patch or width % patch:
-        near = tuple(max(1, round(n / patch)) * patch for n in (height, width))
+        nearest = tuple(max(1, round(n / patch)) * patch for n in (height, width))
         raise PlaygroundError(
-            f"A size of {height} × {width} can't be cut into patches of {patch} × {patch}; the nearest is {near}."
+            f"A size of {height} × {width} can't be cut into patches of {patch} × {patch}; the nearest is {nearest}."
         )
     if (tokens := height * width // patch**2) > MOST_PATCHES:
         raise PlaygroundError(
@@ -275,16 +275,16 @@ def is_usable(profile: bytes) -> bool:
 
 
 def _is_modest(data: memoryview, size: int) -> bool:
-    """Checks a tag and all bytes behind it: where a tag ends is only claimed."""
+    """Checks a tag and all bytes after it, because its claimed length can't be trusted."""
     kind = bytes(data[:4])
     if kind == b"mpet":
         return False
     if kind in (b"mft1", b"mft2"):  # a table with as many points along each side
         inputs, outputs, points = data[8:11]
         return points**inputs * outputs <= size
-    if kind in (b"mAB ", b"mBA ") and (at := int.from_bytes(data[24:28])):
+    if kind in (b"mAB ", b"mBA ") and (table_start := int.from_bytes(data[24:28])):
         inputs, outputs = data[8:10]
-        return math.prod(data[at : at + 16][:inputs]) * outputs <= size
+        return math.prod(data[table_start : table_start + 16][:inputs]) * outputs <= size
     return True
 
 
@@ -305,7 +305,7 @@ def upright_rgb(picture: Image.Image, pixels: int) -> Image.Image:
     shrink, to_srgb, scale = shrinkage(picture, pixels), None, _deep_scale(picture)
     canvas = Image.new("RGB", (math.ceil(picture.width / shrink), math.ceil(picture.height / shrink)))
     for top, band in _bands(picture, shrink):
-        colours, opacity = _parts(band, scale)
+        colours, opacity = _colours_and_opacity(band, scale)
         to_srgb = to_srgb or _colours(colours.mode, picture.info.get("icc_profile"))
         # In the order of browsers: first the colour profile, then the opacity
         rgb = _on_white(to_srgb(colours), opacity) if opacity else to_srgb(colours.reduce(shrink))
@@ -325,11 +325,13 @@ def _bands(picture: Image.Image, multiple: int = 1) -> Iterator[tuple[int, Image
         yield top, picture.crop((0, top, picture.width, min(top + rows, picture.height)))
 
 
-def _parts(band: Image.Image, scale: tuple[float, float] | None) -> tuple[Image.Image, Image.Image | None]:
+def _colours_and_opacity(
+    band: Image.Image, scale: tuple[float, float] | None
+) -> tuple[Image.Image, Image.Image | None]:
     """The picture with eight bits a channel, in RGB or in a mode such as CMYK that `_colours` converts by its colour
     profile; and its opacity, None if all pixels are opaque."""
     if scale:
-        return _shallow(band, *scale), None
+        return _to_eight_bits(band, *scale), None
     if band.has_transparency_data:
         grey = band.mode in ("L", "LA", "La")
         band = band.convert("LA" if grey else "RGBA")
@@ -351,16 +353,16 @@ def _deep_scale(picture: Image.Image) -> tuple[float, float] | None:
         return None
     import numpy as np
 
-    finite = (values[np.isfinite(values)] for values in (np.asarray(band) for _, band in _bands(picture)))
-    ranges = [(float(values.min()), float(values.max())) for values in finite if values.size]
+    finite_values = (values[np.isfinite(values)] for values in (np.asarray(band) for _, band in _bands(picture)))
+    ranges = [(float(values.min()), float(values.max())) for values in finite_values if values.size]
     if not ranges:
         raise PlaygroundError("Every pixel of the picture is NaN or infinite: save it as PNG.")
     low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
-    usual = (1,) if picture.mode == "F" else (255, 65535)
-    return next(((0, white) for white in usual if low >= 0 and high <= white), (low, high))
+    usual_maxima = (1,) if picture.mode == "F" else (255, 65535)
+    return next(((0, white) for white in usual_maxima if low >= 0 and high <= white), (low, high))
 
 
-def _shallow(band: Image.Image, low: float, high: float) -> Image.Image:
+def _to_eight_bits(band: Image.Image, low: float, high: float) -> Image.Image:
     import numpy as np
 
     values = np.nan_to_num(np.asarray(band, dtype=np.float64), nan=low, posinf=high, neginf=low)
@@ -395,8 +397,8 @@ def _orientation(exif: bytes | None) -> int:
     with contextlib.suppress(struct.error):
         (start,) = struct.unpack_from(order + "I", tiff, 4)
         (tags,) = struct.unpack_from(order + "H", tiff, start)
-        for at in range(start + 2, start + 2 + 12 * tags, 12):
-            tag, kind, length = struct.unpack_from(order + "HHI", tiff, at)
+        for entry in range(start + 2, start + 2 + 12 * tags, 12):
+            tag, kind, length = struct.unpack_from(order + "HHI", tiff, entry)
             if tag == 274 and kind in (3, 4) and length == 1:
-                return int(struct.unpack_from(order + TIFF_NUMBERS[kind], tiff, at + 8)[0])
+                return int(struct.unpack_from(order + TIFF_NUMBERS[kind], tiff, entry + 8)[0])
     return 1

@@ -14,7 +14,7 @@ GROUNDED = frozenset({"landscape", "indoors"})  # the backdrops with a ground th
 @dataclass(frozen=True)
 class Backdrop:
     kind: str
-    materials: tuple[Material, ...] = ()  # of its surfaces, in the order that the function of its kind documents
+    materials: tuple[Material, ...] = ()  # of its surfaces, in the order documented by the function that paints it
     horizon: float = 0.55  # where the ground begins, from the top
     sun: tuple[float, float] | None = None  # (x, y), unit: the image's height
     clouds: float = 0.5
@@ -82,11 +82,11 @@ def _patchwork(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> No
             wave[:, 1:] * sheet.y.T,
         )  # (2, width), (2, height)
         heights.append(np.cos(down).T @ np.sin(across) + np.sin(down).T @ np.cos(across))  # sin(across + down), summed
-    best = np.full((sheet.height, sheet.width), -9, np.float32)
+    highest = np.full((sheet.height, sheet.width), -9, np.float32)
     for material, level in zip(backdrop.materials, heights, strict=True):
         slope = 7 / sheet.height
-        sheet.fill(material, "backdrop", np.clip((level - best) / slope + 0.5, 0, 1))
-        best = np.maximum(best, level)
+        sheet.fill(material, "backdrop", np.clip((level - highest) / slope + 0.5, 0, 1))
+        highest = np.maximum(highest, level)
 
 
 def _ridge(rng: np.random.Generator, x: np.ndarray, height: float, rough: float) -> np.ndarray:
@@ -109,26 +109,26 @@ def _landscape(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> No
         _clouds(sheet, cloud, backdrop.clouds, backdrop.horizon)
     steps = max(1, len(grounds) - 1)
     for depth, material in enumerate(grounds):
-        near = depth / steps
-        rough = 0.0 if material.name == "furry" and material.angle else 0.075 * (1 - near) + 0.012
-        level = backdrop.horizon + (0.06 + 0.9 * (1 - backdrop.horizon) * 0.45) * near - 0.05 * (1 - near)
+        nearness = depth / steps
+        rough = 0.0 if material.name == "furry" and material.angle else 0.075 * (1 - nearness) + 0.012
+        level = backdrop.horizon + (0.06 + 0.9 * (1 - backdrop.horizon) * 0.45) * nearness - 0.05 * (1 - nearness)
         cover, first = sheet.below(_ridge(rng, sheet.x[0], level, rough))
-        sheet.fill(material, _ground(material, near), cover, first, flat=1.0 if near < 0.5 else 1.6)
+        sheet.fill(material, _ground(material, nearness), cover, first, flat=1.0 if nearness < 0.5 else 1.6)
     _fade_to_foreground(sheet, backdrop.horizon)
 
 
-def _ground(material: Material, near: float) -> str:
+def _ground(material: Material, nearness: float) -> str:
     if material.name == "furry" and material.angle:  # horizontal streaks look like ripples
         return "water"
-    if material.name == "cloudy" and near >= 0.5:
+    if material.name == "cloudy" and nearness >= 0.5:
         return "sand"
-    return "hills" if near < 0.5 else "meadow"
+    return "hills" if nearness < 0.5 else "meadow"
 
 
-def _sun(sheet: Sheet, at: tuple[float, float], colour: np.ndarray) -> None:
-    far = np.hypot(sheet.x - at[0], sheet.y - at[1])[..., None]  # (height, width, 1)
-    sheet.colours += (colour - sheet.colours) * (0.75 * np.exp(-5.5 * far))
-    disc = np.clip((0.062 - far) * sheet.height + 0.5, 0, 1)
+def _sun(sheet: Sheet, place: tuple[float, float], colour: np.ndarray) -> None:
+    distance = np.hypot(sheet.x - place[0], sheet.y - place[1])[..., None]  # (height, width, 1)
+    sheet.colours += (colour - sheet.colours) * (0.75 * np.exp(-5.5 * distance))
+    disc = np.clip((0.062 - distance) * sheet.height + 0.5, 0, 1)
     sheet.colours += (np.minimum(colour + 45, 255) - sheet.colours) * disc
     sheet.grounds.append(GROUNDS.index("sun"))
     sheet.regions[disc[..., 0] > 0.5] = len(sheet.grounds) - 1

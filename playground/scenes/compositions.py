@@ -65,8 +65,8 @@ def _sign(sign: str, patch: int) -> Image.Image:
     font = ImageFont.truetype(file, 0.8 * FINE * FINE / max(right - left, bottom - top))
     field = Image.new("L", (FINE, FINE))
     left, top, right, bottom = font.getbbox(sign)
-    at = ((FINE - left - right) / 2, (FINE - top - bottom) / 2)
-    ImageDraw.Draw(field).text(at, sign, font=font, fill=255)
+    text_origin = ((FINE - left - right) / 2, (FINE - top - bottom) / 2)
+    ImageDraw.Draw(field).text(text_origin, sign, font=font, fill=255)
     return field.resize((patch, patch), Image.Resampling.BOX)
 
 
@@ -87,9 +87,15 @@ def _material(
 
 def _meadow() -> Description:
     sky, clouds = _material("shaded", "6fb1dc f7ead2 fff0c2"), _material("cloudy", "fffaf0", 0.6, seed=11)
-    far, hills = _material("cloudy", "8fb0b4 a9c4b8", 0.5, seed=5), _material("cloudy", "7fa98a a8c79a", 0.5, seed=8)
-    near, grass = _material("fractal", "6d9c55 9cc06a", 0.5, seed=4), _material("furry", "4e8440 8fb956", 0.5, seed=6)
-    backdrop = Backdrop("landscape", (sky, clouds, far, hills, near, grass), 0.46, (0.77, 0.2), 0.75, 21)
+    far_hills, hills = (
+        _material("cloudy", "8fb0b4 a9c4b8", 0.5, seed=5),
+        _material("cloudy", "7fa98a a8c79a", 0.5, seed=8),
+    )
+    near_grass, grass = (
+        _material("fractal", "6d9c55 9cc06a", 0.5, seed=4),
+        _material("furry", "4e8440 8fb956", 0.5, seed=6),
+    )
+    backdrop = Backdrop("landscape", (sky, clouds, far_hills, hills, near_grass, grass), 0.46, (0.77, 0.2), 0.75, 21)
     crown, bark = (
         _material("pebbled", "3f7a4a 5b9a56 7fb765", 0.3, seed=3),
         _material("woody", "6b4a36 8c6647", 0.2, seed=2),

@@ -74,7 +74,7 @@ def draw(description: Description, size: int = 112) -> Scene:
     if description.focus > 0:
         canvas = _blurred(canvas, description.focus * height / 100)
     objects = np.zeros((height, width), np.uint8)
-    areas = []  # how many pixels each thing covers, hidden ones included
+    areas = []  # number of pixels that each thing covers, hidden ones included
     for number, thing in enumerate(description.things, 1):
         areas.append(_place(canvas, objects, thing, number, description.light))
     return _scene(description, _finished(canvas, description), objects, areas, sheet)
@@ -95,21 +95,21 @@ def _place(canvas: np.ndarray, objects: np.ndarray, thing: Thing, number: int, l
     x0, y0 = floor(min(lefts)) - margin, floor(min(tops)) - margin
     x1, y1 = ceil(max(rights)) + margin, ceil(max(lows)) + margin
     covers = [_mask(part, span, x0, y0) for part, span in zip(parts, spans, strict=True)]
-    whole = Image.new("L", (x1 - x0, y1 - y0), 0)
+    silhouette_mask = Image.new("L", (x1 - x0, y1 - y0), 0)
     for left, top, cover in covers:
-        whole.paste(255, (left, top), cover)
-    soft = np.asarray(whole.filter(ImageFilter.GaussianBlur(0.09 * extent)), np.float32) / 255  # (h, w)
+        silhouette_mask.paste(255, (left, top), cover)
+    soft = np.asarray(silhouette_mask.filter(ImageFilter.GaussianBlur(0.09 * extent)), np.float32) / 255  # (h, w)
     if thing.shadow != "none":
-        missing = _shadow(thing, whole, soft, extent, light, max(lows) - y0)
-        under, opacity = _window(canvas, missing, x0, y0)
-        under *= 1 - opacity[..., None] * np.float32([1.0, 0.97, 0.88])  # shadows are slightly blue
+        shadow = _shadow(thing, silhouette_mask, soft, extent, light, max(lows) - y0)
+        ground, opacity = _window(canvas, shadow, x0, y0)
+        ground *= 1 - opacity[..., None] * np.float32([1.0, 0.97, 0.88])  # shadows are slightly blue
     inset = margin - 2  # the thing itself fills less than its shadow
     tight = (inset, inset, x1 - x0 - inset, y1 - y0 - inset)
-    alpha = np.asarray(whole.crop(tight), np.float32) / 255
+    alpha = np.asarray(silhouette_mask.crop(tight), np.float32) / 255
     colours = _coloured(thing, parts, covers, (x0, y0), tight, height)
-    under, opacity = _window(canvas, alpha, x0 + inset, y0 + inset)
-    _, lit = _window(canvas, _lit(colours, soft, inset, thing.relief, extent, light), x0 + inset, y0 + inset)
-    under += (lit - under) * opacity[..., None]
+    ground, opacity = _window(canvas, alpha, x0 + inset, y0 + inset)
+    _, lit = _window(canvas, _shaded(colours, soft, inset, thing.relief, extent, light), x0 + inset, y0 + inset)
+    ground += (lit - ground) * opacity[..., None]
     numbers, _ = _window(objects, alpha, x0 + inset, y0 + inset)
     numbers[opacity > 0.5] = number
     return float((alpha > 0.5).sum())
@@ -176,21 +176,23 @@ def _coloured(thing: Thing, parts: list[Part], covers, origin: tuple[int, int], 
     return np.asarray(coloured)
 
 
-def _lit(colours, soft: np.ndarray, inset: int, relief: float, extent: float, light: float) -> np.ndarray:
+def _shaded(colours, soft: np.ndarray, inset: int, relief: float, extent: float, light: float) -> np.ndarray:
     """Adds light and shade as if the thing were inflated: its blurred mask is taken for a height map."""
     reach = max(1.0, 0.07 * extent)
     dx, dy = round(reach * cos(light)), round(reach * sin(light))
     height, width = soft.shape
 
-    def beside(dx: int, dy: int) -> np.ndarray:
+    def shifted(dx: int, dy: int) -> np.ndarray:
         return soft[inset + dy : height - inset + dy, inset + dx : width - inset + dx]
 
-    slope = beside(-dx, -dy) - beside(dx, dy)
-    gain = 1 + relief * np.clip(1.3 * slope, -1, 0.8) + (0.25 * relief) * (beside(0, 0) - 0.6)
+    slope = shifted(-dx, -dy) - shifted(dx, dy)
+    gain = 1 + relief * np.clip(1.3 * slope, -1, 0.8) + (0.25 * relief) * (shifted(0, 0) - 0.6)
     return colours * gain[..., None] + (90 * relief) * np.clip(slope - 0.35, 0, 1)[..., None]
 
 
-def _shadow(thing: Thing, whole: Image.Image, soft: np.ndarray, extent: float, light: float, base: float) -> np.ndarray:
+def _shadow(
+    thing: Thing, silhouette_mask: Image.Image, soft: np.ndarray, extent: float, light: float, base: float
+) -> np.ndarray:
     """The darkness of the shadow, 0…1 (h, w)."""
     if thing.shadow == "drop":
         away = 0.06 * extent
@@ -198,7 +200,7 @@ def _shadow(thing: Thing, whole: Image.Image, soft: np.ndarray, extent: float, l
     lean, squash = -0.55 * cos(light), 0.26
     # Maps output pixels to the mask: heights above the base are divided by `squash`, columns shifted by the lean.
     affine = (1, lean / squash, -lean / squash * base, 0, 1 / squash, base - base / squash)
-    lying = whole.transform(whole.size, Image.Transform.AFFINE, affine, Image.Resampling.BILINEAR)
+    lying = silhouette_mask.transform(silhouette_mask.size, Image.Transform.AFFINE, affine, Image.Resampling.BILINEAR)
     lying = lying.filter(ImageFilter.GaussianBlur(0.03 * extent))
     return 0.5 * np.asarray(lying, np.float32) / 255
 

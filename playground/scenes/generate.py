@@ -127,15 +127,15 @@ def _backdrop(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop
             _calm(_material(rng, colours, 1.0, _pick(rng, ("striped", "dotted", "checked"))), rng.uniform(0.35, 0.8)),
         )
     elif kind == "cluttered":
-        many = tuple(_pick(rng, colours[:4]) for _ in range(9))
+        colours_of_tiles = tuple(_pick(rng, colours[:4]) for _ in range(9))
         name, share = _pick(rng, (("pebbled", 0.28), ("pebbled", 0.45), ("woody", 0.5), ("cloudy", 0.6)))
-        materials = (Material(name, many, share, rng.uniform(0, 6.3), _seed(rng), crisp=True),)
+        materials = (Material(name, colours_of_tiles, share, rng.uniform(0, 6.3), _seed(rng), crisp=True),)
     else:
         materials = tuple(
             _calm(_material(rng, colours, 0.8), rng.uniform(0.2, 0.8)) for _ in range(int(rng.integers(3, 6)))
         )
-    shown = [colour for material in materials for colour in material.colours]
-    return Backdrop(kind, materials, seed=_seed(rng)), shown
+    colours_shown = [colour for material in materials for colour in material.colours]
+    return Backdrop(kind, materials, seed=_seed(rng)), colours_shown
 
 
 def _landscape(rng: np.random.Generator) -> tuple[Backdrop, list[Colour]]:
@@ -148,10 +148,10 @@ def _landscape(rng: np.random.Generator) -> tuple[Backdrop, list[Colour]]:
     grounds = []
     count = int(rng.integers(2, 5))
     for depth in range(count):
-        near = depth / (count - 1)
+        nearness = depth / (count - 1)
         dark = oklch(rng.uniform(0.36, 0.5), rng.uniform(0.05, 0.1), green + rng.uniform(-0.05, 0.05))
         bright = oklch(rng.uniform(0.58, 0.76), rng.uniform(0.07, 0.12), green + rng.uniform(-0.07, 0.03))
-        ramp = tuple(hazy(colour, haze, 0.65 * (1 - near)) for colour in (dark, bright))
+        ramp = tuple(hazy(colour, haze, 0.65 * (1 - nearness)) for colour in (dark, bright))
         name = _pick(rng, ("cloudy", "furry", "fractal", "pebbled"))
         grounds.append(Material(name, ramp, rng.uniform(0.35, 0.65), 0.0, _seed(rng)))
     if rng.random() < 0.4:  # water, in the colours of the sky
@@ -201,40 +201,40 @@ def _things(
 
 
 def _thing(
-    rng: np.random.Generator, colours: list[Colour], behind: list[Colour], others: list[Thing], zoom: float
+    rng: np.random.Generator, colours: list[Colour], behind: list[Colour], placed: list[Thing], zoom: float
 ) -> Thing:
     shape = _pick(rng, SHAPES)
-    size = zoom * SMALLEST * (LARGEST / SMALLEST) ** rng.random() / (1 + 0.06 * len(others))
-    x, y = _spot(rng, size, [], others)
+    size = zoom * SMALLEST * (LARGEST / SMALLEST) ** rng.random() / (1 + 0.06 * len(placed))
+    x, y = _spot(rng, size, [], placed)
     freely = shape in ANY_WAY_UP and rng.random() < 0.8
     angle = rng.uniform(0, 6.3) if freely else rng.uniform(-0.3, 0.3)
-    materials = _dress(rng, shape, size, colours, behind, others)
+    materials = _dress(rng, shape, size, colours, behind, placed)
     outline = int(rng.integers(OUTLINES))
     relief = rng.uniform(0, 0.55)
     shadow = "drop" if rng.random() < 0.6 else "none"
-    return Thing(shape, x, y, size, materials, outline, angle, bool(rng.random() < 0.5), relief, shadow, len(others))
+    return Thing(shape, x, y, size, materials, outline, angle, bool(rng.random() < 0.5), relief, shadow, len(placed))
 
 
-def _dress(rng, shape: str, size: float, colours, behind, others: list[Thing]) -> tuple[Material, ...]:
+def _dress(rng, shape: str, size: float, colours, behind, placed: list[Thing]) -> tuple[Material, ...]:
     """Three materials. That of the body decides how hard the object is to recognise by colour."""
     choice = rng.random()
-    fresh = [colour for colour in colours if colour not in behind] or colours
+    unused_colours = [colour for colour in colours if colour not in behind] or colours
     if shape == "face" and choice < 0.85:
         hair, coat = _pick(rng, _HAIR), _material(rng, colours, size / 2)
         return Material("solid", (_pick(rng, _SKIN),)), Material("solid", (hair,)), coat
     if choice < 0.15:  # the colours of the background
         body = _material(rng, behind, size)
-    elif choice < 0.28 and others:  # the colours of another thing
-        body = replace(_material(rng, colours, size), colours=_pick(rng, others).materials[0].colours)
+    elif choice < 0.28 and placed:  # the colours of another thing
+        body = replace(_material(rng, colours, size), colours=_pick(rng, placed).materials[0].colours)
     else:
-        body = _material(rng, fresh if rng.random() < 0.6 else colours, size)
+        body = _material(rng, unused_colours if rng.random() < 0.6 else colours, size)
     if body.name == "solid" and rng.random() < 0.6:
         body = replace(body, name="shaded")
     second = Material("solid", _ramp(rng, colours, 1)) if rng.random() < 0.7 else _material(rng, colours, size / 2)
     return body, second, Material("solid", _ramp(rng, colours, 1))
 
 
-def _spot(rng, size: float, same: list[Thing], others: list[Thing], spread: bool = False) -> tuple[float, float]:
+def _spot(rng, size: float, same_shape: list[Thing], others: list[Thing], spread: bool = False) -> tuple[float, float]:
     """A random place that seldom overlaps other things; with `spread`, the one farthest from things of the same
     kind."""
     inset = 0.3 * size
@@ -242,10 +242,10 @@ def _spot(rng, size: float, same: list[Thing], others: list[Thing], spread: bool
     if not others:
         return tuple(tries[0].tolist())
     places = np.array([(placed.x, placed.y, placed.size) for placed in others])  # (others, 3)
-    far = np.hypot(tries[:, None, 0] - places[:, 0], tries[:, None, 1] - places[:, 1])  # (8, others)
-    clear = np.minimum((far / (0.5 * (size + places[:, 2]))).min(1), 0.95)
-    if spread and same:
-        likes = np.array([(placed.x, placed.y) for placed in same])
+    distances = np.hypot(tries[:, None, 0] - places[:, 0], tries[:, None, 1] - places[:, 1])  # (8, others)
+    clear = np.minimum((distances / (0.5 * (size + places[:, 2]))).min(1), 0.95)
+    if spread and same_shape:
+        likes = np.array([(placed.x, placed.y) for placed in same_shape])
         clear = clear + np.hypot(tries[:, None, 0] - likes[:, 0], tries[:, None, 1] - likes[:, 1]).min(1)
     elif rng.random() < 0.3:
         return tuple(tries[0].tolist())
@@ -298,14 +298,14 @@ def patch_targets(scene: Scene, patch: int = 8) -> PatchTargets:
     y, x = (np.arange(rows)[:, None] + 0.5) / rows, (np.arange(columns) + 0.5) / columns
     centre = np.stack(np.broadcast_arrays(x, y, x, y), -1)  # (rows, columns, 4)
     sides = np.concatenate([np.zeros((1, 4), np.float32), scene.boxes])[objects]
-    inside = (objects > 0)[..., None]
+    is_object = (objects > 0)[..., None]
     return PatchTargets(
         objects=objects,
         shapes=_of_object(scene.shapes)[objects],
         materials=_of_object(scene.materials)[objects],
         regions=regions,
         grounds=scene.grounds[regions],
-        boxes=np.where(inside, (sides - centre) * (-1, -1, 1, 1), 0).astype(np.float32),
+        boxes=np.where(is_object, (sides - centre) * (-1, -1, 1, 1), 0).astype(np.float32),
     )
 
 

@@ -51,10 +51,10 @@ def arc(x: float, y: float, rx: float, ry: float, start: float, stop: float, ste
 def stroke(line: np.ndarray, width: float, taper: float = 1.0) -> np.ndarray:
     """The outline of a line drawn with a brush: `width` at its start, `width × taper` at its end."""
     line = np.asarray(line, float)
-    along = np.gradient(line, axis=0)
-    normal = np.stack([-along[:, 1], along[:, 0]], 1) / (np.hypot(*along.T)[:, None] + 1e-9)
-    half = normal * np.linspace(width, width * taper, len(line))[:, None] / 2
-    return np.concatenate([line + half, (line - half)[::-1]])
+    tangent = np.gradient(line, axis=0)
+    normal = np.stack([-tangent[:, 1], tangent[:, 0]], 1) / (np.hypot(*tangent.T)[:, None] + 1e-9)
+    half_width = normal * np.linspace(width, width * taper, len(line))[:, None] / 2
+    return np.concatenate([line + half_width, (line - half_width)[::-1]])
 
 
 def box(x0: float, y0: float, x1: float, y1: float) -> np.ndarray:

@@ -72,12 +72,12 @@ def mix(a: Colour, b: Colour, share: float) -> Colour:
 @lru_cache(maxsize=512)
 def _ramp(colours: tuple[Colour, ...], crisp: bool) -> np.ndarray:  # (256, 3) uint8
     table = np.array(colours, np.float32)
-    at = np.arange(256) * (len(table) / 256) if crisp else np.arange(256) * ((len(table) - 1) / 255)
-    below = at.astype(int)
+    positions = np.arange(256) * (len(table) / 256) if crisp else np.arange(256) * ((len(table) - 1) / 255)
+    lower = positions.astype(int)
     if crisp:
-        return table[below].astype(np.uint8)
-    share = (at - below)[:, None]
-    blend = table[below] * (1 - share) + table[np.minimum(below + 1, len(table) - 1)] * share
+        return table[lower].astype(np.uint8)
+    share = (positions - lower)[:, None]
+    blend = table[lower] * (1 - share) + table[np.minimum(lower + 1, len(table) - 1)] * share
     return (blend + 0.5).astype(np.uint8)
 
 
@@ -195,17 +195,17 @@ def _cells(rng: np.random.Generator, count: int) -> np.ndarray:
     """Distance to the nearest point over the second nearest (Worley): scales, skin, cobbles."""
     n = FIELD // 2
     jitter = rng.uniform(0.1, 0.9, (2, count, count)).astype(np.float32)
-    at = np.arange(n, dtype=np.float32) * count / n
-    home = at.astype(int)
+    positions = np.arange(n, dtype=np.float32) * count / n
+    home = positions.astype(int)
     nearest = np.full((n, n), 9, np.float32)
     second = nearest.copy()
     for dy in (-1, 0, 1):
         for dx in (-1, 0, 1):
             row, column = home[:, None] + dy, home + dx
             points = jitter[:, row % count, column % count]  # (2, n, n)
-            far = (row + points[0] - at[:, None]) ** 2 + (column + points[1] - at) ** 2
-            second = np.minimum(second, np.maximum(nearest, far))
-            nearest = np.minimum(nearest, far)
+            distances = (row + points[0] - positions[:, None]) ** 2 + (column + points[1] - positions) ** 2
+            second = np.minimum(second, np.maximum(nearest, distances))
+            nearest = np.minimum(nearest, distances)
     return _larger(np.sqrt(nearest) - np.sqrt(second))
 
 

@@ -216,7 +216,10 @@ def _of_a_grid(cells: list[tuple], subject: Shown, spec: Spec, cache) -> tuple:
         def other_trace(setup=setup, scale=scale):
             return traces.trace(subject.compared[0], Setup(setup.model, subject.compared[1].detail, scale), cache)
 
-        figure_cells[picture.name, setup.model] = request.put(spec, seen, other_trace, _turn), picture.image
+        figure_cells[picture.name, setup.model] = (
+            request.with_interventions(spec, seen, other_trace, _turn),
+            picture.image,
+        )
     return next(iter(figure_cells.values()))[0], {"more": figure_cells}
 
 

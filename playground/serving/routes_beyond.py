@@ -174,7 +174,7 @@ async def occluded(request: Request) -> Response:
         def run(step: int) -> OcclusionResult:
             history = result_of(step - 1).known if step else ([], [])
             with queue.turns() as give_way:
-                measured = occlusion.Measured(seen, occlusion.Asked(**question), by, give_way)
+                measured = occlusion.Measured(seen, occlusion.Target(**question), by, give_way)
                 measured.known.update(zip(*history, strict=True))
                 *_, state = occlusion.occlusion(measured, steps[step])
             history = (list(measured.known), list(measured.known.values()))
@@ -184,7 +184,7 @@ async def occluded(request: Request) -> Response:
             )
 
         result = result_of(step)
-        compared = occlusion.equal(occlusion.blocks(seen.grid, result.side)) if result.side else []
+        compared = occlusion.comparable(occlusion.blocks(seen.grid, result.side)) if result.side else []
         header = {
             "passes": result.passes,
             "of": most_passes,
@@ -192,7 +192,7 @@ async def occluded(request: Request) -> Response:
             "side": result.side,
             "blocks": len(compared),
         }
-        header |= _blanked(seen, occlusion.Asked(**question), result)
+        header |= _blanked(seen, occlusion.Target(**question), result)
         if len(compared) >= occlusion.FEW:
             trusted = _tested_by_occlusion(picture, setup, cache, seen, question, by, result)
             header |= {"foretells": round(trusted.correlation, 4), "random": round(trusted.random, 4)}
@@ -201,7 +201,7 @@ async def occluded(request: Request) -> Response:
     return await part(request, make)
 
 
-def _blanked(seen: Trace, question: occlusion.Asked, result: OcclusionResult) -> dict[str, object]:
+def _blanked(seen: Trace, question: occlusion.Target, result: OcclusionResult) -> dict[str, object]:
     """How the map was measured, in a figure's words; if blanking moves nothing, also the smallest change that
     counts."""
     from playground.figures.drawing import captions  # imported on demand, with matplotlib
@@ -226,19 +226,17 @@ def _tested_by_occlusion(
 ) -> Foretold:
     """Compares relevance with occlusion. The trace keeps the result for its figures."""
     from playground.analysis import faithfulness
-    from playground.analysis.occlusion import Asked
+    from playground.analysis.occlusion import Target
     from playground.relevance import DEFAULT
 
     def make() -> Foretold:
         with queue.turns() as give_way:
             return faithfulness.compare(
-                seen, Asked(**question), DEFAULT, by, result.side, result.moves.tolist(), give_way
+                seen, Target(**question), DEFAULT, by, result.side, result.moves.tolist(), give_way
             )
 
     key = ("foretells", *question.items(), by, result.side, hash(result.moves.tobytes()))
-    return faithfulness.remembered(
-        seen, Asked(**question), DEFAULT, worked.worked_out(picture, setup, cache, key, make)
-    )
+    return faithfulness.remember(seen, Target(**question), DEFAULT, worked.worked_out(picture, setup, cache, key, make))
 
 
 # Words ----------------------------------------------------------------------------------------------------------------

@@ -176,7 +176,7 @@ async def moved(request: Request) -> Response:
             return JSONResponse({"by": traces.trace(picture, setup, cache_of(person)).moved(uncut, query)})
         with queue.turns() as give_way:
             try:
-                effect = cutting.beside_others(uncut, setup.cut, query, give_way)
+                effect = cutting.moved_beside_controls(uncut, setup.cut, query, give_way)
             except PlaygroundError as error:  # no other patches have as much attention
                 return JSONResponse({"by": cutting.moved(uncut, setup.cut, query), "says": str(error)})
         return JSONResponse({"by": effect.by, "times": effect.times, "attention": effect.attention})

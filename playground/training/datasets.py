@@ -131,8 +131,8 @@ def _cifar(folder: Path, seed: int, held_out: float) -> Labelled:
 def _labels(meta: Path) -> tuple[str, ...]:
     if (size := meta.stat().st_size) > LONGEST_META:
         raise PlaygroundError(f"{meta} is {size:,} bytes long, and not a list of names. {ADVICE}")
-    named = meta.read_text(encoding="utf-8", errors="replace").split("\n")
-    labels = tuple(name.strip() for name in named if name.strip())
+    lines = meta.read_text(encoding="utf-8", errors="replace").split("\n")
+    labels = tuple(name.strip() for name in lines if name.strip())
     if len(labels) > MOST_LABELS or any(len(name) > LONGEST_LABEL for name in labels):
         raise PlaygroundError(
             f"{meta} has {len(labels):,} lines; at most {MOST_LABELS} names of {LONGEST_LABEL} letters belong there. "
@@ -176,10 +176,14 @@ def _class_folders(folder: Path, seed: int, held_out: float) -> Labelled:
         validation = next((folder / name for name in HELD_OUT_FOLDERS if (folder / name).is_dir()), None)
     labels = tuple(sorted(entry.name for entry in training.iterdir() if entry.is_dir() and _pictures(entry)))
     if len(labels) < 2:
-        holding = f"only one folder with pictures, {labels[0]}" if labels else "no folders with pictures"
-        raise PlaygroundError(f"{training} holds {holding}; at least two classes are needed. {ADVICE}")
-    inside, apart = _placed(training, labels), _placed(validation, labels) if validation else []
-    split = (tuple(inside), tuple(apart)) if apart else _split(inside, seed, held_out)
+        contents = f"only one folder with pictures, {labels[0]}" if labels else "no folders with pictures"
+        raise PlaygroundError(f"{training} holds {contents}; at least two classes are needed. {ADVICE}")
+    training_places, validation_places = _placed(training, labels), _placed(validation, labels) if validation else []
+    split = (
+        (tuple(training_places), tuple(validation_places))
+        if validation_places
+        else _split(training_places, seed, held_out)
+    )
     return Labelled(folder.resolve().name, labels, *split, tiny=False)
 
 
@@ -193,12 +197,12 @@ def _pictures(folder: Path) -> list[Path]:
 
 def _split(places: list[Place], seed: int, share: float) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
     """(training, validation), each in the order of `places`."""
-    fewest = 1 if share and len(places) > 1 else 0
-    chosen = np.random.default_rng(seed).permutation(len(places))[: max(fewest, round(share * len(places)))]
-    apart = set(chosen.tolist())
+    least_count = 1 if share and len(places) > 1 else 0
+    held_out = np.random.default_rng(seed).permutation(len(places))[: max(least_count, round(share * len(places)))]
+    held_out_numbers = set(held_out.tolist())
     return (
-        tuple(place for i, place in enumerate(places) if i not in apart),
-        tuple(place for i, place in enumerate(places) if i in apart),
+        tuple(place for i, place in enumerate(places) if i not in held_out_numbers),
+        tuple(place for i, place in enumerate(places) if i in held_out_numbers),
     )
 
 

@@ -47,7 +47,7 @@ GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # of LABELS, 
 
 
 @dataclass(frozen=True)
-class Asked:
+class Questions:
     """A scene's query patches (S of P), and the masks that their rows are compared with."""
 
     queries: Tensor  # (S,) patch numbers
@@ -57,59 +57,61 @@ class Asked:
     objects: Tensor  # (P,) bool: on any object
 
     @staticmethod
-    def of(objects: np.ndarray) -> Asked:
+    def of(objects: np.ndarray) -> Questions:
         """`objects` (rows, columns): the number of each patch's object, 0 for none."""
         y, x = (torch.from_numpy(n.ravel()) for n in np.indices(objects.shape))
         number = torch.from_numpy(objects.ravel().astype(np.int64))
         queries = torch.nonzero((number > 0) & (number.bincount()[number] >= FEWEST_PATCHES))[:, 0]
         itself = queries[:, None] == torch.arange(len(number))
-        near = ((y - y[queries, None]).abs() <= 1) & ((x - x[queries, None]).abs() <= 1)
-        same = (number[queries, None] == number) & ~itself
-        return Asked(queries, same, itself, near, number > 0)
+        is_near = ((y - y[queries, None]).abs() <= 1) & ((x - x[queries, None]).abs() <= 1)
+        is_same = (number[queries, None] == number) & ~itself
+        return Questions(queries, is_same, itself, is_near, number > 0)
 
 
-def measure(vit: VisionTransformer, scenes: Sequence[Scene], others: Sequence[Scene]) -> dict:
+def measure(vit: VisionTransformer, scenes: Sequence[Scene], other_scenes: Sequence[Scene]) -> dict:
     """The numbers of the model card that are measured on `scenes`; head and baseline parameters are chosen on
     `others`."""
-    here, on_others = Sums(vit, scenes), Sums(vit, others)
-    best = _best(on_others.mass)
-    far_best, set_best = _best(on_others.far), _best(on_others.overlap)
-    gaussian, colour = int(on_others.gaussian.argmax()), int(on_others.colour.argmax())
-    filter_setting, far_both = int(on_others.filter.argmax()), int(on_others.far_filter.argmax())
-    kinds = heads.average(here.habits).kinds(here.mass.numpy())
-    flat = [kind for layer in kinds for kind in layer]
-    scores = f1(torch.stack(here.said), torch.stack(here.true))
+    sums, choosing_sums = Sums(vit, scenes), Sums(vit, other_scenes)
+    best_head = _best(choosing_sums.mass)
+    far_best, set_best = _best(choosing_sums.far), _best(choosing_sums.overlap)
+    gaussian, colour = int(choosing_sums.gaussian.argmax()), int(choosing_sums.colour.argmax())
+    filter_setting, far_both = int(choosing_sums.filter.argmax()), int(choosing_sums.far_filter.argmax())
+    kinds = heads.average(sums.habits).kinds(sums.mass.numpy())
+    flat_kinds = [kind for layer in kinds for kind in layer]
+    scores = f1(torch.stack(sums.predicted), torch.stack(sums.labels))
     return {
         "scenes": len(scenes),
-        "best head": best,
-        "mass": float(here.mass[best]),
-        "mass, prefix counted": float(here.whole[best]),
-        "area": float(here.area),
-        "gaussian": float(here.gaussian[gaussian]),
-        "colour": float(here.colour[colour]),
-        "filter": float(here.filter[filter_setting]),
+        "best head": best_head,
+        "mass": float(sums.mass[best_head]),
+        "mass, prefix counted": float(sums.whole[best_head]),
+        "area": float(sums.area),
+        "gaussian": float(sums.gaussian[gaussian]),
+        "colour": float(sums.colour[colour]),
+        "filter": float(sums.filter[filter_setting]),
         "filter's widths": colour_nearness.SETTINGS[filter_setting],
-        "beyond the filter": mean_and_error(here.of_scenes("near", best, filter_setting)),
+        "beyond the filter": mean_and_error(sums.of_scenes("near", best_head, filter_setting)),
         "far head": far_best,
-        "far mass": float(here.far[far_best]),
-        "far area": float(here.far_area),
-        "far gaussian": float(here.far_gaussian[gaussian]),
-        "far colour": float(here.far_colour[colour]),
-        "far filter": float(here.far_filter[far_both]),
+        "far mass": float(sums.far[far_best]),
+        "far area": float(sums.far_area),
+        "far gaussian": float(sums.far_gaussian[gaussian]),
+        "far colour": float(sums.far_colour[colour]),
+        "far filter": float(sums.far_filter[far_both]),
         "far filter's widths": colour_nearness.SETTINGS[far_both],
-        "far beyond the filter": mean_and_error(here.of_scenes("far", far_best, far_both)),
-        "heads above half": int((here.mass > 0.5).sum()),
-        "layers": [float(here.mass[layer, int(on_others.mass[layer].argmax())]) for layer in range(vit.config.depth)],
+        "far beyond the filter": mean_and_error(sums.of_scenes("far", far_best, far_both)),
+        "heads above half": int((sums.mass > 0.5).sum()),
+        "layers": [
+            float(sums.mass[layer, int(choosing_sums.mass[layer].argmax())]) for layer in range(vit.config.depth)
+        ],
         "overlap head": set_best,
-        "overlap": float(here.overlap[set_best]),
+        "overlap": float(sums.overlap[set_best]),
         "f1": float(scores.mean()),
-        "f1 of yes": float(f1(torch.ones_like(torch.stack(here.true)), torch.stack(here.true)).mean()),
-        "f1 by group": {name: float(part.mean()) for name, part in zip(GROUPS, _split(scores), strict=True)},
+        "f1 of yes": float(f1(torch.ones_like(torch.stack(sums.labels)), torch.stack(sums.labels)).mean()),
+        "f1 by group": {name: float(part.mean()) for name, part in zip(GROUPS, _by_group(scores), strict=True)},
         "f1 by label": dict(zip(LABELS, scores.tolist(), strict=True)),
-        "class token on objects": float(np.mean(here.class_mass)),
-        "area of objects": float(np.mean(here.object_area)),
+        "class token on objects": float(np.mean(sums.class_mass)),
+        "area of objects": float(np.mean(sums.object_area)),
         "kinds": kinds,
-        "idle": flat.count(heads.IDLE.label) / len(flat),
+        "idle": flat_kinds.count(heads.IDLE.label) / len(flat_kinds),
     }
 
 
@@ -118,29 +120,29 @@ class Sums:
 
     def __init__(self, vit: VisionTransformer, scenes: Sequence[Scene]):
         patch = vit.config.patch_size
-        self.habits, self.said, self.true, self.class_mass, self.object_area = [], [], [], [], []
-        near, far = [], []  # sums over patches, and how many, for each scene
-        self._parts = {"near": near, "far": far}
+        self.habits, self.predicted, self.labels, self.class_mass, self.object_area = [], [], [], [], []
+        near_sums, far_sums = [], []  # sums over patches, and how many, for each scene
+        self._parts = {"near": near_sums, "far": far_sums}
         for scene in scenes:
-            questions = Asked.of(patch_targets(scene, patch).objects)
+            questions = Questions.of(patch_targets(scene, patch).objects)
             seen = trace(vit, Image.fromarray(scene.image), size=scene.objects.shape)
             self.habits.append(heads.look(seen))
-            self.said.append(seen.logits.sigmoid() > 0.5)
-            self.true.append(torch.from_numpy(presence(scene)) > 0)
+            self.predicted.append(seen.logits.sigmoid() > 0.5)
+            self.labels.append(torch.from_numpy(presence(scene)) > 0)
             self._class_token(seen, questions)
             if len(questions.queries):
                 rows = _rows(seen, questions)
-                plain = _plain_rows(scene, patch, questions)
-                near.append(_near(rows, plain, questions))
-                far.append(_far(rows, plain, questions))
-        self.mass, self.whole, self.overlap, self.area, self.gaussian, self.colour, self.filter = _means(near)
-        self.far, self.far_area, self.far_gaussian, self.far_colour, self.far_filter = _means(far)
+                baselines = _plain_rows(scene, patch, questions)
+                near_sums.append(_near_sums(rows, baselines, questions))
+                far_sums.append(_far_sums(rows, baselines, questions))
+        self.mass, self.whole, self.overlap, self.area, self.gaussian, self.colour, self.filter = _means(near_sums)
+        self.far, self.far_area, self.far_gaussian, self.far_colour, self.far_filter = _means(far_sums)
 
     def of_scenes(self, kind: str, head: tuple[int, int], setting: int) -> Tensor:
         """(scenes,): by how much this head's mass on the own object exceeds the filter's, for "near" or "far"."""
         return torch.stack([(t[0][head] - t[-1][setting]) / count for t, count in self._parts[kind] if count])
 
-    def _class_token(self, seen: Trace, questions: Asked) -> None:
+    def _class_token(self, seen: Trace, questions: Questions) -> None:
         if not questions.objects.any():
             return
         for layer in range(seen.layers - LAST, seen.layers):
@@ -153,7 +155,7 @@ def own_mass(vit: VisionTransformer, pictures: Sequence[np.ndarray], grids: Sequ
     """(layers, heads): the mean mass on pictures whose grids say which object each patch belongs to."""
     total, count = torch.zeros(vit.config.depth, vit.config.heads), 0
     for picture, grid in zip(pictures, grids, strict=True):
-        questions = Asked.of(grid)
+        questions = Questions.of(grid)
         if len(questions.queries):
             size = tuple(side * vit.config.patch_size for side in grid.shape)
             rows = _rows(trace(vit, Image.fromarray(picture), size=size), questions)
@@ -176,116 +178,121 @@ class Shares:
         """`rows_of(picture, grid, questions)` gives rows (candidates, S, P)."""
         shares = []
         for picture, grid in zip(pictures, grids, strict=True):
-            questions = Asked.of(grid)
+            questions = Questions.of(grid)
             allowed = (~questions.own, ~questions.near, _distant_and_unlike(picture, grid, questions))
             rows = rows_of(picture, grid, questions)
-            shares.append([_mean_share(rows, questions.same, some) for some in allowed])
+            shares.append([_mean_share(rows, questions.same, allowed_patches) for allowed_patches in allowed])
         return Shares(*(torch.stack(kind) for kind in zip(*shares, strict=True)))
 
 
 def of_heads(vit: VisionTransformer) -> Callable:
     """The rows of all heads, layer after layer."""
 
-    def rows_of(picture: np.ndarray, grid: np.ndarray, questions: Asked) -> Tensor:
+    def rows_of(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Tensor:
         size = tuple(side * vit.config.patch_size for side in grid.shape)
         return _rows(trace(vit, Image.fromarray(picture), size=size), questions)[..., -grid.size :].flatten(0, 1)
 
     return rows_of
 
 
-def of_filter(picture: np.ndarray, grid: np.ndarray, questions: Asked) -> Tensor:
+def of_filter(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Tensor:
     """The rows of the filter without a network, one setting after another."""
     colours = colour_nearness.mean_colours(picture, grid.shape)
-    both = colour_nearness.differences(colours, questions.queries.numpy())
-    every = [colour_nearness.weights(*both, *setting) for setting in colour_nearness.SETTINGS]
-    return torch.from_numpy(np.stack(every))
+    differences = colour_nearness.differences(colours, questions.queries.numpy())
+    setting_rows = [colour_nearness.weights(*differences, *setting) for setting in colour_nearness.SETTINGS]
+    return torch.from_numpy(np.stack(setting_rows))
 
 
-def of_area(picture: np.ndarray, grid: np.ndarray, questions: Asked) -> Tensor:
+def of_area(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Tensor:
     """Even rows."""
     return torch.ones(1, len(questions.queries), grid.size)
 
 
-def chosen(shares: Tensor, here: Tensor) -> tuple[int, Tensor]:
+def best_candidate(shares: Tensor, other_shares: Tensor) -> tuple[int, Tensor]:
     """The candidate with the best mean of `shares`, and its shares on other pictures, `here`: (pictures,). Both tables:
     (pictures, candidates)"""
-    best = int(shares.nanmean(0).argmax())
-    return best, here[:, best]
+    best_candidate = int(shares.nanmean(0).argmax())
+    return best_candidate, other_shares[:, best_candidate]
 
 
 def mean_and_error(values: Tensor) -> tuple[float, float]:
     """Mean of the numbers that are not nan, and its standard error over pictures."""
-    known = values[~values.isnan()].double()
-    return float(known.mean()), float(known.std() / max(1, len(known)) ** 0.5)
+    numbers = values[~values.isnan()].double()
+    return float(numbers.mean()), float(numbers.std() / max(1, len(numbers)) ** 0.5)
 
 
-def _distant_and_unlike(picture: np.ndarray, grid: np.ndarray, questions: Asked) -> Tensor:
+def _distant_and_unlike(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Tensor:
     """(S, P) bool: distant patches of another colour."""
     colours = torch.from_numpy(colour_nearness.mean_colours(picture, grid.shape)).flatten(0, 1)
     y, x = (torch.from_numpy(n.ravel()) for n in np.indices(grid.shape))
-    away = torch.maximum((y - y[questions.queries, None]).abs(), (x - x[questions.queries, None]).abs())
-    return (away >= DISTANT) & (torch.cdist(colours[questions.queries], colours) > UNLIKE)
+    distance = torch.maximum((y - y[questions.queries, None]).abs(), (x - x[questions.queries, None]).abs())
+    return (distance >= DISTANT) & (torch.cdist(colours[questions.queries], colours) > UNLIKE)
 
 
-def _share(rows: Tensor, same: Tensor, allowed: Tensor) -> Tensor:
+def _share(rows: Tensor, is_same: Tensor, allowed: Tensor) -> Tensor:
     """(…, S, P) -> (…, S): the own object's share of the weight on allowed patches."""
-    rest = rows * allowed
-    return (rest * same).sum(-1) / rest.sum(-1).clamp(min=1e-9)
+    allowed_rows = rows * allowed
+    return (allowed_rows * is_same).sum(-1) / allowed_rows.sum(-1).clamp(min=1e-9)
 
 
-def _mean_share(rows: Tensor, same: Tensor, allowed: Tensor) -> Tensor:
+def _mean_share(rows: Tensor, is_same: Tensor, allowed: Tensor) -> Tensor:
     """(candidates, S, P) -> (candidates,): mean over queries whose object reaches into the allowed patches."""
-    some = (same & allowed).any(-1)
-    return _share(rows[:, some], same[some], allowed[some]).mean(-1)
+    has_object = (is_same & allowed).any(-1)
+    return _share(rows[:, has_object], is_same[has_object], allowed[has_object]).mean(-1)
 
 
-def _rows(seen: Trace, questions: Asked) -> Tensor:
+def _rows(seen: Trace, questions: Questions) -> Tensor:
     """(layers, heads, S, tokens): the rows of the queries."""
     queries = (len(seen.prefix) + questions.queries).tolist()
     return torch.stack([seen.weights(layer, queries) for layer in range(seen.layers)])
 
 
-def _plain_rows(scene: Scene, patch: int, questions: Asked) -> list[Tensor]:
+def _plain_rows(scene: Scene, patch: int, questions: Questions) -> list[Tensor]:
     """Baselines without a network: uniform, Gaussian by distance, mean colour, both. (settings, S, P) each."""
     rows, columns = (side // patch for side in scene.objects.shape)
     grid = np.zeros((rows, columns))
-    plain = (
+    baseline_rows = (
         [area_rows(rows * columns)],
         [gaussian_rows(rows, columns, sigma) for sigma in SIGMAS],
         [colour_rows(scene.image, temperature, patch) for temperature in TEMPERATURES],
     )
     return [
-        *(torch.from_numpy(np.stack(kind))[:, questions.queries] for kind in plain),
+        *(torch.from_numpy(np.stack(kind))[:, questions.queries] for kind in baseline_rows),
         of_filter(scene.image, grid, questions),
     ]
 
 
-def _near(rows: Tensor, plain: list[Tensor], questions: Asked) -> tuple[list[Tensor], int]:
+def _near_sums(rows: Tensor, baselines: list[Tensor], questions: Questions) -> tuple[list[Tensor], int]:
     patches = rows[..., -questions.same.shape[1] :]
-    front = rows.sum(-1) - patches.sum(-1)
-    others = patches.masked_fill(questions.own, 0)
-    on_own = (others * questions.same).sum(-1)  # (layers, heads, S)
+    prefix_share = rows.sum(-1) - patches.sum(-1)
+    other_patches = patches.masked_fill(questions.own, 0)
+    on_own = (other_patches * questions.same).sum(-1)  # (layers, heads, S)
     mass = _share(patches, questions.same, ~questions.own)
-    whole = on_own / (others.sum(-1) + front).clamp(min=1e-9)
-    tables = [mass, whole, _overlap(others, questions.same), *((p * questions.same).sum(-1) for p in plain)]
+    mass_with_prefix = on_own / (other_patches.sum(-1) + prefix_share).clamp(min=1e-9)
+    tables = [
+        mass,
+        mass_with_prefix,
+        _overlap(other_patches, questions.same),
+        *((rows_of_baseline * questions.same).sum(-1) for rows_of_baseline in baselines),
+    ]
     return [t.sum(-1) for t in tables], len(questions.queries)
 
 
-def _far(rows: Tensor, plain: list[Tensor], questions: Asked) -> tuple[list[Tensor], int]:
+def _far_sums(rows: Tensor, baselines: list[Tensor], questions: Questions) -> tuple[list[Tensor], int]:
     """The mass without the eight neighbours, for queries whose object is larger than them."""
-    beyond = (questions.same & ~questions.near).any(-1)
-    same, allowed = questions.same[beyond], ~questions.near[beyond]
-    tables = (rows[..., -questions.same.shape[1] :], *plain)
-    return [_share(table[..., beyond, :], same, allowed).sum(-1) for table in tables], int(beyond.sum())
+    reaches_far = (questions.same & ~questions.near).any(-1)
+    is_same, allowed = questions.same[reaches_far], ~questions.near[reaches_far]
+    tables = (rows[..., -questions.same.shape[1] :], *baselines)
+    return [_share(table[..., reaches_far, :], is_same, allowed).sum(-1) for table in tables], int(reaches_far.sum())
 
 
 def _overlap(rows: Tensor, same: Tensor) -> Tensor:
     """Jaccard overlap between the patches that a row marks and the query's object: (…, S)."""
     ranked, order = rows.sort(-1, descending=True)
     larger = ranked.cumsum(-1) - ranked
-    marked = larger < SET * ranked.sum(-1, keepdim=True)
-    hit = same.expand(rows.shape).gather(-1, order)
-    return (marked & hit).sum(-1) / (marked | hit).sum(-1).clamp(min=1)
+    is_marked = larger < SET * ranked.sum(-1, keepdim=True)
+    is_same = same.expand(rows.shape).gather(-1, order)
+    return (is_marked & is_same).sum(-1) / (is_marked | is_same).sum(-1).clamp(min=1)
 
 
 def _means(parts: list[tuple[list[Tensor], int]]) -> list[Tensor]:
@@ -299,7 +306,7 @@ def _best(table: Tensor) -> tuple[int, int]:
     return layer, head
 
 
-def _split(scores: Tensor) -> tuple[Tensor, ...]:
+def _by_group(scores: Tensor) -> tuple[Tensor, ...]:
     return scores.split(list(GROUPS.values()))
 
 
@@ -318,21 +325,21 @@ def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, f
         patch, present = vit.config.patch_size, presence(scene)
         seen = trace(vit, Image.fromarray(scene.image), size=scene.objects.shape)
         confidence = vit.config.shares(seen.logits)  # type: ignore[arg-type]
-        targets, front = patch_targets(scene, patch), len(seen.prefix)
-        rolled = seen.rollout("cls")[front:]
-        last = torch.stack(
-            [seen.rows(layer, "cls")[:, front:].mean(0) for layer in range(seen.layers - LAST, seen.layers)]
+        targets, first_patch = patch_targets(scene, patch), len(seen.prefix)
+        rollout = seen.rollout("cls")[first_patch:]
+        last_rows = torch.stack(
+            [seen.rows(layer, "cls")[:, first_patch:].mean(0) for layer in range(seen.layers - LAST, seen.layers)]
         )
-        looked = (last / last.sum(-1, keepdim=True)).mean(0)
+        attention = (last_rows / last_rows.sum(-1, keepdim=True)).mean(0)
         for number, (name, members) in enumerate(FAMILIES.items()):
             if not present[number] or confidence[LABELS.index(name)] < 0.5:
                 continue
             shapes = [SHAPES.index(member) for member in members if member in SHAPES]
             stuffs = [MATERIALS.index(member) for member in members if member in MATERIALS]
-            on = np.isin(targets.shapes, shapes) | np.isin(targets.materials, stuffs)
-            mask = torch.from_numpy((on & (targets.objects > 0)).ravel())
-            moved = seen.relevance(label=LABELS.index(name), method="chefer")[front:]
-            rows = {"attention": looked, "rollout": rolled, "gradient": moved, "area": torch.ones(len(mask))}
+            is_named = np.isin(targets.shapes, shapes) | np.isin(targets.materials, stuffs)
+            mask = torch.from_numpy((is_named & (targets.objects > 0)).ravel())
+            relevance = seen.relevance(label=LABELS.index(name), method="chefer")[first_patch:]
+            rows = {"attention": attention, "rollout": rollout, "gradient": relevance, "area": torch.ones(len(mask))}
             for method, row in rows.items():
                 if float(row.sum()) > 0:
                     by_method[method].append(float(row[mask].sum() / row.sum()))
@@ -381,9 +388,9 @@ def rows() -> dict[str, dict[str, str]]:
 
 def table() -> tuple[list[str], list[list[str]]]:
     """The table's head and rows; the main measure, pairs, comes first."""
-    measured = rows()
-    kinds = sorted(measured, key=lambda kind: "pairs" not in kind)
-    lines = [[kind, *(measured[kind].get(column, "") for column in COLUMNS)] for kind in kinds]
+    numbers = rows()
+    kinds = sorted(numbers, key=lambda kind: "pairs" not in kind)
+    lines = [[kind, *(numbers[kind].get(column, "") for column in COLUMNS)] for kind in kinds]
     return ["measured where nothing trained", *COLUMNS], lines
 
 

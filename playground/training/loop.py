@@ -34,8 +34,8 @@ def half(device: str) -> torch.autocast:
     """Multiplies matrices in bfloat16 if that is faster: on GPUs, and on processors with AMX (a training step is 3 × as
     fast) or AVX-512 BF16 (2 ×). On other processors bfloat16 is slower than float32."""
     kind = torch.device(device).type
-    fast = torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
-    return torch.autocast(kind, torch.bfloat16, enabled=kind != "cpu" or fast)
+    is_fast = torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
+    return torch.autocast(kind, torch.bfloat16, enabled=kind != "cpu" or is_fast)
 
 
 TELL_EVERY = 20  # steps
@@ -96,7 +96,7 @@ class Run:
     ):
         self.recipe, self.folder = recipe, folder
         self.device = checked_device(device)
-        _agree(recipe, folder)
+        _check_recipe(recipe, folder)
         with torch.random.fork_rng(devices=[]):  # does not change the global random state, which other threads use
             torch.manual_seed(recipe.seed)
             self.vit = recipe.untrained().to(self.device)
@@ -111,7 +111,7 @@ class Run:
         self.optimisers = _optimisers(self.vit, self.teachers, recipe, self.thirds)
         self.step, self.history, self.names = 0, [], []  # names of the losses, in the order of the history's columns
         if (folder / "checkpoint.pt").exists():
-            self._go_on()
+            self._resume()
         else:
             self.snapshot()
 
@@ -130,8 +130,8 @@ class Run:
             parameter.grad = None
         loss.backward()
         nn.utils.clip_grad_norm_(self.learned, 1.0)
-        for whole, thirds in self.thirds.items():
-            for third, gradient in zip(thirds, whole.grad.chunk(3), strict=True):
+        for matrix, thirds in self.thirds.items():
+            for third, gradient in zip(thirds, matrix.grad.chunk(3), strict=True):
                 third.grad = gradient
         for optimiser in self.optimisers.values():
             optimiser.step()
@@ -146,19 +146,19 @@ class Run:
 
     def keep(self) -> None:
         state = {name: part.state_dict() for name, part in self._parts().items()}
-        saved = self.folder / "checkpoint.pt"
+        file = self.folder / "checkpoint.pt"
         torch.save(
-            {**state, "step": self.step, "history": self.history, "losses": self.names}, saved.with_suffix(".new")
+            {**state, "step": self.step, "history": self.history, "losses": self.names}, file.with_suffix(".new")
         )
-        saved.with_suffix(".new").replace(saved)
+        file.with_suffix(".new").replace(file)
 
-    def _go_on(self) -> None:
+    def _resume(self) -> None:
         state = read_checkpoint(self.folder, self.device)
         try:
             for name, part in self._parts().items():
                 part.load_state_dict(state[name])
         except (KeyError, RuntimeError, ValueError):
-            raise _another(self.folder) from None
+            raise _settings_error(self.folder) from None
         self.step, self.history, self.names = state["step"], state["history"], state["losses"]
 
     def _parts(self) -> dict[str, nn.Module | torch.optim.Optimizer]:
@@ -175,8 +175,8 @@ def read_checkpoint(folder: Path, device: str = "cpu") -> dict:
     try:
         return torch.load(folder / "checkpoint.pt", map_location=device, weights_only=True)
     except Exception as error:  # a damaged file fails in many ways
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise PlaygroundError(f"{folder / 'checkpoint.pt'} can't be read: {first}") from None
+        first_line = (str(error).splitlines() or [type(error).__name__])[0]
+        raise PlaygroundError(f"{folder / 'checkpoint.pt'} can't be read: {first_line}") from None
 
 
 def checked_device(device: str | None) -> str:
@@ -189,29 +189,29 @@ def checked_device(device: str | None) -> str:
     return device
 
 
-def _agree(recipe: Course, folder: Path) -> None:
+def _check_recipe(recipe: Course, folder: Path) -> None:
     """Raises if the folder belongs to another recipe: a mixed run could not be reproduced."""
-    expected = dataclasses.asdict(recipe)
-    del expected["workers"]
-    expected = json.loads(json.dumps(expected))  # tuples become lists, as in the file
-    written = folder / "recipe.json"
+    settings = dataclasses.asdict(recipe)
+    del settings["workers"]
+    settings = json.loads(json.dumps(settings))  # tuples become lists, as in the file
+    file = folder / "recipe.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if not written.exists():
-            written.write_text(json.dumps(expected, indent=1) + "\n", encoding="utf-8")
+        if not file.exists():
+            file.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise PlaygroundError(f"{folder} can't be written to: {error.strerror or error}.") from None
     try:
-        stored = json.loads(written.read_text(encoding="utf-8"))
+        stored = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise PlaygroundError(f"{written} can't be read: {error.strerror or error}.") from None
+        raise PlaygroundError(f"{file} can't be read: {error.strerror or error}.") from None
     except ValueError:
-        raise PlaygroundError(f"{written} is damaged; remove it.") from None
-    if stored != expected:
-        raise _another(folder)
+        raise PlaygroundError(f"{file} is damaged; remove it.") from None
+    if stored != settings:
+        raise _settings_error(folder)
 
 
-def _another(folder: Path) -> PlaygroundError:
+def _settings_error(folder: Path) -> PlaygroundError:
     return PlaygroundError(
         f"{folder} holds a run with other settings; give another folder with --out, or the settings it began with."
     )
@@ -239,8 +239,8 @@ def _thirds(vit: VisionTransformer) -> dict[nn.Parameter, list[nn.Parameter]]:
     """Each layer's matrix of queries, keys and values as three matrices that share its memory. Muon makes all
     directions of an update equally strong. In one matrix, the directions of values, whose gradient is fifteen times as
     large at the beginning, would leave nothing to queries and keys."""
-    wholes = [block.attn.qkv.weight for block in vit.blocks]
-    return {whole: [nn.Parameter(third) for third in whole.data.chunk(3)] for whole in wholes}
+    matrices = [block.attn.qkv.weight for block in vit.blocks]
+    return {matrix: [nn.Parameter(third) for third in matrix.data.chunk(3)] for matrix in matrices}
 
 
 def _optimisers(
@@ -248,19 +248,26 @@ def _optimisers(
 ) -> dict[str, torch.optim.Optimizer]:
     """Muon for the matrices of the layers: one of its steps achieves as much as more than 1.5 steps of AdamW. AdamW for
     all else, with weight decay for matrices but not for gains, biases, tokens and positions."""
-    inner = [p for p in vit.blocks.parameters() if p.dim() == 2]
-    named = [*vit.named_parameters(), *teachers.named_parameters()]
-    rest = [(name, p) for name, p in named if not any(p is m for m in inner)]
-    turned = [part for p in inner for part in thirds.get(p, [p])]
-    looking = [] if recipe.decay_looking else [part for whole in thirds.values() for part in whole[:2]]  # queries, keys
-    decaying = [p for name, p in rest if p.dim() > 1 and not name.endswith(("token", "pos_embed"))]
+    layer_matrices = [p for p in vit.blocks.parameters() if p.dim() == 2]
+    all_parameters = [*vit.named_parameters(), *teachers.named_parameters()]
+    other_parameters = [(name, p) for name, p in all_parameters if not any(p is m for m in layer_matrices)]
+    matrices_for_muon = [part for p in layer_matrices for part in thirds.get(p, [p])]
+    query_key_matrices = (
+        []
+        if recipe.decay_looking
+        else [part for matrices_of_layer in thirds.values() for part in matrices_of_layer[:2]]
+    )  # queries, keys
+    decayed = [p for name, p in other_parameters if p.dim() > 1 and not name.endswith(("token", "pos_embed"))]
     groups = [
-        {"params": decaying, "weight_decay": recipe.decay},
-        {"params": [p for _, p in rest if not any(p is m for m in decaying)], "weight_decay": 0.0},
+        {"params": decayed, "weight_decay": recipe.decay},
+        {"params": [p for _, p in other_parameters if not any(p is m for m in decayed)], "weight_decay": 0.0},
     ]
     matrices = [
-        {"params": [p for p in turned if not any(p is m for m in looking)], "weight_decay": recipe.decay},
-        *([{"params": looking, "weight_decay": 0.0}] if looking else []),
+        {
+            "params": [p for p in matrices_for_muon if not any(p is m for m in query_key_matrices)],
+            "weight_decay": recipe.decay,
+        },
+        *([{"params": query_key_matrices, "weight_decay": 0.0}] if query_key_matrices else []),
     ]
     return {
         "muon": torch.optim.Muon(matrices, lr=recipe.matrix_rate, adjust_lr_fn="match_rms_adamw"),

@@ -71,14 +71,14 @@ class Scenes(Dataset):
 
 def example(scene: Scene, patch: int) -> dict[str, np.ndarray]:
     t = patch_targets(scene, patch)
-    inside = t.objects > 0
+    is_object = t.objects > 0
     return {
         "image": scene.image,  # (H, W, 3) uint8
         "present": presence(scene),  # (labels,)
-        "shape": np.where(inside, t.shapes, len(SHAPES)).ravel(),  # (patches,), the last number is background
-        "material": np.where(inside, t.materials, len(MATERIALS)).ravel(),
-        "ground": np.where(inside, IGNORED, t.grounds).ravel(),
-        "segment": np.where(inside, t.objects, -1 - t.regions).ravel(),  # an object, or a part of the background
+        "shape": np.where(is_object, t.shapes, len(SHAPES)).ravel(),  # (patches,), the last number is background
+        "material": np.where(is_object, t.materials, len(MATERIALS)).ravel(),
+        "ground": np.where(is_object, IGNORED, t.grounds).ravel(),
+        "segment": np.where(is_object, t.objects, -1 - t.regions).ravel(),  # an object, or a part of the background
         "box": t.boxes.reshape(-1, 4),
     }
 
@@ -92,14 +92,16 @@ def pixels(images: Tensor, config: Config) -> Tensor:
 def told_by(recipe: Recipe) -> tuple[parts.GuidedHead, ...]:
     """The heads whose attention weights these losses read."""
     c = recipe.config
-    gathering = [
+    gathering_heads = [
         parts.GuidedHead(*place, "patch", "stay on the object that the patch belongs to") for place in recipe.gathering
     ]
-    beside = parts.GuidedHead(*recipe.beside, "patch", "look at the left neighbour")
-    around = parts.GuidedHead(*recipe.around, "patch", "look at the eight patches around")
+    left_neighbour = parts.GuidedHead(*recipe.beside, "patch", "look at the left neighbour")
+    all_neighbours = parts.GuidedHead(*recipe.around, "patch", "look at the eight patches around")
     polished = range(c.depth - LAST, c.depth) if recipe.polish else ()
-    looking = [parts.GuidedHead(layer, head, "cls", "look at objects") for layer in polished for head in range(c.heads)]
-    return (*gathering, beside, around, *looking)
+    class_looking = [
+        parts.GuidedHead(layer, head, "cls", "look at objects") for layer in polished for head in range(c.heads)
+    ]
+    return (*gathering_heads, left_neighbour, all_neighbours, *class_looking)
 
 
 class Teachers(nn.Module):
@@ -119,45 +121,47 @@ class Teachers(nn.Module):
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
         """Loss by name, in the order of LOSSES."""
         r, segment = self.recipe, batch["segment"]
-        taught = r.gathering if step >= r.gathering_from * r.steps else ()
-        image, first = pixels(batch["image"], vit.config), len(vit.config.prefix)
+        taught_heads = r.gathering if step >= r.gathering_from * r.steps else ()
+        image, first_patch = pixels(batch["image"], vit.config), len(vit.config.prefix)
         x, rotation = vit.embed(image)
         zero, places, polish = torch.zeros((), device=x.device), {}, step >= r.steps
-        if taught:
+        if taught_heads:
             grid = tuple(side // vit.config.patch_size for side in image.shape[2:])
-            x = torch.cat([x[:, :first], x[:, first:] + cropped_positions(vit, grid, step)], dim=1)
+            x = torch.cat([x[:, :first_patch], x[:, first_patch:] + cropped_positions(vit, grid, step)], dim=1)
             places = dict(zip((r.beside, r.around), neighbours(grid), strict=True))
-        gathered, spread, placed, looked = [], [], [], []
+        gathered_losses, evenness_losses, placed_losses, object_losses = [], [], [], []
         for i, (x, (q, k, _)) in enumerate(vit.layers(x, rotation)):  # noqa: B020, the layers begin with this x
             if i == r.middle:
-                middle = x[:, first:]
-            for head in (head for layer, head in taught if layer == i):
-                scores = q[:, head, first:] @ k[:, head, first:].mT * vit.config.scale  # (B, patches, patches)
-                gathered.append(off_segment_loss(scores.float(), segment))
+                middle = x[:, first_patch:]
+            for head in (head for layer, head in taught_heads if layer == i):
+                scores = (
+                    q[:, head, first_patch:] @ k[:, head, first_patch:].mT * vit.config.scale
+                )  # (B, patches, patches)
+                gathered_losses.append(off_segment_loss(scores.float(), segment))
                 if step >= r.even_from * r.steps:
-                    much = r.evenness_there if polish and (i, head) == r.even else r.evenness
-                    spread.append(much * unevenness_loss(scores.float(), segment))
-            for (_, head), target in ((at, target) for at, target in places.items() if at[0] == i):
-                scores = q[:, head, first:] @ k[:, head].mT * vit.config.scale  # (B, patches, N)
-                placed.append(neighbour_loss(scores.float(), target.to(x.device)))
+                    weight = r.evenness_there if polish and (i, head) == r.even else r.evenness
+                    evenness_losses.append(weight * unevenness_loss(scores.float(), segment))
+            for (_, head), target in ((place, target) for place, target in places.items() if place[0] == i):
+                scores = q[:, head, first_patch:] @ k[:, head].mT * vit.config.scale  # (B, patches, N)
+                placed_losses.append(neighbour_loss(scores.float(), target.to(x.device)))
             if polish and i >= len(vit.blocks) - LAST:
-                rows = (q[:, :, :1] @ k.mT * vit.config.scale).float().softmax(-1)[:, :, 0, first:]
-                looked.append(off_object_loss(rows.mean(1), segment))
-        last = vit.norm(x)[:, first:]  # (B, patches, D)
-        inside = batch["box"].abs().sum(-1) > 0  # (B, patches)
-        says = {name: head(last).float() for name, head in self.says.items()}
+                rows = (q[:, :, :1] @ k.mT * vit.config.scale).float().softmax(-1)[:, :, 0, first_patch:]
+                object_losses.append(off_object_loss(rows.mean(1), segment))
+        features = vit.norm(x)[:, first_patch:]  # (B, patches, D)
+        is_object = batch["box"].abs().sum(-1) > 0  # (B, patches)
+        predictions = {name: head(features).float() for name, head in self.says.items()}
         return {
             "class": 10 * F.binary_cross_entropy_with_logits(vit.classify(x).float(), batch["present"]),
-            "shape": r.naming * F.cross_entropy(says["shape"].flatten(0, 1), batch["shape"].flatten()),
-            "material": F.cross_entropy(says["material"].flatten(0, 1), batch["material"].flatten()) / 2,
-            "ground": F.cross_entropy(says["ground"].flatten(0, 1), batch["ground"].flatten()) / 2,
-            "box": F.smooth_l1_loss(says["box"][inside], batch["box"][inside], beta=0.1),
-            "alike": contrastive_loss(self.alike[0](last), segment, r.temperature),
+            "shape": r.naming * F.cross_entropy(predictions["shape"].flatten(0, 1), batch["shape"].flatten()),
+            "material": F.cross_entropy(predictions["material"].flatten(0, 1), batch["material"].flatten()) / 2,
+            "ground": F.cross_entropy(predictions["ground"].flatten(0, 1), batch["ground"].flatten()) / 2,
+            "box": F.smooth_l1_loss(predictions["box"][is_object], batch["box"][is_object], beta=0.1),
+            "alike": contrastive_loss(self.alike[0](features), segment, r.temperature),
             "alike early": contrastive_loss(self.alike[1](middle), segment, r.temperature) / 2,
-            "gathered": torch.stack(gathered).mean() if gathered else zero,
-            "uneven": torch.stack(spread).mean() if spread else zero,
-            "placed": torch.stack(placed).mean() / 5 if placed else zero,
-            "looked": r.looking * torch.stack(looked).mean() if looked else zero,
+            "gathered": torch.stack(gathered_losses).mean() if gathered_losses else zero,
+            "uneven": torch.stack(evenness_losses).mean() if evenness_losses else zero,
+            "placed": torch.stack(placed_losses).mean() / 5 if placed_losses else zero,
+            "looked": r.looking * torch.stack(object_losses).mean() if object_losses else zero,
         }
 
 
@@ -170,19 +174,19 @@ def contrastive_loss(z: Tensor, segment: Tensor, temperature: float) -> Tensor:
 def off_segment_loss(scores: Tensor, segment: Tensor) -> Tensor:
     """−log of the share of each patch's softmax row that falls on its own segment, the patch itself excluded. scores
     (B, patches, patches), segment (B, patches)."""
-    same, others = _segment_mates(segment)
-    whole = scores.masked_fill(_itself(segment), -math.inf).logsumexp(-1)  # (B, patches)
-    on_segment = scores.masked_fill(~same, -math.inf).logsumexp(-1)
-    return _mean_over_segments(whole - on_segment, others)
+    same_segment, mate_counts = _segment_mates(segment)
+    log_all = scores.masked_fill(_itself(segment), -math.inf).logsumexp(-1)  # (B, patches)
+    on_segment = scores.masked_fill(~same_segment, -math.inf).logsumexp(-1)
+    return _mean_over_segments(log_all - on_segment, mate_counts)
 
 
 def unevenness_loss(scores: Tensor, segment: Tensor) -> Tensor:
     """KL divergence of each row, restricted to its own segment, from the uniform distribution: 0 if all patches of the
     segment get the same. What the row gives to other segments doesn't matter."""
-    same, others = _segment_mates(segment)
-    log_own = scores.masked_fill(~same, -math.inf).logsumexp(-1)  # (B, patches)
-    mean = scores.masked_fill(~same, 0).sum(-1) / others.clamp(min=1)
-    return _mean_over_segments(log_own - mean - others.clamp(min=1).log(), others)
+    same_segment, mate_counts = _segment_mates(segment)
+    log_own = scores.masked_fill(~same_segment, -math.inf).logsumexp(-1)  # (B, patches)
+    mean = scores.masked_fill(~same_segment, 0).sum(-1) / mate_counts.clamp(min=1)
+    return _mean_over_segments(log_own - mean - mate_counts.clamp(min=1).log(), mate_counts)
 
 
 def neighbour_loss(scores: Tensor, target: Tensor) -> Tensor:
@@ -197,21 +201,21 @@ def off_object_loss(rows: Tensor, segment: Tensor) -> Tensor:
     are left out."""
     objects = segment > 0  # (B, patches)
     share = (rows * objects).sum(-1) / rows.sum(-1)  # (B,)
-    counted = objects.any(-1)
-    return -share[counted].log().sum() / counted.sum().clamp(min=1)
+    has_objects = objects.any(-1)
+    return -share[has_objects].log().sum() / has_objects.sum().clamp(min=1)
 
 
 def cropped_positions(vit: VisionTransformer, grid: tuple[int, int], step: int) -> Tensor:
     """(1, patches, D): a crop of the learned positions minus the interpolated ones. Added to a small picture's patches,
     it places them at a random spot of the native grid, so neighbours are as far apart as at full size."""
-    front = vit.pos_embed.shape[1] - math.prod(vit.native_grid)
-    native = vit.pos_embed[:, front:].unflatten(1, vit.native_grid)  # (1, rows, columns, D)
+    first_patch = vit.pos_embed.shape[1] - math.prod(vit.native_grid)
+    native = vit.pos_embed[:, first_patch:].unflatten(1, vit.native_grid)  # (1, rows, columns, D)
     y, x = (
         int(n)
         for n in np.random.default_rng(step).integers([a - b + 1 for a, b in zip(vit.native_grid, grid, strict=True)])
     )
-    part = native[:, y : y + grid[0], x : x + grid[1]].flatten(1, 2)
-    return part - vit.positions(grid)[:, front:]
+    crop = native[:, y : y + grid[0], x : x + grid[1]].flatten(1, 2)
+    return crop - vit.positions(grid)[:, first_patch:]
 
 
 @cache
@@ -227,17 +231,17 @@ def neighbours(grid: tuple[int, int]) -> tuple[Tensor, Tensor]:
 
 def _segment_mates(segment: Tensor) -> tuple[Tensor, Tensor]:
     """Which other patches belong to the same segment (B, patches, patches), and how many (B, patches)."""
-    same = (segment[:, :, None] == segment[:, None]) & ~_itself(segment)
-    return same, same.sum(-1)
+    same_segment = (segment[:, :, None] == segment[:, None]) & ~_itself(segment)
+    return same_segment, same_segment.sum(-1)
 
 
 def _itself(segment: Tensor) -> Tensor:
     return torch.eye(segment.shape[-1], dtype=torch.bool, device=segment.device)  # (patches, patches)
 
 
-def _mean_over_segments(values: Tensor, others: Tensor) -> Tensor:
+def _mean_over_segments(values: Tensor, mate_counts: Tensor) -> Tensor:
     """Weighted mean over patches in segments of at least three. The weight size^−¾ lets small segments count almost as
     much as large ones."""
-    counted = others > 1
-    weight = counted / (others + 1) ** 0.75
-    return (values.masked_fill(~counted, 0) * weight).sum() / weight.sum()
+    is_counted = mate_counts > 1
+    weight = is_counted / (mate_counts + 1) ** 0.75
+    return (values.masked_fill(~is_counted, 0) * weight).sum() / weight.sum()

@@ -67,7 +67,7 @@ class Pairs(Course):
     polish: float = 0.0
     apart: bool = True
     workers: int = 0
-    longer: float = 4.0  # factor of queries' and keys' length at the beginning; with short ones learning starts later
+    longer: float = 4.0  # factor of the queries' and keys' initial length; with short ones learning starts later
     told: tuple[int, int] | None = None  # the head whose attention weights a loss reads
     config: Config = SMALL
     name: str = "pairs"
@@ -133,8 +133,8 @@ Learned = dict[str, Learner]  # by the models' names
 
 def recipes(seed: int = 0) -> dict[str, Pairs]:
     """Two recipes that differ in one point."""
-    alone = Pairs(seed=seed)
-    return {ALONE: alone, TOLD: dataclasses.replace(alone, told=TOLD_HEAD)}
+    untold = Pairs(seed=seed)
+    return {ALONE: untold, TOLD: dataclasses.replace(untold, told=TOLD_HEAD)}
 
 
 def train_now(
@@ -142,7 +142,7 @@ def train_now(
 ) -> Iterator[Learned]:
     """Trains both in step. After each step, yields their latest measurement, made every ten steps; leaves nothing on
     the disk. `between` is called between two steps."""
-    until = time.thread_time() + MOST_SECONDS
+    deadline = time.thread_time() + MOST_SECONDS
     both_recipes = both_recipes or recipes()
     recipe = both_recipes[ALONE]
     with one_core(), ExitStack() as stack:
@@ -153,7 +153,7 @@ def train_now(
         yield (learned := {name: learner.look() for name, learner in learning.items()})
         for step in range(recipe.total):
             between()
-            if time.thread_time() > until:
+            if time.thread_time() > deadline:
                 break
             batch = _batch(compositions.boards(np.random.default_rng([recipe.seed, step]), recipe.batch, PATCH))
             for learner in learning.values():
@@ -208,10 +208,10 @@ def pair(seed: int) -> list[tuple[int, int]]:
 
 def kinds(moment: Moment) -> list[list[str]]:
     """The name of every head's habit: [layer][head]."""
-    named = moment.habits.kinds()
+    habit_names = moment.habits.kinds()
     return [
         [TWIN.label if mass > 0.5 else kind for mass, kind in zip(*row, strict=True)]
-        for row in zip(moment.mass, named, strict=True)
+        for row in zip(moment.mass, habit_names, strict=True)
     ]
 
 

@@ -30,7 +30,7 @@ class Course:
     average: float = 0.998  # decay of the moving average of the weights; the average is what is saved
     seed: int = 0
     polish: float = 0.15  # extra steps at the end, as a share of `steps`
-    polish_pace: float = 0.3  # learning rate at its beginning, as a share of the highest
+    polish_pace: float = 0.3  # learning rate at the polish's start, as a share of the highest
     rounds: int = 1  # repetitions of the whole course, polish included, each from the highest rate again
     apart: bool = False  # whether Muon turns queries, keys and values one by one
     decay_looking: bool = True  # weight decay for queries' and keys' matrices too; without it rows may become narrow
@@ -91,14 +91,14 @@ class Emergent(Course):
     near: int = 10  # patches along the side of a window
     named: int = 8  # drawn scenes in a batch, made for the step, for the loss "class" only
     coarse: int = 14  # patches along the side of a view
-    fine: int = 28  # patches along the side of a view in the polish …
-    fine_batch: int = 8  # … and views in such a step
+    fine: int = 28  # patches along the side of a view in the polish
+    fine_batch: int = 8  # views in a step of the polish
     fine_named: int = 2
     coarse_views: int = 4000
     fine_views: int = 400
     disturbance: float = 0.5  # share of the patches that may be disturbed; it grows from 0 while there are windows
     hidden: float = 0.45  # share of the patches that are hidden, in three of four views, from the beginning
-    asked: tuple[int, ...] = (1, 2, 3, 4, 5)  # the layers after which "rest" is asked
+    asked: tuple[int, ...] = (1, 2, 3, 4, 5)  # the layers after which the loss "rest" is computed
     gathering: float = 2.0  # weight of the loss "rest"
     picture: float = 0.3  # weight of the loss "picture"
     naming: float = 2.0  # weight of the loss "class"
@@ -124,8 +124,8 @@ def waves(rows: int, columns: int, width: int) -> Tensor:
     length = (1 / 6) * 16 ** torch.linspace(0, 1, width // 4)  # (width / 4,)
     down, across = ((torch.arange(n)[:, None] + 0.5) / n * 2 * torch.pi / length for n in (rows, columns))
     down, across = (torch.cat([angle.sin(), angle.cos()], dim=1) for angle in (down, across))  # (n, width / 2)
-    whole = [down[:, None].expand(-1, columns, -1), across[None].expand(rows, -1, -1)]
-    return torch.cat(whole, dim=-1).flatten(0, 1)
+    axes = [down[:, None].expand(-1, columns, -1), across[None].expand(rows, -1, -1)]
+    return torch.cat(axes, dim=-1).flatten(0, 1)
 
 
 def pace(step: int, recipe: Course) -> float:
@@ -152,6 +152,8 @@ def snapshot_steps(steps: int, count: int = 12) -> list[int]:
 def moments(recipe: Course) -> list[int]:
     """The steps after which a run keeps its model: about a dozen in the first round, the middle and the end of each
     later round, and after every polish."""
-    later = [recipe.round * r + step for r in range(1, recipe.rounds) for step in (recipe.steps // 2, recipe.steps)]
-    polished = [recipe.round * (r + 1) for r in range(recipe.rounds)]
-    return sorted({*snapshot_steps(recipe.steps), *later, *polished})
+    later_steps = [
+        recipe.round * r + step for r in range(1, recipe.rounds) for step in (recipe.steps // 2, recipe.steps)
+    ]
+    polish_steps = [recipe.round * (r + 1) for r in range(recipe.rounds)]
+    return sorted({*snapshot_steps(recipe.steps), *later_steps, *polish_steps})

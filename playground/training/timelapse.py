@@ -74,26 +74,26 @@ class Beginning:
 def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
     """The beginnings in a run with all losses, in order."""
     r = recipe
-    last = tuple(
+    last_layers = tuple(
         (layer, head) for layer in range(r.config.depth - LAST, r.config.depth) for head in range(r.config.heads)
     )
     gathering = round(r.gathering_from * r.steps)
-    begun = [
+    starts = [
         Beginning(
             gathering,
             "told: neighbours",
-            f"{_named((r.beside,))} told to look at the left neighbour, and {_named((r.around,))} told to look at the "
+            f"{_heads((r.beside,))} told to look at the left neighbour, and {_heads((r.around,))} told to look at the "
             "eight patches around",
             "placed",
             (r.beside, r.around),
         )
     ]
     if r.gathering:
-        begun += [
+        starts += [
             Beginning(
                 gathering,
                 "told: own object",
-                f"a loss on the attention weights begins: {_named(r.gathering)} told to stay on the object that the "
+                f"a loss on the attention weights begins: {_heads(r.gathering)} told to stay on the object that the "
                 "patch belongs to, by the object's mask",
                 "gathered",
                 r.gathering,
@@ -101,25 +101,25 @@ def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
             Beginning(
                 round(r.even_from * r.steps),
                 "told: evenly",
-                f"{_named(r.gathering)} also told to lie evenly on that object",
+                f"{_heads(r.gathering)} also told to lie evenly on that object",
                 "uneven",
                 r.gathering,
             ),
         ]
     if r.polish:
-        begun.append(
+        starts.append(
             Beginning(
                 r.steps, "polish",
                 f"the polish begins; the class token is told to look at objects in the last {LAST} layers",
-                "looked", last,
+                "looked", last_layers,
             )
         )  # fmt: skip
     if r.near_until < 1:
-        begun.append(Beginning(round(r.near_until * r.steps), "whole scenes", "close-ups end, whole scenes begin"))
+        starts.append(Beginning(round(r.near_until * r.steps), "whole scenes", "close-ups end, whole scenes begin"))
         if r.small_until < 1:
-            begun.append(Beginning(round(r.small_until * r.steps), "full size", "the scenes come at their full size"))
+            starts.append(Beginning(round(r.small_until * r.steps), "full size", "the scenes come at their full size"))
     return tuple(
-        sorted(begun, key=lambda beginning: (beginning.step, beginning.loss != "", beginning.loss == "placed"))
+        sorted(starts, key=lambda beginning: (beginning.step, beginning.loss != "", beginning.loss == "placed"))
     )
 
 
@@ -143,27 +143,27 @@ def begun(recipe: Recipe | Emergent, seen: Timelapse) -> tuple[Beginning, ...]:
     """Those beginnings whose loss the run used; a loss that stays 0 was not used."""
     if isinstance(recipe, Emergent):
         return of_the_emergent(recipe)
-    used = {name for name, values in zip(seen.losses, seen.curve[:, 1:].T, strict=True) if np.any(values > 0)}
-    return tuple(beginning for beginning in beginnings(recipe) if not beginning.loss or beginning.loss in used)
+    used_losses = {name for name, values in zip(seen.losses, seen.curve[:, 1:].T, strict=True) if np.any(values > 0)}
+    return tuple(beginning for beginning in beginnings(recipe) if not beginning.loss or beginning.loss in used_losses)
 
 
-def _named(heads: tuple[Head, ...]) -> str:
+def _heads(heads: tuple[Head, ...]) -> str:
     """Heads in words, such as "head 0 in each of the layers 3, 4 and 5 is"."""
     if len({head for _, head in heads}) == 1 and len(heads) > 1:
-        *most, last = (str(layer) for layer, _ in heads)
-        return f"head {heads[0][1]} in each of the layers {', '.join(most)} and {last} is"
-    named = " and ".join(f"head {head} of layer {layer}" for layer, head in heads)
-    return f"{named} {'is' if len(heads) == 1 else 'are'}"
+        *first_layers, last_layer = (str(layer) for layer, _ in heads)
+        return f"head {heads[0][1]} in each of the layers {', '.join(first_layers)} and {last_layer} is"
+    head_names = " and ".join(f"head {head} of layer {layer}" for layer, head in heads)
+    return f"{head_names} {'is' if len(heads) == 1 else 'are'}"
 
 
 def first_with_a_habit(seen: Timelapse) -> tuple[int, dict[str, list[Head]]] | None:
-    """The first moment at which some head has a habit, and which heads have which; None if none ever has."""
-    plain = ("everywhere", "no single habit", "idle")
+    """The first step at which a head has a habit, with the heads of each habit; None if no head ever has one."""
+    nameless = ("everywhere", "no single habit", "idle")
     for moment in seen.moments:
         by_kind: dict[str, list[Head]] = {}
         for layer, row in enumerate(moment.habits.kinds(moment.mass)):
             for head, kind in enumerate(row):
-                if kind not in plain:
+                if kind not in nameless:
                     by_kind.setdefault(kind, []).append((layer, head))
         if by_kind:
             return moment.step, by_kind
@@ -272,11 +272,11 @@ def within(file: Path, output: Path, most: float) -> None:
     header, arrays = unpack(file.read_bytes())
     del header["sections"]
     traces = [arrays.pop(f"trace{i}") for i in range(len(header["moments"]))]
-    rest = file.stat().st_size - sum(trace.nbytes for trace in traces)
-    chosen = where_most_happens([trace.tobytes() for trace in traces], most - rest)
-    header["moments"] = [header["moments"][i] for i in chosen]
-    arrays |= {name: arrays[name][chosen] for name in (*HABITS, "mass")}
-    arrays |= {f"trace{new}": traces[i] for new, i in enumerate(chosen)}
+    other_bytes = file.stat().st_size - sum(trace.nbytes for trace in traces)
+    kept_moments = where_most_happens([trace.tobytes() for trace in traces], most - other_bytes)
+    header["moments"] = [header["moments"][i] for i in kept_moments]
+    arrays |= {name: arrays[name][kept_moments] for name in (*HABITS, "mass")}
+    arrays |= {f"trace{position}": traces[i] for position, i in enumerate(kept_moments)}
     output.write_bytes(pack(header, arrays))
 
 
@@ -285,19 +285,19 @@ def where_most_happens(traces: list[bytes], most: float) -> list[int]:
     have the most similar rows; the first and the last stay."""
     decoded = [Trace.from_bytes(trace) for trace in traces]
     rows = [torch.cat([moment.weights(layer) for layer in range(moment.layers)]) for moment in decoded]
-    chosen = list(range(len(traces)))
-    while len(chosen) > 2 and sum(len(traces[i]) for i in chosen) > most:
-        jumps = [float((rows[a] - rows[b]).abs().sum()) for a, b in zip(chosen, chosen[2:], strict=False)]
-        del chosen[1 + int(np.argmin(jumps))]
-    return chosen
+    kept_moments = list(range(len(traces)))
+    while len(kept_moments) > 2 and sum(len(traces[i]) for i in kept_moments) > most:
+        jumps = [float((rows[a] - rows[b]).abs().sum()) for a, b in zip(kept_moments, kept_moments[2:], strict=False)]
+        del kept_moments[1 + int(np.argmin(jumps))]
+    return kept_moments
 
 
-def _with_traces(file: Path, output: Path, other: Callable[[bytes], bytes]) -> None:
+def _with_traces(file: Path, output: Path, convert: Callable[[bytes], bytes]) -> None:
     read(file)  # says what is wrong with it
     header, arrays = unpack(file.read_bytes())
     del header["sections"]
     for name in (f"trace{i}" for i in range(len(header["moments"]))):
-        arrays[name] = np.frombuffer(other(arrays[name].tobytes()), np.uint8)
+        arrays[name] = np.frombuffer(convert(arrays[name].tobytes()), np.uint8)
     output.write_bytes(pack(header, arrays))
 
 
@@ -307,7 +307,7 @@ def _moment(step: int, file: Path, held_out: list) -> Moment:
 
 def chance(scenes: list[Scene]) -> float:
     """The own object's share in an even row, averaged over the patches of objects, without the patch itself."""
-    questions = [evaluate.Asked.of(patch_targets(scene).objects) for scene in scenes]
+    questions = [evaluate.Questions.of(patch_targets(scene).objects) for scene in scenes]
     return float(
         torch.cat([question.same.float().sum(1) / (question.same.shape[1] - 1) for question in questions]).mean()
     )
@@ -326,11 +326,11 @@ def smoothed(history: list[list[float]]) -> np.ndarray:
     single. A loss that begins later is 0 before."""
     if not history:
         return np.zeros((0, 1), np.float32)
-    widest = max(len(row) for row in history)
-    rows = np.array([[*row, *[0.0] * (widest - len(row))] for row in history], np.float32)
-    first = min(EARLY, len(rows))
-    parts = [*np.split(rows[:first], first), *np.array_split(rows[first:], POINTS - first)]
-    return np.stack([np.concatenate([part[-1:, 0], part[:, 1:].mean(0)]) for part in parts if len(part)])
+    column_count = max(len(row) for row in history)
+    rows = np.array([[*row, *[0.0] * (column_count - len(row))] for row in history], np.float32)
+    early_count = min(EARLY, len(rows))
+    stretches = [*np.split(rows[:early_count], early_count), *np.array_split(rows[early_count:], POINTS - early_count)]
+    return np.stack([np.concatenate([part[-1:, 0], part[:, 1:].mean(0)]) for part in stretches if len(part)])
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -344,12 +344,12 @@ def main(arguments: list[str] | None = None) -> int:
         "-o", "--output", metavar="FILE", type=Path, default=FILE, help=f"default: {FILE.name} in assets/"
     )
     options = parser.parse_args(arguments)
-    again = in_eight_bits if options.run.is_file() else write
+    convert = in_eight_bits if options.run.is_file() else write
     try:
         if options.within is not None:
             within(options.run, options.output, options.within * 1e6)
         else:
-            (only_curves if options.curves else again)(options.run, options.output)
+            (only_curves if options.curves else convert)(options.run, options.output)
     except PlaygroundError as error:
         print(f"playground: {error}", file=sys.stderr)
         return 2

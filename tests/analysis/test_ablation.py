@@ -13,7 +13,7 @@ LABELS = tuple("abcdefghij")
 
 
 def zeroed(vit, off):
-    """The independent way: another network whose W_O has no columns for these heads."""
+    """Reference: a network whose W_O has zeros in the columns of these heads."""
     vit = copy.deepcopy(vit)
     d = vit.config.width // vit.config.heads
     for layer, head in off:
@@ -23,12 +23,12 @@ def zeroed(vit, off):
 
 @pytest.mark.parametrize("off", [{(0, 0)}, {(1, 2)}, {(2, 3)}, {(0, 1), (2, 0), (2, 1)}], ids=str)
 def test_a_head_switched_off_is_zeros_in_its_columns_of_w_o(seen, off):
-    other = zeroed(seen.vit, off)
+    muted_vit = zeroed(seen.vit, off)
     lost = without(seen, off)
-    torch.testing.assert_close(lost.after, other(seen.input)[0].softmax(-1), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(lost.after, muted_vit(seen.input)[0].softmax(-1), atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(lost.before, seen.logits.softmax(-1), atol=1e-5, rtol=1e-4)
     for layer in range(seen.layers):
-        x, silent = (vit.features(seen.input, layer)[0] for vit in (seen.vit, other))
+        x, silent = (vit.features(seen.input, layer)[0] for vit in (seen.vit, muted_vit))
         expected = (silent - x).norm(dim=-1) / x.norm(dim=-1)
         torch.testing.assert_close(lost.change[layer], expected, atol=1e-5, rtol=1e-4)
 
@@ -48,14 +48,14 @@ def test_with_nothing_switched_off_nothing_changes(seen):
 
 
 def test_a_layer_without_heads_adds_the_bias_of_w_o_alone(seen):
-    off = {(0, head) for head in range(seen.heads)}
+    off_heads = {(0, head) for head in range(seen.heads)}
     vit, block = seen.vit, seen.vit.blocks[0]
     x, _ = vit.embed(seen.input)
     x = x + block.attn.proj.bias
     x = x + block.mlp(block.norm2(x))
-    usual = vit.features(seen.input, 0)
-    expected = ((x - usual).norm(dim=-1) / usual.norm(dim=-1))[0]
-    torch.testing.assert_close(without(seen, off).change[0], expected, atol=1e-5, rtol=1e-4)
+    unmuted = vit.features(seen.input, 0)
+    expected = ((x - unmuted).norm(dim=-1) / unmuted.norm(dim=-1))[0]
+    torch.testing.assert_close(without(seen, off_heads).change[0], expected, atol=1e-5, rtol=1e-4)
 
 
 def test_the_network_itself_is_left_as_it_was(seen):
@@ -69,35 +69,35 @@ def test_the_network_itself_is_left_as_it_was(seen):
 
 def test_the_scale_of_the_pass_is_kept(small, picture):
     seen = playground.trace(small, picture, scale="off")
-    off = {(1, 1)}
-    expected = zeroed(small, off)(seen.input, scale=1.0)[0].softmax(-1)
-    torch.testing.assert_close(without(seen, off).after, expected, atol=1e-5, rtol=1e-4)
+    off_heads = {(1, 1)}
+    expected = zeroed(small, off_heads)(seen.input, scale=1.0)[0].softmax(-1)
+    torch.testing.assert_close(without(seen, off_heads).after, expected, atol=1e-5, rtol=1e-4)
 
 
 def test_a_layer_s_loss_beside_the_sum_of_its_heads_is_a_loop_s(seen):
-    found = addition(seen, 1)
-    last = seen.vit.features(seen.input, seen.layers - 1)[0]
+    losses = addition(seen, 1)
+    final_tokens = seen.vit.features(seen.input, seen.layers - 1)[0]
 
     def loss(off):
         silent = zeroed(seen.vit, off).features(seen.input, seen.layers - 1)[0]
-        return ((silent - last).norm(dim=-1) / last.norm(dim=-1))[len(seen.prefix) :].mean().item()
+        return ((silent - final_tokens).norm(dim=-1) / final_tokens.norm(dim=-1))[len(seen.prefix) :].mean().item()
 
-    assert found.single == pytest.approx([loss({(1, head)}) for head in range(seen.heads)], rel=1e-3)
-    assert found.whole == pytest.approx(loss({(1, head) for head in range(seen.heads)}), rel=1e-3)
-    assert found.together == pytest.approx(sum(found.single))
-    added, front = contributions(seen, 1), len(seen.prefix)
+    assert losses.single == pytest.approx([loss({(1, head)}) for head in range(seen.heads)], rel=1e-3)
+    assert losses.whole == pytest.approx(loss({(1, head) for head in range(seen.heads)}), rel=1e-3)
+    assert losses.together == pytest.approx(sum(losses.single))
+    added, first_patch = contributions(seen, 1), len(seen.prefix)
     pairs = [
         torch.cosine_similarity(added[a, n], added[b, n], dim=0).item()
-        for a in range(seen.heads) for b in range(a) for n in range(front, seen.tokens)
+        for a in range(seen.heads) for b in range(a) for n in range(first_patch, seen.tokens)
     ]  # fmt: skip
-    assert found.cosine == pytest.approx(sum(pairs) / len(pairs), abs=1e-5)
+    assert losses.cosine == pytest.approx(sum(pairs) / len(pairs), abs=1e-5)
 
 
 def test_what_heads_add_sums_up_to_what_attention_adds(seen):
     block = seen.vit.blocks[2]
     x = seen.vit.features(seen.input, 1)
-    heard, _ = block.attn(block.norm1(x), seen.scale, None)
-    torch.testing.assert_close(contributions(seen, 2).sum(0) + block.attn.proj.bias, heard[0], atol=1e-4, rtol=1e-3)
+    mixture, _ = block.attn(block.norm1(x), seen.scale, None)
+    torch.testing.assert_close(contributions(seen, 2).sum(0) + block.attn.proj.bias, mixture[0], atol=1e-4, rtol=1e-3)
 
 
 def test_predictions_stand_side_by_side(seen):

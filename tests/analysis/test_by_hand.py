@@ -31,13 +31,13 @@ def test_arrows_come_back_from_an_address():
 
 
 def test_a_gives_b_much_and_b_gives_a_little():
-    """What the page says of the arrows that it begins with."""
-    found = weights(read(at_first(), tokens=18))
+    """The page's statement about its initial arrows."""
+    rows = weights(read(at_first(), tokens=18))
     arrows = read(at_first(), tokens=18).tolist()
     for i, j in ((0, 1), (1, 0)):
         row = softmax([sum(a * b for a, b in zip(arrows[i], key, strict=True)) / math.sqrt(2) for key in arrows[9:]])
-        assert found[i, j].item() == pytest.approx(row[j])
-    assert found[0, 1] > 0.4 > 0.05 > found[1, 0]
+        assert rows[i, j].item() == pytest.approx(row[j])
+    assert rows[0, 1] > 0.4 > 0.05 > rows[1, 0]
 
 
 @pytest.mark.parametrize("keys", ["the same", "at a right angle"])
@@ -53,16 +53,16 @@ def test_a_row_is_even_whenever_its_scores_are_equal(keys):
 @pytest.mark.parametrize("patch", [4, 16])
 def test_mean_colours_are_a_loop_s(patch):
     pixels = torch.randint(0, 256, (32, 48, 3), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
-    found = mean_colours(pixels, patch)
-    assert found.shape == (32 // patch, 48 // patch, 3)
-    for row in range(found.shape[0]):
-        for column in range(found.shape[1]):
+    colours = mean_colours(pixels, patch)
+    assert colours.shape == (32 // patch, 48 // patch, 3)
+    for row in range(colours.shape[0]):
+        for column in range(colours.shape[1]):
             for channel in range(3):
                 total = 0
                 for y in range(patch):
                     for x in range(patch):
                         total += int(pixels[row * patch + y, column * patch + x, channel])
-                assert found[row, column, channel].item() == pytest.approx(total / patch**2 / 255, abs=1e-5)
+                assert colours[row, column, channel].item() == pytest.approx(total / patch**2 / 255, abs=1e-5)
 
 
 @pytest.mark.parametrize("temperature", [1, 0.05, 0.002])
@@ -76,7 +76,7 @@ def test_the_attention_of_colours_is_a_loop_s(picture, temperature):
             mean = pixels[row * 32 : row * 32 + 32, column * 32 : column * 32 + 32].reshape(-1, 3).mean(0) / 255 + 1e-6
             colours.append(mean / math.sqrt(sum(mean**2)))
     for query in (0, 24, 48):
-        row = softmax([sum(colours[query] * other) / temperature for other in colours])
+        row = softmax([sum(colours[query] * colour) / temperature for colour in colours])
         found = seen.row(0, 0, query, scale=1 / temperature)
         assert found.tolist() == pytest.approx(row, abs=1e-4)
 

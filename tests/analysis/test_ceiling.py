@@ -1,4 +1,4 @@
-"""Where colours end: the same numbers stand in tests/js/view.test.mjs, for the browser's rule."""
+"""The end of the colour scale; tests/js/view.test.mjs has the same numbers for the browser's rule."""
 
 import pytest
 

@@ -26,38 +26,38 @@ def by_hand(a: float, b: float) -> np.ndarray:
             pixels = [IMAGE[2 * row + y, 2 * column + x] / 255 for y in range(2) for x in range(2)]
             colours.append(sum(pixels) / 4)
             places.append((row / 4, column / 4))
-    found = np.zeros((12, 12))
+    expected = np.zeros((12, 12))
     for i in range(12):
         for j in range(12):
             if i != j:
                 colour = sum((colours[i][c] - colours[j][c]) ** 2 for c in range(3))
                 place = sum((places[i][c] - places[j][c]) ** 2 for c in range(2))
-                found[i, j] = math.exp(-colour / (2 * a * a) - place / (2 * b * b))
-        found[i] /= sum(found[i])
-    return found
+                expected[i, j] = math.exp(-colour / (2 * a * a) - place / (2 * b * b))
+        expected[i] /= sum(expected[i])
+    return expected
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.3, 0.4), (0.12, math.inf), (math.inf, 0.27), (math.inf, math.inf)])
 def test_the_filter_is_the_one_written_by_hand(a, b):
-    found = weights(*differences(mean_colours(IMAGE, GRID)), a, b)
-    np.testing.assert_allclose(found, by_hand(a, b), atol=1e-5)
+    rows = weights(*differences(mean_colours(IMAGE, GRID)), a, b)
+    np.testing.assert_allclose(rows, by_hand(a, b), atol=1e-5)
 
 
 def test_some_patches_ask_as_they_do_among_all():
-    colours, asked = mean_colours(IMAGE, GRID), np.array([7, 0])
-    every = weights(*differences(colours), 0.2, 0.3)
-    np.testing.assert_allclose(weights(*differences(colours, asked), 0.2, 0.3), every[asked], atol=1e-6)
+    colours, queries = mean_colours(IMAGE, GRID), np.array([7, 0])
+    rows = weights(*differences(colours), 0.2, 0.3)
+    np.testing.assert_allclose(weights(*differences(colours, queries), 0.2, 0.3), rows[queries], atol=1e-6)
 
 
 def test_no_setting_fails_where_all_weights_vanish():
-    """Black and white alone: with narrow widths every other patch is out of reach."""
+    """With narrow widths, no patch reaches one of another colour."""
     image = np.zeros((8, 8, 3), np.uint8)
     image[:2, :2] = 255
-    apart = differences(mean_colours(image, (4, 4)))
+    squared = differences(mean_colours(image, (4, 4)))
     for setting in SETTINGS:
-        found = weights(*apart, *setting)
-        np.testing.assert_allclose(found.sum(1), 1, atol=1e-5, err_msg=str(setting))
-        assert not found.diagonal().any(), setting
+        row = weights(*squared, *setting)
+        np.testing.assert_allclose(row.sum(1), 1, atol=1e-5, err_msg=str(setting))
+        assert not row.diagonal().any(), setting
 
 
 def test_the_browser_s_filter_is_this_one():
@@ -76,8 +76,8 @@ def test_the_browser_s_filter_is_this_one():
     ours = np.stack([row_of(colours, patch) for patch in range(12)])
     np.testing.assert_allclose(theirs, ours, atol=1e-5)
     np.testing.assert_allclose(ours, weights(*differences(colours), *WIDTHS), atol=1e-6)
-    others = head * (np.arange(12) != 7)
-    by_hand = sum(min(a / others.sum(), b) for a, b in zip(others, ours[7], strict=True))
+    elsewhere = head * (np.arange(12) != 7)
+    by_hand = sum(min(a / elsewhere.sum(), b) for a, b in zip(elsewhere, ours[7], strict=True))
     assert in_common(head, ours[7], 7) == pytest.approx(by_hand)
     assert shared == pytest.approx(by_hand, abs=1e-5)
     assert WIDTHS in SETTINGS

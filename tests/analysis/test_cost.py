@@ -52,10 +52,10 @@ def counted(work) -> int:
 @pytest.mark.parametrize("width", [64, 192, 193, 768])
 @pytest.mark.parametrize("kernel", [1, 3, 5, 7])
 def test_the_crossing_is_the_first_number_of_tokens_that_costs_more(width, kernel):
-    first = next(
+    fewest_tokens = next(
         n for n in range(1, 10**6) if cost.attention_flops(n, width) > cost.convolution_flops(n, width, kernel)
     )
-    assert cost.crossing(width, kernel) == first
+    assert cost.crossing(width, kernel) == fewest_tokens
 
 
 @pytest.mark.parametrize("what", [cost.ATTENTION, cost.SCORES])
@@ -65,7 +65,7 @@ def test_whatever_is_counted_the_crossing_is_where_the_lines_cross(what, other):
     first = cost.crossing(width, kernel, what, other)
     for mlp in (False, True):
         costs = [
-            cost.counted(what, n, width, mlp) > cost.against(other, n, width, kernel, mlp)
+            cost.attention_cost(what, n, width, mlp) > cost.convolution_cost(other, n, width, kernel, mlp)
             for n in range(1, 2 * first + 20)
         ]
         assert costs.index(True) + 1 == first
@@ -109,15 +109,15 @@ def test_the_parameters_are_those_of_the_model(name):
 
 
 def test_by_hand_three_tables_of_weights_are_held_at_once():
-    """What the page says of the measured memory: scores, scaled scores and weights, at the softmax."""
+    """The page's number of measured bytes: scores, scaled scores and weights, at the softmax."""
     heads, tokens, d = 4, 96, 8
     q, k, v = (torch.randn(1, heads, tokens, d) for _ in range(3))
-    most = Live.peak(lambda: attention_by_hand(q, k, v, 0.35))
-    assert most // (cost.FLOAT * heads * tokens**2) == cost.TABLES
+    peak_bytes = Live.peak(lambda: attention_by_hand(q, k, v, 0.35))
+    assert peak_bytes // (cost.FLOAT * heads * tokens**2) == cost.TABLES
 
 
 class Live(TorchDispatchMode):
-    """The most bytes that the results of operations ever held together; a view holds what it looks at."""
+    """The peak bytes of all live results of operations; a view keeps its base alive."""
 
     def __init__(self):
         super().__init__()
@@ -143,9 +143,9 @@ def test_bytes_are_those_of_the_tensors():
     x = torch.zeros(tokens, width)
     q = k = v = torch.zeros(heads, tokens, width // heads)
     weights, mixed, out = q @ k.mT, torch.zeros(tokens, width), torch.zeros(tokens, width)
-    made = sum(t.nbytes for t in (x, q, k, v, mixed, out))
-    assert cost.fused_bytes(tokens, width) == made
-    assert cost.attention_bytes(tokens, width, heads) == made + weights.nbytes
+    tensor_bytes = sum(t.nbytes for t in (x, q, k, v, mixed, out))
+    assert cost.fused_bytes(tokens, width) == tensor_bytes
+    assert cost.attention_bytes(tokens, width, heads) == tensor_bytes + weights.nbytes
     image = torch.zeros(width, 7, 7)
     assert cost.convolution_bytes(tokens, width) == image.nbytes + nn.Conv2d(width, width, 3, padding=1)(image).nbytes
 
@@ -153,8 +153,8 @@ def test_bytes_are_those_of_the_tensors():
 def test_what_the_playground_keeps_is_what_a_trace_holds(seen):
     c = seen.vit.config
     case = Case(c.image_size[0], c.patch_size, c.width, c.heads, c.depth)
-    held = sum(layer.q.nbytes + layer.k.nbytes for layer in seen.record.values())
-    assert held * case.tokens == case.kept_bytes * seen.tokens  # the trace has its prefix tokens besides
+    record_bytes = sum(layer.q.nbytes + layer.k.nbytes for layer in seen.record.values())
+    assert record_bytes * case.tokens == case.kept_bytes * seen.tokens  # the trace has its prefix tokens besides
     large = PRESETS["1,024 px, patch 16"]
     assert (large.matrices_bytes, large.kept_bytes) == (9_663_676_416, 301_989_888)
 

@@ -1,4 +1,4 @@
-"""What a cut moves, beside cuts of as much attention to other patches."""
+"""The effect of a cut, compared with cuts of as much attention to other patches."""
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ def run(small, picture):
 
 def test_how_far_a_feature_moved(small, seen, run):
     cut = run(["7,5>3,2+3,3"])
-    before, after = (one.features()[seen.token((7, 5))] for one in (seen, cut))
+    before, after = (traced.features()[seen.token((7, 5))] for traced in (seen, cut))
     assert cutting.moved(seen, cut.cuts.texts, (7, 5)) == pytest.approx(float((after - before).norm() / before.norm()))
     assert cutting.moved(seen, [], (7, 5)) == 0
 
@@ -33,14 +33,18 @@ def test_the_attention_that_a_cut_takes_is_what_its_rows_gave(seen, run):
 @pytest.mark.parametrize("text", ["7,5>3,2+3,3+3,4", "7,5+6,6>3,2+0,0@1", "*>5,5+5,6@2.1"])
 def test_other_patches_take_as_much_attention_and_are_others(seen, run, text):
     cut = run([text])
-    found = cutting.beside_others(seen, [text], (7, 5))
-    assert found.others_attention == pytest.approx([found.attention] * 3, rel=0.31)
-    (one,) = cut.cuts.all
+    moved = cutting.moved_beside_controls(seen, [text], (7, 5))
+    assert moved.others_attention == pytest.approx([moved.attention] * 3, rel=0.31)
+    (first_cut,) = cut.cuts.all
     for n in range(3):
-        (other,) = run([cutting._of_others(seen, one, n)]).cuts.all
-        assert not {*other.unheard} & {*one.unheard, *(one.hearers or ())}
-        assert (other.hearers, other.layers, other.heads) == (one.hearers, one.layers, one.heads)
-    assert found.times == pytest.approx(found.by / (sum(found.others) / 3))
+        (control,) = run([cutting._control_cut(seen, first_cut, n)]).cuts.all
+        assert not {*control.unheard} & {*first_cut.unheard, *(first_cut.hearers or ())}
+        assert (control.hearers, control.layers, control.heads) == (
+            first_cut.hearers,
+            first_cut.layers,
+            first_cut.heads,
+        )
+    assert moved.times == pytest.approx(moved.by / (sum(moved.others) / 3))
 
 
 def test_where_no_patch_is_far_no_edge_is_cut():
@@ -50,44 +54,50 @@ def test_where_no_patch_is_far_no_edge_is_cut():
 
 
 def test_one_edge_is_cut_and_as_large_blocks_elsewhere_are(monkeypatch, small, seen, run):
-    """The same numbers as from whole traces with these cuts, with one pass for each."""
+    """The numbers equal those of full traces with these cuts; each cut takes one pass."""
     query, cuts, passes, given_way = (7, 5), [], [], []
-    features, with_cuts = small.features, cutting._features
+    features, with_cuts = small.features, cutting._features_with
     monkeypatch.setattr(small, "features", lambda *given: passes.append(given) or features(*given))
-    monkeypatch.setattr(cutting, "_features", lambda whole, made: cuts.extend(made.texts) or with_cuts(whole, made))
+    monkeypatch.setattr(
+        cutting, "_features_with", lambda whole, made: cuts.extend(made.texts) or with_cuts(whole, made)
+    )
     edge = cutting.cut_edge(seen, query, lambda: given_way.append(len(passes)))
     monkeypatch.undo()
     print(edge)
     assert len(passes) == cutting.PASSES
     assert given_way == [*range(1, cutting.PASSES)], "others come in between any two passes"
     features = torch.nn.functional.normalize(seen.features(), dim=-1)
-    alike = seen.on_grid(features @ features[seen.token(query)])
-    near = max(2, max(seen.grid) // cutting.NEARBY)
-    far = [(r, c) for r in range(seen.grid[0]) for c in range(seen.grid[1]) if max(abs(r - 7), abs(c - 5)) > near]
-    assert edge.twin == max(far, key=lambda spot: float(alike[spot]))
-    assert edge.before == pytest.approx(float(alike[edge.twin]), abs=1e-6)
+    cosines = seen.on_grid(features @ features[seen.token(query)])
+    radius = max(2, max(seen.grid) // cutting.NEARBY)
+    far_patches = [
+        (r, c) for r in range(seen.grid[0]) for c in range(seen.grid[1]) if max(abs(r - 7), abs(c - 5)) > radius
+    ]
+    assert edge.twin == max(far_patches, key=lambda spot: float(cosines[spot]))
+    assert edge.before == pytest.approx(float(cosines[edge.twin]), abs=1e-6)
     assert edge.cut == cuts[0]
     assert f"{edge.twin[0]},{edge.twin[1]}" in cuts[0].partition(">")[2].split("+")
     cut = run([cuts[0]])
     before = seen.features()[seen.token(query)]
-    moves = [float((run([one]).features()[seen.token(query)] - before).norm() / before.norm()) for one in cuts]
+    moves = [float((run([text]).features()[seen.token(query)] - before).norm() / before.norm()) for text in cuts]
     assert [edge.by, *edge.others] == pytest.approx(moves)
-    after = torch.nn.functional.normalize(cut.features(), dim=-1)
-    assert edge.after == pytest.approx(float(after[seen.token(query)] @ after[seen.token(edge.twin)]), abs=1e-6)
-    heard = [{*one.partition(">")[2].split("+")} for one in cuts]
+    unit_features = torch.nn.functional.normalize(cut.features(), dim=-1)
+    assert edge.after == pytest.approx(
+        float(unit_features[seen.token(query)] @ unit_features[seen.token(edge.twin)]), abs=1e-6
+    )
+    cut_patches = [{*text.partition(">")[2].split("+")} for text in cuts]
     assert len(cuts) == 1 + cutting.BLOCKS
-    assert not any(heard[0] & other for other in heard[1:])
+    assert not any(cut_patches[0] & patches for patches in cut_patches[1:])
 
 
 @pytest.mark.parametrize("grid", [(7, 7), (14, 14), (23, 34), (64, 64), (128, 20)])
 def test_a_cut_edge_fits_into_an_address_and_two_blocks_share_no_patch(grid):
-    around = cutting.around(grid)
-    text = cutting._without((0, 0), (grid[0] // 2, grid[1] // 2), around, grid)
+    block_radius = cutting.around(grid)
+    text = cutting._without((0, 0), (grid[0] // 2, grid[1] // 2), block_radius, grid)
     assert matching({"cut": text}) == {"cut": text}
-    assert len(text.split("+")) == (2 * around + 1) ** 2
-    assert cutting._near(grid) >= 2 * around
+    assert len(text.split("+")) == (2 * block_radius + 1) ** 2
+    assert cutting._near_radius(grid) >= 2 * block_radius
 
 
 def test_what_silences_nearly_everybody_has_no_other_beside_it(seen):
     with pytest.raises(PlaygroundError, match="no other patches"):
-        cutting.beside_others(seen, ["*>3x3"], (7, 5))
+        cutting.moved_beside_controls(seen, ["*>3x3"], (7, 5))

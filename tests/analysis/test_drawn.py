@@ -27,8 +27,8 @@ def told(chelsea):
     """Of each layer and head, over the rows of all patches: the mean row, the distance, the scores' deviation, and how
     often the largest weight does not add most."""
     places = np.stack(np.divmod(np.arange(23 * 34), 34), -1).astype(float)
-    far = np.sqrt(((places[:, None] - places) ** 2).sum(-1))
-    found = {"mean": [], "distance": [], "apart": [], "differs": []}
+    distances = np.sqrt(((places[:, None] - places) ** 2).sum(-1))
+    numbers = {"mean": [], "distance": [], "apart": [], "differs": []}
     for number, layer in chelsea.record.items():
         q, k = (x.double().numpy() for x in layer[:2])
         scores = q[:, 1:] @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])  # (heads, patches, tokens)
@@ -36,11 +36,11 @@ def told(chelsea):
         rows = powers / powers.sum(-1, keepdims=True)
         patches = rows[..., 1:]
         added = (rows * chelsea.value_norms(number).double().numpy()[:, None])[..., 1:]
-        found["mean"].append(rows.mean(1))
-        found["distance"].append(((patches * far).sum(-1) / patches.sum(-1)).mean(-1))
-        found["apart"].append(scores.std(-1).mean(1))
-        found["differs"].append(patches.argmax(-1) != added.argmax(-1))
-    return {name: np.stack(layers) for name, layers in found.items()}
+        numbers["mean"].append(rows.mean(1))
+        numbers["distance"].append(((patches * distances).sum(-1) / patches.sum(-1)).mean(-1))
+        numbers["apart"].append(scores.std(-1).mean(1))
+        numbers["differs"].append(patches.argmax(-1) != added.argmax(-1))
+    return {name: np.stack(layers) for name, layers in numbers.items()}
 
 
 def test_the_rows_of_a_usual_grid_are_all_asked(chelsea):
@@ -50,10 +50,10 @@ def test_the_rows_of_a_usual_grid_are_all_asked(chelsea):
 
 def test_of_a_fine_grid_some_are_drawn_from_all_columns_and_the_words_say_how_many():
     fine = SimpleNamespace(prefix=("cls",), tokens=1 + 56 * 56)
-    asked = np.array(heads.asking(fine)) - 1
-    assert len(set(asked.tolist())) == heads.DRAWN
-    assert set(asked.tolist()) <= set(range(56 * 56))
-    assert len(set((asked % 56).tolist())) == 56, "some columns ask nothing"
+    queries = np.array(heads.asking(fine)) - 1
+    assert len(set(queries.tolist())) == heads.DRAWN
+    assert set(queries.tolist()) <= set(range(56 * 56))
+    assert len(set((queries % 56).tolist())) == 56, "some columns ask nothing"
     assert heads.words(fine) == "Measured on the rows of 400 of 3,136 patches, drawn at random."
 
 
@@ -61,8 +61,8 @@ def test_of_a_fine_grid_some_are_drawn_from_all_columns_and_the_words_say_how_ma
 def test_weight_3_names_the_heads_that_agree_most_and_least_over_all_rows(chelsea, told):
     share = np.maximum(told["mean"][..., 1:].max(-1), told["mean"][..., 0])
     habits = heads.look(chelsea)
-    measured = np.maximum(habits.to_one, habits.to_class + habits.to_registers)
-    assert measured == pytest.approx(share, abs=1e-5)
+    shares = np.maximum(habits.to_one, habits.to_class + habits.to_registers)
+    assert shares == pytest.approx(share, abs=1e-5)
     assert np.unravel_index(share.argmax(), share.shape) == (0, 5)
     assert 100 * share[0, 5] == pytest.approx(46.5, abs=0.05)  # of every second row 46.9
     assert np.unravel_index(share.argmin(), share.shape) == (11, 0)
@@ -81,18 +81,18 @@ def test_scale_3_says_the_deviation_over_all_rows(chelsea, told):
 
 
 def test_weight_1_counts_all_rows(chelsea, told):
-    found = heads.differing(chelsea)
-    assert found.rows == told["differs"].size
-    assert found.overall == pytest.approx(told["differs"].mean(), abs=1e-3)
+    differing = heads.differing(chelsea)
+    assert differing.rows == told["differs"].size
+    assert differing.overall == pytest.approx(told["differs"].mean(), abs=1e-3)
 
 
 def test_a_question_about_drawn_rows_says_so():
-    words = "Measured on the rows of 400 of 3,136 patches, drawn at random."
+    sentence = "Measured on the rows of 400 of 3,136 patches, drawn at random."
     shown = None
-    asked = (
-        weight.differs_question(20.0, words),
-        weight_locked.locked_question("Which?", 40.0, "That place is one patch.", 3137, words, shown),
-        scale_model.trained_question("a model", 64, np.ones((2, 2)), False, words).question,
+    measured_queries = (
+        weight.differs_question(20.0, sentence),
+        weight_locked.locked_question("Which?", 40.0, "That place is one patch.", 3137, sentence, shown),
+        scale_model.trained_question("a model", 64, np.ones((2, 2)), False, sentence).question,
     )
-    for question in asked:
-        assert question.says.endswith(words), question.says
+    for question in measured_queries:
+        assert question.says.endswith(sentence), question.says

@@ -1,4 +1,4 @@
-"""Does the map explain: the scores against a loop, and what is blanked against a pass without those patches."""
+"""Scores of maps against a loop; blanking against a pass without those patches."""
 
 import numpy as np
 import pytest
@@ -26,24 +26,24 @@ def own(seen, found):
 def test_every_map_is_of_the_patches_none_is_empty_and_the_asker_s_own_block_is_blank(seen, found, own):
     names = {"weight", "arrives", "rollout", "gradient", "colour", *explain.CHANCE}
     assert found.maps.keys() == found.scores.keys() == names
-    for name, drawn in (found.maps | {"moved": found.moved}).items():
-        assert drawn.shape == seen.grid, name
-        assert float(drawn.sum()) > 0, name
-        assert float(drawn.min()) >= 0, name
-        assert float(drawn[own].sum()) == 0, name
+    for name, relevance in (found.maps | {"moved": found.moved}).items():
+        assert relevance.shape == seen.grid, name
+        assert float(relevance.sum()) > 0, name
+        assert float(relevance.min()) >= 0, name
+        assert float(relevance[own].sum()) == 0, name
 
 
 UNEVEN = (5, 7)  # patches: blocks of 2 × 2, and at two edges smaller ones
 
 
 def test_a_map_that_is_the_same_everywhere_scores_nothing_though_blocks_at_the_edge_are_smaller():
-    """Summed over blocks of 36, 30, 24 and 20 patches it scored .74."""
+    """With sums over blocks of 36, 30, 24 and 20 patches, the constant map scored .74."""
     blocks = occlusion.blocks(UNEVEN, 2)
     moves = [float(block.sum()) for block in blocks]  # the larger the block, the more moves
     maps = {"constant": torch.ones(UNEVEN), "rollout": torch.rand(UNEVEN)}
-    found = explain.explain(maps, (1, 1), 2, moves)
-    assert found.scores["constant"] == 0
-    assert (found.blocks, found.compared) == (12, 11)
+    explained = explain.explain(maps, (1, 1), 2, moves)
+    assert explained.scores["constant"] == 0
+    assert (explained.blocks, explained.compared) == (12, 11)
 
 
 def test_only_equal_blocks_are_compared_where_enough_of_them_are_whole():
@@ -51,9 +51,9 @@ def test_only_equal_blocks_are_compared_where_enough_of_them_are_whole():
     blocks = occlusion.blocks(grid, 2)
     moves = [float(n) for n in range(len(blocks))]
     rising = sum(block * (n if int(block.sum()) == 4 else -n) for n, block in enumerate(blocks)).float()
-    found = explain.explain({"constant": torch.ones(grid), "rollout": rising}, (0, 0), 2, moves)
-    assert (found.blocks, found.compared) == (25, 15)
-    assert found.scores["rollout"] == pytest.approx(1)
+    explained = explain.explain({"constant": torch.ones(grid), "rollout": rising}, (0, 0), 2, moves)
+    assert (explained.blocks, explained.compared) == (25, 15)
+    assert explained.scores["rollout"] == pytest.approx(1)
 
 
 def test_the_weights_are_the_last_layer_s_and_what_arrives_counts_its_values(seen, found, own):
@@ -68,12 +68,12 @@ def test_the_weights_are_the_last_layer_s_and_what_arrives_counts_its_values(see
 def test_a_score_is_the_rank_correlation_over_the_other_blocks(seen, found):
     blocks = [block for block in occlusion.blocks(seen.grid, found.side) if not block[QUERY]]
     assert found.blocks - 1 == len(blocks)
-    moved = [float(found.moved[block].mean()) for block in blocks]
-    for name, drawn in found.maps.items():
-        said = [float(drawn[block].mean()) for block in blocks]
-        if len(set(said)) < len(said):
-            continue  # of a filter that says 0 of most, ranks are shared
-        ranks = (np.argsort(np.argsort(values)) for values in (said, moved))
+    moves = [float(found.moved[block].mean()) for block in blocks]
+    for name, relevance in found.maps.items():
+        means = [float(relevance[block].mean()) for block in blocks]
+        if len(set(means)) < len(means):
+            continue  # the filter is 0 on most patches, so that ranks are shared
+        ranks = (np.argsort(np.argsort(values)) for values in (means, moves))
         assert found.scores[name] == pytest.approx(np.corrcoef(*ranks)[0, 1], abs=0.02), name
     assert max(found.scores.values()) <= 1
 
@@ -88,8 +88,8 @@ def test_where_rollout_s_favourite_really_stands_is_counted(seen, found, own):
 
 @pytest.mark.slow
 def test_what_the_lesson_prints_of_several_patches_is_measured():
-    """On one of its drawings; all were measured so."""
-    here = Here({"sample": "meadow", "model": "bundled"})
-    seen = here.trace()
-    measured = explain.foretold(seen, np.asarray(displayed(here.image, seen.size)))
-    assert explain.FORETOLD["meadow"] == pytest.approx(measured, abs=0.02)
+    """Recomputes one drawing; all were measured this way."""
+    subject = Here({"sample": "meadow", "model": "bundled"})
+    seen = subject.trace()
+    foretold = explain.mean_scores(seen, np.asarray(displayed(subject.image, seen.size)))
+    assert explain.FORETOLD["meadow"] == pytest.approx(foretold, abs=0.02)

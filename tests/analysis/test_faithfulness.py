@@ -13,7 +13,7 @@ from playground import PlaygroundError, relevance
 from playground.__main__ import main
 from playground.analysis import occlusion
 from playground.analysis.faithfulness import (
-    Asked,
+    Target,
     faithfulness,
     map_of,
     on_patches,
@@ -36,58 +36,58 @@ def test_integrated_gradients_are_a_loop_of_autograd_s_and_sum_to_what_the_pictu
 
     total = torch.zeros_like(x)
     for step in range(200):
-        at = (blank + (step + 0.5) / 200 * (x - blank)).requires_grad_()
-        total += torch.autograd.grad(score(at), at)[0] / 200
+        point = (blank + (step + 0.5) / 200 * (x - blank)).requires_grad_()
+        total += torch.autograd.grad(score(point), point)[0] / 200
     expected = (total * (x - blank)).sum(-1)[0]
-    found = seen.relevance(label=4, method="integrated")
-    torch.testing.assert_close(found, expected / expected.abs().sum(), atol=1e-5, rtol=1e-3)
-    assert (found < 0).any(), "it has a sign"
+    relevance_row = seen.relevance(label=4, method="integrated")
+    torch.testing.assert_close(relevance_row, expected / expected.abs().sum(), atol=1e-5, rtol=1e-3)
+    assert (relevance_row < 0).any(), "it has a sign"
     with torch.no_grad():
         assert float(expected.sum()) == pytest.approx(float(score(x) - score(blank)), abs=0.02)
 
 
 def test_pointing_and_segmentation_are_counted():
-    thing = torch.zeros(4, 4, dtype=torch.bool)
-    thing[1:3, 1:3] = True
-    found = torch.zeros(4, 4)
-    found[1, 1], found[1, 2], found[0, 0], found[3, 3] = 4, 3, 2, 1
-    assert pointing(found, thing) == 1
-    assert segmentation(found, thing) == pytest.approx(2 / 6)
-    assert pointing(-found, thing) == pytest.approx(2 / 12), "the share of its largest patches that lie there"
-    assert pointing(torch.ones(4, 4), thing) == pytest.approx(4 / 16)
-    assert np.isnan(pointing(found, torch.zeros(4, 4, dtype=torch.bool)))
+    object_mask = torch.zeros(4, 4, dtype=torch.bool)
+    object_mask[1:3, 1:3] = True
+    map_ = torch.zeros(4, 4)
+    map_[1, 1], map_[1, 2], map_[0, 0], map_[3, 3] = 4, 3, 2, 1
+    assert pointing(map_, object_mask) == 1
+    assert segmentation(map_, object_mask) == pytest.approx(2 / 6)
+    assert pointing(-map_, object_mask) == pytest.approx(2 / 12), "the share of its largest patches that lie there"
+    assert pointing(torch.ones(4, 4), object_mask) == pytest.approx(4 / 16)
+    assert np.isnan(pointing(map_, torch.zeros(4, 4, dtype=torch.bool)))
     mask = Image.fromarray(np.pad(np.full((32, 32), 7, np.uint8), 16))
-    assert torch.equal(on_patches(mask, (4, 4)), thing)
+    assert torch.equal(on_patches(mask, (4, 4)), object_mask)
 
 
 def test_every_method_stands_beside_a_random_and_a_constant_map(seen):
     shuffled = with_shuffled(seen.vit)
     mask = Image.fromarray(np.pad(np.full((32, 32), 255, np.uint8), 16))
-    rows = {one.method: one for one in faithfulness(seen, shuffled, mask)}
+    rows = {scores.method: scores for scores in faithfulness(seen, shuffled, mask)}
     assert list(rows) == ["raw", "rollout", "gradient", "integrated", "chefer", "legrad", "random", "constant"]
     assert rows["constant"].rank_correlation == 0
     assert rows["constant"].pointing == pytest.approx(16 / 64)
     label = int(seen.logits.argmax())
-    measured, side = occlusion.Measured(seen, Asked(label=label)), occlusion.side_of(seen.grid)
+    measured, side = occlusion.Measured(seen, Target(label=label)), occlusion.side_of(seen.grid)
     moves = measured.moved(occlusion.blocks(seen.grid, side))
-    found = seen.on_grid(seen.relevance(label=label, method="integrated"))
-    assert rows["integrated"].rank_correlation == pytest.approx(occlusion.foretells(found, side, moves))
-    assert rows["integrated"].deletion == pytest.approx(occlusion.deletion(found, measured).area)
+    map_ = seen.on_grid(seen.relevance(label=label, method="integrated"))
+    assert rows["integrated"].rank_correlation == pytest.approx(occlusion.foretells(map_, side, moves))
+    assert rows["integrated"].deletion == pytest.approx(occlusion.deletion(map_, measured).area)
     for method in ("raw", "gradient"):
         assert -1 <= rows[method].shuffled < 1
     assert np.isnan(rows["random"].shuffled)
 
 
 def test_a_random_map_is_another_one_for_each_picture(small, picture):
-    one, two = (playground.trace(small, picture.rotate(angle)) for angle in (0, 90))
-    maps = [map_of(seen, Asked(label=1), "random") for seen in (one, two, one)]
+    first, second = (playground.trace(small, picture.rotate(angle)) for angle in (0, 90))
+    maps = [map_of(seen, Target(label=1), "random") for seen in (first, second, first)]
     assert not torch.equal(maps[0], maps[1])
     assert torch.equal(maps[0], maps[2])
 
 
 def test_shuffled_parameters_are_the_same_numbers_elsewhere(small):
-    other = with_shuffled(small)
-    for (name, p), q in zip(small.named_parameters(), other.parameters(), strict=True):
+    shuffled = with_shuffled(small)
+    for (name, p), q in zip(small.named_parameters(), shuffled.parameters(), strict=True):
         assert torch.equal(p.flatten().sort().values, q.flatten().sort().values)
         assert p.numel() < 3 or not torch.equal(p, q), name
 
@@ -98,8 +98,8 @@ def test_of_a_model_without_labels_the_patch_of_the_thing_is_asked_about(small, 
     seen = playground.trace(small, picture)
     mask = Image.fromarray(np.pad(np.full((32, 32), 255, np.uint8), 16))
     rows = list(faithfulness(seen, with_shuffled(small), mask))
-    assert all(np.isfinite(one.rank_correlation) for one in rows)
-    assert map_of(seen, Asked(query=(4, 4)), "raw")[4, 4] == seen.row(-1, "mean", (4, 4))[seen.token((4, 4))]
+    assert all(np.isfinite(scores.rank_correlation) for scores in rows)
+    assert map_of(seen, Target(query=(4, 4)), "raw")[4, 4] == seen.row(-1, "mean", (4, 4))[seen.token((4, 4))]
 
 
 @pytest.fixture
@@ -147,6 +147,6 @@ def test_a_folder_without_pictures_is_a_sentence(tmp_path, capsys):
 
 def test_of_a_blank_that_is_not_given_there_are_no_integrated_gradients(seen):
     vit, x, rotation = seen.entering()
-    of = relevance.Pass(vit, x.detach(), rotation, seen.scale)
+    random_pass = relevance.Pass(vit, x.detach(), rotation, seen.scale)
     with pytest.raises(PlaygroundError, match="blank picture to begin from"):
-        relevance.relevance(of, relevance.label_score(vit, 1, seen.tokens), "integrated")
+        relevance.relevance(random_pass, relevance.label_score(vit, 1, seen.tokens), "integrated")

@@ -28,7 +28,7 @@ LINES = """
 
 
 def legend() -> list[dict]:
-    return [{"label": one.label, "short": one.short} for one in HABITS]
+    return [{"label": habit.label, "short": habit.short} for habit in HABITS]
 
 
 @pytest.mark.parametrize("size", [(240, 400), (300, 300)])
@@ -36,39 +36,43 @@ def test_numbers_and_habits_of_every_head_are_python_s(tmp_path, size):
     y, x = np.mgrid[0 : size[0], 0 : size[1]]
     pixels = np.stack([127 + 120 * np.sin(x / 23), 127 + 120 * np.cos((x + y) / 31), (x * y / 300) % 256], -1)
     seen = playground.trace(playground.load("bundled", device="cpu"), Image.fromarray(pixels.astype(np.uint8)))
-    ours = heads.look(seen)
+    habits = heads.look(seen)
     colours = avg_pool2d(seen.input, seen.patch_size)[0].flatten(1).T  # (patches, 3)
     file = tmp_path / "own.pack"
     file.write_bytes(seen.to_bytes())
-    given = {"file": str(file), "colours": colours.flatten().tolist(), "habits": legend(), "adds": lengths(seen)}
-    found = in_javascript(["core", "habits"], LINES, given)
-    at = [(layer, head) for layer in range(seen.layers) for head in range(seen.heads)]
+    arguments = {"file": str(file), "colours": colours.flatten().tolist(), "habits": legend(), "adds": lengths(seen)}
+    answers = in_javascript(["core", "habits"], LINES, arguments)
+    places = [(layer, head) for layer in range(seen.layers) for head in range(seen.heads)]
     for name in ("entropy", "breadth", "distance", "to_self", "to_class", "to_registers", "to_one", "near", "content"):
-        there = np.array([one[name] for one in found]).reshape(seen.layers, seen.heads)
-        np.testing.assert_allclose(there, getattr(ours, name), rtol=3e-3, atol=1e-3, err_msg=name)
+        numbers = np.array([answer[name] for answer in answers]).reshape(seen.layers, seen.heads)
+        np.testing.assert_allclose(numbers, getattr(habits, name), rtol=3e-3, atol=1e-3, err_msg=name)
     for name, tolerance in (("colour", 5e-3), ("effect", 1e-3)):
-        there = np.array([one[name] for one in found]).reshape(seen.layers, seen.heads)
-        np.testing.assert_allclose(there, getattr(ours, name), atol=tolerance, err_msg=name)
-    offsets = np.array([one["offsets"] for one in found]).reshape(ours.offsets.shape)
-    np.testing.assert_allclose(offsets, ours.offsets, atol=1e-3)
-    kinds = ours.kinds()
-    named = {one["words"]["long"] for one in found}
-    assert len(named) > 2, "of too few habits the names are compared"
-    same = [one["words"]["long"] == kinds[layer][head] for one, (layer, head) in zip(found, at, strict=True)]
-    assert sum(same) >= len(same) - 1, "a head at a rule's edge may fall on its other side by the rounding of a key"
+        numbers = np.array([answer[name] for answer in answers]).reshape(seen.layers, seen.heads)
+        np.testing.assert_allclose(numbers, getattr(habits, name), atol=tolerance, err_msg=name)
+    offsets = np.array([answer["offsets"] for answer in answers]).reshape(habits.offsets.shape)
+    np.testing.assert_allclose(offsets, habits.offsets, atol=1e-3)
+    kinds = habits.kinds()
+    kind_names = {answer["words"]["long"] for answer in answers}
+    assert len(kind_names) > 2, "of too few habits the names are compared"
+    is_same = [
+        answer["words"]["long"] == kinds[layer][head] for answer, (layer, head) in zip(answers, places, strict=True)
+    ]
+    assert sum(is_same) >= len(is_same) - 1, (
+        "a head at a rule's edge may fall on its other side by the rounding of a key"
+    )
 
 
 def lengths(seen: Trace) -> list[list[float]]:
-    """What each head adds to a patch, on average: as the engine measures it."""
-    found = []
+    """The mean length of each head's addition to a patch, as the engine measures it."""
+    failures = []
     for layer in range(seen.layers):
         proj = seen.vit.blocks[layer].attn.proj.weight.detach().unflatten(1, (seen.heads, -1)).transpose(0, 1)
         added = seen.weights(layer) @ seen.record[layer].v @ proj.mT  # (heads, tokens, D)
-        found.append(added.norm(dim=-1)[:, len(seen.prefix) :].mean(-1).tolist())
-    return found
+        failures.append(added.norm(dim=-1)[:, len(seen.prefix) :].mean(-1).tolist())
+    return failures
 
 
-# Numbers of a head in which one habit is plain, and the next rule's too: the order of the rules is compared.
+# Heads to which two rules apply, so that the order of the rules is compared.
 PLAIN = {"entropy": 3.0, "breadth": 0.3, "distance": 2.0, "to_self": 0.1, "to_class": 0.1, "to_registers": 0.1}
 PLAIN |= {"to_one": 0.1, "near": 0.1, "content": 0.1, "colour": 0.1, "effect": 1.0}
 EDGES = {
@@ -81,24 +85,26 @@ def test_each_rule_decides_at_the_same_number_and_in_the_same_order():
     cases = [PLAIN | dict(zip(EDGES, values, strict=True)) for values in all_of(EDGES)]
     offsets = np.zeros((len(cases), 7, 7))
     offsets[::3, REACH, REACH - 1] = 0.31  # the patch at the left gets much
-    heads_of = [heads.Head(**one, offset=(0, -1), offset_share=0.31 * (n % 3 == 0)) for n, one in enumerate(cases)]
+    heads_of = [
+        heads.Head(**answer, offset=(0, -1), offset_share=0.31 * (n % 3 == 0)) for n, answer in enumerate(cases)
+    ]
     lines = "return given.cases.map((one) => habits.habitWords(one, given.habits));"
-    given = {"habits": legend(), "cases": [
-        one | {"offsets": shares.flatten().tolist()} for one, shares in zip(cases, offsets, strict=True)
+    arguments = {"habits": legend(), "cases": [
+        answer | {"offsets": shares.flatten().tolist()} for answer, shares in zip(cases, offsets, strict=True)
     ]}  # fmt: skip
-    found = in_javascript(["habits"], lines, given)
-    assert [one["long"] for one in found] == [heads.kind(head) for head in heads_of]
-    assert [one["short"] for one in found] == [heads.short(head, heads.habit(head)) for head in heads_of]
-    assert len({one["long"] for one in found}) == len(HABITS)
+    answers = in_javascript(["habits"], lines, arguments)
+    assert [answer["long"] for answer in answers] == [heads.kind(head) for head in heads_of]
+    assert [answer["short"] for answer in answers] == [heads.short(head, heads.habit(head)) for head in heads_of]
+    assert len({answer["long"] for answer in answers}) == len(HABITS)
 
 
 def all_of(edges: dict[str, tuple[float, float]]) -> list[tuple[float, ...]]:
-    """Every combination of the two numbers of each."""
+    """Every combination of the two values of each edge."""
     grids = np.meshgrid(*edges.values(), indexing="ij")
-    return [tuple(map(float, one)) for one in np.stack(grids, -1).reshape(math.prod([2] * len(edges)), -1)]
+    return [tuple(map(float, values)) for values in np.stack(grids, -1).reshape(math.prod([2] * len(edges)), -1)]
 
 
 def test_a_direction_is_said_in_the_same_words():
     offsets = [(down, right) for down in range(-3, 4) for right in range(-3, 4)]
     lines = "return given.offsets.map((one) => habits.directionOf(one));"
-    assert in_javascript(["habits"], lines, {"offsets": offsets}) == [direction(one) for one in offsets]
+    assert in_javascript(["habits"], lines, {"offsets": offsets}) == [direction(offset) for offset in offsets]

@@ -34,11 +34,11 @@ def traced(weights, prefix=("cls", "reg0"), picture=None) -> Trace:
 
 def rows_of_patches(table, on_class=0.0, on_register=0.0):
     """(patches, patches), each row summing to what prefix tokens leave -> (1, tokens, tokens)."""
-    left = 1 - on_class - on_register
-    whole = torch.zeros(PATCHES + 2, PATCHES + 2)
-    whole[:2, 0] = 1
-    whole[2:, 0], whole[2:, 1], whole[2:, 2:] = on_class, on_register, table * left
-    return whole[None]
+    elsewhere = 1 - on_class - on_register
+    weights = torch.zeros(PATCHES + 2, PATCHES + 2)
+    weights[:2, 0] = 1
+    weights[2:, 0], weights[2:, 1], weights[2:, 2:] = on_class, on_register, table * elsewhere
+    return weights[None]
 
 
 def only(table, **prefix) -> Head:
@@ -158,16 +158,16 @@ def test_others_have_their_turn_between_two_layers(seen):
 
 def test_content_agrees_with_a_loop():
     table = even(torch.rand(PATCHES, PATCHES, generator=torch.Generator().manual_seed(1)))
-    given = {}
+    edge_weights = {}
     for q, k in np.ndindex(PATCHES, PATCHES):
-        given.setdefault((int(Y[k] - Y[q]), int(X[k] - X[q])), []).append(table[q, k].item())
+        edge_weights.setdefault((int(Y[k] - Y[q]), int(X[k] - X[q])), []).append(table[q, k].item())
     differences = []
     for q in range(PATCHES):
-        own = torch.tensor([0.0 if k == q else table[q, k].item() for k in range(PATCHES)])
-        usual = torch.tensor(
-            [0.0 if k == q else np.mean(given[int(Y[k] - Y[q]), int(X[k] - X[q])]) for k in range(PATCHES)]
+        row = torch.tensor([0.0 if k == q else table[q, k].item() for k in range(PATCHES)])
+        expected_row = torch.tensor(
+            [0.0 if k == q else np.mean(edge_weights[int(Y[k] - Y[q]), int(X[k] - X[q])]) for k in range(PATCHES)]
         )
-        differences.append(((own / own.sum() - usual / usual.sum()).abs().sum() / 2).item())
+        differences.append(((row / row.sum() - expected_row / expected_row.sum()).abs().sum() / 2).item())
     assert only(table).content == pytest.approx(np.mean(differences), abs=1e-4)
 
 
@@ -201,25 +201,25 @@ def test_every_number_of_a_real_trace_agrees_with_its_whole_matrices(seen):
 
 
 def test_a_trace_from_bytes_has_all_but_colour_and_effect(seen):
-    near, far = look(seen), look(Trace.from_bytes(seen.to_bytes()))
-    assert far.entropy == pytest.approx(near.entropy, abs=2e-2)
-    assert np.isnan(far.colour).all()
-    assert np.isnan(far.effect).all()
-    assert far.kinds()  # has names nevertheless
+    with_image, without_image = look(seen), look(Trace.from_bytes(seen.to_bytes()))
+    assert without_image.entropy == pytest.approx(with_image.entropy, abs=2e-2)
+    assert np.isnan(without_image.colour).all()
+    assert np.isnan(without_image.effect).all()
+    assert without_image.kinds()  # names of habits exist nevertheless
 
 
 def test_large_grids_are_sampled(monkeypatch, seen):
-    whole = look(seen)
+    habits = look(seen)
     monkeypatch.setattr(heads, "ALL", 20)
     monkeypatch.setattr(heads, "DRAWN", 20)
-    assert look(seen).entropy == pytest.approx(whole.entropy, rel=0.2)
+    assert look(seen).entropy == pytest.approx(habits.entropy, rel=0.2)
 
 
 def test_averages_and_spreads_are_over_images(seen):
-    one = look(seen)
-    other = Habits(**{f.name: getattr(one, f.name) + 2 for f in dataclasses.fields(Habits)})
-    assert average([one, other]).entropy == pytest.approx(one.entropy + 1)
-    assert spread([one, other]).near == pytest.approx(np.ones_like(one.near))
+    habits = look(seen)
+    doubled = Habits(**{f.name: getattr(habits, f.name) + 2 for f in dataclasses.fields(Habits)})
+    assert average([habits, doubled]).entropy == pytest.approx(habits.entropy + 1)
+    assert spread([habits, doubled]).near == pytest.approx(np.ones_like(habits.near))
 
 
 @pytest.mark.parametrize(
@@ -238,8 +238,8 @@ def test_a_habit_has_the_name_that_its_numbers_support(table, prefix, name):
 
 
 def test_content_idle_and_mixed_heads_have_names_too():
-    one = only(EVERYWHERE)
-    gathering = dataclasses.replace(one, breadth=0.1, content=0.6, colour=0.4, effect=1.0)
+    head = only(EVERYWHERE)
+    gathering = dataclasses.replace(head, breadth=0.1, content=0.6, colour=0.4, effect=1.0)
     assert kind(gathering) == "same object or colour"
     assert kind(dataclasses.replace(gathering, near=0.6)) == "same object or colour"
     blind = dataclasses.replace(gathering, colour=0.0)
@@ -266,13 +266,13 @@ def test_no_habit_has_the_colour_of_a_role_and_each_has_a_symbol_of_its_own():
 def test_the_head_to_guess_gives_most_to_few_far_patches(seen):
     rows, columns = seen.grid
     query, few = (0, 0), max(1, rows * columns // 20)
-    others = [token - len(seen.prefix) for token in seen.some_patches(heads.CROWD)]
-    others = [divmod(patch, columns) for patch in others]
-    best = {}
+    crowd = [token - len(seen.prefix) for token in seen.some_patches(heads.CROWD)]
+    crowd = [divmod(patch, columns) for patch in crowd]
+    best_values = {}
     for layer in range(seen.layers):
         for head in range(seen.heads):
-            anybody = torch.stack([seen.row(layer, head, one) for one in others]).mean(0)  # whoever asks
+            anybody = torch.stack([seen.row(layer, head, one) for one in crowd]).mean(0)  # whoever asks
             row = seen.on_grid((seen.row(layer, head, query) - anybody).clamp(min=0))
-            far = [float(row[y, x]) for y in range(rows) for x in range(columns) if max(y, x) > heads.REACH]
-            best[layer, head] = sum(sorted(far)[-few:])
-    assert far_looking(seen, query) == max(best, key=best.get)
+            far_weights = [float(row[y, x]) for y in range(rows) for x in range(columns) if max(y, x) > heads.REACH]
+            best_values[layer, head] = sum(sorted(far_weights)[-few:])
+    assert far_looking(seen, query) == max(best_values, key=best_values.get)

@@ -38,15 +38,15 @@ def ours(theirs):
 def two(ours):
     random = torch.Generator().manual_seed(1)
     pixels = [torch.randn(1, 3, 64, 64, generator=random) for _ in range(2)]
-    return [playground.trace(ours, pixel_values=one) for one in pixels]
+    return [playground.trace(ours, pixel_values=image) for image in pixels]
 
 
 def passed(model, pixels, change=lambda layer, name, x: x):
-    """timm's pass, a step at a time: (logits, {(layer, name): tensor}). `change` is asked at each named step."""
-    kept = {}
+    """timm's pass, a step at a time: (logits, {(layer, name): tensor}). `change` is called at each named step."""
+    tensors = {}
 
     def step(layer, name, x):
-        kept[layer, name] = x = change(layer, name, x)
+        tensors[layer, name] = x = change(layer, name, x)
         return x
 
     with torch.no_grad():
@@ -61,7 +61,7 @@ def passed(model, pixels, change=lambda layer, name, x: x):
             x = x + step(layer, "attention", block.ls1(attn.proj(z.transpose(1, 2).reshape(B, N, D))))
             x = x + step(layer, "mlp", block.ls2(block.mlp(block.norm2(x))))
             x = step(layer, "residual", x)
-        return model.head(model.norm(x)[:, 0]), kept
+        return model.head(model.norm(x)[:, 0]), tensors
 
 
 def test_without_a_change_the_loop_is_timm_s_forward(theirs, two):
@@ -97,7 +97,7 @@ def test_the_mean_of_a_folder_is_over_its_pictures_and_their_tokens(theirs, two,
 
     c = ours.config
     inputs = [model_input(open_image(file), (64, 64), c.mean, c.std, c.interpolation) for file in tmp_path.iterdir()]
-    mean = torch.stack([passed(theirs, one)[1][1, "z"][0, 2].mean(0) for one in inputs]).mean(0)  # (d,)
+    mean = torch.stack([passed(theirs, picture)[1][1, "z"][0, 2].mean(0) for picture in inputs]).mean(0)  # (d,)
 
     def change(layer, name, x):
         if (layer, name) == (1, "z"):
@@ -115,8 +115,8 @@ def test_the_mean_of_a_folder_is_over_its_pictures_and_their_tokens(theirs, two,
 def test_what_is_patched_stands_there_as_in_the_other_pass(theirs, two, what, positions):
     seen, other = two
     _, there = passed(theirs, other.input)
-    some = [positions] if isinstance(positions, tuple) else positions
-    tokens = list(range(17)) if some is None else [seen.token(one) for one in some]
+    queries = [positions] if isinstance(positions, tuple) else positions
+    tokens = list(range(17)) if queries is None else [seen.token(query) for query in queries]
 
     def change(layer, name, x):
         if layer not in (1, 2) or name != ("z" if what == "head:3" else what):
@@ -141,7 +141,7 @@ def test_everything_that_is_patched_in_the_last_layer_is_the_other_s_answer(two)
 
 @pytest.mark.parametrize("from_other", [False, True])
 def test_a_path_is_wang_s_two_passes(theirs, two, from_other):
-    """Wang et al. (2023): freeze all heads but the sender, keep what the receiver reads, then let that run."""
+    """Wang et al. (2023): freeze all heads but the sender, store the receiver's input, then run with it."""
     seen, other = two
     _, usual = passed(theirs, seen.input)
     instead = passed(theirs, other.input)[1][0, "z"][:, 1] if from_other else 0
@@ -154,23 +154,26 @@ def test_a_path_is_wang_s_two_passes(theirs, two, from_other):
             x[:, 1] = instead
         return x
 
-    _, kept = passed(theirs, seen.input, freeze)
+    _, patched = passed(theirs, seen.input, freeze)
 
     def receive(layer, name, x):
         if layer == 2 and name in ("queries", "keys", "values"):
             x = x.clone()
-            x[:, 3] = kept[2, name][:, 3]
+            x[:, 3] = patched[2, name][:, 3]
         return x
 
     logits, _ = passed(theirs, seen.input, receive)
     paths = seen.paths(source=(0, 1), to=(2, 3), other=other if from_other else None)
     torch.testing.assert_close(paths.through.logits, logits[0], **CLOSE)
     assert (paths.through.logits - seen.logits).abs().max() > 1e-5
-    moved = paths.margin(2)
-    others = [label for label in range(7) if label != 2]
-    margins = [one[2] - one[others].max() for one in (seen.logits, paths.whole.logits, logits[0])]
-    assert moved.whole == pytest.approx(float(margins[0] - margins[1]), abs=1e-4)
-    assert moved.through == pytest.approx(float(margins[0] - margins[2]), abs=1e-4)
+    margin_loss = paths.margin(2)
+    other_labels = [label for label in range(7) if label != 2]
+    margins = [
+        class_logits[2] - class_logits[other_labels].max()
+        for class_logits in (seen.logits, paths.whole.logits, logits[0])
+    ]
+    assert margin_loss.whole == pytest.approx(float(margins[0] - margins[1]), abs=1e-4)
+    assert margin_loss.through == pytest.approx(float(margins[0] - margins[2]), abs=1e-4)
 
 
 def test_occlusion_is_a_loop_over_blocks(theirs, two):
@@ -184,7 +187,9 @@ def test_occlusion_is_a_loop_over_blocks(theirs, two):
                 ..., None, None
             ]
             after = theirs(blank)[0].detach()
-            margins = [one[4] - max(one[i] for i in range(7) if i != 4) for one in (before, after)]
+            margins = [
+                class_logits[4] - max(class_logits[i] for i in range(7) if i != 4) for class_logits in (before, after)
+            ]
             expected = (margins[0] - margins[1]).expand(2, 2)
             torch.testing.assert_close(found[row : row + 2, column : column + 2], expected, atol=2e-4, rtol=0)
 
@@ -192,20 +197,20 @@ def test_occlusion_is_a_loop_over_blocks(theirs, two):
 def test_named_points_are_transformer_lens_s(theirs, two, ours):
     """hook_q, hook_k, hook_v, hook_z, hook_attn_out, hook_mlp_out and hook_resid_post of a TransformerLens block are
     queries, keys, values, heads, attention, mlp and residual here."""
-    kept = {}
+    tensors = {}
 
     def keep(point, x):
-        kept[point] = x
+        tensors[point] = x
         return x
 
     playground.trace(ours, pixel_values=two[0].input, at=keep)
-    assert list(kept) == ours.points()
+    assert list(tensors) == ours.points()
     _, usual = passed(theirs, two[0].input)
     names = {"attention.queries": "queries", "attention.keys": "keys", "attention.values": "values"}
     names |= {"attention.heads": "z", "attention": "attention", "mlp": "mlp", "residual": "residual"}
     for layer in range(4):
         for ours_name, their_name in names.items():
-            torch.testing.assert_close(kept[f"layers.{layer}.{ours_name}"], usual[layer, their_name], **CLOSE)
+            torch.testing.assert_close(tensors[f"layers.{layer}.{ours_name}"], usual[layer, their_name], **CLOSE)
 
 
 def test_what_runs_again_of_a_changed_pass_is_changed_too(theirs, two):
@@ -213,10 +218,10 @@ def test_what_runs_again_of_a_changed_pass_is_changed_too(theirs, two):
         return x * 0.3 if (layer, name) == (1, "mlp") else x
 
     seen = two[0].again({"layers.1.mlp": lambda x: x * 0.3}, "a third of an MLP")
-    _, kept = passed(theirs, two[0].input, change)
+    _, patched = passed(theirs, two[0].input, change)
     for layer in range(4):
-        torch.testing.assert_close(seen.features(layer), kept[layer, "residual"][0], **CLOSE)
-        q, k = kept[layer, "queries"][0], kept[layer, "keys"][0]
+        torch.testing.assert_close(seen.features(layer), patched[layer, "residual"][0], **CLOSE)
+        q, k = patched[layer, "queries"][0], patched[layer, "keys"][0]
         torch.testing.assert_close(seen.weights(layer), (q @ k.mT * seen.scale).softmax(-1), **CLOSE)
     twice = seen.ablate([(2, 1)])
     assert twice.interventions == ("a third of an MLP", "heads 2.1 off")
@@ -246,17 +251,17 @@ def test_relevance_of_a_changed_pass_is_autograd_s(picture, change, method):
         return x * gains[point] if "embedding" not in point else x
 
     seen = playground.trace(vit, picture, at=at, cut="2,3>4,4@1")
-    found = seen.relevance(label=4, method=method)
-    plain = playground.trace(vit, picture, cut="2,3>4,4@1").relevance(label=4, method=method)
-    torch.testing.assert_close(found, by_autograd(vit, seen, at, method), atol=1e-5, rtol=1e-3)
-    assert (plain - found).abs().max() > 1e-4
+    relevance_row = seen.relevance(label=4, method=method)
+    expected = playground.trace(vit, picture, cut="2,3>4,4@1").relevance(label=4, method=method)
+    torch.testing.assert_close(relevance_row, by_autograd(vit, seen, at, method), atol=1e-5, rtol=1e-3)
+    assert (expected - relevance_row).abs().max() > 1e-4
 
 
 def by_autograd(vit, seen, at, method):
     """All N × N in memory: A is made by hand from the queries and keys of each layer, and differentiated."""
     maps, cutting = [], seen.cuts.at()
     _, x, rotation = seen.entering()
-    x = first = x.detach().requires_grad_()
+    x = leaf = x.detach().requires_grad_()
 
     def mix(q, k, v, scale, heard):
         scores = q @ k.mT * scale
@@ -271,7 +276,7 @@ def by_autograd(vit, seen, at, method):
         answers.append(vit.classify(x)[0, 4])
     if method == "gradient":
         answers[-1].backward()
-        moves = (first.grad * first).sum(-1)[0]
+        moves = (leaf.grad * leaf).sum(-1)[0]
         return (moves / moves.abs().sum()).detach()
     if method == "legrad":
         total = 0
@@ -280,12 +285,12 @@ def by_autograd(vit, seen, at, method):
             total = total + gradient[0].clamp(min=0).sum((0, 1))
         return total / total.sum()
     answers[-1].backward()
-    reached = torch.zeros(seen.tokens)
-    reached[0] = 1
-    begins = reached.clone()
+    relevance_row = torch.zeros(seen.tokens)
+    relevance_row[0] = 1
+    begins = relevance_row.clone()
     for map_ in reversed(maps):
-        reached = reached + reached @ (map_ * map_.grad)[0].clamp(min=0).mean(0).detach()
-    return (reached - begins) / (reached - begins).sum()
+        relevance_row = relevance_row + relevance_row @ (map_ * map_.grad)[0].clamp(min=0).mean(0).detach()
+    return (relevance_row - begins) / (relevance_row - begins).sum()
 
 
 def test_gradients_of_logits_by_what_was_recorded(ours, two):
@@ -308,17 +313,19 @@ def test_gradients_of_logits_by_what_was_recorded(ours, two):
 
 
 def test_a_batch_gives_what_each_picture_gives_alone(ours, two):
-    traces = playground.trace_batch(ours, torch.cat([one.input for one in two]), at={"layers.1.mlp": lambda x: x / 2})
-    for one, alone in zip(traces, two, strict=True):
-        expected = alone.again({"layers.1.mlp": lambda x: x / 2})
-        torch.testing.assert_close(one.logits, expected.logits, **CLOSE)
-        torch.testing.assert_close(one.record[3].k, expected.record[3].k, **CLOSE)
+    traces = playground.trace_batch(
+        ours, torch.cat([traced.input for traced in two]), at={"layers.1.mlp": lambda x: x / 2}
+    )
+    for traced, single_trace in zip(traces, two, strict=True):
+        expected = single_trace.again({"layers.1.mlp": lambda x: x / 2})
+        torch.testing.assert_close(traced.logits, expected.logits, **CLOSE)
+        torch.testing.assert_close(traced.record[3].k, expected.record[3].k, **CLOSE)
     with pytest.raises(PlaygroundError, match=r"2 pictures: trace_batch takes several"):
-        playground.trace(ours, pixel_values=torch.cat([one.input for one in two]))
+        playground.trace(ours, pixel_values=torch.cat([traced.input for traced in two]))
 
 
 def test_whom_a_token_hears_may_be_anything_and_rows_say_so(two):
-    """Only what is not later is heard, as in a language model."""
+    """A causal mask, as in a language model."""
     everything = {
         f"layers.{layer}.attention.heard": lambda x: torch.ones(1, 1, 17, 17).tril().bool() for layer in range(4)
     }

@@ -30,19 +30,19 @@ def cosine(a, b) -> float:
 
 
 def test_matches_are_mutual_as_counted_by_hand_and_the_browser_s():
-    one, other = features(40), features(55)
-    found = matching.matches(matching.unit(one), matching.unit(other))
+    first, second = features(40), features(55)
+    matched = matching.matches(matching.unit(first), matching.unit(second))
     expected = []
     for i in range(40):
-        there = max(range(55), key=lambda j: cosine(one[i], other[j]))
-        back = max(range(40), key=lambda x: cosine(one[x], other[there]))
-        expected.append(there if back == i else -1)
-    assert found.tolist() == expected
-    assert 0 < (found >= 0).sum() < 40
+        best = max(range(55), key=lambda j: cosine(first[i], second[j]))
+        back = max(range(40), key=lambda x: cosine(first[x], second[best]))
+        expected.append(best if back == i else -1)
+    assert matched.tolist() == expected
+    assert 0 < (matched >= 0).sum() < 40
     theirs = in_javascript(
         ["features"],
-        made(one, "one") + made(other, "other") + "return [...features.matchesOf(one, other)];",
-        {"one": with_prefix(one), "other": with_prefix(other)},
+        made(first, "one") + made(second, "other") + "return [...features.matchesOf(one, other)];",
+        {"one": with_prefix(first), "other": with_prefix(second)},
     )
     assert theirs == expected
 
@@ -51,36 +51,36 @@ def beside_neighbours(values: np.ndarray) -> np.ndarray:
     """Each patch's direction and those of its neighbours, in ten columns, added one by one."""
     units, sums = matching.unit(values), []
     for patch in range(len(values)):
-        near = [j for j in range(len(values)) if max(abs(j // 10 - patch // 10), abs(j % 10 - patch % 10)) <= 1]
-        sums.append(sum(units[j] for j in near))
+        neighbours = [j for j in range(len(values)) if max(abs(j // 10 - patch // 10), abs(j % 10 - patch % 10)) <= 1]
+        sums.append(sum(units[j] for j in neighbours))
     return matching.unit(np.stack(sums))
 
 
 @pytest.mark.parametrize("k", [1, 4, 6])
 def test_parts_are_the_browser_s_and_nobody_is_nearer_to_another_part(k):
-    one, other = features(70), features(30)
-    vectors = np.concatenate([beside_neighbours(one), beside_neighbours(other)])
-    found = np.concatenate(matching.parts_of([(matching.unit(one), (7, 10)), (matching.unit(other), (3, 10))], k))
+    first, second = features(70), features(30)
+    vectors = np.concatenate([beside_neighbours(first), beside_neighbours(second)])
+    parts = np.concatenate(matching.parts_of([(matching.unit(first), (7, 10)), (matching.unit(second), (3, 10))], k))
     theirs = in_javascript(
         ["features"],
-        made(one, "one")
-        + made(other, "other")
+        made(first, "one")
+        + made(second, "other")
         + f"return features.partsOf([one, other], {k}).map((part) => [...part]);",
-        {"one": with_prefix(one), "other": with_prefix(other)},
+        {"one": with_prefix(first), "other": with_prefix(second)},
     )
-    assert theirs == [found[:70].tolist(), found[70:].tolist()]
-    sizes = np.bincount(found, minlength=k)
+    assert theirs == [parts[:70].tolist(), parts[70:].tolist()]
+    sizes = np.bincount(parts, minlength=k)
     assert sizes.tolist() == sorted(sizes, reverse=True)
-    means = [vectors[found == part].sum(0) for part in range(k) if (found == part).any()]
-    for vector, part in zip(vectors, found, strict=True):
-        assert max(range(len(means)), key=lambda i: cosine(vector, means[i])) == part
+    means = [vectors[parts == number].sum(0) for number in range(k) if (parts == number).any()]
+    for vector, number in zip(vectors, parts, strict=True):
+        assert max(range(len(means)), key=lambda i: cosine(vector, means[i])) == number
 
 
 def test_parts_find_the_groups_that_were_planted():
-    apart = np.eye(9)[:3] * 4
-    of = np.repeat([0, 1, 2], [30, 20, 10])
-    vectors = matching.unit(apart[of] + RANDOM.normal(0, 0.3, (60, 9)))
-    assert (matching.parts(vectors, 3) == of).all()
+    directions = np.eye(9)[:3] * 4
+    numbers = np.repeat([0, 1, 2], [30, 20, 10])
+    vectors = matching.unit(directions[numbers] + RANDOM.normal(0, 0.3, (60, 9)))
+    assert (matching.parts(vectors, 3) == numbers).all()
 
 
 def test_there_are_no_more_parts_than_patches():
@@ -102,25 +102,25 @@ def test_a_picture_matches_itself_patch_by_patch(pair):
 
 
 def test_a_match_is_a_patch_of_the_other_picture_or_none(pair):
-    one, other = pair
-    places = one.match(other).flatten(0, 1)
+    first, second = pair
+    places = first.match(second).flatten(0, 1)
     matched = (places >= 0).all(-1)
     assert torch.equal(matched, (places >= 0).any(-1))
     assert 0 < matched.sum() < len(places)
-    back = other.match(one)
+    matches_back = second.match(first)
     for patch in matched.nonzero()[:, 0].tolist():
         row, column = places[patch].tolist()
-        assert back[row, column].tolist() == list(divmod(patch, one.grid[1]))
+        assert matches_back[row, column].tolist() == list(divmod(patch, first.grid[1]))
 
 
 def test_parts_of_a_picture_have_its_grid_and_of_two_are_cut_together(pair):
-    one, other = pair
-    alone = one.parts(4)
-    assert alone.shape == one.grid
-    assert set(alone.flatten().tolist()) == {0, 1, 2, 3}
-    together = one.parts(4, other)
-    assert [part.shape for part in together] == [one.grid, other.grid]
-    assert torch.equal(one.parts(4, one)[0], one.parts(4, one)[1])
+    first, second = pair
+    parts_alone = first.parts(4)
+    assert parts_alone.shape == first.grid
+    assert set(parts_alone.flatten().tolist()) == {0, 1, 2, 3}
+    shared_parts = first.parts(4, second)
+    assert [part.shape for part in shared_parts] == [first.grid, second.grid]
+    assert torch.equal(first.parts(4, first)[0], first.parts(4, first)[1])
 
 
 def test_what_can_t_be_compared_is_refused_with_a_sentence(pair):

@@ -9,44 +9,44 @@ from playground.analysis import moments
 CASES = [(0, (9, 13), ("cls",)), (1, (14, 8), ("cls", "reg0", "reg1")), (2, (7, 7), ()), (3, (20, 21), ("reg0",))]
 
 
-def searched(made: dict):
-    q, k, prefix = made["q"], made["k"], tuple(made["shape"]["prefix"])
-    grid = made["shape"]["rows"], made["shape"]["columns"]
+def searched(random_pass: dict):
+    q, k, prefix = random_pass["q"], random_pass["k"], tuple(random_pass["shape"]["prefix"])
+    grid = random_pass["shape"]["rows"], random_pass["shape"]["columns"]
 
     def rows(layer, head, tokens):
-        return softmax(q[layer, head][tokens].astype(float) @ k[layer, head].astype(float).T * made["scale"])
+        return softmax(q[layer, head][tokens].astype(float) @ k[layer, head].astype(float).T * random_pass["scale"])
 
     keys = k[2].transpose(1, 0, 2).reshape(len(k[2][0]), -1)
     return moments.moments(rows, [2, 3], q.shape[1], moments.directions(keys, len(prefix)), prefix, grid), grid
 
 
-def surprises(found: list[moments.Moment], grid: tuple[int, int], most: int = 8) -> list[tuple[int, int, int]]:
+def surprises(best_moments: list[moments.Moment], grid: tuple[int, int], count: int = 8) -> list[tuple[int, int, int]]:
     """(layer, head, patch) of the most telling rows, two of a head at most and all of different places."""
     rows = sorted(
-        ((tell, m.layer, m.head, patch) for m in found for tell, patch in zip(m.tells, m.patches, strict=True)),
+        ((tell, m.layer, m.head, patch) for m in best_moments for tell, patch in zip(m.tells, m.patches, strict=True)),
         key=lambda row: -row[0],
     )
-    taken: list[tuple[int, int, int]] = []
+    chosen: list[tuple[int, int, int]] = []
     for tell, layer, head, patch in rows:
-        others = np.array([other for _, _, other in taken], int)
-        near = moments.apart(np.array([patch]), others, grid[1]) <= moments.APART * max(grid)
-        crowded = sum((layer, head) == before[:2] for before in taken) >= 2
-        if tell > 0 and not near.any() and not crowded and len(taken) < most:
-            taken.append((layer, head, patch))
-    return taken
+        other_patches = np.array([other for _, _, other in chosen], int)
+        near = moments.patch_distances(np.array([patch]), other_patches, grid[1]) <= moments.APART * max(grid)
+        crowded = sum((layer, head) == before[:2] for before in chosen) >= 2
+        if tell > 0 and not near.any() and not crowded and len(chosen) < count:
+            chosen.append((layer, head, patch))
+    return chosen
 
 
 @pytest.mark.parametrize(("seed", "grid", "prefix"), CASES)
 def test_the_browser_finds_the_same_moments(seed, grid, prefix):
-    made = a_pass(seed, grid, prefix)
-    ours, _ = searched(made)
+    random_pass = a_pass(seed, grid, prefix)
+    ours, _ = searched(random_pass)
     theirs, rows, slices, heads = in_javascript(
         ["kinds", "moments"],
         PACK + "const search = moments.searchMoments(pack, kinds.keysOf(pack, 2));"
         "let slices = 0, step; do { step = search.next(); slices++; } while (!step.done);"
         "const scene = step.value, first = scene.moments[0];"
         "return [scene.moments, moments.surprisesOf(scene), slices, moments.headsFor(scene, first.patches[0])];",
-        made,
+        random_pass,
     )
     assert [(m["layer"], m["head"], m["patches"]) for m in theirs] == [(m.layer, m.head, list(m.patches)) for m in ours]
     np.testing.assert_allclose([m["tells"] for m in theirs], [m.tells for m in ours], atol=1e-4)
@@ -58,24 +58,24 @@ def test_the_browser_finds_the_same_moments(seed, grid, prefix):
 
 
 def test_two_far_parts_that_look_at_each_other_are_found():
-    """A head in which two equal parts of a plain picture ask for each other; in the others all ask alike."""
+    """In one head, two equal parts of a plain picture attend to each other; other heads are uniform."""
     grid, wide, dim = (12, 16), 16, 8
     random = np.random.default_rng(5)
     tokens = 1 + 12 * 16
     eyes = [1 + r * wide + c for r in (5, 6) for c in (3, 4, 11, 12)]
-    made = a_pass(0, grid, ("cls",), heads=3, dim=dim)
-    made["q"], made["k"] = (random.normal(0, 0.05, (4, 3, tokens, dim)).astype(np.float32) for _ in "qk")
-    made["k"][:, :, eyes, 0] += 6
-    made["k"][:, :, 1, 1] += 9  # a patch that everybody looks at, in each head but one
-    made["q"][:, :, :, 1] += 9
-    made["q"][3, 1, :, 1] = 0
-    made["q"][3, 1, eyes, 0] += 6
-    found, _ = searched(made)
-    best = found[0]
-    assert (best.layer, best.head) == (3, 1)
-    assert 1 + best.patches[0] in eyes
-    assert best.tells[0] > 3 * found[1].tells[0]
-    assert best.tells[0] > moments.STRIKING
+    random_pass = a_pass(0, grid, ("cls",), heads=3, dim=dim)
+    random_pass["q"], random_pass["k"] = (random.normal(0, 0.05, (4, 3, tokens, dim)).astype(np.float32) for _ in "qk")
+    random_pass["k"][:, :, eyes, 0] += 6
+    random_pass["k"][:, :, 1, 1] += 9  # a patch that everybody looks at, in each head but one
+    random_pass["q"][:, :, :, 1] += 9
+    random_pass["q"][3, 1, :, 1] = 0
+    random_pass["q"][3, 1, eyes, 0] += 6
+    found, _ = searched(random_pass)
+    best_moment = found[0]
+    assert (best_moment.layer, best_moment.head) == (3, 1)
+    assert 1 + best_moment.patches[0] in eyes
+    assert best_moment.tells[0] > 3 * found[1].tells[0]
+    assert best_moment.tells[0] > moments.STRIKING
 
 
 GRID = (12, 16)
@@ -90,7 +90,7 @@ def planted(*squares: tuple[int, int], size: int = 2) -> np.ndarray:
 
 
 def told(row: np.ndarray, alike: np.ndarray, patch: int) -> float:
-    """How much of a row tells, where a weight tells as much as its place is like the asking one."""
+    """The score of a row in which a weight counts by its patch's similarity to the query."""
     return moments.tells(row * alike, row, alike, patch, GRID)
 
 
@@ -101,26 +101,31 @@ def a_row(lit: np.ndarray) -> np.ndarray:
 def test_a_far_island_tells_and_the_same_thing_or_a_thing_unlike_tells_a_tenth():
     here, there = planted((5, 2)), planted((5, 12))
     patch = int(here.argmax())
-    alike = np.where(here | there, 0.9, 0.05)
-    far = told(a_row(there), alike, patch)
+    cosines = np.where(here | there, 0.9, 0.05)
+    far_score = told(a_row(there), cosines, patch)
     joined = np.zeros(GRID, bool)
-    joined[5:7, 2:14] = True  # what lies between is lit and alike, too: one thing
-    thing = told(a_row(joined.ravel()), np.where(joined.ravel(), 0.9, 0.05), patch)
-    unlike = told(a_row(there), np.where(here, 0.9, 0.3), patch)
-    near = told(a_row(planted((5, 2), size=3)), alike, patch)
-    assert far > 5 * max(thing, unlike, near), (far, thing, unlike, near)
+    joined[5:7, 2:14] = True  # the patches between are bright and similar too: one object
+    object_score = told(a_row(joined.ravel()), np.where(joined.ravel(), 0.9, 0.05), patch)
+    unlike_score = told(a_row(there), np.where(here, 0.9, 0.3), patch)
+    near_score = told(a_row(planted((5, 2), size=3)), cosines, patch)
+    assert far_score > 5 * max(object_score, unlike_score, near_score), (
+        far_score,
+        object_score,
+        unlike_score,
+        near_score,
+    )
 
 
 def test_one_island_tells_more_than_the_same_weight_strewn_about():
     here, there = planted((5, 2)), planted((5, 12))
     strewn = planted((0, 9), (3, 14), (9, 9), (11, 15), size=1)
-    alike = np.where(here | there | strewn, 0.9, 0.05)
+    cosines = np.where(here | there | strewn, 0.9, 0.05)
     patch = int(here.argmax())
-    assert told(a_row(there), alike, patch) > 1.5 * told(a_row(strewn), alike, patch)
+    assert told(a_row(there), cosines, patch) > 1.5 * told(a_row(strewn), cosines, patch)
 
 
 def scene_of(kinds: list[np.ndarray]) -> moments.Scene:
-    """Patches of each kind have a direction of their own; of the others all are a little different."""
+    """Patches of each kind share a direction; all other patches differ slightly."""
     random = np.random.default_rng(1)
     toward = random.normal(0, 1, (GRID[0] * GRID[1], 64))
     for kind, its in enumerate(kinds):
@@ -137,8 +142,8 @@ def test_small_parts_with_a_far_twin_ask_and_tell_more_than_an_outline_or_a_wall
     scene = scene_of([eyes, line.ravel(), wall.ravel(), lone])
     asking = moments.twins(scene)
     assert not lone[asking].any(), "who has no twin does not ask"
-    asked = np.array([int(part.argmax()) for part in (eyes, line.ravel(), wall.ravel())])
-    worth = moments.worths(scene, asked, scene.toward[asked] @ scene.toward.T)
+    queries = np.array([int(part.argmax()) for part in (eyes, line.ravel(), wall.ravel())])
+    worth = moments.worths(scene, queries, scene.toward[queries] @ scene.toward.T)
     eye, outline, plain = worth.max(1)
     assert eye > 1.5 * max(outline, plain), worth.max(1)
 
@@ -151,14 +156,14 @@ def test_what_is_nearer_than_a_quarter_of_the_picture_counts_less_and_what_is_be
 
 
 def test_surprises_are_of_different_places_and_two_of_a_head_at_most():
-    made = a_pass(3, (20, 21), ("reg0",))
-    found, grid = searched(made)
-    taken = surprises(found, grid)
-    assert 3 <= len(taken) <= 8
-    places = np.array([patch for *_, patch in taken])
-    between = moments.apart(places, places, grid[1]) + 99 * np.eye(len(taken))
-    assert between.min() > 0.1 * max(grid)
-    heads = [tuple(row[:2]) for row in taken]
+    random_pass = a_pass(3, (20, 21), ("reg0",))
+    found, grid = searched(random_pass)
+    chosen = surprises(found, grid)
+    assert 3 <= len(chosen) <= 8
+    places = np.array([patch for *_, patch in chosen])
+    distances = moments.patch_distances(places, places, grid[1]) + 99 * np.eye(len(chosen))
+    assert distances.min() > 0.1 * max(grid)
+    heads = [tuple(row[:2]) for row in chosen]
     assert max(heads.count(head) for head in heads) <= 2
 
 
@@ -166,7 +171,7 @@ def test_a_traced_sample_has_a_moment():
     from playground import load, trace
 
     seen = trace(load("bundled", device="cpu"), "flock")
-    found = moments.best_moments(seen)
-    assert len(found) == seen.heads * (seen.layers - seen.layers // 2)
-    assert found == sorted(found, key=lambda m: -m.tells[0])
-    assert all(0 <= patch < seen.grid[0] * seen.grid[1] for m in found for patch in m.patches)
+    best = moments.best_moments(seen)
+    assert len(best) == seen.heads * (seen.layers - seen.layers // 2)
+    assert best == sorted(best, key=lambda m: -m.tells[0])
+    assert all(0 <= patch < seen.grid[0] * seen.grid[1] for m in best for patch in m.patches)

@@ -1,4 +1,4 @@
-"""Occlusion: what is blanked, what moves, and how well a relevance foretells it."""
+"""Occlusion: blanking, the moves it causes, and how well relevance foretells them."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import torch
 
 import playground
 from playground.analysis import occlusion
-from playground.analysis.occlusion import Asked, Measured, blanked, blocks, spearman
+from playground.analysis.occlusion import Measured, Target, blanked, blocks, spearman
 from playground.errors import PlaygroundError
 
 
@@ -45,14 +45,14 @@ def test_what_moves_is_what_a_pass_over_the_blanked_picture_says(small, seen):
     with torch.no_grad():
         before, after = (small.norm(small.features(x, 2))[0, seen.token((4, 4))] for x in (seen.input, pixels))
         margins = [leads(small(x)[0], 7) for x in (seen.input, pixels)]
-    assert Measured(seen, Asked(query=(4, 4))).moved([gone])[0] == pytest.approx(
+    assert Measured(seen, Target(query=(4, 4))).moved([gone])[0] == pytest.approx(
         float((after - before).norm() / before.norm()), rel=1e-4
     )
-    assert Measured(seen, Asked(label=7)).moved([gone])[0] == pytest.approx(margins[0] - margins[1], abs=1e-5)
+    assert Measured(seen, Target(label=7)).moved([gone])[0] == pytest.approx(margins[0] - margins[1], abs=1e-5)
 
 
 def leads(logits, label: int) -> float:
-    """How far a label is above the largest other, counted by hand."""
+    """The margin of a label over the largest other logit, by hand."""
     values = logits.tolist()
     return values[label] - max(value for i, value in enumerate(values) if i != label)
 
@@ -65,16 +65,16 @@ def test_the_margin_of_a_model_that_says_yes_or_no_to_each_label_is_the_label_s_
 
 
 def test_where_no_block_moves_it_by_the_least_that_counts_the_last_step_says_so(seen, small):
-    """A class token that hears itself alone: whatever is blanked, the label stays where it is."""
+    """If the class token attends only to itself, blanking does not move the label."""
     deaf = playground.trace(small, seen.shown, cut="cls>*")
-    for asked, nothing in ((Asked(label=7), True), (Asked(query=(4, 4)), False)):
+    for asked, nothing in ((Target(label=7), True), (Target(query=(4, 4)), False)):
         *_, last = occlusion.occlusion(Measured(deaf, asked))
         assert last.nothing is nothing, (asked, last.largest)
         assert (last.largest < asked.nothing) is nothing
 
 
 def test_a_step_names_the_sides_of_all_blocks_that_were_blanked(seen):
-    steps = list(occlusion.occlusion(Measured(seen, Asked(label=7)), most=40))
+    steps = list(occlusion.occlusion(Measured(seen, Target(label=7)), most=40))
     assert [step.sides for step in steps] == [(4,), (4, 2), (4, 2, 1)]
     assert occlusion.sides_of((14, 14)) == [4, 2, 1]
 
@@ -88,11 +88,11 @@ def test_maps_are_compared_with_the_smallest_blocks_that_are_all_blanked(grid, s
 
 
 def test_nothing_blanked_moves_nothing(seen):
-    assert Measured(seen, Asked(query=(4, 4))).moved([only()]) == [pytest.approx(0, abs=1e-6)]
+    assert Measured(seen, Target(query=(4, 4))).moved([only()]) == [pytest.approx(0, abs=1e-6)]
 
 
 def test_the_map_becomes_finer_where_most_moves_and_the_passes_are_bounded(seen):
-    steps = list(occlusion.occlusion(Measured(seen, Asked(query=(4, 4))), most=40))
+    steps = list(occlusion.occlusion(Measured(seen, Target(query=(4, 4))), most=40))
     assert [step.passes for step in steps] == [4, 20, 40], "blocks of 4 × 4, of 2 × 2, and some patches"
     assert [step.whole for step in steps] == [4, 2, 2]
     assert steps[-1].map.shape == (8, 8)
@@ -102,9 +102,9 @@ def test_the_map_becomes_finer_where_most_moves_and_the_passes_are_bounded(seen)
 
 
 def test_what_was_blanked_is_not_blanked_again(seen, monkeypatch):
-    measured, passes = Measured(seen, Asked(query=(4, 4))), []
-    answers = measured._answers
-    monkeypatch.setattr(measured, "_answers", lambda pixels: passes.append(len(pixels)) or answers(pixels))
+    measured, passes = Measured(seen, Target(query=(4, 4))), []
+    answers = measured._answer_vectors
+    monkeypatch.setattr(measured, "_answer_vectors", lambda pixels: passes.append(len(pixels)) or answers(pixels))
     few = list(occlusion.occlusion(measured, most=10))
     many = list(occlusion.occlusion(measured, most=24))
     assert sum(passes) == many[-1].passes == 24
@@ -113,7 +113,7 @@ def test_what_was_blanked_is_not_blanked_again(seen, monkeypatch):
 
 def test_only_the_half_that_moves_most_is_looked_at_closer_on_a_fine_grid(small, picture):
     seen = playground.trace(small, picture, size=(160, 160))
-    *_, last = occlusion.occlusion(Measured(seen, Asked(query=(9, 9))))
+    *_, last = occlusion.occlusion(Measured(seen, Target(query=(9, 9))))
     assert last.whole == 4, "a grid of 20 × 20 has 25 blocks of 4 × 4 and 100 of 2 × 2"
     assert last.passes == occlusion.passes_of((20, 20)) == 9 + 25 + 48 + 96
     assert len(last.moves) == 25
@@ -124,7 +124,7 @@ def test_of_a_model_that_hears_nobody_only_the_block_with_the_patch_moves_it(sma
         torch.nn.init.zeros_(block.attn.proj.weight)
         torch.nn.init.zeros_(block.attn.proj.bias)
     seen = playground.trace(small, picture)
-    measured = Measured(seen, Asked(query=(4, 5)))
+    measured = Measured(seen, Target(query=(4, 5)))
     *_, last = occlusion.occlusion(measured)
     found = last.map
     assert found.flatten().argmax().item() == 8 * 4 + 5
@@ -142,12 +142,12 @@ def test_blocks_cover_every_patch_once():
 
 
 def test_blocks_that_the_edge_cuts_off_are_not_compared():
-    """A map that says nothing would seem to foretell what moves, for a smaller block moves less."""
+    """With blocks of several sizes, a constant map would score well, because smaller blocks move less."""
     some = blocks((18, 27), 4)
     sizes = [float(block.sum()) for block in some]
-    assert [len(some), len(occlusion.equal(some))] == [35, 24]
+    assert [len(some), len(occlusion.comparable(some))] == [35, 24]
     assert occlusion.foretells(torch.ones(18, 27), 4, sizes) == 0
-    assert len(occlusion.equal(blocks((7, 10), 4))) == 6, "of few whole ones all are compared"
+    assert len(occlusion.comparable(blocks((7, 10), 4))) == 6, "of few whole ones all are compared"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def other(small, picture):
 
 
 def by_hand(vit, seen, other, to, of, layer, depth=3):
-    """Both pictures go up block by block; after `layer` the tokens are exchanged."""
+    """Reference: runs both pictures block by block and exchanges the tokens after `layer`."""
     with torch.no_grad():
         (x, _), (y, _) = vit.embed(seen.input), vit.embed(other.input)
         for number in range(depth):

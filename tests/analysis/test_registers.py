@@ -17,7 +17,7 @@ LAYER, NEURON = 1, 17
 
 @pytest.fixture(params=["learned", "rotary"])
 def planted(request, picture):
-    """In a layer in the middle this neuron fires for this patch alone, and writes a vector 300 long."""
+    """Plants a neuron in a middle layer that fires for one patch only and writes a vector of length 300."""
     vit = scramble(VisionTransformer(replace(SMALL, registers=0, positions=request.param)))
     seen = playground.trace(vit, picture)
     block = vit.blocks[LAYER]
@@ -66,7 +66,7 @@ def test_the_neuron_that_writes_the_long_vector_is_found_and_what_it_says_is_mov
 
 
 def test_with_a_neuron_that_never_fires_only_an_empty_token_has_come(small, picture):
-    """All else is the same network: without attention between tokens each patch's vector stays what it was."""
+    """The rest of the network is unchanged: without attention between tokens, patches keep their vectors."""
     with torch.no_grad():
         for block in small.blocks:
             block.attn.proj.weight.zero_()

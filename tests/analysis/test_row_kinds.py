@@ -21,7 +21,7 @@ from playground.samples import named
 
 LABELLED = json.loads((Path(__file__).parent / "labelled_rows.json").read_text())
 CASES = [(0, (9, 13), ("cls",)), (1, (14, 8), ("cls", "reg0", "reg1")), (2, (7, 7), ()), (3, (20, 21), ("reg0",))]
-RIGHT = 0.75  # of what is said of the half that the rule was not made on; 20 of 23 today
+RIGHT = 0.75  # share of right names in the held-out half; 20 of 23 at present
 SPOKEN = 0.7
 BORROWED = pytest.mark.skipif(
     not all(borrowed.find(thing.file) for thing in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)),
@@ -45,7 +45,7 @@ def told(rows: list) -> list[tuple[list[str], str | None]]:
 
 
 def assert_reads_as_a_person_does(rows: list) -> None:
-    """What the rule says is mostly right, and of most rows that a person finds more than noise in it says something."""
+    """Most of the rule's names are right, and most rows that a person named get a name."""
     pairs = told(rows)
     wrong = [(kinds, kind) for kinds, kind in pairs if kind and kind not in kinds]
     assert len(wrong) / sum(kind is not None for _, kind in pairs) <= 1 - RIGHT, wrong

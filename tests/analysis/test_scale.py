@@ -46,7 +46,7 @@ def test_scores_lie_the_root_of_d_k_apart_and_1_with_the_scale():
 
 
 def test_rows_drawn_without_short_cuts_fall_into_the_bands():
-    """Every width with vectors of its own, one product after the other."""
+    """Reference: separate vectors for every width, one product at a time."""
     random = torch.Generator().manual_seed(11)
     for width in (4, 64, 1024):
         at = rows.WIDTHS.index(width)
@@ -148,7 +148,7 @@ def test_a_model_without_a_classifier_has_no_verdicts(picture):
 
 
 def test_the_curves_rest_on_so_many_rows_that_another_seed_gives_the_same_words():
-    """What Scale 2 says of d_k = 64: with 200 rows, one in ten let less than 0.001 through, or less than 0.004."""
+    """The statement of lesson Scale 2 on d_k = 64: of 200 rows, one in ten lets through less than 0.001, or 0.004."""
     at = rows.WIDTHS.index(64)
     found = rows.curve("gradient", 0.0)
     again = np.concatenate([rows.let_through(part[:, at], 1.0) for part in rows.many_rows(seed=1)])

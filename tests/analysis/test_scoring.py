@@ -12,7 +12,7 @@ from playground.errors import PlaygroundError
 
 
 def test_the_scores_are_those_of_the_curves_and_of_the_blocks(seen):
-    asked = occlusion.Asked(label=3)
+    asked = occlusion.Target(label=3)
     found = {score.method: score for score in explain.scores(seen, asked, methods=["chefer"])}
     assert list(found) == ["chefer", "rollout", "random"]
     measured = occlusion.Measured(seen, asked)
@@ -24,11 +24,11 @@ def test_the_scores_are_those_of_the_curves_and_of_the_blocks(seen):
 
 
 def test_of_a_label_that_depends_on_one_patch_relevance_foretells_what_chance_does_not(small, picture):
-    """In every layer this patch alone is heard; the label is read from the class token."""
+    """In every layer all tokens attend to one patch; the label is read from the class token."""
     seen = playground.trace(small, picture, cut=[f"*>{others(6, 1)}"])
     alone = occlusion.blocks(seen.grid, 1)[8 * 6 + 1]
-    drops = [occlusion.Measured(seen, occlusion.Asked(label=i)).moved([alone])[0] for i in range(10)]
-    asked = occlusion.Asked(label=drops.index(max(drops)))
+    drops = [occlusion.Measured(seen, occlusion.Target(label=i)).moved([alone])[0] for i in range(10)]
+    asked = occlusion.Target(label=drops.index(max(drops)))
     found = {score.method: score for score in explain.scores(seen, asked, methods=["chefer", "gradient"])}
     for method in ("chefer", "gradient"):
         assert found[method].deletion > found["random"].deletion, found

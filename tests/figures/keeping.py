@@ -1,6 +1,6 @@
-"""What each layout of figures draws and says, kept in tests/figures/kept/ so that a change is seen and meant.
+"""The stored pictures and texts of each layout, in tests/figures/kept/, so that no change goes unnoticed.
 
-PYTHONPATH=. python tests/figures/keeping.py             # writes the kept pictures and texts anew: look at what changed
+PYTHONPATH=. python tests/figures/keeping.py             # rewrites the stored pictures and texts: check the diff
 PYTHONPATH=. python tests/figures/keeping.py wall heads  # only those pictures
 """
 
@@ -71,17 +71,17 @@ SAID = {  # a text's name -> the figure: what is said of each way, by each layou
 
 @cache
 def traced(spec: Spec) -> tuple:
-    """What `figures.draw` takes beside the spec."""
+    """The arguments of `figures.draw` after the spec."""
     if spec.layout == "curves":
         return (), {}
-    trace, image, others = from_files(spec)
-    return (trace, image), others
+    trace, image, draw_arguments = from_files(spec)
+    return (trace, image), draw_arguments
 
 
 @cache
 def figure(spec: Spec) -> Drawing:
-    beside, others = traced(spec)
-    return figures.draw(spec, *beside, **others)
+    first_arguments, draw_arguments = traced(spec)
+    return figures.draw(spec, *first_arguments, **draw_arguments)
 
 
 def drawn(spec: Spec) -> Image.Image:
@@ -89,23 +89,28 @@ def drawn(spec: Spec) -> Image.Image:
 
 
 def texts(spec: Spec) -> dict[str, object]:
-    """All that the figure says: on the sheet, as a caption, as a title, in its file."""
-    beside, others = traced(spec)
-    made = figure(spec)
-    written = [text.get_text() for text in made.texts if text.get_text()]
-    caption = files.caption_words(spec, *beside, **others)
-    facts = {key: text for key, text in made.facts.items() if "sha256" not in text and key != "made by"}
-    return {"sheet": written, "caption": caption, "title": layouts.of(spec).title(published(made.spec)), "facts": facts}
+    """All texts of the figure: on the sheet, its caption, its title, its file's metadata."""
+    first_arguments, draw_arguments = traced(spec)
+    drawing = figure(spec)
+    written = [text.get_text() for text in drawing.texts if text.get_text()]
+    caption = files.caption_words(spec, *first_arguments, **draw_arguments)
+    facts = {key: text for key, text in drawing.facts.items() if "sha256" not in text and key != "made by"}
+    return {
+        "sheet": written,
+        "caption": caption,
+        "title": layouts.of(spec).title(published(drawing.spec)),
+        "facts": facts,
+    }
 
 
-def difference(one: Image.Image, other: Image.Image) -> np.ndarray:
+def difference(first: Image.Image, second: Image.Image) -> np.ndarray:
     """(height, width) bool: where they differ by more than 16 of 255."""
-    assert one.size == other.size, f"the kept picture has {one.size} dots, the drawn one {other.size}"
-    return np.abs(np.asarray(one, int) - np.asarray(other, int)).max(-1) > 16
+    assert first.size == second.size, f"the kept picture has {first.size} dots, the drawn one {second.size}"
+    return np.abs(np.asarray(first, int) - np.asarray(second, int)).max(-1) > 16
 
 
 def wrong_cell(differs: np.ndarray, side: int = 3) -> bool:
-    """Whether somewhere a whole square of dots differs, as that of a patch with another colour does."""
+    """Whether a whole square of dots differs somewhere, as if a patch had another colour."""
     sums = np.pad(differs.astype(int), ((1, 0), (1, 0))).cumsum(0).cumsum(1)
     squares = sums[side:, side:] - sums[:-side, side:] - sums[side:, :-side] + sums[:-side, :-side]
     return bool((squares == side * side).any())
@@ -115,8 +120,8 @@ def write(names: list[str]) -> None:
     KEPT.mkdir(exist_ok=True)
     for name in names or DRAWN:
         drawn(DRAWN[name]).save(KEPT / f"{name}.webp", lossless=True, method=6)
-    said = {name: texts(spec) for name, spec in SAID.items()}
-    TEXTS.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    texts_by_name = {name: texts(spec) for name, spec in SAID.items()}
+    TEXTS.write_text(json.dumps(texts_by_name, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -38,10 +38,10 @@ def test_a_folder_of_pictures_becomes_a_folder_of_figures(folder, tmp_path, caps
 def test_a_bad_file_is_reported_and_skipped_and_the_status_tells(folder, tmp_path, capsys):
     (folder / "aa.jpg").write_text("no picture at all")
     assert main(["figure", str(folder / "*"), *LOOK, "-o", str(tmp_path / "{image}.pdf")]) == 1
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     assert sorted(path.name for path in tmp_path.glob("*.pdf")) == ["a.pdf", "b.pdf"]
-    assert "aa.jpg" in said.err
-    assert "2 of 4 pictures were skipped" in said.err  # and the notes, which the pattern names
+    assert "aa.jpg" in output.err
+    assert "2 of 4 pictures were skipped" in output.err  # and the notes, which the pattern names
 
 
 @pytest.mark.slow
@@ -98,9 +98,9 @@ def test_the_curves_need_no_picture(tmp_path):
 
 @pytest.mark.parametrize("kind", ["image", "model"])
 def test_two_pictures_and_two_models_are_compared(folder, tmp_path, kind):
-    other = {"image": str(folder / "b.jpg"), "model": "ViT-Ti/16"}[kind]
+    option = {"image": str(folder / "b.jpg"), "model": "ViT-Ti/16"}[kind]
     out = tmp_path / "c.png"
-    options = [*LOOK, "--layout", "compare", f"--with-{kind}", other]
+    options = [*LOOK, "--layout", "compare", f"--with-{kind}", option]
     assert main(["figure", str(folder / "a.png"), *options, "-o", str(out)]) == 0
     assert f"other {kind}" in Image.open(out).text["Description"]
 
@@ -120,57 +120,57 @@ def test_pictures_of_one_name_have_figures_of_different_names(picture, tmp_path,
         picture.save(tmp_path / name)
     folders = [str(tmp_path / "one"), str(tmp_path / "two"), str(tmp_path / "one" / "rocket.png")]
     assert main(["figure", *folders, *LOOK, "-o", f"{tmp_path}/out/"]) == 0
-    made = {path.name for path in (tmp_path / "out").glob("*.png")}
-    assert made == {
+    file_names = {path.name for path in (tmp_path / "out").glob("*.png")}
+    assert file_names == {
         "one-rocket-jpg.png", "rocket-png.png", "two-rocket-jpg.png", "one-moon-png.png", "two-Moon-png.png",
     }  # fmt: skip
 
 
 def test_no_figure_is_written_over_the_picture_that_it_shows(folder, capsys):
-    before = (folder / "a.png").read_bytes()
+    bytes_before = (folder / "a.png").read_bytes()
     assert main(["figure", str(folder / "a.png"), *LOOK, "-o", str(folder / "a.png")]) == 2
     assert main(["figure", str(folder), *LOOK, "-o", f"{folder}/"]) == 2
     assert "would be written over" in capsys.readouterr().err
-    assert (folder / "a.png").read_bytes() == before
+    assert (folder / "a.png").read_bytes() == bytes_before
     assert {path.name for path in folder.iterdir()} == {"a.png", "b.jpg", "notes.txt"}
 
 
 def test_files_that_are_there_are_kept_and_a_stopped_run_goes_on(folder, tmp_path, capsys, monkeypatch):
     out = tmp_path / "out"
     line = ["figure", str(folder), *LOOK, "--layers", "0,1", "-o", f"{out}/"]
-    made, write = [], batch.figures.write
+    file_names, write = [], batch.figures.write
 
     def stopped(figure, path):
-        if len(made) == 3:
+        if len(file_names) == 3:
             raise KeyboardInterrupt
-        made.append(path.name)
+        file_names.append(path.name)
         return write(figure, path)
 
     monkeypatch.setattr(batch.figures, "write", stopped, raising=False)
     assert main(line) == 130
-    said = capsys.readouterr().err
-    assert f"stopped; 3 of 4 figures are finished, the last is {out / 'b-layer-0.png'}" in said
+    errors = capsys.readouterr().err
+    assert f"stopped; 3 of 4 figures are finished, the last is {out / 'b-layer-0.png'}" in errors
     monkeypatch.setattr(batch.figures, "write", write)
     times = {path: path.stat().st_mtime_ns for path in out.glob("*.png")}
     assert main([*line, "--skip-existing"]) == 0
-    said = capsys.readouterr()
-    assert said.out.split() == [str(out / "b-layer-1.png")]
-    assert "3 files were there and are kept" in said.err
+    errors = capsys.readouterr()
+    assert errors.out.split() == [str(out / "b-layer-1.png")]
+    assert "3 files were there and are kept" in errors.err
     assert all(path.stat().st_mtime_ns == time for path, time in times.items())
-    listed = json.loads((out / "manifest.json").read_text())
-    assert sorted(listed) == sorted(path.name for path in out.glob("*.png"))
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert sorted(manifest) == sorted(path.name for path in out.glob("*.png"))
 
 
 def test_a_bulk_run_lists_its_files_with_their_commands_and_digests(folder, tmp_path):
     out = tmp_path / "out"
     assert main(["figure", str(folder), *LOOK, "-o", f"{out}/"]) == 0
-    listed = json.loads((out / "manifest.json").read_text())
-    assert list(listed) == ["a.png", "b.png"]
-    for name, entry in listed.items():
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert list(manifest) == ["a.png", "b.png"]
+    for name, entry in manifest.items():
         assert entry["command"].endswith(f"-o {name}")
         assert entry["weights"].startswith("random weights, sha256:")
         assert entry["pixels"].startswith("sha256:")
-    assert listed["a.png"]["pixels"] != listed["b.png"]["pixels"]
+    assert manifest["a.png"]["pixels"] != manifest["b.png"]["pixels"]
     assert str(tmp_path) not in (out / "manifest.json").read_text()
 
 
@@ -185,15 +185,17 @@ def test_an_anonymous_figure_says_nothing_that_could_tell(picture, tmp_path, mon
         picture.save(name)
     model_file.save(playground.load("untrained"), "jane-net.safetensors")
     save_file(playground.load("untrained").state_dict(), "jane-weights.safetensors")
-    two = ["--layout", "compare", "--with-image", "smith.png", "--for", "column"]
-    for suffix, more in ((".png", two), (".svg", two), (".pdf", two), (".html", [])):
-        line = ["figure", "jane.png", "--model", "jane-net.safetensors", "--anonymous", *more, "-o", f"a{suffix}"]
+    comparison = ["--layout", "compare", "--with-image", "smith.png", "--for", "column"]
+    for suffix, options in ((".png", comparison), (".svg", comparison), (".pdf", comparison), (".html", [])):
+        line = ["figure", "jane.png", "--model", "jane-net.safetensors", "--anonymous", *options, "-o", f"a{suffix}"]
         assert main(line) == 0
         data = Path(f"a{suffix}").read_bytes()
-        said = " ".join(map(str, read_pdf(f"a{suffix}").metadata.values())) if suffix == ".pdf" else ""
-        said += read_pdf("a.pdf").pages[0].extract_text() if suffix == ".pdf" else data.decode("latin-1")
+        text_of_file = " ".join(map(str, read_pdf(f"a{suffix}").metadata.values())) if suffix == ".pdf" else ""
+        text_of_file += read_pdf("a.pdf").pages[0].extract_text() if suffix == ".pdf" else data.decode("latin-1")
         if suffix == ".html":
-            said += gzip.decompress(base64.b64decode(re.search(r'id="pack">([^<]*)<', said)[1])).decode("latin-1")
+            text_of_file += gzip.decompress(base64.b64decode(re.search(r'id="pack">([^<]*)<', text_of_file)[1])).decode(
+                "latin-1"
+            )
         for word in ("jane", "smith", "sha256:", "python -m"):
-            policy = re.sub(r'http-equiv="Content-Security-Policy"[^>]*>', "", said)
+            policy = re.sub(r'http-equiv="Content-Security-Policy"[^>]*>', "", text_of_file)
             assert word not in policy, (suffix, word)

@@ -1,4 +1,4 @@
-"""Every layout draws and says what is kept: whoever changes a picture or a sentence sees which, and means it."""
+"""Every layout draws its stored picture and gives its stored texts."""
 
 import argparse
 import dataclasses
@@ -38,15 +38,17 @@ def test_every_layout_has_a_kept_picture():
 
 def test_what_follows_from_a_layout_s_record_is_not_a_field_of_it():
     assert len(dataclasses.fields(Layout)) <= 19
-    have = {
-        what: {name for name, one in LAYOUTS.items() if getattr(one, what)} for what in ("alters_scale", "one_pass")
+    layouts_with = {
+        attribute: {name for name, layout in LAYOUTS.items() if getattr(layout, attribute)}
+        for attribute in ("alters_scale", "one_pass")
     }
-    assert have == {"alters_scale": {"scale"}, "one_pass": {"components", "atlas"}}
+    assert layouts_with == {"alters_scale": {"scale"}, "one_pass": {"components", "atlas"}}
     without = {
-        what: {name for name, one in LAYOUTS.items() if not getattr(one, what)} for what in ("offered", "of_pictures")
+        attribute: {name for name, layout in LAYOUTS.items() if not getattr(layout, attribute)}
+        for attribute in ("offered", "of_pictures")
     }
     assert without == {"offered": {"grid"}, "of_pictures": {"curves"}}
-    assert {name: one.still for name, one in LAYOUTS.items() if one.still} == {
+    assert {name: layout.still for name, layout in LAYOUTS.items() if layout.still} == {
         "wall": {"layers"},
         "scale": {"scale"},
         "components": {"scale", "patches"},
@@ -66,8 +68,8 @@ def test_a_layout_is_drawn_as_it_is_kept(name, tmp_path):
 
 @pytest.mark.parametrize("name", SAID)
 def test_a_figure_says_what_is_kept(name):
-    kept = json.loads(TEXTS.read_text(encoding="utf-8"))
-    assert texts(SAID[name]) == kept[name]
+    stored = json.loads(TEXTS.read_text(encoding="utf-8"))
+    assert texts(SAID[name]) == stored[name]
 
 
 NAMES = {"our", "small", "random", "weights", "meadow", "portrait", "landscape", "plant", "gradient", "input"}
@@ -75,34 +77,34 @@ NAMES = {"our", "small", "random", "weights", "meadow", "portrait", "landscape",
 
 @pytest.mark.parametrize("name", SAID)
 def test_every_word_of_a_caption_and_a_title_is_one_of_the_table(name, monkeypatch):
-    """Another language is another table: one in capitals leaves no small letters."""
+    """All words come from the table: with a table in capitals, no small letters remain."""
     for key, text in way_words.ENGLISH.items():
         loud = re.sub(r"{\w+}|[^{]+", lambda part: part[0] if part[0].startswith("{") else part[0].upper(), text)
         monkeypatch.setitem(way_words.ENGLISH, key, loud)
     spec = SAID[name]
-    beside, others = keeping.traced(spec)
-    said = [files.caption_words(spec, *beside, **others), layouts.of(spec).title(spec)]
-    small = set(re.findall(r"\b[a-z]{2,}\b", " ".join(said)))
-    assert small <= NAMES, said
+    first_arguments, draw_arguments = keeping.traced(spec)
+    sentences = [files.caption_words(spec, *first_arguments, **draw_arguments), layouts.of(spec).title(spec)]
+    lowercase_words = set(re.findall(r"\b[a-z]{2,}\b", " ".join(sentences)))
+    assert lowercase_words <= NAMES, sentences
 
 
 @pytest.mark.parametrize("name", ["head", "heads", "grid"])
 def test_one_wrong_cell_is_seen(name, monkeypatch):
-    """The difference that is allowed is smaller than a single patch."""
+    """The tolerance is smaller than one changed patch."""
     from playground.figures.drawing import maps
 
-    right, look, spec = drawn(DRAWN[name]), maps.look, DRAWN[name]
+    original, original_look, spec = drawn(DRAWN[name]), maps.look, DRAWN[name]
 
     def wrong(*asked):
-        map_ = look(*asked)
+        map_ = original_look(*asked)
         grid = map_.grid.copy()
         at = np.unravel_index(grid.argsort(axis=None)[grid.size // 2], grid.shape)
         grid[at] = np.sort(grid, axis=None)[-3]  # no other exposure, no other largest
         return keeping.replace(map_, grid=grid)
 
     monkeypatch.setattr(maps, "look", wrong)
-    beside, others = keeping.traced(spec)
-    differs = difference(right, pixels(figures.draw(spec, *beside, **others)).convert("RGB"))
+    first_arguments, draw_arguments = keeping.traced(spec)
+    differs = difference(original, pixels(figures.draw(spec, *first_arguments, **draw_arguments)).convert("RGB"))
     assert wrong_cell(differs), f"{differs.mean():.2%} of the dots differ, and no square of them"
 
 
@@ -122,8 +124,8 @@ def test_every_layout_is_written_in_three_formats(layout, tmp_path):
 
 def tabled(spec: Spec) -> list[tuple[dict, np.ndarray]]:
     """(which map, its values) of every line of numbers."""
-    beside, others = keeping.traced(spec)
-    _, tables = files.collected(".npz", spec, *beside, **others)
+    first_arguments, draw_arguments = keeping.traced(spec)
+    _, tables = files.collected(".npz", spec, *first_arguments, **draw_arguments)
     return [pair for table in tables for pair in zip(table.maps, table.values, strict=True)]
 
 
@@ -136,30 +138,32 @@ def panels_of(body) -> list:
 @pytest.mark.parametrize("name", DRAWN)
 def test_panels_caption_and_numbers_are_of_the_same_maps(name):
     spec = DRAWN[name]
-    beside, others = keeping.traced(spec)
-    settled, subject, other = subjects(spec, *beside, **others)
-    layout, shown = layouts.of(spec), layouts.of(settled).shown(settled, subject, other)
+    first_arguments, draw_arguments = keeping.traced(spec)
+    settled, subject, other = subjects(spec, *first_arguments, **draw_arguments)
+    layout, panels = layouts.of(spec), layouts.of(settled).shown(settled, subject, other)
     content, lines = layouts.content(settled, subject, other), tabled(spec)
 
     of_colours_and_lines = ("colour", "scale", "line") if not layout.of_pictures else ("colour",)
-    maps = {tuple((k, v) for k, v in which.items() if k not in of_colours_and_lines) for which, _ in lines}
-    assert len({id(one.subject) for one in shown}) * len(maps) >= len(shown) >= len(maps), (len(shown), maps)
+    maps = {tuple((k, v) for k, v in map_keys.items() if k not in of_colours_and_lines) for map_keys, _ in lines}
+    assert len({id(one.subject) for one in panels}) * len(maps) >= len(panels) >= len(maps), (len(panels), maps)
     if isinstance(content.body, Matrix):
-        assert content.body.layers * content.body.heads == len(shown)
+        assert content.body.layers * content.body.heads == len(panels)
     elif not spec.other_queries:
         photos = sum(
             panel.heading in ("query", "key", "picture") for panel in panels_of(content.body) if layout.of_pictures
         )
         kernels = spec.layout == "convolution"
         firsts = len(content.body.panels) if isinstance(content.body, Grid) and "pictures" in spec.rows else 0
-        assert len(panels_of(content.body)) - (photos or firsts) - kernels == len(shown)
+        assert len(panels_of(content.body)) - (photos or firsts) - kernels == len(panels)
     if "up to" in content.caption:
-        largest = max(float(values.max()) for one, values in zip(shown, [one.map.grid for one in shown], strict=True))
+        largest = max(float(values.max()) for one, values in zip(panels, [one.map.grid for one in panels], strict=True))
         assert f"up to {captions.percent(largest)}" in content.caption
     if layout.of_pictures and spec.what not in ("components", "parts") and spec.layout not in ("components", "atlas"):
-        drawn = np.concatenate([one.map.grid.ravel() for one in shown])
-        written = np.concatenate([values[-one.map.grid.size :] for (_, values), one in zip(lines, shown, strict=True)])
-        np.testing.assert_array_equal(drawn, written)
+        drawn_values = np.concatenate([one.map.grid.ravel() for one in panels])
+        written_values = np.concatenate(
+            [values[-one.map.grid.size :] for (_, values), one in zip(lines, panels, strict=True)]
+        )
+        np.testing.assert_array_equal(drawn_values, written_values)
 
 
 def three(spec, subject, other):
@@ -168,21 +172,21 @@ def three(spec, subject, other):
 
 @pytest.fixture
 def made_up(monkeypatch):
-    """A layout that nobody has seen, by its record alone."""
+    """A new layout works by its record alone."""
     monkeypatch.setitem(LAYOUTS, "three", Layout("three", "a head, the mean and the largest", three))
     return replace(keeping.MEADOW, layout="three")
 
 
 def test_a_layout_made_up_here_comes_out_right_by_its_record_alone(made_up, tmp_path):
-    beside, others = keeping.traced(made_up)
-    figure = figures.draw(made_up, *beside, **others)
-    written = [text.get_text() for text in figure.texts]
-    assert {"head 0", "the mean of all heads", "the largest of all heads"} <= set(written), written
-    caption = files.caption_words(made_up, *beside, **others)
+    first_arguments, draw_arguments = keeping.traced(made_up)
+    figure = figures.draw(made_up, *first_arguments, **draw_arguments)
+    texts_drawn = [text.get_text() for text in figure.texts]
+    assert {"head 0", "the mean of all heads", "the largest of all heads"} <= set(texts_drawn), texts_drawn
+    caption = files.caption_words(made_up, *first_arguments, **draw_arguments)
     assert "layer 4: head 0, the mean of all heads and the largest of all heads" in caption, caption
     lines = tabled(made_up)
-    assert [which["head"] for which, _ in lines] == [0, "mean", "max"]
-    seen = beside[0]
+    assert [map_keys["head"] for map_keys, _ in lines] == [0, "mean", "max"]
+    seen = first_arguments[0]
     rows = seen.rows(4, (7, 5)).numpy()
     for (_, values), row in zip(lines, (rows[0], rows.mean(0), rows.max(0)), strict=True):
         np.testing.assert_allclose(values, row, rtol=1e-6)
@@ -206,13 +210,13 @@ def command_line_help() -> str:
 
 
 def test_no_layout_is_compared_by_name_outside_of_its_record():
-    """`layout ==` stood in 82 places, and a new layout lied in each."""
+    """`layout ==` once stood in 82 places, each wrong for a new layout."""
     names = "|".join(LAYOUTS)
     compared = re.compile(rf"""layouts?\b[^\n]{{0,12}}(==|!=|\bin\b)\s*[("'][^\n]*?\b({names})\b["']""")
-    wrong = [
+    mistakes = [
         f"{file.relative_to(ROOT)}:{number}: {line.strip()}"
         for file in (ROOT / "playground").rglob("*.py")
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
         if compared.search(line)
     ]
-    assert not wrong, "\n".join(wrong)
+    assert not mistakes, "\n".join(mistakes)

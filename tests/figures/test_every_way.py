@@ -1,4 +1,4 @@
-"""A way to look is one record: figures and the browser make all that they draw and say of it."""
+"""A way to look is one record, from which figures and the browser derive drawings and words."""
 
 import json
 import re
@@ -21,13 +21,13 @@ from playground.figures.drawing.ways import FIRST, WAYS
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core"
-OF_NO_WAY = ("trust", "blanked")  # said of each that says what matters
+OF_NO_WAY = ("trust", "blanked")  # words shared by the ways that show what matters
 KINDS = ("title", "caption", "tab", "question", "note")  # what every way has words for
 
 
 @pytest.fixture
 def squared(monkeypatch):
-    """A way that nobody has seen: its record, its words, its function."""
+    """A new way: its record, its words, its function."""
     made_up_way.add(monkeypatch)
     return replace(keeping.MEADOW, what="squared")
 
@@ -41,8 +41,8 @@ def test_every_way_says_what_it_is(way):
     assert not (way.of_heads and way.through_layers)
     assert (way.name in maps.NUMBERS) != (way.name in prints.TOGETHER)
     for language, table in TABLES.items():
-        missing = [kind for kind in KINDS if f"{way.name}.{kind}" not in table]
-        assert not missing, (language, missing)
+        missing_kinds = [kind for kind in KINDS if f"{way.name}.{kind}" not in table]
+        assert not missing_kinds, (language, missing_kinds)
     if not way.coloured:
         assert way.words("bar")
     if way.sentence == "most":
@@ -54,8 +54,8 @@ def test_every_way_says_what_it_is(way):
 
 def test_every_word_is_of_a_way_and_every_language_has_the_same():
     for table in TABLES.values():
-        named = {key.split(".")[0] for key in table if key.split(".")[1] not in ("sentence", "figure")}
-        assert named == {*WAYS, *OF_NO_WAY}
+        way_names = {key.split(".")[0] for key in table if key.split(".")[1] not in ("sentence", "figure")}
+        assert way_names == {*WAYS, *OF_NO_WAY}
         assert {f"{way.sentence}.sentence" for way in WAYS.values() if way.sentence != "most"} <= set(table)
         assert set(table) == set(ENGLISH)
     filled = {name for key, words in ENGLISH.items() for name in re.findall(r"{(\w+)}", words) if ".caption" in key}
@@ -87,12 +87,12 @@ def test_the_browser_has_the_table_that_python_writes():
 
 
 def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared):
-    beside, others = keeping.traced(squared)
-    seen = beside[0]
-    written = [text.get_text() for text in figures.draw(squared, *beside, **others).texts]
-    assert "squared attention" in written, written
-    assert any("weight × weight" in text for text in written), written
-    caption = files.caption_words(squared, *beside, **others)
+    first_arguments, draw_arguments = keeping.traced(squared)
+    seen = first_arguments[0]
+    texts_drawn = [text.get_text() for text in figures.draw(squared, *first_arguments, **draw_arguments).texts]
+    assert "squared attention" in texts_drawn, texts_drawn
+    assert any("weight × weight" in text for text in texts_drawn), texts_drawn
+    caption = files.caption_words(squared, *first_arguments, **draw_arguments)
     assert "layer 4, head 0: the squares of what patch 7, 5 (row, column, from 0) takes" in caption, caption
     map_ = maps.look(seen, squared, 4, 0, "on")
     np.testing.assert_allclose(map_.grid, seen.on_grid(seen.row(4, 0, (7, 5))).numpy() ** 2, rtol=1e-6)
@@ -100,7 +100,7 @@ def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared):
     span = maps.domain(squared, [map_])
     assert (span.low, span.percent, span.signed) == (0, False, False)
     heads = replace(squared, layout="heads")
-    assert len(files.collected(".csv", heads, *beside)[1][0].values) == seen.heads
+    assert len(files.collected(".csv", heads, *first_arguments)[1][0].values) == seen.heads
     mean = maps.look(seen, squared, 4, "mean", "on").values
     np.testing.assert_allclose(mean, (seen.rows(4, (7, 5)).numpy() ** 2).mean(0), rtol=1e-6)
 
@@ -130,19 +130,23 @@ ROOMS = ("figures", "serving", "microscope/core", "microscope/drawing", "microsc
 
 
 def wrong_lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if any(one.search(line) for one in (COMPARED, LISTED, INCLUDED))]
+    return [
+        line.strip()
+        for line in text.splitlines()
+        if any(pattern.search(line) for pattern in (COMPARED, LISTED, INCLUDED))
+    ]
 
 
 def test_no_way_is_compared_or_listed_by_name_outside_of_its_record():
-    """The names stood in ten lists and 196 branches."""
+    """The names once stood in ten lists and 196 branches."""
     files = [file for room in ROOMS for kind in ("*.py", "*.js") for file in (ROOT / "playground" / room).rglob(kind)]
-    wrong = [
+    mistakes = [
         f"{name}: {line}"
         for file in files
         if (name := file.relative_to(ROOT / "playground").as_posix()) not in OWN
         for line in wrong_lines(file.read_text(encoding="utf-8"))
     ]
-    assert not wrong, "\n".join(wrong)
+    assert not mistakes, "\n".join(mistakes)
 
 
 @pytest.mark.parametrize(

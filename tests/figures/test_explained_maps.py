@@ -1,4 +1,4 @@
-"""Figures of relevance of a label, of occlusion, of the logit lens, and of lengths without those that stand apart."""
+"""Figures of relevance of a label, of occlusion, of the logit lens, and of lengths without outliers."""
 
 from dataclasses import replace
 
@@ -19,8 +19,8 @@ from playground.figures.drawing.spec import Spec
 SPEC = Spec(query=(4, 4), layer=1)
 
 
-def grid(seen, **what) -> np.ndarray:
-    return maps.look(seen, replace(SPEC, **what), 1, 0, None).grid
+def grid(seen, **options) -> np.ndarray:
+    return maps.look(seen, replace(SPEC, **options), 1, 0, None).grid
 
 
 def test_the_relevance_of_a_label_is_drawn_where_one_is_named(seen):
@@ -32,14 +32,14 @@ def test_the_relevance_of_a_label_is_drawn_where_one_is_named(seen):
 
 @pytest.mark.parametrize("by", occlusion.BLANKS)
 def test_an_occlusion_is_the_last_of_its_steps(seen, by):
-    *_, last = occlusion.occlusion(occlusion.Measured(seen, occlusion.Asked(query=(4, 4)), by))
-    np.testing.assert_allclose(grid(seen, what="occlusion", blank=by), last.map, rtol=1e-3, atol=1e-6)
+    *_, last_step = occlusion.occlusion(occlusion.Measured(seen, occlusion.Target(query=(4, 4)), by))
+    np.testing.assert_allclose(grid(seen, what="occlusion", blank=by), last_step.map, rtol=1e-3, atol=1e-6)
 
 
 def test_the_logit_lens_is_of_the_label_that_is_named_else_of_the_likeliest(seen):
     np.testing.assert_allclose(grid(seen, what="label", label="3"), seen.on_grid(seen.answers(1)[:, 3]), rtol=1e-4)
-    best = int(seen.logits.argmax())
-    np.testing.assert_allclose(grid(seen, what="label"), seen.on_grid(seen.answers(1)[:, best]), rtol=1e-4)
+    likeliest = int(seen.logits.argmax())
+    np.testing.assert_allclose(grid(seen, what="label"), seen.on_grid(seen.answers(1)[:, likeliest]), rtol=1e-4)
 
 
 def test_a_label_that_there_is_not_gets_a_sentence(seen):
@@ -58,15 +58,15 @@ def named(tmp_path, monkeypatch, picture):
 
 
 def save_labelled(model, folder: str, labels: list[str]) -> None:
-    said = {"model_args": {"depth": 2}, "model_config": {"label_names": labels}}
-    save_for_hf(model, folder, safe_serialization=True, **said)  # what is pickled is read in a process of its own
+    config = {"model_args": {"depth": 2}, "model_config": {"label_names": labels}}
+    save_for_hf(model, folder, safe_serialization=True, **config)  # pickled weights are read in a separate process
 
 
 def test_a_label_may_be_said_by_its_name_and_the_caption_says_it(named):
     line = ["figure", "leaf.png", "--model", "leaves", "--what", "relevance", "--dpi", "20"]
     assert main([*line, "--label", "sane", "-o", "name.png"]) == 0
     assert main([*line, "--label", "1", "-o", "number.png"]) == 0
-    assert (named / "name.png").read_bytes() != (named / "number.png").read_bytes()  # which is the other label's
+    assert (named / "name.png").read_bytes() != (named / "number.png").read_bytes()  # the map of the other label
     seen = playground.trace("leaves", "leaf.png")
     for label in ("sane", 1):
         playground.save(seen, "words.txt", what="relevance", label=label)
@@ -90,9 +90,9 @@ def test_of_several_pictures_or_models_each_has_its_own_label(named, picture):
     assert "how likely the likeliest label is" in words, words
     assert main([*line, "--with-model", "others", "--label", "sane", "-o", "two.npz"]) == 0
     theirs = playground.trace("others", "leaf.png")
-    with np.load("two.npz") as held:
-        shown = held["values_2"][0]
-    np.testing.assert_allclose(shown[1:], theirs.answers(1)[1:, 2], rtol=1e-4)  # “sane” is its third
+    with np.load("two.npz") as arrays:
+        map_of_other = arrays["values_2"][0]
+    np.testing.assert_allclose(map_of_other[1:], theirs.answers(1)[1:, 2], rtol=1e-4)  # “sane” is its third
 
 
 def test_a_label_that_a_model_has_not_is_a_sentence(named, capsys):
@@ -104,8 +104,8 @@ def test_a_label_that_a_model_has_not_is_a_sentence(named, capsys):
 
 def test_lengths_that_stand_apart_can_be_left_out_of_the_exposure():
     lengths = np.array([[10, 11, 12, 13], [14, 15, 16, 100.0]])
-    one = maps.Map(lengths, (), None)
-    high = {typical: maps.domain(replace(SPEC, what="norm", typical=typical), [one]).high for typical in (False, True)}
+    map_ = maps.Map(lengths, (), None)
+    high = {typical: maps.domain(replace(SPEC, what="norm", typical=typical), [map_]).high for typical in (False, True)}
     assert high == {False: 100, True: 16}
     assert token_norms.bound(lengths) == 25.75
 
@@ -119,7 +119,7 @@ def test_lengths_that_stand_apart_can_be_left_out_of_the_exposure():
 )  # fmt: skip
 def test_the_caption_says_what_is_explained_and_how(what, says, seen):
     spec = replace(SPEC, **what)
-    assert says in captions._says(
+    assert says in captions._statement(
         spec, "row 4, column 4", [Shown(OneMap(Subject(seen, seen.shown, ""), spec, None), None)]
     )
 

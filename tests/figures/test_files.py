@@ -1,4 +1,4 @@
-"""Figures as files: parsed by pypdf, Pillow and an XML parser, which know nothing of us."""
+"""Figures as files, parsed by pypdf, Pillow and an XML parser."""
 
 import io
 import re
@@ -91,8 +91,8 @@ def test_an_svg_holds_the_photograph_once_and_its_text_as_text(trio, tmp_path):
     texts = svg_texts(root)
     assert "3×3 convolution" in texts
     assert any("sha256:" in text for text in texts)  # the footer
-    described = [e.text for e in root.iter("{http://purl.org/dc/elements/1.1/}description")]
-    assert "layer: 1" in described[0]
+    descriptions = [e.text for e in root.iter("{http://purl.org/dc/elements/1.1/}description")]
+    assert "layer: 1" in descriptions[0]
     assert "sans-serif" in next(e.get("style") for e in root.iter("{http://www.w3.org/2000/svg}text"))
 
 
@@ -111,8 +111,8 @@ def test_the_same_figure_is_the_same_file(seen, photo, tmp_path):
     for suffix in figures.SUFFIXES:
         for folder in "ab":
             (tmp_path / folder).mkdir(exist_ok=True)
-        one, two = (figures.write(figures.draw(TRIO, seen, photo), tmp_path / n / f"row{suffix}") for n in "ab")
-        assert one.read_bytes() == two.read_bytes()
+        first, second = (figures.write(figures.draw(TRIO, seen, photo), tmp_path / n / f"row{suffix}") for n in "ab")
+        assert first.read_bytes() == second.read_bytes()
 
 
 def test_what_has_no_format_or_no_place_is_a_sentence(trio, tmp_path):
@@ -126,7 +126,7 @@ def test_what_has_no_format_or_no_place_is_a_sentence(trio, tmp_path):
 
 
 def parsed(line: str) -> Spec:
-    """What the command line makes of a line, but for the picture."""
+    """The spec that the command line reads from a line, without the picture."""
     words = shlex.split(line)
     assert words[:4] == ["python", "-m", "playground", "figure"]
     options = _parser().parse_args(words[3:])
@@ -150,7 +150,7 @@ OTHERS = {
 }  # fmt: skip
 
 
-TOGETHER = {  # a field that means something only beside these
+TOGETHER = {  # a field -> the options without which it has no effect
     "whole": {"scale": "off"}, "kernel": {"layout": "convolution"}, "depth": {"layout": "convolution"},
     "other_image": {"layout": "compare"}, "other_model": {"layout": "compare"}, "colours": {"layout": "wall"},
     "label": {"what": "label"}, "text": {"what": "text"}, "blank": {"what": "occlusion"}, "typical": {"what": "norm"},
@@ -161,7 +161,7 @@ TOGETHER = {  # a field that means something only beside these
 
 def test_the_command_says_every_field_again():
     assert OTHERS.keys() | {"repeatable"} == {field.name for field in fields(Spec)}
-    assert "--kernel" not in figures.command(Spec(**OTHERS))  # which a comparison has no use for
+    assert "--kernel" not in figures.command(Spec(**OTHERS))  # a comparison does not use it
     for spec in (
         Spec(image="a.jpg", model="bundled"),
         *(
@@ -178,8 +178,8 @@ def test_the_command_says_every_field_again():
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_what_a_figure_has_no_use_for_is_not_in_its_command(layout):
-    said = parsed(figures.command(Spec(**OTHERS | {"layout": layout, "what": "weight", "sweep": None})))
-    assert not any(getattr(said, name) != DEFAULTS[name] for name in unused(said) if name not in ("model", "layer"))
+    spec = parsed(figures.command(Spec(**OTHERS | {"layout": layout, "what": "weight", "sweep": None})))
+    assert not any(getattr(spec, name) != DEFAULTS[name] for name in unused(spec) if name not in ("model", "layer"))
 
 
 def test_a_figure_made_by_its_own_command_is_the_same_pixel_for_pixel(tmp_path, monkeypatch):
@@ -209,19 +209,19 @@ def test_a_sweep_through_the_layers_has_a_picture_of_each(seen, photo, tmp_path,
     spec = replace(TRIO, layout="head", purpose="column", sweep="layers", footer=False)
     image = Image.open(figures.animate(tmp_path / f"a{suffix}", spec, seen, photo))
     assert image.n_frames == 3
-    sizes, shown = set(), []
+    sizes, frames_shown = set(), []
     for frame in range(3):
         image.seek(frame)
         sizes.add(image.size)
-        shown.append(image.convert("RGB").tobytes())
+        frames_shown.append(image.convert("RGB").tobytes())
     assert sizes == {(int(3.35 * 96), image.height)}
-    assert len(set(shown)) == 3
-    kept = image.info.get("comment") or image.info.get("xmp") or image.info["Command"].encode()
-    assert b"--sweep layers" in kept
+    assert len(set(frames_shown)) == 3
+    stored = image.info.get("comment") or image.info.get("xmp") or image.info["Command"].encode()
+    assert b"--sweep layers" in stored
 
 
 def test_the_scale_is_turned_off_and_back(seen):
-    scales = [one.scale for one, _ in frames(replace(TRIO, sweep="scale"), seen)]
+    scales = [spec.scale for spec, _ in frames(replace(TRIO, sweep="scale"), seen)]
     assert (scales[0], scales[12], len(scales)) == ("on", "off", 24)
     numbers = [float(s) for s in scales[1:12]]
     ratios = [b / a for a, b in pairwise(numbers)]
@@ -256,17 +256,19 @@ def test_metadata_names_no_folder_of_anybody(photo, tmp_path):
     home.mkdir()
     photo.save(home / "cat.png")
     photo.save(home / "dog.png")
-    two = ["--layout", "compare", "--with-image", str(home / "dog.png")]
-    two += ["--for", "column"]
-    for suffix, more in ((".png", two), (".svg", two), (".pdf", two), (".html", [])):
+    comparison = ["--layout", "compare", "--with-image", str(home / "dog.png")]
+    comparison += ["--for", "column"]
+    for suffix, options in ((".png", comparison), (".svg", comparison), (".pdf", comparison), (".html", [])):
         out = tmp_path / f"a{suffix}"
-        line = ["figure", str(home / "cat.png"), "--model", "untrained", *more, "-o", str(out)]
+        line = ["figure", str(home / "cat.png"), "--model", "untrained", *options, "-o", str(out)]
         assert main(line) == 0
         data = out.read_bytes()
-        said = " ".join(map(str, read_pdf(out).metadata.values())) if suffix == ".pdf" else data.decode("latin-1")
-        assert "jane-doe" not in said, suffix
-        assert str(tmp_path) not in said, suffix
-        assert "cat.png" in said, suffix
+        text_of_file = (
+            " ".join(map(str, read_pdf(out).metadata.values())) if suffix == ".pdf" else data.decode("latin-1")
+        )
+        assert "jane-doe" not in text_of_file, suffix
+        assert str(tmp_path) not in text_of_file, suffix
+        assert "cat.png" in text_of_file, suffix
 
 
 def test_models_in_files_lose_their_folders_and_the_paper_s_names_stay():
@@ -317,22 +319,22 @@ def test_random_weights_are_said_on_stderr_once(photo, tmp_path, capsys):
 
 def test_a_comparison_names_both_models_and_both_layers(seen, photo):
     spec = Spec(image="a.png", layout="compare", model="small", other_model="ViT-Ti/16", layer=1, purpose="page")
-    other = playground.trace(playground.load("ViT-Ti/16"), photo)
-    figure = figures.draw(spec, seen, photo, other=other)
-    said = " ".join(text.get_text() for text in figure.texts)
-    assert "layer 1, head 0, and ViT-Ti/16 (random weights), layer 6, head 0" in said
+    other_trace = playground.trace(playground.load("ViT-Ti/16"), photo)
+    figure = figures.draw(spec, seen, photo, other=other_trace)
+    caption = " ".join(text.get_text() for text in figure.texts)
+    assert "layer 1, head 0, and ViT-Ti/16 (random weights), layer 6, head 0" in caption
     assert figure.facts["other layer"] == "6"
 
 
 def test_a_sample_photograph_is_looked_at_as_it_shows_most(tmp_path, photo, monkeypatch):
-    """With the model that it was chosen with, unless something else is said; and the command says so again."""
+    """A sample opens with its own model by default, and the command names that model."""
     sample = samples.PHOTOGRAPHS[0]
     spec = Spec(image=sample.name, model=sample.look.model)
     assert spec.look == sample.look
     assert replace(spec, model="bundled").look is None
-    first = replace(spec, layer=sample.look.layer, head=sample.look.head)
-    assert "--head" not in figures.command(first)
-    assert "--head 0" in figures.command(replace(first, head=0))
+    first_spec = replace(spec, layer=sample.look.layer, head=sample.look.head)
+    assert "--head" not in figures.command(first_spec)
+    assert "--head 0" in figures.command(replace(first_spec, head=0))
 
     vit = playground.load("dinov2-small", pretrained=False)
     monkeypatch.setattr(request, "load", lambda *_, **__: vit)
@@ -349,10 +351,10 @@ def test_a_sample_photograph_is_looked_at_as_it_shows_most(tmp_path, photo, monk
 
 def test_the_caption_is_a_file_of_its_own_and_latex_reads_it(seen, photo, tmp_path):
     figure = figures.draw(replace(TRIO, footer=False), seen, photo)
-    drawn = " ".join(text.get_text() for text in figure.texts)
+    text_drawn = " ".join(text.get_text() for text in figure.texts)
     options = {"layout": "convolution", "purpose": "page", "image": photo}
-    said = playground.save(seen, tmp_path / "cat_1.txt", 1, 2, (3, 4), **options).read_text().strip()
-    assert said.split(".")[0].split(", layer")[1] in drawn
+    caption = playground.save(seen, tmp_path / "cat_1.txt", 1, 2, (3, 4), **options).read_text().strip()
+    assert caption.split(".")[0].split(", layer")[1] in text_drawn
     tex = playground.save(seen, tmp_path / "cat_1.tex", 1, 2, (3, 4), **options).read_text()
     assert r"\includegraphics[width=7in]{cat_1.pdf}" in tex
     assert r"\label{fig:cat-1}" in tex
@@ -376,7 +378,7 @@ def test_another_renderer_draws_the_svg_as_the_png(seen, photo, tmp_path):
         "RGB"
     )
     ours = pixels(figure).convert("RGB").resize(theirs.size)
-    apart = np.abs(np.asarray(ours, int) - np.asarray(theirs))
+    differences = np.abs(np.asarray(ours, int) - np.asarray(theirs))
     assert theirs.width > 400
-    assert np.median(apart) <= 3
-    assert (apart.max(-1) > 60).mean() < 0.03, "more than edges and letters differ"
+    assert np.median(differences) <= 3
+    assert (differences.max(-1) > 60).mean() < 0.03, "more than edges and letters differ"

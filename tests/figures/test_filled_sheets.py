@@ -26,7 +26,7 @@ from playground.vit import Config, VisionTransformer
 
 @pytest.fixture(scope="module")
 def deep():
-    """As deep as most, with as many heads as the small ones: 12 layers of 6 heads."""
+    """A model of usual depth with few heads: 12 layers of 6 heads."""
     vit = scramble(VisionTransformer(Config(image_size=(64, 96), patch_size=8, depth=12, width=48, heads=6, classes=0)))
     noise = np.random.default_rng(0).normal(128, 60, (64, 96)).clip(0, 255).astype(np.uint8)
     return playground.trace(vit, Image.fromarray(noise).convert("RGB"))
@@ -60,11 +60,11 @@ def test_a_wide_slide_is_filled(deep, layout, purpose):
 def test_a_mark_of_the_atlas_stands_beside_its_map(deep):
     figure = playground.figure(deep, layout="atlas", dpi=30)
     cells = max(figure.axes, key=lambda axes: axes.get_position().width)
-    maps = [one.extent for one in cells.artists]
+    maps = [artist.extent for artist in cells.artists]
     marks = [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in cells.lines]
     assert len(maps) == 72
     assert marks
-    assert not [at for at in marks for x0, y0, x1, y1 in maps if x0 < at[0] < x1 and y0 < at[1] < y1]
+    assert not [mark for mark in marks for x0, y0, x1, y1 in maps if x0 < mark[0] < x1 and y0 < mark[1] < y1]
 
 
 def test_the_atlas_counts_what_is_brighter_than_can_be_shown(deep, picture):
@@ -95,15 +95,15 @@ def test_a_line_that_just_fits_loses_no_letter():
 
 def test_a_line_that_does_not_fit_keeps_its_number():
     with house_style():
-        room = [text_width(words, SMALLEST) / 0.96 for words in ("about 46 tokens", "46 tokens", "46")]
-        said = [fitting_words("about 46 tokens", width, SMALLEST)[0] for width in room]
-    assert said == ["about 46 tokens", "46 tokens", "46"]
+        widths = [text_width(words, SMALLEST) / 0.96 for words in ("about 46 tokens", "46 tokens", "46")]
+        fitted = [fitting_words("about 46 tokens", width, SMALLEST)[0] for width in widths]
+    assert fitted == ["about 46 tokens", "46 tokens", "46"]
 
 
 @pytest.mark.parametrize("purpose", ["slide", "beamer"])
 @pytest.mark.parametrize("side", [(64, 64), (64, 96), (96, 64)], ids=["square", "wide", "high"])
 def test_a_grid_fills_its_slide(purpose, side):
-    """Its picture and its words stand below each other, and the maps have the rest."""
+    """Picture and words stand in one column, and the maps fill the remaining room."""
     vit = scramble(VisionTransformer(Config(image_size=side, patch_size=8, depth=6, width=48, heads=6, classes=0)))
     seen = playground.trace(vit, Image.effect_noise(side[::-1], 60).convert("RGB"))
     figure = playground.figure(
@@ -123,7 +123,7 @@ def test_a_grid_of_layers_and_heads_shows_the_photograph(seen, picture):
 
 
 def test_small_maps_are_told_apart_in_grey():
-    """What is drawn brightest is lighter, on the blackest place, than all that is not attended to on the whitest."""
+    """The brightest weight over black is lighter than zero weight over white."""
     weights = np.array([[0.3, 0.0]])
     span = maps.Domain(0, 0.3, "")
     halves = Image.fromarray(np.array([[[0] * 3, [255] * 3]], np.uint8))

@@ -48,10 +48,10 @@ def made_font(file, letter: str, cubic: bool) -> None:
 
 @pytest.fixture
 def forgetting():
-    """What is remembered of this machine's fonts is another machine's before and after."""
+    """Clears the caches of fonts before and after the test."""
 
     def forget():
-        for remembered in (fonts._has, fonts._elsewhere, fonts._of_this_machine, fonts.width):
+        for remembered in (fonts._has, fonts._font_with, fonts._local_fonts, fonts.width):
             remembered.cache_clear()
 
     forget()
@@ -78,7 +78,7 @@ def test_another_font_of_the_machine_has_what_ours_lack(installed, seen, picture
     figure = drawn(f"{CAT}.png", seen, picture)
     assert figure.lacking == ""
     none = drawn(f"{fonts.MISSING}.png", seen, picture)
-    difference = ImageChops.difference(*(files.pixels(one).convert("RGB") for one in (figure, none)))
+    difference = ImageChops.difference(*(files.pixels(drawing).convert("RGB") for drawing in (figure, none)))
     assert difference.getbbox(), "the letter is drawn as if there were no font"
     page = read_pdf_of(figure)
     assert f"{CAT}.png" in page.extract_text()

@@ -1,4 +1,4 @@
-"""What explains a label: two colours around zero, numbers with a sign, and no patch that asks."""
+"""Figures that explain a label: two colours around zero, signed numbers, no query patch."""
 
 import json
 from dataclasses import replace
@@ -32,9 +32,9 @@ def words_of(seen, tmp_path, **options) -> str:
 
 
 def numbers_of(seen, tmp_path, **options) -> tuple[dict, dict]:
-    """(what the file says of itself, its first map)"""
-    held = json.loads(playground.save(seen, tmp_path / "n.json", **options).read_text(encoding="utf-8"))
-    return held["figure"], held["tables"][0]["maps"][0]
+    """(the file's facts, its first map)"""
+    record = json.loads(playground.save(seen, tmp_path / "n.json", **options).read_text(encoding="utf-8"))
+    return record["figure"], record["tables"][0]["maps"][0]
 
 
 def by_autograd(small, seen) -> torch.Tensor:
@@ -49,31 +49,31 @@ def by_autograd(small, seen) -> torch.Tensor:
 
 
 def test_the_numbers_of_a_label_s_relevance_have_autograd_s_signs(small, seen, tmp_path):
-    about, shown = numbers_of(seen, tmp_path, what="relevance", **LABEL)
+    facts, values = numbers_of(seen, tmp_path, what="relevance", **LABEL)
     expected = by_autograd(small, seen)
     expected = expected / expected.abs().sum()
-    np.testing.assert_allclose(shown["values"], expected, atol=1e-6)
-    assert shown["sign"] == about["sign"] == "+ speaks for it, - against it"
-    assert (shown["label"], shown["made"]) == ("3", "gradient × input")
-    _, plain = numbers_of(seen, tmp_path, what="relevance", signed=False, **LABEL)
-    np.testing.assert_allclose(plain["values"], expected.abs(), atol=1e-6)
-    assert "sign" not in plain
+    np.testing.assert_allclose(values["values"], expected, atol=1e-6)
+    assert values["sign"] == facts["sign"] == "+ speaks for it, - against it"
+    assert (values["label"], values["made"]) == ("3", "gradient × input")
+    _, unsigned = numbers_of(seen, tmp_path, what="relevance", signed=False, **LABEL)
+    np.testing.assert_allclose(unsigned["values"], expected.abs(), atol=1e-6)
+    assert "sign" not in unsigned
 
 
 def test_the_caption_names_both_sides_with_their_shares_and_their_largest(seen, tmp_path):
-    said = words_of(seen, tmp_path, what="relevance", **LABEL)
+    caption = words_of(seen, tmp_path, what="relevance", **LABEL)
     grid = seen.on_grid(seen.relevance(label=3))
     for words, sign, mark in (("for it", 1, "+"), ("against it", -1, "−")):
         share = captions.percent(float((sign * grid).clamp(min=0).sum()))
         row, column = divmod(int((sign * grid).argmax()), seen.grid[1])
-        most = captions.percent(float((sign * grid).max()))
-        assert f"{share} {words}, most patch {row}, {column} ({mark}{most})" in said, said
-    taken = float(seen.relevance(label=3)[0])
-    assert f"CLS {captions.signed(taken, True)}" in said, said
+        largest = captions.percent(float((sign * grid).max()))
+        assert f"{share} {words}, most patch {row}, {column} ({mark}{largest})" in caption, caption
+    class_share = float(seen.relevance(label=3)[0])
+    assert f"CLS {captions.signed(class_share, True)}" in caption, caption
 
 
 def test_an_occlusion_of_a_label_is_what_its_margin_loses_block_by_block(small, seen, tmp_path):
-    """Every single patch was blanked in the end, so the map is what a pass over each blanked picture says."""
+    """In the end every patch was blanked by itself, so the map equals one pass for each blanked picture."""
     _, shown = numbers_of(seen, tmp_path, what="occlusion", **LABEL)
     values = np.array(shown["values"])[len(seen.prefix) :].reshape(seen.grid)
     assert shown["blocks"] == "4x4, 2x2, 1x1"
@@ -89,25 +89,25 @@ def test_an_occlusion_of_a_label_is_what_its_margin_loses_block_by_block(small, 
         pixels = seen.input.clone()
         pixels[:, :, 8 * row : 8 * row + 8, 8 * column : 8 * column + 8] = mean
         assert values[row, column] == pytest.approx(before - margin(pixels), abs=1e-4), (row, column)
-    said = words_of(seen, tmp_path, what="occlusion", **LABEL)
-    assert "what label 3 loses in logits" in said, said
-    assert "blocks of 4 × 4, 2 × 2 and 1 × 1" in said, said
+    caption = words_of(seen, tmp_path, what="occlusion", **LABEL)
+    assert "what label 3 loses in logits" in caption, caption
+    assert "blocks of 4 × 4, 2 × 2 and 1 × 1" in caption, caption
 
 
 def test_of_a_model_that_says_yes_or_no_to_each_label_the_caption_says_that_it_is_the_logit(seen, monkeypatch):
     monkeypatch.setattr(seen.vit, "config", replace(seen.vit.config, multi_label=True))
     spec = Spec(what="occlusion", label="3")
-    said = captions._says(spec, "", [Shown(OneMap(Subject(seen, seen.shown, ""), spec, None), None)])
-    assert "(its own: this model says yes or no to each label)" in said
+    statement = captions._statement(spec, "", [Shown(OneMap(Subject(seen, seen.shown, ""), spec, None), None)])
+    assert "(its own: this model says yes or no to each label)" in statement
 
 
 def test_other_methods_are_said_and_have_no_sign(seen, tmp_path):
     for method in ("chefer", "legrad"):
-        said = words_of(seen, tmp_path, what="relevance", method=method, **LABEL)
-        assert METHODS[method] in said, said
-        assert "against" not in said.replace("for and against", "")
-        _, shown = numbers_of(seen, tmp_path, what="relevance", method=method, **LABEL)
-        np.testing.assert_allclose(shown["values"], seen.relevance(label=3, method=method), atol=1e-6)
+        caption = words_of(seen, tmp_path, what="relevance", method=method, **LABEL)
+        assert METHODS[method] in caption, caption
+        assert "against" not in caption.replace("for and against", "")
+        _, values = numbers_of(seen, tmp_path, what="relevance", method=method, **LABEL)
+        np.testing.assert_allclose(values["values"], seen.relevance(label=3, method=method), atol=1e-6)
     with pytest.raises(PlaygroundError, match="has no sign: leave signed=True out"):
         playground.figure(seen, what="relevance", method="chefer", signed=True, **LABEL)
 
@@ -128,21 +128,21 @@ def test_what_is_drawn_has_a_sign_where_the_numbers_have_one(method, signed, lab
 
 @pytest.mark.parametrize("what", KINDS)
 def test_a_figure_about_a_label_has_no_query_and_no_box(what, seen, tmp_path):
-    drawn = playground.figure(seen, what=what, **LABEL)
-    texts = [text.get_text() for text in drawn.texts]
+    figure = playground.figure(seen, what=what, **LABEL)
+    texts = [text.get_text() for text in figure.texts]
     assert "picture" in texts, texts
     assert not any("query" in text or text == "patch 4, 4" for text in texts), texts
-    boxes = [patch for axes in drawn.axes for patch in axes.patches if patch.get_zorder() == 4]
+    boxes = [patch for axes in figure.axes for patch in axes.patches if patch.get_zorder() == 4]
     assert not boxes, "the outline of the patch that asks"
-    about, shown = numbers_of(seen, tmp_path, what=what, **LABEL)
-    assert "patch" not in {**about, **shown}, (about, shown)
+    facts, values = numbers_of(seen, tmp_path, what=what, **LABEL)
+    assert "patch" not in {**facts, **values}, (facts, values)
 
 
 @pytest.mark.parametrize("what", KINDS)
 def test_of_a_patch_the_query_and_its_box_stay(what, seen):
-    drawn = playground.figure(seen, what=what, query=(2, 5))
-    assert {"query", "patch 2, 5"} <= {text.get_text() for text in drawn.texts}
-    assert any(patch.get_zorder() == 4 for axes in drawn.axes for patch in axes.patches)
+    figure = playground.figure(seen, what=what, query=(2, 5))
+    assert {"query", "patch 2, 5"} <= {text.get_text() for text in figure.texts}
+    assert any(patch.get_zorder() == 4 for axes in figure.axes for patch in axes.patches)
 
 
 @pytest.mark.parametrize("what", KINDS)
@@ -151,21 +151,27 @@ def test_the_command_and_the_title_of_a_label_name_no_patch(what, picture, tmp_p
     picture.save("leaf.png")
     line = ["figure", "leaf.png", "--model", "bundled", "--size", "64x64", "--what", what, "--label", "3"]
     assert main([*line, "--dpi", "20", "-o", "a.png"]) == 0
-    with Image.open("a.png") as made:
-        said = made.info
-    assert "patch" not in said["Title"] + said["Description"], said
-    assert "label 3" in said["Title"], said
-    assert "--patch" not in said["Command"], said
+    with Image.open("a.png") as image:
+        metadata = image.info
+    assert "patch" not in metadata["Title"] + metadata["Description"], metadata
+    assert "label 3" in metadata["Title"], metadata
+    assert "--patch" not in metadata["Command"], metadata
     assert main([*line, "--patch", "1,1", "-o", "b.png"]) == 2, "a patch has no use there"
 
 
 def test_two_models_compared_by_a_label_speak_of_no_place_in_a_grid(small, picture, tmp_path):
-    one, two = (playground.trace(small, picture, size=size) for size in ((64, 64), (96, 96)))
-    two = replace(two, picture_name="other")
-    said = playground.save(
-        one, tmp_path / "w.txt", layout="compare", other=two, what="relevance", other_image=two.shown, **LABEL
+    seen_small, other = (playground.trace(small, picture, size=size) for size in ((64, 64), (96, 96)))
+    other = replace(other, picture_name="other")
+    file = playground.save(
+        seen_small,
+        tmp_path / "w.txt",
+        layout="compare",
+        other=other,
+        what="relevance",
+        other_image=other.shown,
+        **LABEL,
     ).read_text(encoding="utf-8")
-    assert "patch" not in said.replace("each patch", ""), said
+    assert "patch" not in file.replace("each patch", ""), file
 
 
 # Exposure and colours -------------------------------------------------------------------------------------------------
@@ -173,14 +179,14 @@ def test_two_models_compared_by_a_label_speak_of_no_place_in_a_grid(small, pictu
 
 def test_nothing_is_not_made_bright_and_the_caption_says_so(small, picture, tmp_path):
     deaf = playground.trace(small, picture, cut="cls>*")
-    said = words_of(deaf, tmp_path, what="occlusion", **LABEL)
-    assert "nothing here moves it: no block by 0.1 logits" in said, said
-    assert "for it" not in said, said
+    caption = words_of(deaf, tmp_path, what="occlusion", **LABEL)
+    assert "nothing here moves it: no block by 0.1 logits" in caption, caption
+    assert "for it" not in caption, caption
     spec = Spec(what="occlusion", label="3").settled(deaf)
-    shown = maps.look(deaf, spec, 0, 0, None)
-    span = maps.domain(spec, [shown])
+    map_ = maps.look(deaf, spec, 0, 0, None)
+    span = maps.domain(spec, [map_])
     assert span.high == occlusion.NOTHING["label"]
-    assert np.abs(maps.shares(shown.grid, span)).max() < 0.1
+    assert np.abs(maps.shares(map_.grid, span)).max() < 0.1
 
 
 @pytest.mark.parametrize(("label", "least"), [("3", 0.1), ("", 0.01)])
@@ -189,8 +195,8 @@ def test_the_least_exposure_is_the_least_move_that_counts(label, least):
     step = Step(1, torch.zeros(1, 2), 1, (0.0,), (1,), 1e-6, True)
     span = maps.domain(Spec(what="occlusion", label=label), [Map(tiny, (), None, blanked=step)])
     assert span.high == least
-    moved = replace(step, nothing=False)
-    span = maps.domain(Spec(what="occlusion", label=label), [Map(tiny, (), None, blanked=moved)])
+    moving_step = replace(step, nothing=False)
+    span = maps.domain(Spec(what="occlusion", label=label), [Map(tiny, (), None, blanked=moving_step)])
     assert span.high == pytest.approx(1e-6)
 
 
@@ -220,17 +226,17 @@ def lightness(rgb) -> float:
 
 def test_in_grey_what_speaks_against_is_hatched_and_what_speaks_for_is_not():
     grid = np.array([[1.0, -1.0]])
-    drawn = prints.printed(
+    image = prints.printed(
         Image.new("RGB", (128, 64), (110, 110, 110)), grid, Spec(over="photo"), Domain(-1, 1, "", signed=True)
     )
-    grey = np.asarray(drawn.convert("L"), float)
+    grey = np.asarray(image.convert("L"), float)
     assert grey[:, :64].std() < 1, "one tone"
     assert grey[:, 64:].std() > 8, "lines"
 
 
 def test_the_colour_bar_has_both_signs_around_zero(seen):
-    drawn = playground.figure(seen, what="relevance", **LABEL)
-    texts = [text.get_text() for text in drawn.texts]
+    figure = playground.figure(seen, what="relevance", **LABEL)
+    texts = [text.get_text() for text in figure.texts]
     high = captions.number(100 * float(seen.on_grid(seen.relevance(label=3)).abs().max()))
     assert {f"−{high}", "0", f"{high} %"} <= set(texts), texts
     assert any("against it (hatched)" in text for text in texts), texts
@@ -245,6 +251,6 @@ def test_what_may_be_negative_is_neither_lit_nor_outlined_nor_on_a_logarithm():
 
 def test_beside_a_convolution_too_no_patch_asks_of_a_label():
     spec = Spec(image="meadow", model="bundled", layer=4, query=(8, 5), what="relevance", label="11")
-    beside = replace(spec, layout="convolution")
-    panels = layouts.content(*subjects(beside, playground.trace("bundled", "meadow"), None)).body.panels
+    with_convolution = replace(spec, layout="convolution")
+    panels = layouts.content(*subjects(with_convolution, playground.trace("bundled", "meadow"), None)).body.panels
     assert "query" not in [panel.heading for panel in panels], panels

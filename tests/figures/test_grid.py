@@ -21,9 +21,9 @@ from playground.pictures.images import fit
 SMALL = Spec(image="disc.png", model="small", layout="grid", layer=1, head=2, query=(3, 4), purpose="page", dpi=60)
 
 
-def cells(spec, seen, picture, **more):
-    spec, first, others = subjects(spec, seen, picture, **more)
-    return [shown.one for shown in layouts.of(spec).shown(spec, first, others)]
+def cells(spec, seen, picture, **draw_arguments):
+    spec, first_subject, other_subjects = subjects(spec, seen, picture, **draw_arguments)
+    return [panel.one for panel in layouts.of(spec).shown(spec, first_subject, other_subjects)]
 
 
 @pytest.mark.parametrize(
@@ -46,16 +46,16 @@ def test_each_cell_has_the_numbers_of_its_row_and_its_column(seen, picture, tmp_
 def test_all_cells_share_one_exposure_and_rows_and_columns_have_titles(seen, picture):
     spec = replace(SMALL, rows="layers:0,2", columns="heads:1,3")
     figure = figures.draw(spec, seen, picture)
-    shown = [one.map() for one in cells(spec, seen, picture)]
-    drawn = [a.picture.at((80, 80)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2][:4]
+    grid_maps = [map_.map() for map_ in cells(spec, seen, picture)]
+    drawn_maps = [a.picture.at((80, 80)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2][:4]
     photo = prints.pale(picture).resize((80, 80), Image.Resampling.LANCZOS)
-    for one, panel in zip(shown, drawn, strict=True):
+    for map_, panel in zip(grid_maps, drawn_maps, strict=True):
         np.testing.assert_array_equal(
-            panel, prints.printed(photo, one.grid, layouts.of(spec).settled(spec), domain(spec, shown))
+            panel, prints.printed(photo, map_.grid, layouts.of(spec).settled(spec), domain(spec, grid_maps))
         )
-    words = [text.get_text() for text in figure.texts]
-    assert {"layer 0", "layer 2", "head 1", "head 3"} <= set(words)
-    assert "rows: layers, columns: heads; brightest from" in " ".join(words)
+    texts_drawn = [text.get_text() for text in figure.texts]
+    assert {"layer 0", "layer 2", "head 1", "head 3"} <= set(texts_drawn)
+    assert "rows: layers, columns: heads; brightest from" in " ".join(texts_drawn)
 
 
 def test_pictures_and_models_are_traced_once_each_and_keep_their_shapes(picture, tmp_path, monkeypatch):
@@ -65,11 +65,11 @@ def test_pictures_and_models_are_traced_once_each_and_keep_their_shapes(picture,
     line = ["figure", "disc.png", "wide.png", "--layout", "grid", "--rows", "pictures"]
     line += ["--columns", "models:untrained,ViT-Ti/16"]
     assert main([*line, "--for", "page", "--dpi", "60", "-o", "a.png"]) == 0
-    said = Image.open("a.png").text
-    assert "rows: pictures:disc.png,wide.png; columns: models:untrained,ViT-Ti/16" in said["Description"]
+    metadata = Image.open("a.png").text
+    assert "rows: pictures:disc.png,wide.png; columns: models:untrained,ViT-Ti/16" in metadata["Description"]
     assert main([*line, "-o", "a.npz"]) == 0
-    with np.load("a.npz") as held:
-        grids = [held[f"grid{end}"].tolist() for end in ("", "_2", "_3", "_4")]
+    with np.load("a.npz") as arrays:
+        grids = [arrays[f"grid{end}"].tolist() for end in ("", "_2", "_3", "_4")]
     configs = [playground.load(name).config for name in ("untrained", "ViT-Ti/16")]
     assert grids == [
         [side // c.patch_size for side in fit(size, c.patch_size, c.image_size)]
@@ -91,20 +91,20 @@ def test_a_comma_in_a_picture_s_name_is_a_sentence(picture, tmp_path, monkeypatc
 def test_python_sets_several_traces_side_by_side(small, picture, tmp_path):
     traces = [playground.tracing.trace(small, picture).of(picture, name) for name in ("disc", "again", "third")]
     look = {"layout": "grid", "rows": "pictures", "purpose": "page", "dpi": 60}
-    drawn = playground.figure(traces[0], 1, columns="heads:0,2", other=traces[1:], **look)
-    assert {"disc", "again", "third", "head 0", "head 2"} <= {text.get_text() for text in drawn.texts}
-    assert drawn.spec.rows == "pictures:disc,again,third"
+    figure = playground.figure(traces[0], 1, columns="heads:0,2", other=traces[1:], **look)
+    assert {"disc", "again", "third", "head 0", "head 2"} <= {text.get_text() for text in figure.texts}
+    assert figure.spec.rows == "pictures:disc,again,third"
     file = playground.save(traces[0], tmp_path / "a.npz", 1, columns="heads:0,2", other=traces[1:], **look)
-    with np.load(file) as held:
-        np.testing.assert_allclose(held["values_3"][1], traces[2].row(1, 2, (4, 4)).numpy(), rtol=1e-6)
-    for wrong, sentence in (
+    with np.load(file) as arrays:
+        np.testing.assert_allclose(arrays["values_3"][1], traces[2].row(1, 2, (4, 4)).numpy(), rtol=1e-6)
+    for options, sentence in (
         ({"other": traces[:1]}, "Two of these traces are of disc"),
         ({"other": traces[1:], "rows": "layers:0,1"}, "shows nothing of again"),
         ({"rows": "pictures:disc,flock"}, "flock in .*, of which there is no trace"),
         ({"other": traces[1:], "layout": "compare", "rows": None}, "several need layout='grid'"),
     ):
         with pytest.raises(PlaygroundError, match=sentence):
-            playground.figure(traces[0], 1, **({**look, "columns": None} | wrong))
+            playground.figure(traces[0], 1, **({**look, "columns": None} | options))
 
 
 @pytest.mark.parametrize(
@@ -125,33 +125,33 @@ def test_what_is_no_grid_is_a_sentence(seen, picture, rows, columns, sentence):
 
 def test_the_colours_of_features_are_three_principal_components(seen, picture):
     x = prints.patches(seen, 1)
-    (drawn,), held = prints.colours([x])
+    (colours,), share = prints.colours([x])
     centred = x - x.mean(0)
     values, vectors = np.linalg.eigh(centred.T @ centred)
-    assert held == pytest.approx(values[-3:].sum() / values.sum())
+    assert share == pytest.approx(values[-3:].sum() / values.sum())
     for n in range(3):
-        along = centred @ vectors[:, -1 - n]
-        assert abs(np.corrcoef(drawn[:, n], along)[0, 1]) > 0.97  # but for the few that are cut at both ends
+        projections = centred @ vectors[:, -1 - n]
+        assert abs(np.corrcoef(colours[:, n], projections)[0, 1]) > 0.97  # except the few values that are clipped
     figure = figures.draw(replace(SMALL, layout="components", query=None), seen, picture)
-    shown = next(a.picture.at((8, 8)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2)
-    np.testing.assert_array_equal(np.asarray(shown).reshape(-1, 3), drawn)
-    assert f"they hold {percent(held)} of what differs" in " ".join(text.get_text() for text in figure.texts)
+    picture_shown = next(a.picture.at((8, 8)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2)
+    np.testing.assert_array_equal(np.asarray(picture_shown).reshape(-1, 3), colours)
+    assert f"they hold {percent(share)} of what differs" in " ".join(text.get_text() for text in figure.texts)
 
 
 def test_colours_of_features_are_made_together_of_all_pictures_of_a_layer(small, tmp_path, picture):
     traces = [playground.trace(small, picture.rotate(turn)).of(picture, name) for turn, name in ((0, "a"), (90, "b"))]
     look = {"layout": "grid", "rows": "pictures", "columns": "layers:0,2", "what": "components", "purpose": "page"}
-    drawn = playground.figure(traces[0], other=traces[1:], dpi=60, **look)
-    shown = [a.picture.at((8, 8)) for axes in drawn.axes for a in axes.findobj(Pixels) if a.zorder == 2]
+    figure = playground.figure(traces[0], other=traces[1:], dpi=60, **look)
+    pictures_shown = [a.picture.at((8, 8)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2]
     expected = {layer: prints.colours([prints.patches(seen, layer) for seen in traces])[0] for layer in (0, 2)}
     for place, (row, layer) in enumerate(((0, 0), (0, 2), (1, 0), (1, 2))):
-        np.testing.assert_array_equal(np.asarray(shown[place]).reshape(-1, 3), expected[layer][row])
-    said = " ".join(text.get_text() for text in drawn.texts)
-    assert "what is alike has one colour" in said
-    assert "patch" not in said.replace("patches", "")
-    with np.load(playground.save(traces[0], tmp_path / "a.npz", other=traces[1:], **look)) as held:
-        np.testing.assert_array_equal(held["values_2"][3:], expected[2][1].T)
-        assert held["colour"].tolist() == ["red", "green", "blue"] * 2
+        np.testing.assert_array_equal(np.asarray(pictures_shown[place]).reshape(-1, 3), expected[layer][row])
+    text_drawn = " ".join(text.get_text() for text in figure.texts)
+    assert "what is alike has one colour" in text_drawn
+    assert "patch" not in text_drawn.replace("patches", "")
+    with np.load(playground.save(traces[0], tmp_path / "a.npz", other=traces[1:], **look)) as arrays:
+        np.testing.assert_array_equal(arrays["values_2"][3:], expected[2][1].T)
+        assert arrays["colour"].tolist() == ["red", "green", "blue"] * 2
 
 
 def test_lengths_of_features_are_drawn_as_on_the_screen(seen, picture, tmp_path):
@@ -160,12 +160,12 @@ def test_lengths_of_features_are_drawn_as_on_the_screen(seen, picture, tmp_path)
     _, (table,) = files.collected(".npz", spec, seen, picture)
     np.testing.assert_allclose(table.values[0], lengths, rtol=1e-6)
     assert not {"patch", "head"} & table.maps[0].keys()
-    shown = layouts.of(spec).shown(spec.settled(seen), Subject(seen, picture, ""))[0].map
-    span = domain(spec, [shown])
+    map_ = layouts.of(spec).shown(spec.settled(seen), Subject(seen, picture, ""))[0].map
+    span = domain(spec, [map_])
     assert (span.low, span.high) == (float(lengths[3:].min()), float(lengths[3:].max()))
-    said = [text.get_text() for text in figures.draw(spec, seen, picture).texts]
-    assert {"picture", "length of features", "after layer 1"} <= set(said)
-    assert "how long each patch’s features are." in " ".join(said)
+    texts_drawn = [text.get_text() for text in figures.draw(spec, seen, picture).texts]
+    assert {"picture", "length of features", "after layer 1"} <= set(texts_drawn)
+    assert "how long each patch’s features are." in " ".join(texts_drawn)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Figures that cannot mislead: each of these showed, or said, something else than it meant."""
+"""Figures that cannot mislead: each test is of a figure that once did."""
 
 import io
 import re
@@ -39,8 +39,8 @@ from playground.vit import Config, VisionTransformer
 
 def test_all_in_a_grid_means_all(seen, picture):
     spec = replace(ROW, layout="grid", rows="heads:all", columns="layers:all")
-    made = layouts.content(*subjects(spec, seen, picture)).body
-    assert (len(made.panels), len(made.panels[0])) == (seen.heads, seen.layers)
+    body = layouts.content(*subjects(spec, seen, picture)).body
+    assert (len(body.panels), len(body.panels[0])) == (seen.heads, seen.layers)
     spec = replace(spec, rows="heads:2,all", columns=None)
     assert [row[-1] for row in layouts.content(*subjects(spec, seen, picture)).body.beside] == list("2013")
 
@@ -59,7 +59,7 @@ def test_every_caption_tells_of_patches_that_are_brighter_than_can_be_shown(layo
 
 
 def test_the_largest_weight_that_is_clipped_stands_beside_its_patch(seen, picture):
-    """One patch of 94 % was drawn like one of 19 %, wherever a patch is too small for its number."""
+    """Once, patches of 94 % and of 19 % looked equal if they were too small for a number."""
     vit = scramble(
         VisionTransformer(Config(image_size=(120, 120), patch_size=4, depth=1, width=48, heads=4, classes=0))
     )
@@ -67,10 +67,10 @@ def test_the_largest_weight_that_is_clipped_stands_beside_its_patch(seen, pictur
     for query in ((3, 4), (12, 29), "cls"):
         spec = replace(ROW, layer=0, query=query)
         figure = figures.draw(spec, fine, picture)
-        found = [text for axes in figure.axes for text in axes.texts if text.get_text().endswith("%")]
+        percents = [text for axes in figure.axes for text in axes.texts if text.get_text().endswith("%")]
         largest = float(fine.row(0, 2, query)[1:].max())
-        assert [text.get_text() for text in found] == [f"{bare_share(largest)} %"]
-        assert found[0].get_fontsize() >= SMALLEST
+        assert [text.get_text() for text in percents] == [f"{bare_share(largest)} %"]
+        assert percents[0].get_fontsize() >= SMALLEST
 
 
 def test_a_number_stands_where_it_hides_least():
@@ -85,11 +85,13 @@ def test_a_number_stands_where_it_hides_least():
 
 
 def test_a_comparison_of_two_grids_names_the_patch_of_each(small, picture):
-    one, two = playground.trace(small, picture), playground.trace(small, picture, size=(128, 128))
-    spec, first, second = subjects(replace(ROW, layout="compare"), one, picture, other=two, other_image=picture)
-    made = layouts.content(spec, first, second)
-    assert "the same place in the other grid is patch 7, 9" in made.caption
-    for panel, words in zip(made.body.panels, ("patch 3, 4", "patch 7, 9"), strict=True):
+    coarse, fine = playground.trace(small, picture), playground.trace(small, picture, size=(128, 128))
+    spec, first_subject, second = subjects(
+        replace(ROW, layout="compare"), coarse, picture, other=fine, other_image=picture
+    )
+    content = layouts.content(spec, first_subject, second)
+    assert "the same place in the other grid is patch 7, 9" in content.caption
+    for panel, words in zip(content.body.panels, ("patch 3, 4", "patch 7, 9"), strict=True):
         assert panel.sub.startswith(words), "what stands at the end is left out where a panel is narrow"
 
 
@@ -119,22 +121,22 @@ def test_a_font_of_one_s_own_is_not_given_away():
 def test_python_and_the_command_line_see_a_sample_in_one_grid(monkeypatch):
     from playground import face
 
-    look, asked = PHOTOGRAPHS[0].look, []
+    look, sizes = PHOTOGRAPHS[0].look, []
     vit = VisionTransformer(Config(image_size=(28, 28), patch_size=14, depth=1, width=8, mlp_width=8, heads=1))
     vit.name = look.model
 
     class Enough(Exception):
         pass
 
-    def traced(vit, picture, size=None, **more):
-        asked.append(size)
+    def traced(vit, picture, size=None, **options):
+        sizes.append(size)
         raise Enough
 
     monkeypatch.setattr(face, "_picture", lambda image: (Image.new("RGB", (50, 40)), image))
     monkeypatch.setattr(face.tracing, "trace", traced)
     with pytest.raises(Enough):
         playground.trace(vit, PHOTOGRAPHS[0].name)
-    assert asked == [(14 * look.grid[0], 14 * look.grid[1])]
+    assert sizes == [(14 * look.grid[0], 14 * look.grid[1])]
 
 
 # Words
@@ -168,26 +170,26 @@ def test_the_latex_of_a_venue_has_the_caption(here):
 
 
 def test_latex_sets_the_power_as_a_power():
-    """It said "2\\textasciicircum{}entropy"."""
+    """Once, it said "2\\textasciicircum{}entropy"."""
     assert files.tex("about 11 of 201 tokens (2^entropy)") == r"about 11 of 201 tokens ($2^{\mathrm{entropy}}$)"
 
 
 def test_a_number_above_another_is_written_larger():
-    """An atlas said "brightest from 10 %, 2 places above it, up to 10 %"."""
-    assert captions.told_apart(0.10, 0.12, captions.percent) == ("10 %", "12 %")
-    assert captions.told_apart(0.1004, 0.1041, captions.percent) == ("10 %", "10.4 %")
-    assert captions.told_apart(0.10004, 0.10041, captions.percent) == ("10 %", "10.04 %")
-    assert captions.told_apart(1.231, 1.234, captions.number) == ("1.231", "1.234")
+    """Once, an atlas said "brightest from 10 %, 2 places above it, up to 10 %"."""
+    assert captions.distinct_numbers(0.10, 0.12, captions.percent) == ("10 %", "12 %")
+    assert captions.distinct_numbers(0.1004, 0.1041, captions.percent) == ("10 %", "10.4 %")
+    assert captions.distinct_numbers(0.10004, 0.10041, captions.percent) == ("10 %", "10.04 %")
+    assert captions.distinct_numbers(1.231, 1.234, captions.number) == ("1.231", "1.234")
 
 
 def test_no_smaller_number_stands_on_a_map_whose_largest_has_none(seen, picture):
-    """Where the patch that asks had most, a neighbour with less was the only one with a number."""
-    first = subjects(ROW, seen, picture)[1]
+    """Once, if the query had the largest weight, only a neighbour with less had a number."""
+    subject = subjects(ROW, seen, picture)[1]
     grid = np.zeros(seen.grid)
     grid[3, 4], grid[3, 5] = 0.6, 0.3  # the first one asks
     span = maps.Domain(0, 0.1, "share", percent=True, open_end=True)
     sheet = MagicMock()
-    map_panel(Shown(OneMap(first, ROW, None), maps.Map(grid, (), None)), span).draw(sheet, None, Box(0, 0, 1, 1))
+    map_panel(Shown(OneMap(subject, ROW, None), maps.Map(grid, (), None)), span).draw(sheet, None, Box(0, 0, 1, 1))
     assert [call.args[-1] for call in sheet.number.call_args_list] == ["30"]
     assert [call.args[3] for call in sheet.number_beside.call_args_list] == ["60 %"]
 
@@ -263,17 +265,17 @@ def test_installed_people_read_the_name_that_they_type(monkeypatch):
 
 
 def test_the_size_of_a_block_stays_on_one_line():
-    words = "blanked in blocks of 4 × 4, 2 × 2 and 1 × 1, the smaller where more moved"
+    phrase = "blanked in blocks of 4 × 4, 2 × 2 and 1 × 1, the smaller where more moved"
     for width in np.arange(0.5, 4, 0.1):
         with house_style():
-            lines = wrap(words, width, 10)
-        assert " ".join(lines) == words
+            lines = wrap(phrase, width, 10)
+        assert " ".join(lines) == phrase
         assert not any(line.endswith("×") or line.startswith("×") for line in lines), lines
 
 
 def test_a_caption_says_once_that_something_goes_through_all_layers(tmp_path):
     trace = playground.trace("untrained", "meadow")
-    for more in ({"what": "rollout"}, {"what": "relevance"}):
-        playground.save(trace, tmp_path / "words.txt", query=(3, 3), **more)
+    for options in ({"what": "rollout"}, {"what": "relevance"}):
+        playground.save(trace, tmp_path / "words.txt", query=(3, 3), **options)
         words = (tmp_path / "words.txt").read_text()
         assert words.count("through all layers") == 1, words

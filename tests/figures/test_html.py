@@ -1,4 +1,4 @@
-"""The interactive figure as a file: what is in it and what is not, its size, and that no name breaks out of it."""
+"""The interactive figure as a file: what is in it and what is not, its size, and names that could break its markup."""
 
 import base64
 import gzip
@@ -30,7 +30,7 @@ HOSTILE = '</script><img src=x onerror="alert(1)"><!-- \n\r\u2028\u202e \'"& -->
 
 
 class Reader(HTMLParser):
-    """What a parser that isn't ours finds in a page."""
+    """The contents of a page, by the standard library's parser."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -38,11 +38,13 @@ class Reader(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag, attributes):
-        given = dict(attributes)
-        self.tags.append((tag, given))
-        self._open = given.get("id", given.get("type", tag))
+        attributes_by_name = dict(attributes)
+        self.tags.append((tag, attributes_by_name))
+        self._open = attributes_by_name.get("id", attributes_by_name.get("type", tag))
         if tag == "meta":
-            self.metas[given.get("name", given.get("http-equiv", ""))] = given.get("content")
+            self.metas[attributes_by_name.get("name", attributes_by_name.get("http-equiv", ""))] = (
+                attributes_by_name.get("content")
+            )
 
     def handle_data(self, data):
         self.texts[self._open] = self.texts.get(self._open, "") + data
@@ -54,13 +56,15 @@ class Reader(HTMLParser):
         return gzip.decompress(base64.b64decode(self.texts["pack"]))
 
     def image(self, name: str = "picture") -> Image.Image:
-        source = next(given["src"] for tag, given in self.tags if tag == "img" and given["id"] == name)
+        source = next(
+            tag_attributes["src"] for tag, tag_attributes in self.tags if tag == "img" and tag_attributes["id"] == name
+        )
         return Image.open(BytesIO(base64.b64decode(source.removeprefix("data:image/jpeg;base64,"))))
 
 
 def test_the_file_holds_q_and_k_of_the_chosen_layers_and_heads_in_sixteen_bits(seen, picture):
-    read = Reader(html.page(replace(SMALL, layers=(2, 1), heads=(3, 1), head=1), seen, picture))
-    header, arrays = unpack(read.pack())
+    parsed = Reader(html.page(replace(SMALL, layers=(2, 1), heads=(3, 1), head=1), seen, picture))
+    header, arrays = unpack(parsed.pack())
     assert (header["held"], header["heads"], header["head_numbers"]) == ([1, 2], 2, [1, 3])
     for name in ("q", "k"):
         assert arrays[name].dtype == np.float16
@@ -71,32 +75,32 @@ def test_the_file_holds_q_and_k_of_the_chosen_layers_and_heads_in_sixteen_bits(s
 
 
 def test_a_choice_of_heads_read_again_answers_like_the_trace_itself(seen):
-    again = Trace.from_bytes(seen.to_bytes([2], [1, 3]))
-    assert torch.allclose(again.row(2, 1, (3, 4)), seen.row(2, 3, (3, 4)), atol=1e-3)
+    copy = Trace.from_bytes(seen.to_bytes([2], [1, 3]))
+    assert torch.allclose(copy.row(2, 1, (3, 4)), seen.row(2, 3, (3, 4)), atol=1e-3)
     with pytest.raises(PlaygroundError, match="There is no head 4"):
         seen.to_bytes([2], [4])
 
 
 def test_eight_bits_are_half_as_large_and_the_file_says_how_far_off_they_are(seen, picture, tmp_path, capsys):
     spec = replace(SMALL, layers=(2, 1), heads=(3, 1), head=1, pack="int8")
-    read = Reader(html.page(spec, seen, picture))
-    _, arrays = unpack(read.pack())
+    page = Reader(html.page(spec, seen, picture))
+    _, arrays = unpack(page.pack())
     assert (arrays["q"].dtype, arrays["k"].dtype) == (np.uint8, np.uint8)
-    said = read.metas["playground:pack"]
-    assert said in read.texts["span"]
-    held, patches = Trace.from_bytes(read.pack()), seen.some_patches(48)
-    both = [(held.weights(layer, patches), seen.weights(layer, patches)[[1, 3]]) for layer in (1, 2)]
-    most = max(float((ours - theirs).abs().max()) for ours, theirs in both)
-    strongest = [[x[..., len(seen.prefix) :].argmax(-1) for x in pair] for pair in both]
-    kept = np.mean([float((ours == theirs).float().mean()) for ours, theirs in strongest])
-    print(said)
-    assert f"at most {100 * most:.2g} percentage points" in said
-    assert f"{100 * kept:.3g} % of the rows" in said
-    assert most < 0.01
+    pack_words = page.metas["playground:pack"]
+    assert pack_words in page.texts["span"]
+    packed, patches = Trace.from_bytes(page.pack()), seen.some_patches(48)
+    weight_pairs = [(packed.weights(layer, patches), seen.weights(layer, patches)[[1, 3]]) for layer in (1, 2)]
+    largest = max(float((ours - theirs).abs().max()) for ours, theirs in weight_pairs)
+    strongest = [[x[..., len(seen.prefix) :].argmax(-1) for x in pair] for pair in weight_pairs]
+    share_kept = np.mean([float((ours == theirs).float().mean()) for ours, theirs in strongest])
+    print(pack_words)
+    assert f"at most {100 * largest:.2g} percentage points" in pack_words
+    assert f"{100 * share_kept:.3g} % of the rows" in pack_words
+    assert largest < 0.01
     assert "playground:pack" not in Reader(html.page(SMALL, seen, picture)).metas
     picture.save(tmp_path / "disc.png")
-    given = [str(tmp_path / "disc.png"), "--model", "untrained", "--pack", "int8", "-o", str(tmp_path / "a.html")]
-    assert main(["figure", *given]) == 0
+    arguments = [str(tmp_path / "disc.png"), "--model", "untrained", "--pack", "int8", "-o", str(tmp_path / "a.html")]
+    assert main(["figure", *arguments]) == 0
     assert "q and k in 8 bits: a weight is off by at most" in capsys.readouterr().err
 
 
@@ -105,9 +109,9 @@ def test_eight_bits_are_half_as_large_and_the_file_says_how_far_off_they_are(see
 )
 def test_the_size_is_known_before_anything_is_written(seen, picture, tmp_path, choice):
     spec = replace(SMALL, **choice)
-    written = html.write(tmp_path / "a.html", spec, seen, picture)
-    assert written == (tmp_path / "a.html").stat().st_size
-    assert abs(html.size(spec, seen, picture) - written) < 500
+    byte_count = html.write(tmp_path / "a.html", spec, seen, picture)
+    assert byte_count == (tmp_path / "a.html").stat().st_size
+    assert abs(html.size(spec, seen, picture) - byte_count) < 500
 
 
 def test_one_layer_of_a_vit_s_stays_near_a_megabyte_even_on_a_picture_of_noise():
@@ -121,8 +125,8 @@ def test_one_layer_of_a_vit_s_stays_near_a_megabyte_even_on_a_picture_of_noise()
 
 def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(seen, picture):
     page = html.page(SMALL, seen, picture)
-    read = Reader(page)
-    rules = dict(rule.strip().split(" ", 1) for rule in read.metas["Content-Security-Policy"].split(";"))
+    parsed = Reader(page)
+    rules = dict(rule.strip().split(" ", 1) for rule in parsed.metas["Content-Security-Policy"].split(";"))
     assert rules["default-src"] == "'none'"
     for kind, tag in (("script-src", '<script type="module">'), ("style-src", "<style>")):
         text = page.split(tag)[1].split("</script>" if "script" in tag else "</style>")[0]
@@ -130,9 +134,9 @@ def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(seen, pictur
         assert rules[kind] == f"'sha256-{digest}'"
     assert rules["img-src"] == "data:"
     assert set(rules) == {"default-src", "img-src", "style-src", "script-src", "base-uri", "form-action"}
-    for _, given in read.tags:
-        assert given.get("href", "data:").startswith("data:")
-        assert given.get("src", "data:").startswith("data:")
+    for _, tag_attributes in parsed.tags:
+        assert tag_attributes.get("href", "data:").startswith("data:")
+        assert tag_attributes.get("src", "data:").startswith("data:")
     for no_address in ("https://…", "http://www.w3.org/2000/svg"):  # what an SVG that is saved begins with: a name
         page = page.replace(no_address, "")
     assert not re.search(r"https?://|@import|\bimport\(|fetch\(|XMLHttpRequest|WebSocket", page)
@@ -155,8 +159,8 @@ def test_where_it_comes_from_is_written_in_it(seen, picture):
 
 
 def test_other_weights_and_other_pixels_have_other_fingerprints(seen, picture):
-    other = VisionTransformer(seen.vit.config)
-    assert naming.hash_of_weights(other) != naming.hash_of_weights(seen.vit)
+    other_vit = VisionTransformer(seen.vit.config)
+    assert naming.hash_of_weights(other_vit) != naming.hash_of_weights(seen.vit)
     assert naming.hash_of_image(picture.rotate(90)) != naming.hash_of_image(picture)
 
 
@@ -173,53 +177,55 @@ def test_other_weights_and_other_pixels_have_other_fingerprints(seen, picture):
 def test_the_command_names_what_the_file_holds_and_begins_where_it_begins(seen, picture, choice, said):
     page = html.page(replace(SMALL, **choice), seen, picture)
     words = shlex.split(Reader(page).metas["playground:command"])
-    told = dict(zip(words[5:-2:2], words[6:-2:2], strict=True))
-    assert (told["--layer"], told.get("--head")) == said
+    options = dict(zip(words[5:-2:2], words[6:-2:2], strict=True))
+    assert (options["--layer"], options.get("--head")) == said
 
 
 @pytest.mark.parametrize("name", [HOSTILE, "-o", "{title}", "'; rm -rf ~ #.png"])
 def test_no_name_breaks_out(seen, picture, name):
-    plain, read = (Reader(html.page(replace(SMALL, image=n), seen, picture)) for n in ("disc.png", name))
-    assert [tag for tag, _ in read.tags] == [tag for tag, _ in plain.tags]
-    said = "".join(c if c.isprintable() else "\ufffd" for c in PurePath(name).name)
-    assert json.loads(read.texts["start"])["title"] == read.metas["playground:image"] == said
-    words = shlex.split(read.metas["playground:command"])
-    assert words[4] == (f"./{said}" if said.startswith("-") else said)
-    assert "\n" not in read.metas["playground:command"]
+    plain_page, named_page = (Reader(html.page(replace(SMALL, image=n), seen, picture)) for n in ("disc.png", name))
+    assert [tag for tag, _ in named_page.tags] == [tag for tag, _ in plain_page.tags]
+    printable = "".join(c if c.isprintable() else "\ufffd" for c in PurePath(name).name)
+    assert json.loads(named_page.texts["start"])["title"] == named_page.metas["playground:image"] == printable
+    words = shlex.split(named_page.metas["playground:command"])
+    assert words[4] == (f"./{printable}" if printable.startswith("-") else printable)
+    assert "\n" not in named_page.metas["playground:command"]
 
 
 def test_the_picture_is_small_upright_and_says_nothing_of_its_file(seen):
     large = Image.new("RGB", (2000, 1000), "green")
     large.info |= {"comment": b"at home", "exif": b"Exif\0\0secret"}
-    shown = Reader(html.page(SMALL, seen, large)).image()
-    assert shown.size == (html.SIDE, html.SIDE // 2)
-    assert not {"comment", "exif"} & set(shown.info)
+    embedded = Reader(html.page(SMALL, seen, large)).image()
+    assert embedded.size == (html.SIDE, html.SIDE // 2)
+    assert not {"comment", "exif"} & set(embedded.info)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("choice", [{}, {"query": "cls", "theme": "dark"}, {"what": "score", "smooth": True}], ids=str)
 def test_who_runs_no_scripts_sees_the_figure_of_what_it_begins_with(seen, picture, choice):
     spec = replace(SMALL, layer=1, layers="all", head=2, view="locked=true&grid=true", **choice)
-    read = Reader(html.page(spec, seen, picture))
-    shown = {given["id"]: "hidden" not in given for tag, given in read.tags if tag == "img"}
-    assert shown == {"picture": False, "still": True}
+    parsed = Reader(html.page(spec, seen, picture))
+    visible = {
+        tag_attributes["id"]: "hidden" not in tag_attributes for tag, tag_attributes in parsed.tags if tag == "img"
+    }
+    assert visible == {"picture": False, "still": True}
     look = {"layer": 1, "head": 2, "query": spec.query, "image": picture, "purpose": "page", "dpi": html.STILL}
     theirs = files.pixels(playground.figure(seen, **look, **{k: v for k, v in choice.items() if k != "query"}))
-    off = np.abs(np.asarray(read.image("still"), int) - np.asarray(theirs.convert("RGB"), int)).mean()
-    print(f"off by {off:.2f} of 255 on average")
-    assert off < 4  # JPEG's
+    difference = np.abs(np.asarray(parsed.image("still"), int) - np.asarray(theirs.convert("RGB"), int)).mean()
+    print(f"off by {difference:.2f} of 255 on average")
+    assert difference < 4  # JPEG's
 
 
 def test_a_bare_file_has_no_words_around_the_picture_and_says_its_command_inside(seen, picture):
-    read = Reader(html.page(replace(SMALL, bare=True), seen, picture))
-    assert "hidden" in next(given for _, given in read.tags if given.get("id") == "foot")
-    assert "--bare" in shlex.split(read.metas["playground:command"])
+    parsed = Reader(html.page(replace(SMALL, bare=True), seen, picture))
+    assert "hidden" in next(tag_attributes for _, tag_attributes in parsed.tags if tag_attributes.get("id") == "foot")
+    assert "--bare" in shlex.split(parsed.metas["playground:command"])
 
 
 def test_bare_belongs_to_a_living_file(picture, tmp_path, capsys):
     picture.save(tmp_path / "disc.png")
-    given = ["--model", "untrained", "--bare", "-o", str(tmp_path / "a.svg")]
-    assert main(["figure", str(tmp_path / "disc.png"), *given]) != 0
+    arguments = ["--model", "untrained", "--bare", "-o", str(tmp_path / "a.svg")]
+    assert main(["figure", str(tmp_path / "disc.png"), *arguments]) != 0
     assert "leave it out, or write an .html" in capsys.readouterr().err
 
 
@@ -284,9 +290,9 @@ def test_it_begins_with_everything_that_was_chosen(seen, picture):
         view="locked=true",
     )
     start = json.loads(Reader(html.page(spec, seen, picture)).texts["start"])
-    chosen = {"layer": 1, "head": 2, "what": "score", "smooth": True, "k": 5, "ceiling": 0.05}
-    chosen |= {"log": True, "draw": "light", "locked": "true"}
-    assert (chosen | {"query": "4,4", "scale": "on"}).items() <= start["view"].items()
+    choices = {"layer": 1, "head": 2, "what": "score", "smooth": True, "k": 5, "ceiling": 0.05}
+    choices |= {"log": True, "draw": "light", "locked": "true"}
+    assert (choices | {"query": "4,4", "scale": "on"}).items() <= start["view"].items()
 
 
 def test_the_command_writes_it_and_says_how_large_it_is(picture, tmp_path, capsys):
@@ -294,24 +300,26 @@ def test_the_command_writes_it_and_says_how_large_it_is(picture, tmp_path, capsy
     out = tmp_path / "disc.html"
     options = ["--model", "untrained", "--layer", "4,1", "--head", "2", "--patch", "3,4", "-o", str(out)]
     assert main(["figure", str(tmp_path / "disc.png"), *options]) == 0
-    said = capsys.readouterr()
-    assert said.out.strip() == str(out)
-    assert f"{out.stat().st_size / 1e6:.2f} MB with 2 of 6 layers" in said.err
+    output = capsys.readouterr()
+    assert output.out.strip() == str(out)
+    assert f"{out.stat().st_size / 1e6:.2f} MB with 2 of 6 layers" in output.err
     command = shlex.split(Reader(out.read_text(encoding="utf-8")).metas["playground:command"])
     assert command[3:-1] == ["figure", "disc.png", *options[:2], "--size", "112x112", *options[2:-1]]
 
 
 def test_a_notebook_gets_a_frame_that_may_run_scripts_and_nothing_else_of_the_notebook_s(seen, picture):
-    tag, given = Reader(playground.show(seen, layer=1, head=3, query=(3, 4), image=picture)._repr_html_()).tags[0]
+    tag, tag_attributes = Reader(
+        playground.show(seen, layer=1, head=3, query=(3, 4), image=picture)._repr_html_()
+    ).tags[0]
     assert tag == "iframe"
-    assert given["sandbox"].split() == ["allow-scripts", "allow-downloads"]
-    assert "src" not in given
-    metas = Reader(given["srcdoc"]).metas
+    assert tag_attributes["sandbox"].split() == ["allow-scripts", "allow-downloads"]
+    assert "src" not in tag_attributes
+    metas = Reader(tag_attributes["srcdoc"]).metas
     assert [metas[f"playground:{key}"] for key in ("layer", "head", "patch", "scale")] == ["1", "3", "3,4", "on"]
 
 
 def test_a_notebook_that_runs_no_scripts_gets_a_still_picture_and_words(seen, picture):
     bundle = playground.show(seen, layer=1, head=3, query=(3, 4), image=picture)._repr_mimebundle_()
     assert set(bundle) == {"text/html", "image/png", "text/plain"}
-    still = Image.open(BytesIO(base64.b64decode(bundle["image/png"])))
-    assert still.width == 770
+    still_image = Image.open(BytesIO(base64.b64decode(bundle["image/png"])))
+    assert still_image.width == 770

@@ -26,24 +26,24 @@ SMALL = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4), pur
 
 
 def prints_of(figure, size=(80, 80)):
-    """What is printed on each panel, in the order of the panels, at this size."""
+    """The image on each panel, in the order of the panels, at this size."""
     return [np.asarray(a.picture.at(size)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2]
 
 
 def texts_and_places(figure):
-    """Every text and where it stands."""
+    """Every text and its place."""
     with house_style():
         figure.draw_without_rendering()
         return [(text.get_window_extent(), text.get_text()) for text in figure.texts if text.get_text()]
 
 
 def test_a_panel_has_the_row_s_own_numbers(seen, picture):
-    shown = look(seen, SMALL.settled(seen), 1, 2, "on")
+    map_ = look(seen, SMALL.settled(seen), 1, 2, "on")
     row = seen.row(1, 2, (3, 4))
-    np.testing.assert_array_equal(shown.grid.ravel(), row[3:].numpy())
-    assert dict(shown.prefix) == pytest.approx({"cls": float(row[0]), "reg0": float(row[1]), "reg1": float(row[2])})
+    np.testing.assert_array_equal(map_.grid.ravel(), row[3:].numpy())
+    assert dict(map_.prefix) == pytest.approx({"cls": float(row[0]), "reg0": float(row[1]), "reg1": float(row[2])})
     bits = -sum(w * np.log2(w) for w in row.tolist())
-    assert shown.breadth == pytest.approx(2**bits, rel=1e-4)
+    assert map_.breadth == pytest.approx(2**bits, rel=1e-4)
 
 
 @pytest.mark.parametrize("what", ["weight", "value", "score", "similarity", "rollout"])
@@ -72,7 +72,7 @@ def test_a_column_is_that_of_the_whole_matrix(seen, what):
 def test_a_figure_has_the_colours_of_the_screen(seen, picture, change):
     """light.py, which a test compares with the browser's numbers, applied to the picture at the panel's size."""
     spec = replace(SMALL, **change)
-    drawn = prints_of(figures.draw(spec, seen, picture))[0]
+    drawn_print = prints_of(figures.draw(spec, seen, picture))[0]
     grid = seen.on_grid(seen.row(1, 2, (3, 4))).numpy()
     ceiling = change.get("ceiling", light.exposure(grid))
     photo = np.asarray(picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS))
@@ -86,7 +86,7 @@ def test_a_figure_has_the_colours_of_the_screen(seen, picture, change):
     if spec.draw == "light":
         lit = light.lit(light.shares(grid, ceiling), light.densest(grid)).astype(np.float32)
         expected = light.light(photo, np.asarray(Image.fromarray(lit).resize((80, 80), Image.Resampling.BILINEAR)))
-    assert np.abs(drawn.astype(int) - expected).max() <= 1
+    assert np.abs(drawn_print.astype(int) - expected).max() <= 1
 
 
 def grey(image) -> np.ndarray:
@@ -99,15 +99,17 @@ def test_printed_in_grey_the_order_of_the_weights_can_still_be_read(seen, draw, 
     """On an even picture: of two patches the one with more weight is lighter, in the figure and in its colour bar."""
     spec = replace(SMALL, draw=draw, log=log)
     panel, bar = prints_of(figures.draw(spec, seen, Image.new("RGB", (120, 120), (150, 120, 90))))[:2]
-    shown = look(seen, spec.settled(seen), 1, 2, "on")
-    share = shares(shown.grid, domain(spec, [shown])).ravel()
+    map_ = look(seen, spec.settled(seen), 1, 2, "on")
+    share = shares(map_.grid, domain(spec, [map_])).ravel()
     lightness = grey(panel).reshape(8, 10, 8, 10)[:, 4:6, :, 4:6].mean((1, 3)).ravel()  # the light is smooth
-    chosen = light.densest(shown.grid).ravel()
-    for group in (chosen, ~chosen) if draw == "light" else (chosen | ~chosen,):  # the light lifts the set as a whole
+    lit_patches = light.densest(map_.grid).ravel()
+    for group in (
+        (lit_patches, ~lit_patches) if draw == "light" else (lit_patches | ~lit_patches,)
+    ):  # the light lifts the set as a whole
         order = np.argsort(share[group])
         assert (np.diff(lightness[group][order]) >= -2).all(), lightness[group][order]
         assert np.ptp(lightness[group]) > 2
-    steps = np.diff(grey(prints.bar(spec, domain(spec, [shown])))[0])
+    steps = np.diff(grey(prints.bar(spec, domain(spec, [map_])))[0])
     assert (steps >= -1).all()
     assert steps.sum() > 30
     assert bar.any()
@@ -125,7 +127,7 @@ def test_the_bar_shows_at_each_number_the_colour_that_a_patch_of_that_weight_has
 
 def test_maps_that_are_compared_share_their_exposure_and_each_may_have_its_own(seen, picture):
     rows = [look(seen, SMALL, 1, head, "on") for head in range(4)]
-    together = light.exposure(np.concatenate([one.grid for one in rows]))
+    together = light.exposure(np.concatenate([map_.grid for map_ in rows]))
     for layout in ("heads", "wall"):
         spec = replace(SMALL, layout=layout)
         content = layouts.content(spec, Subject(seen, picture, ""), None)
@@ -133,13 +135,13 @@ def test_maps_that_are_compared_share_their_exposure_and_each_may_have_its_own(s
         assert content.domain.high == pytest.approx(values)
         held = layouts.content(replace(spec, ceiling=0.07), Subject(seen, picture, ""), None)
         assert held.domain.high == 0.07
-    shared, own = (
+    shared, separate = (
         prints_of(figures.draw(replace(SMALL, layout="heads", colours=c), seen, picture)) for c in ("shared", "own")
     )
     photo = picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)
-    for head, one in enumerate(rows):
-        for drawn, exposed in ((shared, rows), (own, [one])):
-            expected = prints.printed(photo, one.grid, layouts.of(SMALL).settled(SMALL), domain(SMALL, exposed))
+    for head, map_ in enumerate(rows):
+        for drawn, exposed in ((shared, rows), (separate, [map_])):
+            expected = prints.printed(photo, map_.grid, layouts.of(SMALL).settled(SMALL), domain(SMALL, exposed))
             np.testing.assert_array_equal(drawn[head], np.asarray(expected))
 
 
@@ -148,8 +150,8 @@ def test_an_even_row_is_called_even_and_looks_even(seen, picture):
     figure = figures.draw(spec, seen, picture)
     assert "evenly: all 67 tokens alike" in " ".join(t.get_text() for t in figure.texts).replace("\n", " ")
     even = Map(np.full((8, 8), 1 / 67), (), 67.0)
-    drawn = prints.printed(Image.new("RGB", (80, 80), "gray"), even.grid, spec, domain(spec, [even]))
-    assert np.ptp(np.asarray(drawn), axis=(0, 1)).max() == 0
+    drawn_print = prints.printed(Image.new("RGB", (80, 80), "gray"), even.grid, spec, domain(spec, [even]))
+    assert np.ptp(np.asarray(drawn_print), axis=(0, 1)).max() == 0
     heads = figures.draw(replace(spec, layout="heads"), seen, picture)
     assert [t.get_text() for t in heads.texts].count("even") == 4
 
@@ -164,15 +166,15 @@ def test_the_convolution_shows_its_nine_patches_in_full_colour_and_what_a_stack_
     photo = np.asarray(picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)).astype(int)
     soft = light.heat(photo, np.zeros((80, 80))).astype(int)
     for depth, reach in (("1", 1), ("follow", 2), ("3", 3)):  # the layer is 1, the second
-        drawn = figures.draw(replace(SMALL, layout="convolution", depth=depth), seen, picture)
-        read = prints_of(drawn)[1].astype(int)
-        patches = read.reshape(8, 10, 8, 10, 3), photo.reshape(8, 10, 8, 10, 3), soft.reshape(8, 10, 8, 10, 3)
+        figure = figures.draw(replace(SMALL, layout="convolution", depth=depth), seen, picture)
+        kernel_print = prints_of(figure)[1].astype(int)
+        patches = kernel_print.reshape(8, 10, 8, 10, 3), photo.reshape(8, 10, 8, 10, 3), soft.reshape(8, 10, 8, 10, 3)
         for r in range(8):
             for c in range(8):
-                shown, clear, grey_ = (p[r, :, c] for p in patches)
-                far = max(abs(r - 3), abs(c - 4))
-                part = 1 if far <= 1 else prints.FIELD if far <= reach else 0
-                assert np.abs(shown - (clear * part + grey_ * (1 - part))).max() <= 1, (depth, r, c)
+                shown_column, clear, grey_ = (p[r, :, c] for p in patches)
+                distance = max(abs(r - 3), abs(c - 4))
+                share = 1 if distance <= 1 else prints.FIELD if distance <= reach else 0
+                assert np.abs(shown_column - (clear * share + grey_ * (1 - share))).max() <= 1, (depth, r, c)
 
 
 def test_the_same_place_in_a_finer_grid(small, picture):
@@ -197,7 +199,7 @@ SHOWN = {layout: {"layout": layout} for layout in layouts.LAYOUTS} | {
     "lengths": {"what": "norm"},
     "by column": {"layout": "convolution", "direction": "column", "what": "value"},
 }
-CASES = [  # every layout in every size; aspects and names take turns, so that each meets each of them
+CASES = [  # every layout in every size, with aspects and names in turn
     pytest.param(
         shown, size, list(ASPECTS)[(i + j) % 4], NAMES[(i + j // 2) % 4], marks=[pytest.mark.slow] * ((i + j) % 3 > 0)
     )
@@ -221,9 +223,12 @@ def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(shaped, shown
     look = {"width": 2.4} if size == "narrow" else {"purpose": size}
     spec = Spec(image=name, model="small", layer=5, head=2, query=(3, 4), footer=True, colours="own", **look)
     spec = replace(spec, letters=True, other_image=name[::-1], **SHOWN[shown])
-    beside = {"compare": shaped["2:3"], "change": (seen, image)}  # a change is drawn patch by patch: of one shape
-    other = beside.get(shown, (None, None))
-    figure = figures.draw(spec, seen, image, other=other[0], other_image=other[1])
+    others_of_layout = {
+        "compare": shaped["2:3"],
+        "change": (seen, image),
+    }  # a change is drawn patch by patch: of one shape
+    other_trace = others_of_layout.get(shown, (None, None))
+    figure = figures.draw(spec, seen, image, other=other_trace[0], other_image=other_trace[1])
     for pixels_ in figure.findobj(Pixels):
         pixels_.set_visible(False)  # only the words matter here
     width, height = figure.get_size_inches()
@@ -231,15 +236,15 @@ def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(shaped, shown
     assert height == (spec.made_for.height or height) <= 9.5
     assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= SMALLEST
     edge, boxes = figure.bbox.padded(1), texts_and_places(figure)
-    for i, (a, one) in enumerate(boxes):
-        assert edge.x0 <= a.x0, one
-        assert a.x1 <= edge.x1, one
-        assert edge.y0 <= a.y0, one
-        assert a.y1 <= edge.y1, one
-        for b, two in boxes[:i]:
-            assert not a.padded(-1).overlaps(b.padded(-1)), (one, two)
-    every = Bbox.union([box for box, _ in boxes] + [axes.bbox for axes in figure.axes])
-    filled = [every.width / figure.bbox.width, every.height / figure.bbox.height]
+    for i, (a, text_box) in enumerate(boxes):
+        assert edge.x0 <= a.x0, text_box
+        assert a.x1 <= edge.x1, text_box
+        assert edge.y0 <= a.y0, text_box
+        assert a.y1 <= edge.y1, text_box
+        for b, other_box in boxes[:i]:
+            assert not a.padded(-1).overlaps(b.padded(-1)), (text_box, other_box)
+    everything = Bbox.union([box for box, _ in boxes] + [axes.bbox for axes in figure.axes])
+    filled = [everything.width / figure.bbox.width, everything.height / figure.bbox.height]
     assert max(filled) > 0.8, f"it could be larger: it fills {filled} of the sheet"
 
 
@@ -248,27 +253,29 @@ def test_two_models_stand_side_by_side_and_share_their_exposure(seen, small, pic
     spec = replace(SMALL, layout="compare", other_model="x")
     maps = [look(seen, spec, 1, 2, "on"), look(fine, replace(spec, query=(7, 9)), 1, 2, "on")]
     photo = picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)
-    drawn = prints_of(figures.draw(spec, seen, picture, other=fine))
-    for one, panel in zip(maps, drawn, strict=False):
+    drawn_print = prints_of(figures.draw(spec, seen, picture, other=fine))
+    for map_, panel in zip(maps, drawn_print, strict=False):
         np.testing.assert_array_equal(
-            panel, prints.printed(photo, one.grid, layouts.of(spec).settled(spec), domain(spec, maps))
+            panel, prints.printed(photo, map_.grid, layouts.of(spec).settled(spec), domain(spec, maps))
         )
 
 
 def test_the_scale_off_is_drawn_from_the_row_without_it(seen, picture):
     spec = replace(SMALL, layout="scale", ceiling=0.1)
     on, off = prints_of(figures.draw(spec, seen, picture))[:2]
-    alone = [prints_of(figures.draw(replace(spec, layout="head", scale=s), seen, picture))[0] for s in ("on", "off")]
-    np.testing.assert_array_equal(on, alone[0])
-    np.testing.assert_array_equal(off, alone[1])
+    prints_alone = [
+        prints_of(figures.draw(replace(spec, layout="head", scale=s), seen, picture))[0] for s in ("on", "off")
+    ]
+    np.testing.assert_array_equal(on, prints_alone[0])
+    np.testing.assert_array_equal(off, prints_alone[1])
     assert not np.array_equal(on, off)
 
 
 def test_what_the_prefix_takes_is_said(seen, picture):
     row = seen.row(1, 2, (3, 4))
-    said = " ".join(t.get_text() for t in figures.draw(SMALL, seen, picture).texts)
+    text_drawn = " ".join(t.get_text() for t in figures.draw(SMALL, seen, picture).texts)
     share = float(row[1] + row[2])
-    assert f"registers {percent(share)}" in said
+    assert f"registers {percent(share)}" in text_drawn
     quiet = " ".join(t.get_text() for t in figures.draw(replace(SMALL, prefix=False), seen, picture).texts)
     assert "registers" not in quiet
 
@@ -292,11 +299,11 @@ def test_a_transparent_figure_is_so_around_its_panels_alone(seen, picture, theme
 def test_a_person_s_own_settings_change_nothing(seen, picture):
     import matplotlib
 
-    plain = pixels(figures.draw(SMALL, seen, picture))
+    plain_pixels = pixels(figures.draw(SMALL, seen, picture))
     with matplotlib.rc_context(
         {"font.size": 30, "figure.facecolor": "red", "savefig.bbox": "tight", "font.family": "serif"}
     ):
-        assert pixels(figures.draw(SMALL, seen, picture)).tobytes() == plain.tobytes()
+        assert pixels(figures.draw(SMALL, seen, picture)).tobytes() == plain_pixels.tobytes()
         assert matplotlib.rcParams["font.size"] == 30
 
 
@@ -324,8 +331,8 @@ def test_no_scale_given_draws_what_the_pass_ran_with_and_the_caption_says_so(sma
     spec = playground.figure(seen, 1, 2, (3, 4), given, purpose="column").spec
     caption = layouts.content(spec, Subject(seen, picture, ""), None).caption
     assert caption.endswith(said or "tokens (2^entropy)."), caption
-    shown = look(seen, spec, 1, 2, None if spec.whole else spec.scale)
-    np.testing.assert_allclose(shown.grid.ravel(), seen.row(1, 2, (3, 4), drawn)[3:], rtol=1e-5)
+    map_ = look(seen, spec, 1, 2, None if spec.whole else spec.scale)
+    np.testing.assert_allclose(map_.grid.ravel(), seen.row(1, 2, (3, 4), drawn)[3:], rtol=1e-5)
 
 
 @pytest.mark.parametrize(

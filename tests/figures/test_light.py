@@ -46,8 +46,8 @@ def test_the_browser_s_colours_are_these_colours():
         colours = in_javascript(f"return [...light.heatTable({against})]")
         theirs = np.array(colours, np.uint32).view(np.uint8).reshape(256, 64, 4)
         assert (theirs[..., 3] == 255).all()
-        apart = np.abs(theirs[..., :3].astype(int).swapaxes(0, 1) - light.table(hues))
-        assert apart.max() <= 1, np.argwhere(apart > 1)
+        differences = np.abs(theirs[..., :3].astype(int).swapaxes(0, 1) - light.table(hues))
+        assert differences.max() <= 1, np.argwhere(differences > 1)
     opaque = np.array(in_javascript("return [...light.OPACITIES]")) / 256
     np.testing.assert_allclose(opaque, light.opacities(), atol=0.51 / 256)
     ends = in_javascript("return [...light.BENEATH, light.KEPT, ...light.DIM, light.DRAINED]")
@@ -62,8 +62,8 @@ def test_the_colour_bar_on_the_screen_is_a_figure_s(draw):
         ".match(/\\d+/g).map(Number));"
     )
     ours = np.asarray(prints.bar(Spec(image="x", draw=draw), Domain(0, 0.3, "")), int)[0]
-    apart = np.abs(np.array(theirs) - ours)
-    assert apart.max() <= 6, (apart.max(), apart.argmax())  # neighbouring steps, or a tone beside
+    differences = np.abs(np.array(theirs) - ours)
+    assert differences.max() <= 6, (differences.max(), differences.argmax())  # neighbouring steps, or a tone beside
 
 
 def test_what_speaks_against_has_the_browser_s_steps_and_its_lines():
@@ -118,10 +118,10 @@ def under_every_weight(weights: int = 33) -> np.ndarray:
 def test_lightness_rises_with_the_weight_whatever_lies_beneath_and_in_grey_too():
     """In a grey print over every colour; in luminance over every grey: saturated blue and green are darker there than
     in print."""
-    drawn = under_every_weight()
+    heated = under_every_weight()
     greys = np.ptp(COLOURS[:, 0], axis=1) == 0
-    luminance = light._linear(drawn[greys] / 255) @ [0.2126, 0.7152, 0.0722]
-    for brightness, rounding in ((drawn @ light.LUMA, 2), (luminance, 0.01)):
+    luminance = light._linear(heated[greys] / 255) @ [0.2126, 0.7152, 0.0722]
+    for brightness, rounding in ((heated @ light.LUMA, 2), (luminance, 0.01)):
         steps = np.diff(brightness, axis=1)
         assert steps.min() > -rounding, np.argwhere(steps <= -rounding)
         assert (np.diff(brightness[:, ::4], axis=1) > 0).all(), "a clearly larger weight is brighter"
@@ -137,18 +137,18 @@ def test_without_weight_the_photograph_keeps_most_of_its_contrast_and_colour():
 def test_what_has_the_largest_weight_can_still_be_recognised():
     """Of the lightness between two greys four tenths are left, under the brightest colour."""
     greys = np.repeat(np.linspace(40, 215, 8)[:, None, None], 3, axis=-1)
-    drawn = light.heat(greys, np.ones((8, 1))).astype(float)
+    heated = light.heat(greys, np.ones((8, 1))).astype(float)
 
     def lightness(x):
         return np.cbrt(light._linear(x / 255) @ [0.2126, 0.7152, 0.0722])[:, 0]
 
-    assert (np.diff(lightness(drawn)) / np.diff(lightness(greys))).min() > 0.3
-    assert np.ptp(lightness(drawn)) / np.ptp(lightness(greys)) >= 0.4
+    assert (np.diff(lightness(heated)) / np.diff(lightness(greys))).min() > 0.3
+    assert np.ptp(lightness(heated)) / np.ptp(lightness(greys)) >= 0.4
 
 
 def test_light_is_never_darker_than_its_surroundings():
-    none, full = (light.light(COLOURS, np.full((len(COLOURS), 1), lit)) @ light.LUMA for lit in (0, 1))
-    assert (full >= none - 0.5).all()
+    dark, bright = (light.light(COLOURS, np.full((len(COLOURS), 1), lit)) @ light.LUMA for lit in (0, 1))
+    assert (bright >= dark - 0.5).all()
 
 
 def test_at_most_one_cell_in_a_hundred_is_brighter_than_the_picture_can_show():
@@ -158,8 +158,8 @@ def test_at_most_one_cell_in_a_hundred_is_brighter_than_the_picture_can_show():
 
 def test_an_even_row_is_not_stretched_into_a_pattern():
     even = np.full((12, 17), 1 / 204) * RANDOM.uniform(0.97, 1.03, size=(12, 17))
-    shown = light.shares(even, light.exposure(even))
-    assert np.ptp(shown) < 0.05
+    brightness = light.shares(even, light.exposure(even))
+    assert np.ptp(brightness) < 0.05
     bits = -(even * np.log2(even)).sum()
     assert light.is_even(bits, 204)
     assert not light.is_even(np.log2(100), 204)
@@ -167,10 +167,10 @@ def test_an_even_row_is_not_stretched_into_a_pattern():
 
 def test_the_set_is_the_smallest_that_holds_the_share():
     for grid in rows():
-        chosen = light.densest(grid)
-        assert grid[chosen].sum() >= 0.6 * grid.sum() - 1e-12
-        assert grid[chosen].sum() - grid[chosen].min() < 0.6 * grid.sum()
-        assert chosen.all() or grid[chosen].min() >= grid[~chosen].max()
+        mask = light.densest(grid)
+        assert grid[mask].sum() >= 0.6 * grid.sum() - 1e-12
+        assert grid[mask].sum() - grid[mask].min() < 0.6 * grid.sum()
+        assert mask.all() or grid[mask].min() >= grid[~mask].max()
 
 
 def test_what_is_negative_belongs_to_no_set_and_where_nobody_gets_anything_nothing_is_outlined():
@@ -190,17 +190,17 @@ def test_what_is_negative_belongs_to_no_set_and_where_nobody_gets_anything_nothi
 def test_outlines_enclose_just_the_chosen_cells():
     """By the shoelace formula: the areas within the paths, holes counted off, are as many cells as were chosen."""
     for grid in rows():
-        chosen = light.densest(grid)
+        mask = light.densest(grid)
         area = 0
-        for path in light.outlines(chosen):
+        for path in light.outlines(mask):
             y, x = np.array(path).T
             area += (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2
-        assert area == chosen.sum()
+        assert area == mask.sum()
 
 
 def test_two_cells_that_touch_at_a_corner_have_outlines_of_their_own():
-    chosen = np.array([[1, 0], [0, 1]], bool)
-    assert sorted(map(len, light.outlines(chosen))) == [4, 4]
+    mask = np.array([[1, 0], [0, 1]], bool)
+    assert sorted(map(len, light.outlines(mask))) == [4, 4]
 
 
 # Of each small set of cells, and of large ones strewn with more or fewer of them
@@ -212,16 +212,16 @@ SETS = [
 
 def test_smooth_lines_have_just_the_chosen_cells_within_them():
     """By the curves that are drawn, cut into short pieces, and counted by matplotlib."""
-    for chosen in SETS:
-        lines = light.contours(chosen)
-        np.testing.assert_array_equal(inside([pieces(line) for line in lines], chosen.shape), chosen)
-        np.testing.assert_array_equal(light.within(lines, chosen.shape), chosen)
+    for mask in SETS:
+        lines = light.contours(mask)
+        np.testing.assert_array_equal(inside([pieces(line) for line in lines], mask.shape), mask)
+        np.testing.assert_array_equal(light.within(lines, mask.shape), mask)
 
 
 def test_the_browser_s_lines_have_the_same_cells_within_them():
-    given = json.dumps([[*one.shape, one.ravel().astype(int).tolist()] for one in SETS])
+    sets_json = json.dumps([[*mask.shape, mask.ravel().astype(int).tolist()] for mask in SETS])
     theirs = in_javascript(
-        f"return {given}.map(([rows, columns, chosen]) =>"
+        f"return {sets_json}.map(([rows, columns, chosen]) =>"
         "[...light.cellsInside(light.contours(Uint8Array.from(chosen), rows, columns), rows, columns)]);"
     )
     for chosen, within in zip(SETS, theirs, strict=True):
@@ -257,16 +257,16 @@ def test_of_every_row_of_a_head_the_brightest_patch_lies_within_and_the_share_th
         within = inside([pieces(line) for line in light.contours(light.densest(grid))], grid.shape)
         assert within.flat[grid.argmax()], token
         share = grid[within].sum(dtype=float) / grid.sum(dtype=float)
-        words = captions.outlined(Spec(draw="light"), [Map(grid, (), None)])
+        words = captions.outline_notes(Spec(draw="light"), [Map(grid, (), None)])
         assert words == [f"Outlined: the patches that hold {captions.percent(share)} of what all patches get."], token
         assert share >= 0.6
 
 
 def lines_of(axes) -> list[np.ndarray]:
     """What the light's lines are on a drawn panel, each (corners, 2) of row and column."""
-    drawn = [one.get_path() for one in axes.patches if isinstance(one, PathPatch)]
+    outlines = [patch.get_path() for patch in axes.patches if isinstance(patch, PathPatch)]
     lines = []
-    for path in drawn[-1:]:  # the second of the two lies on the same path, and is narrower
+    for path in outlines[-1:]:  # the second of the two lies on the same path, and is narrower
         begins = np.flatnonzero(path.codes == path.MOVETO)
         ends = np.flatnonzero(path.codes == path.CLOSEPOLY)
         lines += [flattened(path.vertices[a:b, ::-1]) for a, b in zip(begins, ends, strict=True)]
@@ -281,9 +281,9 @@ def lines_of(axes) -> list[np.ndarray]:
 def test_a_figure_s_caption_says_what_lies_within_the_lines_on_its_panels(change):
     seen, image = playground.trace("bundled", "portrait"), playground.open_image(named("portrait").path)
     spec = Spec(image="portrait", layer=4, head=0, query=(6, 7), purpose="column", dpi=60, **change)
-    drawn = figures.draw(spec, seen, image)
+    figure = figures.draw(spec, seen, image)
     shares = []
-    for axes in drawn.axes:
+    for axes in figure.axes:
         if lines := lines_of(axes):
             head = len(shares) if spec.layout == "heads" else 0
             grid = seen.on_grid(seen.row(4, head, (6, 7))).numpy()
@@ -292,9 +292,9 @@ def test_a_figure_s_caption_says_what_lies_within_the_lines_on_its_panels(change
             shares.append(grid[within].sum(dtype=float) / grid.sum(dtype=float))
     assert len(shares) == (seen.heads if spec.layout == "heads" else 1)
     assert min(shares) >= (spec.mass or 0.6)
-    words = " ".join(text.get_text() for text in drawn.texts).replace("\n", " ")
-    said = captions.from_to(min(shares), max(shares))
-    assert f"the patches that hold {said} of what all patches get" in words, words
+    text_drawn = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    share_words = captions.from_to(min(shares), max(shares))
+    assert f"the patches that hold {share_words} of what all patches get" in text_drawn, text_drawn
 
 
 # What figures add to it -----------------------------------------------------------------------------------------------
@@ -321,16 +321,16 @@ def test_over_grey_the_photograph_has_no_colours_of_its_own():
 def test_the_bar_has_the_colours_that_are_drawn(over):
     spec, span = Spec(over=over), Domain(0, 0.1, "")
     values = np.linspace(0, 0.1, 256)[None]
-    drawn = prints.heated(np.full((1, 256, 3), 127, np.uint8), light.shares(values, 0.1), over)
-    assert np.abs(np.asarray(prints.bar(spec, span)).astype(int) - drawn).max() <= 1
+    heated = prints.heated(np.full((1, 256, 3), 127, np.uint8), light.shares(values, 0.1), over)
+    assert np.abs(np.asarray(prints.bar(spec, span)).astype(int) - heated).max() <= 1
 
 
 def test_a_mask_shows_the_photograph_in_the_set_and_paper_around_it():
     grid = np.array([[0.7, 0.1], [0.1, 0.1]])
     photo = Image.new("RGB", (4, 4), (10, 200, 30))
-    drawn = np.asarray(prints.printed(photo, grid, Spec(mass=0.6, mask=True), Domain(0, 1, "")))
-    assert (drawn[:2, :2] == (10, 200, 30)).all()
-    assert (drawn[2:] == 255).all()
+    masked = np.asarray(prints.printed(photo, grid, Spec(mass=0.6, mask=True), Domain(0, 1, "")))
+    assert (masked[:2, :2] == (10, 200, 30)).all()
+    assert (masked[2:] == 255).all()
 
 
 def test_several_queries_have_colours_that_stay_apart_for_the_colour_blind():

@@ -1,4 +1,4 @@
-"""The numbers of a figure are those of the trace, whatever kind of file holds them."""
+"""The numbers in a figure's files are those of the trace."""
 
 import csv
 import io
@@ -17,27 +17,27 @@ SMALL = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4))
 
 
 def read(path) -> list[tuple[dict, np.ndarray]]:
-    """(which map, its values) of a file, by readers that know nothing of us."""
+    """[(the map's keys, its values)] of a file, read with standard libraries."""
     if path.suffix == ".npz":
-        with np.load(path) as held:
-            ends = ["", *(key.removeprefix("values") for key in held if key.startswith("values_"))]
+        with np.load(path) as arrays:
+            ends = ["", *(key.removeprefix("values") for key in arrays if key.startswith("values_"))]
             keys = ("layer", "head", "patch", "scale")
             return [
-                ({key: held[key + end][i].item() for key in keys if key + end in held}, row)
+                ({key: arrays[key + end][i].item() for key in keys if key + end in arrays}, row)
                 for end in ends
-                for i, row in enumerate(held[f"values{end}"])
+                for i, row in enumerate(arrays[f"values{end}"])
             ]
     if path.suffix == ".json":
         tables = json.loads(path.read_text())["tables"]
-        return [(one, np.array(one["values"], np.float32)) for table in tables for one in table["maps"]]
+        return [(map_, np.array(map_["values"], np.float32)) for table in tables for map_ in table["maps"]]
     lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
-    found: dict[tuple, list] = {}
+    values_by_map: dict[tuple, list] = {}
     for line in csv.DictReader(io.StringIO("\n".join(lines))):
         which = (line["model"], line["layer"], line["head"], line["patch"], line["scale"])
-        found.setdefault(which, []).append(np.float32(line["value"]))
+        values_by_map.setdefault(which, []).append(np.float32(line["value"]))
     return [
         ({"layer": int(layer), "head": int(head), "patch": patch, "scale": float(scale)}, np.array(values))
-        for (_, layer, head, patch, scale), values in found.items()
+        for (_, layer, head, patch, scale), values in values_by_map.items()
     ]
 
 
@@ -47,27 +47,27 @@ def test_the_numbers_are_the_trace_s_own_rows(seen, picture, tmp_path, suffix, l
     path = files.write_numbers(tmp_path / f"a{suffix}", replace(SMALL, layout=layout), seen, picture)
     maps = read(path)
     assert len(maps) == {"heads": 4, "wall": 12, "scale": 2}.get(layout, 1)
-    for which, values in maps:
-        query = tuple(map(int, which["patch"].split(",")))
-        row = seen.row(int(which["layer"]), int(which["head"]), query, which["scale"])
+    for map_keys, values in maps:
+        query = tuple(map(int, map_keys["patch"].split(",")))
+        row = seen.row(int(map_keys["layer"]), int(map_keys["head"]), query, map_keys["scale"])
         np.testing.assert_array_equal(values, row.numpy())
         assert values.sum() == pytest.approx(1, abs=1e-5)
 
 
 def test_grid_tokens_predictions_and_where_it_comes_from_stand_in_the_file(seen, picture, tmp_path):
-    said = json.loads(files.write_numbers(tmp_path / "a.json", SMALL, seen, picture).read_text())
-    (table,) = said["tables"]
+    record = json.loads(files.write_numbers(tmp_path / "a.json", SMALL, seen, picture).read_text())
+    (table,) = record["tables"]
     assert table["grid"] == [8, 8]
     assert table["tokens"][:4] == ["cls", "reg0", "reg1", "0,0"]
     assert table["tokens"][-1] == "7,7"
     assert len(table["tokens"]) == len(table["maps"][0]["values"]) == seen.tokens
     assert table["predictions"] == [[label, pytest.approx(share, rel=1e-5)] for label, share in seen.predictions]
-    assert said["figure"]["pixels"].startswith("sha256:")
-    assert said["figure"]["command"].startswith("python -m playground figure disc.png")
-    with np.load(files.write_numbers(tmp_path / "a.npz", SMALL, seen, picture)) as held:
-        about = json.loads(held["about"].item())
-        assert about == said["figure"] | {"command": said["figure"]["command"].replace("figure.json", "figure.npz")}
-        assert held["tokens"].tolist() == table["tokens"]
+    assert record["figure"]["pixels"].startswith("sha256:")
+    assert record["figure"]["command"].startswith("python -m playground figure disc.png")
+    with np.load(files.write_numbers(tmp_path / "a.npz", SMALL, seen, picture)) as arrays:
+        facts = json.loads(arrays["about"].item())
+        assert facts == record["figure"] | {"command": record["figure"]["command"].replace("figure.json", "figure.npz")}
+        assert arrays["tokens"].tolist() == table["tokens"]
 
 
 def test_two_pictures_of_different_grids_stand_in_one_file(small, seen, picture, tmp_path):
@@ -82,12 +82,12 @@ def test_two_pictures_of_different_grids_stand_in_one_file(small, seen, picture,
 @pytest.mark.parametrize("head", ["mean", "max"])
 def test_the_mean_and_the_largest_of_all_heads(seen, picture, tmp_path, head):
     file = playground.save(seen, tmp_path / "a.npz", 1, head, (3, 4), image=picture)
-    every = seen.rows(1, (3, 4)).numpy()
-    with np.load(file) as held:
-        np.testing.assert_allclose(held["values"][0], getattr(every, head)(0), rtol=1e-6)
-    said = " ".join(text.get_text() for text in playground.figure(seen, 1, head, (3, 4), image=picture).texts)
-    assert {"mean": "the mean of all heads", "max": "the largest of all heads"}[head] in said
-    assert ("of 67 tokens" in said) == (head == "mean")  # the largest weights are no row, and have no breadth
+    rows = seen.rows(1, (3, 4)).numpy()
+    with np.load(file) as arrays:
+        np.testing.assert_allclose(arrays["values"][0], getattr(rows, head)(0), rtol=1e-6)
+    caption = " ".join(text.get_text() for text in playground.figure(seen, 1, head, (3, 4), image=picture).texts)
+    assert {"mean": "the mean of all heads", "max": "the largest of all heads"}[head] in caption
+    assert ("of 67 tokens" in caption) == (head == "mean")  # the largest weights are no row, and have no breadth
 
 
 def test_the_atlas_and_the_curves_have_numbers_too(seen, picture, tmp_path):
@@ -96,8 +96,8 @@ def test_the_atlas_and_the_curves_have_numbers_too(seen, picture, tmp_path):
     path = playground.save(seen, tmp_path / "a.json", layout="atlas", image=picture)
     (table,) = json.loads(path.read_text())["tables"]
     offsets = heads.look(seen).offsets
-    for one in table["maps"]:
-        np.testing.assert_allclose(one["values"], offsets[one["layer"], one["head"]].ravel(), rtol=1e-6)
+    for map_ in table["maps"]:
+        np.testing.assert_allclose(map_["values"], offsets[map_["layer"], map_["head"]].ravel(), rtol=1e-6)
     assert main(["figure", "--layout", "curves", "-o", str(tmp_path / "c.csv")]) == 0
     assert "deviation,none,median,d_k=64," in (tmp_path / "c.csv").read_text()
 
@@ -105,17 +105,17 @@ def test_the_atlas_and_the_curves_have_numbers_too(seen, picture, tmp_path):
 def test_the_command_line_writes_them_and_the_same_figure_is_the_same_file(picture, tmp_path):
     picture.save(tmp_path / "disc.png")
     for suffix in files.NUMBERS:
-        one, two = (tmp_path / f"{n}{suffix}" for n in "ab")
-        for path in (one, two):
+        first, second = (tmp_path / f"{n}{suffix}" for n in "ab")
+        for path in (first, second):
             assert main(["figure", str(tmp_path / "disc.png"), "--model", "untrained", "-o", str(path)]) == 0
-        assert one.read_bytes() == two.read_bytes()
+        assert first.read_bytes() == second.read_bytes()
 
 
 def test_an_anonymous_file_of_numbers_names_nobody(seen, picture, tmp_path):
     spec = replace(SMALL, image="/home/jane/jane.png", anonymous=True)
     for suffix in (".csv", ".json"):
-        said = files.write_numbers(tmp_path / f"a{suffix}", spec, seen, picture).read_text()
-        assert not any(word in said for word in ("jane", "sha256", "python -m"))
+        text_of_file = files.write_numbers(tmp_path / f"a{suffix}", spec, seen, picture).read_text()
+        assert not any(word in text_of_file for word in ("jane", "sha256", "python -m"))
 
 
 def test_another_kind_of_file_is_a_sentence(seen, picture, tmp_path):

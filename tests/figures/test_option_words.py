@@ -1,4 +1,4 @@
-"""A sentence about an option has the words of whoever reads it."""
+"""Sentences name options as their reader writes them."""
 
 import ast
 import re
@@ -76,27 +76,27 @@ def test_what_was_given_may_hold_braces():
 
 
 def sentences() -> list[tuple[str, str]]:
-    """(file, sentence) of all that may be told in several words."""
-    found = []
+    """(file, sentence) of all sentences with options in them."""
+    strings = []
     for file in sorted(ROOT.rglob("*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))
         for node in ast.walk(ast.Module(tree.body[1:], [])):  # without the module's own description
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found += [(file.name, node.value)]
-    return found
+                strings += [(file.name, node.value)]
+    return strings
 
 
 def test_no_sentence_of_a_figure_holds_a_flag_but_where_flags_are_read():
     flags_are_read = {"__main__.py", "command_line.py", "batch.py", "view.py", "option_words.py"}
     files = {path.name for path in (ROOT / "figures").rglob("*.py")} - flags_are_read
     flag = re.compile(rf"(?<![\w-])({'|'.join(FLAGS.values())})\b")
-    told = [(file, text) for file, text in sentences() if file in files and flag.search(text)]
-    assert not told
+    offending = [(file, text) for file, text in sentences() if file in files and flag.search(text)]
+    assert not offending
 
 
 def test_every_option_that_a_sentence_names_is_one():
-    known = {field.name for field in fields(Spec)}
+    field_names = {field.name for field in fields(Spec)}
     for file, text in sentences():
         if file in ("command_line.py", "spec.py", "view.py", "grid.py", "layout.py", "compare.py"):
-            named = re.findall(r"\{([a-z_]+)(?::[\w,]+)?\}", text)
-            assert set(named) <= known, f"{file}: {text}"
+            names_used = re.findall(r"\{([a-z_]+)(?::[\w,]+)?\}", text)
+            assert set(names_used) <= field_names, f"{file}: {text}"

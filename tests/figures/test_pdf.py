@@ -56,8 +56,10 @@ def test_every_font_is_embedded_and_none_is_of_type_3(seen, photo, tmp_path, lay
 def test_an_anonymous_pdf_has_no_name_no_digest_no_command_and_no_author(seen, photo, tmp_path):
     spec = replace(TRIO, image="/home/jane/jane.jpg", anonymous=True, footer=False)
     reader = read_pdf(figures.write(figures.draw(spec, seen, photo), tmp_path / "a.pdf"))
-    said = f"{dict(reader.metadata)} {reader.pages[0].extract_text()} {reader.xmp_metadata}"
-    assert not any(word in said for word in ("jane", "sha256", "python -m", "/Author", "CreationDate")), said
+    text_of_file = f"{dict(reader.metadata)} {reader.pages[0].extract_text()} {reader.xmp_metadata}"
+    assert not any(word in text_of_file for word in ("jane", "sha256", "python -m", "/Author", "CreationDate")), (
+        text_of_file
+    )
 
 
 @pytest.mark.parametrize("layout", ["convolution", "grid"])
@@ -70,5 +72,5 @@ def test_poppler_reads_the_same(seen, photo, tmp_path, layout):
     for line in table:
         assert "TrueType" in line, line
         assert line.split()[-5] == "yes", line  # embedded
-    said = " ".join(subprocess.check_output(["pdftotext", file, "-"], text=True).split())
-    assert WORDS[layout] in said
+    text_of_file = " ".join(subprocess.check_output(["pdftotext", file, "-"], text=True).split())
+    assert WORDS[layout] in text_of_file

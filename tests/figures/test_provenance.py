@@ -1,4 +1,4 @@
-"""A figure says where it comes from, and what it says makes it again; an anonymous one tells no name."""
+"""A figure's metadata reproduce it; an anonymous figure has no names."""
 
 import io
 import re
@@ -25,12 +25,12 @@ from playground.vit import VisionTransformer
 def test_the_command_in_a_file_makes_that_file(suffix, here, monkeypatch):
     vit = playground.load("untrained")
     file = playground.save(playground.trace(vit, playground.open_image("disc.png")), f"row{suffix}", layer=1, dpi=40)
-    before, words = file.read_bytes(), command_in(file)
-    assert words[-2:] == ["-o", f"row{suffix}"]
-    assert "disc.png" in words
+    bytes_before, command_words = file.read_bytes(), command_in(file)
+    assert command_words[-2:] == ["-o", f"row{suffix}"]
+    assert "disc.png" in command_words
     file.unlink()
-    assert main(words[words.index("figure") :]) == 0
-    assert first_difference(before, file.read_bytes()) is None
+    assert main(command_words[command_words.index("figure") :]) == 0
+    assert first_difference(bytes_before, file.read_bytes()) is None
 
 
 @pytest.mark.parametrize("inches", [89 / 25.4, 5.5, 8.5 / 2.54, 397 / 72.27, 10 / 3])
@@ -58,22 +58,31 @@ def test_ten_figures_are_made_again_by_what_they_say(name, here):
     Image.effect_noise((80, 120), 60).convert("RGB").save("noise.png")
     dots = () if name.endswith(".svg") else ("--dpi", "40")
     assert main(["figure", "disc.png", "--model", "untrained", "-o", name, *dots, *TEN[name]]) == 0
-    before, words = (here / name).read_bytes(), command_in(here / name)
+    bytes_before, command_words = (here / name).read_bytes(), command_in(here / name)
     (here / name).unlink()
-    assert main(words[words.index("figure") :]) == 0
-    assert first_difference(before, (here / name).read_bytes()) is None
+    assert main(command_words[command_words.index("figure") :]) == 0
+    assert first_difference(bytes_before, (here / name).read_bytes()) is None
 
 
-def first_difference(one: bytes, other: bytes) -> tuple | None:
-    """Where two files part, and how they go on: pytest takes a quarter of an hour to compare two megabytes."""
-    if one == other:
+def first_difference(first_bytes: bytes, second_bytes: bytes) -> tuple | None:
+    """The first difference of two files with its surroundings, because pytest needs minutes to compare megabytes."""
+    if first_bytes == second_bytes:
         return None
-    at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    return at, len(one), len(other), one[at - 40 : at + 40], other[at - 40 : at + 40]
+    offset = next(
+        (offset for offset, (a, b) in enumerate(zip(first_bytes, second_bytes, strict=False)) if a != b),
+        min(len(first_bytes), len(second_bytes)),
+    )
+    return (
+        offset,
+        len(first_bytes),
+        len(second_bytes),
+        first_bytes[offset - 40 : offset + 40],
+        second_bytes[offset - 40 : offset + 40],
+    )
 
 
-def traced(name="disc.png", model="untrained", **how):
-    return playground.trace(model, name, **how)
+def traced(name="disc.png", model="untrained", **options):
+    return playground.trace(model, name, **options)
 
 
 PYTHON = {  # what Python draws: its traces, and its options
@@ -94,31 +103,31 @@ PYTHON = {  # what Python draws: its traces, and its options
 @pytest.mark.parametrize("name", PYTHON)
 def test_what_python_draws_is_made_again_by_what_it_says(name, here):
     Image.effect_noise((80, 120), 60).convert("RGB").save("noise.png")
-    (seen, *others), options = PYTHON[name]()
-    given = {"other": others if options.get("layout") == "grid" else others[0]} if others else {}
-    before = playground.save(seen, "a.png", dpi=40, **given, **options).read_bytes()
-    words = command_in(here / "a.png")
+    (seen, *further), options = PYTHON[name]()
+    draw_arguments = {"other": further if options.get("layout") == "grid" else further[0]} if further else {}
+    bytes_before = playground.save(seen, "a.png", dpi=40, **draw_arguments, **options).read_bytes()
+    command_words = command_in(here / "a.png")
     (here / "a.png").unlink()
-    assert main(words[words.index("figure") :]) == 0
-    assert (here / "a.png").read_bytes() == before
+    assert main(command_words[command_words.index("figure") :]) == 0
+    assert (here / "a.png").read_bytes() == bytes_before
 
 
 def test_a_figure_names_no_command_that_would_make_another(here, small):
     import timm
 
-    own = timm.create_model("vit_tiny_patch16_224", depth=2, num_classes=7)
-    in_memory = playground.trace(own, "disc.png")
+    timm_model = timm.create_model("vit_tiny_patch16_224", depth=2, num_classes=7)
+    in_memory = playground.trace(timm_model, "disc.png")
     pixels = playground.trace("untrained", Image.open("disc.png").convert("RGB").rotate(90))
     seeded = playground.trace(playground.load("ViT-Ti/16", seed=1), "disc.png")
     for seen in (in_memory, pixels, seeded, playground.trace(small, "disc.png")):
         for name in ("a.png", "a.json", "a.html"):
             assert b"-o a" not in playground.save(seen, name, **({"dpi": 40} if name == "a.png" else {})).read_bytes()
         assert "Command" not in Image.open("a.png").text
-    less = traced(cut="3,4>5,5")
-    playground.save(traced(), "a.png", dpi=40, layout="compare", other=less)
+    cut_trace = traced(cut="3,4>5,5")
+    playground.save(traced(), "a.png", dpi=40, layout="compare", other=cut_trace)
     assert "Command" not in Image.open("a.png").text
     with pytest.raises(PlaygroundError, match="has no option cut"):
-        playground.save(less, "a.png", cut="1,1>2,2")
+        playground.save(cut_trace, "a.png", cut="1,1>2,2")
 
 
 def trained(vit, picture):
@@ -131,33 +140,31 @@ def trained(vit, picture):
 
 
 def test_a_model_that_was_trained_in_memory_is_no_longer_what_its_name_loads(here):
-    """The figure said the command and the name of the model as it was loaded, and the digest of its first figure."""
+    """Once, a changed model's figure named the original model, command and digest."""
     vit = playground.load("ViT-Ti/16", device="cpu")
-    before = playground.trace(vit, "disc.png")
-    first = playground.figure(before).facts["weights"]
-    assert first.startswith("random weights, sha256:")
-    after = trained(vit, "disc.png")
-    now = playground.figure(after).facts["weights"]
+    trace_before = playground.trace(vit, "disc.png")
+    weights_before = playground.figure(trace_before).facts["weights"]
+    assert weights_before.startswith("random weights, sha256:")
+    trace_after = trained(vit, "disc.png")
+    now = playground.figure(trace_after).facts["weights"]
     assert now.startswith("changed in memory, sha256:"), now
-    assert now[-16:] != first[-16:]
-    assert "Command" not in Image.open(playground.save(after, "a.png", dpi=40)).text
-    assert "ViT-Ti/16 (changed in memory)" in said(Spec(image="disc.png"), after, after.shown)
-    assert playground.trace(vit.to("cpu"), "disc.png").weight_versions == after.weight_versions, (
-        "a move changes nothing"
-    )
+    assert now[-16:] != weights_before[-16:]
+    assert "Command" not in Image.open(playground.save(trace_after, "a.png", dpi=40)).text
+    assert "ViT-Ti/16 (changed in memory)" in said(Spec(image="disc.png"), trace_after, trace_after.shown)
+    assert playground.trace(vit.to("cpu"), "disc.png").vit_state == trace_after.vit_state, "a move changes nothing"
 
 
 def test_a_pass_that_is_older_than_its_model_s_weights_mixes_nothing(here):
     vit = playground.load("ViT-Ti/16", device="cpu")
-    before = playground.trace(vit, "disc.png")
-    row = before.row(0, 0, (1, 1))
+    trace_before = playground.trace(vit, "disc.png")
+    row = trace_before.row(0, 0, (1, 1))
     trained(vit, "disc.png")
-    assert (before.row(0, 0, (1, 1)) == row).all(), "queries and keys are of the pass"
-    assert playground.figure(before).facts["weights"] == "unknown, changed after this pass"
-    assert "Command" not in Image.open(playground.save(before, "a.png", dpi=40)).text
-    for asked in (before.features, lambda: before.value_norms(0), lambda: before.relevance((1, 1))):
+    assert (trace_before.row(0, 0, (1, 1)) == row).all(), "queries and keys are of the pass"
+    assert playground.figure(trace_before).facts["weights"] == "unknown, changed after this pass"
+    assert "Command" not in Image.open(playground.save(trace_before, "a.png", dpi=40)).text
+    for ask in (trace_before.features, lambda: trace_before.value_norms(0), lambda: trace_before.relevance((1, 1))):
         with pytest.raises(PlaygroundError, match="changed after this pass"):
-            asked()
+            ask()
 
 
 def test_weights_from_a_file_are_in_the_command(here):
@@ -166,16 +173,16 @@ def test_weights_from_a_file_are_in_the_command(here):
 
     save_file(timm.create_model("vit_tiny_patch16_224", num_classes=7).state_dict(), "mine.safetensors")
     vit = playground.load("vit_tiny_patch16_224", weights="mine.safetensors", device="cpu")
-    before = playground.save(playground.trace(vit, "disc.png"), "a.png", dpi=40).read_bytes()
-    words = command_in(here / "a.png")
-    assert words[words.index("--weights") + 1] == "mine.safetensors"
+    bytes_before = playground.save(playground.trace(vit, "disc.png"), "a.png", dpi=40).read_bytes()
+    command_words = command_in(here / "a.png")
+    assert command_words[command_words.index("--weights") + 1] == "mine.safetensors"
     (here / "a.png").unlink()
-    assert main(words[words.index("figure") :]) == 0
-    assert (here / "a.png").read_bytes() == before
+    assert main(command_words[command_words.index("figure") :]) == 0
+    assert (here / "a.png").read_bytes() == bytes_before
 
 
 def test_each_picture_of_a_comparison_has_its_own_photograph_and_name(here):
-    """In Python the other picture's map stood on the first one's photograph, under its name."""
+    """Once, the second picture's map was drawn on the first photograph."""
     Image.effect_noise((80, 120), 60).convert("RGB").save("noise.png")
     figure = playground.figure(traced(), layout="compare", other=traced("noise.png"))
     assert figure.facts["other image"] == "noise.png"
@@ -183,12 +190,12 @@ def test_each_picture_of_a_comparison_has_its_own_photograph_and_name(here):
 
 
 def test_another_pass_beside_the_trained_one_is_drawn(here):
-    """In Python it was left out: both maps were of the first pass."""
-    seen, off = traced(), traced(scale="off")
-    one = playground.figure(seen, layout="scale", other=off)
-    assert "whole forward pass" in one.facts["scale"]
+    """Once, both maps were of the first pass."""
+    seen, unscaled = traced(), traced(scale="off")
+    figure = playground.figure(seen, layout="scale", other=unscaled)
+    assert "whole forward pass" in figure.facts["scale"]
     with pytest.raises(PlaygroundError, match="beside one with"):
-        playground.figure(off, layout="scale", other=seen)
+        playground.figure(unscaled, layout="scale", other=seen)
 
 
 @pytest.mark.parametrize("kind", [".png", ".svg", ".html", ".json", ".csv", ".tex"])
@@ -197,12 +204,12 @@ def test_no_folder_s_name_gets_into_a_file(kind, anonymous, here, picture):
     (here / "jane-doe").mkdir()
     for name in ("one", "two"):
         picture.save(here / "jane-doe" / f"{name}.png")
-    one, two = traced("jane-doe/one.png"), traced("jane-doe/two.png")
-    grid = {"layout": "grid", "rows": "pictures", "columns": "heads:0-1", "other": [two]} if kind != ".html" else {}
-    said = playground.save(one, f"a{kind}", anonymous=anonymous, **grid).read_bytes()
-    assert b"jane-doe" not in said
+    first, second = traced("jane-doe/one.png"), traced("jane-doe/two.png")
+    grid = {"layout": "grid", "rows": "pictures", "columns": "heads:0-1", "other": [second]} if kind != ".html" else {}
+    file_bytes = playground.save(first, f"a{kind}", anonymous=anonymous, **grid).read_bytes()
+    assert b"jane-doe" not in file_bytes
     if anonymous:
-        assert b"two.png" not in said
+        assert b"two.png" not in file_bytes
 
 
 def command_in(file):
@@ -228,12 +235,12 @@ def test_savefig_says_where_it_comes_from_too(here, tmp_path):
 
 
 def test_a_grid_says_the_digest_of_every_picture_and_model(small, picture):
-    other = scramble(VisionTransformer(small.config), seed=1)
-    other.name = "another"
+    other_vit = scramble(VisionTransformer(small.config), seed=1)
+    other_vit.name = "another"
     turned = picture.rotate(90)
-    traces = [playground.trace(vit, image) for image in (picture, turned) for vit in (small, other)]
-    for i, one in enumerate(traces):
-        object.__setattr__(one, "picture_name", ["one.png", "one.png", "two.png", "two.png"][i])
+    traces = [playground.trace(vit, image) for image in (picture, turned) for vit in (small, other_vit)]
+    for i, seen in enumerate(traces):
+        object.__setattr__(seen, "picture_name", ["one.png", "one.png", "two.png", "two.png"][i])
     figure = playground.figure(
         traces[0], 1, 2, (3, 4), layout="grid", rows="pictures", columns="models", other=traces[1:], dpi=40
     )
@@ -249,8 +256,8 @@ def test_many_anonymous_figures_tell_no_name(here, picture, capsys):
     for name in ("jane-doe/patient-1.png", "jane-doe/patient-2.png"):
         picture.save(name)
     assert main(["figure", "jane-doe", "--model", "untrained", "--anonymous", "--dpi", "20", "-o", "out/"]) == 0
-    made = sorted(file.name for file in (here / "out").iterdir())
-    assert made == ["manifest.json", "picture-1.png", "picture-2.png"]
+    file_names = sorted(file.name for file in (here / "out").iterdir())
+    assert file_names == ["manifest.json", "picture-1.png", "picture-2.png"]
     for file in (here / "out").iterdir():
         assert not re.search(rb"jane|patient", file.read_bytes()), file.name
 

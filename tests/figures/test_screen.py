@@ -1,4 +1,4 @@
-"""A figure is exposed as the screen exposes what it shows: the browser's own modules say how, run by Node."""
+"""A figure has the screen's exposure, computed by the browser's modules under Node."""
 
 import json
 import subprocess
@@ -42,7 +42,7 @@ def in_javascript(modules: list[str], lines: str):
 def on_screen(seen, tmp_path):
     """For each view (the exposure of the large picture, the one that all heads share): low, high and whether log."""
     (tmp_path / "pack.bin").write_bytes(seen.to_bytes())
-    asks = [
+    questions = [
         [
             seen.scale_number(view.get("scale", "on")),
             view.get("what", "weight"),
@@ -54,7 +54,7 @@ def on_screen(seen, tmp_path):
     ]
     return in_javascript(
         ["core", "answers"],
-        f"""{json.dumps(asks)}.map(([scale, what, direction, ceiling, log]) => {{
+        f"""{json.dumps(questions)}.map(([scale, what, direction, ceiling, log]) => {{
             const pack = core.unpack(new Uint8Array(readFileSync({json.dumps(str(tmp_path / "pack.bin"))})));
             const made = answers.createAnswers(pack);
             answers.prepareColumns(made, [{LAYER}], {HEAD}, scale, 1e9);
@@ -69,13 +69,13 @@ def on_screen(seen, tmp_path):
 
 
 def test_one_head_and_all_heads_are_exposed_as_on_the_screen(seen, picture, on_screen):
-    for view, (own, shared) in zip(VIEWS, on_screen, strict=True):
+    for view, (own_domain, shared_domain) in zip(VIEWS, on_screen, strict=True):
         spec = Spec(image="disc.png", model="small", layer=LAYER, head=HEAD, query=QUERY, **view).settled(seen)
-        for layout, theirs in (("head", own), ("heads", shared)):
+        for layout, theirs in (("head", own_domain), ("heads", shared_domain)):
             if layout == "heads" and spec.what == "score":
-                continue  # the screen's axis holds for every patch under the cursor, a figure's for what it shows
-            shown = layouts.LAYOUTS[layout].shown(replace(spec, layout=layout), Subject(seen, picture, ""))
-            ours = maps.domain(spec, [one.map for one in shown])
+                continue  # the screen's axis is for all patches under the cursor, a figure's for its maps
+            panels = layouts.LAYOUTS[layout].shown(replace(spec, layout=layout), Subject(seen, picture, ""))
+            ours = maps.domain(spec, [panel.map for panel in panels])
             assert ours.low == pytest.approx(theirs["low"], rel=0.02, abs=0.02), (view, layout)  # q and k in 16 bits
             assert ours.high == pytest.approx(theirs["high"], rel=0.02), (view, layout)
             assert ours.log == theirs["log"], (view, layout)
@@ -83,7 +83,7 @@ def test_one_head_and_all_heads_are_exposed_as_on_the_screen(seen, picture, on_s
 
 def test_similarities_and_lengths_of_features_are_the_screen_s(seen, picture):
     features = seen.features(LAYER).numpy()
-    lengths, alike = in_javascript(
+    lengths, similarities = in_javascript(
         ["features"],
         f"""(() => {{
             const raw = Float32Array.from({features.ravel().tolist()});
@@ -92,11 +92,11 @@ def test_similarities_and_lengths_of_features_are_the_screen_s(seen, picture):
             return [[...made.norms], [...alike]];
         }})()""",
     )
-    for what, theirs in (("norm", lengths), ("similarity", alike)):
-        spec = Spec(image="disc.png", model="small", layer=LAYER, query=QUERY, what=what).settled(seen)
+    for way, theirs in (("norm", lengths), ("similarity", similarities)):
+        spec = Spec(image="disc.png", model="small", layer=LAYER, query=QUERY, what=way).settled(seen)
         np.testing.assert_allclose(maps.look(seen, spec, LAYER, 0, None).values, theirs, rtol=1e-4, atol=1e-5)
-        shown = layouts.of(spec).shown(spec, Subject(seen, picture, ""))[0].map
-        span, patches = maps.domain(spec, [shown]), theirs[len(seen.prefix) :]
+        map_ = layouts.of(spec).shown(spec, Subject(seen, picture, ""))[0].map
+        span, patches = maps.domain(spec, [map_]), theirs[len(seen.prefix) :]
         assert (span.low, span.high) == pytest.approx((min(patches), max(patches)), rel=1e-4)
 
 
@@ -108,16 +108,16 @@ def test_colours_of_features_are_the_screen_s_in_two_pictures_that_share_them():
     pixels = in_javascript(
         ["features"],
         f"""(() => {{
-            const raws = {json.dumps([one.ravel().tolist() for one in pictures])};
+            const raws = {json.dumps([features.ravel().tolist() for features in pictures])};
             const made = raws.map((raw) => features.makeFeatures(Float32Array.from(raw), raw.length / 12, 12, 0));
             const found = features.principal(made);
             return made.map((one) => [...features.componentPixels(one, found)]);
         }})()""",
     )
-    ours, _ = prints.colours([one / np.linalg.norm(one, axis=1, keepdims=True) for one in pictures])
-    for theirs, mine in zip(pixels, ours, strict=True):
+    ours, _ = prints.colours([features / np.linalg.norm(features, axis=1, keepdims=True) for features in pictures])
+    for theirs, our_colours in zip(pixels, ours, strict=True):
         rgb = np.array(theirs, np.uint32).view(np.uint8).reshape(-1, 4)[:, :3]
-        assert np.abs(mine.astype(int) - rgb).max() <= 2
+        assert np.abs(our_colours.astype(int) - rgb).max() <= 2
 
 
 def test_the_font_is_the_app_s():

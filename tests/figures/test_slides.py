@@ -1,4 +1,4 @@
-"""A plan as slides: one file, no address of anybody else's in it, and no text that ends its data."""
+"""A plan as slides: one file without foreign addresses, and no text ends its data element."""
 
 import json
 import re
@@ -39,8 +39,8 @@ def test_nothing_is_asked_of_anybody():
 
 
 def test_the_scripts_of_all_that_a_slide_draws_are_in_the_file_and_no_other():
-    each = {"kind": "each", "by": ["a"], "of": {"1": {"kind": "drawing", "name": "push"}}}
-    lesson = {"settings": {}, "parts": [*PARTS, each]}
+    step = {"kind": "each", "by": ["a"], "of": {"1": {"kind": "drawing", "name": "push"}}}
+    lesson = {"settings": {}, "parts": [*PARTS, step]}
     deck = teaching.Deck([teaching.Slide("", "", "", lesson=lesson)], mounted())
     assert teaching.kinds_of(deck) == ["guess", "push"]
     page = teaching.page("", deck)

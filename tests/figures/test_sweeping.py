@@ -1,4 +1,4 @@
-"""Sweeps against loops that run the whole network for each variant; stopped, resumed, shared out; and what can't be."""
+"""Sweeps against loops that run the whole network for each variant; stopped, resumed and shared out runs; errors."""
 
 import copy
 import math
@@ -49,81 +49,81 @@ def of_each(vit, pictures):
 
 
 def without(vit, layer, head):
-    """Another network, whose W_O has no columns for this head."""
+    """Reference: a network whose W_O has zeros in the columns of this head."""
     vit, d = copy.deepcopy(vit), SMALL.width // SMALL.heads
     vit.blocks[layer].attn.proj.weight.data[:, head * d : (head + 1) * d] = 0
     return vit
 
 
 def test_each_head_off_is_a_network_without_its_columns(named, pictures):
-    found = playground.sweep(pictures, named, metric="margin", over="heads", progress=False)
-    assert found["value"].dims == ("image", "layer", "head")
-    assert found["value"].shape == (5, 3, 4)
+    dataset = playground.sweep(pictures, named, metric="margin", over="heads", progress=False)
+    assert dataset["value"].dims == ("image", "layer", "head")
+    assert dataset["value"].shape == (5, 3, 4)
     for name, seen, label in of_each(named, pictures):
-        one = found.sel(image=name)
-        assert str(one["class"].values) == "abcdefghij"[label]
-        assert float(one["before"]) == pytest.approx(margin(seen.logits, label), abs=1e-4)
+        of_picture = dataset.sel(image=name)
+        assert str(of_picture["class"].values) == "abcdefghij"[label]
+        assert float(of_picture["before"]) == pytest.approx(margin(seen.logits, label), abs=1e-4)
         for layer in range(3):
             for head in range(4):
                 logits = without(named, layer, head)(seen.input)[0].detach()
-                assert float(one["value"][layer, head]) == pytest.approx(margin(logits, label), abs=1e-4)
-    change = (found["value"] - found["before"]).values
-    np.testing.assert_allclose(found["mean"].sel(label="all"), change.mean(0), rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(found["mean"].sel(label="b"), change[:3].mean(0), rtol=1e-4, atol=1e-5)
-    assert (found["low"] <= found["mean"] + 1e-6).all()
-    assert (found["mean"] <= found["high"] + 1e-6).all()
+                assert float(of_picture["value"][layer, head]) == pytest.approx(margin(logits, label), abs=1e-4)
+    change = (dataset["value"] - dataset["before"]).values
+    np.testing.assert_allclose(dataset["mean"].sel(label="all"), change.mean(0), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(dataset["mean"].sel(label="b"), change[:3].mean(0), rtol=1e-4, atol=1e-5)
+    assert (dataset["low"] <= dataset["mean"] + 1e-6).all()
+    assert (dataset["mean"] <= dataset["high"] + 1e-6).all()
 
 
 def test_an_interval_covers_the_mean_as_often_as_it_says():
     random = np.random.default_rng(3)
-    inside = 0
+    covered = 0
     for seed in range(200):
         _, low, high = sweeping.bootstrap(random.normal(1.0, 2.0, size=(40, 1)), draws=400, seed=seed)
-        inside += bool(low[0] <= 1.0 <= high[0])
-    assert 0.88 <= inside / 200 <= 0.99
+        covered += bool(low[0] <= 1.0 <= high[0])
+    assert 0.88 <= covered / 200 <= 0.99
 
 
 def test_places_of_layers_are_blanked_as_a_loop_does_it(named, pictures):
     files = sorted(pictures.rglob("*.png"))[:2]
-    found = playground.sweep(files, named, "moved", "layers x positions", blocks=4, progress=False)
-    assert found["value"].dims == ("image", "layer", "row", "column")
-    assert found["row"].values.tolist() == [0, 4]
+    dataset = playground.sweep(files, named, "moved", "layers x positions", blocks=4, progress=False)
+    assert dataset["value"].dims == ("image", "layer", "row", "column")
+    assert dataset["row"].values.tolist() == [0, 4]
     seen = playground.trace(named, files[1], size=(64, 64))
-    last = seen.features()
+    final_tokens = seen.features()
     for row, column in ((0, 0), (1, 0), (1, 1)):
         for layer in range(3):
             patches = [(r, c) for r in range(row * 4, row * 4 + 4) for c in range(column * 4, column * 4 + 4)]
-            tokens = [seen.token(one) for one in patches]
+            tokens = [seen.token(patch) for patch in patches]
 
             def blank(x, tokens=tokens):
                 x = x.clone()
                 x[0, tokens] = x[0, 3:].mean(0)
                 return x
 
-            after = seen.again({f"layers.{layer}.residual": blank}).features()
-            expected = ((after - last).norm(dim=-1) / last.norm(dim=-1)).mean()
-            assert float(found["value"][1, layer, row, column]) == pytest.approx(float(expected), rel=1e-3)
+            changed_tokens = seen.again({f"layers.{layer}.residual": blank}).features()
+            expected = ((changed_tokens - final_tokens).norm(dim=-1) / final_tokens.norm(dim=-1)).mean()
+            assert float(dataset["value"][1, layer, row, column]) == pytest.approx(float(expected), rel=1e-3)
 
 
 def test_cuts_scales_and_checkpoints(named, pictures):
     texts = ["*>cls@1", "2,3>4,4;*>3x3@2"]
     cut = playground.sweep(pictures, named, over="cuts", cuts=texts, progress=False)
     scaled = playground.sweep(pictures, named, over="scales", scales=["on", "off", 0.1], progress=False)
-    others = [scramble(VisionTransformer(named.config), seed=n) for n in (0, 5)]
-    for n, one in enumerate(others):
-        one.name = f"step {n}"
-    steps = playground.sweep(pictures, metric="accuracy", over="checkpoints", checkpoints=others, progress=False)
+    checkpoints = [scramble(VisionTransformer(named.config), seed=n) for n in (0, 5)]
+    for n, checkpoint in enumerate(checkpoints):
+        checkpoint.name = f"step {n}"
+    steps = playground.sweep(pictures, metric="accuracy", over="checkpoints", checkpoints=checkpoints, progress=False)
     assert steps["checkpoint"].values.tolist() == ["step 0", "step 1"]
     for name, seen, label in of_each(named, pictures):
         for text in texts:
-            its = playground.trace(named, name, size=(64, 64), cut=text.split(";")).logits
-            assert float(cut["value"].sel(image=name, cut=text)) == pytest.approx(margin(its, label), abs=1e-4)
+            logits = playground.trace(named, name, size=(64, 64), cut=text.split(";")).logits
+            assert float(cut["value"].sel(image=name, cut=text)) == pytest.approx(margin(logits, label), abs=1e-4)
         for text, scale in (("on", None), ("off", "off"), ("0.1", 0.1)):
-            its = playground.trace(named, name, size=(64, 64), scale=scale).logits
-            assert float(scaled["value"].sel(image=name, scale=text)) == pytest.approx(margin(its, label), abs=1e-4)
-        for n, one in enumerate(others):
-            right = float(one(seen.input)[0].argmax() == label)
-            assert float(steps["value"].sel(image=name)[n]) == right
+            logits = playground.trace(named, name, size=(64, 64), scale=scale).logits
+            assert float(scaled["value"].sel(image=name, scale=text)) == pytest.approx(margin(logits, label), abs=1e-4)
+        for n, checkpoint in enumerate(checkpoints):
+            is_right = float(checkpoint(seen.input)[0].argmax() == label)
+            assert float(steps["value"].sel(image=name)[n]) == is_right
 
 
 def test_a_metric_of_one_s_own_gets_logits_or_features(named, pictures):
@@ -135,12 +135,12 @@ def test_a_metric_of_one_s_own_gets_logits_or_features(named, pictures):
 
     length.of = "features"
     files = sorted(pictures.rglob("*.png"))[:2]
-    found = playground.sweep(files, named, second, progress=False)
+    dataset = playground.sweep(files, named, second, progress=False)
     logits = without(named, 1, 3)(playground.trace(named, files[0], size=(64, 64)).input)[0]
-    assert float(found["value"][0, 1, 3]) == pytest.approx(2 * float(logits[2].detach()), abs=1e-4)
-    found = playground.sweep(files, named, length, progress=False)
+    assert float(dataset["value"][0, 1, 3]) == pytest.approx(2 * float(logits[2].detach()), abs=1e-4)
+    dataset = playground.sweep(files, named, length, progress=False)
     seen = playground.trace(named, files[0], size=(64, 64))
-    assert float(found["before"][0]) == pytest.approx(float(named.norm(seen.features())[0].norm()), rel=1e-4)
+    assert float(dataset["before"][0]) == pytest.approx(float(named.norm(seen.features())[0].norm()), rel=1e-4)
 
 
 def test_labels_come_from_folders_a_table_or_the_model(named, pictures, tmp_path):
@@ -156,25 +156,25 @@ def test_labels_come_from_folders_a_table_or_the_model(named, pictures, tmp_path
     assert sorted(by_file["class"].values.tolist()) == ["b", "b", "b", "e", "h"]
     by_model = playground.sweep(pictures, named, labels="model", progress=False)
     for name in by_model["image"].values:
-        best = int(playground.trace(named, name, size=(64, 64)).logits.argmax())
-        assert str(by_model["class"].sel(image=name).values) == "abcdefghij"[best]
+        likeliest = int(playground.trace(named, name, size=(64, 64)).logits.argmax())
+        assert str(by_model["class"].sel(image=name).values) == "abcdefghij"[likeliest]
 
 
 def test_a_class_with_one_picture_has_no_interval_and_says_so(named, pictures):
     (pictures / "e" / "4.png").unlink()
     with pytest.warns(PlaygroundWarning, match="one picture of e: its numbers stand there, and no interval can"):
-        found = playground.sweep(pictures, named, progress=False)
-    assert np.isnan(found["low"].sel(label="e")).all()
-    assert not np.isnan(found["mean"].sel(label="e")).any()
+        dataset = playground.sweep(pictures, named, progress=False)
+    assert np.isnan(dataset["low"].sel(label="e")).all()
+    assert not np.isnan(dataset["mean"].sel(label="e")).any()
 
 
 @pytest.mark.parametrize("store", [False, True])
 def test_a_metric_that_fails_on_one_picture_says_so_and_the_rest_is_kept(named, pictures, tmp_path, store):
     files, calls = sorted(pictures.rglob("*.png")), []
-    first = playground.trace(named, files[3], size=(64, 64)).logits
+    first_logits = playground.trace(named, files[3], size=(64, 64)).logits
 
     def fragile(logits, label):
-        if torch.allclose(logits[0], first, atol=1e-5):
+        if torch.allclose(logits[0], first_logits, atol=1e-5):
             raise ZeroDivisionError("there is nothing")
         calls.append(len(logits))
         return logits[:, 0]
@@ -182,9 +182,9 @@ def test_a_metric_that_fails_on_one_picture_says_so_and_the_rest_is_kept(named, 
     out = {"out": tmp_path / "out.zarr"} if store else {}
     labels = {file.name: 0 for file in files}
     with pytest.warns(PlaygroundWarning, match=r"3\.png: the metric fails \(ZeroDivisionError: there is nothing\)"):
-        found = playground.sweep(files, named, fragile, labels=labels, progress=False, **out)
-    assert len(found["image"]) == 4
-    assert not any(name.endswith(files[3].name) for name in found["image"].values)
+        dataset = playground.sweep(files, named, fragile, labels=labels, progress=False, **out)
+    assert len(dataset["image"]) == 4
+    assert not any(name.endswith(files[3].name) for name in dataset["image"].values)
 
 
 RUN = """
@@ -217,9 +217,9 @@ def test_a_killed_run_goes_on_and_gives_the_same(named, pictures, picture, tmp_p
     run.send_signal(signal.SIGKILL)
     run.wait()
     assert done() > 0
-    again = playground.sweep(pictures, named, out=out, progress=False)
-    whole = playground.sweep(pictures, named, out=tmp_path / "whole.zarr", progress=False)
-    assert again.identical(whole)
+    resumed = playground.sweep(pictures, named, out=out, progress=False)
+    expected = playground.sweep(pictures, named, out=tmp_path / "whole.zarr", progress=False)
+    assert resumed.identical(expected)
     for change in (
         {"metric": "accuracy"},
         {"metric": lambda logits, label: logits[:, 0]},
@@ -234,28 +234,30 @@ def test_a_killed_run_goes_on_and_gives_the_same(named, pictures, picture, tmp_p
 @pytest.mark.slow
 def test_workers_of_dask_give_the_same_also_when_one_is_lost(named, pictures, tmp_path):
     distributed = pytest.importorskip("distributed")
-    alone = playground.sweep(pictures, named, out=tmp_path / "alone.zarr", progress=False)
+    expected = playground.sweep(pictures, named, out=tmp_path / "alone.zarr", progress=False)
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         victim = next(iter(cluster.workers.values()))
         os.kill(victim.pid if hasattr(victim, "pid") else victim.process.pid, signal.SIGKILL)
-        found = playground.sweep(
+        dataset = playground.sweep(
             pictures, named, out=tmp_path / "shared.zarr", dask=cluster.scheduler_address, progress=False
         )
-    assert found.identical(alone)
+    assert dataset.identical(expected)
 
 
 def test_what_an_intervention_leaves_alone_is_computed_once(named, pictures):
-    """144 heads of twelve layers of twelve take 78 passes and one, not 145; here twelve heads of three layers."""
+    """Shared layers run once: 144 heads in 12 layers cost 79 passes, not 145; here 12 heads in 3 layers."""
     rows = 0
 
-    def count(module, given, out):
+    def count(module, arguments, out):
         nonlocal rows
         rows += len(out)
 
     for block in named.blocks:
         block.mlp.register_forward_hook(count)
-    every = sweeping.asked(sorted(pictures.rglob("*.png"))[:1], named, "moved", "heads", None, (), (), (), 1, None)
-    list(every)
+    prepared = sweeping.prepared_sweep(
+        sorted(pictures.rglob("*.png"))[:1], named, "moved", "heads", None, (), (), (), 1, None
+    )
+    list(prepared)
     assert rows / 3 == pytest.approx(1 + 4 * (3 + 2 + 1) / 3)
 
 

@@ -18,33 +18,33 @@ def two():
     return [(playground.trace(vit, image), image) for image in images]
 
 
-def numbers(two, tmp_path, **look):
-    (one, image), (other, second) = two
+def numbers(two, tmp_path, **options):
+    (seen, image), (other, second) = two
     pictures = {"image": image, "other_image": second}
-    out = playground.save(one, tmp_path / "a.json", layout="compare", other=other, **pictures, **look)
+    out = playground.save(seen, tmp_path / "a.json", layout="compare", other=other, **pictures, **options)
     return json.loads(out.read_text())
 
 
 def test_the_parts_of_a_figure_are_those_of_the_traces(two, tmp_path):
-    (one, _), (other, _) = two
+    (seen, _), (other, _) = two
     tables = numbers(two, tmp_path, what="parts", layer=3)["tables"]
-    cut = one.parts(other=other, layer=3)
+    cut = seen.parts(other=other, layer=3)
     for table, grid in zip(tables, cut, strict=True):
         assert np.array_equal(np.array(table["maps"][0]["values"]).ravel(), grid.flatten().numpy())
 
 
 def test_similarity_is_of_one_patch_in_both_pictures_and_the_caption_tells_of_its_match(two, tmp_path):
-    (one, _), (other, second) = two
-    matched = one.match(other)
-    for found in (True, False):
-        query = tuple(((matched[..., 0] >= 0) == found).nonzero()[0].tolist())
-        asked = one.features(3)[one.token(query)]
+    (seen, _), (other, second) = two
+    matched = seen.match(other)
+    for has_match in (True, False):
+        query = tuple(((matched[..., 0] >= 0) == has_match).nonzero()[0].tolist())
+        feature = seen.features(3)[seen.token(query)]
         table = numbers(two, tmp_path, what="similarity", layer=3, query=query)["tables"][1]
-        cosines = torch.cosine_similarity(other.features(3), asked[None], dim=-1)
+        cosines = torch.cosine_similarity(other.features(3), feature[None], dim=-1)
         figure = playground.figure(
-            one, 3, query=query, layout="compare", what="similarity", other=other, other_image=second
+            seen, 3, query=query, layout="compare", what="similarity", other=other, other_image=second
         )
-        said = " ".join(text.get_text() for text in figure.findobj(Text))
-        assert ("each resembles the other most" in said) == found
-        assert ("no patch of the other picture matches it" in said) != found
+        text_drawn = " ".join(text.get_text() for text in figure.findobj(Text))
+        assert ("each resembles the other most" in text_drawn) == has_match
+        assert ("no patch of the other picture matches it" in text_drawn) != has_match
         assert np.allclose(np.array(table["maps"][0]["values"]).ravel(), cosines.numpy(), atol=1e-4)

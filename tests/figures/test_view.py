@@ -24,12 +24,12 @@ VALUES = {  # of the choices that are no list
 }  # fmt: skip
 
 
-def run_js(lines: str, given=None):
-    """What these lines of JavaScript give, which know the view's functions and `given`."""
+def run_js(lines: str, values=None):
+    """The result of these lines of JavaScript, which may use the view's functions and `given`."""
     program = (
         f"import {{ CHOICES, DEFAULT_VIEW, tidyView, viewToQuery }} from {json.dumps(CORE.as_uri())};\n"
         f"import {{ asks }} from {json.dumps(CORE.with_name('ways.js').as_uri())};\n"
-        f"const given = {json.dumps(given)};\nconsole.log(JSON.stringify({lines}));"
+        f"const given = {json.dumps(values)};\nconsole.log(JSON.stringify({lines}));"
     )
     run = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
@@ -46,7 +46,7 @@ def test_the_browser_has_the_same_choices_and_defaults():
 
 
 def test_the_browser_and_the_figures_agree_on_where_a_token_asks():
-    pairs = [{"what": what, "label": label} for what in CHOICES["what"] for label in ("", "3")]
+    pairs = [{"what": way, "label": label} for way in CHOICES["what"] for label in ("", "3")]
     assert run_js("given.map(asks)", pairs) == [Spec(**pair).asks for pair in pairs]
 
 
@@ -69,10 +69,10 @@ def test_neither_the_browser_nor_the_server_takes_another_value(choice):
 
 
 def test_a_figure_has_the_same_defaults_and_choices():
-    mine = {field.name: field.default for field in fields(Spec)}
+    defaults = {field.name: field.default for field in fields(Spec)}
     for choice in DRAWN:
-        if choice.key not in ("pass", "ceiling", "log"):  # a figure says them as yes or no, as a number, or leaves them
-            assert mine[choice.field] == choice.default
+        if choice.key not in ("pass", "ceiling", "log"):  # a figure has them as a boolean, as a number, or not at all
+            assert defaults[choice.field] == choice.default
         if choice.options and choice.key != "pass":
             assert CHOICES[choice.field] == choice.options
 

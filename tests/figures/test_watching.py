@@ -1,4 +1,4 @@
-"""One picture over a training: each moment is a trace of the weights at that step; nothing disturbs the training."""
+"""Watching a training: each moment is a trace with the weights of its step; the training is not disturbed."""
 
 import copy
 import sys
@@ -29,11 +29,11 @@ TRANSFORM = transforms.Compose(
 )
 
 
-def learn(model, steps, each=lambda step: None):
+def learn(model, steps, before_step=lambda step: None):
     torch.manual_seed(4)
     optimiser = torch.optim.SGD(model.parameters(), lr=0.05)
     for step in range(steps):
-        each(step)
+        before_step(step)
         loss = model(torch.randn(2, 3, 64, 64)).square().mean()
         optimiser.zero_grad()
         loss.backward()
@@ -41,21 +41,21 @@ def learn(model, steps, each=lambda step: None):
 
 
 def test_each_moment_is_of_the_weights_at_that_step_and_the_training_is_as_without(model, picture, tmp_path):
-    alone, kept = copy.deepcopy(model), {}
-    learn(alone, 5, lambda step: kept.update({step: copy.deepcopy(alone)}))
-    kept[5] = alone
+    copy_of_model, states = copy.deepcopy(model), {}
+    learn(copy_of_model, 5, lambda step: states.update({step: copy.deepcopy(copy_of_model)}))
+    states[5] = copy_of_model
     out = tmp_path / "run.trace"
     with playground.watch(model, picture, every=2, out=out, transform=TRANSFORM):
         learn(model, 5)
-    for ours, theirs in zip(model.parameters(), alone.parameters(), strict=True):
+    for ours, theirs in zip(model.parameters(), copy_of_model.parameters(), strict=True):
         assert torch.equal(ours, theirs), "dropout, too, drew the same numbers"
     assert model.training
-    found = playground.watched(out)
-    assert found.steps == (0, 2, 4, 5)
-    for step, seen in zip(found.steps, found.traces, strict=True):
-        expected = playground.trace(kept[step], picture, transform=TRANSFORM)
+    run = playground.watched(out)
+    assert run.steps == (0, 2, 4, 5)
+    for step, seen in zip(run.steps, run.traces, strict=True):
+        expected = playground.trace(states[step], picture, transform=TRANSFORM)
         torch.testing.assert_close(seen.row(2, 1, (1, 2)), expected.row(2, 1, (1, 2)), atol=0.02, rtol=0.1)
-    rows = found.row(2, 1, (1, 2))
+    rows = run.row(2, 1, (1, 2))
     assert rows.shape == (4, 17)
     assert (rows[0] - rows[-1]).abs().max() > 1e-3
 
@@ -78,14 +78,14 @@ def test_of_transformers_too_where_matrices_are_joined(picture, tmp_path):
 
 
 def test_an_evaluation_in_between_is_no_step_and_step_counts_by_hand(model, picture, tmp_path):
-    def each(step):
+    def log_step(step):
         with torch.no_grad():
             model(torch.randn(1, 3, 64, 64))
         model.eval()(torch.randn(1, 3, 64, 64))
         model.train()
 
     with playground.watch(model, picture, every=2, out=tmp_path / "a.trace"):
-        learn(model, 3, each)
+        learn(model, 3, log_step)
     assert playground.watched(tmp_path / "a.trace").steps == (0, 2, 3)
     with playground.watch(model, picture, every=2, out=tmp_path / "b.trace", count=False) as watching_:
         learn(model, 3)
@@ -109,12 +109,12 @@ def test_tensors_that_are_replaced_are_found(model, picture, tmp_path):
         with torch.no_grad():
             model.blocks[2].attn.qkv.weight.mul_(3)
     expected = playground.trace(model.eval(), picture, transform=TRANSFORM)
-    found = playground.watched(tmp_path / "run.trace").traces[-1]
-    torch.testing.assert_close(found.row(2, 1, (1, 2)), expected.row(2, 1, (1, 2)), atol=0.02, rtol=0.1)
+    last_trace = playground.watched(tmp_path / "run.trace").traces[-1]
+    torch.testing.assert_close(last_trace.row(2, 1, (1, 2)), expected.row(2, 1, (1, 2)), atol=0.02, rtol=0.1)
 
 
 def test_a_trainer_s_steps_are_counted_as_it_counts_them(model, picture, tmp_path):
-    """By the handler through which the Trainer of transformers calls its callbacks."""
+    """Calls the callback as the Trainer of transformers does."""
     trainer = pytest.importorskip("transformers.trainer_callback", reason="transformers is not installed")
     from transformers import TrainingArguments
 
@@ -125,16 +125,16 @@ def test_a_trainer_s_steps_are_counted_as_it_counts_them(model, picture, tmp_pat
     handler.on_train_begin(arguments, state, control)
     state.global_step = 3  # a run that is resumed
 
-    def each(step):
+    def replace_head(step):
         handler.on_step_begin(arguments, state, control)
         state.global_step += 1
 
-    learn(model, 4, each)
+    learn(model, 4, replace_head)
     handler.on_train_end(arguments, state, control)
-    found = playground.watched(tmp_path / "run.trace")
-    assert found.steps == (4, 6, 7)
+    run = playground.watched(tmp_path / "run.trace")
+    assert run.steps == (4, 6, 7)
     torch.testing.assert_close(
-        found.traces[-1].row(2, 1, (1, 2)),
+        run.traces[-1].row(2, 1, (1, 2)),
         playground.trace(model.eval(), picture, transform=TRANSFORM).row(2, 1, (1, 2)),
         atol=0.02, rtol=0.1,
     )  # fmt: skip
@@ -148,10 +148,10 @@ def test_the_trainer_itself_runs_it(tmp_path, picture):
     )
     theirs = scramble(transformers.ViTForImageClassification(config)).train()
     looking = playground.watch(theirs, picture, every=2, out=tmp_path / "run.trace")
-    each = [{"pixel_values": torch.randn(3, 64, 64), "labels": torch.tensor(n)} for n in range(4)]
+    examples = [{"pixel_values": torch.randn(3, 64, 64), "labels": torch.tensor(n)} for n in range(4)]
     how = {"per_device_train_batch_size": 1, "max_steps": 4, "report_to": [], "use_cpu": True}
     arguments = transformers.TrainingArguments(output_dir=str(tmp_path / "out"), **how)
-    transformers.Trainer(theirs, arguments, train_dataset=each, callbacks=[looking.callback()]).train()
+    transformers.Trainer(theirs, arguments, train_dataset=examples, callbacks=[looking.callback()]).train()
     assert playground.watched(tmp_path / "run.trace").steps == (0, 2, 4)
 
 
@@ -166,14 +166,14 @@ def test_before_after_and_the_difference_are_one_figure(model, picture, tmp_path
     with playground.watch(model, picture, every=2, out=tmp_path / "run.trace", transform=TRANSFORM):
         learn(model, 4)
     run = playground.watched(tmp_path / "run.trace")
-    how = {"other": run.traces[-1], "layout": "change", "layer": 2, "head": 1, "query": (1, 2)}
-    figure = playground.figure(run.traces[0], **how)
-    said = " ".join(text.get_text() for axes in [figure] for text in axes.texts)
+    draw_arguments = {"other": run.traces[-1], "layout": "change", "layer": 2, "head": 1, "query": (1, 2)}
+    figure = playground.figure(run.traces[0], **draw_arguments)
+    texts_drawn = " ".join(text.get_text() for axes in [figure] for text in axes.texts)
     for words in ("step 0", "step 4", "after less before"):
-        assert words in said, said
-    playground.save(run.traces[0], tmp_path / "a.npz", **how)
-    with np.load(tmp_path / "a.npz") as held:
-        before, after, change = held["values"][0], held["values_2"][0], held["values_3"][0]
+        assert words in texts_drawn, texts_drawn
+    playground.save(run.traces[0], tmp_path / "a.npz", **draw_arguments)
+    with np.load(tmp_path / "a.npz") as arrays:
+        before, after, change = arrays["values"][0], arrays["values_2"][0], arrays["values_3"][0]
     np.testing.assert_allclose(before, run.traces[0].row(2, 1, (1, 2)), atol=1e-6)
     np.testing.assert_allclose(after, run.traces[-1].row(2, 1, (1, 2)), atol=1e-6)
     np.testing.assert_allclose(change, after - before, atol=1e-7)
@@ -181,9 +181,9 @@ def test_before_after_and_the_difference_are_one_figure(model, picture, tmp_path
 
 
 def test_passes_of_two_sizes_have_no_change_that_could_be_drawn(picture):
-    one, two = (playground.trace("untrained", picture, size=size) for size in ((64, 64), (64, 96)))
+    square, wide = (playground.trace("untrained", picture, size=size) for size in ((64, 64), (64, 96)))
     with pytest.raises(PlaygroundError, match=r"8 × 8 and 8 × 12 patches: trace both with one size"):
-        playground.figure(one, other=two, layout="change")
+        playground.figure(square, other=wide, layout="change")
 
 
 def said_once(model, picture, out, each, sentence):
@@ -191,17 +191,17 @@ def said_once(model, picture, out, each, sentence):
         warnings.simplefilter("always")
         with playground.watch(model, picture, every=1, out=out):
             learn(model, 4, each)
-    (found,) = [str(one.message) for one in all_ if issubclass(one.category, PlaygroundWarning)]
-    assert "the training goes on" in found
-    assert sentence in found
+    (message,) = [str(warning.message) for warning in all_ if issubclass(warning.category, PlaygroundWarning)]
+    assert "the training goes on" in message
+    assert sentence in message
     return playground.watched(out).steps
 
 
 def test_a_full_disk_is_said_once_and_the_training_goes_on(model, picture, tmp_path, monkeypatch):
     def each(step):
         if step == 2:
-            full = OSError(28, "No space left on device")
-            monkeypatch.setattr(watching.zipfile.ZipFile, "writestr", lambda *_: (_ for _ in ()).throw(full))
+            disk_full = OSError(28, "No space left on device")
+            monkeypatch.setattr(watching.zipfile.ZipFile, "writestr", lambda *_: (_ for _ in ()).throw(disk_full))
 
     steps = said_once(model, picture, tmp_path / "run.trace", each, "No space left on device")
     monkeypatch.undo()

@@ -61,10 +61,10 @@ def test_the_browser_counts_what_python_counts():
             cost.attention_bytes(n, d, heads), cost.fused_bytes(n, d), cost.convolution_bytes(n, d),
         ]  # fmt: skip
         assert numbers["flops"] == [
-            *(cost.counted(count, n, d, mlp=False) for count in COUNTS),
-            *(cost.against(count, n, d, k, mlp=False) for count in OTHERS),
-            *(cost.counted(count, n, d, mlp=True) for count in COUNTS),
-            *(cost.against(count, n, d, k, mlp=True) for count in OTHERS),
+            *(cost.attention_cost(what, n, d, mlp=False) for what in COUNTS),
+            *(cost.convolution_cost(what, n, d, k, mlp=False) for what in OTHERS),
+            *(cost.attention_cost(what, n, d, mlp=True) for what in COUNTS),
+            *(cost.convolution_cost(what, n, d, k, mlp=True) for what in OTHERS),
         ]
         assert numbers["crossings"] == [cost.crossing(d, k, *both) for both in product(COUNTS, OTHERS)]
         assert numbers["text"] == bytes_text(case.matrices_bytes)

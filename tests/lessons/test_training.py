@@ -223,7 +223,7 @@ def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
         for number in range(first, first + timelapse.SCENES):
             scene = generate.scene(number)
             grid = patch_targets(scene).objects
-            asked = evaluate.Asked.of(grid)
+            asked = evaluate.Questions.of(grid)
             masses.append((evaluate.of_filter(scene.image, grid, asked) * asked.same).sum(-1))
         return torch.cat(masses, dim=1).mean(1)  # (settings,)
 

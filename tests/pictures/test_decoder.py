@@ -49,12 +49,12 @@ def run(script: str, path) -> str:
     return subprocess.run([sys.executable, "-c", script, path], check=True, capture_output=True, text=True).stdout
 
 
-def saved(**how) -> bytes:
+def saved(**options) -> bytes:
     """A picture whose upper half is red."""
     picture = Image.new("RGB", (64, 48), "blue")
     picture.paste("red", (0, 0, 64, 24))
     file = io.BytesIO()
-    picture.save(file, **how)
+    picture.save(file, **options)
     return file.getvalue()
 
 
@@ -71,7 +71,7 @@ KINDS = {"AVIF": lambda: saved(format="AVIF"), "HEIC": heic}
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps a process within its memory")
 def test_a_picture_that_is_not_as_large_as_its_header_says_takes_no_more_than_its_share(tmp_path):
-    """In the process that opens it, one of a kilobyte took 840 MB."""
+    """Once, such a file of a kilobyte took 840 MB."""
     run(LIAR, path := tmp_path / "liar.avif")
     assert path.stat().st_size < 5_000
     grew, took = map(int, run(OPENED, path).split()[-2:])
@@ -118,7 +118,7 @@ def test_it_needs_neither_torch_nor_a_server():
 
 @pytest.fixture
 def endless(tmp_path, monkeypatch) -> bytes:
-    """A small picture that takes minutes, in processes that look at no profile before they follow it."""
+    """A small picture that takes minutes, in processes that do not check colour profiles."""
     lines = "import playground.pictures.images as profiles\nprofiles.is_usable = lambda profile: True\n"
     (tmp_path / "sitecustomize.py").write_text(lines)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
@@ -147,7 +147,7 @@ def test_a_file_that_takes_more_than_its_share_of_a_core_ends_the_process(endles
 
 
 def test_each_file_has_its_seconds_for_itself(monkeypatch, tmp_path):
-    """What was used for one before does not count: or an honest crowd would end the process."""
+    """Seconds used for earlier files do not count for the next one."""
     monkeypatch.setattr(decoder, "CORE_SECONDS", 1)
     monkeypatch.setattr(decoder, "PATIENCE", 100.0)
     (tmp_path / "sitecustomize.py").write_text("import time\nwhile time.process_time() < 2.5: pass\n")
@@ -166,7 +166,7 @@ def test_a_file_that_takes_too_long_ends_the_process(endless, monkeypatch):
 
 @pytest.fixture
 def slow_start(tmp_path, monkeypatch):
-    """The path of a file: until it is there no process is ready."""
+    """The path of a file; no process is ready before it exists."""
     gate = tmp_path / "gate"
     lines = f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.01)\n"
     (tmp_path / "sitecustomize.py").write_text(lines)
@@ -176,7 +176,7 @@ def slow_start(tmp_path, monkeypatch):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Stands still; the list's one number are its seconds."""
+    """A clock that stands still; the list holds its time in seconds."""
     now = [0.0]
     monkeypatch.setattr(decoder, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return now
@@ -189,7 +189,7 @@ def test_the_seconds_in_which_a_process_starts_are_no_file_s(slow_start, clock):
             slow_start.touch()
 
     with Worker() as worker:
-        assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS, stays=stays).size == (64, 48)
+        assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS, check_person=stays).size == (64, 48)
         assert worker.goes_on()
 
 
@@ -199,7 +199,7 @@ def test_where_no_process_starts_the_machine_is_busy_and_no_file_is_to_blame(slo
 
     with Worker() as worker:
         with pytest.raises(Busy, match="so busy is the machine"):
-            worker.decoded(saved(format="JPEG"), KEPT_PIXELS, stays=stays)
+            worker.decoded(saved(format="JPEG"), KEPT_PIXELS, check_person=stays)
         assert is_gone(worker.pid)
 
 
@@ -217,13 +217,13 @@ def test_who_leaves_ends_the_decoding_of_their_file(endless):
 
     with Worker() as worker:
         with pytest.raises(Left):
-            worker.decoded(endless, KEPT_PIXELS, stays=stays)
+            worker.decoded(endless, KEPT_PIXELS, check_person=stays)
         assert is_gone(worker.pid)
 
 
 def test_a_process_that_was_killed_from_outside_says_so(endless):
     with Worker() as worker, pytest.raises(Killed):
-        worker.decoded(endless, KEPT_PIXELS, stays=lambda: os.kill(worker.pid, 9))
+        worker.decoded(endless, KEPT_PIXELS, check_person=lambda: os.kill(worker.pid, 9))
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the environment is read in /proc")

@@ -63,12 +63,14 @@ def test_there_are_far_more_than_forty_kinds_of_hostile_files():
 
 def test_a_hostile_file_is_refused_in_a_helpful_sentence(report):
     assert report.keys() == hostile.KINDS.keys()
-    wrong = {kind: said for kind, said in report.items() if not is_helpful(said["outcome"], said["sentence"])}
-    assert not wrong, wrong
+    unhelpful = {
+        kind: result for kind, result in report.items() if not is_helpful(result["outcome"], result["sentence"])
+    }
+    assert not unhelpful, unhelpful
 
 
 def is_helpful(outcome: str, sentence: str) -> bool:
-    """It says what is wrong and what one is to do, in words that are no program's."""
+    """Whether the sentence says what is wrong and what to do, without a program's terms."""
     return bool(
         outcome == "PlaygroundError"
         and re.fullmatch(r"[A-Z].{25,}\.", sentence)
@@ -189,20 +191,22 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch):
 
 
 def test_an_error_keeps_no_half_decoded_picture_alive(monkeypatch):
-    kept = []
+    pictures = []
     load = ImageFile.ImageFile.load
-    monkeypatch.setattr(ImageFile.ImageFile, "load", lambda self: (kept.append(weakref.ref(self)), load(self))[1])
+    monkeypatch.setattr(ImageFile.ImageFile, "load", lambda self: (pictures.append(weakref.ref(self)), load(self))[1])
     with pytest.raises(PlaygroundError) as refusal:
         open_image(hostile.KINDS["half of a PNG file"]())
     gc.collect()
     assert refusal.value is not None
-    assert kept
-    assert all(picture() is None for picture in kept)
+    assert pictures
+    assert all(picture() is None for picture in pictures)
 
 
 def test_threads_do_not_get_in_each_others_way():
-    good = [saved(quarters(), kind) for kind in ("JPEG", "PNG", "WEBP", "AVIF", "HEIF", "TIFF")]
-    bad = [hostile.KINDS[kind]() for kind in ("half of a PNG file", "a GIF of broken codes", "81 megapixels, truly")]
+    good_files = [saved(quarters(), kind) for kind in ("JPEG", "PNG", "WEBP", "AVIF", "HEIF", "TIFF")]
+    bad_files = [
+        hostile.KINDS[kind]() for kind in ("half of a PNG file", "a GIF of broken codes", "81 megapixels, truly")
+    ]
     globals_before = (Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES, list(warnings.filters))
 
     def opens(data):
@@ -212,7 +216,7 @@ def test_threads_do_not_get_in_each_others_way():
             return False
 
     with ThreadPoolExecutor(16) as pool:
-        assert list(pool.map(opens, (good + bad) * 20)) == ([True] * 6 + [False] * 3) * 20
+        assert list(pool.map(opens, (good_files + bad_files) * 20)) == ([True] * 6 + [False] * 3) * 20
     assert (Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES, list(warnings.filters)) == globals_before
 
 

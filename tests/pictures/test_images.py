@@ -37,9 +37,9 @@ def test_each_format_opens_as_loaded_rgb_without_a_file_behind_it(kind):
 def test_a_picture_opens_from_paths_bytes_and_file_objects(tmp_path):
     data, path = saved(quarters(), "PNG"), tmp_path / "any name"
     path.write_bytes(data)
-    used = io.BytesIO(data)
-    used.seek(40)
-    for source in (path, str(path), data, bytearray(data), memoryview(data), io.BytesIO(data), used):
+    stream = io.BytesIO(data)
+    stream.seek(40)
+    for source in (path, str(path), data, bytearray(data), memoryview(data), io.BytesIO(data), stream):
         assert corners(open_image(source)) == [RED, GREEN, BLUE, WHITE]
 
 
@@ -191,12 +191,12 @@ def test_cmyk_looks_right(kind):
     "mode", ["1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBa", "RGBX", "CMYK", "YCbCr", "HSV", "LAB", "I", "F"]
 )
 def test_an_opened_image_of_any_mode_is_taken_and_left_as_it_was(mode):
-    given = Image.new(mode, (32, 24))
-    before = given.tobytes()
-    picture = open_image(given)
+    original = Image.new(mode, (32, 24))
+    before = original.tobytes()
+    picture = open_image(original)
     assert (picture.mode, picture.size) == ("RGB", (32, 24))
-    assert (given.mode, given.tobytes()) == (mode, before)
-    assert picture is not given
+    assert (original.mode, original.tobytes()) == (mode, before)
+    assert picture is not original
 
 
 def test_an_opened_image_is_turned_upright_and_held_to_the_limits():
@@ -221,11 +221,11 @@ def test_a_colour_profile_is_followed(kind):
 
 
 def test_what_shines_through_does_so_in_the_colours_of_the_profile():
-    """The profile first, then white: mixed before, a grey would be converted by half."""
+    """The colour profile is applied before the picture is put on white."""
     half = quarters()
     half.putalpha(128)
     data = saved(half, "PNG", icc_profile=swapped_profile())
-    mixed = [tuple(round(127 + one * 128 / 255) for one in colour) for colour in (GREEN, RED, BLUE, WHITE)]
+    mixed = [tuple(round(127 + channel * 128 / 255) for channel in colour) for colour in (GREEN, RED, BLUE, WHITE)]
     assert alike(corners(open_image(data)), mixed, 8)
     grey = Image.new("L", (32, 32), 99)
     opaque = open_image(saved(grey, "PNG", icc_profile=GREY_GAMMA)).getpixel((9, 9))
@@ -247,8 +247,8 @@ def test_a_broken_or_unfitting_profile_is_ignored(profile):
 
 @pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP", "TIFF", "AVIF", "HEIF", "MPO"])
 def test_of_an_animation_or_a_stack_the_first_picture_is_shown(kind):
-    others = [Image.new("RGB", (64, 48), colour) for colour in (BLUE, WHITE, RED)]
-    data = saved(quarters(), kind, save_all=True, append_images=others)
+    other_pictures = [Image.new("RGB", (64, 48), colour) for colour in (BLUE, WHITE, RED)]
+    data = saved(quarters(), kind, save_all=True, append_images=other_pictures)
     assert alike(corners(open_image(data)), [RED, GREEN, BLUE, WHITE], 24)
 
 

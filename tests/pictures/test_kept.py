@@ -1,4 +1,4 @@
-"""The corpus that benchmarks/corpus.py has found: each file is opened or refused in a sentence, within its share."""
+"""The corpus of benchmarks/corpus.py: each file is opened or refused in a sentence, within its limits."""
 
 from pathlib import Path
 
@@ -13,10 +13,10 @@ KEPT = sorted((Path(__file__).parent.parent / "hostile" / "kept").iterdir())
 
 @pytest.fixture(scope="module")
 def workers():
-    """The last one decodes; after some files it has had its last one."""
-    found = [Worker()]
-    yield found
-    for worker in found:
+    """The list's last worker decodes; it is replaced after a number of files."""
+    workers = [Worker()]
+    yield workers
+    for worker in workers:
         worker.end()
 
 
@@ -25,14 +25,14 @@ def test_a_kept_file_is_opened_or_refused_in_a_sentence(workers, kind):
     for file in (file for file in KEPT if file.name.startswith(f"{kind}-")):
         if not workers[-1].goes_on():
             workers.append(Worker())
-        said = "."
+        sentence = "."
         try:
             assert workers[-1].decoded(file.read_bytes(), 2**22).mode == "RGB", file.name
         except (Killed, TookTooMuch) as error:
             raise AssertionError(f"{file.name}: {error!r}") from error
         except PlaygroundError as error:
-            said = str(error)
-        assert said.endswith((".", "!")), (file.name, said)
+            sentence = str(error)
+        assert sentence.endswith((".", "!")), (file.name, sentence)
 
 
 def test_every_kind_of_hostile_picture_has_some():

@@ -43,11 +43,11 @@ for name, make in (GREEDY | HARMLESS).items():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
 def test_a_picture_opens_within_seconds_and_in_little_memory_whatever_its_profile_asks_for():
-    """Each of the greedy ones takes a core for minutes, or hundreds of megabytes."""
+    """Each of these profiles would take minutes of a core, or hundreds of megabytes."""
     seen = hostile.read_apart(REPORT)
     assert len(seen) > 2 * len(PROFILES)
-    assert {tuple(one["size"]) for one in seen.values()} == {(64, 48)}
-    assert {name: one["MB"] for name, one in seen.items() if one["MB"] > MOST} == {}
+    assert {tuple(result["size"]) for result in seen.values()} == {(64, 48)}
+    assert {name: result["MB"] for name, result in seen.items() if result["MB"] > MOST} == {}
 
 
 @pytest.mark.parametrize("name", GREEDY)
@@ -63,10 +63,10 @@ def test_what_could_be_a_scanner_s_is_read(name):
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF", "WEBP"])
 def test_a_camera_s_profile_is_followed(kind):
     picture = Image.new("RGB", (64, 48), (180, 60, 60))
-    plain, wide = (
-        open_image(saved(picture, kind, icc_profile=one)).getpixel((9, 9)) for one in (b"", matrix_profile())
+    without_profile, with_profile = (
+        open_image(saved(picture, kind, icc_profile=profile)).getpixel((9, 9)) for profile in (b"", matrix_profile())
     )
-    assert wide[0] > plain[0] + 10  # its red is further out than that of a screen
+    assert with_profile[0] > without_profile[0] + 10  # its red is further out than that of a screen
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "TIFF"])
@@ -75,8 +75,8 @@ def test_a_printer_s_profile_is_followed(kind, grid):
     profile = ink_profile(grid)
     picture = Image.new("CMYK", (64, 48), (20, 200, 30, 40))
     ours = open_image(saved(picture, kind, icc_profile=profile)).getpixel((9, 9))
-    there = ImageCms.ImageCmsProfile(io.BytesIO(profile))
-    theirs = ImageCms.profileToProfile(picture, there, ImageCms.createProfile("sRGB"), outputMode="RGB")
+    icc = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+    theirs = ImageCms.profileToProfile(picture, icc, ImageCms.createProfile("sRGB"), outputMode="RGB")
     assert max(abs(a - b) for a, b in zip(ours, theirs.getpixel((9, 9)), strict=True)) < 6
     without = open_image(saved(picture, kind)).getpixel((9, 9))
     assert max(abs(a - b) for a, b in zip(ours, without, strict=True)) > 20

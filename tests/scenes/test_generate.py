@@ -40,8 +40,8 @@ def held_out():
     return [scene(HELD_OUT + number) for number in range(200)]
 
 
-def flat(shape="disc", x=0.5, y=0.5, size=0.4, **more):
-    return Thing(shape, x, y, size, (RED,), relief=0.0, shadow="none", **more)
+def flat(shape="disc", x=0.5, y=0.5, size=0.4, **options):
+    return Thing(shape, x, y, size, (RED,), relief=0.0, shadow="none", **options)
 
 
 def test_the_same_seed_gives_the_same_bytes_in_every_process():
@@ -50,12 +50,12 @@ def test_the_same_seed_gives_the_same_bytes_in_every_process():
         "print(*(sha256(part).hexdigest() for i in (3, 4) for part in (scene(i).image, scene(i).objects)))"
     )
     elsewhere = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=ROOT).split()
-    here = [sha256(part).hexdigest() for i in (3, 4) for part in (scene(i).image, scene(i).objects)]
-    assert elsewhere == here
+    digests = [sha256(part).hexdigest() for i in (3, 4) for part in (scene(i).image, scene(i).objects)]
+    assert elsewhere == digests
 
 
 def test_different_seeds_give_different_pictures(held_out):
-    assert len({one.image.tobytes() for one in held_out}) == len(held_out)
+    assert len({sample.image.tobytes() for sample in held_out}) == len(held_out)
 
 
 def test_training_and_held_out_seeds_give_different_pictures():
@@ -63,26 +63,28 @@ def test_training_and_held_out_seeds_give_different_pictures():
 
 
 def test_object_numbers_have_no_gaps_and_every_label_is_in_range(held_out):
-    for one in held_out:
-        count = len(one.shapes)
-        assert set(np.unique(one.objects)) - {0} == set(range(1, count + 1))
-        assert len(one.materials) == len(one.visible) == len(one.boxes) == count
-        assert ((one.shapes >= 0) & (one.shapes < len(SHAPES))).all()
-        assert ((one.materials >= 0) & (one.materials < len(MATERIALS))).all()
-        assert (one.grounds < len(GROUNDS)).all()
-        assert one.regions.max() < len(one.grounds)
-        assert ((one.visible > 0) & (one.visible <= 1)).all()
+    for sample in held_out:
+        count = len(sample.shapes)
+        assert set(np.unique(sample.objects)) - {0} == set(range(1, count + 1))
+        assert len(sample.materials) == len(sample.visible) == len(sample.boxes) == count
+        assert ((sample.shapes >= 0) & (sample.shapes < len(SHAPES))).all()
+        assert ((sample.materials >= 0) & (sample.materials < len(MATERIALS))).all()
+        assert (sample.grounds < len(GROUNDS)).all()
+        assert sample.regions.max() < len(sample.grounds)
+        assert ((sample.visible > 0) & (sample.visible <= 1)).all()
 
 
 def test_every_shape_material_and_backdrop_occurs(held_out):
-    shapes, materials = (np.concatenate([getattr(one, of) for one in held_out]) for of in ("shapes", "materials"))
+    shapes, materials = (
+        np.concatenate([getattr(sample, field) for sample in held_out]) for field in ("shapes", "materials")
+    )
     assert set(shapes) == set(range(len(SHAPES)))
     assert set(materials) == set(range(len(MATERIALS)))
-    assert {one.backdrop for one in held_out} == set(range(len(BACKDROPS)))
+    assert {sample.backdrop for sample in held_out} == set(range(len(BACKDROPS)))
 
 
 def test_every_label_is_given_to_some_pictures_and_not_to_others(held_out):
-    share = np.mean([presence(one) for one in held_out], axis=0)
+    share = np.mean([presence(sample) for sample in held_out], axis=0)
     assert len(share) == len(set(LABELS)) == len(LABELS)
     assert ((share > 0.02) & (share < 0.9)).all()
 
@@ -94,26 +96,29 @@ def test_every_shape_has_one_family_and_every_material_one_at_most():
 
 
 def test_a_close_up_shows_one_or_two_things_as_large_as_a_whole_scene_does():
-    near = [close_up(HELD_OUT + i) for i in range(40)]
-    assert {len(one.shapes) for one in near} <= {0, 1, 2}
-    far = [scene(HELD_OUT + i) for i in range(40)]
-    pixels = [np.median([n for one in many for n in np.bincount(one.objects.ravel())[1:]]) for many in (near, far)]
+    close_ups = [close_up(HELD_OUT + i) for i in range(40)]
+    assert {len(sample.shapes) for sample in close_ups} <= {0, 1, 2}
+    full_scenes = [scene(HELD_OUT + i) for i in range(40)]
+    pixels = [
+        np.median([n for sample in scenes for n in np.bincount(sample.objects.ravel())[1:]])
+        for scenes in (close_ups, full_scenes)
+    ]
     assert 0.5 < pixels[0] / pixels[1] < 2
 
 
 def test_the_mask_is_where_the_object_is_painted():
-    one = draw(Description(PLAIN, (flat("star"),), ambience=0.0), 112)
-    inside = one.objects == 1
-    painted = (np.abs(one.image.astype(int) - 120).sum(-1)) > 100
-    assert inside.sum() > 300
-    assert (inside == painted).mean() > 0.99
-    assert (one.image[inside] == (200, 40, 40)).all(-1).mean() > 0.85  # the rest is the softened edge
+    star = draw(Description(PLAIN, (flat("star"),), ambience=0.0), 112)
+    is_star = star.objects == 1
+    painted = (np.abs(star.image.astype(int) - 120).sum(-1)) > 100
+    assert is_star.sum() > 300
+    assert (is_star == painted).mean() > 0.99
+    assert (star.image[is_star] == (200, 40, 40)).all(-1).mean() > 0.85  # the rest is the softened edge
 
 
 def test_a_box_encloses_what_is_seen(held_out):
-    for one in held_out[:40]:
-        for number, (left, top, right, low) in enumerate(one.boxes * 112, 1):
-            rows, columns = np.nonzero(one.objects == number)
+    for sample in held_out[:40]:
+        for number, (left, top, right, low) in enumerate(sample.boxes * 112, 1):
+            rows, columns = np.nonzero(sample.objects == number)
             assert (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1) == pytest.approx(
                 (left, top, right, low)
             )
@@ -121,24 +126,24 @@ def test_a_box_encloses_what_is_seen(held_out):
 
 def test_a_hidden_thing_is_no_object():
     covered = Description(PLAIN, (flat(size=0.2), flat("square", size=0.7), flat("star", x=0.1, y=0.1, size=0.15)))
-    one = draw(covered)
-    assert [SHAPES[shape] for shape in one.shapes] == ["square", "star"]
-    assert set(np.unique(one.objects)) == {0, 1, 2}
+    sample = draw(covered)
+    assert [SHAPES[shape] for shape in sample.shapes] == ["square", "star"]
+    assert set(np.unique(sample.objects)) == {0, 1, 2}
 
 
 def test_hardly_visible_objects_are_not_present():
     mostly = Description(PLAIN, (flat("heart", x=0.5, size=0.4), flat("pear", x=0.53, size=0.8)))
-    one = draw(mostly)
-    labels = dict(zip(LABELS, presence(one), strict=True))
-    assert 0 < one.visible[0] < 0.35
+    sample = draw(mostly)
+    labels = dict(zip(LABELS, presence(sample), strict=True))
+    assert 0 < sample.visible[0] < 0.35
     assert (labels["plain shape"], labels["plant"], labels["empty"], labels["landscape"]) == (0, 1, 1, 0)
 
 
 def test_a_larger_drawing_shows_the_same_scene():
     for seed in range(12):
         small, large = scene(seed, 112), scene(seed, 448)
-        same = small.objects == large.objects[2::4, 2::4]
-        assert same.mean() > 0.97
+        is_same = small.objects == large.objects[2::4, 2::4]
+        assert is_same.mean() > 0.97
         reduced = np.asarray(Image.fromarray(large.image).reduce(4), int)
         assert np.abs(reduced - small.image).mean() < 12
 
@@ -159,16 +164,16 @@ def test_natural_textures_have_every_grey_alike():
 
 
 def test_patch_targets_agree_with_a_loop_over_patches():
-    one = scene(HELD_OUT + 11)
-    targets = patch_targets(one, 8)
+    sample = scene(HELD_OUT + 11)
+    targets = patch_targets(sample, 8)
     for row, column in np.ndindex(14, 14):
         cut = np.s_[8 * row : 8 * row + 8, 8 * column : 8 * column + 8]
-        numbers, counts = np.unique(one.objects[cut], return_counts=True)
+        numbers, counts = np.unique(sample.objects[cut], return_counts=True)
         winner = int(numbers[counts.argmax()])
         assert targets.objects[row, column] == winner
-        assert targets.shapes[row, column] == (one.shapes[winner - 1] if winner else -1)
+        assert targets.shapes[row, column] == (sample.shapes[winner - 1] if winner else -1)
         x, y = (column + 0.5) / 14, (row + 0.5) / 14
-        left, top, right, low = one.boxes[winner - 1]
+        left, top, right, low = sample.boxes[winner - 1]
         wanted = (x - left, y - top, right - x, low - y) if winner else (0, 0, 0, 0)
         assert targets.boxes[row, column] == pytest.approx(wanted, abs=1e-6)
 
@@ -191,10 +196,12 @@ def test_own_mass_of_perfect_attention_is_one():
 
 
 def test_neither_colour_nor_nearness_finds_the_objects(held_out):
-    grids = [patch_targets(one).objects for one in held_out]
+    grids = [patch_targets(sample).objects for sample in held_out]
 
     def average(rows_of):
-        return np.concatenate([own_mass(rows_of(one), grid) for one, grid in zip(held_out, grids, strict=True)]).mean()
+        return np.concatenate(
+            [own_mass(rows_of(sample), grid) for sample, grid in zip(held_out, grids, strict=True)]
+        ).mean()
 
     best = max(average(lambda one, t=t: colour_rows(one.image, t)) for t in (1e-5, 1e-4, 1e-3, 1e-2))
     area, near = area_rows(196), gaussian_rows(14, 14)
@@ -208,16 +215,16 @@ def test_neither_colour_nor_nearness_finds_the_objects(held_out):
 
 def test_the_names_of_samples_come_without_the_painter():
     lines = "import sys, playground.samples as s; print(len(s.SAMPLES), 'playground.scenes.drawing' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [str(len(SAMPLES)), "False"]
+    run = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == [str(len(SAMPLES)), "False"]
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 def test_a_sample_on_disk_is_what_the_code_draws(sample):
     stored = np.asarray(Image.open(sample.path), int)
-    fresh = draw_sample(sample.name).image
-    assert stored.shape == fresh.shape
-    assert np.abs(stored - fresh).mean() < 3  # JPEG
+    image = draw_sample(sample.name).image
+    assert stored.shape == image.shape
+    assert np.abs(stored - image).mean() < 3  # JPEG
 
 
 def test_samples_are_small_enough_to_ship():

@@ -22,17 +22,19 @@ def test_twins_are_each_other_s_and_nobody_s_own():
 
 
 def test_twins_show_one_sign_on_two_colours_and_others_show_another_sign():
-    made = boards(patch=24)
+    game = boards(patch=24)
     paper = [tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5)) for colour in compositions.COLOURS]
-    for image, twin, wanted in zip(made.images, made.twin, made.wanted, strict=True):
+    for image, twin, colours_wanted in zip(game.images, game.twin, game.wanted, strict=True):
         tiles = [tile(image, field, 24) for field in range(len(twin))]
-        assert [tuple(one[0, 0]) for one in tiles] == [paper[colour] for colour in wanted[twin]]
-        assert (wanted != wanted[twin]).all()
-        ink = [np.abs(one - one[0, 0]).sum(-1) / np.abs(255 - one[0, 0]).sum() for one in tiles]  # 1: white
-        for field, other in enumerate(twin):
-            apart = [np.abs(ink[field] - one).mean() for one in ink]
-            assert apart[other] < 0.02
-            assert sum(much < 0.03 for much in apart) == 2, "two signs look the same"
+        assert [tuple(other_ink[0, 0]) for other_ink in tiles] == [paper[colour] for colour in colours_wanted[twin]]
+        assert (colours_wanted != colours_wanted[twin]).all()
+        ink = [
+            np.abs(other_ink - other_ink[0, 0]).sum(-1) / np.abs(255 - other_ink[0, 0]).sum() for other_ink in tiles
+        ]  # 1: white
+        for field, twin_field in enumerate(twin):
+            differences = [np.abs(ink[field] - other_ink).mean() for other_ink in ink]
+            assert differences[twin_field] < 0.02
+            assert sum(much < 0.03 for much in differences) == 2, "two signs look the same"
 
 
 def test_the_first_board_does_not_depend_on_how_many_follow():

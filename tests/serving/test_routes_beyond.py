@@ -56,9 +56,9 @@ def test_the_logit_lens_is_python_s(http, seen):
 
 def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells_it(http, seen, monkeypatch):
     blanked = []
-    answers = occlusion.Measured._answers
+    answers = occlusion.Measured._answer_vectors
     monkeypatch.setattr(
-        occlusion.Measured, "_answers", lambda self, pixels: blanked.append(len(pixels)) or answers(self, pixels)
+        occlusion.Measured, "_answer_vectors", lambda self, pixels: blanked.append(len(pixels)) or answers(self, pixels)
     )
     digest = described(http, OURS)["digest"]
     steps, step = [], 0
@@ -71,7 +71,7 @@ def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells
     assert passes[-1] == steps[-1][0]["of"] == occlusion.passes_of(seen.grid)
     # Each pass is made once, and the whole picture once for each answer; a corner of 2 × 2 patches is its own block.
     assert passes[-1] - 4 <= sum(blanked) - len(steps) <= passes[-1]
-    measured = occlusion.Measured(seen, occlusion.Asked(query=(7, 5)))
+    measured = occlusion.Measured(seen, occlusion.Target(query=(7, 5)))
     *_, last = occlusion.occlusion(measured)
     np.testing.assert_allclose(steps[-1][1], last.map.flatten(), rtol=2e-3, atol=1e-5)
     relevance = seen.on_grid(seen.relevance((7, 5)))
@@ -82,7 +82,7 @@ def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells
 def test_an_occlusion_of_a_label_is_in_logits_and_says_its_blocks_as_a_figure_does(http, seen):
     """Python blanks the same blocks: with one constant for the number of passes, and one rule for their sides."""
     header, values = read(part(http, OURS, "occluded", label="11", by="mean", step="3"))
-    *_, last = occlusion.occlusion(occlusion.Measured(seen, occlusion.Asked(label=11)))
+    *_, last = occlusion.occlusion(occlusion.Measured(seen, occlusion.Target(label=11)))
     np.testing.assert_allclose(values, last.map.flatten(), rtol=2e-3, atol=1e-4)
     assert (values < 0).any()
     assert header["passes"] == last.passes == occlusion.passes_of(seen.grid)

@@ -1,4 +1,4 @@
-"""Where something begins in the two runs that ship: against their curves, and the numbers that the page says."""
+"""The beginnings in the two runs that ship, against their curves and the page's numbers."""
 
 import dataclasses
 
@@ -21,15 +21,21 @@ def lapse():
 
 def told(begins, patches=True):
     """The heads that were told where patches look; with `patches=False` also those of the class token."""
-    return {head for one in begins for head in one.told if not (patches and one.loss == "looked")}
+    return {head for beginning in begins for head in beginning.told if not (patches and beginning.loss == "looked")}
 
 
 def test_in_the_run_that_was_told_nothing_only_other_pictures_begin():
     seen, recipe = timelapse.read(), Emergent()
     begins = begun(recipe, seen)
-    whole = round(recipe.near_until * recipe.steps)
-    again = recipe.round
-    assert [one.step for one in begins] == [whole, recipe.steps, again, again + whole, again + recipe.steps]
+    whole_step = round(recipe.near_until * recipe.steps)
+    second_round = recipe.round
+    assert [beginning.step for beginning in begins] == [
+        whole_step,
+        recipe.steps,
+        second_round,
+        second_round + whole_step,
+        second_round + recipe.steps,
+    ]
     assert told(begins, patches=False) == set()
     assert seen.losses == LOSSES
     assert [seen.moments[0].step, seen.moments[-1].step] == [0, recipe.total]
@@ -41,33 +47,33 @@ def test_the_chance_line_is_the_mass_of_even_rows(lapse):
 
 
 def test_a_loss_begins_in_the_curve_where_the_page_says(lapse):
-    for one in begun(Recipe(), lapse):
-        if one.loss:
-            values = lapse.curve[:, 1 + lapse.losses.index(one.loss)]
-            at = int(np.flatnonzero(values)[0])
-            before = lapse.curve[at - 1, 0] if at else 0
-            assert before <= one.step <= lapse.curve[at, 0], one
+    for beginning in begun(Recipe(), lapse):
+        if beginning.loss:
+            values = lapse.curve[:, 1 + lapse.losses.index(beginning.loss)]
+            index = int(np.flatnonzero(values)[0])
+            before = lapse.curve[index - 1, 0] if index else 0
+            assert before <= beginning.step <= lapse.curve[index, 0], beginning
 
 
 def test_a_loss_that_was_never_used_begins_nowhere(lapse):
     curve = lapse.curve.copy()
     curve[:, 1 + lapse.losses.index("gathered")] = 0
     without = dataclasses.replace(lapse, curve=curve)
-    assert "gathered" not in {one.loss for one in begun(Recipe(), without)}
+    assert "gathered" not in {beginning.loss for beginning in begun(Recipe(), without)}
 
 
 def test_the_heads_that_are_told_are_the_recipe_s():
     r = tiny_runs.RECIPE
     assert told(beginnings(r)) == {*r.gathering, r.beside, r.around}
     r = Recipe()
-    last = {(layer, head) for layer in (4, 5) for head in range(6)}
-    assert told(beginnings(r), patches=False) == told(beginnings(r)) | last
+    last_heads = {(layer, head) for layer in (4, 5) for head in range(6)}
+    assert told(beginnings(r), patches=False) == told(beginnings(r)) | last_heads
 
 
 def test_the_first_habits_are_there_and_not_a_moment_before(lapse):
     step, habits = first_with_a_habit(lapse)
     for moment in lapse.moments:
-        named = {kind for row in moment.habits.kinds(moment.mass) for kind in row}
+        kinds = {kind for row in moment.habits.kinds(moment.mass) for kind in row}
         if moment.step < step:
-            assert named <= {"everywhere", "no single habit", "idle"}
+            assert kinds <= {"everywhere", "no single habit", "idle"}
     assert all(heads for heads in habits.values())

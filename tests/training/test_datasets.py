@@ -36,10 +36,10 @@ def class_folders(folder, each=4, size=(40, 30)):
 
 def test_cifar_files_are_read_with_their_labels(tmp_path):
     labels = cifar(tmp_path)
-    found = read(tmp_path)
-    assert found.labels == ("red", "green", "blue")
-    assert (len(found.training), len(found.validation), found.tiny) == (20, 5, True)
-    assert [place.label for place in found.places] == labels
+    data_set = read(tmp_path)
+    assert data_set.labels == ("red", "green", "blue")
+    assert (len(data_set.training), len(data_set.validation), data_set.tiny) == (20, 5, True)
+    assert [place.label for place in data_set.places] == labels
 
 
 def test_cifar_pictures_are_browsed_by_index_with_the_right_colours(tmp_path):
@@ -67,20 +67,20 @@ def test_the_folder_above_cifar_will_do_and_so_will_files_without_names(tmp_path
 
 def test_without_a_test_batch_a_tenth_is_held_out_by_the_seed(tmp_path):
     cifar(tmp_path, test=0)
-    one, same, other = read(tmp_path, seed=1), read(tmp_path, seed=1), read(tmp_path, seed=2)
-    assert (len(one.training), len(one.validation)) == (18, 2)
-    assert one == same
-    assert one.validation != other.validation
-    assert not set(one.training) & set(one.validation)
+    first, again, other_seed = read(tmp_path, seed=1), read(tmp_path, seed=1), read(tmp_path, seed=2)
+    assert (len(first.training), len(first.validation)) == (18, 2)
+    assert first == again
+    assert first.validation != other_seed.validation
+    assert not set(first.training) & set(first.validation)
 
 
 def test_class_folders_are_read_and_browsed(tmp_path):
     class_folders(tmp_path)
     (tmp_path / "red" / "notes.txt").write_text("not a picture")
     (tmp_path / "empty").mkdir()
-    found = read(tmp_path)
-    assert found.labels == ("blue", "green", "red")
-    assert (len(found.places), len(found.validation), found.tiny) == (12, 1, False)
+    data_set = read(tmp_path)
+    assert data_set.labels == ("blue", "green", "red")
+    assert (len(data_set.places), len(data_set.validation), data_set.tiny) == (12, 1, False)
     image, label = browse(tmp_path, 4)
     assert (label, image.getpixel((0, 0)), count(tmp_path)) == ("green", COLOURS["green"], 12)
 
@@ -89,19 +89,19 @@ def test_class_folders_are_read_and_browsed(tmp_path):
 def test_train_and_val_folders_are_kept_apart(tmp_path, name):
     class_folders(tmp_path / "train", each=3)
     class_folders(tmp_path / name, each=2)
-    found = read(tmp_path)
-    assert (len(found.training), len(found.validation)) == (9, 6)
-    assert all(name in place.file.parts for place in found.validation)
+    data_set = read(tmp_path)
+    assert (len(data_set.training), len(data_set.validation)) == (9, 6)
+    assert all(name in place.file.parts for place in data_set.validation)
 
 
 def test_a_missing_folder_says_where_to_get_cifar_and_what_it_should_hold(tmp_path):
     with pytest.raises(PlaygroundError) as error:
         read(tmp_path / "nowhere")
-    said = str(error.value)
-    assert said.startswith(f"There is no folder {tmp_path / 'nowhere'}")
-    assert PAGE in said
-    assert "data_batch_1.bin" in said
-    assert "one folder of pictures per class" in said
+    sentence = str(error.value)
+    assert sentence.startswith(f"There is no folder {tmp_path / 'nowhere'}")
+    assert PAGE in sentence
+    assert "data_batch_1.bin" in sentence
+    assert "one folder of pictures per class" in sentence
 
 
 def test_wrong_folders_say_what_is_wrong(tmp_path):

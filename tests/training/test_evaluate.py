@@ -1,4 +1,4 @@
-"""The yardstick itself, against rows for which the answer is known."""
+"""The measurements of attention, on rows with known answers."""
 
 import dataclasses
 
@@ -13,7 +13,7 @@ from playground.analysis import colour_nearness
 from playground.scenes import generate
 from playground.scenes.generate import patch_targets
 from playground.training import evaluate
-from playground.training.evaluate import Asked, f1, measure
+from playground.training.evaluate import Questions, f1, measure
 from playground.training.recipe import BUNDLED
 from playground.vit import VisionTransformer
 
@@ -30,24 +30,24 @@ def vit():
     return VisionTransformer(TINY).eval()
 
 
-def perfect(asked):
-    return asked.same / asked.same.sum(-1, keepdim=True)
+def perfect(questions):
+    return questions.same / questions.same.sum(-1, keepdim=True)
 
 
 def test_the_patches_asked_are_those_of_objects_and_their_own_is_their_object(pictures):
     grid = patch_targets(pictures[0]).objects.ravel()
-    asked = Asked.of(patch_targets(pictures[0]).objects)
-    assert set(grid[asked.queries]) == {n for n in set(grid) - {0} if (grid == n).sum() >= 3}
-    for query, same in zip(asked.queries.tolist(), asked.same, strict=True):
+    questions = Questions.of(patch_targets(pictures[0]).objects)
+    assert set(grid[questions.queries]) == {n for n in set(grid) - {0} if (grid == n).sum() >= 3}
+    for query, same in zip(questions.queries.tolist(), questions.same, strict=True):
         assert same.tolist() == [(n == grid[query]) and i != query for i, n in enumerate(grid)]
 
 
 def test_perfect_rows_have_all_the_mass_with_and_without_neighbours(pictures):
-    asked = Asked.of(patch_targets(pictures[0]).objects)
-    tables, count = evaluate._near(perfect(asked)[None, None], [], asked)
+    questions = Questions.of(patch_targets(pictures[0]).objects)
+    tables, count = evaluate._near_sums(perfect(questions)[None, None], [], questions)
     assert tables[0].item() / count == pytest.approx(1)
-    far, few = evaluate._far(perfect(asked)[None, None], [], asked)
-    assert far[0].item() / few == pytest.approx(1)
+    far_tables, few = evaluate._far_sums(perfect(questions)[None, None], [], questions)
+    assert far_tables[0].item() / few == pytest.approx(1)
     assert few <= count
 
 
@@ -60,59 +60,61 @@ def test_overlap_of_a_row_on_two_of_three_is_two_thirds():
 
 
 def test_f1_agrees_with_precision_and_recall():
-    said = torch.tensor([[1, 0], [1, 0], [0, 1], [1, 1]]).bool()
+    predicted = torch.tensor([[1, 0], [1, 0], [0, 1], [1, 1]]).bool()
     true = torch.tensor([[1, 0], [0, 0], [1, 1], [1, 0]]).bool()
-    assert f1(said, true).tolist() == pytest.approx([2 / 3, 2 / 3])
+    assert f1(predicted, true).tolist() == pytest.approx([2 / 3, 2 / 3])
 
 
 def test_the_mass_agrees_with_whole_matrices(vit, pictures):
-    measured = measure(vit, pictures[:3], pictures[3:])
-    layer, head = measured["best head"]
+    numbers = measure(vit, pictures[:3], pictures[3:])
+    layer, head = numbers["best head"]
     masses = []
     for scene in pictures[:3]:
         weights = playground.trace(vit, Image.fromarray(scene.image)).matrix(layer, head)[5:, 5:].numpy().copy()
         np.fill_diagonal(weights, 0)
         masses.append(own_mass(weights / weights.sum(-1, keepdims=True), patch_targets(scene).objects))
-    assert measured["mass"] == pytest.approx(np.concatenate(masses).mean(), abs=1e-4)
-    assert measured["mass, prefix counted"] < measured["mass"]
+    assert numbers["mass"] == pytest.approx(np.concatenate(masses).mean(), abs=1e-4)
+    assert numbers["mass, prefix counted"] < numbers["mass"]
 
 
 def test_pictures_of_anything_are_measured_as_scenes_are(vit, pictures):
     grids = [patch_targets(scene).objects.astype(np.uint8) for scene in pictures[:3]]
-    found = evaluate.own_mass(vit, [scene.image for scene in pictures[:3]], grids)
-    assert torch.allclose(found, evaluate.Sums(vit, pictures[:3]).mass, atol=1e-5)
+    masses = evaluate.own_mass(vit, [scene.image for scene in pictures[:3]], grids)
+    assert torch.allclose(masses, evaluate.Sums(vit, pictures[:3]).mass, atol=1e-5)
 
 
 def test_an_untrained_model_sees_no_objects(vit, pictures):
-    measured = measure(vit, pictures[:3], pictures[3:])
-    assert measured["mass"] == pytest.approx(measured["area"], abs=0.05)
-    assert measured["f1"] <= measured["f1 of yes"] < 0.6
-    assert measured["class token on objects"] == pytest.approx(measured["area of objects"], abs=0.05)
-    assert {kind for layer in measured["kinds"] for kind in layer} <= {"everywhere", "idle"}
-    assert measured["area"] < measured["colour"] < measured["gaussian"]
+    numbers = measure(vit, pictures[:3], pictures[3:])
+    assert numbers["mass"] == pytest.approx(numbers["area"], abs=0.05)
+    assert numbers["f1"] <= numbers["f1 of yes"] < 0.6
+    assert numbers["class token on objects"] == pytest.approx(numbers["area of objects"], abs=0.05)
+    assert {kind for layer in numbers["kinds"] for kind in layer} <= {"everywhere", "idle"}
+    assert numbers["area"] < numbers["colour"] < numbers["gaussian"]
 
 
 def noisy(scene):
-    """The same objects in one noise: colours tell nothing, nearness does."""
+    """Objects and background in the same noise: colours carry no information, nearness does."""
     image = np.random.default_rng(0).integers(0, 256, scene.image.shape, np.uint8)
     return dataclasses.replace(scene, image=image)
 
 
 def test_the_filter_s_widths_are_never_chosen_on_what_is_measured(vit, pictures):
-    measured, others = pictures[:3], pictures[3:]
-    strange = [noisy(scene) for scene in measured]
-    found = {name: measure(vit, some, others) for name, some in (("as drawn", measured), ("noise", strange))}
-    on_noise = measure(vit, others, strange)
+    scenes, other_scenes = pictures[:3], pictures[3:]
+    strange = [noisy(scene) for scene in scenes]
+    results = {
+        name: measure(vit, scene_set, other_scenes) for name, scene_set in (("as drawn", scenes), ("noise", strange))
+    }
+    on_noise = measure(vit, other_scenes, strange)
     for kind in ("filter's widths", "far filter's widths"):
-        assert found["as drawn"][kind] == found["noise"][kind] != on_noise[kind]
-    assert found["as drawn"]["filter"] != found["noise"]["filter"]
+        assert results["as drawn"][kind] == results["noise"][kind] != on_noise[kind]
+    assert results["as drawn"]["filter"] != results["noise"]["filter"]
 
 
 def test_a_candidate_is_chosen_on_the_other_pictures_and_measured_here():
-    there = torch.tensor([[0.1, 0.9, torch.nan], [0.3, 0.5, torch.nan]])
-    here = torch.tensor([[0.8, 0.2, 0.1], [0.7, torch.nan, 0.1]])
-    best, shares = evaluate.chosen(torch.nan_to_num(there), here)
-    assert best == 1
+    choosing = torch.tensor([[0.1, 0.9, torch.nan], [0.3, 0.5, torch.nan]])
+    measured = torch.tensor([[0.8, 0.2, 0.1], [0.7, torch.nan, 0.1]])
+    best_candidate, shares = evaluate.best_candidate(torch.nan_to_num(choosing), measured)
+    assert best_candidate == 1
     assert shares[0] == pytest.approx(0.2)
     assert evaluate.mean_and_error(torch.tensor([0.1, 0.3, torch.nan])) == pytest.approx((0.2, 0.1))
 
@@ -121,12 +123,12 @@ def test_shares_of_all_heads_are_those_of_scenes(vit, pictures):
     """Scene by scene, without and with the eight neighbours; the filter's too."""
     scene = pictures[0]
     grid = patch_targets(scene).objects
-    found = evaluate.Shares.of([scene.image], [grid], evaluate.of_heads(vit))
+    shares = evaluate.Shares.of([scene.image], [grid], evaluate.of_heads(vit))
     sums = evaluate.Sums(vit, [scene])
-    assert torch.allclose(found.near[0].view(sums.mass.shape), sums.mass, atol=1e-5)
-    assert torch.allclose(found.far[0].view(sums.far.shape), sums.far, atol=1e-5)
-    plain = evaluate.Shares.of([scene.image], [grid], evaluate.of_filter)
-    assert torch.allclose(plain.near[0], sums.filter, atol=1e-5)
+    assert torch.allclose(shares.near[0].view(sums.mass.shape), sums.mass, atol=1e-5)
+    assert torch.allclose(shares.far[0].view(sums.far.shape), sums.far, atol=1e-5)
+    filter_shares = evaluate.Shares.of([scene.image], [grid], evaluate.of_filter)
+    assert torch.allclose(filter_shares.near[0], sums.filter, atol=1e-5)
     widths = colour_nearness.SETTINGS[int(sums.filter.argmax())]
     weights = colour_nearness.weights(
         *colour_nearness.differences(colour_nearness.mean_colours(scene.image, grid.shape)), *widths
@@ -142,6 +144,6 @@ def test_a_distant_part_unlike_in_colour_is_asked_apart():
     image = np.zeros((4, 16, 3), np.uint8)
     image[:2, 6:8] = 255  # the thing's white end, three patches from its black one
     image[2:, 14:] = 255  # and a white patch of the background
-    found = evaluate.Shares.of([image], [grid], evaluate.of_area)
+    shares = evaluate.Shares.of([image], [grid], evaluate.of_area)
     black, white = 1 / 2, 1 / 5  # of two distant white patches; from the white end, of five distant black ones
-    assert found.unlike.item() == pytest.approx((black + white) / 2, abs=1e-6)
+    assert shares.unlike.item() == pytest.approx((black + white) / 2, abs=1e-6)

@@ -27,8 +27,8 @@ def run(tmp_path_factory):
 
 
 def test_the_same_seed_gives_the_same_weights_with_any_number_of_workers(run, tmp_path):
-    again = train(dataclasses.replace(RECIPE, workers=2), tmp_path, device="cpu")
-    assert torch.equal(weights(again), weights(run[0]))
+    resumed = train(dataclasses.replace(RECIPE, workers=2), tmp_path, device="cpu")
+    assert torch.equal(weights(resumed), weights(run[0]))
     files = (playground.load(str(folder / "model.safetensors"), device="cpu") for folder in (tmp_path, run[1]))
     assert torch.equal(*map(weights, files))
 
@@ -40,14 +40,14 @@ def test_training_leaves_everybody_else_s_random_numbers_alone(tmp_path):
 
 
 def test_another_seed_gives_other_weights_from_other_scenes(run, tmp_path):
-    other = dataclasses.replace(RECIPE, seed=1, steps=1)
-    assert not torch.equal(weights(train(other, tmp_path, device="cpu")), weights(run[0]))
-    assert not np.array_equal(Scenes(other)[0]["image"], Scenes(RECIPE)[0]["image"])
+    other_recipe = dataclasses.replace(RECIPE, seed=1, steps=1)
+    assert not torch.equal(weights(train(other_recipe, tmp_path, device="cpu")), weights(run[0]))
+    assert not np.array_equal(Scenes(other_recipe)[0]["image"], Scenes(RECIPE)[0]["image"])
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_weights(run, tmp_path):
-    asked = iter([False, False, False, True])
-    train(RECIPE, tmp_path, device="cpu", stopped=lambda: next(asked))
+    stops = iter([False, False, False, True])
+    train(RECIPE, tmp_path, device="cpu", stopped=lambda: next(stops))
     assert steps_done(tmp_path) == 3
     assert (tmp_path / "model.safetensors").exists()
     assert torch.equal(weights(train(RECIPE, tmp_path, device="cpu")), weights(run[0]))
@@ -94,20 +94,22 @@ def test_a_checkpoint_runs_no_code_as_it_is_read(tmp_path):
 def test_snapshots_lie_at_the_moments_and_load_by_themselves(tmp_path):
     recipe = dataclasses.replace(RECIPE, steps=25, batch=1)
     train(recipe, tmp_path, device="cpu")
-    found = sorted(int(path.stem[-6:]) for path in tmp_path.glob("snapshot-*.safetensors"))
-    assert found == [*snapshot_steps(25), recipe.total]
-    assert found[0] == 0
-    assert found[-2:] == [25, 31]
-    first, last = (playground.load(str(tmp_path / f"snapshot-{step:06}.safetensors"), device="cpu") for step in (0, 31))
-    assert torch.allclose(weights(first), weights(VisionTransformer(TINY, 0)), atol=1e-3)
-    assert not torch.allclose(weights(first), weights(last), atol=1e-3)
+    steps = sorted(int(path.stem[-6:]) for path in tmp_path.glob("snapshot-*.safetensors"))
+    assert steps == [*snapshot_steps(25), recipe.total]
+    assert steps[0] == 0
+    assert steps[-2:] == [25, 31]
+    first_model, last_model = (
+        playground.load(str(tmp_path / f"snapshot-{step:06}.safetensors"), device="cpu") for step in (0, 31)
+    )
+    assert torch.allclose(weights(first_model), weights(VisionTransformer(TINY, 0)), atol=1e-3)
+    assert not torch.allclose(weights(first_model), weights(last_model), atol=1e-3)
 
 
 def test_moments_are_about_a_dozen_spaced_by_their_logarithm():
-    found = snapshot_steps(7500)
-    assert len(found) == 12
-    assert (found[0], found[1], found[-1]) == (0, 10, 7500)
-    ratios = [b / a for a, b in itertools.pairwise(found[1:])]
+    steps = snapshot_steps(7500)
+    assert len(steps) == 12
+    assert (steps[0], steps[1], steps[-1]) == (0, 10, 7500)
+    ratios = [b / a for a, b in itertools.pairwise(steps[1:])]
     assert max(ratios) / min(ratios) < 1.1
 
 
@@ -141,8 +143,8 @@ def test_the_bundled_recipe_is_the_one_that_the_card_tells():
 
 
 def test_training_scenes_are_never_held_out_ones():
-    last = Scenes(Recipe(seed=255))
-    assert 255 * 2**32 + len(last) < generate.HELD_OUT
+    last_scenes = Scenes(Recipe(seed=255))
+    assert 255 * 2**32 + len(last_scenes) < generate.HELD_OUT
 
 
 @pytest.mark.slow
@@ -157,9 +159,9 @@ def test_losses_fall_on_a_few_scenes_learned_by_heart(tmp_path):
     train(recipe, tmp_path, data=Few(recipe), device="cpu")
     history = read_checkpoint(tmp_path)["history"]
     assert [row[0] for row in history] == [20, 40, 60]
-    first, last = (dict(zip(LOSSES, row[1:], strict=True)) for row in (history[0], history[-1]))
-    assert sum(last.values()) < 0.9 * sum(first.values())
-    assert last["alike"] < first["alike"]
+    first_losses, last_losses = (dict(zip(LOSSES, row[1:], strict=True)) for row in (history[0], history[-1]))
+    assert sum(last_losses.values()) < 0.9 * sum(first_losses.values())
+    assert last_losses["alike"] < first_losses["alike"]
 
 
 def test_settings_that_can_not_be_read_are_not_called_unwritable(tmp_path):

@@ -30,15 +30,15 @@ from playground.vit import VisionTransformer
 
 def test_an_example_says_of_every_patch_what_the_targets_say():
     scene = generate.scene(generate.HELD_OUT + 3, 64)
-    targets, told = patch_targets(scene, 8), example(scene, 8)
-    inside = targets.objects.ravel() > 0
-    assert told["shape"][inside].tolist() == targets.shapes.ravel()[inside].tolist()
-    assert set(told["shape"][~inside]) <= {Teachers(RECIPE).says["shape"].out_features - 1}
-    assert (told["ground"][inside] == -100).all()
-    assert np.array_equal(told["present"], presence(scene))
-    objects, parts = told["segment"][inside], told["segment"][~inside]
+    targets, labels = patch_targets(scene, 8), example(scene, 8)
+    is_object = targets.objects.ravel() > 0
+    assert labels["shape"][is_object].tolist() == targets.shapes.ravel()[is_object].tolist()
+    assert set(labels["shape"][~is_object]) <= {Teachers(RECIPE).says["shape"].out_features - 1}
+    assert (labels["ground"][is_object] == -100).all()
+    assert np.array_equal(labels["present"], presence(scene))
+    objects, regions = labels["segment"][is_object], labels["segment"][~is_object]
     assert objects.min() > 0
-    assert parts.max() < 0
+    assert regions.max() < 0
 
 
 def test_pixels_are_what_a_trace_gives_the_model():
@@ -60,10 +60,10 @@ def by_hand(scores, segment, cost):
 
 
 def test_neighbours_are_one_patch_away():
-    left, ring = neighbours((3, 4))
+    left_neighbour, ring = neighbours((3, 4))
     for i, j in np.ndindex(12, 12):
         down, right = j // 4 - i // 4, j % 4 - i % 4
-        assert left[i, j] == (down == 0 and right == -1)
+        assert left_neighbour[i, j] == (down == 0 and right == -1)
         assert (ring[i, j] > 0) == (max(abs(down), abs(right)) == 1)
     assert ring.sum(1).tolist() == pytest.approx([1.0] * 12)
 
@@ -74,12 +74,12 @@ def test_a_small_picture_gets_the_positions_of_a_part_of_the_grid():
         vit.pos_embed.normal_()
         native = vit.pos_embed[0, 2:].unflatten(0, vit.native_grid)  # (8, 8, D)
         for step in range(3):
-            part = (cropped_positions(vit, (6, 6), step) + vit.positions((6, 6))[:, 2:])[0].unflatten(0, (6, 6))
+            crop = (cropped_positions(vit, (6, 6), step) + vit.positions((6, 6))[:, 2:])[0].unflatten(0, (6, 6))
             places = [
                 (y, x)
                 for y in range(3)
                 for x in range(3)
-                if torch.allclose(part, native[y : y + 6, x : x + 6], atol=1e-5)
+                if torch.allclose(crop, native[y : y + 6, x : x + 6], atol=1e-5)
             ]
             assert len(places) == 1
         assert cropped_positions(vit, (8, 8), 0).abs().max() == 0
@@ -87,9 +87,9 @@ def test_a_small_picture_gets_the_positions_of_a_part_of_the_grid():
 
 def test_neighbour_loss_is_the_mean_cross_entropy_of_the_patches_that_have_such_a_place():
     scores = torch.randn(2, 6, 7, generator=torch.Generator().manual_seed(0))  # a prefix token comes first
-    left, _ = neighbours((2, 3))
+    left_neighbour, _ = neighbours((2, 3))
     costs = [-scores[b, i].softmax(-1)[1 + i - 1].log() for b in range(2) for i in (1, 2, 4, 5)]
-    assert neighbour_loss(scores, left).item() == pytest.approx(float(torch.stack(costs).mean()), rel=1e-5)
+    assert neighbour_loss(scores, left_neighbour).item() == pytest.approx(float(torch.stack(costs).mean()), rel=1e-5)
 
 
 @pytest.fixture
@@ -102,16 +102,16 @@ SEGMENT = torch.tensor([[1, 1, 1, 2, 2, -1, -1, -1, -1], [1, 1, 1, 1, -1, -1, -1
 
 def test_the_off_segment_loss_agrees_with_a_loop(scores):
     def cost(row, i, mates):
-        whole = sum(math.exp(s) for j, s in enumerate(row) if j != i)
-        return -math.log(sum(math.exp(row[j]) for j in mates) / whole)
+        total = sum(math.exp(s) for j, s in enumerate(row) if j != i)
+        return -math.log(sum(math.exp(row[j]) for j in mates) / total)
 
     assert off_segment_loss(scores, SEGMENT).item() == pytest.approx(by_hand(scores, SEGMENT, cost), rel=1e-5)
 
 
 def test_the_unevenness_loss_agrees_with_a_loop(scores):
     def cost(row, i, mates):
-        own = sum(math.exp(row[j]) for j in mates)
-        return sum(math.log(1 / len(mates) / (math.exp(row[j]) / own)) for j in mates) / len(mates)
+        on_own = sum(math.exp(row[j]) for j in mates)
+        return sum(math.log(1 / len(mates) / (math.exp(row[j]) / on_own)) for j in mates) / len(mates)
 
     assert unevenness_loss(scores, SEGMENT).item() == pytest.approx(by_hand(scores, SEGMENT, cost), rel=1e-4)
 

@@ -22,33 +22,37 @@ TINY = {name: dataclasses.replace(one, steps=20, batch=2, config=CONFIG) for nam
 
 @pytest.fixture(scope="module")
 def watched():
-    each = {len(one[ALONE].lapse.moments): one for one in quick.train_now(TINY)}
-    return [*each.values()], each[max(each)]
+    by_moment_count = {len(learned[ALONE].lapse.moments): learned for learned in quick.train_now(TINY)}
+    return [*by_moment_count.values()], by_moment_count[max(by_moment_count)]
 
 
 @pytest.mark.slow
 def test_attention_emerges_on_the_twin_where_nobody_asks_for_it():
-    """Eight times what chance gives, in the head that has most of it; the run ends as soon as it is there."""
-    best = []
+    """The best head reaches eight times chance; the run ends as soon as it does."""
+    best_shares = []
     for learned in quick.train_now({ALONE: quick.recipes()[ALONE]}):
-        best.append(learned[ALONE].best[0])
-        if best[-1] > 8 * quick.EVEN:
+        best_shares.append(learned[ALONE].best[0])
+        if best_shares[-1] > 8 * quick.EVEN:
             break
-    assert best[0] < 1.5 * quick.EVEN  # in the beginning it looks everywhere
-    assert best[-1] > 8 * quick.EVEN, best
+    assert best_shares[0] < 1.5 * quick.EVEN  # in the beginning it looks everywhere
+    assert best_shares[-1] > 8 * quick.EVEN, best_shares
 
 
 def test_both_begin_alike_and_learn_in_step(watched):
-    said, end = watched
+    measurements, end = watched
     for name in (ALONE, TOLD):
-        assert [[m.step for m in one[name].lapse.moments] for one in said] == [[0], [0, 10], [0, 10, 20]]
-        assert [len(one[name].lapse.curve) for one in said] == [0, 10, 20]
+        assert [[m.step for m in learned[name].lapse.moments] for learned in measurements] == [
+            [0],
+            [0, 10],
+            [0, 10, 20],
+        ]
+        assert [len(learned[name].lapse.curve) for learned in measurements] == [0, 10, 20]
         assert len(end[name].right) == quick.planned(TINY[name])
-    one, other = (unpack(end[name].lapse.moments[0].trace)[1] for name in (ALONE, TOLD))
+    learned, told = (unpack(end[name].lapse.moments[0].trace)[1] for name in (ALONE, TOLD))
     for name in ("q", "k"):  # sums of another order differ in the last digit
-        np.testing.assert_allclose(one[name].astype(np.float32), other[name].astype(np.float32), atol=1e-2)
-    same = end[TOLD].lapse.curve[0][:2], end[ALONE].lapse.curve[0]
-    np.testing.assert_allclose(*same, rtol=0.01)  # the same first boards
+        np.testing.assert_allclose(learned[name].astype(np.float32), told[name].astype(np.float32), atol=1e-2)
+    curves = end[TOLD].lapse.curve[0][:2], end[ALONE].lapse.curve[0]
+    np.testing.assert_allclose(*curves, rtol=0.01)  # the same first boards
     assert end[ALONE].lapse.moments[2].trace != end[TOLD].lapse.moments[2].trace
 
 
@@ -56,12 +60,12 @@ def test_what_the_told_head_was_told_stays_with_its_weights(tmp_path):
     for name, recipe in TINY.items():
         run = Run(recipe, tmp_path / name, quick.Colours, "cpu")
         model_file.save(run.mean, tmp_path / "saved.safetensors")
-        wanted = quick.TOLD_TO if name == TOLD else None
-        assert told(loading.load(str(tmp_path / "saved.safetensors"), device="cpu"), *quick.TOLD_HEAD) == wanted
+        expected = quick.TOLD_TO if name == TOLD else None
+        assert told(loading.load(str(tmp_path / "saved.safetensors"), device="cpu"), *quick.TOLD_HEAD) == expected
 
 
 def test_only_the_told_model_s_losses_read_attention_weights(tmp_path):
-    """Without queries and keys there is no weight to read: the other model's loss does not miss them."""
+    """The untold model's loss needs no queries and keys of its own."""
     batch = quick._batch(quick.unseen(0, 2))
     losses = {}
     for name, recipe in TINY.items():
@@ -85,9 +89,9 @@ def test_a_head_with_most_of_its_attention_on_the_twin_is_called_after_it(watche
     moment = watched[1][ALONE].lapse.moments[-1]
     mass = np.zeros_like(moment.mass)
     mass[1, 2] = 0.6
-    named = quick.kinds(dataclasses.replace(moment, mass=mass))
-    assert named[1][2] == quick.TWIN.label
-    assert quick.TWIN.label not in [*named[0], *named[1][:2]]
+    kind_names = quick.kinds(dataclasses.replace(moment, mass=mass))
+    assert kind_names[1][2] == quick.TWIN.label
+    assert quick.TWIN.label not in [*kind_names[0], *kind_names[1][:2]]
 
 
 ONE_CORE = """
@@ -105,7 +109,7 @@ print(torch.get_num_threads())
 
 @pytest.mark.slow
 def test_one_core_is_for_this_thread_alone():
-    """In a process of its own: the one of the tests may have one core itself."""
+    """In a separate process, because this one may have only one core."""
     run = subprocess.run([sys.executable, "-c", ONE_CORE], capture_output=True, text=True, check=True)
     inside, of_others, afterwards = run.stdout.split()
     assert (inside, of_others, afterwards) == ("1", "2", "2")

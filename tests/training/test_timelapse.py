@@ -39,12 +39,12 @@ def test_the_time_lapse_holds_every_moment_of_a_run(run, tmp_path):
     assert timelapse.main([str(run[1]), "-o", str(file)]) == 0
     lapse = timelapse.read(file)
     assert [moment.step for moment in lapse.moments] == moments(RECIPE)
-    last = lapse.moments[-1]
-    assert last.mass.shape == last.habits.entropy.shape == (2, 2)
-    seen = playground.Trace.from_bytes(last.trace)
-    vit = playground.load(str(run[1] / f"snapshot-{last.step:06}.safetensors"), device="cpu")
-    fresh = playground.trace(vit, playground.open_image(timelapse.SAMPLE.path))
-    assert torch.allclose(seen.row(1, 0, (2, 3)), fresh.row(1, 0, (2, 3)), atol=1e-3)
+    last_moment = lapse.moments[-1]
+    assert last_moment.mass.shape == last_moment.habits.entropy.shape == (2, 2)
+    seen = playground.Trace.from_bytes(last_moment.trace)
+    vit = playground.load(str(run[1] / f"snapshot-{last_moment.step:06}.safetensors"), device="cpu")
+    recomputed = playground.trace(vit, playground.open_image(timelapse.SAMPLE.path))
+    assert torch.allclose(seen.row(1, 0, (2, 3)), recomputed.row(1, 0, (2, 3)), atol=1e-3)
 
 
 def test_eight_bits_keep_every_number_of_a_run_and_its_rows_within_one_and_a_half_hundredths(
@@ -58,67 +58,79 @@ def test_eight_bits_keep_every_number_of_a_run_and_its_rows_within_one_and_a_hal
         timelapse.write(run[1], exact, 2)
     assert timelapse.main([str(exact), "-o", str(converted)]) == 0
     assert written.stat().st_size < exact.stat().st_size
-    whole = timelapse.read(exact)
-    for half in (timelapse.read(written), timelapse.read(converted)):
-        assert (half.model, half.losses, half.chance) == (whole.model, whole.losses, whole.chance)
-        assert np.array_equal(half.curve, whole.curve)
-        for moment, same in zip(whole.moments, half.moments, strict=True):
-            assert np.array_equal(moment.mass, same.mass)
+    exact_lapse = timelapse.read(exact)
+    for packed in (timelapse.read(written), timelapse.read(converted)):
+        assert (packed.model, packed.losses, packed.chance) == (
+            exact_lapse.model,
+            exact_lapse.losses,
+            exact_lapse.chance,
+        )
+        assert np.array_equal(packed.curve, exact_lapse.curve)
+        for moment, packed_moment in zip(exact_lapse.moments, packed.moments, strict=True):
+            assert np.array_equal(moment.mass, packed_moment.mass)
             for name in timelapse.HABITS:
-                assert np.array_equal(getattr(moment.habits, name), getattr(same.habits, name)), name
-            seen, kept = playground.Trace.from_bytes(moment.trace), playground.Trace.from_bytes(same.trace)
-            assert seen.predictions == kept.predictions
+                assert np.array_equal(getattr(moment.habits, name), getattr(packed_moment.habits, name)), name
+            seen, packed_trace = (
+                playground.Trace.from_bytes(moment.trace),
+                playground.Trace.from_bytes(packed_moment.trace),
+            )
+            assert seen.predictions == packed_trace.predictions
             for layer in range(seen.layers):
-                off = (seen.weights(layer) - kept.weights(layer)).abs().max().item()
-                assert off < 0.015, f"step {moment.step}, layer {layer}: {off}"
-                assert torch.equal(seen.value_norms(layer), kept.value_norms(layer))
+                difference = (seen.weights(layer) - packed_trace.weights(layer)).abs().max().item()
+                assert difference < 0.015, f"step {moment.step}, layer {layer}: {difference}"
+                assert torch.equal(seen.value_norms(layer), packed_trace.value_norms(layer))
 
 
 def test_the_run_that_ships_is_in_eight_bits_and_ends_as_the_bundled_model_sees():
-    last = playground.Trace.from_bytes(timelapse.read().moments[-1].trace)
+    last_trace = playground.Trace.from_bytes(timelapse.read().moments[-1].trace)
     kinds = {array.dtype.name for name, array in unpack(timelapse.read().moments[-1].trace)[1].items() if name in "qk"}
     assert kinds == {"uint8"}
     now = playground.trace(playground.load("bundled"), playground.open_image(timelapse.SAMPLE.path))
     for layer in range(now.layers):
-        off = (last.weights(layer) - now.weights(layer)).abs()
-        print(f"layer {layer}: at most {off.max():.4f}, on average {off.mean():.6f}")
-        assert off.max() < 0.02
-        assert off.mean() < 2e-4
+        difference = (last_trace.weights(layer) - now.weights(layer)).abs()
+        print(f"layer {layer}: at most {difference.max():.4f}, on average {difference.mean():.6f}")
+        assert difference.max() < 0.02
+        assert difference.mean() < 2e-4
 
 
 def test_the_run_that_ships_has_6_mb_and_no_two_moments_that_show_the_same():
     seen = timelapse.read()
     assert timelapse.FILE.stat().st_size <= 6e6
     rows = [playground.Trace.from_bytes(moment.trace).weights(3) for moment in seen.moments]
-    moved = [float((a - b).abs().sum(-1).mean() / 2) for a, b in pairwise(rows)]
-    print({moment.step: round(tv, 3) for moment, tv in zip(seen.moments[1:], moved, strict=True)})
-    assert min(moved) > 0.2, "of a row of layer 3, at least so much of the weight moves from one moment to the next"
+    moves = [float((a - b).abs().sum(-1).mean() / 2) for a, b in pairwise(rows)]
+    print({moment.step: round(tv, 3) for moment, tv in zip(seen.moments[1:], moves, strict=True)})
+    assert min(moves) > 0.2, "of a row of layer 3, at least so much of the weight moves from one moment to the next"
 
 
 def test_a_time_lapse_within_a_size_loses_the_moments_whose_neighbours_are_most_alike(run, tmp_path):
-    whole, less = tmp_path / "lapse.bin", tmp_path / "less.bin"
-    timelapse.write(run[1], whole, 2)
-    most = whole.stat().st_size - 100
-    assert timelapse.main([str(whole), "--within", str(most / 1e6), "-o", str(less)]) == 0
-    assert less.stat().st_size <= most
-    before, after = timelapse.read(whole), timelapse.read(less)
+    full_file, small_file = tmp_path / "lapse.bin", tmp_path / "less.bin"
+    timelapse.write(run[1], full_file, 2)
+    most_bytes = full_file.stat().st_size - 100
+    assert timelapse.main([str(full_file), "--within", str(most_bytes / 1e6), "-o", str(small_file)]) == 0
+    assert small_file.stat().st_size <= most_bytes
+    before, after = timelapse.read(full_file), timelapse.read(small_file)
     steps = [moment.step for moment in after.moments]
     assert len(steps) == len(before.moments) - 1 >= 2
     assert (steps[0], steps[-1]) == (before.moments[0].step, before.moments[-1].step)
     assert np.array_equal(before.curve, after.curve)
     for moment in after.moments:
-        same = next(one for one in before.moments if one.step == moment.step)
-        assert moment.trace == same.trace
-        assert np.array_equal(moment.mass, same.mass)
-        assert np.array_equal(moment.habits.offsets, same.habits.offsets)
+        original = next(candidate for candidate in before.moments if candidate.step == moment.step)
+        assert moment.trace == original.trace
+        assert np.array_equal(moment.mass, original.mass)
+        assert np.array_equal(moment.habits.offsets, original.habits.offsets)
 
 
 def test_of_three_equal_moments_the_middle_ones_go_first(small, picture):
-    still = playground.trace(small, picture).to_bytes(numbers="int8")
-    other = playground.trace(small, picture.rotate(90)).to_bytes(numbers="int8")
-    room = 4 * max(len(still), len(other))
-    assert timelapse.where_most_happens([still, still, still, other, still], room) == [0, 2, 3, 4]
-    assert timelapse.where_most_happens([still, other], 1) == [0, 1]
+    trace_bytes = playground.trace(small, picture).to_bytes(numbers="int8")
+    other_bytes = playground.trace(small, picture.rotate(90)).to_bytes(numbers="int8")
+    room = 4 * max(len(trace_bytes), len(other_bytes))
+    assert timelapse.where_most_happens([trace_bytes, trace_bytes, trace_bytes, other_bytes, trace_bytes], room) == [
+        0,
+        2,
+        3,
+        4,
+    ]
+    assert timelapse.where_most_happens([trace_bytes, other_bytes], 1) == [0, 1]
 
 
 def test_the_curve_is_an_average_of_stretches_and_losses_that_came_later_are_zero_before():
@@ -135,13 +147,13 @@ def test_a_folder_without_snapshots_and_a_missing_file_are_told(tmp_path, capsys
 
 
 def test_the_curves_alone_are_read_without_pictures(run, tmp_path):
-    whole, curves = tmp_path / "lapse.bin", tmp_path / "curves.bin"
-    timelapse.write(run[1], whole, 2)
-    assert timelapse.main([str(whole), "--curves", "-o", str(curves)]) == 0
-    lapse, kept = timelapse.read(whole), timelapse.read(curves)
-    assert np.array_equal(lapse.curve, kept.curve)
-    assert lapse.chance == kept.chance > 0
-    for moment, same in zip(lapse.moments, kept.moments, strict=True):
-        assert np.array_equal(moment.mass, same.mass)
-        assert (len(moment.trace) > 0, same.trace) == (True, b"")
-    assert curves.stat().st_size < whole.stat().st_size / 2
+    full_file, curves_file = tmp_path / "lapse.bin", tmp_path / "curves.bin"
+    timelapse.write(run[1], full_file, 2)
+    assert timelapse.main([str(full_file), "--curves", "-o", str(curves_file)]) == 0
+    lapse, without_traces = timelapse.read(full_file), timelapse.read(curves_file)
+    assert np.array_equal(lapse.curve, without_traces.curve)
+    assert lapse.chance == without_traces.chance > 0
+    for moment, without_trace in zip(lapse.moments, without_traces.moments, strict=True):
+        assert np.array_equal(moment.mass, without_trace.mass)
+        assert (len(moment.trace) > 0, without_trace.trace) == (True, b"")
+    assert curves_file.stat().st_size < full_file.stat().st_size / 2

@@ -32,7 +32,7 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def asked(query) -> str:
+def query_phrase(query) -> str:
     """The query, in words."""
     if isinstance(query, tuple | list):
         return say("patch", row=query[0], column=query[1])
@@ -62,28 +62,28 @@ def head(spec: Spec) -> str:
     return say("head", str(spec.head), head=spec.head)
 
 
-def places(shown: list[Shown]) -> str:
+def places(panels: list[Shown]) -> str:
     """The places of all panels, in words: "layer 4: head 0, head 3 and the mean of all heads"."""
-    every = list(dict.fromkeys(place(one.spec) for one in shown))
-    if len(every) == 1:
-        return every[0]
-    layers = {one.spec.layer for one in shown}
-    if len(layers) == 1 and all(one.spec.way.of_heads for one in shown):
-        return f"{say('layer', layer=layers.pop())}: {_and([head(one.spec) for one in shown])}"
-    return _and(every)
+    all_places = list(dict.fromkeys(place(panel.spec) for panel in panels))
+    if len(all_places) == 1:
+        return all_places[0]
+    layers = {panel.spec.layer for panel in panels}
+    if len(layers) == 1 and all(panel.spec.way.of_heads for panel in panels):
+        return f"{say('layer', layer=layers.pop())}: {_and([head(panel.spec) for panel in panels])}"
+    return _and(all_places)
 
 
-def _and(listed: list[str]) -> str:
-    return say("and").join(filter(None, [", ".join(listed[:-1]), listed[-1]]))
+def _and(words_of_each: list[str]) -> str:
+    return say("and").join(filter(None, [", ".join(words_of_each[:-1]), words_of_each[-1]]))
 
 
-def headings(shown: list[Shown]) -> list[tuple[str, str]]:
+def headings(panels: list[Shown]) -> list[tuple[str, str]]:
     """(heading, "") for each panel: what differs between the panels, such as layer, head or patch."""
-    specs = [one.spec for one in shown]
+    specs = [panel.spec for panel in panels]
     candidates = {
         "layer": [say("layer", layer=spec.layer) for spec in specs],
         "head": [head(spec) for spec in specs],
-        "query": [asked(spec.query) for spec in specs],
+        "query": [query_phrase(spec.query) for spec in specs],
         "what": [method(spec) for spec in specs],
     }
     changing = [names for names in candidates.values() if len(set(names)) > 1] or [candidates["what"]]
@@ -96,17 +96,17 @@ def method(spec: Spec) -> str:
     return say("column", name=name) if spec.way.of_heads and spec.direction == "column" else name
 
 
-def scale(seen: Trace, given: str | None) -> str:
+def scale(seen: Trace, scale_words: str | None) -> str:
     """ "1/√32" or "no scale", or the number."""
-    number = seen.scale_number(given)
+    number = seen.scale_number(scale_words)
     if abs(number - seen.native_scale) < 1e-9:
         return f"1/√{seen.head_dim}"
     return say("no_scale") if number == 1 else f"{number:.3g}"
 
 
-def scaled(seen: Trace, given: str | None) -> str:
+def scale_heading(seen: Trace, scale_words: str | None) -> str:
     """ "scale 1/√32" or "no scale", over a map."""
-    name = scale(seen, given)
+    name = scale(seen, scale_words)
     return name if name == say("no_scale") else say("scale", scale=name)
 
 
@@ -121,7 +121,7 @@ def _count(b: float) -> str:
 
 
 def number(x: float) -> str:
-    """Two digits or more, and never 1.1e+02."""
+    """At least two digits, without an exponent for large numbers."""
     return f"{x:,.0f}" if abs(x) >= 100 else f"{x:.2g}" if abs(x) >= 1e-4 or x == 0 else f"{x:.1e}"
 
 
@@ -132,11 +132,11 @@ def signed(value: float, share: bool) -> str:
 
 def from_to(low: float, high: float) -> str:
     """ "0.34 to 1.9 %", or one number where both are written the same."""
-    less, more = percent(low), percent(high)
-    return more if less == more else say("to").join((less.removesuffix(" %"), more))
+    low_words, high_words = percent(low), percent(high)
+    return high_words if low_words == high_words else say("to").join((low_words.removesuffix(" %"), high_words))
 
 
-def outside(map_: Map, spec: Spec) -> str:
+def prefix_shares(map_: Map, spec: Spec) -> str:
     """The shares of the prefix tokens in a row of weights: "CLS 0.4 %, registers 1.2 %"."""
     if spec.head == "max" and spec.way.rows:
         return ""
@@ -145,41 +145,41 @@ def outside(map_: Map, spec: Spec) -> str:
     shares = {"CLS": 0.0, "DIST": 0.0, "registers": 0.0}
     for name, share in map_.prefix:
         shares["registers" if name.startswith("reg") else name.upper()] += share
-    written = partial(signed, share=True) if spec.for_and_against else percent
+    write_share = partial(signed, share=True) if spec.for_and_against else percent
     present = {"registers" if name.startswith("reg") else name.upper() for name, _ in map_.prefix}
-    return ", ".join(f"{_registers(name)} {written(share)}" for name, share in shares.items() if name in present)
+    return ", ".join(f"{_registers(name)} {write_share(share)}" for name, share in shares.items() if name in present)
 
 
 def _registers(name: str) -> str:
     return say("registers") if name == "registers" else name
 
 
-def taken(map_: Map) -> float:
+def prefix_total(map_: Map) -> float:
     return sum(abs(share) for _, share in map_.prefix)
 
 
-def caption(spec: Spec, shown: list[Shown], span: Domain, where: str) -> str:
+def caption(spec: Spec, panels: list[Shown], span: Domain, where: str) -> str:
     """A caption of a few sentences: what is shown, in which model, and `where` in the model."""
-    return sentences(spec, shown, span, made_with(shown[0].seen, spec, where))
+    return sentences(spec, panels, span, model_and_place(panels[0].seen, spec, where))
 
 
-def sentences(spec: Spec, shown: list[Shown], span: Domain, made: str) -> str:
-    seen, maps = shown[0].seen, [one.map for one in shown]
-    first = f"{made}: {_says(spec, _counted(spec.query), shown)}"
-    elsewhere = [one.spec.query for one in shown if one.seen is not seen and one.spec.query != spec.query]
-    if elsewhere:
-        first += say("same_place", who=asked(elsewhere[0]))
+def sentences(spec: Spec, panels: list[Shown], span: Domain, made: str) -> str:
+    seen, maps = panels[0].seen, [panel.map for panel in panels]
+    first = f"{made}: {_statement(spec, _counted(spec.query), panels)}"
+    other_queries = [panel.spec.query for panel in panels if panel.seen is not seen and panel.spec.query != spec.query]
+    if other_queries:
+        first += say("same_place", who=query_phrase(other_queries[0]))
     if len(maps) == 1 and maps[0].breadth is not None:
         even = "even" if is_even(maps[0], seen.tokens) else ""
         first += say("listened", even, count=_count(maps[0].breadth), tokens=seen.tokens)
-    first += held(maps)
-    first += peak(maps, span) + blocks(maps) + for_and_against(spec, maps) + unmoved(spec, maps)
-    sentences = [f"{capital(first)}.", *_brightness(spec, span), *taught(shown), *altered(spec, shown)]
-    return " ".join([*sentences, *outlined(spec, maps)])
+    first += variance_note(maps)
+    first += peak(maps, span) + blocks(maps) + for_and_against(spec, maps) + unmoved_note(spec, maps)
+    sentences = [f"{capital(first)}.", *_brightness(spec, span), *taught_notes(panels), *alteration_notes(spec, panels)]
+    return " ".join([*sentences, *outline_notes(spec, maps)])
 
 
 def _brightness(spec: Spec, span: Domain) -> list[str]:
-    """Says where brightness is logarithmic, and where each map has its own exposure."""
+    """Notes on a logarithmic brightness, or on separate exposures."""
     if span.log:
         return [say("logarithmic", "own" if span.own else "")]
     return [say("exposed_alone")] if span.own and not spec.mask else []
@@ -187,20 +187,20 @@ def _brightness(spec: Spec, span: Domain) -> list[str]:
 
 def peak(maps: list[Map], span: Domain | None) -> str:
     """How many patches are brighter than the colour scale's top, and the largest value."""
-    count = sum(len(clipped(one, span)) for one in maps) if span else 0
-    return brighter(span, count, max(float(one.grid.max()) for one in maps), "patches") if span else ""
+    count = sum(len(clipped(map_, span)) for map_ in maps) if span else 0
+    return clipped_note(span, count, max(float(map_.grid.max()) for map_ in maps), "patches") if span else ""
 
 
 def blocks(maps: list[Map]) -> str:
     """Which blocks an occlusion has blanked, of one map or of several."""
-    blanked = sorted({side for one in maps if one.blanked for side in one.blanked.sides}, reverse=True)
+    blanked = sorted({side for map_ in maps if map_.blanked for side in map_.blanked.sides}, reverse=True)
     return say("blanked", blocks=sides(blanked)) if blanked else ""
 
 
 def sides(of_blocks: Sequence[int]) -> str:
     """ "blocks of 4 × 4 and 2 × 2, the smaller where more moved" """
-    *others, last = (f"{side} × {side}" for side in of_blocks)
-    return say("blocks", "" if others else "one", others=", ".join(others), last=last)
+    *larger, smallest = (f"{side} × {side}" for side in of_blocks)
+    return say("blocks", "" if larger else "one", others=", ".join(larger), last=smallest)
 
 
 def for_and_against(spec: Spec, maps: list[Map]) -> str:
@@ -209,22 +209,22 @@ def for_and_against(spec: Spec, maps: list[Map]) -> str:
         return ""
     sides_in_words = []
     for side, sign in (("for", 1), ("against", -1)):
-        largest = max(float((sign * one.grid).max()) for one in maps)
+        largest = max(float((sign * map_.grid).max()) for map_ in maps)
         if largest <= 0:
             sides_in_words.append(say("side", f"{side}.none"))
             continue
-        written = signed(sign * largest, spec.in_percent)
+        words_of_largest = signed(sign * largest, spec.in_percent)
         if len(maps) > 1:
-            sides_in_words.append(say("side", f"{side}.several", most=written))
+            sides_in_words.append(say("side", f"{side}.several", most=words_of_largest))
             continue
         share = float(maps[0].grid[sign * maps[0].grid > 0].sum()) if spec.in_percent else 0.0
         patch = "{}, {}".format(*divmod(int((sign * maps[0].grid).argmax()), maps[0].grid.shape[1]))
-        part = f"{percent(abs(share))} " if share else ""
-        sides_in_words.append(say("side", side, share=part, patch=patch, most=written))
+        share_words = f"{percent(abs(share))} " if share else ""
+        sides_in_words.append(say("side", side, share=share_words, patch=patch, most=words_of_largest))
     return f"; {'; '.join(sides_in_words)}"
 
 
-def unmoved(spec: Spec, maps: list[Map]) -> str:
+def unmoved_note(spec: Spec, maps: list[Map]) -> str:
     """The sentence for a map in which no block moves the feature much: its pattern means nothing."""
     if not moved_by_nothing(maps):
         return ""
@@ -232,66 +232,67 @@ def unmoved(spec: Spec, maps: list[Map]) -> str:
     return say("unmoved", least=say("logits", size=f"{least:g}") if spec.explains_label else percent(least))
 
 
-def brighter(span: Domain, count: int, largest: float, what: str) -> str:
+def clipped_note(span: Domain, count: int, largest: float, noun: str) -> str:
     if not count:
         return ""
-    least, most = told_apart(span.high, largest, percent if span.percent else number)
-    return say("brighter", f"{what}.one" if count == 1 else what, least=least, count=count, most=most)
+    least_words, largest_words = distinct_numbers(span.high, largest, percent if span.percent else number)
+    return say("brighter", f"{noun}.one" if count == 1 else noun, least=least_words, count=count, most=largest_words)
 
 
-def told_apart(less: float, more: float, written: Callable[[float], str]) -> tuple[str, str]:
+def distinct_numbers(smaller: float, larger: float, write_number: Callable[[float], str]) -> tuple[str, str]:
     """Two numbers in words, with enough digits to differ: never "above 10 %, up to 10 %"."""
-    texts, digits = (written(less), written(more)), 3
+    texts, digits = (write_number(smaller), write_number(larger)), 3
     while texts[0] == texts[1] and digits < 8:
         percents = texts[0].endswith("%")
-        texts = tuple(f"{100 * x:.{digits}g} %" if percents else f"{x:.{digits}g}" for x in (less, more))
+        texts = tuple(f"{100 * x:.{digits}g} %" if percents else f"{x:.{digits}g}" for x in (smaller, larger))
         digits += 1
     return texts
 
 
-def taught(shown: list[Shown]) -> list[str]:
-    """Says where a loss told the head where to look: such a head is no evidence of what a transformer finds by
+def taught_notes(panels: list[Shown]) -> list[str]:
+    """A note if a training loss told the head where to look: then the map is no evidence of what attention learns by
     itself."""
     from playground.analysis.heads import told
 
-    spec, seen = shown[0].spec, shown[0].seen
-    is_one = len(shown) == 1 and isinstance(spec.head, int) and spec.layer is not None and spec.way.of_heads
+    spec, seen = panels[0].spec, panels[0].seen
+    is_one = len(panels) == 1 and isinstance(spec.head, int) and spec.layer is not None and spec.way.of_heads
     if seen.vit is None or not is_one:
         return []
-    what = told(seen.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
-    return [say("told", what=what)] if what else []
+    task = told(seen.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
+    return [say("told", what=task)] if task else []
 
 
-def held(maps: list[Map]) -> str:
+def variance_note(maps: list[Map]) -> str:
     """Says how much of the features' variance their colours show."""
     if maps[0].colours is None:
         return ""
-    shares = [one.held for one in maps]
+    shares = [map_.held for map_ in maps]
     alike = "alike" if len({*shares}) < len(shares) else ""
     return say("held", alike, share=from_to(min(shares), max(shares)))
 
 
-def grid_caption(spec: Spec, shown: list[Shown], span: Domain, along: dict[str, str]) -> str:
-    """The caption of a grid: what all panels share, and what changes `along` rows and columns."""
-    first, maps = shown[0], [one.map for one in shown]
+def grid_caption(spec: Spec, panels: list[Shown], span: Domain, along: dict[str, str]) -> str:
+    """The caption of a grid: what all panels share, then what changes `along` rows and columns."""
+    first, maps = panels[0], [panel.map for panel in panels]
     fixed = [] if "models" in along.values() else [naming.model(first.seen)]
-    layers = {one.spec.layer for one in shown}
+    layers = {panel.spec.layer for panel in panels}
     fixed += [say("layer", layer=first.spec.layer)] if len(layers) == 1 and not spec.way.through_layers else []
     if "heads" not in along.values() and spec.way.of_heads:
         fixed.append(head(first.spec))
-    who = _counted(first.spec.query) if len({one.spec.query for one in shown}) == 1 else say("outlined_patch")
-    made, says = ", ".join(fixed), _says(spec, who, shown)
-    sentence = f"{made}: {says}" if made else says
-    changing = [f"{say(where)}: {say(axis)}" for where, axis in along.items()]
-    more = f"{peak(maps, span)}{blocks(maps)}{for_and_against(spec, maps)}{unmoved(spec, maps)}"
-    sentence = f"{capital(sentence)}{held(maps)}; {', '.join(changing)}{more}."
-    where = [] if "scales" in along.values() else altered(first.spec, shown)
-    return " ".join([sentence, *_brightness(spec, span), *where, *outlined(spec, maps)])
+    queries = {panel.spec.query for panel in panels}
+    query = _counted(first.spec.query) if len(queries) == 1 else say("outlined_patch")
+    context, statement = ", ".join(fixed), _statement(spec, query, panels)
+    sentence = f"{context}: {statement}" if context else statement
+    changing = [f"{say(side)}: {say(axis)}" for side, axis in along.items()]
+    remarks = f"{peak(maps, span)}{blocks(maps)}{for_and_against(spec, maps)}{unmoved_note(spec, maps)}"
+    sentence = f"{capital(sentence)}{variance_note(maps)}; {', '.join(changing)}{remarks}."
+    scale_notes = [] if "scales" in along.values() else alteration_notes(first.spec, panels)
+    return " ".join([sentence, *_brightness(spec, span), *scale_notes, *outline_notes(spec, maps)])
 
 
 def _counted(query) -> str:
     """The query in words; a patch with the note that its numbers are row and column."""
-    return say("counted", who=asked(query)) if isinstance(query, tuple | list) else asked(query)
+    return say("counted", who=query_phrase(query)) if isinstance(query, tuple | list) else query_phrase(query)
 
 
 @dataclass(frozen=True)
@@ -320,30 +321,31 @@ FILLED: dict[str, Callable[[About], str]] = {  # a name in curly brackets in way
 }
 
 
-def _filled(template: str, about: About) -> str:
+def _filled_in(template: str, about: About) -> str:
     names = {name for _, name, _, _ in Formatter().parse(template) if name}
     return template.format(**{name: FILLED[name](about) for name in names})
 
 
-def _says(spec: Spec, who: str, shown: list[Shown], many: bool = False) -> str:
+def _statement(spec: Spec, query: str, panels: list[Shown], is_many: bool = False) -> str:
     cases = ["signed"] * spec.for_and_against + ["label"] * spec.explains_label
     if spec.way.of_heads and spec.direction == "column":
         cases += [f"column.{spec.words}", "column"]
-    elif many:
+    elif is_many:
         cases += [f"many.{spec.words}", "many"]
-    several = len({id(one.subject) for one in shown}) > 1
-    return _filled(spec.way.words("caption", *cases, spec.words), About(spec, shown[0].seen, who, several))
+    several = len({id(panel.subject) for panel in panels}) > 1
+    about = About(spec, panels[0].seen, query, several)
+    return _filled_in(spec.way.words("caption", *cases, spec.words), about)
 
 
-def explained(spec: Spec, seen: Trace) -> dict[str, str]:
-    """Facts about a file's numbers: the label that they explain, how they were made, what a sign means, their unit."""
+def number_facts(spec: Spec, seen: Trace) -> dict[str, str]:
+    """Facts about a file's numbers: the label explained, how they were made, the meaning of a sign, their unit."""
     about, cases = About(spec, seen), ["label"] * spec.explains_label
     names = seen.vit.config.labels if seen.vit and spec.explains_label else ()
     facts = {
         "label": (names[int(spec.label)] if names else spec.label) if spec.explains_label else "",
-        "made": _filled(spec.way.words("made", *cases), about),
+        "made": _filled_in(spec.way.words("made", *cases), about),
         "sign": say("sign") if spec.for_and_against else "",
-        "unit": _filled(spec.way.words("unit", *cases), about),
+        "unit": _filled_in(spec.way.words("unit", *cases), about),
     }
     return {key: words for key, words in facts.items() if words}
 
@@ -354,64 +356,65 @@ def margin(seen: Trace) -> str:
 
 
 def _label(about: About) -> str:
-    """The label in words, with its name if it has one. "The likeliest" has no name if pictures or passes differ in
-    it."""
-    given, seen = about.spec.label, about.seen
-    if (about.several and not given) or seen.vit is None or seen.logits is None:
-        return say("label", called=given) if given else say("likeliest")
-    names, number = seen.vit.config.labels, int(given or seen.logits.argmax())
+    """The label in words, with its name if it has one. If pictures or passes differ in their likeliest label, its name
+    is left out."""
+    label, seen = about.spec.label, about.seen
+    if (about.several and not label) or seen.vit is None or seen.logits is None:
+        return say("label", called=label) if label else say("likeliest")
+    names, number = seen.vit.config.labels, int(label or seen.logits.argmax())
     name = f"“{names[number]}”" if names else str(number)
-    return say("label", called=name) if given else say("likeliest", "called", called=name)
+    return say("label", called=name) if label else say("likeliest", "called", called=name)
 
 
-def outlined(spec: Spec, maps: list[Map]) -> list[str]:
+def outline_notes(spec: Spec, maps: list[Map]) -> list[str]:
     """Says which share of the patches' weight lies inside the outline as it is drawn."""
     if not has_outline(spec):
         return []
-    shares = [share_within(outline(one.grid, spec), one.grid) for one in maps]
+    shares = [share_within(outline(map_.grid, spec), map_.grid) for map_ in maps]
     return [say("outlined", "mask" if spec.mask else "", share=from_to(min(shares), max(shares)))]
 
 
-def queries_caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
-    full = f"{number(100 * span.high)} %" if span.percent else number(span.high)
-    maps = [one.map for one in shown]
-    many = _says(spec, say("patches", "many", count=len(shown)), shown, many=True)
-    sentence = capital(f"{made_with(shown[0].seen, spec, place(spec))}: {many}.")
-    return " ".join([sentence, say("strongest", size=full), *outlined(spec, maps), *altered(spec, shown)])
+def queries_caption(spec: Spec, panels: list[Shown], span: Domain) -> str:
+    brightest = f"{number(100 * span.high)} %" if span.percent else number(span.high)
+    maps = [panel.map for panel in panels]
+    statement = _statement(spec, say("patches", "many", count=len(panels)), panels, is_many=True)
+    sentence = capital(f"{model_and_place(panels[0].seen, spec, place(spec))}: {statement}.")
+    notes = [*outline_notes(spec, maps), *alteration_notes(spec, panels)]
+    return " ".join([sentence, say("strongest", size=brightest), *notes])
 
 
-def made_with(seen: Trace, spec: Spec, where: str) -> str:
-    """The model and the place in it. Some captions already say "through all layers": then the place is left out."""
-    says_it = where in spec.way.words("caption")
-    return ", ".join(filter(None, [naming.model(seen), "" if says_it else where]))
+def model_and_place(seen: Trace, spec: Spec, where: str) -> str:
+    """The model and the place in it, without the place if the caption says it already."""
+    is_stated = where in spec.way.words("caption")
+    return ", ".join(filter(None, [naming.model(seen), "" if is_stated else where]))
 
 
-def altered(spec: Spec, shown: list[Shown]) -> list[str]:
-    """Says what is counterfactual, a cut edge or a scale that the network was not trained with, and how far the map
-    can be trusted."""
-    return _cut(shown[0].seen) + _scaled(spec, shown) + naming.trusted((one.spec, one.seen) for one in shown)
+def alteration_notes(spec: Spec, panels: list[Shown]) -> list[str]:
+    """Notes on counterfactuals (cut edges, ablated heads, an untrained scale), and how far the map can be trusted."""
+    trust = naming.trust_sentences((panel.spec, panel.seen) for panel in panels)
+    return _cut(panels[0].seen) + _scaled(spec, panels) + trust
 
 
-def assumed(traces: Iterable[Trace]) -> list[str]:
+def assumption_notes(traces: Iterable[Trace]) -> list[str]:
     """Says what was assumed about these models because nothing states it."""
     assumptions = {naming.model(seen): seen.assumed for seen in traces if seen.assumed}
     return [say("assumed", model=name, what=what) for name, what in assumptions.items()]
 
 
 def _cut(seen: Trace) -> list[str]:
-    edges = ", ".join(one.text.replace(">", " > ").replace("@", say("in")) for one in seen.cuts.all if not one.to)
-    heads = [say("ablated", one.to, heads=one.named_heads) for one in seen.cuts.all if one.to]
+    edges = ", ".join(cut.text.replace(">", " > ").replace("@", say("in")) for cut in seen.cuts.all if not cut.to)
+    heads = [say("ablated", cut.to, heads=cut.named_heads) for cut in seen.cuts.all if cut.to]
     return [say("cut", edges=edges)] * bool(edges) + heads + [say("put", words=words) for words in seen.interventions]
 
 
-def _scaled(spec: Spec, shown: list[Shown]) -> list[str]:
-    seen = shown[0].seen
+def _scaled(spec: Spec, panels: list[Shown]) -> list[str]:
+    seen = panels[0].seen
     number = seen.scale_number(spec.scale)
     if number == seen.native_scale == seen.scale:
         return []
-    if not spec.way.of_heads and not spec.whole:  # made of the pass, which ran with the trained scale
+    if not spec.way.of_heads and not spec.whole:  # numbers of the pass, which ran with the trained scale
         return []
-    several = len({one.spec.layer for one in shown}) > 1
+    several = len({panel.spec.layer for panel in panels}) > 1
     where = say("scaled_in", "pass" if spec.whole else "each" if several else "")
     if number == seen.native_scale:
         return [say("scaled", "native", where=where)]
@@ -421,25 +424,25 @@ def _scaled(spec: Spec, shown: list[Shown]) -> list[str]:
 
 def prefix_line(spec: Spec, maps: list[Map]) -> str:
     """The shares of the prefix tokens, which maps don't show: of one map, or from the least to the most of several."""
-    if not maps or not outside(maps[0], spec):
+    if not maps or not prefix_shares(maps[0], spec):
         return ""
     if len(maps) == 1:
-        return say("outside", "one", tokens=outside(maps[0], spec))
+        return say("outside", "one", tokens=prefix_shares(maps[0], spec))
     names = {"registers" if name.startswith("reg") else name.upper() for name, _ in maps[0].prefix}
-    who = say("and").join(map(_registers, sorted(names, key=str.isupper, reverse=True)))
-    low, high = min(map(taken, maps)), max(map(taken, maps))
+    token_names = say("and").join(map(_registers, sorted(names, key=str.isupper, reverse=True)))
+    low, high = min(map(prefix_total, maps)), max(map(prefix_total, maps))
     several = len(names) > 1 or "registers" in names
-    return say("outside", "several" if several else "", names=who, share=from_to(low, high))
+    return say("outside", "several" if several else "", names=token_names, share=from_to(low, high))
 
 
 def title(spec: Spec, where: str = "") -> str:
     """The title in a file's metadata."""
     model = plain_name(spec.model)
-    whose = (
+    subject_name = (
         say("label", "of", called=spec.label, model=model)
         if spec.explains_label
-        else asked(spec.query)
+        else query_phrase(spec.query)
         if spec.asks
         else model
     )
-    return say("title", what=capital(method(spec)), whose=whose, where=where or place(spec))
+    return say("title", what=capital(method(spec)), whose=subject_name, where=where or place(spec))

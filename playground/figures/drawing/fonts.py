@@ -18,13 +18,13 @@ MISSING = "\N{REPLACEMENT CHARACTER}"
 
 
 def families(font: str | None) -> list[str]:
-    """The font that is asked for, or else Source Sans as in the app; then FALLBACK, which has the most letters."""
+    """The font asked for, by default Source Sans as in the app; then FALLBACK, which has the most letters."""
     if font is None:
         return [*_source_sans(), FALLBACK]
-    known = sorted({entry.name for entry in fontManager.ttflist})
-    if font not in known:
-        near = difflib.get_close_matches(font, known, n=3, cutoff=0.4) or known[:3]
-        raise PlaygroundError(f"There is no font {font!r} on this machine; there are {', '.join(near)}.")
+    family_names = sorted({entry.name for entry in fontManager.ttflist})
+    if font not in family_names:
+        similar = difflib.get_close_matches(font, family_names, n=3, cutoff=0.4) or family_names[:3]
+        raise PlaygroundError(f"There is no font {font!r} on this machine; there are {', '.join(similar)}.")
     return list(dict.fromkeys([font, FALLBACK]))
 
 
@@ -42,8 +42,8 @@ def _source_sans() -> list[str]:
 def of_text(text: str) -> list[str]:
     """The fonts of the house style, then fonts of this machine for letters that those lack, such as 猫."""
     house = tuple(matplotlib.rcParams["font.family"])
-    more = (_elsewhere(letter) for letter in dict.fromkeys(text) if not _has(letter, house))
-    return [*house, *dict.fromkeys(entry.name for entry in more if entry)]
+    found_fonts = (_font_with(letter) for letter in dict.fromkeys(text) if not _has(letter, house))
+    return [*house, *dict.fromkeys(entry.name for entry in found_fonts if entry)]
 
 
 def writable(text: str) -> str:
@@ -60,7 +60,7 @@ def printable(text: str) -> str:
 def lacking(text: str) -> str:
     """The letters that no font here has."""
     house = tuple(matplotlib.rcParams["font.family"])
-    return "".join(letter for letter in dict.fromkeys(text) if not (_has(letter, house) or _elsewhere(letter)))
+    return "".join(letter for letter in dict.fromkeys(text) if not (_has(letter, house) or _font_with(letter)))
 
 
 def sentence(letters: str, option: str) -> str:
@@ -79,12 +79,12 @@ def has_cubic_outlines(families: list[str]) -> bool:
 @cache
 def _begins_with(file: str) -> bytes:
     """The first four bytes of a font, or of the first font of a collection."""
-    with open(file, "rb") as opened:
-        head = opened.read(16)
+    with open(file, "rb") as stream:
+        head = stream.read(16)
         if head[:4] != b"ttcf":
             return head[:4]
-        opened.seek(int.from_bytes(head[12:16], "big"))
-        return opened.read(4)
+        stream.seek(int.from_bytes(head[12:16], "big"))
+        return stream.read(4)
 
 
 @lru_cache(maxsize=4096)
@@ -94,17 +94,17 @@ def _has(letter: str, family: tuple[str, ...]) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _elsewhere(letter: str) -> FontEntry | None:
+def _font_with(letter: str) -> FontEntry | None:
     """A font of this machine that has the letter: upright and regular, without serifs, with TrueType outlines, where
     there is a choice."""
-    for entry in _of_this_machine():
+    for entry in _local_fonts():
         if get_font(entry.fname).get_char_index(ord(letter)):
             return entry
     return None
 
 
 @cache
-def _of_this_machine() -> list[FontEntry]:
+def _local_fonts() -> list[FontEntry]:
     with_letters = [entry for entry in fontManager.ttflist if BOXES not in entry.name and "Emoji" not in entry.name]
     return sorted(with_letters, key=lambda entry: (
         entry.style != "normal", entry.weight != 400, "Sans" not in entry.name,

@@ -16,11 +16,11 @@ from functools import cache
 
 import numpy as np
 
-BENEATH = (0.0, 0.79)  # what the photograph's darkest and brightest tones become under the heat
+BENEATH = (0.0, 0.79)  # the photograph's darkest and brightest tone under the heat
 KEPT = 0.7  # share of the photograph's colour that is left under the heat
 TONES, STEPS = 64, 256  # in the table of heat: tones of the photograph, steps of weights
 TOPS = (0.54, 0.99)  # OKLab's L of the brightest weight, over black and over white
-LIFTED = 0.4  # where the faintest colour lies: 0 is the photograph's tone, 1 is the brightest colour
+LIFTED = 0.4  # lightness of the faintest colour: 0: the photograph's tone, 1: the brightest colour
 HUES = (20, 55, 95)  # degrees, from the faintest to the strongest: red, orange, gold
 AGAINST = (285, 255, 220)  # degrees, for values below zero: violet, blue, sky; as light as HUES
 # Hatching of values below zero, for prints in grey: lines a cell, their width in periods, the share of colour left
@@ -37,7 +37,7 @@ EVEN = 0.95  # a row whose 2^entropy is at least this share of all tokens is cal
 MASS = 0.6  # share of the weight of all patches that lies inside the outline, at least
 DIM, DRAINED = (0.0, 0.56), 0.35  # light, where nothing is attended to: darkest and brightest tone; share of colour
 LIT = 0.8  # light: patches inside the outline show at least this share of the photograph
-EASED = 0.5  # part of the way by which corners of the outline move towards the mean of their neighbourhood
+EASED = 0.5  # how far the outline's corners move towards the mean of their neighbours: 0 … 1
 LUMA = np.array([0.299, 0.587, 0.114])
 
 
@@ -72,26 +72,26 @@ def shares(values: np.ndarray, ceiling: float) -> np.ndarray:
 def heat(photo: np.ndarray, share: np.ndarray) -> np.ndarray:
     """The photograph under heat. photo: (height, width, 3), 0 … 255; share: (height, width), −1 … 1"""
     step = (np.abs(share) * (STEPS - 1) + 0.5).astype(int)
-    opaque, colours = opacities()[step][..., None], table()[tones(photo), step]
+    opacity, colours = opacities()[step][..., None], table()[tones(photo), step]
     if (share < 0).any():
         colours = np.where((share < 0)[..., None], table(AGAINST)[tones(photo), step], colours)
-    return (faded(photo, BENEATH, KEPT) * (1 - opaque) + colours * opaque + 0.5).astype(np.uint8)
+    return (faded(photo, BENEATH, KEPT) * (1 - opacity) + colours * opacity + 0.5).astype(np.uint8)
 
 
 def hatched(share: np.ndarray, cell: float) -> np.ndarray:
     """Fades values below zero in slanting lines, in which the photograph shows through. Without this hatching a grey
     print could not tell the signs apart. share: (height, width); cell: a patch's height in pixels"""
-    (lines, wide, kept), (rows, columns) = HATCH, np.indices(share.shape)
+    (lines, line_width, share_kept), (rows, columns) = HATCH, np.indices(share.shape)
     period = max(MIN_PERIOD, cell / lines)
-    inside = (rows + columns) % period < wide * period
-    return np.where((share < 0) & inside, kept * share, share)
+    is_line = (rows + columns) % period < line_width * period
+    return np.where((share < 0) & is_line, share_kept * share, share)
 
 
-def faded(photo: np.ndarray, ends: tuple[float, float], kept: float) -> np.ndarray:
+def faded(photo: np.ndarray, ends: tuple[float, float], share_kept: float) -> np.ndarray:
     """The photograph with `ends` as its darkest and brightest tone and the share `kept` of its colour: 0 … 255."""
     photo = np.asarray(photo, np.float64)
     grey = (photo @ LUMA)[..., None]
-    return 255 * ends[0] + (ends[1] - ends[0]) * (grey + kept * (photo - grey))
+    return 255 * ends[0] + (ends[1] - ends[0]) * (grey + share_kept * (photo - grey))
 
 
 def tones(photo: np.ndarray) -> np.ndarray:
@@ -116,14 +116,14 @@ def table(hues: tuple[float, ...] = HUES) -> np.ndarray:
     t = np.arange(STEPS) / (STEPS - 1)
     lightness = base + (top - base) * (LIFTED + (1 - LIFTED) * t)
     hue = np.deg2rad(np.interp(t, (0, 0.5, 1), hues))
-    wished = np.interp(t, (0, 0.5, 1), CHROMAS)
-    low, high = np.zeros_like(lightness), np.broadcast_to(wished, lightness.shape)
-    fits = _inside(_from_oklab(lightness, high, hue))
+    wanted_chroma = np.interp(t, (0, 0.5, 1), CHROMAS)
+    low, high = np.zeros_like(lightness), np.broadcast_to(wanted_chroma, lightness.shape)
+    in_gamut = _in_gamut(_from_oklab(lightness, high, hue))
     for _ in range(12):  # the largest chroma that a screen can show there
         middle = (low + high) / 2
-        inside = _inside(_from_oklab(lightness, middle, hue))
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    chroma = np.where(fits, wished, low)
+        in_gamut_there = _in_gamut(_from_oklab(lightness, middle, hue))
+        low, high = np.where(in_gamut_there, middle, low), np.where(in_gamut_there, high, middle)
+    chroma = np.where(in_gamut, wanted_chroma, low)
     return (_encoded(_from_oklab(lightness, chroma, hue)) * 255 + 0.5).astype(np.uint8)
 
 
@@ -148,7 +148,7 @@ def _from_oklab(lightness, chroma, hue) -> np.ndarray:
     )
 
 
-def _inside(linear: np.ndarray) -> np.ndarray:
+def _in_gamut(linear: np.ndarray) -> np.ndarray:
     return (linear.min(-1) >= -1e-4) & (linear.max(-1) <= 1 + 1e-4)
 
 
@@ -180,10 +180,10 @@ def densest(grid: np.ndarray, mass: float = MASS) -> np.ndarray:
     first. Negative values count as 0."""
     values = np.maximum(grid.ravel(), 0).astype(np.float64)
     order = np.argsort(-values, kind="stable")
-    reached = np.cumsum(values[order])
+    cumulated = np.cumsum(values[order])
     chosen = np.zeros(grid.size, bool)
-    if reached[-1] > 0:
-        chosen[order[: np.searchsorted(reached, mass * reached[-1]) + 1]] = True
+    if cumulated[-1] > 0:
+        chosen[order[: np.searchsorted(cumulated, mass * cumulated[-1]) + 1]] = True
     return chosen.reshape(grid.shape)
 
 
@@ -203,10 +203,10 @@ def _smoothed(path: list[tuple[int, int]]) -> np.ndarray:
         for start, end in zip(ends, np.roll(ends, -1, 0), strict=True)
         for length in [int(np.abs(end - start).max())]
     ])  # fmt: skip
-    before, after = points - np.roll(points, 1, 0), np.roll(points, -1, 0) - points
-    turns = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
+    incoming, outgoing = points - np.roll(points, 1, 0), np.roll(points, -1, 0) - points
+    turns = incoming[:, 0] * outgoing[:, 1] - incoming[:, 1] * outgoing[:, 0]
     stairs = np.minimum(turns * np.roll(turns, 1), turns * np.roll(turns, -1)) < 0  # left, then right
-    return points + (np.where(stairs, 1, EASED) / 4)[:, None] * (after - before)
+    return points + (np.where(stairs, 1, EASED) / 4)[:, None] * (outgoing - incoming)
 
 
 def share_within(lines: list[np.ndarray], grid: np.ndarray) -> float:
@@ -224,8 +224,8 @@ def within(lines: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
         y0, x0 = _curve(points).T
         y1, x1 = np.roll(y0, -1), np.roll(x0, -1)
         row = np.ceil(np.minimum(y0, y1) - 0.5).astype(int)  # pieces are too short to cross two rows of centres
-        crosses = row + 0.5 < np.maximum(y0, y1)
-        y0, x0, y1, x1, row = (each[crosses] for each in (y0, x0, y1, x1, row))
+        is_crossed = row + 0.5 < np.maximum(y0, y1)
+        y0, x0, y1, x1, row = (values[is_crossed] for values in (y0, x0, y1, x1, row))
         x = x0 + (row + 0.5 - y0) / (y1 - y0) * (x1 - x0)
         np.add.at(crossings, (row, np.ceil(x - 0.5).astype(int)), 1)
     return np.cumsum(crossings[:, :-1], axis=1) % 2 == 1
@@ -233,8 +233,8 @@ def within(lines: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
 
 def _curve(points: np.ndarray) -> np.ndarray:
     """The curve as straight pieces: each bend's beginning and its middle."""
-    before, after = (points + np.roll(points, 1, 0)) / 2, (points + np.roll(points, -1, 0)) / 2
-    return np.stack([before, (before + 2 * points + after) / 4], axis=1).reshape(-1, 2)
+    starts, ends = (points + np.roll(points, 1, 0)) / 2, (points + np.roll(points, -1, 0)) / 2
+    return np.stack([starts, (starts + 2 * points + ends) / 4], axis=1).reshape(-1, 2)
 
 
 def outlines(chosen: np.ndarray) -> list[list[tuple[int, int]]]:
@@ -247,41 +247,41 @@ def outlines(chosen: np.ndarray) -> list[list[tuple[int, int]]]:
         for c in range(columns):
             if not chosen[r, c]:
                 continue
-            for missing, start, end in (
+            for is_edge, start, end in (
                 (not padded[r, c + 1], (r, c), (r, c + 1)),  # above
                 (not padded[r + 1, c + 2], (r, c + 1), (r + 1, c + 1)),  # right
                 (not padded[r + 2, c + 1], (r + 1, c + 1), (r + 1, c)),  # below
                 (not padded[r + 1, c], (r + 1, c), (r, c)),  # left
             ):
-                if missing:
+                if is_edge:
                     edges.setdefault(start, []).append(end)
     paths = []
     while edges:
         start = next(iter(edges))
-        path, here, before = [start], start, None
+        path, point, previous = [start], start, None
         while True:
-            ends = edges[here]
+            ends = edges[point]
             turn = 0
-            if len(ends) > 1 and before is not None:  # two paths cross: turn right, which stays at the same cell
-                heading = (here[0] - before[0], here[1] - before[1])
-                right = (here[0] + heading[1], here[1] - heading[0])
+            if len(ends) > 1 and previous is not None:  # two paths cross: turn right, which stays at the same cell
+                heading = (point[0] - previous[0], point[1] - previous[1])
+                right = (point[0] + heading[1], point[1] - heading[0])
                 turn = ends.index(right)
-            following = ends.pop(turn)
+            next_point = ends.pop(turn)
             if not ends:
-                del edges[here]
-            if following == start:
+                del edges[point]
+            if next_point == start:
                 break
-            path.append(following)
-            before, here = here, following
+            path.append(next_point)
+            previous, point = point, next_point
         paths.append(_corners(path))
     return paths
 
 
 def _corners(path: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The path without points in the middle of straight edges."""
-    kept = []
+    corners = []
     for i, point in enumerate(path):
-        before, after = path[i - 1], path[(i + 1) % len(path)]
-        if (point[0] - before[0], point[1] - before[1]) != (after[0] - point[0], after[1] - point[1]):
-            kept.append(point)
-    return kept
+        previous, next_point = path[i - 1], path[(i + 1) % len(path)]
+        if (point[0] - previous[0], point[1] - previous[1]) != (next_point[0] - point[0], next_point[1] - point[1]):
+            corners.append(point)
+    return corners

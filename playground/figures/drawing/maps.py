@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     seen: Trace
     spec: Spec
     layer: int
@@ -48,78 +48,78 @@ class Answer:
     blanked: Step | None = None  # the blocks that an occlusion has blanked
 
 
-def weight(a: Asked) -> Tensor:
+def weight(a: Request) -> Tensor:
     return (a.seen.row if a.by_row else a.seen.column)(a.layer, a.head, a.spec.query, a.scale)
 
 
-def value(a: Asked) -> Tensor:
+def value(a: Request) -> Tensor:
     norms = a.seen.value_norms(a.layer)[a.head]
     return weight(a) * (norms if a.by_row else norms[a.seen.token(a.spec.query)])
 
 
-def score(a: Asked) -> Tensor:
+def score(a: Request) -> Tensor:
     return (a.seen.scores if a.by_row else a.seen.column_scores)(a.layer, a.head, a.spec.query, a.scale)
 
 
-def similarity(a: Asked) -> Tensor:
+def similarity(a: Request) -> Tensor:
     if a.asker is None:
         return a.seen.similarity(a.spec.query, a.layer)
     import torch
 
-    asked = a.asker.features(a.layer)[a.asker.token(a.spec.query)]
-    return torch.cosine_similarity(a.seen.features(a.layer), asked[None], dim=-1)
+    query_feature = a.asker.features(a.layer)[a.asker.token(a.spec.query)]
+    return torch.cosine_similarity(a.seen.features(a.layer), query_feature[None], dim=-1)
 
 
-def norm(a: Asked) -> Tensor:
+def norm(a: Request) -> Tensor:
     return a.seen.features(a.layer).norm(dim=-1)
 
 
-def rollout(a: Asked) -> Tensor:
+def rollout(a: Request) -> Tensor:
     return a.seen.rollout(a.spec.query)
 
 
-def relevance(a: Asked) -> Tensor:
+def relevance(a: Request) -> Tensor:
     return a.seen.relevance(**a.explained, method=a.spec.method, signed=a.spec.for_and_against)
 
 
-def occlusion(a: Asked) -> Answer:
+def occlusion(a: Request) -> Answer:
     """Prefix tokens get 0, since they can't be blanked."""
     import torch
 
     from playground.analysis import occlusion
 
-    *_, last = occlusion.occlusion(occlusion.Measured(a.seen, occlusion.Asked(**a.explained), a.spec.blank))
+    *_, last = occlusion.occlusion(occlusion.Measured(a.seen, occlusion.Target(**a.explained), a.spec.blank))
     return Answer(torch.cat([torch.zeros(len(a.seen.prefix)), last.map.flatten()]), last)
 
 
-def label(a: Asked) -> Tensor:
+def label(a: Request) -> Tensor:
     shares = a.seen.answers(a.layer)  # (tokens, labels)
     return shares[:, a.seen.label(int(a.spec.label)) if a.spec.label else int(a.seen.logits.argmax())]
 
 
-def text(a: Asked) -> Tensor:
+def text(a: Request) -> Tensor:
     from playground.analysis.explain import likeness
     from playground.models import text_tower
 
     return likeness(a.seen, text_tower.direction(a.seen.vit, a.spec.text), a.layer)
 
 
-NUMBERS: dict[str, Callable[[Asked], Tensor | Answer]] = {
-    one.__name__: one for one in (weight, value, score, similarity, norm, rollout, relevance, occlusion, label, text)
+NUMBERS: dict[str, Callable[[Request], Tensor | Answer]] = {
+    f.__name__: f for f in (weight, value, score, similarity, norm, rollout, relevance, occlusion, label, text)
 }
 
 
-def answer(asked: Asked) -> Answer:
-    numbers = NUMBERS[asked.spec.what](asked)
+def answer(request: Request) -> Answer:
+    numbers = NUMBERS[request.spec.what](request)
     return numbers if isinstance(numbers, Answer) else Answer(numbers)
 
 
-def pooled(asked: list[Asked], how: str) -> Answer:
+def pooled(requests: list[Request], pooling: str) -> Answer:
     """The mean or the maximum over heads."""
     import torch
 
-    every = torch.stack([answer(one).numbers for one in asked])  # (heads, tokens)
-    return Answer(every.mean(0) if how == "mean" else every.amax(0))
+    head_numbers = torch.stack([answer(request).numbers for request in requests])  # (heads, tokens)
+    return Answer(head_numbers.mean(0) if pooling == "mean" else head_numbers.amax(0))
 
 
 DEEPEST = 1000  # a logarithmic scale begins at 1/DEEPEST of its end
@@ -127,7 +127,7 @@ DEEPEST = 1000  # a logarithmic scale begins at 1/DEEPEST of its end
 
 @dataclass(frozen=True)
 class Map:
-    """What one head (or one rollout) says about one query."""
+    """The numbers of one head, or of one rollout, for one query."""
 
     grid: np.ndarray  # (rows, columns)
     prefix: tuple[tuple[str, float], ...]  # (name, value) of the prefix tokens
@@ -156,11 +156,11 @@ def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None
     """The map of one head that `spec` describes. `scale`: None means that of the pass. `asker`: for similarity, the
     trace of another picture, if its patch asks."""
     if spec.way.of_heads and head in POOLED:
-        heads = [Asked(seen, spec, layer, each, scale) for each in range(seen.heads)]
-        answered = pooled(heads, head)
+        heads = [Request(seen, spec, layer, number, scale) for number in range(seen.heads)]
+        result = pooled(heads, head)
     else:
-        answered = answer(Asked(seen, spec, layer, head, scale, asker))
-    numbers, breadth = answered.numbers, None
+        result = answer(Request(seen, spec, layer, head, scale, asker))
+    numbers, breadth = result.numbers, None
     if spec.way.rows and spec.direction == "row" and head != "max":  # maxima over heads don't sum to 1
         from playground.tracing import entropy
 
@@ -170,7 +170,7 @@ def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None
         tuple(zip(seen.prefix, numbers.tolist(), strict=False)),
         breadth,
         values=numbers.numpy(),
-        blanked=answered.blanked,
+        blanked=result.blanked,
     )
 
 
@@ -183,15 +183,17 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
     bar = way.words("bar", "signed" if spec.for_and_against else spec.direction)
     if spec.head in POOLED and way.of_heads:
         bar = f"{bar}, {words('head', 'figure', spec.head)}"
-    values = np.concatenate([one.grid.ravel() for one in maps])
+    values = np.concatenate([map_.grid.ravel() for map_ in maps])
     if spec.for_and_against:
         high = max(float(np.abs(values).max()), floor(spec, maps)) or 1.0
         return Domain(-high, high, bar, percent=spec.in_percent, signed=True)
     if way.spread:
         from playground.analysis import token_norms  # with torch, which the server begins without
 
-        shown = values[values <= token_norms.bound(values)] if "typical" in way.uses and spec.typical else values
-        low, high = float(shown.min()), float(shown.max())
+        typical_values = (
+            values[values <= token_norms.bound(values)] if "typical" in way.uses and spec.typical else values
+        )
+        low, high = float(typical_values.min()), float(typical_values.max())
         return Domain(low, high if high > low else low + 1, bar)
     if way.exposed == "largest":
         return _rising(spec, max(float(values.max()), floor(spec, maps)) or 1.0, bar, percent=spec.in_percent)
@@ -200,23 +202,23 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
 
 
 def floor(spec: Spec, maps: list[Map]) -> float:
-    """The least exposure: it keeps a map dark in which blanking moves nothing."""
+    """The least exposure. It keeps a map dark if blanking moves nothing."""
     return least_move(spec) if moved_by_nothing(maps) else 0.0
 
 
 def moved_by_nothing(maps: list[Map]) -> bool:
-    return all(one.blanked is not None and one.blanked.nothing for one in maps)
+    return all(map_.blanked is not None and map_.blanked.nothing for map_ in maps)
 
 
 def least_move(spec: Spec) -> float:
-    """The least move that counts: a block that moves the feature or the label by less is said to move nothing."""
+    """The least move that counts; smaller moves count as none."""
     from playground.analysis.occlusion import NOTHING
 
     return NOTHING["label" if spec.explains_label else "feature"]
 
 
-def _rising(spec: Spec, high: float, words: str, **more) -> Domain:
-    return Domain(high / DEEPEST if spec.log else 0.0, high, words, log=bool(spec.log), **more)
+def _rising(spec: Spec, high: float, words: str, **options) -> Domain:
+    return Domain(high / DEEPEST if spec.log else 0.0, high, words, log=bool(spec.log), **options)
 
 
 def shares(values: np.ndarray, span: Domain) -> np.ndarray:
@@ -253,9 +255,9 @@ def peaks(map_: Map, span: Domain) -> list[tuple[int, int]]:
     """In a signed map, the patches with the largest positive and the largest negative value, where there are such."""
     if not span.signed:
         return []
-    ends = ((map_.grid.argmax(), 1), (map_.grid.argmin(), -1))
-    places = [tuple(int(n) for n in np.unravel_index(index, map_.grid.shape)) for index, _ in ends]
-    return [place for place, (_, sign) in zip(places, ends, strict=True) if sign * map_.grid[place] > 0]
+    extremes = ((map_.grid.argmax(), 1), (map_.grid.argmin(), -1))
+    places = [tuple(int(n) for n in np.unravel_index(index, map_.grid.shape)) for index, _ in extremes]
+    return [place for place, (_, sign) in zip(places, extremes, strict=True) if sign * map_.grid[place] > 0]
 
 
 # Places ---------------------------------------------------------------------------------------------------------------

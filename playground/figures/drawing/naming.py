@@ -72,8 +72,8 @@ def published(spec: Spec) -> Spec:
         kind, _, values = (getattr(spec, axis) or "").partition(":")
         if kind in ("pictures", "models"):
             short = _file if kind == "pictures" else _model_file
-            listed = ",".join(short(value, kind[:-1], spec.anonymous) for value in values.split(","))
-            names[axis] = f"{kind}:{listed}"
+            short_names = ",".join(short(value, kind[:-1], spec.anonymous) for value in values.split(","))
+            names[axis] = f"{kind}:{short_names}"
     return replace(spec, **names)
 
 
@@ -84,13 +84,13 @@ def published_name(spec: Spec, image: str) -> str:
 
 def published_trace(spec: Spec, seen: Trace, other: bool = False) -> Trace:
     """The trace under the name that its model has in public."""
-    asked = (spec.other_model if other else None) or spec.model
-    if spec.anonymous and _is_own(asked):
+    model_name = (spec.other_model if other else None) or spec.model
+    if spec.anonymous and _is_own(model_name):
         return replace(seen, model="the other model" if other else "the model")
     if not seen.model.endswith(".safetensors"):
         return seen
-    kept = 2 if PurePath(seen.model).name == "model.safetensors" else 1  # the folder is the model's name
-    return replace(seen, model="/".join(PurePath(seen.model).parts[-kept:]))
+    part_count = 2 if PurePath(seen.model).name == "model.safetensors" else 1  # the folder is the model's name
+    return replace(seen, model="/".join(PurePath(seen.model).parts[-part_count:]))
 
 
 def _file(name: str | None, plain: str, anonymous: bool) -> str | None:
@@ -147,17 +147,17 @@ TRUST = "rank correlation with blanking"
 NUMBERS = ("correlation", "random", "constant")
 
 
-def trusted(shown: Iterable[tuple[Spec, Trace]]) -> list[str]:
+def trust_sentences(panels: Iterable[tuple[Spec, Trace]]) -> list[str]:
     """Sentences that say how well the maps agree with blanking, each once."""
-    return list(dict.fromkeys(_sentence(spec, seen) for spec, seen in shown if spec.way.attributes))
+    return list(dict.fromkeys(_sentence(spec, seen) for spec, seen in panels if spec.way.attributes))
 
 
 def trust_facts(spec: Spec, seen: Trace) -> dict[str, str]:
     """How well the map agrees with blanking, for the metadata of a file."""
     if not spec.way.attributes:
         return {}
-    found = _known(spec, seen)
-    return {TRUST: words("trust", "made", _case(found)).format(**_filled(model(seen), found))}
+    foretold = _foretold(spec, seen)
+    return {TRUST: words("trust", "made", _case(foretold)).format(**_trust_fields(model(seen), foretold))}
 
 
 def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
@@ -165,34 +165,34 @@ def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
     because none of the pictures was blanked."""
     from playground.analysis.faithfulness import of_model
 
-    found = of_model(vit.name, vit, vit.weight_versions(), method)
-    return {TRUST: words("trust", "made", _case(found)).format(**_filled(vit.name, found))}
+    foretold = of_model(vit.name, vit, vit.weight_versions(), method)
+    return {TRUST: words("trust", "made", _case(foretold)).format(**_trust_fields(vit.name, foretold))}
 
 
 def _sentence(spec: Spec, seen: Trace) -> str:
-    found = _known(spec, seen)
-    filled = _filled(model(seen), found)
+    foretold = _foretold(spec, seen)
+    filled = _trust_fields(model(seen), foretold)
     signed = {name: filled[name].replace("-", "−") for name in NUMBERS if name in filled}
-    return words("trust", "figure", _case(found)).format(**filled | signed)
+    return words("trust", "figure", _case(foretold)).format(**filled | signed)
 
 
-def _known(spec: Spec, seen: Trace) -> Foretold | None:
-    from playground.analysis.faithfulness import known
-    from playground.analysis.occlusion import Asked
+def _foretold(spec: Spec, seen: Trace) -> Foretold | None:
+    from playground.analysis.faithfulness import foretold_for
+    from playground.analysis.occlusion import Target
 
     if spec.query is None and not spec.explains_label:  # the panels of a grid have no common query
         return None
-    asked = Asked(label=int(spec.label)) if spec.explains_label else Asked(query=spec.query)
-    return known(seen, asked, spec.method if "method" in spec.way.uses else spec.what)
+    answer = Target(label=int(spec.label)) if spec.explains_label else Target(query=spec.query)
+    return foretold_for(seen, answer, spec.method if "method" in spec.way.uses else spec.what)
 
 
-def _case(found: Foretold | None) -> str:
-    return "none" if found is None else "" if found.pictures else "here"
+def _case(foretold: Foretold | None) -> str:
+    return "none" if foretold is None else "" if foretold.pictures else "here"
 
 
-def _filled(name: str, found: Foretold | None) -> dict[str, str]:
-    if found is None:
+def _trust_fields(name: str, foretold: Foretold | None) -> dict[str, str]:
+    if foretold is None:
         return {"model": name}
-    numbers = {name_of_number: f"{getattr(found, name_of_number):.2f}" for name_of_number in NUMBERS}
-    blank = words("blank", "figure", found.by)
-    return numbers | {"blocks": str(found.blocks), "blank": blank, "pictures": str(found.pictures), "model": name}
+    numbers = {name_of_number: f"{getattr(foretold, name_of_number):.2f}" for name_of_number in NUMBERS}
+    blank = words("blank", "figure", foretold.by)
+    return numbers | {"blocks": str(foretold.blocks), "blank": blank, "pictures": str(foretold.pictures), "model": name}

@@ -59,10 +59,10 @@ class Shown:
         return self.one.subject.seen
 
 
-def maps_of(asks: list[OneMap]) -> list[Map]:
+def maps_of(requests: list[OneMap]) -> list[Map]:
     """The map of each panel. Colours of features are computed for all panels together, so that equal colours mean
     similar features in all of them."""
-    make = prints.TOGETHER.get(asks[0].spec.what)
-    if make:
-        return make([(one.subject.seen, one.spec.layer) for one in asks])
-    return [one.map() for one in asks]
+    compute_together = prints.TOGETHER.get(requests[0].spec.what)
+    if compute_together:
+        return compute_together([(request.subject.seen, request.spec.layer) for request in requests])
+    return [request.map() for request in requests]

@@ -71,20 +71,20 @@ class Panels:
 
     def arrange(self, width: float, height: float | None, em: float) -> tuple[float, int]:
         """(height of a picture, pictures in a row)."""
-        n, head = len(self.panels), max(p.heading_em() for p in self.panels) * em
+        n, heading_height = len(self.panels), max(p.heading_em() for p in self.panels) * em
         if height is None:
-            most = max(1, min(n, int((width + GAP * em) // (NARROW * em + GAP * em))))
-            rows = math.ceil(n / most)
+            most_columns = max(1, min(n, int((width + GAP * em) // (NARROW * em + GAP * em))))
+            rows = math.ceil(n / most_columns)
             columns = math.ceil(n / rows)
-            tallest = (HIGHEST - rows * head - (rows - 1) * GAP * em) / rows
+            tallest = (HIGHEST - rows * heading_height - (rows - 1) * GAP * em) / rows
             return min(self._widest(width, columns, em), 1.2 * width, tallest), columns
         options = []
         for rows in range(1, n + 1):
             columns = math.ceil(n / rows)
-            room = (height - rows * head - (rows - 1) * GAP * em) / rows
+            room = (height - rows * heading_height - (rows - 1) * GAP * em) / rows
             side = min(room, self._widest(width, columns, em))
-            full = n % columns == 0
-            options.append((side if full else RAGGED * side, side, columns))
+            is_full = n % columns == 0
+            options.append((side if is_full else RAGGED * side, side, columns))
         return max(options)[1:]
 
     def _widest(self, width: float, columns: int, em: float) -> float:
@@ -97,9 +97,9 @@ class Panels:
     def size(self, width: float, height: float | None, em: float) -> tuple[float, float]:
         side, columns = self.arrange(width, height, em)
         rows = self._rows(columns)
-        head = max(p.heading_em() for p in self.panels) * em
-        wide = max(side * sum(p.aspect for p in row) + (len(row) - 1) * GAP * em for row in rows)
-        return wide, len(rows) * (side + head) + (len(rows) - 1) * GAP * em
+        heading_height = max(p.heading_em() for p in self.panels) * em
+        total_width = max(side * sum(p.aspect for p in row) + (len(row) - 1) * GAP * em for row in rows)
+        return total_width, len(rows) * (side + heading_height) + (len(rows) - 1) * GAP * em
 
     def seen(self, width: float, height: float | None, em: float) -> float:
         """The area that the panels fill, in square inches."""
@@ -119,15 +119,15 @@ class Panels:
     def place(self, sheet: Sheet, box: Box, height: float | None) -> None:
         em = sheet.font / 72
         side, columns = self.arrange(box.width, height, em)
-        head, y = max(p.heading_em() for p in self.panels) * em, box.y
+        heading_height, y = max(p.heading_em() for p in self.panels) * em, box.y
         letters = iter(ascii_lowercase if sheet.spec.letters else "")
         for row in self._rows(columns):
             x = box.x
             for panel in row:
                 letter = next(letters, "")
-                panel.place(sheet, Box(x, y + head, side * panel.aspect, side), letter and f"{letter}  ")
+                panel.place(sheet, Box(x, y + heading_height, side * panel.aspect, side), letter and f"{letter}  ")
                 x += side * panel.aspect + GAP * em
-            y += side + head + GAP * em
+            y += side + heading_height + GAP * em
 
 
 @dataclass(frozen=True)
@@ -153,18 +153,18 @@ class Grid:
         room = width - left - (len(aspects) - 1) * gap
         if self.picture:
             aspects, room = [*aspects, self.picture.aspect], room - GAP * em
-        high = ((HIGHEST if height is None else height) - top - (len(self.panels) - 1) * gap) / len(self.panels)
-        return min(room / sum(aspects), high)
+        row_height = ((HIGHEST if height is None else height) - top - (len(self.panels) - 1) * gap) / len(self.panels)
+        return min(room / sum(aspects), row_height)
 
-    def _before(self, side: float, em: float) -> float:
+    def _picture_width(self, side: float, em: float) -> float:
         """The width of the picture and of the gap after it."""
         return side * self.picture.aspect + GAP * em if self.picture else 0.0
 
     def size(self, width: float, height: float | None, em: float) -> tuple[float, float]:
         left, top = self._sides(em)
         side, aspects, gap = self._side(width, height, em), self._aspects(), CLOSE * em
-        wide = self._before(side, em) + left + side * sum(aspects) + (len(aspects) - 1) * gap
-        return wide, top + len(self.panels) * side + (len(self.panels) - 1) * gap
+        total_width = self._picture_width(side, em) + left + side * sum(aspects) + (len(aspects) - 1) * gap
+        return total_width, top + len(self.panels) * side + (len(self.panels) - 1) * gap
 
     def seen(self, width: float, height: float | None, em: float) -> float:
         """The area of the panels and the picture, without the empty space below the picture."""
@@ -178,23 +178,23 @@ class Grid:
         em = sheet.font / 72
         left, top = self._sides(em)
         side, aspects, gap = self._side(box.width, height, em), self._aspects(), CLOSE * em
-        points, y, begin = small(sheet.font, 0.9), box.y + top, box.x + self._before(side, em)
+        points, y, grid_left = small(sheet.font, 0.9), box.y + top, box.x + self._picture_width(side, em)
         if self.picture:
             entitled(sheet, self.picture, Box(box.x, y, side * self.picture.aspect, side))
         for row, panels in enumerate(self.panels):
             if self.beside:
                 text, size = _title(self.beside[row], side, points)
-                turned = {"rotation": 90, "ha": "center", "va": "center", "rotation_mode": "anchor"}
-                sheet.text(begin + 0.6 * em, y + side / 2, text, size, bold=True, **turned)
-            x = begin + left
+                vertical_text = {"rotation": 90, "ha": "center", "va": "center", "rotation_mode": "anchor"}
+                sheet.text(grid_left + 0.6 * em, y + side / 2, text, size, bold=True, **vertical_text)
+            x = grid_left + left
             for column, panel in enumerate(panels):
-                wide = side * aspects[column]
+                column_width = side * aspects[column]
                 if row == 0 and self.above:
-                    text, size = _title(self.above[column], wide, points)
-                    sheet.text(x + wide / 2, box.y + top - 0.5 * em, text, size, bold=True, ha="center")
-                place = Box(x + (wide - side * panel.aspect) / 2, y, side * panel.aspect, side)
+                    text, size = _title(self.above[column], column_width, points)
+                    sheet.text(x + column_width / 2, box.y + top - 0.5 * em, text, size, bold=True, ha="center")
+                place = Box(x + (column_width - side * panel.aspect) / 2, y, side * panel.aspect, side)
                 panel.draw(sheet, sheet.panel(place, panel.grid), place)
-                x += wide + gap
+                x += column_width + gap
             y += side + gap
 
 
@@ -246,19 +246,19 @@ class Matrix:
         (rows, columns), (left, top) = self._shape(turned), self._sides(em)
         if height is None:
             height = min(HIGHEST, (TALLEST if width >= WIDE else IN_A_COLUMN) * width)
-        most = height - top
+        room_height = height - top
         room, side = width - left, 0.0
         if self.picture:
-            side = min(most, PICTURE * width / self.picture.aspect)
+            side = min(room_height, PICTURE * width / self.picture.aspect)
             room -= side * self.picture.aspect + 1.6 * em
-        cell = min(room / (self.aspect * columns), most / rows)
+        cell = min(room / (self.aspect * columns), room_height / rows)
         return cell, min(side, cell * rows)
 
     def _turned(self, width: float, height: float | None, em: float) -> bool:
         if self.heads >= self.layers or (height is None and width < WIDE):
             return False
-        plain, other = (self._fitted(width, height, em, turned)[0] for turned in (False, True))
-        return other > (FLAT if height is None else TURNED) * plain
+        upright_cell, turned_cell = (self._fitted(width, height, em, turned)[0] for turned in (False, True))
+        return turned_cell > (FLAT if height is None else TURNED) * upright_cell
 
     def seen(self, width: float, height: float | None, em: float) -> float:
         cell = self._fitted(width, height, em, self._turned(width, height, em))[0]
@@ -268,8 +268,8 @@ class Matrix:
         turned = self._turned(width, height, em)
         (rows, columns), (left, top) = self._shape(turned), self._sides(em)
         cell, side = self._fitted(width, height, em, turned)
-        beside = side * self.picture.aspect + 1.6 * em if self.picture else 0
-        return left + beside + cell * self.aspect * columns, top + cell * rows
+        picture_width = side * self.picture.aspect + 1.6 * em if self.picture else 0
+        return left + picture_width + cell * self.aspect * columns, top + cell * rows
 
     def stop(self, width: float, height: float | None, em: float, least: float) -> float:
         if self.picture is None:
@@ -318,9 +318,9 @@ class Matrix:
             sheet.text(area.x - 0.45 * em, y, str(row), size, colour=muted, ha="right")
 
 
-def _step(needed: float, given: float) -> int:
+def _step(least_pitch: float, pitch: float) -> int:
     """Every n-th label is written: the smallest n with which they don't touch."""
-    return next(n for n in (1, 2, 4, 5, 10, 20, 50, 1000) if n * given >= needed)
+    return next(n for n in (1, 2, 4, 5, 10, 20, 50, 1000) if n * pitch >= least_pitch)
 
 
 # The panels of layouts: a map, its picture, what a convolution reads.
@@ -329,35 +329,39 @@ def _step(needed: float, given: float) -> int:
 ROOMY = 1.2  # inches: in a wider map, the largest clipped number is written beside its patch if it does not fit inside
 
 
-def map_panel(one: Shown, span: Domain, heading: str = "", sub: str = "", small: bool = False) -> Panel:
+def map_panel(panel: Shown, span: Domain, heading: str = "", sub: str = "", small: bool = False) -> Panel:
     """`small`: whether the map is small and the photograph is also shown by itself."""
-    spec, subject, shown = one.spec, one.subject, one.map
-    asks = one.one.asker is None and spec.asks  # the patch is one of this picture
-    patch = maps.patch_of(subject.seen, spec.query) if asks else None
+    spec, subject, map_ = panel.spec, panel.subject, panel.map
+    is_asking_here = panel.one.asker is None and spec.asks  # the patch is one of this picture
+    patch = maps.patch_of(subject.seen, spec.query) if is_asking_here else None
 
     def draw(sheet, axes, box) -> None:
-        if shown.parts is not None:
-            sheet.print(axes, subject.image, box, partial(prints.parted, parts=shown.parts))
+        if map_.parts is not None:
+            sheet.print(axes, subject.image, box, partial(prints.parted, parts=map_.parts))
             return
-        if shown.colours is not None:
-            sheet.layer(axes, Image.fromarray(shown.colours))
+        if map_.colours is not None:
+            sheet.layer(axes, Image.fromarray(map_.colours))
             return
         heat = small and spec.over == "photo" and not (prints.is_lit(spec) or spec.mask)
-        beneath = prints.pale(subject.image) if heat else subject.image
-        sheet.print(axes, beneath, box, partial(prints.printed, grid=shown.grid, spec=spec, span=span))
+        ground = prints.pale(subject.image) if heat else subject.image
+        sheet.print(axes, ground, box, partial(prints.printed, grid=map_.grid, spec=spec, span=span))
         if prints.has_outline(spec):
-            sheet.outline(axes, prints.outline(shown.grid, spec), box)
-        over = sorted(maps.clipped(shown, span), key=lambda place: -shown.grid[place])
-        written = bare_share if span.percent else captions.number
-        values = {place: written(float(shown.grid[place])) for place in over}
-        within = [place for place in over if place != patch and sheet.number(axes, place, box, values[place])]
-        # Once smaller numbers are written, the largest must be too: else one of them would seem to be the largest.
-        if over and over[0] not in within and (within or box.width > ROOMY):
-            sheet.number_beside(axes, over[0], box, values[over[0]] + " %" * span.percent, shown.grid, patch)
-        for place in maps.peaks(shown, span):
-            text = captions.signed(float(shown.grid[place]), span.percent)
+            sheet.outline(axes, prints.outline(map_.grid, spec), box)
+        clipped_patches = sorted(maps.clipped(map_, span), key=lambda place: -map_.grid[place])
+        write_value = bare_share if span.percent else captions.number
+        values = {place: write_value(float(map_.grid[place])) for place in clipped_patches}
+        labelled = [
+            place for place in clipped_patches if place != patch and sheet.number(axes, place, box, values[place])
+        ]
+        # If smaller numbers are written, the largest must be written too: else another would seem to be the largest.
+        if clipped_patches and clipped_patches[0] not in labelled and (labelled or box.width > ROOMY):
+            sheet.number_beside(
+                axes, clipped_patches[0], box, values[clipped_patches[0]] + " %" * span.percent, map_.grid, patch
+            )
+        for place in maps.peaks(map_, span):
+            text = captions.signed(float(map_.grid[place]), span.percent)
             if not sheet.number(axes, place, box, text) and box.width > ROOMY:
-                sheet.number_beside(axes, place, box, text, np.abs(shown.grid), None)
+                sheet.number_beside(axes, place, box, text, np.abs(map_.grid), None)
         sheet.mark(axes, patch, box, colour=KEY if spec.direction == "column" else QUERY)
 
     return Panel(heading, sub, subject.seen.grid, draw)
@@ -369,8 +373,8 @@ def photo_panel(spec: Spec, subject: Subject) -> Panel:
         return Panel("picture", subject.name if spec.image else "", subject.seen.grid, partial(_photo, subject, None))
     patch = maps.patch_of(subject.seen, spec.query)
     heading, colour = ("query", QUERY) if spec.direction == "row" else ("key", KEY)
-    drawn = partial(_photo, subject, patch, colour=colour)
-    return Panel(heading, captions.asked(spec.query), subject.seen.grid, drawn)
+    draw_picture = partial(_photo, subject, patch, colour=colour)
+    return Panel(heading, captions.query_phrase(spec.query), subject.seen.grid, draw_picture)
 
 
 def _photo(subject: Subject, patch, sheet, axes, box, colour=QUERY) -> None:
@@ -387,15 +391,15 @@ def kernel_panel(spec: Spec, subject: Subject) -> Panel:
     field = maps.neighbourhood(*patch, grid, depth * (k - 1) + 1)
 
     def draw(sheet, axes, box) -> None:
-        read = partial(prints.read_by_convolution, grid=grid, patch=patch, kernel=k, depth=depth)
-        sheet.print(axes, subject.image, box, read)
+        draw_reach = partial(prints.read_by_convolution, grid=grid, patch=patch, kernel=k, depth=depth)
+        sheet.print(axes, subject.image, box, draw_reach)
         if depth > 1:
             sheet.field(axes, field, box)
         sheet.kernel(axes, cells, box)
         sheet.mark(axes, patch, box)
 
-    reached = "" if depth == 1 else f" ({depth} layers: {len(field)})"
-    sub = f"reads {len(cells)} of {grid[0] * grid[1]} patches{reached}"
+    reach_words = "" if depth == 1 else f" ({depth} layers: {len(field)})"
+    sub = f"reads {len(cells)} of {grid[0] * grid[1]} patches{reach_words}"
     return Panel(f"{k}×{k} convolution", sub, grid, draw)
 
 

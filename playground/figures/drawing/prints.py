@@ -52,21 +52,21 @@ def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> I
     """The photograph with the numbers of its patches on it."""
     pixels = np.asarray(photo)
     if spec.mask:
-        chosen = spread(densest(grid, spec), photo.size)
-        return Image.fromarray(np.where(chosen[..., None], pixels, paper(spec)))
+        is_inside = spread(densest(grid, spec), photo.size)
+        return Image.fromarray(np.where(is_inside[..., None], pixels, paper(spec)))
     if is_lit(spec):
-        drawn = light.light(pixels, softened(light.lit(shares(grid, span), densest(grid, spec)), photo.size))
+        pixels_drawn = light.light(pixels, softened(light.lit(shares(grid, span), densest(grid, spec)), photo.size))
     else:
         values = softened(grid, photo.size) if spec.smooth else spread(grid, photo.size)
         share = shares(values, span)
         if span.signed:
             share = light.hatched(share, photo.height / grid.shape[0])
-            drawn = light.heat(
+            pixels_drawn = light.heat(
                 {"photo": pixels, "grey": grey(pixels)}.get(spec.over, np.full_like(pixels, FLAT)), share
             )
         else:
-            drawn = heated(pixels, share, spec.over)
-    return Image.fromarray(drawn)
+            pixels_drawn = heated(pixels, share, spec.over)
+    return Image.fromarray(pixels_drawn)
 
 
 def densest(grid: np.ndarray, spec: Spec) -> np.ndarray:
@@ -99,13 +99,13 @@ def parted(photo: Image.Image, parts: np.ndarray) -> Image.Image:
     pixels = np.asarray(photo)
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in PART_COLOURS], float)
     by_pixel = spread(parts, photo.size)  # (height, width) part of each pixel
-    drawn = (1 - PART_TINT) * light.heat(pixels, np.zeros(pixels.shape[:2])) + PART_TINT * inks[by_pixel]
+    blended = (1 - PART_TINT) * light.heat(pixels, np.zeros(pixels.shape[:2])) + PART_TINT * inks[by_pixel]
     reach = max(1, round(photo.size[0] / 400))
     edge = np.zeros(by_pixel.shape, bool)
     for step in range(1, reach + 1):
         edge[step:] |= by_pixel[step:] != by_pixel[:-step]
         edge[:, step:] |= by_pixel[:, step:] != by_pixel[:, :-step]
-    return Image.fromarray(np.where(edge[..., None], 245, drawn + 0.5).astype(np.uint8))
+    return Image.fromarray(np.where(edge[..., None], 245, blended + 0.5).astype(np.uint8))
 
 
 def grey(photo: np.ndarray) -> np.ndarray:
@@ -130,12 +130,14 @@ def together(photo: Image.Image, grids: list[np.ndarray], span: Domain) -> Image
     """The maps of several queries in one picture: each patch has the mixed colours of the queries that attend to it, as
     strong as the largest of their shares."""
     pixels = np.asarray(photo)
-    each = np.stack([spread(shares(grid, span), photo.size) for grid in grids])  # (queries, height, width)
+    shares_of_queries = np.stack([spread(shares(grid, span), photo.size) for grid in grids])  # (queries, height, width)
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in INKS[: len(grids)]], float)
-    mixed = np.tensordot(each, inks, (0, 0)) / np.maximum(each.sum(0), 1e-9)[..., None]
-    strength = 0.85 * each.max(0)[..., None]
-    soft = light.heat(pixels, np.zeros(pixels.shape[:2]))
-    return Image.fromarray((soft * (1 - strength) + mixed * strength + 0.5).astype(np.uint8))
+    mixed_colours = (
+        np.tensordot(shares_of_queries, inks, (0, 0)) / np.maximum(shares_of_queries.sum(0), 1e-9)[..., None]
+    )
+    strength = 0.85 * shares_of_queries.max(0)[..., None]
+    ground = light.heat(pixels, np.zeros(pixels.shape[:2]))
+    return Image.fromarray((ground * (1 - strength) + mixed_colours * strength + 0.5).astype(np.uint8))
 
 
 def thumbnail(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
@@ -219,50 +221,52 @@ def patches(seen: Trace, layer: int) -> np.ndarray:
 def colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], float]:
     """(for each picture its colours, (patches, 3) bytes; the share of the variance that the three directions hold). The
     pictures share their directions, so equal colours mean similar features."""
-    every = np.concatenate(pictures)
-    centred = every - every.mean(0)
+    features = np.concatenate(pictures)
+    centred = features - features.mean(0)
     _, strengths, directions = np.linalg.svd(centred, full_matrices=False)
     signs = [np.sign(d[np.abs(d).argmax()]) for d in directions[:3]]  # the sign of a direction is arbitrary
-    along = centred @ (directions[:3].T * signs)  # (patches, 3)
-    low, high = (np.percentile(along, end, axis=0, method=m) for end, m in zip(ENDS, ("lower", "higher"), strict=True))
-    shares = np.clip((along - low) / np.maximum(high - low, 1e-12), 0, 1)
-    ends = np.cumsum([len(features) for features in pictures])[:-1]
-    held = (strengths[:3] ** 2).sum() / max((strengths**2).sum(), 1e-12)
-    return np.split((shares * 255 + 0.5).astype(np.uint8), ends), float(held)
+    projections = centred @ (directions[:3].T * signs)  # (patches, 3)
+    low, high = (
+        np.percentile(projections, end, axis=0, method=m) for end, m in zip(ENDS, ("lower", "higher"), strict=True)
+    )
+    shares = np.clip((projections - low) / np.maximum(high - low, 1e-12), 0, 1)
+    ends = np.cumsum([len(vectors) for vectors in pictures])[:-1]
+    share = (strengths[:3] ** 2).sum() / max((strengths**2).sum(), 1e-12)
+    return np.split((shares * 255 + 0.5).astype(np.uint8), ends), float(share)
 
 
-def _together(asked: list[tuple[Trace, int]]) -> list[list[int]]:
-    """The indices of `asked`, grouped by model and layer."""
+def _together(layers: list[tuple[Trace, int]]) -> list[list[int]]:
+    """The indices of `layers`, grouped by model and layer."""
     groups: dict[tuple, list[int]] = {}
-    for index, (seen, layer) in enumerate(asked):
+    for index, (seen, layer) in enumerate(layers):
         groups.setdefault((naming.hash_of_weights(seen.vit), layer), []).append(index)
     return list(groups.values())
 
 
-def parts(asked: list[tuple[Trace, int]]) -> list[Map]:
+def parts(layers: list[tuple[Trace, int]]) -> list[Map]:
     """A map of parts for each trace and layer. Maps of the same layer of the same model are cut together, so that the
     same part has the same number in all of them."""
     from playground.tracing import parts_of
 
     by_index: dict[int, Map] = {}
-    for group in _together(asked):
-        cut = parts_of([asked[index][0] for index in group], len(PART_COLOURS), asked[group[0]][1])
+    for group in _together(layers):
+        cut = parts_of([layers[index][0] for index in group], len(PART_COLOURS), layers[group[0]][1])
         for index, numbers in zip(group, cut, strict=True):
             grid = numbers.numpy()
             by_index[index] = Map(grid.astype(np.float32), (), None, parts=grid)
-    return [by_index[index] for index in range(len(asked))]
+    return [by_index[index] for index in range(len(layers))]
 
 
-def maps(asked: list[tuple[Trace, int]]) -> list[Map]:
+def maps(layers: list[tuple[Trace, int]]) -> list[Map]:
     """A map of colours for each trace and layer. Maps of the same layer of the same model share their components, so
     that equal colours mean similar features in all of them."""
     by_index: dict[int, Map] = {}
-    for group in _together(asked):
-        drawn, held = colours([patches(*asked[index]) for index in group])
-        for index, bytes_of_colours in zip(group, drawn, strict=True):
-            grid = asked[index][0].grid
-            by_index[index] = Map(np.zeros(grid, np.float32), (), None, bytes_of_colours.reshape(*grid, 3), held)
-    return [by_index[index] for index in range(len(asked))]
+    for group in _together(layers):
+        bytes_of_each, share = colours([patches(*layers[index]) for index in group])
+        for index, bytes_of_colours in zip(group, bytes_of_each, strict=True):
+            grid = layers[index][0].grid
+            by_index[index] = Map(np.zeros(grid, np.float32), (), None, bytes_of_colours.reshape(*grid, 3), share)
+    return [by_index[index] for index in range(len(layers))]
 
 
 TOGETHER = {"components": maps, "parts": parts}  # ways to look whose maps are computed for all panels at once

@@ -46,7 +46,7 @@ _turn = threading.RLock()  # matplotlib's settings belong to the whole process
 @contextmanager
 def house_style(font: str | None = None) -> Iterator[None]:
     """matplotlib's defaults and our fonts, not the user's settings: so the same spec gives the same pixels."""
-    ours = {
+    our_settings = {
         "font.family": fonts.families(font),
         "text.hinting": "no_hinting",  # a line is as long in pixels as it is in points
         "svg.fonttype": "none",  # text stays text
@@ -54,8 +54,8 @@ def house_style(font: str | None = None) -> Iterator[None]:
         "pdf.fonttype": 42,  # whole TrueType outlines, embedded
     }
     skipped = ("backend", "toolbar", "interactive", "timezone")
-    plain = {key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith(skipped)}
-    with _turn, matplotlib.rc_context(plain | ours):
+    defaults = {key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith(skipped)}
+    with _turn, matplotlib.rc_context(defaults | our_settings):
         yield
 
 
@@ -80,11 +80,11 @@ def text_width(text: str, points: float, bold: bool = False) -> float:
 def wrap(text: str, width: float, points: float) -> list[str]:
     lines = [""]
     for word in re.findall(r"\d+ × \d+\S*|\S+ %\S*|\S+", text):  # "4 × 4" and "7 %" stay on one line
-        longer = f"{lines[-1]} {word}".strip()
-        if lines[-1] and text_width(longer, points) > width:
+        extended = f"{lines[-1]} {word}".strip()
+        if lines[-1] and text_width(extended, points) > width:
             lines.append(word)
         else:
-            lines[-1] = longer
+            lines[-1] = extended
     return lines
 
 
@@ -94,22 +94,22 @@ def fitting(text: str, width: float, points: float, bold: bool = False) -> tuple
     room = 0.97 * width
     size = max(points * min(1.0, room / max(text_width(text, points, bold), 1e-9)), 0.8 * points, SMALLEST)
     half = len(text) // 2
-    whole = text
+    full_text = text
     while half > 1 and text_width(text, size, bold) > room * (1 + 1e-6):
         half -= 1
-        text = f"{whole[:half].rstrip()}…{whole[-half:].lstrip()}"
+        text = f"{full_text[:half].rstrip()}…{full_text[-half:].lstrip()}"
     return text, size
 
 
 def fitting_words(text: str, width: float, points: float) -> tuple[str, float]:
     """Like `fitting`, for a line of facts: it loses whole facts, the last one first."""
     while text_width(text, max(0.8 * points, SMALLEST)) > 0.97 * width:
-        shorter = re.sub(r"(, (?=[^\d\W])| \()((?!, [^\d\W]| \().)*$", "", text)  # "patch 3, 4" is one fact
-        if shorter == text:
-            shorter = re.sub(r"^about |(?<=\d) tokens$", "", text, count=1)  # "about 46 tokens" keeps its number
-        if shorter == text:
+        shortened = re.sub(r"(, (?=[^\d\W])| \()((?!, [^\d\W]| \().)*$", "", text)  # "patch 3, 4" is one fact
+        if shortened == text:
+            shortened = re.sub(r"^about |(?<=\d) tokens$", "", text, count=1)  # "about 46 tokens" keeps its number
+        if shortened == text:
             break
-        text = shorter
+        text = shortened
     return fitting(text, width, points)
 
 
@@ -143,8 +143,8 @@ class Drawing(Figure):
     def _legible(self, kind: str) -> Iterator[None]:
         """Replaces letters that no font here has while a file is written. An SVG keeps them, since its reader may have
         a font for them."""
-        whole = {text: text.get_text() for text in self.texts}
-        for text, words in whole.items():
+        words_of_text = {text: text.get_text() for text in self.texts}
+        for text, words in words_of_text.items():
             text.set_text(fonts.printable(words) if kind == "svg" else fonts.writable(words))
             if kind == "pdf" and fonts.has_cubic_outlines(text.get_fontfamily()):
                 matplotlib.rcParams["pdf.fonttype"] = 3
@@ -153,7 +153,7 @@ class Drawing(Figure):
                 warnings.filterwarnings("ignore", "Glyph .* missing")
                 yield
         finally:
-            for text, words in whole.items():
+            for text, words in words_of_text.items():
                 text.set_text(words)
 
     def _repr_png_(self) -> bytes:
@@ -166,7 +166,7 @@ class Drawing(Figure):
 class Sheet:
     def __init__(self, spec: Spec, height: float | None = None) -> None:
         self.spec, self.theme, self.font = spec, THEMES[spec.theme], spec.made_for.font
-        if spec.transparent:  # the background is unknown, and grey text may vanish on it
+        if spec.transparent:  # grey text may vanish on an unknown background
             self.theme = replace(self.theme, muted=self.theme.ink)
         self.width, self.height = spec.made_for.width, spec.made_for.height or height
         self.figure = Drawing(figsize=(self.width, self.height), dpi=spec.dots)
@@ -198,11 +198,13 @@ class Sheet:
             self._photos[id(image)] = Picture(_scaled(image), _stored_size(image, box))
         axes.add_artist(Pixels(self._photos[id(image)], _extent(axes), zorder=1))
 
-    def print(self, axes: Axes, image: Image.Image, box: Box, printed: Callable[[Image.Image], Image.Image]) -> None:
+    def print(
+        self, axes: Axes, image: Image.Image, box: Box, add_numbers: Callable[[Image.Image], Image.Image]
+    ) -> None:
         """Draws the picture with numbers on it. `printed` adds the numbers when the final size is known."""
         size = tuple(max(1, round(side * (self.spec.dpi or VECTOR_DPI))) for side in (box.width, box.height))
         scaled = _scaled(image)
-        axes.add_artist(Pixels(Picture(lambda size: printed(scaled(size)), size), _extent(axes), zorder=2))
+        axes.add_artist(Pixels(Picture(lambda size: add_numbers(scaled(size)), size), _extent(axes), zorder=2))
 
     def layer(self, axes: Axes, image: Image.Image, extent: tuple[float, float, float, float] | None = None) -> None:
         """Draws coloured patches over the panel, or over a part of it: (left, top, right, bottom)."""
@@ -228,18 +230,18 @@ class Sheet:
             return
         width = min(max(box.width * 72 / 260, 0.4), 1.8)
         for edge, points, style in (((0, 0, 0, 0.55), 2.2 * width, "-"), (colour, width, dashes)):
-            around = PathPatch(Path(vertices, codes), fill=False, edgecolor=edge, linewidth=points, zorder=3)
-            around.set_linestyle(style)
-            around.set(clip_on=False, joinstyle="round")
-            axes.add_patch(around)
+            line_patch = PathPatch(Path(vertices, codes), fill=False, edgecolor=edge, linewidth=points, zorder=3)
+            line_patch.set_linestyle(style)
+            line_patch.set(clip_on=False, joinstyle="round")
+            axes.add_patch(line_patch)
 
-    def mark(self, axes: Axes, patch: tuple[int, int] | None, box: Box, colour: str = QUERY, around="white") -> None:
+    def mark(self, axes: Axes, patch: tuple[int, int] | None, box: Box, colour: str = QUERY, halo="white") -> None:
         """Outlines a patch in the colour of queries or keys, with white around it so that it is visible on any
         picture."""
         if patch is None or not self.spec.marker:
             return
         width = min(max(min(box.width * 72 / 170, 0.13 * _cell(axes, box)), 0.45), 2.6)
-        for edge, points in ((around, 2.4 * width), (colour, 1.3 * width)):
+        for edge, points in ((halo, 2.4 * width), (colour, 1.3 * width)):
             place = (patch[1], patch[0])
             outline = Rectangle(place, 1, 1, fill=False, edgecolor=edge, linewidth=points, zorder=4, clip_on=False)
             axes.add_patch(outline)
@@ -250,7 +252,7 @@ class Sheet:
         if cell < 1.2 * points or cell < 72 * text_width(text, points, bold=True) + 1:
             return False
         family = matplotlib.rcParams["font.family"]
-        halo = [withStroke(linewidth=0.22 * points, foreground="#ffeca0")]  # drawn as light, a picture may be dark here
+        halo = [withStroke(linewidth=0.22 * points, foreground="#ffeca0")]  # visible on dark pictures too
         place = {"ha": "center", "va": "center_baseline", "color": "#140a00", "zorder": 4, "family": family}
         place["path_effects"] = halo
         axes.text(patch[1] + 0.5, patch[0] + 0.5, text, fontsize=points, fontweight="bold", **place)
@@ -260,19 +262,19 @@ class Sheet:
         """Writes a number beside its patch, on the side where it hides least and not over the mark."""
         cell, points = _cell(axes, box), small(self.font, 0.75)
         size = 1.25 * points / cell, 72 * text_width(text, points, bold=True) / cell + 0.5  # in patches
-        beside = emptiest_side(grid, patch, size, mark)
-        if beside is None:
+        words_centre = emptiest_side(grid, patch, size, mark)
+        if words_centre is None:
             return
         halo = [withStroke(linewidth=0.3 * points, foreground="black")]
         place = {"ha": "center", "va": "center_baseline", "color": "white", "zorder": 5, "path_effects": halo}
         place["family"] = matplotlib.rcParams["font.family"]
-        axes.text(beside[1], beside[0], text, fontsize=points, fontweight="bold", **place)
+        axes.text(words_centre[1], words_centre[0], text, fontsize=points, fontweight="bold", **place)
 
-    def line(self, axes: Axes, patch: tuple[int, int], other: Axes, there: tuple[int, int]) -> None:
+    def line(self, axes: Axes, patch: tuple[int, int], other_axes: Axes, other_patch: tuple[int, int]) -> None:
         """Draws a line from a patch of one panel to a patch of another."""
-        ends = [(place[1] + 0.5, place[0] + 0.5) for place in (patch, there)]
+        ends = [(place[1] + 0.5, place[0] + 0.5) for place in (patch, other_patch)]
         for colour, points in (("black", 2.6), ("white", 1.2)):
-            wire = ConnectionPatch(*ends, "data", "data", axesA=axes, axesB=other, color=colour, linewidth=points)
+            wire = ConnectionPatch(*ends, "data", "data", axesA=axes, axesB=other_axes, color=colour, linewidth=points)
             wire.set(zorder=5, capstyle="round")
             self.figure.add_artist(wire)
 
@@ -286,9 +288,9 @@ class Sheet:
         if not symbol:
             return
         points *= 1.35 if symbol == "star" else 1.0
-        filled = "none" if symbol.endswith("-open") else "white"
+        fill_colour = "none" if symbol.endswith("-open") else "white"
         for edge, width in (("black", 0.32), ("white", 0.14)):
-            look = {"markeredgecolor": edge, "markeredgewidth": width * points, "markerfacecolor": filled}
+            look = {"markeredgecolor": edge, "markeredgewidth": width * points, "markerfacecolor": fill_colour}
             axes.plot([x], [y], SHAPES[symbol], markersize=points, clip_on=False, zorder=5, **look)
 
     def kernel(self, axes: Axes, cells: list[tuple[int, int]], box: Box) -> None:
@@ -311,11 +313,11 @@ class Sheet:
         frame.set(edgecolor=CONVOLUTION, linewidth=width, joinstyle="miter")
         axes.add_patch(frame)
 
-    def text(self, x: float, y: float, text: str, points: float, *, bold=False, colour=None, **how) -> None:
+    def text(self, x: float, y: float, text: str, points: float, *, bold=False, colour=None, **options) -> None:
         """Writes text with its baseline at y."""
         place, family = (x / self.width, 1 - y / self.height), fonts.of_text(text)
         style = {"fontsize": points, "fontweight": "bold" if bold else "normal", "va": "baseline", "family": family}
-        self.figure.text(*place, text, color=colour or self.theme.ink, **(style | how))
+        self.figure.text(*place, text, color=colour or self.theme.ink, **(style | options))
 
 
 # Pixels ---------------------------------------------------------------------------------------------------------------
@@ -351,8 +353,8 @@ class Pixels(Artist):
         box = self.get_window_extent()
         gc = renderer.new_gc()
         if renderer.option_scale_image():
-            whole = Affine2D().scale(box.width, box.height)
-            renderer.draw_image(gc, box.x0, box.y0, self.picture.stored, whole)
+            transform = Affine2D().scale(box.width, box.height)
+            renderer.draw_image(gc, box.x0, box.y0, self.picture.stored, transform)
         else:
             left, bottom, right, top = (round(edge) for edge in box.extents)
             size = (max(1, right - left), max(1, top - bottom))
@@ -393,9 +395,9 @@ def emptiest_side(
         top, left, bottom, right = y - high / 2, x - wide / 2, y + high / 2, x + wide / 2
         if top < 0 or left < 0 or bottom > grid.shape[0] or right > grid.shape[1]:
             continue
-        hidden = grid[math.floor(top) : math.ceil(bottom), math.floor(left) : math.ceil(right)]
-        marked = mark and top < mark[0] + 1 and mark[0] < bottom and left < mark[1] + 1 and mark[1] < right
-        sides.append((bool(marked), float(hidden.sum()), (y, x)))
+        covered = grid[math.floor(top) : math.ceil(bottom), math.floor(left) : math.ceil(right)]
+        covers_mark = mark and top < mark[0] + 1 and mark[0] < bottom and left < mark[1] + 1 and mark[1] < right
+        sides.append((bool(covers_mark), float(covered.sum()), (y, x)))
     return min(sides, key=lambda side: side[:2])[2] if sides else None
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from playground.figures.drawing.captions import explained
+from playground.figures.drawing.captions import number_facts
 from playground.figures.drawing.one_map import Shown, Subject
 from playground.figures.drawing.spec import Spec, query_words
 
@@ -22,23 +22,23 @@ class Table:
     values: np.ndarray  # (maps, tokens) float32
 
 
-def of_maps(spec: Spec, shown: list[Shown]) -> list[Table]:
+def of_maps(spec: Spec, panels: list[Shown]) -> list[Table]:
     """A table for each trace, in the order in which they are drawn."""
     by_subject: dict[int, list[Shown]] = {}
-    for one in shown:
-        by_subject.setdefault(id(one.subject), []).append(one)
+    for panel in panels:
+        by_subject.setdefault(id(panel.subject), []).append(panel)
     groups = by_subject.values()
     return [_values(group) if group[0].map.values is not None else _colours(group) for group in groups]
 
 
-def _values(shown: list[Shown]) -> Table:
-    seen = shown[0].seen
+def _values(panels: list[Shown]) -> Table:
+    seen = panels[0].seen
     tokens = [*seen.prefix, *_patches(seen.grid)]
-    return Table(about(shown[0].subject), seen.grid, tokens, list(map(_described, shown)), _stacked(shown))
+    return Table(about(panels[0].subject), seen.grid, tokens, list(map(_map_facts, panels)), _stacked(panels))
 
 
-def _stacked(shown: list[Shown]) -> np.ndarray:
-    return np.stack([one.map.values for one in shown]).astype(np.float32)
+def _stacked(panels: list[Shown]) -> np.ndarray:
+    return np.stack([panel.map.values for panel in panels]).astype(np.float32)
 
 
 def _patches(grid: tuple[int, int]) -> list[str]:
@@ -56,29 +56,31 @@ def about(subject: Subject) -> dict:
     }
 
 
-def _described(one: Shown) -> dict:
+def _map_facts(panel: Shown) -> dict:
     """What a map shows: its layer, head, patch and way to look."""
-    spec = one.spec
+    spec = panel.spec
     patch = query_words(spec.query) if spec.asks else None
     facts = {"layer": spec.layer, "head": spec.head, "patch": patch, "what": spec.what}
     if not spec.way.of_heads:
         omitted = ("head",) if spec.asks else ("head", "patch")
-        blocks = {"blocks": ", ".join(f"{n}x{n}" for n in one.map.blanked.sides)} if one.map.blanked else {}
-        return {key: value for key, value in facts.items() if key not in omitted} | explained(spec, one.seen) | blocks
-    return facts | {"direction": spec.direction, "scale": one.seen.scale_number(one.one.scale)}
+        blocks = {"blocks": ", ".join(f"{n}x{n}" for n in panel.map.blanked.sides)} if panel.map.blanked else {}
+        return (
+            {key: value for key, value in facts.items() if key not in omitted} | number_facts(spec, panel.seen) | blocks
+        )
+    return facts | {"direction": spec.direction, "scale": panel.seen.scale_number(panel.one.scale)}
 
 
-def _colours(shown: list[Shown]) -> Table:
+def _colours(panels: list[Shown]) -> Table:
     """Maps of colours: red, green and blue as three maps each. Maps of parts: the number of each patch's part, 0 for
     the largest part."""
-    subject, which, values = shown[0].subject, [], []
-    for one in shown:
-        facts = {"layer": one.spec.layer, "what": one.spec.what}
-        if one.map.colours is None:
-            which.append(facts)
-            values.append(one.map.grid.ravel())
+    subject, map_facts, values = panels[0].subject, [], []
+    for panel in panels:
+        facts = {"layer": panel.spec.layer, "what": panel.spec.what}
+        if panel.map.colours is None:
+            map_facts.append(facts)
+            values.append(panel.map.grid.ravel())
         else:
-            which += [facts | {"colour": name} for name in ("red", "green", "blue")]
-            values += list(one.map.colours.reshape(-1, 3).T)
+            map_facts += [facts | {"colour": name} for name in ("red", "green", "blue")]
+            values += list(panel.map.colours.reshape(-1, 3).T)
     numbers = np.stack(values).astype(np.float32)
-    return Table(about(subject), subject.seen.grid, _patches(subject.seen.grid), which, numbers)
+    return Table(about(subject), subject.seen.grid, _patches(subject.seen.grid), map_facts, numbers)

@@ -128,7 +128,7 @@ def as_in_address(value: object) -> str:
 
 
 def matching(words: Mapping[str, str]) -> dict[str, str]:
-    """The words that are choices of a view with allowed values. Words are hostile: they come from a link."""
+    """The words of a link that are choices with allowed values. Links are untrusted."""
     return kept(words, {choice.key: choice.text for choice in VIEW})
 
 

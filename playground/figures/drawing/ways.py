@@ -135,30 +135,30 @@ def browser_words() -> dict[str, dict[str, dict[str, str]]]:
 def usual() -> dict:
     """The most frequent value of each field: the table writes only fields that differ from it."""
     records = [record(way) for way in WAYS.values()]
-    most = {}
+    usual_values = {}
     for key in records[0].keys() - {"name"}:
-        values = [each[key] for each in records]
-        most[key] = max(values, key=values.count)
-    return {key: most[key] for key in records[0] if key in most}
+        values = [entry[key] for entry in records]
+        usual_values[key] = max(values, key=values.count)
+    return {key: usual_values[key] for key in records[0] if key in usual_values}
 
 
 def foretold() -> dict[str, dict[str, float]]:
     """{model: the faithfulness of the maps that the browser shows, {way: rank correlation with blanking, …}}"""
-    from playground.analysis.faithfulness import usual
+    from playground.analysis.faithfulness import foretold_table
     from playground.relevance import DEFAULT
 
-    found = {}
-    for model, by_map in usual().items():
+    rows = {}
+    for model, by_map in foretold_table().items():
         ways = [way for way in WAYS.values() if way.attributes]
-        shown = {way.name: by_map[DEFAULT if "method" in way.uses else way.name] for way in ways}
-        any_ = next(iter(shown.values()))
-        numbers = {name: round(each.correlation, 2) for name, each in shown.items()}
-        found[model] = numbers | {"random": round(any_.random, 2), "constant": 0, "pictures": any_.pictures}
-    return found
+        scores = {way.name: by_map[DEFAULT if "method" in way.uses else way.name] for way in ways}
+        any_ = next(iter(scores.values()))
+        numbers = {name: round(score.correlation, 2) for name, score in scores.items()}
+        rows[model] = numbers | {"random": round(any_.random, 2), "constant": 0, "pictures": any_.pictures}
+    return rows
 
 
-def _short(said: dict) -> str:
-    lines = wrap(json.dumps(said, separators=(", ", ":")), 118, break_long_words=False)
+def _short(entry: dict) -> str:
+    lines = wrap(json.dumps(entry, separators=(", ", ":")), 118, break_long_words=False)
     return "\n".join(lines).replace(', "', ',"')
 
 
@@ -170,18 +170,23 @@ def _line(key: str, text: str) -> str:
 
 
 def text() -> str:
-    most = usual()
-    differs = ({key: value for key, value in record(way).items() if value != most.get(key)} for way in WAYS.values())
+    usual_values = usual()
+    differs = (
+        {key: value for key, value in record(way).items() if value != usual_values.get(key)} for way in WAYS.values()
+    )
     records = ",\n".join(map(_short, differs))
     kinds = (
         f'"{language}":{{\n'
-        + "".join(f"{kind}:{{\n{''.join(map(_line, said, said.values()))}}},\n" for kind, said in table.items())
+        + "".join(
+            f"{kind}:{{\n{''.join(map(_line, words_by_key, words_by_key.values()))}}},\n"
+            for kind, words_by_key in table.items()
+        )
         + "},\n"
         for language, table in browser_words().items()
     )
     return (
         "// Written by `python -m playground.figures.drawing.ways`: change playground/figures/drawing/ways.py.\n\n"
-        f"export const WAY_USUAL =\n{_short(most)};\n\nexport const WAY_RECORDS = [\n{records},\n];\n\n"
+        f"export const WAY_USUAL =\n{_short(usual_values)};\n\nexport const WAY_RECORDS = [\n{records},\n];\n\n"
         f"export const FORETOLD =\n{_short(foretold())};\n\n"
         f"export const WAY_WORDS = {{\n{''.join(kinds)}}};\n"
     )

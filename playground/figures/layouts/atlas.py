@@ -39,71 +39,78 @@ def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
 def averages(asks: list[OneMap]) -> list[Map]:
     from playground.analysis import heads
 
-    measured = heads.look(asks[0].subject.seen)
-    habits, kinds, outside = measured.habits(), measured.kinds(), measured.to_class + measured.to_registers
-    averaged = []
-    for one in asks:
-        i, h = one.spec.layer, one.spec.head
-        prefix = (("the prefix tokens", float(outside[i, h])),)
-        averaged.append(Around(measured.offsets[i, h], prefix, None, habit=habits[i][h], kind=kinds[i][h]))
-    return averaged
+    habits_of_heads = heads.look(asks[0].subject.seen)
+    habits, kinds, prefix_shares = (
+        habits_of_heads.habits(),
+        habits_of_heads.kinds(),
+        habits_of_heads.to_class + habits_of_heads.to_registers,
+    )
+    averages = []
+    for panel in asks:
+        i, h = panel.spec.layer, panel.spec.head
+        prefix = (("the prefix tokens", float(prefix_shares[i, h])),)
+        averages.append(Around(habits_of_heads.offsets[i, h], prefix, None, habit=habits[i][h], kind=kinds[i][h]))
+    return averages
 
 
-def exposed(spec: Spec, shown: list[Shown]) -> tuple[Domain, list[Domain]]:
+def exposed(spec: Spec, drawn_maps: list[Shown]) -> tuple[Domain, list[Domain]]:
     """One exposure for all traces with this number of tokens, so that models can be compared."""
-    high = spec.ceiling or shared_ceiling(shown[0].seen.tokens)
+    high = spec.ceiling or shared_ceiling(drawn_maps[0].seen.tokens)
     span = Domain(0, high, "share of a patch’s attention", True, high < 1, bare=True)
-    return span, [span] * len(shown)
+    return span, [span] * len(drawn_maps)
 
 
-def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+def draw(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
     from matplotlib.patches import Rectangle
 
     from playground.analysis.heads import HABITS
     from playground.figures.drawing import prints
     from playground.figures.drawing.panels import Matrix
 
-    seen = shown[0].seen
+    seen = drawn_maps[0].seen
 
     def cell(sheet, axes, layer, head, box) -> None:
         place = layer * seen.heads + head
-        around, edge, strip = shown[place].map, 0.05 * box.height, box.width - box.height
-        axes.add_patch(Rectangle((box.x, box.y), box.width, box.height, color=around.habit.colour, linewidth=0))
+        average, edge, strip = drawn_maps[place].map, 0.05 * box.height, box.width - box.height
+        axes.add_patch(Rectangle((box.x, box.y), box.width, box.height, color=average.habit.colour, linewidth=0))
         extent = (box.x + strip + edge, box.y + edge, box.x + box.width - edge, box.y + box.height - edge)
-        sheet.layer(axes, prints.bare(around.grid, spans[place]), extent)
+        sheet.layer(axes, prints.bare(average.grid, spans[place]), extent)
         middle = box.x + (strip + edge) / 2, box.y + box.height / 2  # a shape, for the colour-blind
-        sheet.shape(axes, *middle, around.habit.symbol, 72 * 0.7 * strip)
+        sheet.shape(axes, *middle, average.habit.symbol, 72 * 0.7 * strip)
 
-    present = {one.map.habit for one in shown}
-    legend = tuple((habit.colour, habit.label, habit.symbol) for habit in HABITS if habit in present)
+    habits_present = {panel.map.habit for panel in drawn_maps}
+    legend = tuple((habit.colour, habit.label, habit.symbol) for habit in HABITS if habit in habits_present)
     return Drawn(Matrix(seen.layers, seen.heads, 1 + STRIP, cell), legend)
 
 
-def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
-    seen, averaged = shown[0].seen, np.stack([one.map.grid for one in shown])
+def caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
+    seen, averaged = drawn_maps[0].seen, np.stack([panel.map.grid for panel in drawn_maps])
     side, clipped = averaged.shape[-1], int((averaged > span.high).sum())
-    more = captions.brighter(span, clipped, float(averaged.max()), "places")
-    sentence = captions.say("atlas", model=naming.model(seen), side=side, more=more)
-    altered = captions.altered(spec, shown) if spec.whole else []
+    brighter = captions.clipped_note(span, clipped, float(averaged.max()), "places")
+    sentence = captions.say("atlas", model=naming.model(seen), side=side, more=brighter)
+    altered = captions.alteration_notes(spec, drawn_maps) if spec.whole else []
     return " ".join([f"{sentence[0].upper()}{sentence[1:]}", *altered])
 
 
-def outside(spec: Spec, shown: list[Shown]) -> str:
-    if not shown[0].seen.prefix:
+def outside(spec: Spec, drawn_maps: list[Shown]) -> str:
+    if not drawn_maps[0].seen.prefix:
         return ""
-    taken = [captions.taken(one.map) for one in shown]
-    return captions.say("outside", "atlas", share=captions.from_to(min(taken), max(taken)))
+    prefix_totals = [captions.prefix_total(panel.map) for panel in drawn_maps]
+    return captions.say("outside", "atlas", share=captions.from_to(min(prefix_totals), max(prefix_totals)))
 
 
-def numbers(spec: Spec, shown: list[Shown]) -> list[tables.Table]:
+def numbers(spec: Spec, drawn_maps: list[Shown]) -> list[tables.Table]:
     from playground.analysis.heads import REACH
 
     side = range(-REACH, REACH + 1)
     what = "average share at an offset (down, right)"
-    which = [{"layer": one.spec.layer, "head": one.spec.head, "what": what, "habit": one.map.kind} for one in shown]
+    map_facts = [
+        {"layer": panel.spec.layer, "head": panel.spec.head, "what": what, "habit": panel.map.kind}
+        for panel in drawn_maps
+    ]
     tokens = [f"{down},{right}" for down in side for right in side]
-    values = np.stack([one.map.grid.ravel() for one in shown]).astype(np.float32)
-    return [tables.Table(tables.about(shown[0].subject), (len(side), len(side)), tokens, which, values)]
+    values = np.stack([panel.map.grid.ravel() for panel in drawn_maps]).astype(np.float32)
+    return [tables.Table(tables.about(drawn_maps[0].subject), (len(side), len(side)), tokens, map_facts, values)]
 
 
 AVERAGE = "the layout atlas shows the average over all patches"

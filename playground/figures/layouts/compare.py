@@ -27,66 +27,71 @@ def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     layer = maps.same_layer(spec.layer, subject.seen, other.seen)
     head = spec.head if spec.head in POOLED else min(spec.head, other.seen.heads - 1)
     label = maps.same_label(spec.label, subject.seen, other.seen)
-    theirs = replace(spec, query=query, layer=layer, head=head, label=label)
-    return [OneMap(subject, spec, scale), OneMap(other, theirs, scale)]
+    other_spec = replace(spec, query=query, layer=layer, head=head, label=label)
+    return [OneMap(subject, spec, scale), OneMap(other, other_spec, scale)]
 
 
-def names(shown: list[Shown]) -> list[tuple[str, str]]:
+def names(drawn_maps: list[Shown]) -> list[tuple[str, str]]:
     """(heading, what stands beneath it)"""
-    models = [naming.model(one.seen) for one in shown]
-    pictures = [PurePath(one.subject.name).stem for one in shown]
+    models = [naming.model(panel.seen) for panel in drawn_maps]
+    pictures = [PurePath(panel.subject.name).stem for panel in drawn_maps]
     headings = models if models[0] != models[1] else pictures
-    places = [captions.place(one.spec) for one in shown]
-    if shown[0].spec.query != shown[1].spec.query:
-        places = [f"{captions.asked(one.spec.query)}, {place}" for place, one in zip(places, shown, strict=True)]
+    places = [captions.place(panel.spec) for panel in drawn_maps]
+    if drawn_maps[0].spec.query != drawn_maps[1].spec.query:
+        places = [
+            f"{captions.query_phrase(panel.spec.query)}, {place}"
+            for place, panel in zip(places, drawn_maps, strict=True)
+        ]
     return list(zip(headings, places, strict=True))
 
 
-def match(shown: list[Shown]) -> tuple[int, int] | None:
+def match(drawn_maps: list[Shown]) -> tuple[int, int] | None:
     """The patch of the second picture that matches the query: each resembles the other most. None if there is none."""
-    first, second = shown
-    here = maps.patch_of(first.seen, first.spec.query)
-    row, column = first.seen.match(second.seen)[here].tolist()
+    first, second = drawn_maps
+    query_patch = maps.patch_of(first.seen, first.spec.query)
+    row, column = first.seen.match(second.seen)[query_patch].tolist()
     return None if row < 0 else (row, column)
 
 
-def _is_matched(shown: list[Shown]) -> bool:
-    first, second = shown
+def _is_matched(drawn_maps: list[Shown]) -> bool:
+    first, second = drawn_maps
     return second.one.asker is not None and maps.patch_of(first.seen, first.spec.query) is not None
 
 
-def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
-    drawn = headed(shown, spans, names(shown))
-    there = match(shown) if _is_matched(shown) else None
-    return drawn if there is None else _with_line(spec, shown, drawn, there)
+def draw(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
+    drawing = headed(drawn_maps, spans, names(drawn_maps))
+    matching_patch = match(drawn_maps) if _is_matched(drawn_maps) else None
+    return drawing if matching_patch is None else _with_line(spec, drawn_maps, drawing, matching_patch)
 
 
-def _with_line(spec: Spec, shown: list[Shown], drawn: Drawn, there: tuple[int, int]) -> Drawn:
+def _with_line(spec: Spec, drawn_maps: list[Shown], drawing: Drawn, matching_patch: tuple[int, int]) -> Drawn:
     """A line from the patch that asks to its match in the other picture, as on the screen."""
-    first, second = drawn.body.panels
-    here = maps.patch_of(shown[0].seen, spec.query)
-    left: list = []
+    first, second = drawing.body.panels
+    query_patch = maps.patch_of(drawn_maps[0].seen, spec.query)
+    first_axes: list = []
 
     def begin(sheet, axes, box) -> None:
         first.draw(sheet, axes, box)
-        left.append(axes)
+        first_axes.append(axes)
 
     def end(sheet, axes, box) -> None:
         second.draw(sheet, axes, box)
-        sheet.mark(axes, there, box, colour="black")
+        sheet.mark(axes, matching_patch, box, colour="black")
         if spec.marker:
-            sheet.line(left[0], here, axes, there)
+            sheet.line(first_axes[0], query_patch, axes, matching_patch)
 
-    return replace(drawn, body=type(drawn.body)([replace(first, draw=begin), replace(second, draw=end)]))
+    return replace(drawing, body=type(drawing.body)([replace(first, draw=begin), replace(second, draw=end)]))
 
 
-def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
-    made = dict.fromkeys(captions.made_with(one.seen, spec, captions.place(one.spec)) for one in shown)
-    sentences = captions.sentences(spec, shown, span, captions.say("and", "models").join(made))
-    if not _is_matched(shown):
+def caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
+    contexts = dict.fromkeys(
+        captions.model_and_place(panel.seen, spec, captions.place(panel.spec)) for panel in drawn_maps
+    )
+    sentences = captions.sentences(spec, drawn_maps, span, captions.say("and", "models").join(contexts))
+    if not _is_matched(drawn_maps):
         return sentences
-    layer = shown[0].seen.upper_layer
-    if match(shown) is None:
+    layer = drawn_maps[0].seen.upper_layer
+    if match(drawn_maps) is None:
         return f"{sentences} {captions.say('match', 'none', layer=layer)}"
     return f"{sentences} {captions.say('match', layer=layer)}"
 
@@ -115,20 +120,20 @@ def scale_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     return [on, OneMap(other, spec, None)]
 
 
-def scale_names(spec: Spec, shown: list[Shown]) -> list[tuple[str, str]]:
+def scale_names(spec: Spec, drawn_maps: list[Shown]) -> list[tuple[str, str]]:
     """(heading, what stands beneath it)"""
-    seen = shown[0].seen
+    seen = drawn_maps[0].seen
     trained = captions.say("scaled_in", "trained" if seen.scale == seen.native_scale else "")
     where = captions.say("scaled_in", "pass" if spec.whole else "")
-    return [(captions.scaled(seen, "on"), trained), (captions.scaled(seen, spec.scale), where)]
+    return [(captions.scale_heading(seen, "on"), trained), (captions.scale_heading(seen, spec.scale), where)]
 
 
-def draw_scale(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
-    return headed(shown, spans, scale_names(spec, shown))
+def draw_scale(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
+    return headed(drawn_maps, spans, scale_names(spec, drawn_maps))
 
 
-def scale_caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
-    return captions.caption(replace(spec, scale="on"), shown, span, captions.place(spec))
+def scale_caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
+    return captions.caption(replace(spec, scale="on"), drawn_maps, span, captions.place(spec))
 
 
 SCALE = Layout(
@@ -152,7 +157,7 @@ def change_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     if spec.way.coloured:
         raise PlaygroundError(f"Colours have no difference that could be drawn: {spec.what} has the layout compare.")
     before, after = panels(spec, subject, other)
-    grids = [one.subject.seen.grid for one in (before, after)]
+    grids = [panel.subject.seen.grid for panel in (before, after)]
     if grids[0] != grids[1]:
         sizes = " and ".join(f"{rows} × {columns}" for rows, columns in grids)
         raise PlaygroundError(
@@ -171,10 +176,10 @@ def both_and_less(asks: list[OneMap]) -> list[Map]:
     return [before, after, Map(after.grid - before.grid, prefix, None, values=values)]
 
 
-def expose_change(spec: Spec, shown: list[Shown]) -> tuple[Domain, list[Domain]]:
+def expose_change(spec: Spec, drawn_maps: list[Shown]) -> tuple[Domain, list[Domain]]:
     """The change has its own signed domain around zero."""
-    span, spans = exposed(spec, shown[:2])
-    return span, [*spans, _around_zero(spec, shown[2].map)]
+    span, spans = exposed(spec, drawn_maps[:2])
+    return span, [*spans, _around_zero(spec, drawn_maps[2].map)]
 
 
 def _around_zero(spec: Spec, map_: Map) -> Domain:
@@ -182,24 +187,24 @@ def _around_zero(spec: Spec, map_: Map) -> Domain:
     return Domain(-high, high, captions.say("change"), percent=spec.in_percent, signed=True)
 
 
-def change_names(shown: list[Shown]) -> list[tuple[str, str]]:
-    return [*names(shown[:2]), (captions.say("change"), captions.say("change", "signs"))]
+def change_names(drawn_maps: list[Shown]) -> list[tuple[str, str]]:
+    return [*names(drawn_maps[:2]), (captions.say("change"), captions.say("change", "signs"))]
 
 
-def draw_change(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
-    return headed(shown, spans, change_names(shown))
+def draw_change(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
+    return headed(drawn_maps, spans, change_names(drawn_maps))
 
 
-def change_caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
-    change = _around_zero(spec, shown[2].map)
+def change_caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
+    change = _around_zero(spec, drawn_maps[2].map)
     size = (captions.percent if change.percent else captions.number)(change.high)
-    return f"{caption(spec, shown[:2], span)} {captions.say('change', 'size', size=size)}"
+    return f"{caption(spec, drawn_maps[:2], span)} {captions.say('change', 'size', size=size)}"
 
 
-def change_numbers(spec: Spec, shown: list[Shown]) -> list[tables.Table]:
-    (change,) = tables.of_maps(spec, shown[2:])
-    named = replace(change, maps=[one | {"change": "after less before"} for one in change.maps])
-    return [*tables.of_maps(spec, shown[:2]), named]
+def change_numbers(spec: Spec, drawn_maps: list[Shown]) -> list[tables.Table]:
+    (change,) = tables.of_maps(spec, drawn_maps[2:])
+    table = replace(change, maps=[map_keys | {"change": "after less before"} for map_keys in change.maps])
+    return [*tables.of_maps(spec, drawn_maps[:2]), table]
 
 
 CHANGE = Layout(

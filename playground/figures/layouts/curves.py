@@ -71,11 +71,11 @@ class Charts:
             row, column = divmod(number, columns)
             x = box.x + LEFT * em + column * (wide + (LEFT + BETWEEN) * em)
             y = box.y + ABOVE * em + row * (high + (ABOVE + BELOW) * em)
-            last = row == len(self.charts) // columns - 1
-            _chart(sheet, chart, Box(x, y, wide, high), last)
+            is_last = row == len(self.charts) // columns - 1
+            _chart(sheet, chart, Box(x, y, wide, high), is_last)
 
 
-def _chart(sheet: Sheet, chart: Chart, box: Box, last: bool) -> None:
+def _chart(sheet: Sheet, chart: Chart, box: Box, is_last: bool) -> None:
     from playground.figures.drawing.sheet import small
 
     em, theme = sheet.font / 72, sheet.theme
@@ -94,24 +94,24 @@ def _chart(sheet: Sheet, chart: Chart, box: Box, last: bool) -> None:
         spine.set(color=theme.line, linewidth=0.06 * sheet.font)
     axes.grid(color=theme.line, linewidth=0.04 * sheet.font)
     axes.set_axisbelow(True)
-    if last:
+    if is_last:
         sheet.text(box.x + box.width / 2, box.y + box.height + 2.3 * em, "dₖ", small(sheet.font, 0.8), ha="center")
 
 
 def _dress(axes: Axes, quantity: str) -> None:
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
-    plain = FuncFormatter(lambda x, _: f"{x:g}")
+    as_number = FuncFormatter(lambda x, _: f"{x:g}")
     axes.set_xscale("log")
     axes.set_xlim(scale.WIDTHS[0], scale.WIDTHS[-1])
     axes.xaxis.set(
-        major_locator=FixedLocator([4, 16, 64, 256, 1024]), major_formatter=plain, minor_locator=NullLocator()
+        major_locator=FixedLocator([4, 16, 64, 256, 1024]), major_formatter=as_number, minor_locator=NullLocator()
     )
     if quantity == "deviation":
         axes.set_yscale("log")
         axes.set_ylim(0.6, 42)
         axes.yaxis.set(
-            major_locator=FixedLocator([1, 2, 4, 8, 16, 32]), major_formatter=plain, minor_locator=NullLocator()
+            major_locator=FixedLocator([1, 2, 4, 8, 16, 32]), major_formatter=as_number, minor_locator=NullLocator()
         )
     else:
         axes.set_ylim(0, {"entropy": 6, "peak": 1}.get(quantity))
@@ -141,29 +141,33 @@ def curves(asks: list[OneMap]) -> list[Curves]:
     return [Curves(name, {power: scale.curve(name, power) for power in SCALES}) for name in QUANTITIES]
 
 
-def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+def draw(spec: Spec, drawn_charts: list[Shown], spans: list[Domain]) -> Drawn:
 
     charts = [
-        Chart(one.map.quantity, QUANTITIES[one.map.quantity], {SCALES[power][1]: c for power, c in one.map.of.items()})
-        for one in shown
+        Chart(
+            chart.map.quantity,
+            QUANTITIES[chart.map.quantity],
+            {SCALES[power][1]: c for power, c in chart.map.of.items()},
+        )
+        for chart in drawn_charts
     ]
     legend = ((WITH, "divided by √dₖ", ""), (WITHOUT, "no scale", ""))
     return Drawn(Charts(charts, spec.made_for.roomy), legend, bar=False)
 
 
-def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
+def caption(spec: Spec, drawn_charts: list[Shown], span: Domain) -> str:
     return captions.say("curves", rows=f"{scale.MANY:,}", keys=scale.KEYS)
 
 
-def numbers(spec: Spec, shown: list[Shown]) -> list[Table]:
+def numbers(spec: Spec, drawn_charts: list[Shown]) -> list[Table]:
     lines = [
-        ({"what": one.map.quantity, "scale": SCALES[power][0], "line": line}, getattr(curve, line))
-        for one in shown
-        for power, curve in one.map.of.items()
+        ({"what": chart.map.quantity, "scale": SCALES[power][0], "line": line}, getattr(curve, line))
+        for chart in drawn_charts
+        for power, curve in chart.map.of.items()
         for line in ("low", "median", "high")
     ]
-    which, values = zip(*lines, strict=True)
-    return [Table({}, None, [f"d_k={width}" for width in scale.WIDTHS], list(which), np.array(values, np.float32))]
+    facts, values = zip(*lines, strict=True)
+    return [Table({}, None, [f"d_k={width}" for width in scale.WIDTHS], list(facts), np.array(values, np.float32))]
 
 
 RANDOM = "the layout curves shows random rows"

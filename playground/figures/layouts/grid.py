@@ -30,43 +30,45 @@ class Axis:
 There = tuple[int, int] | None  # numbers of layers and heads; None: not known yet, an axis of "all" is then empty
 
 
-def axes(spec: Spec, there: There = None) -> tuple[Axis, Axis]:
+def axes(spec: Spec, counts: There = None) -> tuple[Axis, Axis]:
     """(rows, columns)"""
     if not spec.rows and not spec.columns:
         raise OptionError("A grid needs {rows} and {columns}: two of {}.", EXAMPLES)
-    rows, columns = (read(text, there) if text else None for text in (spec.rows, spec.columns))
+    rows, columns = (read(text, counts) if text else None for text in (spec.rows, spec.columns))
     if rows and columns and rows.name == columns.name:
         raise PlaygroundError(f"Rows and columns are both {rows.name}: choose two of {', '.join(AXES)}.")
     for axis in filter(None, (rows, columns)):
         if why := _changes_nothing(axis.name, spec):
             raise OptionError(f"{axis.name.capitalize()} would change nothing in this grid: {why}.")
-    given = rows or columns
-    alone = Axis("heads", (spec.head,)) if given.name == "layers" else Axis("layers", (spec.layer,))  # changes nothing
-    return rows or alone, columns or alone
+    chosen_axis = rows or columns
+    fixed_axis = (
+        Axis("heads", (spec.head,)) if chosen_axis.name == "layers" else Axis("layers", (spec.layer,))
+    )  # changes nothing
+    return rows or fixed_axis, columns or fixed_axis
 
 
 def _changes_nothing(axis: str, spec: Spec) -> str:
     """Why nothing changes along this axis, as a sentence of option_words.py; "" if something does."""
-    shown = f"{{what:{spec.what}}}"
+    way_words = f"{{what:{spec.what}}}"
     if axis == "heads" and not spec.way.of_heads:
-        return f"{shown} has no heads"
+        return f"{way_words} has no heads"
     if axis == "patches" and not spec.asks:
-        return f"{shown} is the same whoever asks"
+        return f"{way_words} is the same whoever asks"
     if axis == "layers" and spec.way.through_layers:
-        return f"{shown} goes through all layers"
+        return f"{way_words} goes through all layers"
     if axis == "scales" and not spec.way.of_heads:
-        return f"{shown} comes out of the whole pass, and a grid's scales are those of one layer"
+        return f"{way_words} comes out of the whole pass, and a grid's scales are those of one layer"
     if axis == "scales" and spec.whole:
         return "its scales are those of one layer, and the whole pass ran with one"
     return ""
 
 
-def read(text: str, there: There = None) -> Axis:
+def read(text: str, counts: There = None) -> Axis:
     name, _, values = text.partition(":")
     if name not in AXES or not values:
         raise PlaygroundError(f"Rows and columns are written as {EXAMPLES}; given was {text!r}.")
     if name in ("heads", "layers"):
-        count = there[name == "heads"] if there else 0
+        count = counts[name == "heads"] if counts else 0
         parts = [_numbers(part, count, name) for part in values.split(",")]
         return Axis(name, tuple(dict.fromkeys(value for part in parts for value in part)))
     if name == "patches":
@@ -91,98 +93,100 @@ def names(spec: Spec) -> list[tuple[str, str]]:
     return list(pairs)
 
 
-def called(axis: Axis, value, seen, model: str) -> str:
+def axis_title(axis: Axis, value, seen, model: str) -> str:
     """The title of a row or column."""
     if axis.name == "layers":
         return f"layer {value}"
     if axis.name == "heads":
         return {"mean": "mean", "max": "largest"}.get(value) or f"head {value}"
     if axis.name == "scales":
-        return captions.scaled(seen, value)
+        return captions.scale_heading(seen, value)
     if axis.name == "patches":
-        return captions.asked(value) if isinstance(value, tuple) else query_words(value)
+        return captions.query_phrase(value) if isinstance(value, tuple) else query_words(value)
     return model if axis.name == "models" else PurePath(value).stem
 
 
 # The layout -----------------------------------------------------------------------------------------------------------
 
 
-def cells(spec: Spec, subject: Subject, others: Other) -> list[list[OneMap]]:
+def cells(spec: Spec, subject: Subject, other_subjects: Other) -> list[list[OneMap]]:
     """The panels, row by row."""
     rows, columns = axes(spec, (subject.seen.layers, subject.seen.heads))
-    every = others if isinstance(others, dict) else {}
+    subjects = other_subjects if isinstance(other_subjects, dict) else {}
     return [
-        [_cell(spec, subject, every, rows, row, columns, column) for column in columns.values] for row in rows.values
+        [_cell(spec, subject, subjects, rows, row, columns, column) for column in columns.values] for row in rows.values
     ]
 
 
-def _cell(spec: Spec, subject: Subject, others: Many, rows: Axis, row, columns: Axis, column) -> OneMap:
-    mine = replace(spec, **{rows.field: row, columns.field: column})
-    one = others.get((mine.image, mine.model), subject)
-    if "layers" not in (rows.name, columns.name) and mine.layer is not None:
-        mine = replace(mine, layer=maps.same_layer(mine.layer, subject.seen, one.seen))
-    if mine.query is not None and "patches" not in (rows.name, columns.name) and one is not subject:
-        mine = replace(mine, query=maps.same_place(mine.query, subject.seen, one.seen))
-    mine = replace(mine, label=maps.same_label(mine.label, subject.seen, one.seen))
-    mine = replace(mine, rows=None, columns=None)
-    mine = mine.settled(one.seen, mine.asks)
-    return OneMap(one, mine, None if spec.whole else mine.scale)
+def _cell(spec: Spec, subject: Subject, other_subjects: Many, rows: Axis, row, columns: Axis, column) -> OneMap:
+    cell_spec = replace(spec, **{rows.field: row, columns.field: column})
+    cell_subject = other_subjects.get((cell_spec.image, cell_spec.model), subject)
+    if "layers" not in (rows.name, columns.name) and cell_spec.layer is not None:
+        cell_spec = replace(cell_spec, layer=maps.same_layer(cell_spec.layer, subject.seen, cell_subject.seen))
+    if cell_spec.query is not None and "patches" not in (rows.name, columns.name) and cell_subject is not subject:
+        cell_spec = replace(cell_spec, query=maps.same_place(cell_spec.query, subject.seen, cell_subject.seen))
+    cell_spec = replace(cell_spec, label=maps.same_label(cell_spec.label, subject.seen, cell_subject.seen))
+    cell_spec = replace(cell_spec, rows=None, columns=None)
+    cell_spec = cell_spec.settled(cell_subject.seen, cell_spec.asks)
+    return OneMap(cell_subject, cell_spec, None if spec.whole else cell_spec.scale)
 
 
 def prepared(spec: Spec) -> Spec:
-    every = 99  # stands for all layers or heads, whose number is not known yet
+    unknown_count = 99  # stands for all layers or heads, whose number is not known yet
     try:
-        count = prod(len(axis.values) or every for axis in axes(spec))
-    except PlaygroundError:  # rows="pictures" without their names, or no rows at all: its panels say so
+        count = prod(len(axis.values) or unknown_count for axis in axes(spec))
+    except PlaygroundError:  # rows="pictures" without names, or no rows: `panels` raises it again
         return spec
     return small_maps(spec) if count > MANY else spec
 
 
-def panels(spec: Spec, subject: Subject, others: Other) -> list[OneMap]:
-    return [one for row in cells(spec, subject, others) for one in row]
+def panels(spec: Spec, subject: Subject, other_subjects: Other) -> list[OneMap]:
+    return [panel for row in cells(spec, subject, other_subjects) for panel in row]
 
 
-def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+def draw(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
     from playground.figures.drawing.panels import Grid, map_panel, photo_panel
 
-    rows, columns = _axes_of(spec, shown)
-    wide = len(columns.values)
-    table = [shown[i : i + wide] for i in range(0, len(shown), wide)]
-    drawn = iter(map_panel(one, span, small=True) for one, span in zip(shown, spans, strict=True))
-    body = [[next(drawn) for _ in row] for row in table]
-    above = [_title(columns, one) for one in table[0]] if spec.columns else []
+    rows, columns = _axes_of(spec, drawn_maps)
+    column_count = len(columns.values)
+    table = [drawn_maps[i : i + column_count] for i in range(0, len(drawn_maps), column_count)]
+    map_panels = iter(map_panel(panel, span, small=True) for panel, span in zip(drawn_maps, spans, strict=True))
+    body = [[next(map_panels) for _ in row] for row in table]
+    above = [_title(columns, panel) for panel in table[0]] if spec.columns else []
     photo = None
     if rows.name in ("pictures", "patches"):  # the picture with its query stands at the beginning of its row
-        body = [[photo_panel(row[0].spec, row[0].subject), *its] for row, its in zip(table, body, strict=True)]
+        body = [
+            [photo_panel(row[0].spec, row[0].subject), *row_panels] for row, row_panels in zip(table, body, strict=True)
+        ]
         above = above and ["picture" if rows.name == "pictures" else "query", *above]
     elif columns.name not in ("pictures", "patches") and spec.made_for.roomy:  # one picture and patch for all
-        photo = photo_panel(shown[0].spec, shown[0].subject)
+        photo = photo_panel(drawn_maps[0].spec, drawn_maps[0].subject)
     beside = [_title(rows, row[0]) for row in table] if spec.rows else []
     return Drawn(Grid(body, beside, above, photo))
 
 
-def _axes_of(spec: Spec, shown: list[Shown]) -> tuple[Axis, Axis]:
-    return axes(spec, (shown[0].seen.layers, shown[0].seen.heads))
+def _axes_of(spec: Spec, drawn_maps: list[Shown]) -> tuple[Axis, Axis]:
+    return axes(spec, (drawn_maps[0].seen.layers, drawn_maps[0].seen.heads))
 
 
-def _title(axis: Axis, one: Shown) -> str:
-    value = PurePath(one.subject.name) if axis.name == "pictures" else getattr(one.spec, axis.field)
-    return called(axis, value, one.seen, naming.model(one.seen))
+def _title(axis: Axis, panel: Shown) -> str:
+    value = PurePath(panel.subject.name) if axis.name == "pictures" else getattr(panel.spec, axis.field)
+    return axis_title(axis, value, panel.seen, naming.model(panel.seen))
 
 
-def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
-    rows, columns = _axes_of(spec, shown)
+def caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
+    rows, columns = _axes_of(spec, drawn_maps)
     along = {
-        where: axis.name
-        for where, axis, given in (("rows", rows, spec.rows), ("columns", columns, spec.columns))
-        if given
+        side: axis.name for side, axis, text in (("rows", rows, spec.rows), ("columns", columns, spec.columns)) if text
     }
-    return captions.grid_caption(spec, shown, span, along)
+    return captions.grid_caption(spec, drawn_maps, span, along)
 
 
-def outside(spec: Spec, shown: list[Shown]) -> str:
+def outside(spec: Spec, drawn_maps: list[Shown]) -> str:
     """The shares of prefix tokens, for rows of weights. Maxima over heads are no rows."""
-    return captions.prefix_line(spec, [s.map for s in shown if s.map.breadth is not None or not spec.way.rows])
+    return captions.prefix_line(
+        spec, [panel.map for panel in drawn_maps if panel.map.breadth is not None or not spec.way.rows]
+    )
 
 
 def _titled(spec: Spec) -> str:

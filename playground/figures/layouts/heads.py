@@ -29,30 +29,30 @@ def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     return [OneMap(subject, replace(spec, query=query), layer_scale(spec)) for query in queries]
 
 
-def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+def draw(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
     from playground.figures.drawing.panels import Panels, has_room, map_panel, photo_panel
 
     if spec.other_queries:
-        return _together(spec, shown, spans[0])
-    (one,), (span,) = shown, spans
-    drawn = [map_panel(one, span, captions.method(spec), captions.place(spec))]
-    if has_room(spec, len(drawn), drawn[0].aspect):
-        drawn = [photo_panel(spec, one.subject), *drawn]
-    return Drawn(Panels(drawn))
+        return _queries_together(spec, drawn_maps, spans[0])
+    (panel,), (span,) = drawn_maps, spans
+    boxes = [map_panel(panel, span, captions.method(spec), captions.place(spec))]
+    if has_room(spec, len(boxes), boxes[0].aspect):
+        boxes = [photo_panel(spec, panel.subject), *boxes]
+    return Drawn(Panels(boxes))
 
 
-def _together(spec: Spec, shown: list[Shown], span: Domain) -> Drawn:
+def _queries_together(spec: Spec, drawn_maps: list[Shown], span: Domain) -> Drawn:
     """Several queries in one picture, each with its own colour and outline."""
     from playground.figures.drawing import prints
     from playground.figures.drawing.panels import Panel, Panels
 
-    subject, grids = shown[0].subject, [one.map.grid for one in shown]
-    patches = [maps.patch_of(subject.seen, one.spec.query) for one in shown]
+    subject, grids = drawn_maps[0].subject, [panel.map.grid for panel in drawn_maps]
+    patches = [maps.patch_of(subject.seen, panel.spec.query) for panel in drawn_maps]
 
     def mark(sheet, axes, box) -> None:
         """Marks each query with its own colour, and with its own shape for prints in grey."""
         for patch, ink, symbol in zip(patches, prints.INKS, prints.SYMBOLS, strict=False):
-            sheet.mark(axes, patch, box, colour=ink, around="black")
+            sheet.mark(axes, patch, box, colour=ink, halo="black")
             sheet.sign(axes, patch, box, symbol)
 
     def draw(sheet, axes, box) -> None:
@@ -65,17 +65,17 @@ def _together(spec: Spec, shown: list[Shown], span: Domain) -> Drawn:
         sheet.photo(axes, subject.image, box)
         mark(sheet, axes, box)
 
-    drawn = [Panel(captions.method(spec), captions.place(spec), subject.seen.grid, draw)]
+    boxes = [Panel(captions.method(spec), captions.place(spec), subject.seen.grid, draw)]
     if spec.made_for.roomy:
-        drawn = [Panel("queries", f"{len(shown)} patches", subject.seen.grid, photo), *drawn]
-    words = [captions.asked(one.spec.query) for one in shown]
-    return Drawn(Panels(drawn), tuple(zip(prints.INKS, words, prints.SYMBOLS, strict=False)), bar=False)
+        boxes = [Panel("queries", f"{len(drawn_maps)} patches", subject.seen.grid, photo), *boxes]
+    words = [captions.query_phrase(panel.spec.query) for panel in drawn_maps]
+    return Drawn(Panels(boxes), tuple(zip(prints.INKS, words, prints.SYMBOLS, strict=False)), bar=False)
 
 
-def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
+def caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
     if spec.other_queries:
-        return captions.queries_caption(spec, shown, span)
-    return of_panels(spec, shown, span)
+        return captions.queries_caption(spec, drawn_maps, span)
+    return of_panels(spec, drawn_maps, span)
 
 
 HEAD = Layout("head", "one head", panels, draw, caption, uses=("other_queries",), alive=True)
@@ -104,17 +104,17 @@ COMPONENTS = Layout(
 # Attention beside what a convolution reads, in the order of the screen.
 
 
-def beside_a_convolution(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+def beside_a_convolution(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
     from playground.figures.drawing.panels import Panels, has_room, kernel_panel, map_panel, photo_panel
 
-    (one,), (span,) = shown, spans
+    (panel,), (span,) = drawn_maps, spans
     sub = captions.place(spec)
     if spec.direction == "row" and spec.way.of_heads:
-        sub = f"reads all {one.map.grid.size}, {sub}"
-    drawn = [map_panel(one, span, captions.method(spec), sub), kernel_panel(spec, one.subject)]
-    if has_room(spec, len(drawn), drawn[0].aspect):
-        drawn = [photo_panel(spec, one.subject), *drawn]
-    return Drawn(Panels(drawn))
+        sub = f"reads all {panel.map.grid.size}, {sub}"
+    boxes = [map_panel(panel, span, captions.method(spec), sub), kernel_panel(spec, panel.subject)]
+    if has_room(spec, len(boxes), boxes[0].aspect):
+        boxes = [photo_panel(spec, panel.subject), *boxes]
+    return Drawn(Panels(boxes))
 
 
 CONVOLUTION = Layout(
@@ -153,19 +153,19 @@ def of_every_layer(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     return [OneMap(subject, replace(spec, layer=layer, head=head), scale) for layer, head in places]
 
 
-def matrix(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+def matrix(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
     from matplotlib.patches import Rectangle
 
     from playground.figures.drawing import prints
     from playground.figures.drawing.panels import Matrix, photo_panel
 
-    subject, seen = shown[0].subject, shown[0].seen
+    subject, seen = drawn_maps[0].subject, drawn_maps[0].seen
     patch, (rows, columns) = maps.patch_of(seen, spec.query), seen.grid
 
     def cell(sheet, axes, layer, head, box) -> None:
         extent = (box.x, box.y, box.x + box.width, box.y + box.height)
         place = layer * seen.heads + head
-        sheet.layer(axes, prints.thumbnail(subject.image, shown[place].map.grid, spec, spans[place]), extent)
+        sheet.layer(axes, prints.thumbnail(subject.image, drawn_maps[place].map.grid, spec, spans[place]), extent)
         if patch is not None and spec.marker and box.width > 0.22:
             x, y = box.x + patch[1] * box.width / columns, box.y + patch[0] * box.height / rows
             frame = Rectangle((x, y), box.width / columns, box.height / rows, fill=False, zorder=3)

@@ -42,34 +42,34 @@ class Content:
     legend: Legend = ()
 
 
-def exposed(spec: Spec, shown: list[Shown]) -> tuple[Domain, list[Domain]]:
+def exposed(spec: Spec, drawn_maps: list[Shown]) -> tuple[Domain, list[Domain]]:
     """(the colour bar's domain, the domain of each map): one for all maps, so that they can be compared, unless
     `spec.colours` is "own"."""
     if spec.colours == "shared":
-        span = maps.domain(spec, [one.map for one in shown])
-        return span, [span] * len(shown)
-    spans = [maps.domain(spec, [one.map]) for one in shown]
+        span = maps.domain(spec, [panel.map for panel in drawn_maps])
+        return span, [span] * len(drawn_maps)
+    spans = [maps.domain(spec, [panel.map]) for panel in drawn_maps]
     return replace(spans[0], words=f"{spans[0].words}; each map exposed by its own", own=True), spans
 
 
-def side_by_side(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+def side_by_side(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
     """A panel for each map, in as many rows as make them largest."""
-    return headed(shown, spans, captions.headings(shown))
+    return headed(drawn_maps, spans, captions.headings(drawn_maps))
 
 
-def headed(shown: list[Shown], spans: list[Domain], names: list[tuple[str, str]]) -> Drawn:
+def headed(drawn_maps: list[Shown], spans: list[Domain], names: list[tuple[str, str]]) -> Drawn:
     """Panels side by side. `names`: a heading and a line beneath it for each; the line also gets the row's breadth."""
     from playground.figures.drawing.panels import Panels, map_panel
 
-    drawn = []
-    for one, span, (heading, sub) in zip(shown, spans, names, strict=True):
-        line = ", ".join(filter(None, [sub, captions.breadth(one.map, one.seen.tokens)]))
-        drawn.append(map_panel(one, span, heading, line))
-    return Drawn(Panels(drawn))
+    boxes = []
+    for panel, span, (heading, sub) in zip(drawn_maps, spans, names, strict=True):
+        line = ", ".join(filter(None, [sub, captions.breadth(panel.map, panel.seen.tokens)]))
+        boxes.append(map_panel(panel, span, heading, line))
+    return Drawn(Panels(boxes))
 
 
-def of_panels(spec: Spec, shown: list[Shown], span: Domain) -> str:
-    return captions.caption(spec, shown, span, captions.places(shown))
+def of_panels(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
+    return captions.caption(spec, drawn_maps, span, captions.places(drawn_maps))
 
 
 SWEPT = {"layers": "layer", "scale": "scale", "patches": "query"}  # a sweep -> the option that it changes
@@ -89,9 +89,9 @@ class Layout:
     expose: Callable[[Spec, list[Shown]], tuple[Domain, list[Domain]]] = exposed
     prepared: Callable[[Spec], Spec] = lambda spec: spec  # fills in options that the layout decides
     uses: tuple[str, ...] = ()  # options that only some layouts use: see SPECIAL
-    unused: Mapping[str, str] = field(default_factory=dict)  # an option that all others use -> why this one does not
+    unused: Mapping[str, str] = field(default_factory=dict)  # an option that other layouts use -> why this one does not
     beside: Callable[[Spec], str] = lambda spec: ""  # kind of further traces: "pass" (another scale), "other" or "many"
-    patch_by_patch: bool = False  # whether maps are subtracted, so that both must be numbers on the same grid
+    patch_by_patch: bool = False  # whether maps are subtracted: both must be numbers on one grid
     of_heads: bool = False  # whether it shows only ways to look that have heads
     asks: bool = False  # whether it marks a query in every case
     alive: bool = False  # whether an .html can open with this layout
@@ -129,24 +129,24 @@ class Layout:
         return replace(spec, over=spec.over or "photo", log=bool(spec.log))
 
     def shown(self, spec: Spec, subject: Subject, other: Other = None) -> list[Shown]:
-        asks = self.panels(self.settled(spec), subject, other)
-        return [Shown(one, map_) for one, map_ in zip(asks, self.maps(asks), strict=True)]
+        requests = self.panels(self.settled(spec), subject, other)
+        return [Shown(request, map_) for request, map_ in zip(requests, self.maps(requests), strict=True)]
 
     def content(self, spec: Spec, subject: Subject, other: Other = None) -> Content:
         self.check(spec)
-        shown, spec = self.shown(spec, subject, other), self.settled(spec)
-        span, spans = self.expose(spec, shown)
-        drawn = self.draw(spec, shown, spans)
+        drawn_maps, spec = self.shown(spec, subject, other), self.settled(spec)
+        span, spans = self.expose(spec, drawn_maps)
+        drawing = self.draw(spec, drawn_maps, spans)
         # neither the photograph itself nor colours of three numbers have a bar
-        bar = drawn.bar and not spec.mask and not spec.way.coloured
-        subjects = {id(one.subject): one.subject for one in shown if one.subject}
-        assumed = captions.assumed(one.seen for one in subjects.values())
+        has_bar = drawing.bar and not spec.mask and not spec.way.coloured
+        subjects = {id(panel.subject): panel.subject for panel in drawn_maps if panel.subject}
+        assumptions = captions.assumption_notes(panel.seen for panel in subjects.values())
         return Content(
-            drawn.body,
-            span if bar else None,
-            " ".join([self.caption(spec, shown, span), *assumed]),
-            self.outside(spec, shown),
-            drawn.legend,
+            drawing.body,
+            span if has_bar else None,
+            " ".join([self.caption(spec, drawn_maps, span), *assumptions]),
+            self.outside(spec, drawn_maps),
+            drawing.legend,
         )
 
     def title(self, spec: Spec) -> str:
@@ -155,18 +155,21 @@ class Layout:
     def check(self, spec: Spec) -> None:
         """Raises if the layout can't show this spec, with the reason."""
         if self.of_heads and not spec.way.of_heads:
-            have = "have" if spec.way.coloured else "has"
+            verb = "have" if spec.way.coloured else "has"
             raise PlaygroundError(
-                f"{spec.what.capitalize()} {have} no heads: take the layout head, grid or convolution for it."
+                f"{spec.what.capitalize()} {verb} no heads: take the layout head, grid or convolution for it."
             )
         if self.alters_scale and not spec.way.of_heads and not spec.whole:
             raise OptionError("The scale of one layer changes nothing in {}: add {whole:True}.", spec.what)
 
 
-def outside_of_each(spec: Spec, shown: list[Shown], names: list[tuple[str, str]]) -> str:
+def outside_of_each(spec: Spec, drawn_maps: list[Shown], names: list[tuple[str, str]]) -> str:
     """The shares of prefix tokens in each map, with the map's heading."""
-    taken = [(heading, captions.outside(one.map, spec)) for (heading, _), one in zip(names, shown, strict=True)]
-    parts = [f"{heading}: {tokens}" for heading, tokens in taken if tokens]
+    shares = [
+        (heading, captions.prefix_shares(panel.map, spec))
+        for (heading, _), panel in zip(names, drawn_maps, strict=True)
+    ]
+    parts = [f"{heading}: {tokens}" for heading, tokens in shares if tokens]
     return captions.say("outside", "each", parts="; ".join(parts)) if parts else ""
 
 
@@ -174,10 +177,10 @@ MANY = 24  # maps on one sheet: with more, each is small
 
 
 def small_maps(spec: Spec) -> Spec:
-    """Defaults for small maps: no photograph beneath, which would be all that is visible of dim maps, and a logarithmic
-    scale if they share one exposure."""
-    legible = spec.colours == "shared" and spec.shares_a_whole and not spec.way.coloured
-    log = legible if spec.log is None else spec.log
+    """Defaults for small maps: no photograph beneath, because it would hide dim maps, and a logarithmic scale if they
+    share one exposure."""
+    is_legible = spec.colours == "shared" and spec.shares_a_whole and not spec.way.coloured
+    log = is_legible if spec.log is None else spec.log
     return replace(spec, over=spec.over or ("none" if spec.draw == "heat" else "photo"), log=log)
 
 

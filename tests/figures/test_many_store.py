@@ -1,0 +1,220 @@
+"""The numbers of many pictures in a Zarr store or a NetCDF file; a stopped run continues."""
+
+import json
+import math
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import playground
+from figures.many_pictures import alone, close, contents, opened
+from playground import PlaygroundError
+from playground.__main__ import main
+from playground.errors import PlaygroundWarning
+from playground.figures import many
+
+MANY = Path(__file__).parent.parent.parent / "docs" / "pages" / "many.md"
+
+
+def test_without_zarr_a_sentence_says_what_to_install(small, pictures, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zarr", None)
+    with pytest.raises(PlaygroundError, match=r"attention-playground\[many\]"):
+        playground.trace_many(pictures, small).write(tmp_path / "out.zarr")
+
+
+class Stop(Exception):
+    pass
+
+
+class StopsAfterThree:
+    def __init__(self, **options):
+        self.n = 0
+
+    def update(self, n):
+        self.n += n
+        if self.n == 3:
+            raise Stop
+
+
+def test_a_stopped_run_goes_on_and_writes_the_same(zarr, small, pictures, tmp_path, monkeypatch):
+    run = playground.trace_many(pictures, small, ("weights:1", "entropy"), batch=2)
+    whole_store = run.write(tmp_path / "whole.zarr")
+    with pytest.raises(Stop):
+        run.write(tmp_path / "out.zarr", StopsAfterThree)
+    assert zarr.open_group(tmp_path / "out.zarr")["done"][:].tolist() == [True] * 3 + [False] * 2
+    numbers_asked = []
+    numbers_of = many.Many.some
+    monkeypatch.setattr(
+        many.Many,
+        "some",
+        lambda self, numbers, **options: numbers_asked.extend(numbers) or numbers_of(self, numbers, **options),
+    )
+    run.write(tmp_path / "out.zarr")
+    assert numbers_asked == [3, 4]
+    first, second = (zarr.open_group(path) for path in (whole_store, tmp_path / "out.zarr"))
+    for kind in ("weights", "entropy", "done", "token_row"):
+        np.testing.assert_allclose(first[kind][:], second[kind][:], atol=1e-6)
+    with pytest.raises(PlaygroundError, match="other questions"):
+        playground.trace_many(pictures, small, "entropy").write(tmp_path / "out.zarr")
+
+
+def test_a_finished_run_is_finished(zarr, pictures, tmp_path, capsys):
+    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(tmp_path / "out.zarr")]
+    assert main(line) == 0
+    bytes_before = contents(tmp_path / "out.zarr")
+    assert main(line) == 0
+    assert contents(tmp_path / "out.zarr") == bytes_before
+    assert "100 %" in capsys.readouterr().err
+
+
+def test_a_netcdf_file_does_not_meet_another_run_s_store(zarr, small, pictures, tmp_path):
+    pytest.importorskip("h5netcdf", reason="h5netcdf is not installed")
+    store = playground.trace_many(pictures, small, "entropy").write(tmp_path / "out.zarr")
+    bytes_before = contents(store)
+    playground.trace_many(pictures, small, "distance").write(tmp_path / "out.nc")
+    assert contents(store) == bytes_before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out.nc", "out.zarr"]
+
+
+def test_the_command_takes_a_model_s_weights(zarr, pictures, tmp_path):
+    import timm
+    from safetensors.torch import save_file
+
+    file = tmp_path / "mine.safetensors"
+    save_file(timm.create_model("vit_tiny_patch16_224", num_classes=7, depth=2).state_dict(), file)
+    weights = ["--model", "vit_tiny_patch16_224", "--weights", str(file)]
+    out = tmp_path / "out.zarr"
+    assert main(["numbers", str(pictures), *weights, "--what", "features", "--device", "cpu", "-o", str(out)]) == 0
+    assert zarr.open_group(out)["features"].shape == (5, 1, 197, 192)
+
+
+def test_a_picture_that_can_not_be_read_stops_nobody_else(zarr, small, pictures, tmp_path):
+    """Once, a long run ended at the first damaged file, and removing that file made it another run."""
+    run = playground.trace_many(pictures, small, "entropy", batch=2)
+    bytes_of_whole = contents(run.write(tmp_path / "whole.zarr"))
+    good_bytes = (pictures / "2.png").read_bytes()
+    (pictures / "2.png").write_bytes(b"nothing")
+    with pytest.warns(PlaygroundWarning, match=r"lacks the numbers of 1 of 5 pictures, .*2\.png"):
+        run.write(tmp_path / "out.zarr")
+    store = zarr.open_group(tmp_path / "out.zarr")
+    assert store["done"][:].tolist() == [True, True, False, True, True]
+    assert np.isnan(store["entropy"][2]).all()
+    (pictures / "2.png").write_bytes(good_bytes)
+    assert contents(run.write(tmp_path / "out.zarr")) == bytes_of_whole
+
+
+def test_ctrl_c_is_a_sentence_at_any_time_and_the_same_command_goes_on(zarr, pictures, tmp_path, monkeypatch, capsys):
+    from playground.figures import zarr_file
+
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    out = tmp_path / "out.zarr"
+    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(out)]
+    for function_name in ("_coordinate", "write_some"):  # stops while the store is created, then while it is filled
+        monkeypatch.setattr(zarr_file, function_name, stop)
+        assert main(line) == 130
+        assert "The same command goes on" in capsys.readouterr().err
+        monkeypatch.undo()
+        assert [path.name for path in sorted(tmp_path.iterdir())] == ["in", "out.zarr"][
+            : 1 + (function_name == "write_some")
+        ]
+    assert main(line) == 0
+    assert zarr.open_group(out)["done"][:].all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("suffix", [".zarr", ".nc"])
+def test_the_dimensions_are_called_as_the_documentation_calls_them(zarr, xarray, small, pictures, tmp_path, suffix):
+    run = playground.trace_many(pictures, small, ("weights:1", "entropy", "features"))
+    dataset = opened(xarray, run.write(tmp_path / f"out{suffix}"))
+    assert dict(dataset.sizes) == {
+        "image": 5, "layer": 3, "head": 4, "query": 67, "token": 67, "width": 48,
+    }  # fmt: skip
+    documented = dict(re.findall(r"^\| `(\w+)[:`][^|]*\| ([\w, ]+)", MANY.read_text(encoding="utf-8"), re.M))
+    for kind in ("weights", "entropy", "features"):
+        assert dataset[kind].dims == ("image", *documented[kind].strip().split(", "))
+    assert dataset.entropy.mean("layer").dims == ("image", "head", "query")
+    assert dataset.entropy.attrs["units"] == "bits"
+    assert {"image", "layer", "token_row", "token_column", "query_row", "query_column"} == set(dataset.coords)
+    assert dataset.token_row.values[3:].tolist() == [n // 8 for n in range(64)]
+    assert float(dataset.entropy.max()) <= math.log2(67) + 1e-4
+
+
+@pytest.mark.parametrize("suffix", [".zarr", ".nc"])
+def test_a_picture_is_found_by_its_name_and_a_layer_by_its_number(zarr, xarray, small, pictures, tmp_path, suffix):
+    run = playground.trace_many(pictures, small, ("weights:1", "features:0,2", "entropy"))
+    dataset = opened(xarray, run.write(tmp_path / f"out{suffix}"))
+    picture_data = dataset.sel(image=str(pictures / "3.png"))
+    seen = alone(small, pictures / "3.png")
+    close(picture_data.weights.sel(layer=1).values, seen.weights(1))
+    close(picture_data.features.sel(layer=2).values, seen.features(2))
+    close(picture_data.entropy.sel(layer=1).values, seen.entropy(1), 1e-4)
+    # layers without these numbers are NaN, and a mean over layers leaves them out
+    assert np.isnan(picture_data.weights.sel(layer=[0, 2])).all()
+    assert np.isnan(picture_data.features.sel(layer=1)).all()
+    close(picture_data.weights.mean("layer").values, seen.weights(1))
+    if suffix == ".zarr":
+        chunks = [file.relative_to(tmp_path / "out.zarr" / "weights" / "c").parts for file in
+                  (tmp_path / "out.zarr" / "weights" / "c").rglob("*") if file.is_file()]  # fmt: skip
+        assert {layer for _, layer, *_ in chunks} == {"1"}, "a layer that is not there takes no room"
+
+
+def test_a_store_of_an_earlier_version_is_refused_with_a_sentence(zarr, small, pictures, tmp_path):
+    run = playground.trace_many(pictures, small, "entropy")
+    metadata_file = run.write(tmp_path / "out.zarr") / "zarr.json"
+    metadata = json.loads(metadata_file.read_text())
+    del metadata["attributes"]["format"]
+    metadata_file.write_text(json.dumps(metadata))
+    bytes_before = contents(tmp_path / "out.zarr")
+    with pytest.raises(PlaygroundError, match="was written by an earlier version"):
+        run.write(tmp_path / "out.zarr")
+    pytest.importorskip("h5netcdf", reason="h5netcdf is not installed")
+    assert run.write(tmp_path / "out.nc").exists()
+    assert contents(tmp_path / "out.zarr") == bytes_before
+
+
+def test_the_command_writes_a_store(zarr, pictures, tmp_path, capsys):
+    out = tmp_path / "out.zarr"
+    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(out)]
+    assert main(line) == 0
+    assert capsys.readouterr().out.strip() == str(out)
+    assert zarr.open_group(out)["entropy"].shape == (5, 6, 6, 201)
+    assert main([*line[:-1], str(tmp_path / "out.txt")]) == 2
+    assert "written as .zarr or .nc" in capsys.readouterr().err
+
+
+def test_netcdf_holds_what_the_store_holds(zarr, small, pictures, tmp_path):
+    xarray = pytest.importorskip("xarray", reason="xarray is not installed")
+    pytest.importorskip("h5netcdf", reason="h5netcdf is not installed")
+    run = playground.trace_many(pictures, small, ("weights:1", "entropy"))
+    store, file = run.write(tmp_path / "out.zarr"), run.write(tmp_path / "other.nc")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "other.nc", "out.zarr"]
+    with xarray.open_zarr(store) as from_store, xarray.open_dataset(file, engine="h5netcdf") as from_file:
+        assert from_store.sizes == from_file.sizes
+        for name in from_store.variables:
+            np.testing.assert_array_equal(from_store[name].values, from_file[name].values)
+            assert from_store[name].dims == from_file[name].dims
+        assert from_file.entropy.attrs["units"] == "bits"
+        assert from_file.attrs["model"] == from_store.attrs["model"]
+    with pytest.raises(PlaygroundError, match="is there already"):
+        run.write(file)
+
+
+def test_a_store_with_labels_has_their_names_and_one_of_another_cut_is_refused(zarr, xarray, small, pictures, tmp_path):
+    from dataclasses import replace
+
+    small.config = replace(small.config, labels=tuple("abcdefghij"))
+    path = tmp_path / "labels.zarr"
+    run = playground.trace_many(pictures, small, ("labels", "relevance_of:c,j"), cut="*>cls@1")
+    run.write(path)
+    with xarray.open_zarr(path) as store:
+        numbers = next(iter(run))
+        share = store["labels"].sel(image=numbers.name, label="c")
+        assert float(share) == pytest.approx(float(numbers.arrays["labels"][2]))
+        assert store["relevance_of"].sel(about="j").shape == (5, 67)
+    with pytest.raises(PlaygroundError, match="other questions"):
+        playground.trace_many(pictures, small, ("labels", "relevance_of:c,j")).write(path)
