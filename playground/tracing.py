@@ -91,13 +91,11 @@ def trace_inputs(
     cutting, at = cuts_made.at(), at if at is untouched else checked(at)
     with torch.set_grad_enabled(grad):
         number = c.scale if scale is None else scale_number(scale, c.scale)
-        recorder = _Kept(lambda point, x: at(point, cutting(point, x)))
+        kept = _Kept(lambda point, x: at(point, cutting(point, x)))
         with relevance.room(vit, len(pixels), cuts_made.shape.tokens):
-            logits, ran = vit.record(
-                pixels.to(weight), None if scale is None else number, recorder if grad else recorder.at
-            )
+            logits, ran = vit.record(pixels.to(weight), None if scale is None else number, kept if grad else kept.at)
     _check_numbers(vit, logits, ran)
-    record = recorder.record() if grad else [[list(t) for t in layer] for layer in ran]
+    record = kept.record() if grad else [[list(t) for t in layer] for layer in ran]
     return [
         Trace(
             model=vit.name,
@@ -106,13 +104,11 @@ def trace_inputs(
             prefix=c.prefix,
             native_scale=c.scale,
             scale=number,
-            record={
-                i: QKV(*(t[number_in_batch].float() for t in layer)) for i, layer in enumerate(record)
-            },  # whatever its dtype
+            record={i: QKV(*(t[n].float() for t in layer)) for i, layer in enumerate(record)},  # whatever its dtype
             layers=c.depth,
-            logits=logits[number_in_batch].float().cpu() if vit.classes else None,
-            predictions=likeliest(c, logits[number_in_batch].detach()) if vit.classes else (),
-            input=pixels[number_in_batch, None],
+            logits=logits[n].float().cpu() if vit.classes else None,
+            predictions=likeliest(c, logits[n].detach()) if vit.classes else (),
+            input=pixels[n, None],
             vit=vit,
             weight_versions=vit.weight_versions(),
             cuts=cuts_made,
@@ -120,7 +116,7 @@ def trace_inputs(
             interventions=interventions or ("an intervention at=",) * (at is not untouched),
             assumed=", ".join(assumption.value for assumption in vit.assumed if assumption.word != "global_pool"),
         )
-        for number_in_batch in range(len(pixels))
+        for n in range(len(pixels))
     ]
 
 
@@ -136,16 +132,14 @@ def checked(at: At) -> At:
         )
 
     def same_shape(point: str, x: Tensor) -> Tensor:
-        replacement = at(point, x)
-        if not isinstance(replacement, Tensor):
+        given = at(point, x)
+        if not isinstance(given, Tensor):
+            raise PlaygroundError(f"at= gave {type(given).__name__} at {point!r}: it gives a tensor, x itself too.")
+        if given.shape != x.shape and not point.endswith(".heard"):
             raise PlaygroundError(
-                f"at= gave {type(replacement).__name__} at {point!r}: it gives a tensor, x itself too."
+                f"at= gave a tensor of {tuple(given.shape)} at {point!r}, where one of {tuple(x.shape)} belongs."
             )
-        if replacement.shape != x.shape and not point.endswith(".heard"):
-            raise PlaygroundError(
-                f"at= gave a tensor of {tuple(replacement.shape)} at {point!r}, where one of {tuple(x.shape)} belongs."
-            )
-        return replacement
+        return given
 
     return same_shape
 
@@ -188,9 +182,7 @@ def _check_numbers(vit: VisionTransformer, logits: Tensor, record: Sequence[QKV]
     """Raises if the pass gave NaN or infinity. Checks the last layer and the logits: every layer adds to its tokens."""
     if _is_finite(record[-1]) and logits.float().logsumexp(-1).isfinite().all():  # a logit of −∞ is a share of nothing
         return
-    place = next(
-        (f"from layer {number} on" for number, qkv in enumerate(record) if not _is_finite(qkv)), "as its answer"
-    )
+    place = next((f"from layer {i} on" for i, qkv in enumerate(record) if not _is_finite(qkv)), "as its answer")
     raise no_numbers(vit, place)
 
 
@@ -410,11 +402,9 @@ def parts_of(several: Sequence[Trace], k: int, layer: int | None) -> list[Tensor
     """(rows, columns) of each: the number of the part that each patch belongs to. All are cut together."""
     if not isinstance(k, int | np.integer) or k < 1:
         raise PlaygroundError(f"A picture is cut into a number of parts, such as 6, not {k!r}.")
-    patches = [(trace_of._directions(layer, several[0]), trace_of.grid) for trace_of in several]
+    patches = [(seen._directions(layer, several[0]), seen.grid) for seen in several]
     cut = matching.parts_of(patches, int(k))
-    return [
-        torch.from_numpy(numbers).unflatten(0, trace_of.grid) for numbers, trace_of in zip(cut, several, strict=True)
-    ]
+    return [torch.from_numpy(numbers).unflatten(0, seen.grid) for numbers, seen in zip(cut, several, strict=True)]
 
 
 def distances(grid: tuple[int, int]) -> Tensor:

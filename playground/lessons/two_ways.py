@@ -284,8 +284,8 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     """The patches that a 3 × 3 kernel and that attention read, or mix, at the same place."""
     import torch
 
-    other_sample = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
-    look = subject.sample(other_sample) if reads == "other" else subject
+    another = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
+    look = subject.sample(another) if reads == "other" else subject
     seen, (layer, head) = look.trace(), subject.shown
     rows, columns = seen.grid
     spot = (rows // 2, columns // 2)
@@ -295,16 +295,12 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     cut, verb = small(look.image), "may read" if reads == "may" else "mixes"
     nine = f"a 3 × 3 kernel {verb} nine patches, with the same nine numbers everywhere"
     count = {"patches": measured(seen, "patches")}
-    attention_words = Words(f"attention, layer {layer}, head {head}, {verb} all {{patches:,}}", values=count)
-    lit_row = Made("lit", {"row": "even"} if reads == "may" else {"row": "head", "layer": layer, "head": head})
-    from_photo = (
-        ({"data": Made("lit", {"row": "kernel"})}, {"data": lit_row, "caption": attention_words})
-        if look is subject
-        else ({}, {})
-    )
+    mixing = Words(f"attention, layer {layer}, head {head}, {verb} all {{patches:,}}", values=count)
+    heat = Made("lit", {"row": "even"} if reads == "may" else {"row": "head", "layer": layer, "head": head})
+    own = ({"data": Made("lit", {"row": "kernel"})}, {"data": heat, "caption": mixing}) if look is subject else ({}, {})
     yield Row(
-        Picture(lit(cut, kernel, spot), nine, own=from_photo[0]),
-        Picture(lit(cut, asks, spot), attention_words.says, own=from_photo[1]),
+        Picture(lit(cut, kernel, spot), nine, own=own[0]),
+        Picture(lit(cut, asks, spot), mixing.says, own=own[1]),
     )
 
 
