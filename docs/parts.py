@@ -16,7 +16,7 @@ GALLERY = "assets/readme/gallery"
 
 
 def filled(text: str, with_made_parts: bool = True) -> str:
-    """A page with its parts; without those that are made of something else than words where `made` is False."""
+    """A page with its parts; without `with_made_parts`, leaves out those that scripts make."""
     parts = {"changes": changes, "citation": citation, "faithfulness": faithfulness, "section": section}
     if with_made_parts:
         parts |= {"commands": commands, "figures": figures, "notebook": notebook}

@@ -26,7 +26,7 @@ WORDS = sorted((ROOT / "docs" / "pages").glob("*.md"))
 def words(file: Path) -> list[str]:
     """Of a page, with the parts of other files that it takes in."""
     script = runpy.run_path(str(ROOT / "docs" / "parts.py"))
-    text = script["filled"](file.read_text(encoding="utf-8"), made=False)
+    text = script["filled"](file.read_text(encoding="utf-8"), with_made_parts=False)
     return re.findall(r"\S*\w\S*", text)  # no bars of tables
 
 

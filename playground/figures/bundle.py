@@ -22,7 +22,11 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )",
 _COMMENT = re.compile(r"^[ \t]*//.*\n|(?<=[;,{])[ \t]+// .*$|[ \t]+// [^\n\"'`]*$", re.MULTILINE)
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth of all bytes; in a template it stands between tags
 _BROKEN = re.compile(r"(?<=[,({\[])\n+|\n+(?=[\n})\].?:&|])")  # line breaks inside a statement, and empty lines
-_AROUND = re.compile(r"(?<=\)) (?=\{)| (?==>)|(?<==>) |(?<=\{) | (?=\})")  # our strings have no spaces there
+_AROUND = re.compile(  # spaces beside brackets and operators; our strings have none there
+    r"(?<=\)) (?=\{)| (?==>)|(?<==>) |(?<=\{) | (?=\})|(?<=\bif) (?=\()|(?<=\bfor) (?=\()|(?<=\belse) (?=\{)"
+    r"| (?=[!=]==|[<>]=|&&|\|\||\?\?)|(?<=[!=]==) |(?<=[<>]=) |(?<=&&) |(?<=\|\|) |(?<=\?\?) | (?=[*?] )|(?<= [*?]) "
+)
+_ASSIGNED = re.compile(r"^((?:const |let )?[\w$.]+) = ", re.MULTILINE)
 _STYLE_COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 _STYLE_SPACE = re.compile(r"\s*([{};,])\s*|(?<=:)[ ]+")
 _FUNCTION = re.compile(r"^export function (\w+)\(", re.MULTILINE)
@@ -63,9 +67,10 @@ def bundle(entry: str) -> str:
 
 
 def _joined(script: str) -> str:
-    """Takes out empty lines, and line breaks inside of a statement. Text between backticks stays as it is."""
+    """Takes out empty lines, line breaks inside of a statement, and spaces around operators, but not between
+    backticks."""
     parts = script.split("`")
-    parts[::2] = (_AROUND.sub("", _BROKEN.sub("", part)) for part in parts[::2])
+    parts[::2] = (_ASSIGNED.sub(r"\1=", _AROUND.sub("", _BROKEN.sub("", part))) for part in parts[::2])
     return "`".join(parts)
 
 

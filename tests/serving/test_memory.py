@@ -59,6 +59,7 @@ def told(word: str) -> int:
     return int(re.search(rf"^\| {word}.* \| (\d+) MB \|", table, re.MULTILINE)[1])
 
 
+@pytest.mark.slow
 def test_a_class_that_drops_large_pictures_leaves_no_free_blocks_behind():
     """The server itself holds what is kept; all else is the memory of the process that decodes, one after the other."""
     seen = dropped("WEBP", 4096, people=10)

@@ -168,7 +168,7 @@ def test_what_nobody_can_do_to_a_trace_is_405(method):
         assert http.request(method, "/api/trace").status_code == 405
 
 
-HOSTILE = ("\x00", "../../etc/passwd", "<script>", "é" * 300, "%00", "\u202e", "NaN", "1e309", "9" * 5000, "[]", "{}")
+HOSTILE = ("\x00", "../../etc/passwd", "<script>" + "é" * 300, "NaN", "1e309", "9" * 5000, "[{}]")
 
 
 @pytest.mark.usefixtures("nothing_fetched")

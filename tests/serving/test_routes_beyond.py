@@ -79,6 +79,7 @@ def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells
     assert steps[-1][0]["foretells"] == pytest.approx(occlusion.foretells(relevance, last.whole, moves), abs=0.01)
 
 
+@pytest.mark.slow
 def test_an_occlusion_of_a_label_is_in_logits_and_says_its_blocks_as_a_figure_does(http, seen):
     """Python blanks the same blocks: with one constant for the number of passes, and one rule for their sides."""
     header, values = read(part(http, OURS, "occluded", label="11", by="mean", step="3"))
