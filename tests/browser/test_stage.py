@@ -50,7 +50,7 @@ IDLE = 60  # pixels of a band in which nothing stands
 @pytest.mark.parametrize("sample", ["meadow", pytest.param("landscape", marks=pytest.mark.slow)])
 def test_one_large_picture_fills_the_window_and_nothing_scrolls_or_is_cut(visit, sample):
     visitor = visit(f"sample={sample}")
-    for window in LEAST:
+    for window in [*LEAST][:: 1 if sample == "landscape" else 2]:
         fills(visitor, sample, window)
 
 
