@@ -1,4 +1,4 @@
-"""Files of one photograph whose bytes do not mean sRGB, or not that alone: what cameras, phones and editors write."""
+"""One photograph in the formats that cameras, phones and editors write: colour profiles, sixteen bits, transparency."""
 
 import zlib
 
@@ -14,7 +14,7 @@ ADOBE_RGB = ((0.60974, 0.31111, 0.01947), (0.20528, 0.62567, 0.06087), (0.14919,
 
 
 def colour_profile(name: str, colours: tuple, response: bytes) -> bytes:
-    """Of a camera or a screen: what its red, green and blue are (XYZ), and how it answers to light."""
+    """An ICC profile of a camera or a screen, from its primaries (XYZ) and its response to light."""
     channels = {f"{channel}XYZ": xyz(*colour) for channel, colour in zip("rgb", colours, strict=True)}
     curves = {f"{channel}TRC": response for channel in "rgb"}
     return profile(described(desc=text(name), **channels, **curves), kind=b"mntr")
@@ -26,7 +26,7 @@ GREY_GAMMA = profile(described(desc=text("Gamma 1.8"), kTRC=curve(round(1.8 * 25
 
 
 def half_transparent(picture: Image.Image) -> Image.Image:
-    """Opacity goes up and down in waves."""
+    """The picture with an alpha channel in waves."""
     y, x = np.indices((picture.height, picture.width))
     waves = picture.copy()
     waves.putalpha(Image.fromarray((128 + 127 * np.sin(x / 17) * np.cos(y / 23)).astype(np.uint8)))
@@ -34,11 +34,11 @@ def half_transparent(picture: Image.Image) -> Image.Image:
 
 
 def sixteen_bits(picture: Image.Image, icc_profile: bytes = b"") -> bytes:
-    """A PNG with noise below what eight bits hold; Pillow writes such colours in no mode."""
+    """A 16-bit PNG with noise finer than 8 bits. Written by hand, for Pillow writes no 16-bit colours."""
     levels = np.asarray(picture).astype(int) * 257
     levels += np.random.default_rng(0).integers(-128, 128, levels.shape)
     rows = levels.clip(0, 65535).astype(">u2").reshape(picture.height, -1)  # (H, W × channels)
-    filters = np.arange(picture.height) % 3  # none, that of the left neighbour, that of the row above
+    filters = np.arange(picture.height) % 3  # PNG's filters None, Sub and Up
     channels = len(picture.getbands())
     packed = zlib.compress(b"".join(_filtered(rows, y, kind, 2 * channels) for y, kind in enumerate(filters)))
     kind = {1: 0, 2: 4, 3: 2, 4: 6}[channels]
@@ -52,7 +52,7 @@ def _filtered(rows: np.ndarray, y: int, kind: int, step: int) -> bytes:
     return bytes([kind]) + (row - [0 * row, left, before][kind]).tobytes()
 
 
-COLOURFUL = {  # what a file of this photograph is
+COLOURFUL = {  # kind of file -> a function that writes the photograph as one
     "sRGB": lambda photo: saved(photo, "PNG"),
     "sRGB, JPEG": lambda photo: saved(photo, "JPEG", quality=92),
     "Display P3": lambda photo: saved(photo, "PNG", icc_profile=P3),

@@ -4,14 +4,14 @@ from contextlib import ExitStack
 
 import pytest
 
-# Helpers whose asserts are to print the values that they compared, as those of the tests do
+# In these helpers, too, a failed assert shall print the values that it compared
 pytest.register_assert_rewrite(
     *(f"browser.{name}" for name in ("own_picture", "policy", "server", "stranger", "truth", "visitor")),
     *("figure_files", "fuzz", "hostile", "models", "pictures", "tiny_runs", "waiting"),
 )
 
-# Several processes of tests share the cores. Were each to use them all, torch's threads would wait for one another
-# busily, which takes twice the time; servers and commands that tests start inherit the number.
+# Several test processes share the cores. If each used all cores, torch's threads would spin while they wait for each
+# other, and the tests would take twice the time. Servers and commands that tests start inherit the number.
 if processes := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // int(processes))))
 
@@ -39,25 +39,25 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """What was collected stays to the end. The collector of garbage, which tests of memory and the app's caches call,
-    would look at all of it each time, for most of a second."""
+    """Exempts the collected tests, which stay in memory to the end, from garbage collection. Tests of memory and the
+    app's caches call the collector, which would otherwise spend most of a second on them each time."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_unconfigure():
-    gc.unfreeze()  # or libraries say at the end that they have leaked
+    gc.unfreeze()  # otherwise libraries report leaks at exit
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
-    """One process more than there are cores where browsers are driven: they wait for each other half of the time. With
-    two more everything takes 4 % less."""
+    """As many processes as cores, and for tests in browsers one more, since test and browser wait for each other half
+    of the time."""
     return (os.cpu_count() or 1) + config.option.markexpr.startswith("browser")
 
 
 def pytest_generate_tests(metafunc):
-    """A set has another order in each process: those of xdist would then collect different tests."""
+    """Refuses sets as parameters: their order differs between xdist's processes, which must collect the same tests."""
     for mark in metafunc.definition.iter_markers("parametrize"):
         if isinstance(mark.args[1], set | frozenset):
             pytest.fail(f"{mark.args[0]} takes its values from a set, which has no order: sort it", pytrace=False)
@@ -81,7 +81,7 @@ def scramble(model: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
                 continue
             noise = torch.randn(p.shape, generator=random)
             is_gain = p.dim() == 1 and not name.endswith("bias")
-            inputs = p[0].numel() if p.dim() in (2, 4) else p.shape[-1]  # of a matrix or convolution; of a token
+            inputs = p[0].numel() if p.dim() in (2, 4) else p.shape[-1]  # that one output sums
             p.copy_(noise * 0.3 + 1 if is_gain else noise * (inputs**-0.5 if p.dim() > 1 else 0.3))
     return model.eval()
 
@@ -143,7 +143,7 @@ def arrive(chromium):
 
 @pytest.fixture
 def nothing_fetched(tmp_path, monkeypatch):
-    """As on a machine where neither weights nor photographs were ever fetched, and nothing is in memory yet."""
+    """Simulates a machine that has fetched neither weights nor photographs, with empty caches in memory."""
     from functools import cache
 
     from playground.serving import models, pictures
@@ -156,7 +156,8 @@ def nothing_fetched(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def really_here():
-    """Downloads what is borrowed, once for all tests; if that fails, the test is skipped with the reason."""
+    """really_here(name) downloads borrowed weights or photographs once for all tests, or skips the test with the
+    reason."""
     from playground.errors import PlaygroundError
     from playground.models import borrowed
 

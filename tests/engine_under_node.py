@@ -1,4 +1,4 @@
-"""The browser's engine run by Node, beside Python: what tests/test_engine.py and benchmarks/site.py share."""
+"""Runs the browser's engine under Node, to compare it with Python in tests/test_engine.py and benchmarks/site.py."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RUNNER = ROOT / "tests" / "js" / "engine" / "pass.mjs"
 
 @dataclass
 class Passed:
-    """A pass in JavaScript: (layers, h, N, d) each, (layers, h, N) each, (layers, N, D), (classes,)."""
+    """A pass by the engine: q, k (layers, h, N, d); norms, adds (layers, h, N); features (layers, N, D); logits."""
 
     q: np.ndarray
     k: np.ndarray
@@ -32,8 +32,8 @@ class Passed:
     logits: np.ndarray
     wall: list[float]  # ms
     cpu: list[float]  # ms
-    bytes: int  # of the kernels' memory
-    points: list[str]  # where it asks `at`
+    bytes: int  # size of the kernels' memory
+    points: list[str]  # names of the points at which the engine calls `at`
 
 
 def run(job: dict, folder: Path, runner: Path = RUNNER) -> dict:
@@ -46,19 +46,19 @@ def run(job: dict, folder: Path, runner: Path = RUNNER) -> dict:
 
 @dataclass
 class Opened:
-    """What the browser makes of somebody's files."""
+    """What the browser reads from the files of a visitor's model."""
 
     name: str = ""
     config: dict = field(default_factory=dict)
     assumed: dict[str, str] = field(default_factory=dict)
     notice: str = ""
-    error: str = ""  # a sentence
+    error: str = ""  # the sentence of a refusal
     stack: str = ""
-    weights: Path | None = None  # as the engine reads them
+    weights: Path | None = None  # in the engine's format
 
 
 def opened(models: list[dict], folder: Path) -> list[Opened]:
-    """Each of `models`, {"files": …} and what else a page says of them, as the browser opens it."""
+    """Each of `models`, as the browser opens it. A model is {"files": …} and the page's further options."""
     outs = [folder / f"opened-{number}.bin" for number in range(len(models))]
     jobs = [
         one | {"files": [str(file) for file in one["files"]], "out": str(out)}
@@ -68,7 +68,7 @@ def opened(models: list[dict], folder: Path) -> list[Opened]:
 
 
 def passed(seen: Trace, folder: Path, numbers: str = "float32", weights: Path | None = None, **how) -> Passed:
-    """The same pass as `seen`, by the engine, from weights of this kind."""
+    """The pass of `seen` by the engine, with the weights as `numbers`: "float32", "int8" …"""
     if weights is None:
         weights = folder / "weights.bin"
         weights.write_bytes(to_engine(seen.vit, numbers))
@@ -86,7 +86,7 @@ def passed(seen: Trace, folder: Path, numbers: str = "float32", weights: Path | 
 
 
 def rows(q: np.ndarray, k: np.ndarray, seen: Trace, scale=None) -> np.ndarray:
-    """(layers, h, N, N): all rows of these queries and keys."""
+    """(layers, h, N, N): the attention weights of these queries and keys, with the cuts of `seen`."""
     scores = q @ k.transpose(0, 1, 3, 2) * scale_number(scale or seen.scale, seen.native_scale)
     for layer in range(seen.layers):
         if (heard := seen.cuts.heard(layer)) is not None:
@@ -96,17 +96,17 @@ def rows(q: np.ndarray, k: np.ndarray, seen: Trace, scale=None) -> np.ndarray:
 
 
 def theirs(seen: Trace) -> np.ndarray:
-    """The same rows as Python has them."""
+    """(layers, h, N, N): the attention weights that Python computes."""
     return np.stack([seen.weights(layer).numpy() for layer in range(seen.layers)])
 
 
 def distance(ours: np.ndarray, python: np.ndarray) -> tuple[float, float]:
-    """Mean total variation of the rows, and the share of those whose largest weight is at the same token."""
+    """The rows' mean total variation, and the share of rows whose largest weight is at the same token."""
     return float(np.abs(ours - python).sum(-1).mean() / 2), float((ours.argmax(-1) == python.argmax(-1)).mean())
 
 
 def resized(picture: Image.Image, size: tuple[int, int], folder: Path, band: int = 7, **more) -> np.ndarray:
-    """(H, W, 3): the picture in this (height, width), by the engine."""
+    """(H, W, 3): the picture, resized to this (height, width) by the engine."""
     pixels, out = folder / "pixels.bin", folder / "resized.bin"
     pixels.write_bytes(np.asarray(picture if picture.mode == "RGBA" else picture.convert("RGBA")).tobytes())
     how = {"size": (picture.height, picture.width), "to": size, "band": band, **more}
@@ -115,7 +115,7 @@ def resized(picture: Image.Image, size: tuple[int, int], folder: Path, band: int
 
 
 def photographs() -> dict[str, Path]:
-    """Nothing in the engine was chosen by looking at them. Eight with `pip install scikit-learn`, which brings two."""
+    """Photographs by name, none of which was used to tune the engine. scikit-learn brings two of the eight."""
     found = {sample.name: sample.path for sample in PHOTOGRAPHS if sample.is_here}
     found["grace_hopper"] = Path(matplotlib.get_data_path()) / "sample_data" / "grace_hopper.jpg"
     if sklearn := find_spec("sklearn"):

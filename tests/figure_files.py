@@ -21,7 +21,7 @@ def pdf_images(page) -> list[tuple[int, int]]:
 
 
 def pdf_drawn(page) -> int:
-    """How often an image is drawn."""
+    """How often the page draws an image."""
     return len(re.findall(rb"/I\d+ Do", page.get_contents().get_data()))
 
 

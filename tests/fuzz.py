@@ -1,4 +1,4 @@
-"""Mutated images, addresses, packs and folders, always the same for the same seed."""
+"""Mutated images, addresses, packs and folders, reproducible by a seed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from playground.figures.drawing.view import VIEW
 from playground.samples import SAMPLES
 from playground.serving.chosen import PAGE
 
-Image.register_save("HEIF", _save_heif)  # only for writing
-set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "attention-playground-fuzz")  # nothing of it in this folder
+Image.register_save("HEIF", _save_heif)  # tests write HEIF; the app only reads it
+set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "attention-playground-fuzz")  # not in the repository
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "HEIF")
 WORDS = (
@@ -46,7 +46,7 @@ def _seeds() -> tuple[bytes, ...]:
 
 
 def images(count: int, seed: int = 0) -> Iterator[bytes]:
-    """Pictures with bytes changed, taken out, put in, doubled or moved, most of all near their beginning."""
+    """Pictures with bytes changed, removed, inserted, doubled or moved, mostly near the beginning."""
     chance = random.Random(seed)
     for _ in range(count):
         data = bytearray(chance.choice(_seeds()))
@@ -97,7 +97,7 @@ DTYPES = ("float16", "float32", "float64", "uint8", "O", "V9", "<f2", "int64", "
 
 @st.composite
 def packs(draw: st.DrawFn, good: bytes) -> bytes:
-    """A good pack of which a part of the header says something else, or of which some bytes are others."""
+    """A good pack with altered fields in its header, altered bytes, or a missing end."""
     (length,) = struct.unpack_from("<I", good)
     header, body = json.loads(good[4 : 4 + length]), good[4 + length :]
     for _ in range(draw(st.integers(0, 2))):
@@ -116,7 +116,7 @@ def packs(draw: st.DrawFn, good: bytes) -> bytes:
 
 @st.composite
 def cifar_folders(draw: st.DrawFn) -> dict[str, bytes]:
-    """Names and contents of files: CIFAR's, more or less."""
+    """{name: content} of files like those of CIFAR, often damaged or with a wrong name."""
     record = st.binary(min_size=1, max_size=1).map(lambda label: label + bytes(3072))
     batch = st.lists(record, max_size=3).map(b"".join) | st.binary(max_size=40)
     names = st.sampled_from(("data_batch_1.bin", "data_batch_2.bin", "test_batch.bin", "data_batch_x.bin"))
@@ -125,7 +125,8 @@ def cifar_folders(draw: st.DrawFn) -> dict[str, bytes]:
 
 
 def for_each(strategy: st.SearchStrategy, count: int, seed: int, try_one: Callable) -> None:
-    """The same examples for the same seed; nothing is kept on the disk. A failure comes as its smallest example."""
+    """Calls try_one for `count` examples that the seed determines, without hypothesis' database. Reports the smallest
+    example that fails."""
     quiet = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large]
 
     @hypothesis.seed(seed)

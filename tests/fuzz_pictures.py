@@ -1,4 +1,5 @@
-"""Pictures put together from parts that say anything: profiles, EXIF, further pictures, tiles, sixteen bits, inks."""
+"""Picture files put together from parts with arbitrary claims: colour profiles, EXIF, further frames, tiles, sixteen
+bits, CMYK."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ POINTS = st.binary(min_size=48, max_size=48) | st.just(bytes(20_000))
 
 @st.composite
 def spoiled(draw: st.DrawFn, data: bytes) -> bytes:
-    """With some bytes that are others, most of all near the beginning."""
+    """The data with some bytes altered, mostly near the beginning."""
     out = bytearray(data)
     for _ in range(draw(st.integers(0, 3)) if out else 0):
         at = draw(st.integers(0, min(len(out), draw(st.sampled_from((200, 10**6)))) - 1))
@@ -78,7 +79,7 @@ def with_profiles(draw: st.DrawFn) -> bytes:
 
 
 def directories() -> st.SearchStrategy[bytes]:
-    """Of EXIF and MPF: entries that point anywhere."""
+    """TIFF directories, as in EXIF and MPF, with entries that point anywhere."""
     entry = st.builds(
         lambda tag, kind, count, value: struct.pack("<HHII", tag, kind, count, value),
         st.sampled_from((274, 34_665, 34_853, 0xB000, 0xB001, 0xB002, 513, 514)), st.integers(0, 14), COUNTS, COUNTS,
@@ -124,7 +125,7 @@ def tiffs(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def films(draw: st.DrawFn) -> bytes:
-    """GIF, WebP and PNG of several pictures."""
+    """GIF, WebP and PNG files with several frames."""
     size = draw(SIDES), draw(SIDES)
     frames = [Image.new("RGB", size, shade) for shade in ("red", "green", "blue")]
     file = io.BytesIO()
@@ -147,8 +148,8 @@ def pngs(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def heifs(draw: st.DrawFn) -> bytes:
-    """AVIF and HEIC: sides that are not theirs, tiles that cover more or less than the picture, properties of another
-    kind than they say."""
+    """AVIF and HEIC files with wrong sizes, with tiles that cover more or less than the picture, and with properties of
+    another kind than they claim."""
     claimed, few = st.sampled_from((0, 1, 64, 65, 300, 8000, 2**16, 2**31, 2**32 - 1)), st.integers(1, 8)
     whole = st.sampled_from((64, 256, 300, 1280))
     nested = st.sampled_from((False, False, False, True))
@@ -165,7 +166,7 @@ def heifs(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def webps(draw: st.DrawFn) -> bytes:
-    """One picture or several, as a file that is right, or put together from parts that are not."""
+    """A WebP with one frame or several, correct or put together from wrong parts."""
     side = st.sampled_from((1, 8, 64, 300, 5000, 2**14, 2**24))
     frame = saved("WEBP", (64, 48), lossless=draw(st.booleans()))[12:]
     body = st.sampled_from((frame[8:], bytes(40), b"\x2f" + bytes(400), b"\xff" * 400))
@@ -178,7 +179,7 @@ def webps(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def bmps_and_gifs(draw: st.DrawFn) -> bytes:
-    """A file that is right, or put together from parts that are not."""
+    """A BMP or a GIF, correct or put together from wrong parts."""
     bits = st.sampled_from((0, 1, 4, 8, 16, 24, 24, 24, 32, 33))
     body = st.binary(max_size=60) | st.sampled_from((bytes(20_000), b"\0\2\0\0" * 4000, b"\5\1" * 4000))
     side = st.sampled_from((-64, 1, 8, 64, 64, 80, 8000))

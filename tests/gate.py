@@ -1,8 +1,8 @@
-"""pytest, with a second look at what fell: python tests/gate.py [pytest's arguments]
+"""pytest that runs failed tests again: python tests/gate.py [pytest's arguments]
 
-Each test that fell is run once more, alone in a process. If it passes then, it depends on chance: a line FLAKED with
-its name is printed, with what it said both times, and the gate goes on. Whoever reads that mends it before anything
-else. If it falls again, the gate is red, as it is for everything else that pytest calls an error.
+Each failed test is run once more, alone in a process. If it passes then, it depends on chance: the gate prints FLAKED,
+the test's name and the output of both runs, and goes on. Such a test should be repaired before anything else. If the
+test fails again, the gate fails, as it does for every other error of pytest.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import sys
 
 import pytest
 
-MOST = 20  # tests; more than that do not fall by chance, and to run them one by one takes hours
+MOST = 20  # failed tests: more do not fail by chance, and to run them one by one takes hours
 
 
 class Fallen:
-    """Hears of every test, in whichever process it ran. What each that fell has said, by its name."""
+    """A pytest plugin that collects in `said` the output of each failed test by its name, from all processes."""
 
     def __init__(self) -> None:
         self.said: dict[str, str] = {}
@@ -34,7 +34,7 @@ def alone(name: str) -> subprocess.CompletedProcess[str]:
 
 
 def again(name: str, first: str) -> bool:
-    """Whether it passes now."""
+    """Runs a failed test again and prints both outputs; returns whether it passes now."""
     second = alone(name)
     verdict = "FELL TWICE" if second.returncode else "FLAKED"
     print(f"{verdict} {name}", f"=== the first time\n{first}", f"=== alone\n{second.stdout}", sep="\n", flush=True)
@@ -42,7 +42,7 @@ def again(name: str, first: str) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    sys.path[0] = os.getcwd()  # as with `python -m pytest`; the tests import the package from there
+    sys.path[0] = os.getcwd()  # as `python -m pytest` does, so that tests import the package from there
     fallen = Fallen()
     status = pytest.main(arguments, plugins=[fallen])
     if status != pytest.ExitCode.TESTS_FAILED or not fallen.said:

@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image
 from pillow_heif.as_plugin import _save_all_heif, _save_heif
 
-# Only for writing: what reads it is tested.
+# Pillow writes HEIF with these; reading it is the app's part, which is tested
 Image.register_save("HEIF", _save_heif)
 Image.register_save_all("HEIF", _save_all_heif)
 
@@ -14,7 +14,7 @@ RED, GREEN, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
 
 
 def quarters(width: int = 64, height: int = 48) -> Image.Image:
-    """Red, green / blue, white: whichever way a picture is turned, its corners tell."""
+    """Quarters in red and green above blue and white, which show how a picture is turned or mirrored."""
     picture = Image.new("RGB", (width, height), WHITE)
     for colour, (x, y) in {RED: (0, 0), GREEN: (1, 0), BLUE: (0, 1)}.items():
         picture.paste(colour, (x * width // 2, y * height // 2, (x + 1) * width // 2, (y + 1) * height // 2))

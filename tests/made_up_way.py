@@ -1,4 +1,4 @@
-"""A way to look that nobody has seen: its record, its words, and one function for Python and for the browser."""
+"""A view invented for tests: its record, its words, and one function each for Python and for the browser."""
 
 from playground.figures import bundle
 from playground.figures.drawing import maps, ways
@@ -32,7 +32,7 @@ def add(monkeypatch) -> None:
 
 
 def add_in_the_browser(monkeypatch) -> None:
-    """In what is bundled from now on: the table as Python writes it, and the function."""
+    """Adds the view to scripts that are bundled from now on: to the table that Python writes, and its function."""
     source = bundle._source
     changed = {
         "core/waytable.js": ways.text(),

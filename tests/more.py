@@ -1,7 +1,7 @@
-"""What is slow and seldom breaks, before a release: python tests/more.py [what …]; see PARTS.
+"""Slow checks that seldom fail, to run before a release: python tests/more.py [part …]; PARTS lists the parts.
 
-Each part is told at the end as passed, fallen or, with the reason, skipped; the status is 1 if one fell. What it makes
-lies in build/more. The environment that runs this is not changed.
+At the end it prints for each part whether it passed, failed or was skipped, and why. The status is 1 if a part failed.
+Its files lie in build/more, and the environment that runs it stays unchanged.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "more"
 PATIENCE = 3600  # seconds, for one part
 RELEASES = 3  # of Streamlit
-RANGE = {"oldest": "lowest-direct", "newest": "highest"}  # of requirements.txt, as uv calls them
+RANGE = {"oldest": "lowest-direct", "newest": "highest"}  # ends of requirements.txt's ranges -> uv's --resolution
 CORE = ["tests/test_vit.py", "tests/test_tracing.py", "tests/figures", "tests/serving", "tests/ui"]
-PAGES = ["tests/ui", "-m", "not browser"]  # the Python tests of what knows Streamlit
+PAGES = ["tests/ui", "-m", "not browser"]  # the tests that depend on Streamlit, without browsers
 TOGETHER = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # as in the Makefile
 IN_FIREFOX = ["tests/browser/test_microscope.py", "tests/browser/test_scenes.py"]
-SMALLEST = {  # the arguments of each script's smallest run; {} is a folder that is thrown away
+SMALLEST = {  # script -> arguments of its smallest run; {} stands for a temporary folder
     "beyond": ["--times", "1"],
     "blind": [],
     "bundled": ["--scenes", "5"],
@@ -114,7 +114,7 @@ def streamlit() -> Iterator[Outcome]:
 
 
 def minor_releases(said: str) -> list[str]:
-    """The newest release of each of the last few minor ones, of pip's "Available versions: 1.67.0, 1.66.1, …"."""
+    """The newest patch release of each of the last minor releases, from pip's "Available versions: 1.67.0, …"."""
     newest: dict[str, str] = {}
     for version in re.findall(r"\b(\d+\.\d+\.\d+)\b", said.partition("Available versions:")[2]):
         newest.setdefault(version.rpartition(".")[0], version)
@@ -122,7 +122,8 @@ def minor_releases(said: str) -> list[str]:
 
 
 def make_environment(release: str) -> int:
-    """An environment with this Streamlit, and beneath it everything that is installed for the tests."""
+    """Makes an environment with this Streamlit that takes all other packages from the tests' own environment. Returns
+    pip's status."""
     folder = BUILD / f"streamlit-{release}"
     python = folder / "bin" / "python"
     if subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=False).returncode:
@@ -130,7 +131,7 @@ def make_environment(release: str) -> int:
     inside = subprocess.check_output(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], text=True
     ).strip()
-    # A later entry of sys.path: what is installed here comes first. pip deletes nothing outside of its environment.
+    # .pth adds a later entry to sys.path, so the new environment's packages come first. pip does not change the others.
     Path(inside, "beneath.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     return subprocess.run([python, "-m", "pip", "install", "-q", f"streamlit=={release}"], check=False).returncode
 
@@ -139,8 +140,8 @@ def make_environment(release: str) -> int:
 
 
 def dependencies() -> Iterator[Outcome]:
-    """The wheel in an environment of its own, with the oldest and with the newest packages that it allows: the command
-    writes a figure, and the core's tests pass. Each brings torch with what it needs, several GB."""
+    """Installs the wheel into new environments with the oldest and with the newest packages that it allows. In each the
+    command writes a figure and the core's tests pass. Each downloads torch and its packages, several GB."""
     tools, wheels = BUILD / "tools", BUILD / "wheels"
     made = run("uv, which installs the oldest", [sys.executable, "-m", "venv", "--clear", str(tools)])
     if made.verdict == "passed":
@@ -176,7 +177,7 @@ def with_packages(age: str, resolution: str, uv: str, wheels: Path) -> Iterator[
 
 
 def firefox() -> Iterator[Outcome]:
-    """Playwright drives a Firefox of its own only, not the system's."""
+    """Runs in Playwright's own Firefox, for Playwright cannot drive the system's."""
     name = f"{' and '.join(IN_FIREFOX)} in Firefox"
     if why := no_firefox():
         yield Outcome(name, "SKIPPED", why)
@@ -199,7 +200,7 @@ def no_firefox() -> str:
 
 
 def scripts() -> list[str]:
-    """What can be run in benchmarks/; the other files are parts of these."""
+    """The names of the scripts in benchmarks/ that can be run; the other files are modules of these."""
     files = sorted((ROOT / "benchmarks").glob("*.py"))
     return [file.stem for file in files if '\nif __name__ == "__main__":' in file.read_text(encoding="utf-8")]
 

@@ -6,7 +6,7 @@ from playground.scenes.generate import FEWEST_PATCHES
 
 
 def own_mass(rows: np.ndarray, objects: np.ndarray) -> np.ndarray:
-    """For every patch of an object, the share of its row that falls on its own object: (such patches,)."""
+    """(patches on objects,): for each such patch, the share of its row that falls on its own object."""
     objects = objects.ravel()
     sizes = np.bincount(objects)
     queries = np.flatnonzero((objects > 0) & (sizes[objects] >= FEWEST_PATCHES))

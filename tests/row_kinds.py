@@ -1,9 +1,8 @@
-"""What kind of row this is: one word for what a patch listens to, by a rule.
+"""The kind of an attention row: one word for what a patch attends to, by a rule.
 
-A row is compared with three things: with what the head's other patches listen to (the crowd), with what is near, and
-with what resembles the patch in the features of a late layer. The app's lines are those of
-microscope/core/kinds.js; these are a second hand on the same rule. analysis/test_row_kinds.py compares the two, and
-holds the rule to rows that were labelled by hand.
+The rule looks at how much of a row equals the mean row of other patches of the head (the crowd), falls on near patches,
+and falls on patches that resemble this one in a late layer's features. The app uses microscope/core/kinds.js; this is
+an independent implementation. analysis/test_row_kinds.py compares the two, and the rule with rows labelled by hand.
 """
 
 from __future__ import annotations
@@ -15,38 +14,38 @@ import numpy as np
 from playground.analysis.moments import ALIKE, component, directions, late_keys, reach, spread
 from playground.tracing import Trace, softmax_rows
 
-CROWD = 48  # patches, evenly spread, whose rows are the crowd's
+CROWD = 48  # evenly spread patches, whose rows are averaged
 KINDS = ("thing", "far", "near", "place", "sink", "noise", "even")
-EARLY = 1 / 3  # of the layers
-THEIRS = 0.5  # of the largest patch's weight: so much the crowd gives it, too, where it is the crowd's
-FLAT, FAINT = 4, 10  # times the mean: the largest patch of a row that is even, and of one that is noise
+EARLY = 1 / 3  # the first layers, as a share of all
+THEIRS = 0.5  # share of the largest patch's weight that the crowd must give the same patch to explain it
+FLAT, FAINT = 4, 10  # most that a patch may get in an even row and in a noisy one, as multiples of the mean
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """What some patches of a head listen to on average: each token, and each place relative to them."""
+    """The mean row of some patches of a head, by token and by position relative to the asking patch."""
 
     tokens: np.ndarray  # (tokens,)
-    offsets: np.ndarray  # (2 rows − 1, 2 columns − 1): the patch itself in the middle
+    offsets: np.ndarray  # (2 rows − 1, 2 columns − 1): the asking patch is in the middle
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Shares of a row, from 0 to 1."""
+    """Measures of a row, from 0 to 1, by which `kind_of` decides."""
 
     breadth: float  # 2^entropy / tokens
-    shared: float  # what it has in common with the crowd's mean
-    peak: float  # on the token that the crowd listens to most
-    crowd_peak: float  # what the crowd gives that token
-    near: float  # of what the patches get: on the neighbourhood, the patch itself included
-    place: float  # of what the patches get: what it has in common with the crowd's mean by relative place
-    alike: float  # of what the patches beyond the neighbourhood get: on those that resemble this one
-    area: float  # how many of these patches do
-    fits: frozenset[str]  # what of this the largest patch bears out: the sentence beside names that patch
+    shared: float  # overlap with the crowd's mean row
+    peak: float  # weight on the token that gets most from the crowd
+    crowd_peak: float  # the crowd's mean weight on that token
+    near: float  # share of the patches' weight on the neighbourhood, the patch itself included
+    place: float  # overlap of the patches' weights with the crowd's mean by relative position
+    alike: float  # share of the weight beyond the neighbourhood on patches that resemble this one
+    area: float  # share of the patches beyond the neighbourhood that resemble this one
+    fits: frozenset[str]  # rules that agree with the largest patch, which the app's sentence names
 
 
 def look(seen: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[str | None, Facts]:
-    """The kind of this row, None where no rule knows it; and what that follows from."""
+    """The kind of this row, or None if no rule applies; and the facts behind it."""
     front, patch = len(seen.prefix), query[0] * seen.grid[1] + query[1]
     toward = directions(late_keys(seen), front)
     q, k = (x[head].cpu().float() for x in seen.record[layer][:2])
@@ -58,7 +57,7 @@ def look(seen: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[st
 
 
 def crowd_of(rows: np.ndarray, asking: np.ndarray, prefix: int, grid: tuple[int, int]) -> Crowd:
-    """Of the rows (asking, tokens) of these patches."""
+    """The mean of these patches' rows, (asking, tokens)."""
     high, wide = grid
     given, asked = np.zeros((2, 2 * high - 1, 2 * wide - 1))
     for row, patch in zip(rows, asking, strict=True):
@@ -112,8 +111,8 @@ def facts_of(
 
 
 def kind_of(facts: Facts, early: bool) -> str | None:
-    """The rule, from what is plainest to what is least so; None where it knows no kind. Whatever it says, the largest
-    patch bears out."""
+    """The first rule that applies, from the plainest kind to the least plain; None if none does. Each rule also demands
+    that the largest patch fits the kind."""
     fits = facts.fits
     if facts.breadth >= 0.8 and "even" in fits:
         return "even"

@@ -1,5 +1,5 @@
-"""Models of every family with random weights whose heads choose, as trained ones do: rows that are nearly even would
-pass by themselves. Saved as timm and `transformers` save them; what tests and benchmarks/opened.py compare."""
+"""Models of every family with random weights and sharp rows, as trained models have: nearly even rows would agree by
+themselves. Saved by timm and `transformers`; tests and benchmarks/opened.py compare browser and Python on them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from playground.pictures.images import fit
 from playground.tracing import Trace, trace
 from playground.vit import VisionTransformer
 
-TIMES_EVEN = 20  # the median of the rows' largest weights
-STEP = 1.12  # by which queries and keys grow
+TIMES_EVEN = 20  # least median of the rows' largest weights, as a multiple of an even row's weight
+STEP = 1.12  # factor by which queries and keys grow in a turn
 TURNS = 60
 SMALL = {"num_classes": 0}
 NARROW = {"embed_dim": 384, "num_heads": 6}
 LIKE_SMALL = {"hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 6, "intermediate_size": 1536,
               "image_size": 224}  # fmt: skip
-FAMILIES = {  # who saved it, what, and what is changed
+FAMILIES = {  # family -> (library that saves the model, the model's name, changed options)
     "AugReg": ("timm", "vit_small_patch16_224", SMALL),
     "DeiT": ("transformers", "DeiTForImageClassificationWithTeacher", LIKE_SMALL),
     "DeiT-3 (layer scale)": ("timm", "deit3_small_patch16_224", SMALL),
@@ -51,11 +51,11 @@ TOGETHER = r"blocks\.\d+\.attn\.qkv\.(?:weight|bias)"
 
 @dataclass
 class Sharp:
-    """One of them, on a disk."""
+    """A model with sharp rows, saved to a disk."""
 
     files: list[Path]
     vit: VisionTransformer  # as Python loads it
-    times_even: float  # the median of its rows' largest weights, on one photograph
+    times_even: float  # median of its rows' largest weights on one photograph, as a multiple of an even row's weight
 
 
 def made(family: str, folder: Path, photograph: Image.Image, **smaller) -> Sharp:
@@ -81,7 +81,7 @@ def _largest(weights: np.ndarray) -> float:
 
 @torch.no_grad()
 def _sharpen(model: torch.nn.Module) -> None:
-    """Queries and keys grow, or what norms them."""
+    """Scales the weights of queries and keys by STEP, or the gains of their norms."""
     named = dict(model.named_parameters())
     if normed := [name for name in named if re.search(NORMED, name)]:
         for name in normed:
@@ -100,12 +100,12 @@ def _seen(vit: VisionTransformer, photograph: Image.Image) -> Trace:
 
 @dataclass
 class Compared:
-    apart: float  # total variation, the mean of all rows
+    apart: float  # mean total variation of the rows
     same: float  # share of the rows whose largest weight is at the same token
 
 
 def compare(sharp: Sharp, photographs: list[Image.Image], folder: Path, numbers: str) -> list[Compared]:
-    """The engine's rows, of the files as a page opens them, beside Python's rows, one for each photograph."""
+    """For each photograph, the engine's rows, from the files as a page opens them, compared with Python's rows."""
     (found,) = opened([{"files": sharp.files, "numbers": numbers}], folder)
     assert not found.error, found.error
     compared = []

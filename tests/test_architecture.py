@@ -1,4 +1,4 @@
-"""docs/architecture.md names what there is."""
+"""docs/architecture.md names every room and every route."""
 
 import re
 from pathlib import Path
@@ -32,7 +32,7 @@ def test_its_table_has_every_route_and_no_other():
 
 
 def named(path: str, rows: str) -> bool:
-    """Routes that differ in their last word share a line."""
+    """Whether the rows name this route: in full, or by its last word in the line that its folder's routes share."""
     plain = path.replace(":path", "")
     folder, _, last = plain.rpartition("/")
     whole = re.search(rf"{re.escape(plain)}[`,]", rows) is not None

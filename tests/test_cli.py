@@ -61,7 +61,7 @@ def test_what_is_wrong_is_one_sentence_and_exit_code_2(file, capsys, change, sen
 def test_an_installed_package_says_that_it_has_no_workshop(command, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     for name in ("workshop", "workshop.gather", "workshop.terminal"):
-        monkeypatch.setitem(sys.modules, name, None)  # as where it can't be found
+        monkeypatch.setitem(sys.modules, name, None)  # as if the module were not installed
     assert main(command) == 2
     said = capsys.readouterr().err.strip()
     assert "not in the installed package" in said

@@ -1,4 +1,4 @@
-"""Cuts: the pass, every row, the pack and the texts that say them."""
+"""Cuts: the forward pass with them, every row, the pack, and the texts that describe cuts."""
 
 import math
 import re
@@ -28,7 +28,8 @@ def hears(cut: list[str] | str, layer: int, head: int, query: int, key: int) -> 
 
 
 def by_hand(vit, pixels, silent) -> torch.Tensor:
-    """The whole pass in loops over heads and tokens: `silent(layer, head, query, key)` says who does not hear whom."""
+    """The whole pass in loops over heads and tokens. `silent(layer, head, query, key)` is true where the query does not
+    attend to the key."""
     x, _ = vit.embed(pixels)
     for layer, block in enumerate(vit.blocks):
         y, attn = block.norm1(x)[0], block.attn
@@ -145,7 +146,7 @@ def test_what_can_not_be_cut_gets_a_sentence(small, picture, cut, says):
 
 
 def test_an_ablated_head_gives_nothing_or_its_mean(small, picture):
-    """By hand: what the heads mixed is what W_O gets, head beside head."""
+    """The expected pass, computed here: W_O gets the heads' outputs side by side, with one head's part replaced."""
     d = small.config.width // small.config.heads
     for text, head, to in (("zero@1.2", 2, "zero"), ("mean@1.2", 2, "mean")):
         seen = playground.trace(small, picture, cut=text)
@@ -175,7 +176,7 @@ def test_heads_are_named_in_few_texts():
 
 
 def test_what_the_command_line_says_is_what_python_does(small, picture):
-    """One text, and one method: the same pass."""
+    """A cut typed as text and the same cut by a method give the same pass."""
     plain = playground.trace(small, picture)
     ablated, typed = (
         plain.ablate(heads=[(1, 2), (2, 0)]),
@@ -255,7 +256,7 @@ def test_a_pass_alone_puts_nothing_and_says_who_does(small, picture):
     ],
 )
 def test_a_figure_of_the_command_line_puts_what_python_puts(text, in_python, tmp_path, monkeypatch):
-    """And the command that its file names makes it again."""
+    """The figure of the command line equals Python's, and the command in the figure's file makes it again."""
     monkeypatch.chdir(tmp_path)
     seen, other = (playground.trace("bundled", name) for name in ("meadow", "flock"))
     beside = ["--with-image", "flock"] if cuts.is_of_another(text.split(";")[-1]) else []

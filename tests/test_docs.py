@@ -1,4 +1,4 @@
-"""The documentation: built, whole, and every example in it true."""
+"""The documentation: it builds, is complete, and its examples are true."""
 
 import html
 import html.parser
@@ -24,10 +24,10 @@ WORDS = sorted((ROOT / "docs" / "pages").glob("*.md"))
 
 
 def words(file: Path) -> list[str]:
-    """Of a page, with the parts of other files that it takes in."""
+    """The words of a page, including the parts of other files that it includes."""
     script = runpy.run_path(str(ROOT / "docs" / "parts.py"))
     text = script["filled"](file.read_text(encoding="utf-8"), with_made_parts=False)
-    return re.findall(r"\S*\w\S*", text)  # no bars of tables
+    return re.findall(r"\S*\w\S*", text)  # without the bars of tables
 
 
 def blocks(file: Path, language: str) -> list[str]:
@@ -69,8 +69,8 @@ class Links(html.parser.HTMLParser):
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
-    """The folder that deploy/pages.yml publishes: the playground without a server, and the documentation in docs/, of
-    which a warning is an error."""
+    """The folder that deploy/pages.yml publishes: the playground without a server, and in docs/ the documentation,
+    built with warnings as errors."""
     pytest.importorskip("sphinx", reason="sphinx is not installed")
     (job,) = yaml.safe_load((ROOT / "deploy" / "pages.yml").read_text(encoding="utf-8"))["jobs"].values()
     *_, last = [step["run"] for step in job["steps"] if "run" in step]
@@ -123,7 +123,7 @@ def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site):
             elif place and target.suffix == ".html" and place not in pages[target.relative_to(out)].ids:
                 wrong.append(f"{page}: {to}, no such place")
         text = (out / page).read_text(encoding="utf-8")
-        wrong += [f"{page} holds {part}" for part in re.findall(r"\{\{[a-z_ ]+\}\}", text)]  # nothing was filled in
+        wrong += [f"{page} holds {part}" for part in re.findall(r"\{\{[a-z_ ]+\}\}", text)]  # an unfilled placeholder
         wrong += [f"{page} loads {found}" for found in re.findall(r"<(?:script|img|link)[^>]*https?://[^>]*>", text)]
     assert not wrong, "\n".join(wrong[:20])
 
@@ -160,13 +160,13 @@ def test_a_figure_that_lives_is_in_a_frame_of_its_own(site):
 def test_what_an_installed_person_reads_is_what_they_can_type(site):
     pages, out = site
     for page in pages:
-        if page.name not in ("command_line.html", "changes.html", "teaching.html"):  # which say what a checkout has
+        if page.name not in ("command_line.html", "changes.html", "teaching.html"):  # pages on checkouts
             assert "python -m playground" not in (out / page).read_text(encoding="utf-8"), page
 
 
 @pytest.mark.parametrize("file", WORDS, ids=lambda file: file.stem)
 def test_a_page_has_at_most_1200_words(file):
-    """What it takes from other files with it, but for what is made: --help, the reference and the gallery."""
+    """Counts parts included from other files, but not the generated ones: --help, the reference and the gallery."""
     assert len(words(file)) <= 1200
 
 

@@ -1,4 +1,4 @@
-"""The engine that computes in the browser, under Node, against Python: the same weights, the same pixels."""
+"""The browser's engine under Node, compared with Python on the same weights and pixels."""
 
 import json
 from hashlib import sha256
@@ -30,7 +30,7 @@ NEEDS_DINOV2 = pytest.mark.skipif(not has_dinov2(), reason="DINOv2's weights are
 
 @pytest.fixture
 def ours(monkeypatch) -> VisionTransformer:
-    """Small and scrambled, with LayerScale, prefix tokens and a classifier."""
+    """A small scrambled ViT with LayerScale, prefix tokens and a classifier."""
     monkeypatch.setattr(engine_file, "origin", lambda name: engine_file.Origin("MIT", "a test", "nowhere"))
     return scramble(VisionTransformer(Config(**{**SMALL.__dict__, "layer_scale": True})))
 
@@ -55,16 +55,16 @@ def test_the_compiler_makes_the_same_kernels_again():
 def test_the_engine_is_small():
     files = [*kernels.ENGINE.glob("*.js"), kernels.PRODUCT]
     size = sum(file.stat().st_size for file in files)
-    assert size <= 51_000  # 1,700 of them are `at` and heads off; 8,000 are what came after the paper
+    assert size <= 51_000  # bytes: 1,700 for `at` and switched-off heads, 8,000 for newer kinds of ViT
     faster = sum(file.stat().st_size for file in (kernels.ENGINE / "faster").glob("*.js"))
-    assert faster <= 26_000  # where a browser has a GPU for pages, or several threads
+    assert faster <= 26_000  # bytes of what only browsers with WebGPU or several threads load
 
 
-# A pass
+# A forward pass
 
 
 def added(seen, layer: int) -> np.ndarray:
-    """(h, N): the length of what each head adds to each token, without W_O's bias and before heads are cut."""
+    """(h, N): the length of the vector that each head adds to each token, without W_O's bias and before cuts."""
     block = seen.vit.blocks[layer]
     proj = block.attn.proj.weight.detach().unflatten(1, (seen.heads, -1)).transpose(0, 1)  # (h, D, d)
     if hasattr(block.ls1, "gamma"):
@@ -83,7 +83,7 @@ def added(seen, layer: int) -> np.ndarray:
     ids=["plain", "off", "cut", "ablated"],
 )
 def test_every_layer_of_a_pass_is_python_s(ours, picture, tmp_path, how):
-    seen = trace(ours, picture, size=(48, 72), **how)  # 6 × 9 patches: other positions than those learned
+    seen = trace(ours, picture, size=(48, 72), **how)  # 6 × 9 patches, so positions are interpolated
     named = {"cuts": how["cut"]} if "cut" in how else how
     found = passed(seen, tmp_path, **named)
     for layer in range(seen.layers):
@@ -99,7 +99,7 @@ def test_every_layer_of_a_pass_is_python_s(ours, picture, tmp_path, how):
 @pytest.mark.parametrize("numbers", ["int8", "float32"])
 @pytest.mark.parametrize("threads", [2, 3])
 def test_several_threads_compute_what_one_does(ours, picture, tmp_path, threads, numbers):
-    vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, "width": 96, "heads": 2})))  # worth dividing
+    vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, "width": 96, "heads": 2})))  # enough for threads
     seen = trace(vit, picture, size=(88, 104))
     one, several = (passed(seen, tmp_path, numbers, threads=count) for count in (1, threads))
     for name in ("q", "k", "norms", "adds", "features", "logits"):
@@ -110,12 +110,12 @@ def test_a_scale_and_cuts_change_the_pass_of_the_engine_at_all(ours, picture, tm
     seen = trace(ours, picture)
     plain, scaled, cut = (passed(seen, tmp_path, **how) for how in ({}, {"scale": 1.0}, {"cuts": ["*>cls@0"]}))
     for other in (scaled, cut):
-        assert np.abs(other.q[0] - plain.q[0]).max() < 1e-6  # what enters the first layer is the same
+        assert np.abs(other.q[0] - plain.q[0]).max() < 1e-6  # the first layer's input is the same
         assert np.abs(other.q[1] - plain.q[1]).max() > 1e-3
 
 
 NO_TOKENS = {"cls_token": False, "registers": 0}
-KINDS = {  # what came after the paper, each by itself and together
+KINDS = {  # extensions of the ViT paper's architecture, alone and combined
     "rotary": {"positions": "rotary"},
     "positions of patches alone": {"positions": "patches"},
     "sines": {"positions": "sinusoidal"},
@@ -153,7 +153,7 @@ def test_whatever_a_vit_has_besides_the_engine_computes_as_python_does(ours, pic
     ), "the pass would be the same without it"
 
 
-ZEROS = {  # a point -> which columns of it, of a model with heads of 8 numbers
+ZEROS = {  # point of the pass -> (first column to set to zero, number of columns); each head has 8 columns
     "layers.1.attention.heads": (8, 16), "layers.0.attention.values": (0, 8), "layers.2.attention.queries": (4, 3),
     "layers.2.attention.keys": (0, 24), "layers.0.attention": (1, 5), "layers.1.mlp": (0, 2),
     "layers.0.residual": (2, 2), "embedding": (9, 4),
@@ -195,7 +195,7 @@ def test_rows_of_the_same_weights_are_python_s_and_eight_bits_stay_close(name, t
     apart, same = distance(rows(rounded.q, rounded.k, seen), python)
     assert apart <= 0.008
     assert same >= 0.97
-    for layer in range(seen.layers):  # of W_O's codes, with the gain of each
+    for layer in range(seen.layers):  # `adds` is computed from W_O's 8-bit codes and their gains
         off = np.abs(rounded.adds[layer] - added(seen, layer))
         assert off.max() <= 0.1 * added(seen, layer).max(), layer
     assert (tmp_path / "weights.bin").stat().st_size <= 24.5e6

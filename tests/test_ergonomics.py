@@ -1,4 +1,4 @@
-"""What Python's users expect of a trace: it pickles small, counts from both ends, and takes any library's integers."""
+"""Traces behave as Python's users expect: small pickles, negative indices, and integers of any library."""
 
 import doctest
 import importlib

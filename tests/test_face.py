@@ -1,4 +1,4 @@
-"""What a person types after `playground.`: whatever they have in their hands works, or a sentence says why not."""
+"""The functions of `playground`: they accept pictures, models and indices of all usual types, or say why not."""
 
 import inspect
 import json

@@ -1,4 +1,4 @@
-"""A short run of what benchmarks/fuzz.py does at length."""
+"""A short run of the fuzzing in benchmarks/fuzz.py."""
 
 from contextlib import ExitStack
 
@@ -49,7 +49,7 @@ def test_a_picture_of_parts_that_say_anything_is_opened_or_refused_within_its_sh
 def test_a_mutated_address_is_answered_with_a_picture_or_a_sentence():
     refused = []
     for words in addresses(150):
-        for said in (words, chosen.read_address(words)[0]):  # as a route gets it, and as a page does
+        for said in (words, chosen.read_address(words)[0]):  # as a route reads the words, and as a page does
             try:
                 picture, setup = chosen.read(said, None)
             except PlaygroundError as error:

@@ -1,4 +1,4 @@
-"""tests/gate.py runs a fallen test once more, alone, and tells chance from a defect."""
+"""tests/gate.py runs a failed test once more, alone, and so tells chance from a defect."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 GATE = Path(__file__).parent / "gate.py"
 TWO = ["-p", "xdist.plugin", "-n", "2"]
-PLAIN = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "yes"}  # all of them together take seconds to start
+PLAIN = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "yes"}  # the plugins take seconds to start
 ONCE = """
 import os
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""No file of weights, no pack, no time-lapse and no folder of pictures takes much memory before it is refused.
-How long each takes is printed by benchmarks/hold.py."""
+"""Hostile files of weights, packs, time-lapses and folders of pictures are refused before they take much memory.
+benchmarks/hold.py prints how long each takes."""
 
 import re
 import sys
@@ -34,7 +34,7 @@ for name, make in FILES.items():
 
 @pytest.fixture(scope="module")
 def report() -> dict[str, dict]:
-    """Every file, read in one process of its own."""
+    """The report of one process that reads all these files."""
     return read_apart(REPORT)
 
 

@@ -1,5 +1,5 @@
-"""Packs, time-lapses and folders of labelled pictures that claim what can't be: refused in a sentence, before anything
-large is made of them."""
+"""Packs, time-lapses and folders of labelled pictures with impossible claims: refused in a sentence, before much memory
+is allocated for them."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from playground.tracing import Trace
 from playground.training import datasets, timelapse
 
 MB = 2**20
-WITHIN = 100 * MB  # of memory
+WITHIN = 100 * MB  # most bytes of memory that a refusal may take
 
 
 @contextmanager
@@ -160,7 +160,7 @@ def test_a_time_lapse_of_a_gigabyte_of_nothing_is_refused_unread(tmp_path):
 
 
 def sparse(file, size: int) -> None:
-    """It claims that many bytes, and takes none."""
+    """Makes a sparse file of this size, which takes no space on the disk."""
     with file.open("wb") as made:
         made.truncate(size)
 

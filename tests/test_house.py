@@ -1,4 +1,4 @@
-"""The rules of the house itself: which room may know which, for Python and for JavaScript."""
+"""The rules of architecture, in Python and JavaScript: which room (a folder or top module) may import which."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ import pytest
 import playground
 
 ROOT = Path(__file__).parent.parent
-FLOORS = (  # from the ground up: a room may import what lies below it, and nothing beside or above it
+FLOORS = (  # from the bottom up: a room may import rooms of lower floors only
     ("errors", "version", "assets", "vit_parts", "matching", "numbers"),
     ("vit", "cuts"),
     ("pack", "pictures", "scenes", "relevance"),
@@ -27,7 +27,7 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 KNOW_SCENES = {"samples", "training", "workshop"}
 # Arrows lead from a room to one that it imports; modules on top lie in playground/ itself, beside the rooms
 MOST = {"rooms": 32, "floors": 13, "arrows": 155, "modules on top": 16}
-MOST_FILES, MOST_LINES = 360, 450  # of code that ships: what is always read together stands in one file
+MOST_FILES, MOST_LINES = 360, 450  # of code that ships, counted in files and in lines of a file
 BROWSER = {  # what each room of the microscope may import besides itself
     "core": set(),
     "drawing": {"core"},
@@ -43,7 +43,7 @@ BROWSER = {  # what each room of the microscope may import besides itself
 
 
 def modules() -> dict[str, Path]:
-    """Every module of the app and of the workshop by its name; a room's __init__ by the name of the room."""
+    """{dotted name: file} of every module of the app and the workshop; a room's __init__ has the room's name."""
     inside = (file for folder in ("pages", "playground", "workshop") for file in (ROOT / folder).rglob("*.py"))
     files = [ROOT / "app.py", *inside]
     dotted = {file.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."): file for file in files}
@@ -54,8 +54,8 @@ MODULES = modules()
 
 
 def room(name: str) -> str:
-    """The folder that a module lies in, below playground/ by its path: "playground.figures.drawing.spec" lies in
-    "figures/drawing". What lies in none is a room of its own, such as "vit"."""
+    """The folder of a module, relative to playground/: "figures/drawing" for "playground.figures.drawing.spec". A
+    module directly in playground/, such as "vit", is a room of its own."""
     file = MODULES[name].relative_to(ROOT)
     if file.parts[0] != "playground":
         return file.with_suffix("").parts[0]
@@ -65,12 +65,12 @@ def room(name: str) -> str:
 
 
 def wing(name: str) -> str:
-    """The room with those below it: "ui/site" belongs to "ui"."""
+    """The top folder of a room: "ui" for "ui/site"."""
     return room(name).split("/")[0]
 
 
 def imported(file: Path) -> set[str]:
-    """Every name that a file imports, also inside functions and for type checkers alone."""
+    """Every name that a file imports, including imports inside functions and those only for type checkers."""
     names = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -86,7 +86,7 @@ NEEDS = {name: (imported(file) & MODULES.keys()) - {name} for name, file in MODU
 
 
 def circle(needs: dict[str, set[str]]) -> dict[str, set[str]]:
-    """Takes away, again and again, what needs nothing of the rest: those in a circle remain."""
+    """The part of `needs` that contains import cycles: repeatedly removes names that need none of the rest."""
     remaining = {name: set(needed) for name, needed in needs.items()}
     while free := [name for name, needed in remaining.items() if not needed & remaining.keys()]:
         for name in free:
@@ -154,8 +154,8 @@ def test_only_the_command_line_and_the_workshop_itself_import_the_workshop():
 
 @pytest.mark.parametrize("face", ["playground", "playground.figures"])
 def test_a_name_that_is_imported_late_comes_from_where_its_type_says(face):
-    """Two modules import by strings, so that torch and matplotlib can wait: type checkers and these tests read the
-    imports that stand beside them."""
+    """Two modules import lazily by strings, to defer torch and matplotlib. Their imports for type checkers must name
+    the same modules."""
     told = {}
     for node in ast.walk(ast.parse(MODULES[face].read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module.startswith("playground."):
@@ -204,7 +204,7 @@ IMPORT = re.compile(
 
 
 def scripts() -> dict[str, set[str]]:
-    """Each script of the microscope -> the scripts that it imports, both as "core/view.js"."""
+    """{script: scripts that it imports} of the microscope, with names such as "core/view.js"."""
     found = {}
     for file in MICROSCOPE.rglob("*.js"):
         paths = [plain or late for plain, late in IMPORT.findall(file.read_text(encoding="utf-8"))]
@@ -219,7 +219,7 @@ def test_each_room_of_the_microscope_imports_what_it_may():
     needs = scripts()
     rooms = between_rooms(needs, lambda name: name.split("/")[0])
     assert rooms.keys() == BROWSER.keys()
-    assert sum(map(len, needs.values())) > 50  # the imports were found at all
+    assert sum(map(len, needs.values())) > 50  # else IMPORT would find no imports
     assert all(other in needs for wanted in needs.values() for other in wanted)
     assert {name: wanted - BROWSER[name] for name, wanted in rooms.items()} == {name: set() for name in BROWSER}
 

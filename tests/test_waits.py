@@ -8,8 +8,8 @@ ROOT = Path(__file__).parent.parent
 BROWSER = sorted((ROOT / "tests" / "browser").glob("*.py"))
 BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
 FUNCTION = re.compile(r"\s*(async )?(\([^)]*\)|\w+) => ")
-STILL = [  # where time is still waited for
-    "server.py: sleep",  # between two questions to a server that starts
+STILL = [  # exceptions: places that may wait for a time
+    "server.py: sleep",  # between two requests to a starting server
 ]
 
 
@@ -24,8 +24,8 @@ def test_no_browser_test_waits_for_time():
 
 
 def test_what_a_page_is_asked_to_wait_for_is_a_function():
-    """The app's policy forbids that a page reads a text as a program. A function is read once, before the policy can
-    object; an expression at every look, which ends in an EvalError unless it was true at the first."""
+    """The app's policy forbids eval in a page. Playwright evaluates a function once, before the policy applies, but an
+    expression at every poll, which raises an EvalError unless the first poll found it true."""
     found = [(file, call.args[0]) for file, _, call in calls(BROWSER + BENCHMARKS, "wait_for_function")]
     texts = [(file, what.values[0] if isinstance(what, ast.JoinedStr) else what) for file, what in found]
     wrong = [

@@ -1,4 +1,4 @@
-"""Runs so small that a step takes milliseconds, for the tests of training."""
+"""Training runs for tests, so small that a step takes milliseconds."""
 
 import dataclasses
 

@@ -11,7 +11,7 @@ CORE = Path(__file__).parent.parent / "playground" / "microscope" / "core"
 
 
 def in_javascript(names: list[str], lines: str, given: dict):
-    """What these lines return; they may use modules of core/ by their names, and `given`."""
+    """What these lines of JavaScript return. They can use the named modules of core/, and `given`."""
     imports = "".join(f'import * as {name} from "{(CORE / f"{name}.js").as_uri()}";' for name in names)
     text = json.dumps(given, default=lambda value: value.tolist() if isinstance(value, np.ndarray) else value)
     program = (
@@ -34,8 +34,8 @@ const pack = {
 
 
 def a_pass(seed: int, grid: tuple[int, int], prefix: tuple[str, ...], layers: int = 4, heads: int = 2, dim: int = 6):
-    """Queries and keys of a made-up picture of a few parts, so that rows have something to look for: {shape, scale, q,
-    k: (layers, heads, tokens, dim)}."""
+    """{shape, scale, q, k}, with q and k (layers, heads, tokens, dim), of an invented picture that has a few parts, so
+    that rows are not even."""
     random = np.random.default_rng(seed)
     tokens = len(prefix) + grid[0] * grid[1]
     parts = random.normal(0, 1, (5, dim))
@@ -52,6 +52,6 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 
 def in_common(patches: np.ndarray, filtered: np.ndarray, patch: int) -> float:
-    """What a head's row of patches, the patch itself left out, has in common with the filter's, from 0 to 1."""
+    """The overlap, from 0 to 1, of a head's row of patches, without the patch itself, and the filter's row."""
     others = np.where(np.arange(len(patches)) == patch, 0, patches)
     return float(np.minimum(others / max(others.sum(), 1e-12), filtered).sum())

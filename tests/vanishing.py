@@ -1,4 +1,4 @@
-"""A folder that another process deletes at the moment in which it is looked into."""
+"""Simulates a folder that another process deletes just when it is listed."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ import pytest
 
 
 def vanish(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on the folder is deleted as soon as somebody lists what is in it."""
+    """From now on, scandir and listdir delete this folder before they list it."""
     for name in ("scandir", "listdir"):
         monkeypatch.setattr(os, name, _deleting(folder, getattr(os, name)))
 

@@ -1,4 +1,4 @@
-"""The open browsers and running servers, whose state is printed when a test fails."""
+"""Keeps the open browsers and running servers, whose state is printed when a test fails."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def leave(witness: Witness) -> None:
 
 
 def hear() -> Iterator[tuple[str, str]]:
-    """(kind, report) of each of them."""
+    """(kind, report) of each open browser and running server."""
     for witness in _present:
         yield type(witness).__name__.lower(), witness.tell()

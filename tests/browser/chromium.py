@@ -1,5 +1,5 @@
-"""Finds a Chromium for the browser tests, or installs one: the system's, else Playwright's own, else the
-distribution's package. Run as a script it makes sure there is one and prints where."""
+"""Finds a Chromium for the browser tests: the system's, else Playwright's, else the distribution's package, which it
+installs. Run as a script, it prints the path of the Chromium that it found or installed."""
 
 import contextlib
 import os
@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-# For the address bar of each window Chromium loads two pages of suggestions, a fifth of what it costs to open our page.
-# Playwright's own list of features is replaced by this one, so what can be noticed of it is named again.
+# Chromium loads two pages of suggestions for each window's address bar, which costs a fifth of opening our page.
+# This list replaces Playwright's own, so it repeats those of Playwright's features that can affect a test.
 NOT_NEEDED = (
     "WebUIOmniboxPopup", "WebUIOmniboxAimPopup",
     "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay",
@@ -38,7 +38,7 @@ def find() -> str | None:
 
 
 def install() -> str:
-    with contextlib.suppress(subprocess.TimeoutExpired):  # no network to its own host: there is another way below
+    with contextlib.suppress(subprocess.TimeoutExpired):  # without a network, `install` below is tried
         subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False, timeout=300)
     if path := find():
         return path

@@ -20,7 +20,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def server():
-    """One for all tests that do not need one of their own."""
+    """The running server that tests share unless they start their own."""
     with serving() as running:
         yield running
 
@@ -32,7 +32,7 @@ def hole():
 
 @pytest.fixture
 def stranger(server):
-    """On a lesson's page, whose choices Python is told."""
+    """A Stranger with a session on the lesson Patches: on lessons the toolbar tells Python what is chosen."""
     somebody = Stranger(server.url, page="patches")
     yield somebody
     somebody.close()
@@ -53,7 +53,7 @@ def _stayed(chromium, server):
 
 @pytest.fixture
 def visitor(_stayed):
-    """Somebody on the first page, who stays for all tests of a module and starts each with nothing chosen."""
+    """A Visitor on the first page. One browser serves a whole module; each test starts with nothing chosen."""
     _stayed.forgiven = None
     _stayed.start_again()
     yield _stayed
@@ -62,13 +62,13 @@ def visitor(_stayed):
 
 @pytest.fixture
 def go(visitor):
-    """go("sample=flock") gives the one who stays, now at that address: as `visit`, in half the time."""
+    """go("sample=flock") gives the module's `visitor` at that address, in half the time that `visit` takes."""
     return visitor.open
 
 
 @pytest.fixture
 def somebody(arrive, host):
-    """Comes to the folder that the module's `host` serves."""
+    """somebody("#sample=flock") gives an AtTheSite who has opened the folder that the module's `host` serves."""
 
     def come(address: str = "", **options) -> AtTheSite:
         visitor = arrive(AtTheSite, host, **options)

@@ -33,12 +33,12 @@ SENT = f"""async (name) => {{
   return ({TEXT})(new Uint8Array(await sent.arrayBuffer()));
 }}"""
 
-Run = Callable[..., str]  # (script, *given): what this function of the page gives
+Run = Callable[..., str]  # (script, *given) -> the result of that JavaScript function in the page
 
 
 @contextmanager
 def decoding_page(folder: Path) -> Iterator[str]:
-    """The address of an empty page beside the scripts."""
+    """The address of an empty page, served from a folder that also holds the decoding scripts."""
     scripts = together(*map(bundle, MODULES))
     (folder / "decoding.js").write_text(scripts + EXPORTS, encoding="utf-8")
     (folder / "index.html").write_text("<!doctype html><title>Decoding</title>", encoding="utf-8")
@@ -48,23 +48,23 @@ def decoding_page(folder: Path) -> Iterator[str]:
 
 
 class Decoder:
-    """`run` runs a script on that page, which lies in `folder`."""
+    """Runs the browser's decoding: `run` calls a script on the page of `decoding_page(folder)`."""
 
     def __init__(self, folder: Path, run: Run):
         self.folder, self.run = folder, run
 
     def displayed(self, data: bytes, size: tuple[int, int]) -> np.ndarray:
-        """(H, W, 3): what a network in the browser sees of this file."""
+        """(H, W, 3): the pixels that a network in the browser gets from this file."""
         (self.folder / "picture").write_bytes(data)
         pixels = base64.b64decode(self.run(DISPLAYED, "/picture", *size))
         return np.frombuffer(pixels, np.uint8).reshape(*size, 4)[..., :3]
 
     def sent(self, data: bytes) -> bytes:
-        """What a browser sends to a server of this file."""
+        """The bytes that a browser uploads for this file, made smaller where it is large."""
         (self.folder / "picture").write_bytes(data)
         return base64.b64decode(self.run(SENT, "/picture"))
 
 
 def shrunk(picture: Image.Image, size: tuple[int, int]) -> np.ndarray:
-    """(H, W, 3): what a network in Python sees."""
+    """(H, W, 3): the pixels that a network in Python gets."""
     return np.asarray(picture.resize(size[::-1], Image.Resampling.BICUBIC))

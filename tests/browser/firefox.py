@@ -1,4 +1,4 @@
-"""The system's Firefox by WebDriver BiDi, which it speaks by itself: Playwright drives a Firefox of its own only."""
+"""Drives the system's Firefox over WebDriver BiDi, for Playwright can drive only the Firefox that it ships."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from browser.visitor import FIND
 NAMES = ("firefox-esr", "firefox")
 PREFERENCES = {
     "media.navigator.streams.fake": True,  # a camera that shows a test picture
-    "media.navigator.permission.disabled": True,  # nobody is asked for it
+    "media.navigator.permission.disabled": True,  # no question whether the page may use the camera
     "browser.shell.checkDefaultBrowser": False,
     "datareporting.policy.dataSubmissionEnabled": False,
     "app.update.enabled": False,
@@ -27,7 +27,7 @@ PREFERENCES = {
     "network.connectivity-service.enabled": False,
 }
 LISTENS = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
-LONGEST = 64_000_000  # bytes of an answer: a screenshot
+LONGEST = 64_000_000  # bytes of an answer; the longest are screenshots
 
 
 def find() -> str | None:
@@ -36,7 +36,7 @@ def find() -> str | None:
 
 @contextmanager
 def firefox(folder: Path) -> Iterator[Page]:
-    """A page of a Firefox that has an empty profile in this folder."""
+    """A page in a new Firefox, whose empty profile lies in this folder."""
     told = (f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in PREFERENCES.items())
     (folder / "user.js").write_text("\n".join(told))
     command = [find() or "", "--headless", "--remote-debugging-port", "0", "--profile", str(folder), "about:blank"]
@@ -55,7 +55,7 @@ def firefox(folder: Path) -> Iterator[Page]:
 
 
 class Page:
-    """One tab. `errors` is what its pages threw or said on the console."""
+    """One tab. `errors` lists the exceptions and console errors of its pages."""
 
     def __init__(self, socket: ClientConnection):
         self.socket, self.numbers = socket, itertools.count(1)
@@ -83,7 +83,7 @@ class Page:
         self.does("browsingContext.setViewport", context=self.context, viewport={"width": width, "height": height})
 
     def runs(self, script: str, *given: object) -> object:
-        """What a function of the page gives for these values; it may be a promise."""
+        """The result of a JavaScript function in the page for these values; a promise is awaited."""
         function = f"async (...given) => JSON.stringify((await ({script})(...given.map(JSON.parse))) ?? null)"
         said = self.does(
             "script.callFunction", functionDeclaration=function, target={"context": self.context}, awaitPromise=True,
@@ -93,13 +93,13 @@ class Page:
         return json.loads(said["result"]["value"])
 
     def until(self, condition: str, *given: object) -> object:
-        """What this function gives as soon as that is true."""
+        """Waits until this JavaScript function returns something truthy, and returns that."""
         found: list[object] = []
         waiting.until(lambda: found.append(self.runs(condition, *given)) or found[-1], f"it is not {condition}")
         return found[-1]
 
     def reads(self, condition: str = "() => true") -> dict:
-        """What the lens says of itself, once it has painted something for which this holds."""
+        """The lens's read(), once it has painted and its read() fulfils the condition."""
         return self.until(f"() => {{ const r = theLens()?.read(); return r?.painted && ({condition})(r) ? r : null; }}")
 
     def points(self, x: float, y: float, presses: bool = False) -> None:
@@ -121,12 +121,12 @@ class Page:
         self.does("input.performActions", context=self.context, actions=[keyboard])
 
     def clicks(self, selector: str, words: str = "") -> None:
-        """The first that is seen and says these words, wherever it lies."""
+        """Clicks the first visible match of the selector that holds these words, also inside shadow roots."""
         box = self.until(BOX, selector, words)
         self.points(*box, presses=True)
 
     def photographed(self) -> str:
-        """As a PNG, in base64."""
+        """A screenshot as a PNG, in base64."""
         return self.does("browsingContext.captureScreenshot", context=self.context)["data"]
 
 

@@ -1,11 +1,11 @@
-"""A listener in the place of the internet."""
+"""A listener that stands in for the internet."""
 
 import socket
 import threading
 
 
 class Hole:
-    """Where everything goes that the server asks the internet for: somebody who listens and never answers."""
+    """Accepts every connection that the server opens to the internet, and never answers."""
 
     def __init__(self):
         self.asked: list[socket.socket] = []

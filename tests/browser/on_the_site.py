@@ -10,14 +10,14 @@ import waiting
 from browser.own_picture import hand_over
 from browser.without_server import Visiting
 
-# Somebody whose browser is to save data: nothing comes that nobody asked for
+# Turns the browser's data saver on, so that the page fetches nothing in advance
 SPARING = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"
 KEPT = "() => navigator.serviceWorker.ready.then(() => caches.keys())"
 PRESSED = '.strip [data-sample^="mine:"][aria-pressed="true"]'
 
 
 class AtTheSite(Visiting):
-    """Whose policy forbids what Playwright's wait_for_function does."""
+    """A Visiting on the written site: its policy, too, forbids the eval of Playwright's wait_for_function."""
 
     def arrive(self, address: str = "") -> AtTheSite:
         self.asked: list[str] = []  # paths, one for each request
@@ -27,8 +27,8 @@ class AtTheSite(Visiting):
         return self
 
     def first_bytes(self, folder: Path) -> dict[str, int]:
-        """What of the folder was asked for before a whole layer was, which is a pack too, and how large it is on a host
-        that compresses nothing."""
+        """{file: bytes, uncompressed} of all files that the page requested before its second pack. The first pack is
+        the prepared one, the second holds a whole layer."""
         inside, packs, sizes = len(urlsplit(self.url).path.strip("/")), set(), {}
         for path in self.asked:
             name = path.strip("/")[inside:].strip("/") or "index.html"
@@ -39,27 +39,27 @@ class AtTheSite(Visiting):
         return sizes
 
     def files(self) -> list[str]:
-        """What was asked of the host by now, without what only the browser itself holds."""
+        """The names of all files that the page has requested so far."""
         return [path.rpartition("/")[2] for path in self.asked]
 
     def gives(self, file: Path, kind: str = "image/jpeg", how: str = "drop") -> dict:
-        """A photograph of one's own, dropped or pasted; waits until it is on the stage."""
+        """Drops or pastes a photograph, and waits until the stage shows it."""
         before = self.read()["picture"]
         hand_over(self, how, file.read_bytes(), kind, file.name)
         return self.until(f"r => r.picture !== {before!r}")
 
     def bring(self, files: list[Path]) -> None:
-        """A model of one's own, by the sheet of models."""
+        """Opens a visitor's own model from these files, through the toolbar's sheet of models."""
         self.unfold("model").locator(".own-model input").set_input_files(files)
 
     def hears(self, words: str) -> str:
-        """Waits for a sentence of the page that holds these words."""
+        """Waits for a sentence on the page that holds these words, and returns the sentence."""
         said: list[str] = []
         script = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
         waiting.until(lambda: said.append(self.page.evaluate(script, words)) or said[-1], f"nobody says {words!r}")
         return said[-1]
 
     def is_kept(self) -> None:
-        """Waits until a visit without a network would work."""
+        """Waits until the service worker controls the page, so that it would open without a network."""
         self.page.evaluate(KEPT)
         waiting.until(lambda: self.page.evaluate("Boolean(navigator.serviceWorker.controller)"), "the page is not kept")

@@ -12,7 +12,7 @@ from playground.serving.pictures import digest
 
 
 def picture(width: int, height: int, orientation: int = 1) -> bytes:
-    """Two white discs with dark middles on a gradient, as a JPEG: as the best moment, one looks at the other."""
+    """A JPEG of two white discs with dark middles on a gradient: its best moment is one disc attending to the other."""
     wide, high = max(1, width / height), max(1, height / width)
     y, x = np.meshgrid(np.linspace(-1, 1, height), np.linspace(-1, 1, width), indexing="ij")
     right, down = (0.55, 0) if width >= height else (0, 0.55)
@@ -24,7 +24,7 @@ def picture(width: int, height: int, orientation: int = 1) -> bytes:
 
 
 def without_a_pair(width: int, height: int) -> bytes:
-    """One disc on a gradient: nothing far apart is alike in it."""
+    """A JPEG of one disc on a gradient, in which no two distant patches are alike."""
     y, x = np.meshgrid(np.linspace(-1, 1, height), np.linspace(-1, 1, width), indexing="ij")
     disc = (x - 0.3) ** 2 + (y + 0.2) ** 2 < 0.15
     return as_jpeg(np.stack([disc, (x + 1) / 2, (y + 1) / 2], axis=-1))
@@ -57,12 +57,12 @@ def hand_over(visitor, how: str, data: bytes, kind: str = "image/jpeg", title: s
 
 
 def assert_shows(visitor, data: bytes, name: str) -> dict:
-    """The page has this picture, and the numbers are those of Python's trace of the same file."""
+    """Asserts that the page shows this picture with the numbers of Python's trace of the same file."""
     visitor.page.locator(".strip .own").filter(has_text=f"yours: {name}").wait_for(state="attached")
     chosen = f'.strip [data-sample="mine:{digest(data)}"][aria-pressed="true"]'
     visitor.page.locator(chosen).wait_for(state="attached")
     visitor.until(f"r => r.picture === '{digest(data)}'")
-    visitor.page.locator(".attention-early").wait_for(state="detached")  # after a reload: Streamlit takes the lens over
+    visitor.page.locator(".attention-early").wait_for(state="detached")  # until Streamlit has taken over the lens
     truth = playground.trace(model(), playground.open_image(data))
     visitor.until(f"r => r.grid[0] === {truth.grid[0]} && r.grid[1] === {truth.grid[1]}")
     shown = visitor.hover((2, 3))

@@ -1,4 +1,4 @@
-"""Somebody who looks at See, and how it is seen whether anything jumps."""
+"""A visitor of See, and the scripts that tell whether anything on the page jumps."""
 
 from browser.visitor import Visitor
 

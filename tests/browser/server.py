@@ -34,8 +34,8 @@ def free_port() -> int:
 
 @cache
 def drawn_packs() -> Path:
-    """The packs of the drawings, made once for all tests: a server that has them needs no pass for its first picture.
-    Their names hold a digest of all they depend on, so what an earlier run left is taken as it is."""
+    """The folder of the drawings' packs, with which a server shows its first picture without a forward pass. A pack's
+    name holds a digest of all that the pack depends on, so packs of an earlier run are used again."""
     hub = ROOT / ".pytest_cache" / "packs"
     hub.mkdir(parents=True, exist_ok=True)
     with FileLock(hub / "lock"):
@@ -45,8 +45,8 @@ def drawn_packs() -> Path:
 
 
 class Server:
-    """The app in a process of its own. It has a home of its own, without caches but for the drawings' packs, and no way
-    to the hub."""
+    """The app in a process of its own, with its own home folder. Its only cache are the drawings' packs, and it cannot
+    reach the Hugging Face Hub."""
 
     def __init__(self, home: Path, program: tuple[str, ...] = ("-m", "playground"), **environment: str):
         self.port, self.home, self.program = free_port(), home, program
@@ -74,7 +74,7 @@ class Server:
 
     @property
     def pids(self) -> list[int]:
-        """Of what holds its memory."""
+        """The ids of the processes whose memory counts as this server's."""
         return [self.process.pid]
 
     def tell(self) -> str:
@@ -83,7 +83,7 @@ class Server:
         return "\n".join([self.url, "running" if ended is None else f"ended with status {ended}", *lines])
 
     def start(self) -> Server:
-        """Without waiting for it; it can be started again on the same port."""
+        """Starts the process without waiting for it. After a kill, a second start uses the same port."""
         with (self.home / "log.txt").open("a") as log:
             self.process = subprocess.Popen(
                 [sys.executable, *self.command], cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT
@@ -91,7 +91,7 @@ class Server:
         return self
 
     def wait(self) -> Server:
-        """Until it is healthy."""
+        """Waits until the server answers that it is healthy."""
         witnesses.enter(self)
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until and self.process.poll() is None:
@@ -130,6 +130,6 @@ def serving(program: tuple[str, ...] = ("-m", "playground"), **environment: str)
 
 @contextmanager
 def running() -> Iterator[str]:
-    """Only its address."""
+    """The address of a server as `serving` starts it."""
     with serving() as server:
         yield server.url

@@ -1,4 +1,4 @@
-"""Somebody without a browser, who may send the server whatever they like: over HTTP, and as a session's WebSocket."""
+"""A client without a browser, which can send the server anything over HTTP and over a session's WebSocket."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def ask(url: str, method: str = "GET", data: bytes | None = None, **headers: str
 
 
 class Stranger:
-    """A session of one page, and requests with a key of one's own. `said` is every sentence that came, as a toast or as
-    a refusal; `elements` what the page holds last; `brought` the status of the last upload."""
+    """A session on one page, and HTTP requests with this client's key. `said` lists every sentence that came as a toast
+    or a refusal, `elements` holds the page's last elements by name, `brought` is the status of the last upload."""
 
     def __init__(self, url: str, address: str = "", page: str = ""):
         self.url, self.address, self.page = url, address, ""
@@ -51,10 +51,11 @@ class Stranger:
         first.rerun_script.page_name = page
         self.run(first)
 
-    # What there is to do: requests
+    # HTTP requests
 
     def get(self, path: str, method: str = "GET", data: bytes | None = None, **headers: str) -> tuple[int, bytes]:
-        """Status and body, asked with the key. Who has to wait asks again with the ticket."""
+        """The status and the body of a request with the key. While the server says to wait, it asks again with the
+        ticket that the server gave."""
         sent = {"X_Playground_Key": self.key, **headers}
         while True:
             status, told, body = answer(f"{self.url}/{path}", method, data, **sent)
@@ -66,34 +67,34 @@ class Stranger:
         return status, body
 
     def describe(self, **words: str) -> dict:
-        """What the server says of a trace."""
+        """The server's description of the trace that these words of an address name."""
         return json.loads(self.get(f"api/trace?{urlencode(words)}")[1])
 
     def bring(self, data: bytes, name: str = "picture.jpg") -> str:
-        """An upload; gives the picture's id on the server, or "" where it was refused."""
+        """Uploads a picture; returns its id on the server, or "" where the server refused it."""
         self.brought, body = self.get("api/pictures", "POST", data, X_Playground_Name=quote(name))
         return json.loads(body).get("id", "") if self.brought < 400 else ""
 
-    # What there is to do: in the session
+    # Messages over the session's WebSocket
 
     def choose(self, view: dict | None = None, **words: str) -> Stranger:
-        """In the toolbar, which tells a lesson's page."""
+        """Chooses something, as the toolbar of a lesson's page reports it to Python."""
         said = {"choice": words, "view": view or {}, "key": self.key, "stamp": next(_stamps)}
         return self.tell({"choice": said})
 
     def go(self, page: str, **words: str) -> Stranger:
-        """To another page, by the toolbar's menu."""
+        """Goes to another page, as the toolbar's menu does."""
         return self.trigger("go", {"page": page, "words": words, "key": self.key, "stamp": next(_stamps)})
 
     def tell(self, state: object) -> Stranger:
-        """As the toolbar's state."""
+        """Sends this as the state of the toolbar's component."""
         message = BackMsg()
         widgets = message.rerun_script.widget_states.widgets
         widgets.add(id=self.elements["attention_toolbar"].id, json_value=json.dumps(state))
         return self.run(message)
 
     def trigger(self, event: str, value: object) -> Stranger:
-        """Of the toolbar."""
+        """Sends an event of the toolbar's component."""
         message, toolbar = BackMsg(), self.elements["attention_toolbar"].id
         state = message.rerun_script.widget_states.widgets.add()
         state.id = f"$$STREAMLIT_INTERNAL_KEY_{toolbar}__events"
@@ -101,7 +102,7 @@ class Stranger:
         return self.run(message)
 
     def run(self, message: BackMsg) -> Stranger:
-        """Until the run that this message asked for has finished, and the one that it asked for itself."""
+        """Sends a message that asks for a run of the script, and waits for the end of that run and of its reruns."""
         message.rerun_script.page_script_hash = self.page
         message.rerun_script.query_string = self.address
         self.socket.send(message.SerializeToString())
@@ -132,11 +133,11 @@ class Stranger:
     def close(self) -> None:
         self.socket.close()
 
-    # What there is to see
+    # What the page shows
 
     @property
     def picture(self) -> str:
-        """The id of the one that the question of a lesson is about."""
+        """The id of the picture that the lesson's question is about."""
         return json.loads(self.elements["attention_guess"].json)["context"].split()[0]
 
     def hear(self, condition: Callable[[ForwardMsg], bool]) -> ForwardMsg:

@@ -1,4 +1,4 @@
-"""A way to look that nobody has seen is in the browser by its record, its words and one function."""
+"""A new view that these tests invent works in the browser by its record, its words and one function."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""An address opens what it was copied from; one that asks for what there is not opens the page all the same."""
+"""An address opens the view that it was copied from; one that asks for something missing still opens the page."""
 
 import re
 from urllib.parse import parse_qs, urlsplit
@@ -119,7 +119,7 @@ def test_a_model_that_is_not_there_is_said_and_the_page_stays_on_its_own(visit):
 )
 def test_what_an_address_asks_for_and_the_page_cannot_show_is_said(arrive, server, address, left_out):
     visitor = arrive(Visitor, server.url)
-    visitor.forgiven = re.compile("status of 400 .*layers=40")  # asked for before the model's depth is known
+    visitor.forgiven = re.compile("status of 400 .*layers=40")  # the page does not know the model's depth yet
     visitor.page.goto(f"{server.url}/?{address}")
     told = visitor.says("The address asks for")
     assert f"asks for {left_out}, which this page can't show: it is left out." in told.replace("\n", " ")

@@ -1,4 +1,4 @@
-"""The whole app under a path, as where several share one host: /attention/. At a root it is in all other files."""
+"""The app under the path /attention/, as on a host that several apps share. All other files test it at the root."""
 
 import re
 from urllib.parse import urlsplit
@@ -24,7 +24,7 @@ def server():
 
 @pytest.fixture
 def asked():
-    """Every address that the browser asked for."""
+    """A list that the `visitor` fixture fills with every address that the browser requests."""
     return []
 
 
@@ -92,7 +92,7 @@ def test_the_page_is_sent_compressed_under_the_path_too(server):
 
 @pytest.fixture
 def proxy(server, tmp_path):
-    """nginx with the files of deploy/nginx as they are: they know of no path."""
+    """nginx with the unchanged files of deploy/nginx, which mention no path."""
     if NGINX is None:
         pytest.skip("nginx is not installed here")
     started = Proxy(tmp_path, [server]).start()

@@ -1,5 +1,5 @@
-"""Beyond the weights, in the app: relevance of a label, occlusion, the logit lens, painted cuts, a patch of another
-picture. What is drawn is what Python computes."""
+"""The app's views beyond the weights show what Python computes: relevance of a label, occlusion, the logit lens,
+painted cuts, and a patch of another picture."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ QUERY_COLOUR = (0, 0x72, 0xB2)
 
 
 def box_colours(visitor, row, column) -> set:
-    """The query's colour, where a box around this patch is drawn on the picture."""
+    """The colours around this patch on the picture that are near the query's: empty if no box is drawn there."""
     found = part(visitor, "canvas[data-ref=picture]").evaluate(
         """(canvas, [row, column, rows, columns, [r, g, b]]) => {
           const [w, h] = [canvas.width / columns, canvas.height / rows];
@@ -189,5 +189,5 @@ def test_a_link_puts_another_sample_s_patch_into_the_pass_and_cuts_a_path(go):
 
 
 def percent(share: float) -> str:
-    """As the lens writes it."""
+    """The share in the lens's notation."""
     return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"

@@ -1,4 +1,4 @@
-"""A class that guesses together: one lecturer in the story, three phones, all in browsers of their own."""
+"""A class that guesses together: a lecturer in the story and three phones, each in its own browser."""
 
 import re
 
@@ -43,7 +43,7 @@ class Phone(Visitor):
         self.page.locator(".phone").get_by_text(words).wait_for()
 
     def touch(self, right: float, down: float) -> None:
-        place = self.page.locator(".phone-place > .class-map")  # one that can be pressed
+        place = self.page.locator(".phone-place > .class-map")  # the copy of the map that takes presses
         self.page.wait_for_function("() => document.querySelector('.phone-place > .class-map img')?.naturalWidth > 0")
         box = place.bounding_box()
         place.click(position={"x": right * box["width"], "y": down * box["height"]})
@@ -126,7 +126,7 @@ def test_a_number_and_hands_of_the_room_a_reload_a_late_comer_and_the_end(lectur
     lecturer.press("Add")
     lecturer.press("Reveal the guesses")
     lecturer.page.locator(".class-choices b").get_by_text("5", exact=True).wait_for()
-    lecturer.forgiven = REFUSED  # who asks how it goes while it ends hears that there is none
+    lecturer.forgiven = REFUSED  # a poll that arrives after the class has ended gets 404
     lecturer.press("End the class")
     early.asks("This class has ended.")
     stranger.come(code).asks("There is no class")

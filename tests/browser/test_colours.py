@@ -1,5 +1,5 @@
-"""A photograph in other colours than sRGB, of sixteen bits or half transparent is in a browser what it is in Python:
-for the network that computes there, and for the server that gets a smaller copy."""
+"""Photographs with a colour profile other than sRGB, with sixteen bits or with transparency decode in a browser as in
+Python: for the network in the browser, and in the smaller copy that the browser sends to the server."""
 
 import math
 
@@ -18,9 +18,9 @@ from playground.samples import named
 from playground.tracing import trace
 
 SIZE = (112, 144)
-LEVELS, MEAN_LEVELS = 3, 0.3  # two ways to compute with a profile differ by one, here and there
-JPEG_LEVELS = 2  # on the mean: it was written anew
-BAR = 0.008  # total variation of rows, of which weights of eight bits take most
+LEVELS, MEAN_LEVELS = 3, 0.3  # of 255: two implementations of a colour profile differ by a level in places
+JPEG_LEVELS = 2  # of 255, on the mean: the copy was encoded a second time
+BAR = 0.008  # total variation between rows, mostly an effect of model weights in eight bits
 ROWS = (
     "Display P3, JPEG", "Adobe RGB", "sixteen bits, grey", "half transparent, WebP", "half transparent, Display P3",
     "half transparent, Adobe RGB, WebP",
@@ -46,7 +46,7 @@ def decoder(request, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def photo():
-    """With colours that are strong, and thin lines."""
+    """A photograph with strong colours and thin lines."""
     picture = open_image(named("meadow").path).resize((431, 338), Image.Resampling.BICUBIC)
     pixels = np.asarray(picture).astype(float)
     strong = pixels.mean(-1, keepdims=True) + 1.6 * (pixels - pixels.mean(-1, keepdims=True))
@@ -65,7 +65,7 @@ def test_the_network_sees_the_pixels_that_it_sees_in_python(decoder, photo):
 
 
 def test_the_colours_of_these_files_are_other_than_their_bytes(photo):
-    """Else nothing would be tested."""
+    """Otherwise a decoder that ignores profiles would pass these tests."""
     plain = np.asarray(photo).astype(int)
     for kind in ("Display P3", "Adobe RGB", "grey of gamma 1.8", "half transparent"):
         assert np.abs(np.asarray(open_image(COLOURFUL[kind](photo))) - plain).max() > 30, kind
@@ -86,7 +86,7 @@ def test_rows_of_attention_are_those_of_python(decoder, photo, kind):
     ("width", "height", "kept"), [(6028, 4019, 1), pytest.param(7001, 5001, 2, marks=pytest.mark.slow)]
 )
 def test_a_photograph_of_a_large_camera_is_seen_in_one_way(decoder, photo, width, height, kept):
-    """Whole; or, where Python could not keep all of it, as squares of pixels."""
+    """At full size; or reduced by `kept` pixels to one on each side, where it has more than Python keeps."""
     large = photo.resize((width, height), Image.Resampling.BILINEAR)
     assert math.ceil(math.sqrt(width * height / KEPT_PIXELS)) == kept
     data = saved(large, "JPEG", quality=85)

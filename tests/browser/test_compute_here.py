@@ -10,7 +10,7 @@ from browser.truth import sent
 from browser.visitor import Visitor
 from playground.samples import named
 
-EIGHT_BITS = 0.05  # of a single weight
+EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,5 @@
-"""The switch is felt: a curtain across the picture, a head that collapses, a dial that goes past no scale."""
+"""The scale's switch has visible effects: a curtain across the picture, a head that collapses, and a dial that goes
+beyond "no scale"."""
 
 PIXELS = "() => theLens().picture(1).toDataURL()"
 

@@ -1,4 +1,4 @@
-"""The microscope before Streamlit has built its page: it works, and stays as it is when the page comes."""
+"""The microscope works before Streamlit has built its page, and does not change when Streamlit's page comes."""
 
 import re
 import tomllib
@@ -28,7 +28,7 @@ BOXES = """() => {
 
 
 class Held:
-    """Streamlit's scripts stay on their way until they are let go."""
+    """Holds Streamlit's scripts back until let_go()."""
 
     def __init__(self, visitor: Visitor):
         self._page, self._routes, self._goes = visitor.page, [], False
@@ -57,7 +57,7 @@ def early(arrive, server):
 
 
 def comes(visitor: Visitor) -> None:
-    """Streamlit's page comes."""
+    """Waits until Streamlit's page has replaced the early one."""
     visitor.page.locator(EARLY).wait_for(state="detached")
     visitor.rest()
 
@@ -120,7 +120,7 @@ class Newcomer(Visitor):
     ["lab", pytest.param("a page", marks=pytest.mark.slow), pytest.param("a photograph", marks=pytest.mark.slow)],
 )
 def test_in_see_streamlit_begins_when_something_needs_it(arrive, server, needs):
-    """Each page of Streamlit's is a session on the server, and pictures need none."""
+    """Each page of Streamlit's opens a session on the server, and to look at pictures needs no session."""
     visitor = arrive(Newcomer, server.url).open("sample=flock&model=bundled")
     visitor.until("r => r.waits === ''")
     visitor.unfold("pictures").locator('[data-sample="portrait"]').click()

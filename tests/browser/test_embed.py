@@ -1,4 +1,4 @@
-"""<attention-lens> in other people's pages: a plain one, a sandboxed frame, a slide; and its numbers alone."""
+"""<attention-lens> in other people's pages: in a plain page, a sandboxed frame and a slide; also numbers() alone."""
 
 import base64
 import gzip
@@ -23,7 +23,7 @@ from playground.samples import named
 from playground.ui import site
 
 MOST = 150_000  # bytes of the file, compressed
-EIGHT_BITS = 0.05  # of a single weight
+EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits
 PAGE = """<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">
 <script type="module" src="{lens}/embed/attention-lens.js"></script>
 <h1>Somebody's page</h1>{body}<p id="after">It goes on.</p>"""
@@ -37,7 +37,7 @@ VIEW = "layer=4&amp;head=1&amp;query=7,5&amp;locked=true"
 
 
 class Shared(Quiet):
-    """A host whose files other hosts' pages may read."""
+    """A handler that lets pages of other hosts read its files."""
 
     def end_headers(self) -> None:
         self.send_header("Access-Control-Allow-Origin", "*")
@@ -79,7 +79,7 @@ def weights(folder, host):
 
 @pytest.fixture
 def open_page(chromium, host, tmp_path):
-    """open_page(body) gives a page of another host that holds this."""
+    """open_page(body) gives a page on another host with this body."""
     with plain_server(tmp_path) as url:
         context = chromium.new_context(viewport={"width": 1280, "height": 900})
 
@@ -164,7 +164,7 @@ def test_the_numbers_alone_are_python_s(open_page, host, weights):
 
 
 def held(view: str) -> str:
-    """An element whose numbers lie in the page, with them."""
+    """An <attention-lens> with the numbers and the picture inside the element."""
     pack = base64.b64encode(gzip.compress(seen().to_bytes())).decode()
     picture = base64.b64encode(named("meadow").path.read_bytes()).decode()
     return f"""<attention-lens numbers="pack" picture="photo" view="{view}"></attention-lens>
@@ -194,7 +194,7 @@ def test_in_a_sandboxed_frame_it_needs_no_storage_and_no_origin(open_page, host,
 
 
 def test_in_a_slide_that_was_hidden_and_is_scaled_it_is_laid_out_and_answers_the_cursor(open_page, host, weights):
-    """As reveal.js has them: slides lie in a box that is scaled, and only one is displayed."""
+    """reveal.js puts slides into a scaled box and displays one of them."""
     element = ELEMENT.format(model=weights, picture=f"{host}/meadow.jpg", view="layer=4&amp;head=1")
     page = open_page(f"""<div class="slides" style="width:960px;height:700px;transform:scale(1.2);transform-origin:0 0">
       <section>First</section><section style="display:none">{element}</section></div>""")
@@ -209,7 +209,7 @@ def test_in_a_slide_that_was_hidden_and_is_scaled_it_is_laid_out_and_answers_the
     waiting.until(lambda: read(page)["query"] != before, "it does not follow the cursor")
 
 
-WRONG = {  # attributes -> what is said
+WRONG = {  # case: (attributes, what the element says)
     "a missing model": ({"model": "{host}/weights/none.bin"}, "is not there: its host answers with 404"),
     "no model": ({"model": ""}, "No model is named"),
     "a file that is no model": ({"model": "{host}/meadow.jpg"}, "holds no weights"),

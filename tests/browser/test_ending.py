@@ -1,4 +1,4 @@
-"""The server ends soon after it is told to, whatever it is about: compose and systemd give it five seconds."""
+"""The server ends soon after SIGTERM, whatever it is doing: compose and systemd wait five seconds."""
 
 import signal
 import socket
@@ -20,7 +20,7 @@ MODEL = "vit_tiny_patch16_224.augreg_in21k_ft_in1k"  # not on this machine
 
 
 class Hub(ThreadingHTTPServer):
-    """It says that it is there, and then nothing more."""
+    """Answers requests for "/", by which its presence is tested; all others hang until `over` is set."""
 
     daemon_threads = True
 
@@ -57,7 +57,7 @@ def hub():
 
 
 def stalled_upload(server: Server, stranger: Stranger) -> socket.socket:
-    """It has begun, and goes no further."""
+    """An upload that sends one byte of a million and then stays open."""
     lines = [
         "POST /api/pictures HTTP/1.1", f"Host: {server.address}", f"X-Playground-Key: {stranger.key}",
         "Content-Length: 1000000", "", "x",
@@ -68,9 +68,9 @@ def stalled_upload(server: Server, stranger: Stranger) -> socket.socket:
 
 
 def computation(server: Server) -> None:
-    """One that takes a while."""
+    """Starts a forward pass that takes a while."""
     somebody = Stranger(server.url)
-    words = {"model": "ViT-B/14", "sample": "meadow", "detail": "2"}  # which a slow machine offers, too
+    words = {"model": "ViT-B/14", "sample": "meadow", "detail": "2"}  # a grid that slow machines offer, too
     digest = somebody.describe(**words)["digest"]
 
     def ask() -> None:
@@ -90,7 +90,7 @@ def test_it_ends_with_models_loaded_a_computation_a_hung_fetch_and_a_stalled_upl
         line = stalled_upload(server, stranger)
         computation(server)
         server.process.terminate()
-        assert server.process.wait(120) in (-signal.SIGTERM, -signal.SIGALRM)  # by itself, or by its own alarm
+        assert server.process.wait(120) in (-signal.SIGTERM, -signal.SIGALRM)  # SIGALRM is the server's own time limit
         line.close()
 
 

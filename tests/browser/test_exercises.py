@@ -1,4 +1,5 @@
-"""Exercises in a browser: each is done when the page is in its state; hint, answer, and what the browser keeps."""
+"""Exercises in a browser: each is done once the page is in the state that it asks for; hints, answers, and what the
+browser keeps."""
 
 from urllib.parse import quote
 
@@ -23,21 +24,21 @@ def arrows(queries: torch.Tensor, keys: torch.Tensor) -> str:
 
 
 def one_way() -> str:
-    """A and B both look for what B offers."""
+    """Arrows by which the tokens A and B both attend to B."""
     queries, keys = torch.zeros(9, 2), torch.zeros(9, 2)
     queries[:2, 0], keys[:2, 0] = 4, torch.tensor([-1.0, 1.0])
     return arrows(queries, keys)
 
 
 def at_i() -> str:
-    """A looks for what I offers, and I has the largest value."""
+    """Arrows by which the token A attends to I, whose value is the largest."""
     queries, keys = torch.zeros(9, 2), torch.zeros(9, 2)
     queries[0, 0] = keys[8, 0] = 4
     return arrows(queries, keys) + "&step=values"
 
 
 def strongest(layer: bool) -> str:
-    """The head which adds most, or all heads of its layer."""
+    """Switches off the head that adds most, or all heads of its layer."""
     effect = look(seen()).effect
     most, one = np.unravel_index(np.nanargmax(effect), effect.shape)
     return f"off={quote(' '.join(f'{most}.{head}' for head in (range(seen().heads) if layer else [one])))}"
@@ -55,7 +56,7 @@ def largest_box() -> str:
 
 
 def differing() -> str:
-    """A row in which the patch of the largest weight does not add the longest vector."""
+    """Addresses a row in which the patch with the largest weight does not add the longest vector."""
     trace = seen()
     layer, front = trace.upper_layer, len(trace.prefix)
     weights = trace.weights(layer)[:, front:, front:]  # (heads, queries, patches)
@@ -72,7 +73,7 @@ def lower_gradient() -> str:
 
 
 def sharp_moment() -> str:
-    """The first at which a head is as much sharper as the exercise asks for."""
+    """The first moment of the training at which a head is as much sharper as the exercise asks for."""
     sharpest = [(moment.step, moment.habits.entropy.min()) for moment in timelapse.read().moments]
     return f"moment={next(step for step, bits in sharpest if bits <= sharpest[0][1] - SHARPER)}"
 
@@ -84,7 +85,7 @@ def first_habit() -> str:
 
 
 def the_told_head(page) -> None:
-    """While both learn: the model of which one head is told opens at that head."""
+    """Trains both models and chooses the one with a supervised head: it opens at that head."""
     page.get_by_role("button", name="Train now").click()
     page.get_by_text("One head is told", exact=True).click()
 
@@ -114,7 +115,7 @@ def fewest_tokens(page) -> None:
     page.get_by_role("slider", name="Tokens").press("Home")
 
 
-# (page, address, what is done there) -> the exercises that are done then; what is called is computed from the model.
+# (page, address, action there, exercises that are done afterwards); a function computes its address from the model
 DONE = [
     ("by_hand", arrows(torch.zeros(9, 2), torch.zeros(9, 2)), None, ("by_hand_even", "by_hand_one_role")),
     ("by_hand", one_way, None, ("by_hand_one_way",)),

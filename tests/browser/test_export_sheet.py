@@ -1,5 +1,5 @@
-"""Export's sheet in a browser: what it offers, draws and saves, on the microscope and on lessons, also of one's own
-picture."""
+"""The sheet Export in a browser: its choices, previews and files, on the microscope and on lessons, for samples and for
+a visitor's own picture."""
 
 import io
 import json
@@ -22,7 +22,7 @@ BEGINNINGS = {
 
 
 def drawn(sheet):
-    """The sheet, once it shows what is chosen in it."""
+    """Waits until the sheet's preview shows the current choice, and returns the sheet."""
     sheet.locator(".export-preview img").wait_for()
     sheet.locator(".exporting:not([aria-busy])").wait_for()
     return sheet
@@ -39,12 +39,12 @@ def line(sheet, heading: str) -> str:
 
 
 def choose(sheet, kind: str):
-    sheet.get_by_role("radio", name=kind, exact=True).check(force=True)  # its label lies over it
+    sheet.get_by_role("radio", name=kind, exact=True).check(force=True)  # the label covers the radio button
     return drawn(sheet)
 
 
 def row_in(data: bytes) -> np.ndarray:
-    """Of numbers that were saved."""
+    """The first row in an .npz that was saved."""
     held = np.load(io.BytesIO(data))
     return held["values"][0]
 

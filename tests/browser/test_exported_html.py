@@ -1,4 +1,4 @@
-"""The interactive figure from a disk, the network off: it answers like Python, asks nobody, complains of nothing."""
+"""The interactive figure, opened from a disk without a network: its numbers are Python's, and it sends no request."""
 
 import re
 from dataclasses import replace
@@ -27,7 +27,7 @@ def file(tmp_path_factory):
 
 
 class Reader(Visitor):
-    """Somebody who opens a file, and nothing else."""
+    """A visitor who opens a file from the disk instead of the app."""
 
     def __init__(self, chromium, **options):
         super().__init__(chromium, "", offline=True, **options)
@@ -51,7 +51,7 @@ def reader(arrive):
 
 
 def _painted(frame):
-    """Not wait_for_function: from its second look on, the frame's policy forbids what it does."""
+    """Waits until the frame is painted. wait_for_function fails here: it evals, which the frame's policy forbids."""
     until(lambda: frame.evaluate("window.theLens?.()?.read()?.painted"), "the frame is not painted")
 
 
@@ -204,7 +204,7 @@ def test_a_plan_s_slides_run_from_a_disk_the_story_alive_and_the_guesses_too(rea
     page.goto(path.as_uri())
     story = page.frame_locator("iframe")
     story.get_by_text("The story · 1 of 12").wait_for()
-    story.get_by_role("heading", name="Where does it look?").press("PageDown")  # a clicker, whose keys the frame gets
+    story.get_by_role("heading", name="Where does it look?").press("PageDown")  # a clicker's key, inside the frame
     page.get_by_text("2 of 4").wait_for()
     story.get_by_text("The story · 8 of 12").wait_for()
     story.locator(".story-guess button").last.click()
@@ -223,6 +223,6 @@ def test_a_plan_s_slides_run_from_a_disk_the_story_alive_and_the_guesses_too(rea
     assert page.locator(".guess:visible div.told").is_hidden()
     page.get_by_role("button", name="the slide before").click()
     page.get_by_role("button", name="the slide before").click()
-    story.get_by_text("The story · 8 of 12").wait_for()  # as it was left
+    story.get_by_text("The story · 8 of 12").wait_for()  # still at the scene that was left
     story.locator(".story-after .wrong, .story-after .right").first.wait_for()
-    assert there.asked  # of the file alone: see Reader.check
+    assert there.asked  # Reader.check asserts that only the file was asked for

@@ -1,4 +1,4 @@
-"""What goes wrong around somebody who only looks: the server is lost, a tab is closed."""
+"""Faults that a visitor meets without a fault of their own: the server is lost or full, a tab is closed."""
 
 import re
 
@@ -16,10 +16,10 @@ CONNECTED = "[data-test-connection-state=CONNECTED]"
 
 @pytest.fixture(scope="module")
 def server():
-    """One that looks at one picture after another, and takes its time."""
+    """A slow server, which computes one picture at a time."""
     with serving(PLAYGROUND_AT_ONCE="1", OMP_NUM_THREADS="1") as running:
         yield running
-        running.kill()  # it need not finish what nobody waits for
+        running.kill()  # so that it does not finish passes that nobody waits for
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def chosen(shown: dict) -> dict:
 
 @pytest.fixture
 def looking(visit):
-    """Somebody who has chosen a sample, a layer, a head and a patch."""
+    """A visitor who has chosen a sample, a layer, a head and a patch."""
     visitor = visit("sample=flock&layer=2")
     visitor.head(1)
     visitor.lock((3, 4))
@@ -92,7 +92,7 @@ requestAnimationFrame(frame);
 
 @pytest.mark.slow
 def test_streamlit_s_own_dialog_is_closed_before_anybody_sees_it(visit, server):
-    """It tells how to start a server."""
+    """Streamlit's dialog tells how to start a server, which a visitor cannot do."""
     visitor = visit("sample=flock")
     visitor.context.add_init_script(SEEN)
     visitor.page.reload()
@@ -119,7 +119,7 @@ def newcomer(arrive, server):
 
 @pytest.fixture
 def no_room(newcomer, server):
-    """Two come for the last place: the page that one of them has gets no socket."""
+    """The server has one place left when two pages are asked for: the later pages get no socket, then 503."""
     page, full = newcomer.page, []
     newcomer.forgiven = re.compile(f"{LOST.pattern}|status of 503")
     page.route_web_socket(
@@ -129,7 +129,7 @@ def no_room(newcomer, server):
     def answer(route) -> None:
         if len(full) < 2:
             full.append(route.request.url)
-        if len(full) == 1:  # the last one that was let in
+        if len(full) == 1:  # the page that took the last place
             return route.continue_()
         route.fulfill(status=503, content_type="text/html", body=FULL)
 
@@ -160,7 +160,7 @@ def test_who_gets_no_socket_has_the_microscope_reads_that_the_server_is_full_and
 
 @pytest.mark.slow
 def test_on_a_lesson_who_gets_no_socket_reads_that_the_server_is_full_and_comes_in_by_itself(newcomer, no_room, server):
-    """Streamlit would show its grey bars, without a word."""
+    """Streamlit alone would show grey bars and no message."""
     page = newcomer.page
     page.goto(f"{server.url}/by_hand?model=bundled&sample=flock")
     page.get_by_role("heading", name="Full, trying again").wait_for()
@@ -194,7 +194,7 @@ def test_a_newcomer_whose_server_goes_reads_so_and_comes_in_when_it_is_back(newc
 @pytest.mark.slow
 @pytest.mark.parametrize("when", ["away", "starting"])
 def test_what_is_chosen_before_the_server_is_back_is_answered_when_it_is(looking, server, when):
-    """Streamlit loses it: there is no connection, or the new session has not drawn that part of the page."""
+    """Streamlit alone would lose the choice: without a connection, or before the new session has drawn the toolbar."""
     with looking.page.expect_websocket():
         server.kill()
         looking.page.locator(CONNECTED).wait_for(state="detached")
@@ -205,16 +205,16 @@ def test_what_is_chosen_before_the_server_is_back_is_answered_when_it_is(looking
         looking.page.locator('.strip [data-sample="still-life"]').click()
     looking.page.locator('.strip [data-sample="still-life"][aria-pressed="true"]').wait_for()
     looking.page.wait_for_url("**sample=still-life**")
-    looking.until("r => r.head === 1 && !r.locked")  # the head stays, a lock belongs to its picture
+    looking.until("r => r.head === 1 && !r.locked")  # the head stays; the lock belonged to the former picture
 
 
 @pytest.mark.slow
 def test_the_next_server_draws_a_lesson_and_hears_what_is_chosen_there(visit, server):
-    """Streamlit would ask a new server for nothing, and what a part of the page asks later would be lost."""
+    """Streamlit alone would not ask a new server for a run, and would lose a fragment's later requests."""
     visitor = visit("model=bundled&sample=flock")
     visitor.page.goto(f"{server.url}/patches?model=bundled&sample=flock")
     visitor.page.locator(".drawing .apart").wait_for()
-    visitor.page.locator('[data-testid="stCode"] code span').first.wait_for()  # Streamlit fetches what colours it late
+    visitor.page.locator('[data-testid="stCode"] code span').first.wait_for()  # Streamlit fetches the highlighter late
     visitor.rest()
     said = []
     visitor.page.on("websocket", lambda line: line.on("framesent", lambda sent: said.append(sent)))
@@ -222,9 +222,9 @@ def test_the_next_server_draws_a_lesson_and_hears_what_is_chosen_there(visit, se
         server.kill()
         visitor.page.locator(CONNECTED).wait_for(state="detached")
         server.start().wait()
-    # Playwright tells what was sent while it is asked something
+    # Playwright reports sent frames only while a call of it runs, hence evaluate("true")
     until(lambda: visitor.page.evaluate("true") and said, "the page has not asked the new server to draw it")
-    visitor.page.locator('.strip [data-sample="portrait"]').click()  # into its very first run
+    visitor.page.locator('.strip [data-sample="portrait"]').click()  # during the server's first run of the page
     visitor.page.wait_for_url("**sample=portrait**")
     visitor.page.locator(".drawing .apart").wait_for()
 

@@ -52,7 +52,7 @@ def test_below_a_panorama_the_film_takes_the_band_that_is_free_in_several_lines(
     film = visitor.page.locator(".lens .film canvas")
     box = film.bounding_box()
     film.click(position={"x": box["width"] / 6, "y": 0.75 * box["height"]})
-    visitor.until("r => r.layer === 3")  # of two lines of three the first of the second
+    visitor.until("r => r.layer === 3")  # layers 0–2 stand in the first line, so the second begins with 3
 
 
 @pytest.mark.slow
@@ -68,5 +68,5 @@ def test_the_film_is_painted_before_anybody_looks_and_heads_carry_the_name_of_th
     names.first.wait_for()
     assert names.count() == 6
     assert set(names.all_inner_texts()) <= {habit.short for habit in HABITS} | {"left", "right", "up", "down"}
-    visitor.part("switch").click()  # it was measured with the trained scale
+    visitor.part("switch").click()  # the habits were measured with the trained scale
     names.first.wait_for(state="detached")

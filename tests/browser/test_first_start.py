@@ -1,4 +1,4 @@
-"""The first start of all: no cache, no network."""
+"""The very first start of a server: without a cache and without a network."""
 
 import pytest
 from waiting import until

@@ -1,5 +1,5 @@
-"""What pages of other hosts, and who calls the server by a foreign name, are refused: over HTTP and WebSockets, without
-a browser."""
+"""What the server refuses to pages of other hosts and to requests with a foreign Host, over HTTP and WebSockets;
+without a browser."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def refused_as_foreign(body: bytes) -> bool:
 
 
 def test_nobody_uploads_to_streamlit_itself(server, stranger):
-    """No page asks for a file there: it would fill the memory of everybody."""
+    """No page of the app uses Streamlit's upload, with which anybody could fill the server's memory."""
     for path in ("_stcore/upload_file/x/y", "_stcore/upload_file", "/_stcore/upload_file/x/y"):
         for method in ("PUT", "POST", "DELETE"):
             assert ask(f"{server.url}/{path}", method, b"x")[0] == 404, (method, path)
 
 
 def test_pages_of_other_hosts_open_no_socket_and_nobody_waits_for_them(server, hole):
-    """Streamlit would ask the internet for this machine's address each time, and answer nobody meanwhile."""
+    """Streamlit alone would look up this machine's public address each time and block all visitors meanwhile."""
     for origin in ("https://other.example", "https://127.0.0.1.other.example", "https://localhost.example", "null"):
         assert status_of_a_socket(server, origin) == "403"
     assert status_of_a_socket(server, server.url) == "101"
@@ -64,7 +64,7 @@ def test_pages_of_other_hosts_open_no_socket_and_nobody_waits_for_them(server, h
 
 
 def test_a_page_whose_host_was_renamed_to_this_machine_opens_no_socket(server):
-    """The page and the socket then name the same host, which is not ours."""
+    """After DNS rebinding, Origin and Host agree but name a foreign host."""
     assert status_of_a_socket(server, "http://other.example", "other.example") == "403"
     assert status_of_a_socket(server, f"http://localhost:{server.port}", f"localhost:{server.port}") == "101"
 
@@ -74,7 +74,7 @@ def test_a_page_whose_host_was_renamed_to_this_machine_opens_no_socket(server):
                          ("GET", "_stcore/health"), ("POST", "api/pictures"), ("GET", "api/app/0/shell/app.js")]
 )  # fmt: skip
 def test_a_foreign_name_is_refused_wherever_it_asks_and_this_machine_s_names_are_not(server, method, path):
-    """By DNS rebinding, any page that a person visits could use the app that runs on their laptop."""
+    """Otherwise any page that a person visits could use the app on their laptop, by DNS rebinding."""
     ours = {"X_Playground_Key": "k" * 30}
     for host in ("evil.example", f"evil.example:{server.port}", "localhost@evil.example", "127.0.0.1.evil.example"):
         status, _, body = answer(f"{server.url}/{path}", method, None, Host=host, X_Forwarded_Host="localhost", **ours)
@@ -124,7 +124,7 @@ def status_of_a_socket(server, origin: str, host: str = "") -> str:
 
 
 def test_every_answer_forbids_what_the_pages_do_not_need(server):
-    """With no proxy in front."""
+    """The app itself sends these headers, without a proxy."""
     for path in ("/", "/patches", "/_stcore/health", "/static/nothing.js", "/../../etc/passwd", "/_stcore/metrics"):
         _, headers = ask(server.url + path)
         assert headers["content-security-policy"] == POLICY, path

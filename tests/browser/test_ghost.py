@@ -1,11 +1,11 @@
-"""A soft cursor greets whoever comes for the first time."""
+"""The ghost, a soft cursor that moves by itself, greets first-time visitors."""
 
 import pytest
 
 from browser.visitor import Visitor
 
-# What is asked and said at the end of each rest of the cursor, noted in the page, frame by frame: however slow the
-# machine, none is missed.
+# Notes in every frame what the page asks and says at the end of each rest of the cursor, so that a slow machine misses
+# none.
 NOTES = """
 window.rests = [];
 let rested = false;

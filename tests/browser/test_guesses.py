@@ -1,4 +1,4 @@
-"""Guess, lock, reveal, in a browser: every question of every lesson, on its picture, and what the browser keeps."""
+"""Every question of every lesson in a browser: guess, lock, reveal; and what the browser keeps of the guesses."""
 
 import json
 
@@ -23,9 +23,9 @@ STEPS = {
     "training": ("timelapse", "pair", "now"),
     "code": ("file", "twice", "library"),
 }
-# Without those that are the same for every model and picture
+# The steps whose questions depend on the chosen model and picture
 OF_THE_CHOICE = {**STEPS, "by_hand": ("colours",), "training": ("timelapse",), "cost": ()}
-# What moves or is drawn. Of a page's many small signs none counts.
+# Drawings and animations; icons are too small to count.
 DRAWN = """canvas, svg, img, pre, .js-plotly-plot, .drawing, .walk, .read, .carried, .softmax, .atlas, .board, .reel"""
 SHARE = """(what) => {
   const drawn = (x, y) => {
@@ -45,7 +45,7 @@ SHARE = """(what) => {
 
 
 SLOW = 1000 * PATIENCE  # milliseconds, for a chart that is still being drawn
-LEAST = 0.3  # of the window
+LEAST = 0.3  # the share of the window that drawings cover
 ONE_WINDOW_ON = """(guess) => {
   const { bottom } = guess.querySelector("button.lock").getBoundingClientRect();
   return bottom <= 2 * innerHeight;
@@ -75,8 +75,8 @@ def go(visitor, page: str, step: str, words: str = "model=bundled&sample=meadow"
     ids=["two lessons", "first", "last"],
 )
 def test_every_step_shows_its_picture_and_its_question_and_is_answered_without_the_server(visitor, pages):
-    """At 1280 × 720. A reader goes from step to step and from page to page, and scrolls by one window at most until the
-    question is there; the whole walk is cut in two, for two processes."""
+    """At 1280 × 720, a reader who walks through all steps reaches each question within one window of scrolling. The
+    walk has two halves, so that two processes can share it."""
     go(visitor, pages[0], STEPS[pages[0]][0])
     go_through(visitor, pages)
 
@@ -91,8 +91,8 @@ def with_dinov2(really_here):
 
 @pytest.mark.slow
 def test_so_does_every_step_in_dinov2_on_a_photograph(arrive, with_dinov2):
-    """Every one that is another one there. Where blanking takes long, it shows the patch that it is about, and asks
-    when it was done; where it would take too long, it says so beside it."""
+    """All questions that depend on the model and the picture. Where blanking patches takes long, the step shows the
+    patch first and asks after the computation; where blanking would take too long, the step says so."""
     visitor = arrive(Visitor, with_dinov2.url, newcomer=True)
     page = visitor.page
     for name, steps in OF_THE_CHOICE.items():
@@ -136,7 +136,8 @@ def go_through(visitor, pages) -> None:
 
 
 def until(box, condition: str, what: str) -> None:
-    """A locator looks into shadows, where page.wait_for_function does not."""
+    """Waits for a condition on this element. A locator also finds elements in shadow roots, unlike
+    page.wait_for_function."""
     seen = box.evaluate(f"""async (g) => {{
       const late = performance.now() + {SLOW};
       while (performance.now() < late && !({condition})(g)) await new Promise((next) => setTimeout(next, 50));

@@ -13,7 +13,7 @@ from playground.analysis.heads import look
 
 @pytest.fixture
 def lesson(arrive, server):
-    """lesson("measure=distance") gives somebody who has the page before them."""
+    """lesson("measure=distance") gives a visitor on the lesson Heads."""
 
     def open_(address: str = "", **options):
         visitor = arrive(Visitor, server.url, **options)
@@ -93,10 +93,10 @@ def test_one_click_switches_a_head_off_and_another_one_on_again(lesson):
     page.wait_for_url(lambda url: "off=" not in url.replace("step=off", ""))
     cell(page, layer, head, "board").click()
     page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
-    page.wait_for_url(f"**off={layer}.{head}**")  # one can go back from there only when one has come
+    page.wait_for_url(f"**off={layer}.{head}**")  # otherwise go_back() would leave an earlier address
     page.go_back()
     page.locator('.board[data-off=""]').wait_for()
-    cell(page, layer, head, "board").click()  # what is told is what was told before
+    cell(page, layer, head, "board").click()  # a repeated report of the same state counts, too
     page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
 
 

@@ -1,4 +1,4 @@
-"""What people send who are not at the app's own page: a real server over HTTP and WebSockets, without a browser."""
+"""Hostile requests to a real server over HTTP and WebSockets, sent without a browser."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def server(hole):
 
 
 def assert_lives(stranger: Stranger) -> None:
-    """The session goes on: another sample is shown."""
+    """Asserts that the session still works: it shows another sample."""
     stranger.choose(sample="flock", model="bundled")
     assert stranger.picture == pictures.sample("flock").id
 
@@ -50,7 +50,7 @@ def assert_lives(stranger: Stranger) -> None:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory, hole):
-    """Weights that would load, and a file that runs a program when it is unpickled: it makes `run`."""
+    """A folder of good weights and of hostile files. One of these creates the folder `run` if it is unpickled."""
     folder = tmp_path_factory.mktemp("files")
 
     class Trap:
@@ -93,7 +93,7 @@ def test_no_file_and_no_address_is_taken_for_a_model(files, monkeypatch):
 @pytest.mark.slow
 def test_an_address_names_no_file_either(server, stranger, files, hole):
     for name in names(files):
-        for words in ({"model": name[:10_000]}, {"with": f"model:{name[:10_000]}"}):  # a longer one is no address
+        for words in ({"model": name[:10_000]}, {"with": f"model:{name[:10_000]}"}):  # longer names fit no address
             status, body = stranger.get(f"api/trace?{urlencode(words)}")
             assert (status, b"says" in body) == (404, True) if "model" in words else status == 200, (words, body)
             on_a_lesson = Stranger(server.url, urlencode(words), "patches")
@@ -132,7 +132,7 @@ def test_an_upload_above_the_limit_is_refused_before_it_is_read(server, stranger
 
 
 def posts(server, stranger, *more: str) -> bytes:
-    """The head of a request that brings a picture."""
+    """The request line and headers of an upload."""
     lines = ["POST /api/pictures HTTP/1.1", f"Host: {server.address}", f"X-Playground-Key: {stranger.key}", *more]
     return "\r\n".join([*lines, "", ""]).encode()
 
@@ -144,7 +144,7 @@ def test_an_upload_of_no_known_length_is_refused_when_it_grows_too_large(server,
             for _ in range(40):
                 line.sendall(b"%x\r\n%b\r\n" % (MB, bytes(MB)))
         except (BrokenPipeError, ConnectionResetError):
-            pass  # it hangs up
+            pass  # the server closes the connection
         assert line.recv(100).split()[1] == b"413"
 
 
@@ -172,7 +172,7 @@ def test_answers_that_nobody_reads_keep_nobody_waiting(server, stranger):
     for line in lines:
         line.sendall(f"GET /{path} HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode())
     for line in lines:
-        assert line.recv(100).split()[1] == b"200"  # and no more of it
+        assert line.recv(100).split()[1] == b"200"  # the rest of the answer stays unread
     assert stranger.get(path)[0] == 200
     for line in lines:
         line.close()
@@ -181,14 +181,14 @@ def test_answers_that_nobody_reads_keep_nobody_waiting(server, stranger):
 
 def test_a_head_that_is_too_long_is_refused(server, stranger):
     for head in ({"X_Playground_Name": "n" * 200_000}, {"X_Playground_Key": "k" * 200_000}):
-        with suppress(ConnectionError, URLError):  # it hangs up
+        with suppress(ConnectionError, URLError):  # the server closes the connection
             assert ask(f"{server.url}/api/samples/x", **head)[0] in (400, 431), head
     assert_lives(stranger)
 
 
 def test_a_picture_may_be_as_large_as_the_limit(stranger):
     out = io.BytesIO()
-    Image.new("RGB", (3200, 3200), "teal").save(out, "TIFF")  # a browser can't shrink those
+    Image.new("RGB", (3200, 3200), "teal").save(out, "TIFF")  # browsers send TIFF at full size: they can't decode it
     assert len(out.getvalue()) > 29 * MB
     assert stranger.bring(out.getvalue(), "scan.tiff"), stranger.said
 
@@ -207,7 +207,7 @@ def test_a_bomb_is_refused_in_a_sentence(stranger):
         assert_lives(stranger)
 
 
-# A choice as the toolbar tells it, in which nothing is as it should be
+# Malformed states of the toolbar
 CHOICES = [
     None, 7, [], "x", {}, {"choice": 7}, {"choice": {"choice": 7}}, {"choice": {"choice": {"mine": {}}}},
     {"choice": {"choice": [["sample", "x"]], "view": None, "key": 7}}, {"choice": {"view": {"layer": [1]}, "key": "k"}},
@@ -259,7 +259,7 @@ def test_nobody_reads_somebody_else_s_picture_by_any_address(server, stranger):
     for method, place in asked[:-1]:
         assert stranger.get(place.format_map(words), method)[0] == 200, place
     assert thief.get(f"figure.png?mine={id}")[0] in (403, 404)
-    assert stranger.get(f"figure.png?mine={id}")[0] == 403  # own pictures have no address that an <img> could hold
+    assert stranger.get(f"figure.png?mine={id}")[0] == 403  # an <img> sends no key, and own pictures need it
     thief.choose(mine=id, model="bundled")
     assert thief.picture == pictures.sample("meadow").id
     assert stranger.get(f"api/pictures/{id}", "DELETE")[0] == 204
@@ -282,7 +282,7 @@ def test_who_sends_nonsense_loses_their_own_socket_and_nobody_else_s(server, str
     for name, message in NONSENSE.items():
         other = Stranger(server.url)
         print(name)
-        with pytest.raises((ConnectionClosed, ConnectionError)):  # with a large message, while it is being sent
+        with pytest.raises((ConnectionClosed, ConnectionError)):  # a large message fails while it is sent
             speak(other, message)
         other.close()
     assert_lives(stranger)
@@ -304,9 +304,9 @@ def test_a_million_addresses_for_uploads_are_not_made(stranger):
 
 @pytest.mark.slow
 def test_more_than_250_people_fit_where_a_process_begins_with_1024_open_files():
-    """Each of their sessions takes four."""
+    """Each session takes four open files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))  # which the server's process inherits
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))  # inherited by the server's process
     with serving() as small:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         people = [Stranger(small.url, page=page) for page in [""] * 269 + ["patches"]]

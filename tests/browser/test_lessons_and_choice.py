@@ -1,4 +1,4 @@
-"""The lessons and what is chosen in the toolbar: samples, an own picture, the address, links from page to page."""
+"""Lessons follow what is chosen in the toolbar: samples, an own picture, the address, links from page to page."""
 
 import re
 from urllib.parse import parse_qsl, urlsplit
@@ -21,7 +21,7 @@ def words(visitor) -> dict[str, str]:
 
 @pytest.fixture
 def read(visit):
-    """read("patches", "step=filters") gives somebody on that page, who came from the microscope."""
+    """read("patches", "step=filters") gives a visitor on that page, who came from the microscope."""
 
     def open_(page: str, more: str = "", **options):
         visitor = visit(FLOCK, **options)
@@ -36,14 +36,14 @@ def test_another_sample_is_drawn_and_stands_in_the_address_with_the_page_s_setti
     visitor = read("patches", "step=filters&filter=14")
     visitor.pick("portrait")
     visitor.page.wait_for_url("**sample=portrait**")
-    assert words(visitor)["filter"] == "14"  # which also says the step
+    assert words(visitor)["filter"] == "14"  # once it is there, the address also names the step
     visitor.page.go_back()
     visitor.page.wait_for_url("**sample=flock**")
     visitor.page.locator('.strip [data-sample="flock"][aria-pressed="true"]').wait_for()
 
 
 def choose(visitor, name: str) -> dict[str, str]:
-    """One of a row of buttons; what the address says then."""
+    """Presses one of a row of buttons; returns the words of the new address."""
     before = visitor.page.url
     visitor.page.get_by_role("radio", name=name).click()
     visitor.page.wait_for_function("before => location.href !== before", arg=before)
@@ -57,7 +57,7 @@ def is_chosen(visitor, *names: str) -> None:
 
 
 def says(visitor, wanted: dict[str, str]) -> None:
-    """Waits until the address says this: the server tells it when it has drawn the page."""
+    """Waits until the address holds exactly these words: the server sends them once it has drawn the page."""
     visitor.page.wait_for_url(lambda url: dict(parse_qsl(urlsplit(url).query)) == wanted)
 
 
@@ -82,7 +82,7 @@ def test_back_takes_a_setting_and_a_step_away_and_a_reload_keeps_them(read):
 
 @pytest.mark.slow
 def test_a_lesson_that_is_open_while_the_server_restarts_goes_on_in_its_step(arrive):
-    """Streamlit knows an old address: the browser alone writes it."""
+    """Streamlit remembers an older address, for only the browser writes the address."""
     with serving() as server:
         visitor = arrive(Visitor, server.url)
         visitor.forgiven = re.compile(f"{LOST.pattern}|{REFUSED.pattern}")
@@ -158,4 +158,5 @@ def test_the_links_of_teach_open_their_scenes(visit):
         visitor.rest()
         assert visitor.page.get_by_test_id("stException").count() == 0
         said, stands = dict(parse_qsl(urlsplit(link).query)), words(visitor)
-        assert all(stands.get(key, word) == word for key, word in said.items()), (link, stands)  # a default is left out
+        # The address leaves defaults out
+        assert all(stands.get(key, word) == word for key, word in said.items()), (link, stands)

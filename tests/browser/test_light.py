@@ -1,4 +1,4 @@
-"""The lines of the light as Chromium draws them: what lies within them, and what the legend says lies within them."""
+"""The contour lines of the light as Chromium draws them enclose the share of the row that the legend names."""
 
 import re
 
@@ -23,7 +23,7 @@ KEEP_LINES = """() => {
 
 
 def drawn(visitor, grid) -> list[np.ndarray]:
-    """The lines that were drawn last, each (corners, 2) of row and column, in patches."""
+    """The contour lines that were drawn last, each (corners, 2): row and column of every corner, in patches."""
     lines = visitor.page.evaluate("window.drawnLines")
     in_patches = np.array(grid) / (lines["height"], lines["width"])
     return [flattened(np.array(curve)[:, ::-1] * in_patches) for curve in lines["curves"]]

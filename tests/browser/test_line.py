@@ -1,4 +1,4 @@
-"""Who waits behind others: the page says how many, goes on, and gives its place back when it is left."""
+"""The queue: a waiting page says how many come first, goes on by itself, and gives its place back when it is left."""
 
 import re
 from collections.abc import Callable
@@ -13,17 +13,17 @@ from browser.server import serving
 from browser.stranger import Stranger
 from browser.visitor import Patient
 
-# A short question has a place of its own and hardly waits. Here all stand in the line for what takes long.
+# LONG = 0 puts every request into the queue for long ones; usually short requests have their own.
 ONE_LINE = "from playground.serving import queue; queue.LONG = 0; from playground.__main__ import main; main()"
 LARGE = "ViT-B/14"
 
 
 @pytest.fixture(scope="module")
 def server():
-    """One that looks at one picture after another, and takes its time."""
+    """A slow server, which computes one picture at a time."""
     with serving(("-c", ONE_LINE), PLAYGROUND_AT_ONCE="1", OMP_NUM_THREADS="1") as running:
         yield running
-        running.kill()  # it need not finish what nobody waits for
+        running.kill()  # so that it does not finish passes that nobody waits for
 
 
 @pytest.fixture
@@ -32,8 +32,8 @@ def visit(arrive, server):
 
 
 def crowd(server, *samples: str, **words: str) -> Callable[[], int]:
-    """A person with a page open for each sample, who looks at it in a large model and its finest grid; gives how many
-    of them are not served yet. The first is being served when it returns."""
+    """For each sample, a Stranger asks for a pass of a large model on its finest grid. Returns, once the first is being
+    served, a function that counts those not served yet."""
     words = {"model": LARGE, **words}
 
     def served() -> int:
@@ -60,7 +60,7 @@ def crowd(server, *samples: str, **words: str) -> Callable[[], int]:
 
 @pytest.mark.slow
 def test_waiting_breaks_neither_the_stage_nor_a_lesson_however_long(visit, server):
-    """The lesson asks from inside a part of the page that is run alone, which may not write twice into the rest."""
+    """The lesson asks from inside a fragment, where Streamlit allows no second write to the rest of the page."""
     stage = visit("model=untrained&scale=off")
     lesson = visit("model=untrained")
     lesson.page.goto(f"{server.url}/patches?model=untrained&step=shuffle")
@@ -84,7 +84,7 @@ TOLD = "() => Number(sentences().join().match(/(\\d+) (person|people) before you
 
 
 def hears(visitor, before: int) -> None:
-    """Waits until the page says that so many come first."""
+    """Waits until the page says that `before` others come first."""
     until(
         lambda: visitor.page.evaluate(TOLD) == before,
         f"the page says {visitor.page.evaluate(TOLD)} and not {before} come first",
@@ -93,16 +93,16 @@ def hears(visitor, before: int) -> None:
 
 @pytest.mark.slow
 def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(visit, server):
-    """Who has cost least comes first: of two who ask for the same, the one who has seen fewer pictures. The last of
-    this file, for its crowd is still in line when it ends."""
+    """Of two equal requests, that of the visitor with fewer pictures so far comes first. This test stays the last of
+    the file, for its crowd still waits when it ends."""
     second, first = visit("model=untrained"), visit("model=untrained")
     second.pick("portrait")
     left = crowd(server, "still-life", "odd-tile")
     first.page.locator('.strip [data-sample="flock"]').click()
-    hears(first, 1)  # who is served; the other one of the crowd asks for more
+    hears(first, 1)  # the one being served; the crowd's other one asks for more, so it comes later
     second.page.locator('.strip [data-sample="landscape"]').click()
     hears(second, 2)
     first.page.close()
     hears(second, 1)
     assert left() == 2, "the first of the crowd was served before anybody could leave"
-    second.hover((5, 5))  # meanwhile the picture that is there can be looked at
+    second.hover((5, 5))  # the old picture still answers the cursor

@@ -1,4 +1,4 @@
-"""A lock holds: the row stays, and a line says what it gives the patch under the cursor."""
+"""A lock keeps the row, and a line says which weight that row gives the patch under the cursor."""
 
 import re
 
@@ -11,7 +11,7 @@ LOCKED, OTHER = (7, 5), (2, 11)
 
 @pytest.fixture
 def visitor(visit):
-    """On a picture and a model that Python's truth is about."""
+    """A visitor at the picture, model and grid of `seen()`."""
     return visit("sample=meadow&model=bundled&detail=1")
 
 

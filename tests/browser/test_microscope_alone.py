@@ -1,4 +1,4 @@
-"""The microscope in a page of its own, without Streamlit and without a server: all that it knows is its source."""
+"""The microscope in a page without Streamlit and without a server: it gets all numbers from the source given to it."""
 
 import base64
 
@@ -8,7 +8,7 @@ from browser.truth import seen
 from browser.visitor import PATIENCE
 from playground.figures.bundle import bundle, stylesheet
 
-# A source of two traces, "landscape" and "meadow", that answers when it is told to: window.answer(name).
+# A source with the traces "landscape" and "meadow". A question stays open until window.answer(name).
 BUILD = """(packs) => {
   const bytes = Object.fromEntries(Object.entries(packs).map(([name, text]) =>
     [name, Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]));
@@ -42,7 +42,7 @@ def page(chromium):
 
 
 def show(page, name: str) -> None:
-    """Begins to, without waiting for it."""
+    """Calls lens.show() without waiting for it."""
     page.evaluate("(name) => { window.coming = lens.show({ main: trace(name) }); }", name)
 
 

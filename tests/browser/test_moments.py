@@ -1,4 +1,5 @@
-"""An own photograph opens in its best moment, a row says what kind it is, a filter without a network is beside it."""
+"""An own photograph opens at its best moment, a line names the kind of a row, and a filter that needs no network
+stands beside the network's row."""
 
 import re
 
@@ -15,7 +16,7 @@ from playground.analysis.moments import STRIKING, best_moments
 from playground.samples import named
 
 ASKING = (10, 9)
-PIXELS = 0.03  # between what the browser and Python make of the picture's colours
+PIXELS = 0.03  # largest difference between the browser's and Python's colours
 
 
 def test_an_own_photograph_moves_to_its_best_moment_and_the_address_does_not_say_so(visit):
@@ -24,7 +25,7 @@ def test_an_own_photograph_moves_to_its_best_moment_and_the_address_does_not_say
     visitor.page.locator(".strip .own").filter(has_text="yours: dropped.jpg").wait_for(state="attached")
     truth = trace(model(), open_image(data))
     columns = truth.grid[1]
-    best = best_moments(truth)[:3]  # numbers travel in sixteen bits: the best two may change places
+    best = best_moments(truth)[:3]  # numbers travel in 16 bits, so the best two may swap
     assert best[0].tells[0] > STRIKING, best[0]
     places = {(m.layer, m.head, f"{m.patches[0] // columns},{m.patches[0] % columns}") for m in best}
     wanted = " || ".join(
@@ -43,12 +44,12 @@ def test_where_nothing_strikes_an_own_photograph_opens_in_its_parts_and_says_so(
     visitor.until("r => r.what === 'parts'")
     visitor.page.get_by_text("Nothing far apart stands out here.").wait_for()
     visitor.part("picture").focus()
-    visitor.page.keyboard.press("b")  # somebody wants a row all the same
+    visitor.page.keyboard.press("b")  # the key for the best moment shows a row all the same
     visitor.until("r => r.locked && r.what === 'weight'")
 
 
 def of_the_network(visitor) -> dict[str, str]:
-    """All that is said of the head's row, in its legend, its numbers and beneath it."""
+    """All that the page says of the head's row, in the legend, the numbers and the line beneath."""
     visitor.page.locator(".kindline [data-kind]:not(:empty)").wait_for()
     names = ("sentence", "exposed", "big", "peak", "peakAt", "badge", "note")
     return {name: visitor.part(name).inner_text() for name in names} | {
@@ -58,7 +59,7 @@ def of_the_network(visitor) -> dict[str, str]:
 
 
 def settled(visitor) -> dict:
-    """What is said once it stays: the line on kinds follows at its own pace."""
+    """`of_the_network`, once it stays the same: the line on kinds may come later than the row."""
     readings = []
 
     def stays() -> bool:

@@ -14,7 +14,7 @@ from playground.models.names import plain_name
 from playground.pictures.images import fit
 
 SHORT = {"sample": "meadow", "model": "bundled"}
-WORDS = ("sample", "mine", "model", "detail", "with")  # of an address: what is looked at
+WORDS = ("sample", "mine", "model", "detail", "with")  # those words of an address that name a picture or a model
 
 
 def chosen(visitor) -> dict:
@@ -34,7 +34,7 @@ def chosen(visitor) -> dict:
 
 
 def expected(grid: tuple[int, int], words: dict) -> dict:
-    """What they are to say where this stands in the address."""
+    """What `chosen` is to return for these words of the address."""
     shown = " × ".join(map(str, grid))
     return {
         "address": words,
@@ -47,7 +47,7 @@ def expected(grid: tuple[int, int], words: dict) -> dict:
 
 
 def agree(visitor, wanted: dict) -> None:
-    """Waits until all say it, and prints what they say if they never do."""
+    """Waits until `chosen` returns this, and prints what it returned if it never does."""
     end = time.monotonic() + PATIENCE
     while (said := chosen(visitor)) != wanted:
         assert time.monotonic() < end, f"{json.dumps(said, indent=1)}\ninstead of\n{json.dumps(wanted, indent=1)}"
@@ -55,12 +55,12 @@ def agree(visitor, wanted: dict) -> None:
 
 
 def go_to(visitor, page: str) -> None:
-    """By the toolbar's menu."""
+    """Goes to another page by the toolbar's menu."""
     visitor.unfold("pages").get_by_role("link").filter(has_text=page).first.click()
 
 
 def own(visitor, data: bytes, name: str) -> str:
-    """Drops it; gives its id, which the address says."""
+    """Drops a picture; returns the id that the address then holds."""
     hand_over(visitor, "drop", data, title=name)
     visitor.page.wait_for_url("**mine=**")
     return dict(parse_qsl(urlsplit(visitor.page.url).query))["mine"]
@@ -162,7 +162,7 @@ def test_the_model_that_a_person_chose_stays_with_every_picture(visit):
         agree(visitor, expected((14, 14), {"sample": sample, "model": "bundled-taught"}))
     mine = own(visitor, picture(200, 200), "mine.jpg")
     agree(visitor, expected((14, 14), {"mine": mine, "model": "bundled-taught"}))
-    assert not visitor.page.locator(".advice").is_visible()  # the app chose nothing
+    assert not visitor.page.locator(".advice").is_visible()  # the app did not advise another model
 
 
 @pytest.mark.slow
@@ -185,7 +185,7 @@ def test_two_tabs_have_each_their_own_choice_and_one_album(visit):
     two.page.close()
 
 
-OLD = {  # as they were made before the choice was the browser's, from the first ones on
+OLD = {  # addresses of every form that earlier versions wrote, and the choices that they open
     "sample=flock": {"sample": "flock"},
     "model=bundled&sample=portrait&detail=2": {"model": "bundled", "sample": "portrait", "detail": "2"},
     "sample=meadow&layer=3&head=2&query=7%2C5&locked=true": {"sample": "meadow"},

@@ -1,4 +1,4 @@
-"""A model of the server's owner, whose file holds its weights alone."""
+"""A model that the server's owner adds, from a file that holds only weights."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""One's own picture comes in by every door, upright, and a broken one harms nothing."""
+"""An own picture can be brought in every way and is shown upright; a broken one harms nothing."""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -52,7 +52,7 @@ def test_a_broken_file_is_said_and_the_page_goes_on(visit):
     for part in ("switch", "picture", "heads"):
         assert not overlap(notice.bounding_box(), visitor.part(part).bounding_box()), part
     visitor.pick("flock")
-    notice.wait_for(state="hidden")  # it is over
+    notice.wait_for(state="hidden")  # the choice of a sample closes it
     data = picture(240, 240)
     hand_over(visitor, "drop", data)
     assert_shows(visitor, data, "dropped.jpg")
@@ -67,7 +67,7 @@ def test_a_dropped_file_that_is_no_picture_is_said(visitor):
 
 
 def chosen(address: str) -> dict[str, list[str]]:
-    """The picture and the model; the view may be written later."""
+    """The words of the address for picture and model: those of the view may follow later."""
     words = parse_qs(urlsplit(address).query)
     return {name: words[name] for name in ("sample", "mine", "model", "detail") if name in words}
 
@@ -95,12 +95,12 @@ def test_a_patch_locked_in_one_photograph_is_free_in_the_next(visit):
 
 
 def mine(visitor) -> list[str]:
-    """The person's own photographs in the strip."""
+    """The titles of the visitor's own photographs in the strip."""
     return visitor.page.locator(".strip .mine [data-sample]").evaluate_all("all => all.map(one => one.title)")
 
 
 def kept(visitor, count: int) -> None:
-    """Waits until the browser keeps so many."""
+    """Waits until the browser's database holds `count` photographs."""
     visitor.page.wait_for_function(
         """async (count) => {
           const open = indexedDB.open("attention-playground", 1);
@@ -137,8 +137,8 @@ def test_photographs_stay_in_the_browser_until_they_are_forgotten(visit):
     visitor.page.locator(".strip .own").filter(has_text="or drop yours").wait_for(state="attached")
     assert mine(visitor) == []
     kept(visitor, 0)
-    visitor.forgiven = REFUSED  # the server has forgotten it, and the tab brings it again
-    other.page.locator('.strip .mine [title="Yours: 2.jpg"]').click()  # what another tab shows can still be chosen
+    visitor.forgiven = REFUSED  # the server has forgotten the picture, and the tab uploads it again
+    other.page.locator('.strip .mine [title="Yours: 2.jpg"]').click()  # still in the other tab's strip
     assert_shows(other, files["2.jpg"], "2.jpg")
     other.page.close()
 

@@ -24,7 +24,7 @@ WATCH = """() => {
 
 
 def luminance(colour: str) -> float:
-    """How bright a CSS colour is, from 0 to 1, as WCAG has it."""
+    """The relative luminance of a CSS colour as WCAG defines it, from 0 to 1."""
     parts = [float(n) for n in re.findall(r"[\d.]+", colour)[:3]]
     if not colour.startswith("color("):
         parts = [n / 255 for n in parts]

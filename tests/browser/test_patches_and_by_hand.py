@@ -1,5 +1,5 @@
-"""Patches and attention by hand in a real browser: the mouse changes the picture, the numbers are Python's, and a link
-brings the page back."""
+"""The lessons Patches and By hand in a browser: the mouse changes the drawings, the numbers are Python's, and a link
+restores the page."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ window.drawing = (name, root = document) => {
   return null;
 };
 """
-# What tells the drawings apart: something that only this one holds.
+# For each drawing, a selector of something that only this drawing contains.
 ARROWS, FRIENDS = '[data-ref="matrix"]', '[data-ref="mosaic"]'
 CUT, FILTERS, PLACES, SHUFFLE = '[data-ref="flight"]', '[data-ref="count"]', '[data-ref="maps"]', '[data-ref="back"]'
 
 
 class Reader(Visitor):
-    """Somebody on a lesson's page, who reads what a drawing says of itself."""
+    """A visitor on a lesson's page, who calls a drawing's own read()."""
 
     def __init__(self, chromium, url, **options):
         super().__init__(chromium, url, **options)
@@ -52,7 +52,7 @@ class Reader(Visitor):
         return self.page.locator(".drawing").filter(has=self.page.locator(drawing)).locator(f'[data-ref="{name}"]')
 
     def point(self, drawing: str, name: str, across: float, down: float) -> tuple[float, float]:
-        """Moves to a place on a canvas, in shares of its width and height; gives where that is."""
+        """Moves the mouse to a place on a canvas, in shares of its width and height; returns the place on the page."""
         canvas = self.canvas(drawing, name)
         canvas.scroll_into_view_if_needed()
         box = canvas.bounding_box()
@@ -73,7 +73,7 @@ class Reader(Visitor):
 
 @pytest.fixture
 def read(arrive, server):
-    """read("patches", "sample=twins") gives somebody on that page."""
+    """read("patches", "sample=twins") gives a Reader on that page."""
     return lambda page, address="", **options: arrive(Reader, server.url, **options).turn_to(page, address)
 
 
@@ -82,7 +82,7 @@ def sample(name: str) -> Image.Image:
 
 
 def by_formula(arrows: str) -> list[float]:
-    """softmax(q·kᵀ/√2) of nine arrows."""
+    """softmax(q·kᵀ/√2) of nine tokens whose queries and keys are two-dimensional."""
     q, k = by_hand.read(arrows, tokens=18).chunk(2)
     return (q @ k.T / 2**0.5).softmax(-1).flatten().tolist()
 
@@ -121,7 +121,7 @@ def test_a_patch_s_colour_finds_its_friends_and_hidden_ones_get_exactly_zero(rea
     assert reader.until_drawn(FRIENDS, "r.temperature === 1")["row"][0] < 1.2 / seen.tokens
     reader.button(FRIENDS, "hide patches").click()
     reader.page.mouse.click(*reader.point(FRIENDS, "picture", 4.5 / columns, 3.5 / rows))
-    hidden = reader.until_drawn(FRIENDS, f"r.hidden === 1 && r.row[{3 * columns + 4}] === 0")  # painted as well
+    hidden = reader.until_drawn(FRIENDS, f"r.hidden === 1 && r.row[{3 * columns + 4}] === 0")
     assert sum(hidden["row"]) == pytest.approx(1, abs=1e-5)
     address = reader.link("hidden=")
     again = read("by_hand", address).until_drawn(FRIENDS, "r.hidden === 1")
@@ -141,7 +141,7 @@ def test_the_picture_falls_apart_and_a_patch_becomes_its_token(read):
     cut = reader.until_drawn(CUT, "r.at === 0 && r.flown === 1")
     found = patches.cut(model(), sample("twins"), 48)
     assert cut["sum"] + cut["bias"] == pytest.approx(found.tokens[0, 0].item(), abs=0.02)
-    reader.page.get_by_text("The largest difference between them").wait_for(state="attached")  # in a fold
+    reader.page.get_by_text("The largest difference between them").wait_for(state="attached")  # it may be folded away
     again = read("patches", reader.link("at=0")).until_drawn(CUT)
     assert (again["patch"], again["at"]) == (48, 0)
 
@@ -176,7 +176,8 @@ def test_filters_places_and_the_shuffle_answer_the_mouse(read):
     told = reader.until_drawn(SHUFFLE, f"r.id !== '{blind['id']}'")
     back = [told["before"][prefix + patch] for patch in told["order"]]
     assert max(abs(a - b) for a, b in zip(told["after"][prefix:], back, strict=True)) > 0.001
-    again = read("patches", reader.link("positions=on"))  # and step=shuffle, for there is a filter, too
+    # The link also holds step=shuffle, for its word filter= alone would open the step on filters
+    again = read("patches", reader.link("positions=on"))
     assert again.until_drawn(SHUFFLE)["id"] == told["id"]
     again.choose("2 · What the matrix looks for")
     assert again.until_drawn(FILTERS)["chosen"] == 14

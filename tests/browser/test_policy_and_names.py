@@ -1,4 +1,4 @@
-"""What strangers bring stays text, and the pages need nothing from other hosts: under a policy that says so."""
+"""Words from strangers stay text, and the pages need nothing from other hosts, as the app's policy demands."""
 
 import re
 
@@ -19,7 +19,7 @@ PLANTED = """() => {
 
 
 class Wary(Visitor):
-    """Somebody who tells of all that the app's policy forbids, and of every dialog that opens."""
+    """A visitor whose check() reports violations of the app's policy and dialogs that opened."""
 
     def __init__(self, chromium, url):
         super().__init__(chromium, url, permissions=["camera"])
@@ -57,7 +57,7 @@ def test_every_way_in_and_out_works_under_the_policy(wary):
 
 
 def test_the_policy_bites(wary):
-    """Or the tests above would prove nothing."""
+    """The violation is recorded; otherwise the tests above would prove nothing."""
     wary.open()
     wary.page.evaluate("() => fetch('https://other.example/').catch(() => 0)")
     wary.page.evaluate("() => document.body.append(Object.assign(new Image(), { src: 'http://localhost:1/x.png' }))")
@@ -72,7 +72,7 @@ def test_the_policy_bites(wary):
 
 @pytest.fixture
 def named(wary):
-    """With a picture whose file's name is no harmless one."""
+    """A Wary who has brought a picture whose file name holds a script."""
     wary.open()
     hand_over(wary, "drop", picture(320, 240), title=f"{SCRIPT}.jpg")
     wary.page.locator(".strip .own").filter(has_text=f"yours: {SCRIPT}.jpg").wait_for(state="attached")
@@ -113,7 +113,7 @@ def test_a_model_s_name_that_is_typed_does_no_harm(wary):
 
 @pytest.mark.slow
 def test_an_address_is_text_too(wary):
-    wary.forgiven = re.compile("status of 404 .*/api/trace")  # there is no such model
+    wary.forgiven = re.compile("status of 404 .*/api/trace")  # SCRIPT names no model
     for key in ("sample", "model", "with", "query", "view"):
         wary.open({key: SCRIPT})
         wary.rest()

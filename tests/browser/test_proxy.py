@@ -26,7 +26,7 @@ from browser.visitor import LOST, Visitor
 from playground.ui.headers import POLICY
 from playground.ui.pages import MICROSCOPE, PAGES
 
-FORGOTTEN = re.compile(r"status of 404 .*/api/")  # which the browser brings again
+FORGOTTEN = re.compile(r"status of 404 .*/api/")  # a picture that the server has lost; the browser uploads it again
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 SEAT = "playground_seat"
 KEY = {"X-Playground-Key": "k" * 32}
@@ -38,7 +38,7 @@ _spec.loader.exec_module(start)
 
 
 class Proxy:
-    """nginx as deploy/start.py starts it in front of replicas; only its log goes into a file."""
+    """nginx as deploy/start.py starts it in front of replicas, except that its log goes into a file."""
 
     def __init__(self, folder: Path, replicas: list[Server], **environment: str):
         self.folder, self.port = folder, free_port()
@@ -81,7 +81,7 @@ class Proxy:
             return error.code, dict(error.headers), error.read()
 
     def opens_a_socket_for(self, host: str, origin: str | None) -> str:
-        """The status that a browser gets whose page is of `origin` and which asks `host`."""
+        """The status that nginx gives a WebSocket request to `host` from a page of `origin`."""
         asked = {
             "Host": host, "Origin": origin, "Connection": "Upgrade", "Upgrade": "websocket",
             "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
@@ -92,7 +92,7 @@ class Proxy:
             return line.recv(100).split()[1].decode()
 
     def replica_of(self, seat: str) -> str:
-        """Its address, for who comes with this cookie."""
+        """The address of the replica to which nginx sends a visitor with this cookie."""
         path = f"/seat/{seat}/{time.monotonic_ns()}"
         self.ask(path, seat)
         return self.logged(path)["replica"]
@@ -101,7 +101,7 @@ class Proxy:
         return next(f"s{n}" for n in range(100) if self.replica_of(f"s{n}") == replica.address)
 
     def logged(self, path: str, after: int = 0) -> dict[str, str]:
-        """What nginx writes of a request, soon after its answer is out; the last replica it asked, or - for none."""
+        """Waits until nginx has logged this request; returns the status and the last replica it asked ("-": none)."""
 
         def found() -> list[str]:
             return [line for line in self.log()[after:] if path in line]
@@ -142,7 +142,7 @@ def proxy(replicas, tmp_path_factory):
 
 @pytest.fixture
 def visit(arrive, proxy):
-    """visit(replica, address) gives somebody with a browser, whose seat is at that replica."""
+    """visit(replica, address) gives a Visitor whose seat cookie leads to that replica."""
 
     def new(replica: Server, address: str = "") -> Visitor:
         visitor = arrive(Visitor, proxy.url)
@@ -170,7 +170,7 @@ def test_everybody_is_given_a_seat_and_keeps_it(proxy, replicas):
 
 @pytest.mark.slow
 def test_the_code_of_a_class_leads_every_phone_to_the_replica_that_has_it(proxy, replicas):
-    """Wherever the phone sits, by the code as it is typed, and whoever comes by its link sits there from then on."""
+    """A typed code leads there whatever the phone's seat; the link /c/CODE also gives the phone a seat there."""
     for number in range(6):
         mine, seat = f"lecturer-number-{number}-of-the-hall", f"{37 * number:02x}" + 30 * "0"
         told = json.dumps({"root": f"{proxy.url}/"}).encode()
@@ -198,9 +198,9 @@ def test_what_caches_may_keep_for_everybody_passes_as_it_is_and_holds_nobody_s_s
 def test_a_file_of_32_mb_reaches_the_app_and_a_larger_one_does_not(proxy):
     replica, logged, before = proxy.replica_of("s0"), " POST /api/pictures", len(proxy.log())
     status, _ = proxy.ask("/api/pictures", "s0", data=bytes(32 * 2**20), headers=KEY, method="POST")
-    assert status == 400  # it is no picture
+    assert status == 400  # the app refuses it: these bytes are no picture
     assert proxy.logged(logged, before) == {"status": "400", "replica": replica}
-    assert proxy.replica_of("s0") == replica  # nobody is moved by somebody's refused upload
+    assert proxy.replica_of("s0") == replica  # one refused upload moves no seat to another replica
     before, large = len(proxy.log()), KEY | {"Content-Length": str(40 * 2**20)}
     status, _ = proxy.ask("/api/pictures", data=b"x", headers=large, method="POST")
     assert status == 413
@@ -215,14 +215,14 @@ def test_the_log_names_nobody_s_picture(proxy):
 
 
 class Nobody:
-    """A replica that is not there."""
+    """An address where no replica listens."""
 
     address = "127.0.0.1:1"
 
 
 @pytest.fixture
 def alone(tmp_path):
-    """nginx, and nobody behind it."""
+    """nginx without a replica behind it."""
     if NGINX is None:
         pytest.skip("nginx is not installed here")
     started = Proxy(tmp_path, [Nobody]).start()
@@ -241,7 +241,7 @@ def test_no_log_holds_an_address_or_a_query_while_the_app_is_down(alone):
 
 
 def test_half_of_a_new_address_is_one_network_and_a_house_and_a_street_are_one_too(tmp_path):
-    """nginx is told addresses as another proxy would tell them, of bytes that a header may hold."""
+    """nginx gets the addresses in the header in which another proxy would pass them on."""
     if NGINX is None:
         pytest.skip("nginx is not installed here")
     alone = Proxy(tmp_path, [Nobody], PLAYGROUND_PROXIES="127.0.0.1")
@@ -272,7 +272,7 @@ def test_half_of_a_new_address_is_one_network_and_a_house_and_a_street_are_one_t
 def test_only_pages_of_the_same_host_open_a_socket(proxy):
     assert proxy.opens_a_socket_for("hall.example", "https://hall.example") == "101"
     assert proxy.opens_a_socket_for("hall.example:8501", "http://hall.example:8501") == "101"
-    assert proxy.opens_a_socket_for("hall.example", None) == "101"  # no browser
+    assert proxy.opens_a_socket_for("hall.example", None) == "101"  # a client that sends no Origin, so no browser
     for stranger in ("https://other.example", "null", "https://hall.example.other.example", "https://hall.example:81"):
         assert proxy.opens_a_socket_for("hall.example", stranger) == "403"
 
@@ -306,14 +306,14 @@ def test_uploads_work_on_each_replica(proxy, replicas, visit):
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [MICROSCOPE.name, "patches"])
 def test_a_picture_that_the_other_replica_does_not_know_is_brought_to_it(proxy, replicas, visit, page):
-    """On the microscope the browser hears of it, on a lesson Python."""
+    """On the microscope the browser meets the 404; on a lesson Python misses the picture and asks for it."""
     one, other = replicas
     visitor, data = visit(one), picture(320 if page == "patches" else 400, 240)
     visitor.forgiven = FORGOTTEN
     upload(visitor, data, "mine.jpg")
     assert_shows(visitor, data, "mine.jpg")
     link = visitor.page.url
-    visitor.page.goto("about:blank")  # else the page that is left may bring it, and not wait for the answer
+    visitor.page.goto("about:blank")  # otherwise the old page might upload it, unseen
     visitor.context.add_cookies([{"name": SEAT, "value": proxy.seat_at(other), "url": proxy.url}])
     before = len(proxy.log())
     visitor.page.goto(link if page == MICROSCOPE.name else link.replace("/?", f"/{page}?"))
@@ -333,7 +333,7 @@ def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intac
     shown = visitor.lock((3, 4))
     visitor.page.wait_for_url(re.compile("locked=true"))
     link = visitor.page.url
-    with visitor.page.expect_websocket():  # it looks for another by itself
+    with visitor.page.expect_websocket():  # the page connects to another replica by itself
         lost.kill()
     try:
         same = visitor.until()

@@ -1,4 +1,5 @@
-"""What a person meets where DINOv2 and the photographs are on the machine: both fetched once, and said where not."""
+"""The app where DINOv2 and the photographs have been fetched to the machine; skipped with a message where they have
+not."""
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ def server(really_here):
 
 @pytest.fixture
 def first(arrive, server):
-    """Somebody who has typed nothing but the address of the app."""
+    """A visitor who has opened the app without any choice in the address."""
     visitor = arrive(Visitor, server.url)
     visitor.page.goto(server.url)
     visitor.until()
@@ -29,7 +30,7 @@ def first(arrive, server):
 
 
 def on_the_eyes(shown: dict) -> tuple[float, float]:
-    """How much of the row lies on the cat's left eye, and on its right one."""
+    """The row's share on the cat's left eye, and on its right one."""
     rows, columns = shown["grid"]
     row = np.asarray(shown["row"][-rows * columns :]).reshape(rows, columns)
     return row[6:12, 10:16].sum(), row[8:13, 22:27].sum()

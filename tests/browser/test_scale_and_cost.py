@@ -1,4 +1,4 @@
-"""The lessons on the scale and on the cost, in a browser: what the dials do, what a link opens, what is measured."""
+"""The lessons on the scale and on the cost in a browser: their dials, their links and their measurements."""
 
 import re
 
@@ -26,7 +26,7 @@ WIDE = (
 
 @pytest.fixture
 def lesson(arrive, server):
-    """lesson("scale", "dk=64") gives the page."""
+    """lesson("scale", "dk=64") gives the browser page of that lesson."""
 
     def open_(name: str, address: str = "", **options):
         visitor = arrive(Visitor, server.url, **options)
@@ -51,7 +51,7 @@ def test_the_dials_turn_the_row_at_once_and_the_link_opens_it_again(lesson):
     page = lesson("scale", "step=rows")
     assert len(shown(page)["weights"]) == scale.KEYS
     before = chart(page, "Largest of 64 weights").evaluate(LINES)
-    row = page.evaluate(TURN, [512, 0])  # in the very same turn of the browser: no server was asked
+    row = page.evaluate(TURN, [512, 0])  # read in the same task, so no server can have answered
     scores = scale.experiment()[0, scale.WIDTHS.index(512)]
     for name, quantity in scale.QUANTITIES.items():
         assert row[name] == pytest.approx(float(quantity(scores, 1.0)), abs=1e-3)

@@ -24,7 +24,7 @@ def test_scenes_are_stepped_through_with_a_clicker_s_keys_and_are_there_again_af
     visitor.until(f"r => r.grid.join() === '{grid[0]},{grid[1]}' && r.scale === 1 && r.query === '3,4' && r.locked")
     page.keyboard.press("ArrowLeft")
     visitor.until("r => r.scale !== 1 && r.query === '3,4'")
-    page.keyboard.press("PageUp")  # there is none before the first
+    page.keyboard.press("PageUp")  # stays: no scene comes before the first
     visitor.until("r => r.scale !== 1 && r.query === '3,4'")
     assert page.evaluate("performance.timeOrigin") == loads
     page.reload()

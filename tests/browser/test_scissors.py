@@ -1,4 +1,4 @@
-"""Scissors and relevance in the app: what is cut, what the row is then, how to undo it, and what a link says of it."""
+"""Scissors and relevance in the app: cutting heads or patches, the row after a cut, undo, and cuts in a link."""
 
 import pytest
 

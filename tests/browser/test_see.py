@@ -1,4 +1,4 @@
-"""See: one picture, one sentence, two switches; what a link opens on every device."""
+"""See: its picture, its sentence and its two switches, and the links to it on every device."""
 
 import json
 import re
@@ -50,7 +50,7 @@ TEXTS = """() => {
   visit(document);
   return found;
 }"""
-# Everything that a transition or an animation of the page has moved since
+# Records every element that a transition or an animation moves from now on
 MOTIONS = """() => {
   const seen = new Set();
   const look = (root) => {
@@ -140,7 +140,7 @@ def test_a_phone_shows_all_of_it_without_scrolling(arrive, server):
         assert box["y"] + box["height"] <= 844 + 1, f"{name}: {box}"
     assert person.page.evaluate("document.documentElement.scrollHeight") <= 845
     small = [stop for stop in person.page.evaluate(FOCUSABLE) if stop["height"] < 44]
-    assert len(small) <= 1, small  # the line of the layer and head
+    assert len(small) <= 1, small  # only the line that names layer and head may be lower
 
 
 def test_the_row_under_the_cursor_is_said_and_whoever_leaves_finds_the_photograph_untouched(see):
@@ -255,7 +255,7 @@ def test_it_speaks_german_where_the_browser_does_and_changes_by_a_switch(arrive,
     person.until_says("This patch")
 
 
-# What each frame shows, and whether anything is claimed beside a photograph that is on its way
+# Records for each frame what is visible, so that a claim beside a photograph that is still loading is found
 FRAMES = """(stage) => {
   const root = (stage ?? document).querySelector(".lens");
   const shown = (name) => root.querySelector(name)?.checkVisibility({ visibilityProperty: true }) ?? false;
@@ -300,7 +300,7 @@ def test_a_file_that_is_no_picture_leaves_the_former_one_and_what_is_said_of_it(
 
 
 def test_at_200_percent_the_photograph_keeps_two_fifths_and_moments_have_a_door(arrive, server):
-    """A desktop of 1280 × 720 at 200 %: half as many pixels, each twice as large."""
+    """A window of 1280 × 720 at 200 % has 640 × 360 CSS pixels."""
     zoomed = {"viewport": {"width": 640, "height": 360}, "device_scale_factor": 2}
     person = arrive(Seeing, server.url, **zoomed).open("model=bundled&sample=chelsea&face=see")
     person.page.locator(".see-moments button").nth(1).wait_for(state="attached")

@@ -1,4 +1,4 @@
-"""What the browser can't make of queries and keys alone, the server computes: it arrives, is marked and is right."""
+"""Views that queries and keys do not suffice for are computed by the server: they arrive, are marked and are right."""
 
 import re
 
@@ -30,7 +30,7 @@ def test_similarity_and_rollout_follow_the_cursor_and_nobody_is_asked_meanwhile(
         ("rollout", truth.rollout),
     ):
         map_of(visitor, what)
-        visitor.page.wait_for_url(f"**what={what}**")  # the address follows a little later
+        visitor.page.wait_for_url(f"**what={what}**")  # the address changes after a delay
         visitor.rest()
         sent = len(visitor.sent)
         for patch in ((3, 4), (9, 2), (12, 12)):
@@ -76,10 +76,10 @@ def test_the_whole_pass_without_the_scale_arrives_is_marked_and_is_right(visitor
     visitor.choice("pass", "whole").click()
     shown = visitor.until("r => r.pass === 'whole'")
     truth = sent(scale="off").row(shown["layer"], shown["head"], (7, 5))
-    assert_close(shown["row"], truth, 0.02)  # a hundredfold sharper softmax, layer after layer
+    assert_close(shown["row"], truth, 0.02)  # in each layer, a much sharper softmax enlarges rounding
     assert apart(shown["row"], sent().row(shown["layer"], shown["head"], (7, 5))) > 0.02
     assert "in the whole forward pass" in visitor.part("badge").inner_text()
-    told = visitor.part("verdict").inner_text()  # of labels, before and after
+    told = visitor.part("verdict").inner_text()  # the labels before and after
     assert " → " in told or "no label changed" in told, told
     assert "below" not in told
 
@@ -117,7 +117,7 @@ def test_another_picture_stands_beside_under_the_same_cursor(go):
     assert abs(float(told[1]) - 2 ** entropy(other)) < 0.2
     assert "meadow" in visitor.part("badge").inner_text()
     assert shown["query"] == "5,6"
-    x, y = visitor.place((2, 2), on="twin")  # and from the other side
+    x, y = visitor.place((2, 2), on="twin")  # a patch of the second picture asks
     visitor.page.mouse.move(x, y)
     visitor.until("r => r.query === '2,2'")
 
@@ -143,6 +143,6 @@ def test_layers_of_a_large_trace_come_when_they_are_chosen(go):
 
 
 def test_unequal_pictures_get_unequal_answers():
-    """The same layer mixes a bird differently than a meadow: what all of this is about."""
+    """The same layer and head mixes the patches of two pictures differently, as attention should."""
     rows = [seen(name).row(seen().layers // 2, 0, (7, 5)) for name in ("meadow", "flock")]
     assert apart(*rows) > CLOSE

@@ -1,4 +1,4 @@
-"""Shapes and Code: their main control changes their picture, and their link brings it back."""
+"""The lessons Shapes and Code: the main control of each changes its drawing, and a link restores it."""
 
 import re
 from urllib.parse import urlsplit
@@ -22,7 +22,7 @@ def lesson(arrive, server):
 
 
 def read(visitor, of: str, condition: str) -> dict:
-    """What a component says of itself once it fulfils the condition."""
+    """A component's own read(), once it fulfils the condition."""
     script = f"""() => {{ const find = (root) => {{ for (const e of root.querySelectorAll("*")) {{
         const found = e.__{of} ?? (e.shadowRoot && find(e.shadowRoot)); if (found) return found; }} return null; }};
         const r = find(document)?.read?.(); return r && ({condition})(r) ? r : null; }}"""
@@ -49,8 +49,8 @@ def test_four_heads_leave_the_steps_free(lesson, width):
     visitor = lesson("shapes", "example=four-heads&step=4", viewport={"width": width, "height": 800})
     read(visitor, "walk", "r => r.step === 4")
     names = visitor.page.locator(".walk li b")
-    assert len(set(names.evaluate_all("all => all.map((name) => name.offsetHeight)"))) == 1  # each is one line
-    assert names.locator("sub").all_inner_texts() == ["O"]  # of W_O
+    assert len(set(names.evaluate_all("all => all.map((name) => name.offsetHeight)"))) == 1  # each name takes one line
+    assert names.locator("sub").all_inner_texts() == ["O"]  # the index of W_O
     visitor.page.get_by_role("button", name="Softmax").click(timeout=5000)
     assert read(visitor, "walk", "r => r.step === 5")["shape"] == [13, 4, 100, 100]
 

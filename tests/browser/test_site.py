@@ -1,4 +1,4 @@
-"""The playground without a server: the written folder behind a plain server of files, with everything else blocked."""
+"""The playground without a server: the written folder behind a plain file server, with all other hosts blocked."""
 
 import re
 import shutil
@@ -30,18 +30,18 @@ KEPT = Path(__file__).parents[1] / "hostile" / "kept"
 SMALL = 100_000  # bytes
 FEW = 8
 LONG = (
-    "a JPEG of 2,000 scans",  # it is refused after twenty seconds
-    "a HEIC of 48 megapixels that claims 64 × 48",  # to make these two takes ten; Chromium reads no HEIC at all
+    "a JPEG of 2,000 scans",  # refused only after twenty seconds
+    "a HEIC of 48 megapixels that claims 64 × 48",  # making each HEIC takes ten seconds; Chromium reads none
     "a HEIC of 900 large tiles",
 )
-# What is said, whose notice is then closed; or whether another picture is shown
+# Returns the notice's sentence and closes the notice; without a notice, whether the picture is another one
 HEARD = """(before) => {
   const said = sentences()[0];
   if (said) document.querySelector(".toolbar .notice button").click();
   return said ?? (theLens().read().picture !== before || null);
 }"""
 REFUSED = "can't open that file|million pixels|takes too long|sides may be from 8"
-# Of A to B, in the first drawing of a lesson
+# The weight that A gives B in the first drawing of a lesson
 FIRST_WEIGHT = """() => {
   const root = document.querySelector("#lesson .lesson-drawing")?.shadowRoot?.querySelector("[data-drawing]");
   return root?.__drawing?.read().weights?.[1] ?? null;
@@ -51,7 +51,7 @@ VERSIONS = """async () => {
   const list = await (await caches.open("attention-playground-files")).match(new URL("versions", location.href));
   return list ? (await list.json()).length : 0;
 }"""
-EIGHT_BITS = 0.05  # of a single weight; benchmarks/site.py measures whole rows
+EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits; benchmarks/site.py measures rows
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +173,7 @@ def test_the_policy_names_the_hosts_that_models_may_come_from():
 
 
 def test_what_the_camera_sees_is_looked_at_while_it_moves_and_a_locked_patch_freezes_it(somebody):
-    """Chromium's made-up camera shows a wheel that turns."""
+    """Chromium's fake camera shows a turning wheel."""
     visitor = somebody("#model=bundled&sample=portrait")
     before = visitor.read()["layer"]
     visitor.unfold("opening").get_by_role("button", name="Live").click()
@@ -199,7 +199,7 @@ def test_what_the_camera_sees_is_looked_at_while_it_moves_and_a_locked_patch_fre
 def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_old_one(
     arrive, folder, monkeypatch, tmp_path
 ):
-    """Another folder, for another version is written into it."""
+    """On a copy of the folder, for the test writes another version into it."""
     place = tmp_path / "host" / "playground"
     shutil.copytree(folder, place)
     with plain_server(place.parent) as url:
@@ -216,7 +216,7 @@ def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_o
         assert visitor.until("r => r.layersHeld.length === 6")["picture"] == own, "the network is kept, and the picture"
         for_itself = [
             line for line in ASKED[before:] if "sw.js" not in line
-        ]  # the browser asks: is there a new version?
+        ]  # the browser itself checks sw.js for a new version
         assert for_itself == []
         visitor.context.set_offline(False)
 
@@ -275,7 +275,7 @@ def test_a_worker_that_is_lost_is_begun_anew(somebody):
 
 
 def test_an_address_that_is_not_there_leads_to_the_page_that_it_names(arrive, host):
-    """Behind a plain server, which has no page 404.html of its own to show: it is opened as GitHub's pages show it."""
+    """GitHub Pages answers a missing address with 404.html. A plain file server does not, so a route plays its part."""
     visitor = arrive(AtTheSite, host)
     visitor.context.route("**/playground/heads*", lambda route: route.fulfill(
         status=404, content_type="text/html",
@@ -306,8 +306,8 @@ def test_a_large_network_is_fetched_when_a_person_wants_it_and_on_a_phone_too(so
 
 @pytest.mark.slow
 def test_hostile_files_are_shown_or_refused_in_a_sentence_and_the_next_photograph_is_looked_at(somebody):
-    """Of what is made those files that are small; of what was kept a few of each kind, for it was found in Python's
-    decoders, which tests/pictures/test_kept.py gives all of it."""
+    """Takes the small ones of the generated files, and a few of each kind of the kept ones: these broke Python's
+    decoders once, and tests/pictures/test_kept.py gives all of them to Python."""
     visitor = somebody("#model=bundled&sample=flock")
     kinds = groupby(sorted(KEPT.iterdir()), lambda file: file.name.partition("-")[0])
     kept = {file.name: file.read_bytes for _, files in kinds for file in islice(files, FEW)}

@@ -1,4 +1,4 @@
-"""What the folder without a server gives away is what the app's /figure.* gives: cells, numbers, their origin."""
+"""Files that the written folder exports equal those of the app's /figure.*: cells, numbers and their origin."""
 
 import base64
 import csv
@@ -27,8 +27,8 @@ VIEWS = {
     "weight times value": {"what": "value"},
     "scores": {"what": "score"},
 }
-CLOSE = 2e-3  # of the largest number: a folder's queries and keys have 16 bits
-LEVELS = 6  # of 255, a cell's mean colour: photographs are made smaller in two ways
+CLOSE = 2e-3  # relative to the largest number: queries and keys in the folder have 16 bits
+LEVELS = 6  # of 255, between mean colours of a cell: browser and Python resize photographs differently
 HREF = "{http://www.w3.org/1999/xlink}href"
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -72,7 +72,7 @@ def test_the_numbers_are_the_app_s(view, visitor):
     (map_,), (its_map,) = mine.pop("maps"), its.pop("maps")
     (labels, shares), (its_labels, its_shares) = (zip(*one.pop("predictions"), strict=True) for one in (mine, its))
     assert labels == its_labels
-    assert shares == pytest.approx(its_shares, abs=1e-5)  # a prepared pack has five digits of them
+    assert shares == pytest.approx(its_shares, abs=1e-5)  # a prepared pack rounds to five digits
     assert mine == its
     values, truth = (np.asarray(one.pop("values")) for one in (map_, its_map))
     assert map_ == pytest.approx(its_map)
@@ -117,7 +117,7 @@ def test_the_cells_of_the_svg_are_the_app_s(visitor):
     theirs = ElementTree.fromstring(of_the_app({}, "svg"))
     grid = json.loads(of_the_app({}, "json"))["tables"][0]["grid"]
     (mine,) = (image.get("href") for image in ours.iter(f"{SVG}image") if image.get("id") == "map")
-    its = [image.get(HREF) for image in theirs.iter(f"{SVG}image")][1]  # after the photograph
+    its = [image.get(HREF) for image in theirs.iter(f"{SVG}image")][1]  # the first image is the photograph
     flipped = (
         float(re.search(r"matrix\(\S+ 0 0 (\S+)", [u.get("transform") for u in theirs.iter(f"{SVG}use")][1])[1]) < 0
     )
@@ -152,4 +152,4 @@ def test_the_living_page_has_the_row_and_the_sheet_names_the_command_for_a_pdf(v
     read = "document.querySelector('.lens')?.__lens?.read() ?? null"
     waiting.until(lambda: (other.evaluate(read) or {}).get("row"), "the page is not alive")
     shown = other.evaluate(read)
-    assert np.abs(np.asarray(shown["row"]) - np.asarray(row)).max() < 0.05  # in eight bits
+    assert np.abs(np.asarray(shown["row"]) - np.asarray(row)).max() < 0.05  # the site's model has 8-bit weights

@@ -1,4 +1,4 @@
-"""The playground without a server in the system's Firefox: the written folder behind a plain server of files."""
+"""The playground without a server in the system's Firefox: the written folder behind a plain file server."""
 
 import base64
 
@@ -13,12 +13,12 @@ from browser.without_server import ASKED, plain_server
 from playground.samples import named
 from playground.ui import site
 
-LESSONS = ("by_hand", "patches", "scale")  # Chromium opens all of them
+LESSONS = ("by_hand", "patches", "scale")  # the tests in Chromium open all lessons
 pytestmark = pytest.mark.skipif(firefox.find() is None, reason="no Firefox is installed: apt-get install firefox-esr")
-EIGHT_BITS = 0.05  # of a single weight
+EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits
 PICTURE = ".lens canvas[data-ref=picture]"
 KEPT = "() => Boolean(navigator.serviceWorker.controller)"
-# Whether a drawing stands there; what is held back until a guess is asked for without one
+# Whether a drawing is there; presses "without a guess" where the step holds its drawing back until a guess
 DRAWN = """() => {
   for (const { shadowRoot } of document.querySelectorAll("#lesson .lesson-ask"))
     [...(shadowRoot?.querySelectorAll("button") ?? [])].find((one) => one.textContent.includes("without"))?.click();
@@ -52,7 +52,7 @@ def visit(tmp_path):
 
 @pytest.fixture
 def page(visit):
-    """Of somebody whose browser saves data: nothing comes that nobody asked for."""
+    """A page with data saver on, so that it fetches nothing in advance."""
     visit.does("script.addPreloadScript", functionDeclaration=f"() => {{ {SPARING} }}")
     return visit
 
@@ -90,7 +90,7 @@ def test_a_second_visit_needs_no_host_and_finds_the_photograph(folder, page):
         gives(page, named("twins").path)
         own = page.reads("r => r.picture !== 'flock' && r.layersHeld.length === 6")["picture"]
     page.opens("about:blank")
-    page.opens(f"{url}/#model=bundled&mine={own}")  # where nobody is any more
+    page.opens(f"{url}/#model=bundled&mine={own}")  # the server has stopped
     assert page.reads("r => r.layersHeld.length === 6")["picture"] == own
 
 
@@ -150,7 +150,7 @@ def test_see_by_mouse_finger_and_keyboard(folder, visit):
         tapped = page.reads("r => r.locked")
         assert tapped["query"] != moment["query"]
 
-        page.types("l")  # to Lab and back
+        page.types("l")  # the key l switches between See and Lab
         page.until(HAS, '.lens[data-face="lab"] .bar')
         assert page.reads("r => r.locked")["query"] == tapped["query"]
         page.types("l")
@@ -159,7 +159,7 @@ def test_see_by_mouse_finger_and_keyboard(folder, visit):
 
 
 def asked_since(before: int) -> list[str]:
-    """But for the browser's own question: is there a new version?"""
+    """The requests since then, without the browser's own checks of sw.js for a new version."""
     return [line for line in ASKED[before:] if "sw.js" not in line]
 
 

@@ -1,4 +1,4 @@
-"""The lessons of the written folder, behind a plain server of files: on its picture and on a visitor's photograph."""
+"""The lessons of the written folder, behind a plain file server: on a sample and on a visitor's photograph."""
 
 import base64
 import io
@@ -28,8 +28,8 @@ from playground.pictures.images import open_image
 from playground.samples import named
 from playground.ui import site
 
-EIGHT_BITS = 0.05  # of a single weight; benchmarks/site.py measures whole rows
-# What the first drawing of a lesson says of itself
+EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits; benchmarks/site.py measures rows
+# The read() of the first drawing of a lesson
 FIRST_DRAWING = """() => {
   const root = document.querySelector("#lesson .lesson-drawing")?.shadowRoot?.querySelector("[data-drawing]");
   return root?.__drawing?.read() ?? null;
@@ -54,7 +54,7 @@ def host(folder):
 
 
 def drawn(page) -> bool:
-    """Whether all drawings and charts of the step that are on view are there."""
+    """Whether every visible drawing and chart of the step has been drawn."""
     return all(page.evaluate(DRAWINGS))
 
 
@@ -66,7 +66,7 @@ def test_all_lessons_together_are_small(folder):
 
 
 def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, host):
-    """Somebody who has guessed nothing yet: what comes after a question is held back."""
+    """For a visitor without earlier guesses, a lesson holds back all that comes after a question."""
     visitor = arrive(AtTheSite, host)
     visitor.context.add_init_script("localStorage.removeItem('attention-playground:guesses')")
     visitor.context.add_init_script(WATCH)
@@ -95,7 +95,7 @@ def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, 
 
 
 def opened(visitor, mine: str, lesson: str, step: str) -> list[str]:
-    """Opens a step about the photograph and guesses nothing. Gives whose numbers these are, as the page says it."""
+    """Opens a step with the photograph, without a guess. Returns the tags that name the numbers' picture."""
     page = visitor.page
     page.goto(f"{visitor.url}/about.html")
     page.goto(f"{visitor.url}/#page={lesson}&step={step}&model=bundled&mine={mine}")
@@ -108,7 +108,7 @@ def opened(visitor, mine: str, lesson: str, step: str) -> list[str]:
 
 
 def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(somebody, tmp_path):
-    """Rows, tags and numbers in words are those of Python's trace of the same file."""
+    """Rows, tags and the numbers in sentences equal those of Python's trace of the same file."""
     visitor = somebody("#model=bundled&sample=flock")
     visitor.gives(named("twins").path)
     page = visitor.page
@@ -171,7 +171,7 @@ CHARTS = "[...document.querySelectorAll('.lesson-chart')].map((one) => one.data.
 
 @pytest.mark.slow
 def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
-    """The steps that measure every head, and those that run the network again, on a visitor's photograph."""
+    """On a visitor's photograph: the steps that measure every head, and those that run the network again."""
     visitor = somebody("#model=bundled&sample=flock")
     visitor.gives(named("twins").path)
     page = visitor.page

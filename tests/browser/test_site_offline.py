@@ -1,4 +1,4 @@
-"""The folder without a server, and then without a network: what is kept works, what is not says so in a sentence."""
+"""The written folder without a network: kept parts work, and for a missing part the page says so in a sentence."""
 
 import io
 import re
@@ -39,7 +39,7 @@ def somebody(arrive, folder):
 
 
 def leave(visitor) -> None:
-    """The network goes; what a browser prints of it on the console is forgiven."""
+    """Cuts the network off, and forgives the errors that the browser then prints on the console."""
     visitor.forgiven = OFFLINE
     visitor.context.set_offline(True)
 
@@ -79,7 +79,7 @@ def test_after_the_first_picture_a_photograph_and_all_samples_need_no_network(so
 
 
 def test_without_a_network_what_was_not_kept_says_so_in_a_sentence(somebody):
-    """To somebody whose browser is to save data, so that nothing comes that nobody asked for."""
+    """With data saver on, for otherwise the page would fetch parts in advance."""
     visitor = somebody(script=SPARING)
     keeps(visitor, "page")
     leave(visitor)
@@ -96,7 +96,7 @@ def test_all_of_it_is_kept_when_somebody_asks_and_no_host_is_asked_any_more(some
     visitor = somebody()
     button = visitor.page.get_by_role("button", name="Keep all of it offline")
     offered = int(re.search(r"\((\d+) MB\)", button.inner_text())[1])
-    unread = ("embed/", "preview-")  # by other pages, and by who shows a link
+    unread = ("embed/", "preview-")  # only other pages and previews of links read them
     files = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
     needed = [file.stat().st_size for name, file in files.items() if not name.startswith(unread)]
     assert abs(offered - sum(needed) / 1e6) < 1

@@ -1,4 +1,4 @@
-"""The stage: one sentence that says what is seen, and pictures as large as the window allows."""
+"""The stage: a sentence that describes the view, and pictures as large as the window allows."""
 
 import pytest
 from waiting import until
@@ -7,7 +7,7 @@ from browser.test_page import SCROLLS
 
 
 def far_share(shown: dict, patch: tuple[int, int]) -> float:
-    """What a row gives to patches outside the 3 × 3 ones around its own."""
+    """The share that a row gives to patches outside the 3 × 3 block around its own."""
     rows, columns = shown["grid"]
     patches = shown["row"][-rows * columns :]
     return sum(
@@ -44,7 +44,7 @@ def test_what_most_people_do_not_need_is_behind_a_button(go):
 
 
 LEAST = {(1280, 720): 0.39, (1440, 900): 0.44, (1920, 1080): 0.44, (1180, 820): 0.4, (1024, 768): 0.33}
-IDLE = 60  # pixels of a band in which nothing stands
+IDLE = 60  # the largest empty band below, in pixels
 
 
 @pytest.mark.parametrize("sample", ["meadow", pytest.param("landscape", marks=pytest.mark.slow)])
@@ -64,7 +64,7 @@ def fills(visitor, sample: str, window: tuple[int, int]) -> None:
     legend = visitor.part("legend").bounding_box()
     below = height - (legend["y"] + legend["height"])
     print(f"{sample} at {width} × {height}: {picture}, {covered:.1%} of the window, {below:.0f} pixels below")
-    square = picture["width"] < 1.2 * picture["height"]  # of a 3:2 picture; a square has less of a wide window
+    square = picture["width"] < 1.2 * picture["height"]  # LEAST is for 3:2; a square covers less of a window
     assert covered >= LEAST[window] * (0.55 if square else 1), window
     assert below < IDLE
     assert height - (lens["y"] + lens["height"]) < IDLE
@@ -75,7 +75,7 @@ def fills(visitor, sample: str, window: tuple[int, int]) -> None:
 
 @pytest.mark.slow
 def test_beside_the_picture_stands_what_a_convolution_gets(visit):
-    """The enlarged patches are the photograph's, and other ones where another patch asks."""
+    """The enlarged patches are cut from the photograph around the chosen patch."""
     visitor = visit("sample=meadow", viewport={"width": 1280, "height": 720})
     visitor.rest()
     read = "e => Array.from(e.getContext('2d').getImageData(0, 0, e.width, e.height).data)"

@@ -18,7 +18,7 @@ PLACE = """(picture) => {
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_nothing_jumps_while_it_loads_points_opens_a_drawer_and_goes_to_lab(arrive, server, width, height):
-    """By the browser's own entries, those that follow a press too."""
+    """Counts the browser's layout-shift entries, including those right after a press."""
     person = arrive(Seeing, server.url, viewport={"width": width, "height": height})
     person.context.add_init_script(SHIFTS)
     person.open()
@@ -67,6 +67,6 @@ def test_in_lab_more_leaves_the_photograph_where_it_is_and_as_large(arrive, serv
 
 
 def place(person: Seeing) -> list[float]:
-    """Of the picture, once it rests, wherever the page is scrolled to."""
+    """Where the picture lies in the document, once it rests; independent of scrolling."""
     person.part("picture").evaluate(STANDS_STILL)
     return person.part("picture").evaluate(PLACE)

@@ -1,4 +1,4 @@
-"""The story: twelve scenes beside one photograph, told as a new student would walk through it."""
+"""The story in a browser: twelve scenes beside one photograph, walked through as a reader does."""
 
 import pytest
 
@@ -29,7 +29,7 @@ class Reader(Visitor):
         self.page.wait_for_function(f"() => new URLSearchParams(location.search).get('story') === '{n}'")
 
     def guess(self) -> None:
-        """The place where there is one to press, else the first answer; nothing where nothing is asked."""
+        """Guesses: presses a place on the picture or the last answer, whichever the scene asks for, if any."""
         if self.story("guess").get_by_text("Press the place").count():
             box = self.part("picture").bounding_box()
             self.page.mouse.click(box["x"] + 0.2 * box["width"], box["y"] + 0.2 * box["height"])
@@ -47,7 +47,7 @@ def reader(arrive, server):
 def test_the_story_is_walked_through_from_its_address_to_its_end(reader):
     reader.page.goto(f"{reader.url}/story?sample=meadow&model=bundled")
     told = reader.page.wait_for_function(FACTS).json_value()
-    reader.rest()  # the bar has its height
+    reader.rest()  # the toolbar has its final height
     picture = reader.part("picture").bounding_box()
     for n in range(1, SCENES + 1):
         reader.at(n)
@@ -71,7 +71,7 @@ def test_its_numbers_are_the_model_s_own(reader):
     place = divmod(base["patch"], seen.grid[1])
     row = seen.row(base["layer"], base["head"], place)
     partner = divmod(facts["partner"], seen.grid[1])
-    assert facts["share"] == pytest.approx(float(row[seen.token(partner)]), abs=2e-3)  # halves in the browser
+    assert facts["share"] == pytest.approx(float(row[seen.token(partner)]), abs=2e-3)  # the browser has 16-bit floats
     assert facts["loudest"] == pytest.approx(
         float(seen.row(base["layer"], base["head"], place, scale="off").max()), abs=0.02
     )

@@ -19,7 +19,7 @@ def said(page) -> dict[str, str]:
 
 
 def at(page, n: int) -> None:
-    """Waits until the card is at a step, out of the way of what it outlines."""
+    """Waits until the card shows step n and does not cover the part that it outlines."""
     page.locator(f'.tour-card[data-step="{n}"]').wait_for()
     page.wait_for_function(f"() => new URLSearchParams(location.search).get('tour') === '{n}'")
     page.locator('.lens[data-face="see"]').wait_for()
@@ -38,7 +38,7 @@ def begin(visit):
 
 
 def given_back(visitor) -> None:
-    """What `begin` had chosen, in Lab."""
+    """Waits until the view that `begin` chose is back, in Lab."""
     visitor.page.locator('.lens[data-face="lab"]').wait_for()
     visitor.until("r => r.layer === 2 && r.query === '3,4' && r.locked && r.scale !== 1")
     visitor.page.locator('.lens [data-choice="draw"] [data-value="light"][aria-pressed="true"]').wait_for()

@@ -1,4 +1,4 @@
-"""The page of the training: the clock, the picture that answers at every moment, and a model trained on the spot."""
+"""The lesson Training: its clock, its picture, which answers at every moment, and a model trained on the spot."""
 
 from urllib.parse import urlsplit
 
@@ -48,7 +48,7 @@ def watch(arrive, server):
 
 @pytest.fixture(scope="module")
 def moments():
-    """Of the time-lapse that ships with the app."""
+    """The moments of the time-lapse that ships with the app."""
     return timelapse.read().moments
 
 
@@ -61,9 +61,9 @@ def test_the_picture_is_the_model_s_row_at_every_moment(watch, moments):
         watcher.part("ticks").get_by_role("button").nth(number).click()
         watcher.until(f"r => r.step === {moments[number].step}")
         watcher.page.wait_for_url(f"**moment={moments[number].step}*")
-        shown = watcher.until()  # the page may have made the drawing anew, from what it sent before
+        shown = watcher.until()  # Streamlit may have rebuilt the drawing from an older state
         assert shown["step"] == moments[number].step
-        watcher.rest()  # the page that is drawn anew would take the picture with it
+        watcher.rest()  # a rerun of the page would replace the picture
         watcher.part("picture").scroll_into_view_if_needed()
         box = watcher.part("picture").bounding_box()
         x, y = ((part + 0.5) / whole for part, whole in zip(patch[::-1], (columns, rows), strict=True))
@@ -97,7 +97,7 @@ def test_playing_goes_through_all_moments_and_asks_nobody(watch, moments):
     path = watcher.page.evaluate("window.path")
     assert path == sorted(path)
     assert {int(now) for now in path} == set(range(first, last + 1))
-    assert len({round(now, 2) for now in path}) > 3 * (last - first)  # and through what lies between them
+    assert len({round(now, 2) for now in path}) > 3 * (last - first)  # it also shows values between moments
 
 
 @pytest.mark.slow
@@ -128,9 +128,9 @@ def test_two_who_train_wait_for_each_other_and_who_leaves_gives_the_turn_back(wa
     second.until("r => r.growing")
     second.button("Stop").click()
     second.page.get_by_text("Stopped after").wait_for()
-    shown = second.until("r => !r.growing")  # and can still be looked at
+    shown = second.until("r => !r.growing")  # the stopped model can still be looked at
     assert shown["told"] == ""
-    second.rest()  # the page that is drawn anew would take the click with it
+    second.rest()  # a rerun of the page would swallow the click
     second.part("picture").click(position={"x": 4, "y": 4})
     second.until("r => r.patch === '0,0'")
     second.page.wait_for_url("**patch=0%2C0**")

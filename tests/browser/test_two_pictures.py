@@ -1,4 +1,4 @@
-"""Two pictures, one gesture: a line flies to the match of the patch that is pointed at, and both are cut into parts."""
+"""Two pictures: a line flies from the patch under the cursor to its match, and both pictures are cut into parts."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def first(found, matched: bool) -> tuple[int, int]:
 
 
 def test_a_line_flies_to_the_match_that_python_finds(visit, truth):
-    visitor = visit(PAIR, reduced_motion="reduce")  # the line is there at once
+    visitor = visit(PAIR, reduced_motion="reduce")  # the line appears without an animation
     visitor.until("r => r.waits === ''")
     patch = first(truth, True)
     visitor.hover(patch)
@@ -40,7 +40,8 @@ def test_a_line_flies_to_the_match_that_python_finds(visit, truth):
 @pytest.mark.slow
 def test_both_are_cut_into_the_parts_that_python_finds(go):
     visitor = go(PAIR)
-    visitor.page.locator(".match-words:not(:has-text('on their way'))").wait_for()  # until then one is cut alone
+    # A click before the second picture has come would cut only the first one
+    visitor.page.locator(".match-words:not(:has-text('on their way'))").wait_for()
     visitor.page.locator(".match-words button").click()
     shown = visitor.until("r => r.what === 'parts' && r.map")
     here, _ = seen("twins").parts(other=seen("portrait"), layer=shown["layer"])

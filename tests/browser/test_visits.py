@@ -1,4 +1,4 @@
-"""A visit over HTTP: what a reload brings again and what not, what is told to whom."""
+"""The requests of a visit: what a reload fetches again, and what the page sends to whom."""
 
 import json
 import re
@@ -10,11 +10,11 @@ from browser.server import serving
 from browser.visitor import LOST, REFUSED, Visitor
 from playground.models.names import plain_name
 
-AGAIN_KB = 20  # a visit's second load brings at most so many kilobytes
+AGAIN_KB = 20  # most kilobytes that a reload may fetch
 
 
 class Wire:
-    """The bytes that come over the network to a page, those of its WebSocket too; what a cache has counts nothing."""
+    """Counts in `came` the bytes that reach a page over the network, its WebSocket included, caches excluded."""
 
     def __init__(self, visitor):
         self.came: dict[str, int] = {}
@@ -36,7 +36,7 @@ class Wire:
         self.came["WebSocket"] = self.came.get("WebSocket", 0) + size
 
     def heard(self, part: str, count: int) -> None:
-        """Waits until so many addresses with this in them have come."""
+        """Waits until answers have come from `count` addresses that contain `part`."""
         while sum(part in url for url in self.came) < count:
             self._page.evaluate("() => new Promise(requestAnimationFrame)")
         self.came.clear()
@@ -115,7 +115,7 @@ def test_a_page_that_stays_open_while_the_server_restarts_goes_on_with_the_photo
         mine = visitor.read()["picture"]
         server.kill()
         server.start().wait()
-        visitor.page.locator(".toolbar > .rest select").select_option("2")  # its trace is on no server
+        visitor.page.locator(".toolbar > .rest select").select_option("2")  # no server holds the trace of this grid
         visitor.until("r => r.grid[0] > 20")
         visitor.shows(f"mine:{mine}")
         assert visitor.brought == ["mine.jpg", "mine.jpg"]

@@ -1,5 +1,5 @@
-"""The engine on a GPU beside the kernels, in Chromium with its software adapter: the same numbers to 1e-3, and what
-fails or is slower is computed by the kernels."""
+"""The engine on WebGPU, in Chromium with its software adapter: numbers within 1e-3 of the WebAssembly kernels', which
+take over where the GPU fails or is slower."""
 
 import shutil
 
@@ -22,7 +22,7 @@ KINDS = {
     "map pool": {"cls_token": False, "registers": 0, "pool": "map", "activation": "gelu_tanh"},
     "two teachers, the paper's head": {"dist_token": True, "pre_logits": True, "activation": "relu"},
 }
-FARTHEST = 1e-3  # of the largest number of an array
+FARTHEST = 1e-3  # largest difference, relative to the largest number of an array
 PAGE = """<!doctype html><link rel="icon" href="data:,"><script type="module">
 import { createComputer } from "./microscope/engine/computer.js";
 import { createGpuPasses } from "./microscope/engine/faster/webgpu.js";

@@ -1,5 +1,5 @@
-"""The wheel is the whole app: built, installed into an environment of its own, used from an empty folder. One of them
-needs a browser, and the others wait for the same wheel: it is built once."""
+"""The wheel contains the whole app: these tests build it once, install it into a new environment and use it from an
+empty folder. Only one of them needs a browser, but all stand here to share the wheel."""
 
 import json
 import os
@@ -18,7 +18,7 @@ import pytest
 from PIL import Image
 
 ROOT = Path(__file__).parent.parent.parent
-# Commands that need a network or what it brought; a whole site takes a minute, and tests/ui/test_site.py writes one
+# Commands that need a network or downloads; and `site`, which takes a minute and is tested in tests/ui/test_site.py
 ELSEWHERE = {"faithfulness", "prepare", "download", "site"}
 
 
@@ -32,7 +32,7 @@ def run(*command, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """As a registry would get it: the source archive first, then the wheel from what that archive holds."""
+    """Builds the wheel from the source archive, as for a registry."""
     folder = tmp_path_factory.mktemp("built")
     run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=ROOT)
     (archive,) = folder.glob("*.tar.gz")
@@ -46,7 +46,7 @@ def wheel(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def scripts(wheel, tmp_path_factory) -> Path:
-    """The folder of the commands of an environment in which the wheel is installed, beside the packages of ours."""
+    """The folder of commands of a new environment with the wheel and our own environment's packages."""
     environment = tmp_path_factory.mktemp("environment")
     venv.create(environment, with_pip=False)
     paths = {"base": str(environment), "platbase": str(environment)}
@@ -86,13 +86,13 @@ PAGES = [ROOT / "README.md", *(ROOT / "docs" / "pages").glob("*.md")]
 
 
 def blocks(file: Path, language: str) -> list[str]:
-    """A page's pieces of code in a language; what is typed in a shell has none."""
+    """A page's code blocks in a language; blocks of shell commands name no language."""
     pieces = re.findall(r"^( *)```(\w*)\n(.*?)^\1```$", file.read_text(encoding="utf-8"), re.M | re.S)
     return [textwrap.dedent(code) for _, its, code in pieces if its == language]
 
 
 def commands() -> list[list[str]]:
-    """What README and documentation say to type after `attention-playground`."""
+    """The arguments of all `attention-playground` commands in README and documentation."""
     lines = [line for file in PAGES for block in blocks(file, "") for line in block.splitlines()]
     typed = [shlex.split(line, comments=True) for line in lines if line.startswith("attention-playground ")]
     unique = dict.fromkeys(tuple(words[1:]) for words in typed if len(words) > 1 and "--dask" not in words)
@@ -172,11 +172,11 @@ def test_the_installed_app_opens_in_the_browser_with_its_own_settings(scripts, e
         visitor = arrive(Visitor, server.url, color_scheme="dark").open("sample=flock")
         assert visitor.lock((3, 4))["query"] == "3,4"
         backdrop = visitor.page.locator("[data-testid=stApp]").evaluate("e => getComputedStyle(e).backgroundColor")
-        assert backdrop == "rgb(19, 19, 24)"  # of theme.dark in .streamlit/config.toml
+        assert backdrop == "rgb(19, 19, 24)"  # theme.dark's background in .streamlit/config.toml
         links = visitor.unfold("pages").get_by_role("link")
         links.filter(has_text="Code: read it").click()  # a page that shows the package's own source
         visitor.page.get_by_text("attention_by_hand").first.wait_for()
-        visitor.check()  # while its server still runs
+        visitor.check()  # before the server is stopped below
         visitor.forgiven = LOST
     finally:
         server.stop()

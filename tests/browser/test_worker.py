@@ -1,4 +1,4 @@
-"""The worker in a real browser, behind a plain server of files and a strict policy: rows as Python's, nothing sent."""
+"""The worker in a browser, behind a plain file server and a strict policy: rows equal Python's, and nothing is sent."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from playground.pictures.images import fit, open_image
 from playground.samples import named
 from playground.tracing import trace
 
-EIGHT_BITS = 0.05  # of a single weight; benchmarks/site.py measures whole rows
+EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits; benchmarks/site.py measures rows
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_a_photograph_that_lies_on_its_side_and_one_with_gaps_are_decoded_as_pyt
     noise = np.random.default_rng(0).integers(0, 255, (12, 18, 3), dtype=np.uint8)
     picture = Image.fromarray(noise).resize((360, 240), Image.Resampling.BICUBIC)
     exif = Image.Exif()
-    exif[0x0112] = 6  # turned by a quarter
+    exif[0x0112] = 6  # orientation: turned by a quarter
     turned, gaps = tmp_path / "turned.png", tmp_path / "gaps.png"
     picture.save(turned, exif=exif)
     alpha = Image.fromarray((np.indices((240, 360)).sum(0) % 256).astype(np.uint8))
@@ -99,7 +99,7 @@ def test_the_browser_s_pixels_are_those_of_pillow(somebody, tmp_path):
       return [...(await displayed(t, bitmap, height, width))];
     }"""
     lying = [Image.Exif(), Image.Exif()]
-    for exif, orientation in zip(lying, (6, 2), strict=True):  # turned by a quarter, and mirrored
+    for exif, orientation in zip(lying, (6, 2), strict=True):  # orientations: turned by a quarter, and mirrored
         exif[0x0112] = orientation
     kinds = [("a.png", {}, 0), ("a.jpg", {"quality": 90}, 2), *(("a.png", {"exif": exif}, 0) for exif in lying)]
     for name, options, levels in kinds:

@@ -1,4 +1,4 @@
-"""What Python says of the pictures that the browser shows."""
+"""Python's traces of the pictures that the browser shows."""
 
 from functools import cache
 
@@ -9,7 +9,7 @@ from playground.pictures.images import fit
 from playground.samples import named
 from playground.tracing import Trace
 
-CLOSE = 1e-3  # between sixteen bits in the browser and thirty-two in Python
+CLOSE = 1e-3  # tolerance: the browser gets 16-bit numbers, Python has 32 bits
 
 
 @cache
@@ -28,13 +28,13 @@ def seen(sample: str = "meadow", name: str = "bundled", detail: int = 1, scale: 
 
 @cache
 def sent(*arguments, **options) -> Trace:
-    """The same with queries and keys at sixteen bits, as the browser has them: a softmax without its scale makes large
-    differences of small ones."""
+    """The trace with queries and keys rounded to 16 bits, as in the browser: a softmax without its scale turns small
+    differences into large ones."""
     return Trace.from_bytes(seen(*arguments, **options).to_bytes())
 
 
 def entropy(row) -> float:
-    """In bits."""
+    """The row's entropy in bits."""
     row = row.double()
     return float(-(row * row.clamp(min=1e-300).log2()).sum())
 

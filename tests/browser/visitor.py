@@ -1,4 +1,4 @@
-"""Somebody with a browser: opens the app, points, clicks and reads what the microscope says of itself."""
+"""A visitor with a browser, who opens the app, points, clicks and calls the microscope's read()."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from playground.lessons.registry import QUESTIONS as IDS
 
 PATIENCE = 1000 * waiting.PATIENCE  # milliseconds
 OWN_HOST = "127.0.0.1"
-MOST = 2000  # letters of what the microscope says that a failed test prints
+MOST = 2000  # characters of the microscope's read() that a failed test prints
 LAUNCH = [
     *FLAGS,
     "--use-fake-device-for-media-stream",
@@ -29,7 +29,7 @@ LAUNCH = [
 
 LENS = "() => JSON.stringify(window.theLens?.()?.read() ?? null)"
 REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
-# In See Streamlit does not begin before something needs it.
+# In See, Streamlit starts only once something needs it.
 NOT_NEEDED = "document.querySelector('template[data-later]') && window.theLens?.()?.see?.on"
 STANDS = f"() => !document.querySelector('.attention-early') || {NOT_NEEDED}"
 RESTS = f"() => document.querySelector('{REST}') || {NOT_NEEDED}"
@@ -37,7 +37,7 @@ LOOKS = 50  # milliseconds from one look to the next: to look in every frame tak
 SAYS = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 
 ABOUT = 6  # pixels beside a patch's middle; see STIRRED in lens/moment.js
-# Whoever has been here was greeted, and has guessed all questions: what pages show is not held back.
+# A returning visitor is not greeted, and has guessed all questions, so pages hold nothing back.
 GUESSED = json.dumps({question: {"words": "long ago"} for question in IDS})
 BEEN_HERE = f"""try {{
   localStorage.setItem('attention-playground-been-here', 'yes');
@@ -45,7 +45,7 @@ BEEN_HERE = f"""try {{
   if (!localStorage.getItem(guesses)) localStorage.setItem(guesses, '{GUESSED}');
 }} catch {{}}"""
 
-# A browser that had Lab last, as most tests are about Lab.
+# Most tests are about Lab, so the browser remembers Lab as the last face.
 HAD_LAB = """try {
   const name = 'attention-playground-face';
   if (!localStorage.getItem(name)) localStorage.setItem(name, 'lab');
@@ -71,34 +71,35 @@ window.sentences = () => {
 
 # Opened below the root, as at /heads, Streamlit looks for its own endpoints below that page first.
 OWN_404 = re.compile(r"status of 404.*/_stcore/(health|host-config)$")
-# What a browser says on the console, beside the page's own sentence, where a route refuses something.
+# The browser's line on the console when a route refuses a request; the page itself shows a sentence.
 REFUSED = re.compile(r"status of 4\d\d .*/api/")
-# What a browser says when the server is away; on a busy machine it says more, for it tries more often.
+# The browser's lines on the console while the server is away. A busy machine prints more kinds, for it retries longer.
 LOST = re.compile(
     "ERR_(CONNECTION|CONTENT|EMPTY|SOCKET|NETWORK)|WebSocket|disconnected|/_stcore/|is not responding|InitPings"
 )
 
 
 def coarse(query: str) -> str:
-    """The meadow on the model's own grid, unless the address names something: few patches make quick tests."""
+    """The address; if it names no picture, model or tour, with the meadow on the bundled model, whose few patches make
+    tests quick."""
     named = any(f"{word}=" in query for word in ("sample", "mine", "model", "tour"))
     return query if named else f"model=bundled&sample=meadow&{query}".rstrip("&")
 
 
 def finish(page: Page, id: str) -> None:
-    """Waits until an exercise is set; where it asks something besides, the answers are tried until one is right."""
+    """Waits until an exercise is done; if the exercise also asks a question, tries its answers until one is right."""
     done = page.locator(f'.exercise[data-id="{id}"][data-done="true"]')
     offers = page.locator(f'.exercise[data-id="{id}"] .offers:not([hidden]) button')
     done.or_(offers).first.wait_for(state="attached")
     for n in range(offers.count()):
         if not done.count():
-            offers.nth(n).dispatch_event("click")  # an exercise that was set on arrival is folded
+            offers.nth(n).dispatch_event("click")  # no click(): an exercise that was done on arrival is folded away
     done.wait_for()
 
 
 class Visitor:
-    """Nothing is shared with others: own cookies, own storage, and a record of what went wrong and who was asked.
-    `forgiven` is a pattern of what may be said on the console. A newcomer is greeted; the others have been here."""
+    """One person with cookies and storage of their own. `errors` and `hosts` record console errors and requested hosts,
+    except errors that match `forgiven`. Only a newcomer is greeted; others count as returning visitors."""
 
     forgiven: re.Pattern[str] | None = None
     had_lab = True
@@ -114,8 +115,8 @@ class Visitor:
             self.context.add_init_script(BEEN_HERE)
         self.errors: list[str] = []
         self.hosts: set[str] = set()
-        self.sent: list[str | bytes] = []  # to the server, over its WebSocket
-        self.brought: list[str] = []  # names of pictures of one's own that went to the server
+        self.sent: list[str | bytes] = []  # frames sent over Streamlit's WebSocket
+        self.brought: list[str] = []  # names of the visitor's pictures that were uploaded
         self.context.on("console", self._listen)
         self.context.on("weberror", lambda thrown: self.errors.append(str(thrown.error)))
         self.context.on("request", self._requested)
@@ -132,7 +133,7 @@ class Visitor:
         self.page.on("websocket", self._connected)
 
     def tab(self) -> Visitor:
-        """The same person in another tab of the same browser."""
+        """A second tab of the same browser context, as another Visitor."""
         other = copy(self)
         other._open_tab()
         return other
@@ -143,20 +144,19 @@ class Visitor:
 
     def _requested(self, request: Request) -> None:
         self._asked(request.url)
-        again = "x-playground-ticket" in request.headers  # who waits asks the same once more
+        again = "x-playground-ticket" in request.headers  # a waiting request is repeated with its ticket
         if request.method == "POST" and urlsplit(request.url).path.endswith("/api/pictures") and not again:
             self.brought.append(unquote(request.headers["x-playground-name"]))
 
     def _asked(self, url: str) -> None:
-        if host := urlsplit(url).hostname:  # data: and blob: have none
+        if host := urlsplit(url).hostname:  # data: and blob: URLs have no host
             self.hosts.add(host)
 
-    # What there is to see
+    # What the page shows
 
     def open(self, address: str | dict = "", says: str = "", early: bool = False) -> Visitor:
-        """Goes to an address of the app and waits for its picture; first for a sentence, if one is to come, for that
-        goes by itself. The picture is there before Streamlit, which is waited for, too, unless it is `early`; in See it
-        does not come before it is needed."""
+        """Goes to an address of the app and waits for its picture. Waits first for the sentence `says`, if any, since a
+        sentence disappears after a while. Also waits for Streamlit, unless `early` or unless See does not need it."""
         query = urlencode(address) if isinstance(address, dict) else address
         if says:
             self.forgiven = REFUSED
@@ -172,8 +172,8 @@ class Visitor:
         return self.page.evaluate("theLens().read()")
 
     def until(self, condition: str = "() => true") -> dict:
-        """What the microscope says once it has painted what fulfils the condition, a function of read(), and lets
-        somebody point at it: a picture that is on its way takes no pointer."""
+        """The microscope's read(), once it fulfils the condition, a JavaScript function of read(), and the picture
+        takes the pointer, which a loading picture does not."""
         script = f"""() => {{
           const r = window.theLens?.()?.read();
           return r?.painted && !window.lensRoot.classList.contains("waits") && ({condition})(r) ? r : null;
@@ -181,7 +181,7 @@ class Visitor:
         return self.page.wait_for_function(script, polling=LOOKS).json_value()
 
     def rest(self) -> None:
-        """Waits until the server has drawn the page and everything has been loaded."""
+        """Waits until Streamlit's run has ended and everything has been loaded."""
         self.page.wait_for_function(RESTS, polling=LOOKS)
         self.page.wait_for_load_state("networkidle")
 
@@ -189,7 +189,7 @@ class Visitor:
         return self.page.locator(f'.lens [data-ref="{name}"]')
 
     def more(self) -> None:
-        """What most people do not need is behind a button."""
+        """Opens the part of Lab that its button "more" hides."""
         if self.part("more").get_attribute("aria-expanded") == "false":
             self.part("more").click()
         self.page.locator(".lens.more").wait_for()
@@ -197,10 +197,10 @@ class Visitor:
     def choice(self, key: str, value: str) -> Locator:
         return self.page.locator(f'.lens [data-choice="{key}"] [data-value="{value}"]')
 
-    # What there is to do
+    # What a visitor does
 
     def place(self, patch: tuple[int, int], on: str = "picture") -> tuple[float, float]:
-        """Where the middle of a patch lies on the page, once the page has come to rest."""
+        """The page coordinates (x, y) of a patch's middle, once the picture has stopped moving."""
         rows, columns = self.read()["grid"]
         self.part(on).element_handle().wait_for_element_state("stable")
         box = self.part(on).bounding_box()
@@ -208,8 +208,8 @@ class Visitor:
         return box["x"] + (column + 0.5) * box["width"] / columns, box["y"] + (row + 0.5) * box["height"] / rows
 
     def point(self, patch: tuple[int, int]) -> None:
-        """As a hand does, which moves more than once: the soft cursor goes on after a single report of a resting
-        mouse."""
+        """Moves the mouse to a patch in two steps, as a hand does: the ghost, the soft cursor that greets newcomers,
+        ignores a single report of a resting mouse."""
         x, y = self.place(patch)
         self.page.mouse.move(x - ABOUT, y - ABOUT)
         self.page.mouse.move(x, y)
@@ -239,7 +239,7 @@ class Visitor:
         return self.until(f"r => r.head === {head}")
 
     def start_again(self) -> None:
-        """The view as it is when nothing has been chosen."""
+        """Resets the view to its defaults."""
         self.leave()
         self.page.keyboard.press("Escape")
         self.page.evaluate("theLens().update({view: {}})")
@@ -250,14 +250,15 @@ class Visitor:
         return self.page.locator(f".toolbar .opener.{kind}")
 
     def unfold(self, kind: str) -> Locator:
-        """The sheet under a button of the toolbar."""
+        """Presses a button of the toolbar and returns the sheet that it opens."""
         self.opener(kind).click()
         sheet = self.page.locator(f'.toolbar .sheet[data-kind="{kind}"]')
         sheet.wait_for()
         return sheet
 
     def pick(self, sample: str) -> dict:
-        """A sample, or `mine:` and the id of an own picture; waits until it is on the stage. A lesson has none."""
+        """Presses a picture in the strip: a sample, or "mine:" and the id of an own picture. Waits until the stage
+        shows it and returns read(); on a lesson, which has no stage, waits for the strip's mark and returns {}."""
         self.page.locator(f'.strip [data-sample="{sample}"]').click()
         if self.page.locator("[data-stage]").count():
             return self.shows(sample)
@@ -272,16 +273,16 @@ class Visitor:
         return self.until(f"r => {wanted}.every((name, i) => !name || [r.picture, r.model][i] === name)")
 
     def pick_model(self, title: str) -> None:
-        """One that is on the machine, in the sheet of models."""
+        """Chooses one of the models on the machine, in the sheet of models."""
         self.unfold("model").get_by_role("button").filter(has_text=title).first.click()
 
     def says(self, words: str) -> str:
-        """Waits for a sentence of the page that holds these words, and reads it in the same moment: it goes by
-        itself. The browser's own stand in a corner or under the toolbar, the server's in toasts."""
+        """Waits for a sentence on the page that holds these words, and returns the sentence. One script does both, for
+        sentences disappear. The browser's stand in a corner or under the toolbar, the server's in toasts."""
         return self.page.wait_for_function(SAYS, arg=words, polling=LOOKS).json_value()
 
     def check(self) -> None:
-        """No error on the console or on the page, and nobody asked but this machine."""
+        """Asserts that neither console nor page showed an error and that only this machine was asked."""
         errors, self.errors[:] = list(self.errors), []
         shown = [] if self.page.is_closed() else self.page.get_by_test_id("stException").all_inner_texts()
         assert not errors, "\n".join(["The browser's console has errors:", *errors, self.tell()])
@@ -289,7 +290,7 @@ class Visitor:
         assert self.hosts <= {OWN_HOST}
 
     def tell(self) -> str:
-        """Where this person is, what the microscope says, what went wrong, and where a picture of it all lies."""
+        """A report for a failed test: the address, the microscope's read(), the errors and a screenshot's path."""
         if self.page.is_closed():
             return "has closed the page"
         said = [self.page.url]
@@ -310,7 +311,7 @@ class Visitor:
 
 
 class Patient(Visitor):
-    """What the browser says of a server that is away is no fault here."""
+    """A visitor whose check() forgives the console's errors while the server is away."""
 
     forgiven = LOST
 

@@ -1,5 +1,5 @@
-"""A folder in which the lens stands on its worker, behind a plain server of files without headers of its own: what
-tests/browser/test_worker.py and benchmarks/site.py open."""
+"""Writes a folder in which the lens computes in its worker, and serves it as plain files without special headers, for
+tests/browser/test_worker.py and benchmarks/site.py."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ window.theSource = source;
 """
 
 
-ASKED: list[str] = []  # of plain servers: the lines of their logs
+ASKED: list[str] = []  # log lines of all plain servers
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -71,7 +71,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 class Open(Quiet):
-    """Whose files any page may read."""
+    """A handler that lets pages of any origin read its files."""
 
     def end_headers(self) -> None:
         self.send_header("Access-Control-Allow-Origin", "*")
@@ -90,7 +90,7 @@ def plain_server(folder: Path, handler: type[Quiet] = Quiet) -> Iterator[str]:
 
 
 def write(folder: Path, *names: str) -> Path:
-    """The page, the scripts, the kernels and these models, each with the grid that it has in the app."""
+    """Writes the page, the scripts, the kernels and these models, each model with its grid in the app."""
     folder.mkdir(exist_ok=True)
     grids = {"bundled": (14, 14), "dinov2-small": (16, 16)}
     described = {name: {**card(model(name)), "grid": grids[name], "details": [1, 2]} for name in names}
@@ -107,7 +107,7 @@ def write(folder: Path, *names: str) -> Path:
 
 
 def together(*bundles: str) -> str:
-    """Several bundles as one: each module once."""
+    """Joins several bundles into one that holds each module once."""
     parts: dict[str, str] = {}
     for text in bundles:
         for part in text.split("// ---- ")[1:]:
@@ -116,7 +116,7 @@ def together(*bundles: str) -> str:
 
 
 class Visiting(Visitor):
-    """Somebody on that page, whose policy forbids what Playwright's wait_for_function does."""
+    """A visitor on that page, whose policy forbids the eval of Playwright's wait_for_function."""
 
     def arrive(self, name: str = "bundled") -> Visiting:
         self.page.goto(f"{self.url}/?model={name}")
@@ -130,7 +130,7 @@ class Visiting(Visitor):
         return found[-1]
 
     def give(self, file: Path) -> dict:
-        """Opens a photograph, and waits until the whole pass is there: {shown, all} in ms."""
+        """Opens a photograph, waits for its whole pass, and returns {shown, all}, both in ms."""
         before = self.page.evaluate("document.body.dataset.shown ?? ''")
         self.page.set_input_files("#file", file)
         shown = "document.body.dataset.shown ?? ''"

@@ -2,7 +2,7 @@
 
 const TYPES = { float32: Float32Array, uint8: Uint8Array, float16: Uint16Array }; // float16: its bits
 
-// A container as openContainer reads it: {header, sections: {name: [dtype, shape, values]}}.
+// The bytes of a container that openContainer reads; `sections`: {name: [dtype, shape, values]}.
 export function container(header, sections) {
   const places = {};
   const parts = [];
@@ -24,8 +24,8 @@ export function container(header, sections) {
 
 const numberAt = (source, layer, head, i) => Math.sin(1 + source + 7 * layer + 3 * head + 0.37 * i) * 2;
 
-// `numbers(of, layer, head, i)`: replaces the waves; `of`: 0 q, 1 k, 2 v.
-// `some`: its heads, or null for all. `eighths`: in eight bits, as a prepared photograph.
+// `numbers(of, layer, head, i)` replaces the default waves; `of` is 0 for q, 1 for k, 2 for v.
+// `some`: the heads that the pack holds, or null for all. `eighths`: in eight bits, as for a prepared photograph.
 export function packOf({
   held: layersHeld = [0],
   some = null,

@@ -1,4 +1,4 @@
-// The places of Python, the fixture and the modules.
+// Paths of Python, the fixture and the modules.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
@@ -31,7 +31,7 @@ export function fixture() {
   return { bytes: new Uint8Array(bytes), eighths, ...JSON.parse(readFileSync(join(folder, "expected.json"), "utf8")) };
 }
 
-// Runs a few lines of Python against playground/figures/bundle.py alone: the package around it may need torch.
+// Runs lines of Python with playground/figures/bundle.py but without its package, whose import may need torch.
 export function withBundle(lines, ...args) {
   const program = `
 import importlib.util, sys

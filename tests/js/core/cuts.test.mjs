@@ -5,7 +5,7 @@ import { answerLayer, createAnswers, prepareColumns } from "../../../playground/
 import { ablate, isCut, rowInto, unpack } from "../../../playground/microscope/core/core.js";
 import { packOf } from "../packs.mjs";
 
-// Tokens of a grid of 2 × 3: 0 is CLS, then 1 2 3 above 4 5 6.
+// The grid is 2 × 3: token 0 is CLS, and patches 1 2 3 lie above 4 5 6.
 const cut = (...cuts) => unpack(packOf({ cuts, held: [0, 1] }));
 const edges = (pack, layer, head) => {
   const edges = [];

@@ -120,7 +120,7 @@ test("the head on view has its sums first", () => {
   const answers = createAnswers(allHeads);
   const turns = [0, 0.5, 2, 2, 2, 2];
   const clock = performance.now;
-  performance.now = () => turns.shift() ?? 2; // until 1: a slice, which is all of one small head
+  performance.now = () => turns.shift() ?? 2; // time 1 is the limit: enough for one slice, which covers a small head
   try {
     prepareColumns(answers, [0], 2, SCALE, 1);
   } finally {

@@ -41,7 +41,7 @@ async function open({ files, out, ...options }) {
   }
 }
 
-// On one thread or several.
+// The tensors of the engine, computed on this many threads.
 async function tensors(count = 1) {
   const kernels = read(join(MICROSCOPE, "engine", "kernels.wasm"));
   const script = pathToFileURL(join(MICROSCOPE, "engine", "faster", "threads.js"));
@@ -62,7 +62,7 @@ async function resize({ pixels, size: [height, width], to: [toHeight, toWidth], 
   writeFileSync(out, resizer.end());
 }
 
-// Sets columns of the matrix at some points to zero: a head off, or all that a layer adds.
+// Sets columns of a matrix to zero at the given points of the pass, for example to switch a head off.
 function zeroed(t, x, point, zero) {
   for (const [, column, columns] of zero.filter(([zeroPoint]) => zeroPoint === point))
     for (let row = 0; row < x.rows; row++) {

@@ -1,5 +1,5 @@
-// onnxruntime-web under Node, for benchmarks/engine.py: node peer.mjs JOB.json, whose JOB is {model: an .onnx file,
-// library: its folder, size: pixels of a side, threads, runs}. Prints {wall, cpu: ms of each run} as JSON.
+// Runs onnxruntime-web under Node, for benchmarks/engine.py: node peer.mjs JOB.json. JOB is {model: an .onnx file,
+// library: onnxruntime's folder, size: pixels of a side, threads, runs}. Prints {wall, cpu: ms of each run} as JSON.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The lens's state without its painting; a source whose answers the test gives; a clock that the test sets.
+// The lens's state without painting, with a source whose answers the test gives and a clock that the test sets.
 
 import { mock } from "node:test";
 
@@ -24,7 +24,7 @@ export async function pass(ms = 0) {
 const EXPLAINED = ["relevance", "occlusion", "label", "labels", "text", "patched"];
 export const EVERYTHING = ["layers", "features", "rollout", ...EXPLAINED, "whole", "cuts", "names"];
 
-// questions: [{text: "layers cat 2", heads, signal, answer(value), fail(error)}]
+// A source that records `questions`: [{text: "layers cat 2", heads, signal, answer(value), fail(error)}].
 export function aSource(offers = EVERYTHING) {
   const questions = [];
   const ask =
@@ -50,7 +50,7 @@ export const aTrace = (id, overrides = {}) => ({
   ...overrides,
 });
 
-// `pack`: of the main entry.
+// A lens whose main entry has this pack.
 export function aLens({ pack = {}, view = {}, offers, film = false, host = {} } = {}) {
   const source = aSource(offers);
   const failures = [];
@@ -64,7 +64,7 @@ export function aLens({ pack = {}, view = {}, offers, film = false, host = {} } 
   return { lens, source, failures };
 }
 
-// The part of a frame that asks; `pointed`: for a move of the cursor.
+// Runs the part of a frame that asks the source. `pointed`: the frame follows a move of the cursor.
 export function frame(lens, pointed = false) {
   resolve(lens.choice, lens.data, lens.frame);
   askForMissing(lens, pointed);

@@ -93,7 +93,7 @@ test("the layer on view is asked for at once; what is ahead of time waits until 
   frame(lens);
   await pass(REST - 1);
   assert.deepEqual(asked(source), []);
-  frame(lens); // a choice delays it
+  frame(lens); // a choice starts the rest anew
   await pass(REST - 1);
   assert.deepEqual(asked(source), []);
   frame(lens, true); // a move of the cursor does not
@@ -149,7 +149,7 @@ test("what failed is told and asked again after a while, not before", async () =
     await pass(part * AGAIN);
     assert.deepEqual(asked(source), []);
   }
-  await pass(0.25 * AGAIN); // without any move of the cursor
+  await pass(0.25 * AGAIN); // the question is repeated without a further frame
   await pass(REST);
   assert.deepEqual(asked(source), ["layers cat 0"]);
 });

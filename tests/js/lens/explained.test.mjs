@@ -61,7 +61,7 @@ test("a label needs no locked patch, and another label is asked for anew", async
 const HALF = 0x3800,
   MINUS_QUARTER = 0xb400;
 
-// 0.5 for the first patch, −0.25 for the second, 0 for all others.
+// An answer with 0.5 for the first patch, −0.25 for the second, and 0 for all others.
 function bothSigns({ pack }) {
   const halves = new Uint16Array(pack.tokens);
   halves[pack.prefixCount] = HALF;

@@ -14,7 +14,7 @@ import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";
 
 const TOKENS = 7;
-// Each token's feature is its own direction, with the length of its number plus one.
+// Orthogonal features: token n has the length n + 1.
 const own = () =>
   Float32Array.from({ length: TOKENS ** 2 }, (_, i) => (i % (TOKENS + 1) ? 0 : Math.floor(i / TOKENS) + 1));
 

@@ -8,7 +8,7 @@ import { aLens, asked, aTrace, open, pass } from "./alens.mjs";
 
 const kept = (lens) => [...lens.data.packs.keys()].join(" ");
 
-// Entries of these traces, with these sizes in megabytes.
+// A lens that holds these traces: {name: size in megabytes}.
 function holding(sizes) {
   const { lens } = aLens();
   lens.data.packs.clear();

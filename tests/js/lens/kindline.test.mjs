@@ -43,7 +43,7 @@ test("what to do stands there until somebody has done it", async () => {
   assert.match(low.words("lock"), /^Put the cursor on a patch/, "where there is no room for the line");
 });
 
-// Two equal parts of a plain picture, at 1,1 and 4,5: in head 1 of layer 2 one attends to the other.
+// A plain picture with two equal patches at 1,1 and 4,5, which attend to each other in head 1 of layer 2.
 function twoParts(source, layer, head, i) {
   const [token, place] = [Math.floor(i / 4) - 1, i % 4];
   const plain = 0.2 * Math.sin(1 + source + 0.37 * i);

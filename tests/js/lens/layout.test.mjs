@@ -34,7 +34,7 @@ test("only a lens that is laid out to fit can be too tall for its room", () => {
 });
 
 test("a photograph is made once at a size, and again where the image arrives or the size changes", async () => {
-  await mounted(); // there are canvases
+  await mounted(); // makes canvases available
   const { lens } = aLens();
   const { data, frame, page } = lens;
   Object.assign(page.refs, { picture: { width: 60, height: 40 } });

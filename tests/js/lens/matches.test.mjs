@@ -8,7 +8,7 @@ const GRID = { grid: [2, 3], prefix: ["cls"] };
 const VIEW = { layer: 1, head: 1, query: "1,1", beside: "compare" };
 const TOKENS = 7;
 
-// One direction for each token: `order` lists the similar token of the picture.
+// Features in which token i points in the direction order[i], so that tokens with equal directions match.
 function features(order) {
   const values = new Float32Array(TOKENS * TOKENS);
   order.forEach((similarToken, token) => (values[token * TOKENS + similarToken] = 1));

@@ -1,5 +1,5 @@
-// The whole lens in a page under Node. Its elements are real, and all of one small size, because drawing costs time; a
-// canvas records the calls; a frame comes when the test draws one.
+// The whole lens in a page under Node. All elements have the same small size, for drawing costs time. A canvas records
+// its calls, and a frame comes only when the test calls draw().
 
 import { Window } from "happy-dom";
 
@@ -97,7 +97,7 @@ page.HTMLCanvasElement.prototype.getContext = function getContext() {
   return this.context;
 };
 
-// Records [function, arguments] in `drawn`.
+// A canvas context that records [function, arguments] in `drawn`.
 function aContext(canvas) {
   const drawn = [];
   const known = {
@@ -168,7 +168,7 @@ export async function mounted({
     part,
     words: (name) => part(name).textContent,
     find: (selector) => root.querySelector(selector),
-    // As a person does; then a frame is drawn
+    // Presses a key as a person does, then draws a frame
     key: (key, on = part("picture")) => {
       on.dispatchEvent(new page.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
       draw();
@@ -182,7 +182,7 @@ export async function mounted({
       element.dispatchEvent(new page.Event(kind, { bubbles: true }));
       draw();
     },
-    // At this place of an element, 0 to 1.
+    // `x` and `y`: the place on the element, from 0 to 1.
     point: (kind, on, x, y, overrides = {}) => {
       const at = { clientX: 100 * x, clientY: 100 * y, bubbles: true, composed: true, ...overrides };
       on.dispatchEvent(Object.assign(new page.MouseEvent(kind, at), overrides));

@@ -36,7 +36,7 @@ test("the patch under the cursor asks, unless one is locked", () => {
 });
 
 test("the scale is altered where it is not the trained one", () => {
-  const own = 0.5; // of heads four wide
+  const own = 0.5; // 1/√d_k of heads with four numbers
   for (const [scale, number, altered] of [
     ["on", own, false],
     [own, own, false],

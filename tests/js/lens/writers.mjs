@@ -1,6 +1,6 @@
-// Finds which module writes which property of choice, data and frame: from the sources of lens/, and from the table at
-// the top of lens.js. A property is written by an assignment, by Object.assign, or by a method that changes an array, a
-// set or a map; under its own name or an alias in the function; also by a function that gets it as an argument.
+// Finds which module writes which property of choice, data and frame: in the sources of lens/, and in the table at the
+// top of lens.js. Writes are assignments, Object.assign, and methods that change an array, a set or a map. The property
+// may have an alias in the function, or be an argument of the function.
 
 const GROUPS = ["choice", "data", "frame"];
 const CHANGES = "set|delete|clear|add|push|pop|shift|unshift|splice|fill|sort|reverse";
@@ -18,7 +18,7 @@ export function writersIn(sources, properties) {
   return writtenByFile;
 }
 
-// The same from a table with lines such as "// lens.js choice: view hover; frame: shown", or their continuations.
+// The same map as writersIn, from a table with lines such as "// lens.js choice: view hover; frame: shown".
 export function writersTold(text) {
   const table = text.slice(text.indexOf("// Who writes what")).split(/\n(?!\/\/)|\n\/\/\n(?!\/\/ {3})/)[0];
   const lines = table.replaceAll(/\n\/\/ {5,}/g, " ").matchAll(/^\/\/ {3}(\w+\.js) +(.*)$/gm);

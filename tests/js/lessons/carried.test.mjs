@@ -34,7 +34,7 @@ const data = (overrides = {}) =>
     { pack: [PACK, [PACK.length]], image: [new Uint8Array(2), [2]] },
   );
 
-// By hand: the weights of a patch, and the share that each token adds.
+// The expected weights of a patch, and the share that each token adds.
 function rowsOf(head, patch) {
   const at = 1 + patch;
   const powers = Array.from({ length: TOKENS }, (_, j) => {

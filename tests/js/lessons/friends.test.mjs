@@ -31,7 +31,7 @@ const data = (overrides = {}) =>
     },
   );
 
-// By hand: a softmax over the visible patches.
+// The expected row: a softmax over the visible patches.
 function rowOf(query, temperature, hidden = []) {
   const powers = COLOURS.map((colour, j) =>
     hidden.includes(j) ? 0 : Math.exp(colour.reduce((sum, x, c) => sum + x * COLOURS[query][c], 0) / temperature),

@@ -9,7 +9,7 @@ const { default: playParts } = await import("../../../playground/microscope/less
 const { askedOf, chartOf, ROWS, unitColours } = await import("../../../playground/microscope/lessons/subject.js");
 const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
-// A step as the folder without a server plays it; `drawing.set` holds the changes by controls.
+// A step of a lesson as on the site without a server; `drawing.set` collects the settings that controls change.
 function played(parts, settings, options = {}, overrides = {}) {
   const state = { settings, defaults: { ...settings }, options, scripts: {}, read: async () => null, fileAt: String };
   Object.assign(state, overrides);

@@ -1,10 +1,10 @@
-// A page for the parts of a lesson, under Node: each is mounted as Streamlit does it, with data and an element.
+// A page under Node, in which each part of a lesson is mounted as by Streamlit, with data and an element.
 
 import { mock } from "node:test";
 
 import { Window } from "happy-dom";
 
-export const WIDE = 400; // every element, in pixels
+export const WIDE = 400; // pixels: the width of every element
 const page = new Window({ url: "https://playground.test/", width: 1280, height: 720 });
 const NAMES = ["document", "localStorage", "location", "CustomEvent", "Event", "KeyboardEvent", "MouseEvent"];
 for (const name of NAMES) set(name, page[name]);
@@ -107,7 +107,7 @@ export function mounted(mount, data, { within, ...overrides } = {}) {
   };
 }
 
-// Mounts a drawing that keeps itself (drawing/stage.js); `told`: the settings sent to the page.
+// Mounts a drawing that lives across remounts (drawing/stage.js). `told`: the settings that it sent to the page.
 export function drawn(component, data) {
   const settingsSent = {};
   const box = document.createElement("div");
@@ -120,13 +120,13 @@ export function drawn(component, data) {
   return { ...drawing, told: settingsSent, read: () => box.__drawing.read() };
 }
 
-// Waits until a photograph is decoded and the drawing is drawn with it.
+// Waits until a photograph is decoded, and draws.
 export async function decoded() {
   for (let n = 0; n < 9; n++) await null;
   draw();
 }
 
-// Waits until changes are drawn and sent to the page.
+// Draws all changes and sends them to the page.
 export function draw() {
   mock.timers.tick(5000);
   for (let n = 0; n < 9 && frames.length; n++) for (const item of frames.splice(0)) item(performance.now());

@@ -31,7 +31,7 @@ const data = (overrides = {}) =>
     },
   );
 
-// By hand: all of red, then green, then blue, row by row.
+// The expected vector of a patch: all of red, then green, then blue, each row by row.
 function vectorOf(row, column) {
   const vector = [];
   for (let channel = 0; channel < 3; channel++)

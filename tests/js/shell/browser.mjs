@@ -1,5 +1,5 @@
-// The browser's parts for modules of shell/: an address, a history, storage, a database, and a server that the test
-// plays.
+// Fake parts of a browser for modules of shell/: address, history, storage, database, and a server whose answers the
+// test gives.
 
 import { page } from "./page.mjs";
 
@@ -47,7 +47,7 @@ export const paths = (server) => server.questions.map(({ method, path }) => `${m
 
 // ------------------------------------------------------------------------------------------------------ a database
 
-// The parts of IndexedDB that own.js needs: one database of one store. `full`: it stores nothing more.
+// The parts of IndexedDB that own.js needs: one database with one store. While `full`, it stores nothing more.
 export function aDatabase() {
   let stored = null;
   const database = { kept: () => [...(stored?.values() ?? [])], full: false };

@@ -71,7 +71,7 @@ test("a grid that a person refined stays with the next picture in the same model
   assert.deepEqual(source(choiceAfter(fine, { mine: MINE, detail: 2 })), [MINE, "dino", 2], "unless one is named");
 });
 
-// ----------------------------------------------------------------------------------------------- what stands beside
+// ----------------------------------------------------------------------------------------------------- comparisons
 
 const beside = (choiceBefore, change) => choiceAfter(choiceBefore, change).beside;
 
@@ -107,7 +107,7 @@ test("two models: both are compared on each new picture, and change places when 
   assert.deepEqual([other.model, other.beside], ["large", { model: "dino" }]);
 });
 
-// ---------------------------------------------------------------------------------------------------- in an address
+// -------------------------------------------------------------------------------------------------------- addresses
 
 test("what an address says is what it was made of", () => {
   const choices = [
@@ -186,7 +186,7 @@ test("what is compared is a picture that there can be", () => {
   assert.equal(openedBy({ model: "large", with: "model:large" }).beside, null);
 });
 
-// ------------------------------------------------------------------------------------------------------ one object
+// ------------------------------------------------------------------------------------------------ the choice object
 
 test("whoever follows hears each choice once, and nothing where nothing changes", () => {
   choice.restore(TABBY);

@@ -1,4 +1,4 @@
-// A lost connection, told in our words.
+// The notice that the page shows when the connection is lost.
 
 import assert from "node:assert/strict";
 import { after, mock, test } from "node:test";

@@ -8,7 +8,7 @@ import "./page.mjs";
 
 const box = () => document.querySelector(".attention-early");
 
-// As Streamlit mounts a part: an element with its root.
+// An element with a root for this part, as Streamlit mounts it.
 function streamlitsPlace(part) {
   const parentElement = document.createElement("div");
   parentElement.innerHTML = `<style data-ours></style><div class="${part}" data-${part}></div>`;

@@ -13,7 +13,7 @@ const { choicesOfExport, fillExport, linkOfExport, wordsOfExport, wordsOfExportW
 const WORDS = { sample: "flock", model: "bundled", layer: 3 };
 const wordsAsked = (input, choices) => Object.fromEntries(wordsOfExport({ words: WORDS, ...input }, choices));
 
-// ---- which words
+// ---- the words of the requests
 
 test("the words of the view and the choices of this kind of file are asked, and no others", () => {
   const choices = { kind: "numbers", table: "csv", layout: "head", purpose: "page", sweep: "scale", held: "all" };

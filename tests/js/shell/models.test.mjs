@@ -71,7 +71,7 @@ const button = (name) => box.querySelector(`[data-model="${name}"]`);
 const labelled = (words, root = box) =>
   [...root.querySelectorAll("button")].find((item) => item.textContent === words && !item.hidden);
 
-// Waits for a state; between two checks all pending work goes on.
+// Waits until state() is true; pending work runs between two checks.
 async function until(state, problem) {
   for (let i = 0; i < 4000; i++) {
     if (state()) return;
@@ -95,7 +95,7 @@ beforeEach(() => {
   [server, choice, closed] = [fakeServer(), fakeChoice("bundled"), 0];
 });
 
-// No download and no element is left for the next test.
+// Ends all downloads and removes all elements before the next test.
 afterEach(async () => {
   const others = document.createElement("div");
   document.body.append(others);

@@ -12,7 +12,7 @@ let visits = 0;
 let database = null;
 const aVisit = async () => (await import(`../../../playground/microscope/shell/own.js?visit=${visits++}`)).ownPictures;
 
-// Takes photographs: each gets the next id.
+// A server that accepts photographs and gives each the next id.
 function takesPhotographs() {
   let count = 0;
   return aServer(({ method, path }) => {

@@ -23,7 +23,7 @@ globalThis.ResizeObserver = class {
   disconnect() {}
 };
 
-// Classes stay themselves; functions of the window need it.
+// Functions of the window need it as `this`; classes are returned unchanged.
 function bound(member) {
   return /^class /.test(String(member)) ? member : member.bind(page);
 }
@@ -117,7 +117,7 @@ export function aHost(overrides = {}) {
   };
 }
 
-// In a shadow root, as on the page.
+// An element for the toolbar, in a shadow root as on the page.
 export function aPlace() {
   document.body.replaceChildren();
   const box = document.createElement("div");

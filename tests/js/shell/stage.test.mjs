@@ -1,4 +1,4 @@
-// A person's choices while traces are on their way to the stage.
+// A person's choices while the stage waits for traces.
 
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
@@ -27,7 +27,7 @@ askNearer({
   },
 });
 
-// A stage without a choice. `meanwhile`: the person's view while each of the traces comes.
+// A stage without a choice. `meanwhile`: for each trace, what the person changes in the view before it arrives.
 function aStage(meanwhile) {
   setView({});
   const lens = {
@@ -95,8 +95,8 @@ const nextTask = async () => {
   for (let round = 0; round < 20; round++) await new Promise(setImmediate);
 };
 
-// Asks for a finer grid on a stage with a photograph; these answers refuse it first. `check` is called with the stage,
-// and may let time pass.
+// Asks for a finer grid on a stage with a photograph. `answers`: the first requests' refusals. `check(stage)` runs
+// afterwards and may let time pass.
 async function asksForFiner(answers, check) {
   const stage = { ...aStage([]), stop: new AbortController() };
   stage.lens.greet = () => {};

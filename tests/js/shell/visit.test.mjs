@@ -1,4 +1,4 @@
-// One visit from its beginning: the tests follow one another as a person's steps do.
+// One visit from its beginning: each test continues where the one before ended.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -158,7 +158,7 @@ test("a new picture ends the former pass within a layer, unless somebody waits f
   await source.layers(second, [3]);
   assert.ok(layersSaid(worker, 1) <= 2, `${layersSaid(worker, 1)} layers of the former picture`);
   assert.ok(worker.said.some(({ id, stopped }) => id === 1 && stopped));
-  await source.layers(first, [3]); // it is requested again, and runs again
+  await source.layers(first, [3]); // the stopped pass starts again on request
   assert.equal(passesTold(worker), 3);
 
   const twoLoads = aSource();
