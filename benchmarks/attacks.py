@@ -122,7 +122,7 @@ def greedy_profiles(server: Server) -> Outcome:
 
 
 def ten_tabs(server: Server) -> Outcome:
-    """Of one browser, each with heavy work; a stranger asks for something small meanwhile."""
+    """Ten tabs of one browser ask for heavy work; meanwhile a stranger asks for something small."""
     watch, key = Watch(server), "of-one-browser-with-ten-tabs"
 
     async def go() -> float:
@@ -232,7 +232,7 @@ def pipelined(server: Server) -> Outcome:
 
 
 def long_work(server: Server) -> Outcome:
-    """The same with what takes many passes."""
+    """The same flood, with requests that take many passes each."""
     watch = Watch(server)
     return _flooded(watch, *floods.requests(server, floods.numbers(server, "relevance", query="3,3")))
 
@@ -350,7 +350,7 @@ def told_to_end(server: Server) -> Outcome:
     line.sendall(b"POST /api/pictures HTTP/1.1\r\nHost: localhost\r\n" + key + b"Content-Length: 1000000\r\n\r\nx")
 
     def look() -> None:
-        with suppress(Exception):  # it never gets an answer
+        with suppress(Exception):  # this request gets no answer
             ask(f"{server.url}/api/trace/{16 * '0'}/layers?model=ViT-B/14&sample=meadow&detail=3")
 
     threading.Thread(target=look, daemon=True).start()
@@ -391,7 +391,7 @@ ATTACKS: dict[str, Callable[[Server], Outcome]] = {
 
 
 def all_of_them(server: Server, only: str = "") -> Iterator[tuple[str, Outcome]]:
-    """`named`: only those with this in their name."""
+    """Runs the attacks whose name contains `only`."""
     asyncio.run(_warm(server))
     for name, attack in ATTACKS.items():
         if only not in name:

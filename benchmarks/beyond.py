@@ -73,7 +73,7 @@ def memory() -> None:
         seen = tracing.trace(vit, image, size=(32 * 14, 32 * 14))
 
     trace()
-    for method in relevance.METHODS:  # what is made once is there
+    for method in relevance.METHODS:  # fills caches
         seen.relevance((1, 1), method=method)
     seen = None
     of_trace = more_memory(trace)

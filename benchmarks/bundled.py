@@ -1,8 +1,8 @@
 """What the bundled model can do, on scenes that its training can't have seen: python benchmarks/bundled.py [FILE]
 
-Prints the numbers of assets/MODEL.md and the bars they have to reach; `--write-card` puts them there, and the main ones
-into docs/pages/numbers.md. Heads, and the
-settings of the rows they are compared with, are chosen on other held-out scenes than those they are measured on.
+Prints the numbers of assets/MODEL.md and their bars; `--write-card` writes them there, and the main ones into
+docs/pages/numbers.md. Heads, and the settings of the filter, are chosen on other held-out scenes than those that they
+are measured on.
 
 With `--photographs DIR` (see workshop/PHOTOGRAPHS.md) also on photographs that no training has seen: things
 cut out before other photographs, and pairs of parts. DINOv2, the model that was told where to look, and the filter
@@ -32,7 +32,7 @@ MARGIN = 0.02  # above the filter
 
 
 def load_seconds(file: Path) -> float:
-    """Reading the file in a process of its own, torch imported before; timm must stay away."""
+    """Seconds to load the file in a new process that has imported torch; loading must not import timm."""
     code = (
         "import sys, time, torch, playground.models.loading as loading; began = time.perf_counter(); "
         f"loading.load({str(file)!r}, device='cpu'); print(time.perf_counter() - began); "
@@ -43,7 +43,7 @@ def load_seconds(file: Path) -> float:
 
 
 def lines(m: dict, seconds: float, megabytes: float) -> list[tuple[str, str, str]]:
-    """(what, how much, bar)"""
+    """The rows of the table: (what, how much, bar)."""
     groups = ", ".join(f"{group} {score:.2f}" for group, score in m["f1 by group"].items())
     kinds = Counter(kind for layer in m["kinds"] for kind in layer).most_common()
     on, area = m["class token on objects"], m["area of objects"]
@@ -218,7 +218,7 @@ def before_photographs(vits: dict, apart) -> list[tuple[str, str, str]]:
 
 
 def things(apart) -> tuple[list, list]:
-    """Things before photographs, and which thing each patch belongs to."""
+    """Pictures of cut-out things on photographs, and for each the number of the thing on each patch."""
     import numpy as np
 
     from workshop.photographs import composite
@@ -250,7 +250,7 @@ def plus(shares) -> str:
 
 
 def pairs_of_parts(vits: dict) -> list[tuple[str, str, str]]:
-    """See eyes.py."""
+    """The rows on pairs of parts, as eyes.py measures them."""
     import eyes
 
     tables = {title: eyes.answers(vit) for title, vit in vits.items()} | {"filter": eyes.of_filter()}
@@ -279,7 +279,7 @@ def cosine(apart, views_folder: Path, read_out) -> tuple[str, str, str]:
 
 
 def cosines(apart, views_folder: Path, read_out) -> list[float]:
-    """Of each photograph."""
+    """The cosine of predicted and DINOv2's features, for each photograph."""
     import torch
     from tqdm import tqdm
 
@@ -311,7 +311,7 @@ def from_run(folder: Path):
     maps, first_patch = state["teachers"], len(vit.config.prefix)
 
     def read_out(picture, features) -> torch.Tensor:
-        """The mean cosine over the patches."""
+        """The mean cosine of predicted and DINOv2's features over the patches."""
         x = pixels(torch.from_numpy(picture.copy())[None], vit.config)
         last = vit.norm(vit.features(x, vit.config.depth - 1))[0, first_patch:]
         predicted = F.linear(last, maps["features.weight"], maps["features.bias"]) * maps["of_spread"] + maps["of_mean"]
@@ -342,7 +342,7 @@ def main() -> None:
             vit, read_out, step = from_run(file)
             print(f"step {step}")
             file /= "model.safetensors"
-            if not file.exists():  # it still runs
+            if not file.exists():  # the run has not finished
                 file = Path(work_folder) / "model.safetensors"
                 model_file.save(vit, file)
         vit = loading.load(str(file), device="cpu")

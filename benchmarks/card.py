@@ -22,7 +22,7 @@ BAR = 1e-4
 
 
 def works(vit, pixels) -> dict[str, Callable[[], torch.Tensor]]:
-    """What is measured: a name -> what gives its numbers."""
+    """Returns {name: function that computes the numbers}."""
     prepared = sweeping.prepared_sweep(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, pixels.shape[2:])
     seen = playground.trace(vit, pixel_values=pixels)
     layer = vit.config.depth // 2
@@ -43,7 +43,7 @@ def works(vit, pixels) -> dict[str, Callable[[], torch.Tensor]]:
 def measured(work: Callable[[], torch.Tensor], device: str, times: int) -> tuple[float, float, torch.Tensor]:
     """(seconds, megabytes above what was held before, the numbers); of a processor no megabytes."""
     on_card = device.startswith("cuda")
-    numbers, best_seconds = work(), float("inf")  # once, so that what is made once is there
+    numbers, best_seconds = work(), float("inf")  # a first call fills caches
     if on_card:
         torch.cuda.reset_peak_memory_stats()
         bytes_before = torch.cuda.memory_allocated()

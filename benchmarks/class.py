@@ -104,7 +104,7 @@ class Phone:
             turn = question and (question["number"], question["turn"])
             if question and question["phase"] == "asks" and guessed != turn:
                 guessed = turn
-                self.guessing = asyncio.create_task(self.guess(*turn))  # it waits for news meanwhile
+                self.guessing = asyncio.create_task(self.guess(*turn))  # the phone listens meanwhile
 
     async def guess(self, number: int, turn: int) -> None:
         await asyncio.sleep(self.number % 100 / 100)  # a room answers within a second: sooner than any

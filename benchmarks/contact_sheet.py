@@ -102,7 +102,7 @@ def cases(files: list[str]):
 
 
 def size(picture: Image.Image, patch: int) -> tuple[int, int]:
-    """Of the input: about PATCHES patches in the picture's aspect."""
+    """The input's size, with about PATCHES patches in the picture's aspect."""
     rows = max(1, round((PATCHES * picture.height / picture.width) ** 0.5))
     return rows * patch, max(1, round(PATCHES / rows)) * patch
 
@@ -149,7 +149,7 @@ def large(grid: np.ndarray, cell: int) -> np.ndarray:
 
 
 def convolution(photo: np.ndarray, grid: tuple[int, int], query: tuple[int, int]) -> np.ndarray:
-    """Its nine cells in full colour, the photograph around them in soft grey."""
+    """The convolution's nine cells in full colour, and the photograph around them in soft grey."""
     cells = np.zeros(grid, bool)
     r, c = query
     cells[max(0, r - 1) : r + 2, max(0, c - 1) : c + 2] = True

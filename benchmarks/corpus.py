@@ -48,7 +48,7 @@ class Decoder:
         self.worker.decoded(LITTLE, PIXELS)
 
     def core_seconds(self) -> float:
-        """That the process has taken so far."""
+        """CPU seconds that the decoding process has taken so far."""
         fields = Path(f"/proc/{self.worker.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

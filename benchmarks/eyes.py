@@ -151,7 +151,7 @@ def elsewhere(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
 
 
 def for_itself(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
-    """The same of the candidate that is best for the very pair."""
+    """The numbers of the candidate that is best for each pair itself, and which one that is."""
     all_shares = torch.cat(tables, dim=1)  # (candidates, pairs, 2)
     best_candidates = all_shares[:, :, 0].argmax(dim=0)  # (pairs,)
     return all_shares[best_candidates, torch.arange(len(best_candidates))], best_candidates.tolist()

@@ -66,7 +66,7 @@ class World:
         while self._soon and self._soon[0][0] < seconds:
             self.now, _, do = heapq.heappop(self._soon)
             do()
-        for player, began in self.asked.values():  # who waits still has waited so long
+        for player, began in self.asked.values():  # count waits that have not ended
             player.waits.append(seconds - began)
 
     def asks(self, player: Player) -> None:
@@ -88,7 +88,7 @@ class World:
         self.serve()
 
     def serve(self) -> None:
-        """Whoever has their turn, or was sent away."""
+        """Serves the questions whose turn has come, and drops those that were sent away."""
         for ticket in [ticket for ticket in self.asked if ticket.turn.is_set()]:
             player, began = self.asked.pop(ticket)
             if ticket.sent_away:
@@ -135,7 +135,7 @@ def adversaries(count: int, networks: int) -> tuple[list[Player], list[str]]:
 
 
 def a_class(count: int) -> list[Player]:
-    """Behind one address; one of them is hostile."""
+    """A class behind one address; one student is hostile."""
     players = [Player(Visitor(f"student {number}", HALL), every=EVERY_OF_CLASS) for number in range(count)]
     if players:
         players[0] = Player(Visitor("hostile student", HALL), COSTLY, 2.0, 12, hostile=True)

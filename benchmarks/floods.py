@@ -161,7 +161,7 @@ class Line(asyncio.Protocol):
 
 
 async def flood(address: str, path: str, network: str) -> None:
-    """Who is cut off comes again."""
+    """A connection that is cut off opens again."""
     host, _, port = address.partition(":")
     request = f"GET {path} HTTP/1.1\r\nHost: {address}\r\nX-Forwarded-For: {network}\r\n\r\n".encode() * PIPELINED
 

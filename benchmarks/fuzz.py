@@ -46,7 +46,7 @@ _apart: list[Worker] = []  # the one that decodes now
 
 
 def one_apart(data: bytes) -> str:
-    """In a process that is ended when it takes too much: none may be."""
+    """Decodes in a process that is ended when a file takes too much; no file may cause that."""
     if not _apart or not _apart[-1].goes_on():
         _apart.append(Worker())
     try:

@@ -209,7 +209,7 @@ def among_the_hostile(minutes: float, share: float = 1) -> None:
 
 
 def replaced(seconds: float, share: float = 1) -> None:
-    """Nobody loses more than one wait."""
+    """Replaces one of two replicas and judges that nobody loses more than one wait."""
     if not NGINX:
         return
     with serving(2) as (url, servers):

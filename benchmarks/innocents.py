@@ -99,7 +99,7 @@ async def half_read(url: str, home: str) -> None:
 
 
 async def ahead(url: str, home: str) -> None:
-    """Asks without a key, and on before it was answered."""
+    """Sends requests without a key, and more before the first is answered."""
     address = urlsplit(url)
     lines = ["GET /api/trace?model=bundled HTTP/1.1", f"Host: {address.netloc}", f"X-Forwarded-For: {home}"]
     requests = "\r\n".join([*lines, "", ""]) * 200 + "\r\n".join([*lines, "Connection: close", "", ""])
@@ -115,14 +115,14 @@ async def ahead(url: str, home: str) -> None:
 
 
 async def minting(url: str, home: str) -> None:
-    """A photograph, and for each a key of its own."""
+    """Uploads a photograph with a new key."""
     person = Person(url, network=home)
     await person.ask("/api/pictures", "POST", random.choice(PHOTOS), {"X-Playground-Name": "mine.jpg"})
     person.hang_up()
 
 
 async def questions(url: str, home: str) -> None:
-    """As many as they can, each of another person."""
+    """Six people of one network ask at once."""
     people = [Person(url, network=home) for _ in range(6)]
     await asyncio.gather(*(person.pick(random.choice(SAMPLES).name) for person in people), return_exceptions=True)
     for person in people:

@@ -24,7 +24,7 @@ NEEDED = ROOT / "requirements.txt"
 
 
 def run(*command: str | Path, cwd: Path) -> float:
-    """Seconds. In an environment that does not see this checkout."""
+    """Runs the command in an environment that does not see this checkout; returns seconds."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     began = time.perf_counter()
     subprocess.run(list(map(str, command)), cwd=cwd, env=environment, check=True, stdout=subprocess.DEVNULL)

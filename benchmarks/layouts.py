@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def picture(aspect: tuple[int, int]) -> Image.Image:
-    """As much of a drawing as has this shape."""
+    """A drawing, cropped to this shape."""
     return ImageOps.fit(playground.open_image(SAMPLES[0].path), (120 * aspect[0], 120 * aspect[1]))
 
 

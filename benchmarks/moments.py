@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def size(picture: Image.Image, patch: int) -> tuple[int, int]:
-    """Of the input: about PATCHES patches in the picture's aspect."""
+    """The input's size, with about PATCHES patches in the picture's aspect."""
     rows = max(1, round((PATCHES * picture.height / picture.width) ** 0.5))
     return rows * patch, max(1, round(PATCHES / rows)) * patch
 

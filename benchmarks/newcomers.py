@@ -45,12 +45,12 @@ def p95(waits: list[float]) -> float:
 
 
 def holds(calm: Waits, attacked: Waits) -> bool:
-    tolerance = MOST_TIMES * max(0.5, p95(calm.photographs))  # of less, two are no wait
+    tolerance = MOST_TIMES * max(0.5, p95(calm.photographs))  # below half a second, twice as long is no wait
     return p95(attacked.pages) <= MOST_WAIT and p95(attacked.photographs) <= tolerance
 
 
 async def beside(server: Server, attack: Callable[[], Awaitable[None]]) -> tuple[Waits, Waits]:
-    """What newcomers wait in peace, and meanwhile."""
+    """How long newcomers wait in peace, and during the attack."""
     await come(server.url, 2, 0)  # the first one waits for torch
     calm = await come(server.url, COME, 1)
     going = asyncio.create_task(attack())

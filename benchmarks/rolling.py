@@ -20,7 +20,7 @@ AGAIN = 0.5  # seconds after which what has failed is tried again
 
 
 async def rolling(url: str, servers: list[Server], people: int, seconds: float) -> dict:
-    """{waits: seconds until each answer, with what was lost before it; lost: how often by person}"""
+    """{waits: seconds until each answer, retries included; lost: failures by person; after: errors and their times}"""
     photos, seen = drawn_photos(10), {"waits": [], "lost": Counter(), "after": []}
     began = time.perf_counter()
     until = began + seconds

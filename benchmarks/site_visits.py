@@ -80,7 +80,7 @@ class Visit(AtTheSite):
         return [process["id"] for process in processes if process["type"] == "renderer"]
 
     def cpu(self) -> float:
-        """Seconds, of all threads."""
+        """CPU seconds of all threads of the page's processes."""
         return sum(_cpu(pid) for pid in self.processes())
 
     def memory(self) -> float:

@@ -27,7 +27,7 @@ def clock(work) -> float:
 
 
 def memory(vit, count: int) -> float:
-    """Of the process, after so many pictures, times that after the first few."""
+    """The process's memory after `count` pictures, as a multiple of that after the fifth."""
     import tempfile
 
     from PIL import Image

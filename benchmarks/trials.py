@@ -67,7 +67,7 @@ def names(vit, scenes: list) -> tuple[float, float]:
 
 
 def shown(name: str, values: Tensor, sign: str = "") -> str:
-    """In percent; a cosine as it is."""
+    """The mean and error in percent; of a cosine without percent."""
     mean, error = evaluate.mean_and_error(values)
     number = f"{mean:{sign}.3f} ± {error:.3f}" if name == "cosine" else f"{100 * mean:{sign}.1f} ± {100 * error:.1f}"
     return number.replace("-", "−")

@@ -128,7 +128,7 @@ def test_what_each_layer_would_answer_ends_with_the_answer_and_is_the_logit_lens
         torch.testing.assert_close(read.patches[layer + 1], seen.on_grid(seen.answers(layer)[:, 3]))
 
 
-# Lessons Block 5 and 6: they explain a correct answer, and a multi-label model uses sigmoids, not a softmax.
+# Lessons Block 5 and 6 explain a correct answer, and a multi-label model uses sigmoids, not a softmax.
 
 
 ROOT = Path(playground.__file__).parent

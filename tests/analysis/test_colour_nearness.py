@@ -1,4 +1,4 @@
-"""The filter without a network, against loops written by hand."""
+"""The filter by colour and nearness, which needs no network, against loops written by hand."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What attention costs: the classic cases as whole numbers, FLOPs as torch counts them, the crossing by brute force."""
+"""The cost of attention: known cases exactly, FLOPs against torch's counter, the crossing against brute force."""
 
 import weakref
 
@@ -109,7 +109,7 @@ def test_the_parameters_are_those_of_the_model(name):
 
 
 def test_by_hand_three_tables_of_weights_are_held_at_once():
-    """The page's number of measured bytes: scores, scaled scores and weights, at the softmax."""
+    """The page's count: at the softmax, scores, scaled scores and weights are in memory together."""
     heads, tokens, d = 4, 96, 8
     q, k, v = (torch.randn(1, heads, tokens, d) for _ in range(3))
     peak_bytes = Live.peak(lambda: attention_by_hand(q, k, v, 0.35))
@@ -154,7 +154,7 @@ def test_what_the_playground_keeps_is_what_a_trace_holds(seen):
     c = seen.vit.config
     case = Case(c.image_size[0], c.patch_size, c.width, c.heads, c.depth)
     record_bytes = sum(layer.q.nbytes + layer.k.nbytes for layer in seen.record.values())
-    assert record_bytes * case.tokens == case.kept_bytes * seen.tokens  # the trace has its prefix tokens besides
+    assert record_bytes * case.tokens == case.kept_bytes * seen.tokens  # the trace has prefix tokens too
     large = PRESETS["1,024 px, patch 16"]
     assert (large.matrices_bytes, large.kept_bytes) == (9_663_676_416, 301_989_888)
 

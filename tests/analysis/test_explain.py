@@ -33,13 +33,13 @@ def test_every_map_is_of_the_patches_none_is_empty_and_the_asker_s_own_block_is_
         assert float(relevance[own].sum()) == 0, name
 
 
-UNEVEN = (5, 7)  # patches: blocks of 2 × 2, and at two edges smaller ones
+UNEVEN = (5, 7)  # patches: blocks of 2 × 2 are smaller at two edges
 
 
 def test_a_map_that_is_the_same_everywhere_scores_nothing_though_blocks_at_the_edge_are_smaller():
-    """With sums over blocks of 36, 30, 24 and 20 patches, the constant map scored .74."""
+    """Once, the map was summed over blocks of 36, 30, 24 and 20 patches, and a constant map scored 0.74."""
     blocks = occlusion.blocks(UNEVEN, 2)
-    moves = [float(block.sum()) for block in blocks]  # the larger the block, the more moves
+    moves = [float(block.sum()) for block in blocks]  # a larger block moves more
     maps = {"constant": torch.ones(UNEVEN), "rollout": torch.rand(UNEVEN)}
     explained = explain.explain(maps, (1, 1), 2, moves)
     assert explained.scores["constant"] == 0
@@ -72,7 +72,7 @@ def test_a_score_is_the_rank_correlation_over_the_other_blocks(seen, found):
     for name, relevance in found.maps.items():
         means = [float(relevance[block].mean()) for block in blocks]
         if len(set(means)) < len(means):
-            continue  # the filter is 0 on most patches, so that ranks are shared
+            continue  # the filter is 0 on most patches, which then share a rank
         ranks = (np.argsort(np.argsort(values)) for values in (means, moves))
         assert found.scores[name] == pytest.approx(np.corrcoef(*ranks)[0, 1], abs=0.02), name
     assert max(found.scores.values()) <= 1
@@ -88,7 +88,7 @@ def test_where_rollout_s_favourite_really_stands_is_counted(seen, found, own):
 
 @pytest.mark.slow
 def test_what_the_lesson_prints_of_several_patches_is_measured():
-    """Recomputes one drawing; all were measured this way."""
+    """Recomputes the stored numbers of one sample; all samples were measured in the same way."""
     subject = Here({"sample": "meadow", "model": "bundled"})
     seen = subject.trace()
     foretold = explain.mean_scores(seen, np.asarray(displayed(subject.image, seen.size)))

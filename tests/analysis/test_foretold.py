@@ -1,4 +1,4 @@
-"""Every attribution comes with its rank correlation with blanking, checked by hand-made ranks, also in figures."""
+"""Every attribution has its rank correlation with blanking, in figures too; checked against ranks made by hand."""
 
 import csv
 

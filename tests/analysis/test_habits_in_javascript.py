@@ -84,7 +84,7 @@ EDGES = {
 def test_each_rule_decides_at_the_same_number_and_in_the_same_order():
     cases = [PLAIN | dict(zip(EDGES, values, strict=True)) for values in all_of(EDGES)]
     offsets = np.zeros((len(cases), 7, 7))
-    offsets[::3, REACH, REACH - 1] = 0.31  # the patch at the left gets much
+    offsets[::3, REACH, REACH - 1] = 0.31  # a large share for the left neighbour
     heads_of = [
         heads.Head(**answer, offset=(0, -1), offset_share=0.31 * (n % 3 == 0)) for n, answer in enumerate(cases)
     ]

@@ -22,7 +22,7 @@ Y, X = (torch.arange(PATCHES) // COLUMNS, torch.arange(PATCHES) % COLUMNS)
 
 
 def traced(weights, prefix=("cls", "reg0"), picture=None) -> Trace:
-    """A trace of one layer whose rows are these weights (heads, tokens, tokens): q picks a line of log weights."""
+    """A trace of one layer whose rows are these weights (heads, tokens, tokens): q is one-hot, k holds log weights."""
     tokens = weights.shape[-1]
     q = torch.eye(tokens).expand(len(weights), -1, -1)
     k = weights.clamp(min=1e-12).log().mT
@@ -33,7 +33,7 @@ def traced(weights, prefix=("cls", "reg0"), picture=None) -> Trace:
 
 
 def rows_of_patches(table, on_class=0.0, on_register=0.0):
-    """(patches, patches), each row summing to what prefix tokens leave -> (1, tokens, tokens)."""
+    """Weights (1, tokens, tokens) from a table (patches, patches), scaled by what the prefix tokens leave."""
     elsewhere = 1 - on_class - on_register
     weights = torch.zeros(PATCHES + 2, PATCHES + 2)
     weights[:2, 0] = 1
@@ -47,7 +47,7 @@ def only(table, **prefix) -> Head:
 
 def left_neighbour():
     table = torch.zeros(PATCHES, PATCHES)
-    table[torch.arange(PATCHES), Y * COLUMNS + (X - 1).clamp(min=0)] = 1  # at the left edge: itself
+    table[torch.arange(PATCHES), Y * COLUMNS + (X - 1).clamp(min=0)] = 1  # at the left edge, the patch itself
     return table
 
 
@@ -120,7 +120,7 @@ def test_the_left_neighbour_is_found_as_the_offset():
 
 def test_offsets_that_few_patches_have_are_not_counted():
     upwards = torch.eye(PATCHES)
-    for patch in torch.nonzero((Y >= 3) & (X >= 3))[:, 0]:  # 15 of 48
+    for patch in torch.nonzero((Y >= 3) & (X >= 3))[:, 0]:  # 15 of 48 patches
         upwards[patch] = torch.eye(PATCHES)[patch - 3 * COLUMNS - 3]
     assert look(traced(rows_of_patches(upwards))).offsets[0, 0, 0, 0] == 0
 
@@ -130,7 +130,7 @@ def test_the_eight_neighbours_are_near():
     assert head.near == pytest.approx(1, abs=1e-4)
     assert head.to_self == pytest.approx(0, abs=1e-4)
     inner = (4 + 4 * math.sqrt(2)) / 8
-    assert head.distance == pytest.approx(inner, abs=0.03)  # at the edges five or three neighbours, a little nearer
+    assert head.distance == pytest.approx(inner, abs=0.03)  # edge patches have fewer, a little nearer ones
 
 
 def test_halves_of_a_picture_are_content_and_colour():
@@ -184,7 +184,7 @@ def test_the_effect_is_the_length_of_what_arrives(seen):
 def test_the_effect_of_a_model_with_layer_scale_has_its_gains(picture):
     vit = scramble(VisionTransformer(dataclasses.replace(SMALL, layer_scale=True)))
     with torch.no_grad():
-        for block in vit.blocks:  # as in DINOv2: some numbers of a token hardly hear of attention
+        for block in vit.blocks:  # as in DINOv2, attention hardly changes some numbers of a token
             block.ls1.gamma.copy_(torch.linspace(0, 2, SMALL.width) ** 4)
     seen = playground.trace(vit, picture)
     added = contributions(seen, 1)[:, len(seen.prefix) :].norm(dim=-1).mean(-1)
@@ -205,7 +205,7 @@ def test_a_trace_from_bytes_has_all_but_colour_and_effect(seen):
     assert without_image.entropy == pytest.approx(with_image.entropy, abs=2e-2)
     assert np.isnan(without_image.colour).all()
     assert np.isnan(without_image.effect).all()
-    assert without_image.kinds()  # names of habits exist nevertheless
+    assert without_image.kinds()  # habits have names even without the picture
 
 
 def test_large_grids_are_sampled(monkeypatch, seen):
@@ -244,7 +244,7 @@ def test_content_idle_and_mixed_heads_have_names_too():
     assert kind(dataclasses.replace(gathering, near=0.6)) == "same object or colour"
     blind = dataclasses.replace(gathering, colour=0.0)
     assert kind(blind) == "no single habit"
-    assert kind(blind, own_object=0.8) == "same object or colour"  # where objects are known
+    assert kind(blind, own_object=0.8) == "same object or colour"  # the share on its own object, where known
     assert kind(dataclasses.replace(gathering, effect=0.05)) == "idle"
 
 
@@ -271,7 +271,7 @@ def test_the_head_to_guess_gives_most_to_few_far_patches(seen):
     best_values = {}
     for layer in range(seen.layers):
         for head in range(seen.heads):
-            anybody = torch.stack([seen.row(layer, head, one) for one in crowd]).mean(0)  # whoever asks
+            anybody = torch.stack([seen.row(layer, head, one) for one in crowd]).mean(0)  # the crowd's mean row
             row = seen.on_grid((seen.row(layer, head, query) - anybody).clamp(min=0))
             far_weights = [float(row[y, x]) for y in range(rows) for x in range(columns) if max(y, x) > heads.REACH]
             best_values[layer, head] = sum(sorted(far_weights)[-few:])

@@ -141,7 +141,7 @@ def test_everything_that_is_patched_in_the_last_layer_is_the_other_s_answer(two)
 
 @pytest.mark.parametrize("from_other", [False, True])
 def test_a_path_is_wang_s_two_passes(theirs, two, from_other):
-    """Wang et al. (2023): freeze all heads but the sender, store the receiver's input, then run with it."""
+    """Wang et al. (2023): freeze all heads but the sender, store the receiver's input, then run with that input."""
     seen, other = two
     _, usual = passed(theirs, seen.input)
     instead = passed(theirs, other.input)[1][0, "z"][:, 1] if from_other else 0
@@ -258,7 +258,7 @@ def test_relevance_of_a_changed_pass_is_autograd_s(picture, change, method):
 
 
 def by_autograd(vit, seen, at, method):
-    """All N × N in memory: A is made by hand from the queries and keys of each layer, and differentiated."""
+    """Reference with all N × N weights in memory, computed from each layer's queries and keys, and differentiated."""
     maps, cutting = [], seen.cuts.at()
     _, x, rotation = seen.entering()
     x = leaf = x.detach().requires_grad_()

@@ -1,4 +1,4 @@
-"""The best moment of a picture: the browser's and Python's are the same, and it is where it was planted."""
+"""The best moment of a picture: the browser and Python find the same one, and find one that was planted."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def searched(random_pass: dict):
 
 
 def surprises(best_moments: list[moments.Moment], grid: tuple[int, int], count: int = 8) -> list[tuple[int, int, int]]:
-    """(layer, head, patch) of the most telling rows, two of a head at most and all of different places."""
+    """(layer, head, patch) of the rows with the highest scores, at most two of each head and no two at one place."""
     rows = sorted(
         ((tell, m.layer, m.head, patch) for m in best_moments for tell, patch in zip(m.tells, m.patches, strict=True)),
         key=lambda row: -row[0],
@@ -66,7 +66,7 @@ def test_two_far_parts_that_look_at_each_other_are_found():
     random_pass = a_pass(0, grid, ("cls",), heads=3, dim=dim)
     random_pass["q"], random_pass["k"] = (random.normal(0, 0.05, (4, 3, tokens, dim)).astype(np.float32) for _ in "qk")
     random_pass["k"][:, :, eyes, 0] += 6
-    random_pass["k"][:, :, 1, 1] += 9  # a patch that everybody looks at, in each head but one
+    random_pass["k"][:, :, 1, 1] += 9  # all queries attend to this patch, in each head but one
     random_pass["q"][:, :, :, 1] += 9
     random_pass["q"][3, 1, :, 1] = 0
     random_pass["q"][3, 1, eyes, 0] += 6
@@ -82,7 +82,7 @@ GRID = (12, 16)
 
 
 def planted(*squares: tuple[int, int], size: int = 2) -> np.ndarray:
-    """(patches,): which lie in squares of this size with these corners."""
+    """(patches,) of bool: which patches lie in squares of this size with these upper left corners."""
     picture = np.zeros(GRID, bool)
     for row, column in squares:
         picture[row : row + size, column : column + size] = True
@@ -90,7 +90,7 @@ def planted(*squares: tuple[int, int], size: int = 2) -> np.ndarray:
 
 
 def told(row: np.ndarray, alike: np.ndarray, patch: int) -> float:
-    """The score of a row in which a weight counts by its patch's similarity to the query."""
+    """The score of a row whose weights are multiplied by their patches' similarity to the query."""
     return moments.tells(row * alike, row, alike, patch, GRID)
 
 
@@ -125,7 +125,7 @@ def test_one_island_tells_more_than_the_same_weight_strewn_about():
 
 
 def scene_of(kinds: list[np.ndarray]) -> moments.Scene:
-    """Patches of each kind share a direction; all other patches differ slightly."""
+    """A scene in which patches of each kind share a direction; the other patches have random directions."""
     random = np.random.default_rng(1)
     toward = random.normal(0, 1, (GRID[0] * GRID[1], 64))
     for kind, its in enumerate(kinds):

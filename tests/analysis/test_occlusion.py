@@ -1,4 +1,4 @@
-"""Occlusion: blanking, the moves it causes, and how well relevance foretells them."""
+"""Occlusion: blanking, how far blanked blocks move the answer, and how well relevance predicts that."""
 
 import numpy as np
 import pytest

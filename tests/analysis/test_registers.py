@@ -1,5 +1,5 @@
-"""Registers at test time: a neuron is planted that writes a very long vector into one patch. It is found, and what it
-says is moved to a token of its own."""
+"""Registers at test time: a planted neuron writes a very long vector into one patch. The neuron is found, and its
+output is moved to a register token."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def planted(request, picture):
         between = x + block.attn(block.norm1(x), seen.scale, rotation)[0]
         entering = block.norm2(between)[0]  # (N, D)
         middle = entering[1:].mean(0)
-        token = 1 + int((entering[1:] - middle).norm(dim=-1).argmax())  # the one that is unlike all others
+        token = 1 + int((entering[1:] - middle).norm(dim=-1).argmax())  # the patch least like the mean
         toward = entering[token] - middle
         reached = entering @ toward
         others = reached[torch.arange(len(reached)) != token].max()

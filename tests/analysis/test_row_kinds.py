@@ -1,7 +1,7 @@
-"""The kind of a row: the rule against rows that were labelled by eye, its facts against loops, and the browser's twin.
+"""The kind of a row: the rule against rows labelled by eye, its facts against loops, and the browser's rule.
 
-labelled_rows.json holds [sample, model, layer, head, [row, column], kinds]; where two readings of a row are right, both
-are named. The rule was made on every other one of them, and holds on the rest.
+labelled_rows.json holds lists [sample, model, layer, head, [row, column], kinds]. `kinds` has two names where both are
+right. The rule was made on every other row and is tested on the rest.
 """
 
 import itertools
@@ -137,7 +137,7 @@ def test_facts_are_those_counted_by_hand():
     assert facts.peak == pytest.approx(float(row[int(np.argmax(mean))]))
     assert facts.breadth == pytest.approx(2 ** -sum(float(w) * np.log2(w) for w in row) / 81)
     expected = []
-    for j in range(80):  # what the four give to the place that lies as far from them as j from this patch
+    for j in range(80):  # the mean weight of the four queries at the offset that j has from this patch
         down, right = j // 10 - 3, j % 10 - 4
         there = [(a // 10 + down, a % 10 + right, a) for a in asking]
         given = [float(rows[1 + a, 1 + r * 10 + c]) for r, c, a in there if 0 <= r < 8 and 0 <= c < 10]
@@ -188,8 +188,8 @@ def test_what_is_left_over_is_noise_in_an_early_layer_alone():
 
 
 def rows_that_contradict(seen) -> tuple[list, int]:
-    """Those whose kind does not agree with where the largest patch is, which the sentence beside names; and of how
-    many rows."""
+    """The rows whose kind contradicts the place of the largest weight, and the number of rows that were looked at. The
+    page's sentence names both the kind and that place."""
     wide, front, asking = seen.grid[1], len(seen.prefix), row_kinds.spread(seen.grid, row_kinds.CROWD)
     toward = row_kinds.directions(row_kinds.late_keys(seen), front)
     wrong, count = [], 0

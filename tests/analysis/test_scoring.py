@@ -1,4 +1,4 @@
-"""Scores of relevance: against the functions that they are made of, on a planted case, and as a table."""
+"""Scores of relevance: against the functions that compute their parts, on a planted case, and as a table."""
 
 import csv
 

@@ -1,4 +1,4 @@
-"""Lengths of tokens: those of the features, and outliers where some were put."""
+"""Lengths of tokens equal the lengths of the features, and a planted outlier is counted."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Convolution and attention side by side: fields by brute force, the shift against both."""
+"""Convolution and attention side by side: receptive fields by brute force, and the effect of a shift on both."""
 
 import pytest
 import torch
@@ -30,7 +30,7 @@ def test_so_many_layers_lead_from_edge_to_edge_and_one_less_does_not(side, kerne
 def test_a_convolution_s_answer_shifts_along_and_attention_s_does_not_quite(small, picture):
     found = two_ways.shifted(small, picture, 1, 0)
     assert found.convolution < 1e-4
-    assert found.one_pixel > 0.01  # only shifts by whole strides give exactly the same
+    assert found.one_pixel > 0.01  # only a shift by whole strides shifts the answer exactly
     assert found.apart > 1e-3
     assert found.features.shape == (found.grid[0], found.grid[1] - 1)
     assert found.features.max() < 0.99999

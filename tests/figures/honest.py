@@ -1,4 +1,4 @@
-"""What the tests of honest figures share: one row of a small model, and what its caption says."""
+"""Shared by the tests of honest figures: ROW, the figure of one row of a small model, and the text of a caption."""
 
 from playground.figures import Spec, layouts
 from playground.figures.compose import subjects

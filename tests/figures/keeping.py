@@ -54,7 +54,7 @@ DRAWN = {  # a picture's name -> the figure
     "curves": Spec(layout="curves", purpose="page", dpi=48),
 }
 WAYS = ("weight", "value", "score", "similarity", "rollout", "relevance", "label", "norm", "components", "parts")
-SAID = {  # a text's name -> the figure: what is said of each way, by each layout
+SAID = {  # a text's name -> the figure whose texts are stored: each way to look, and each layout
     **DRAWN,
     **{f"head {what}": replace(MEADOW, what=what) for what in WAYS},
     **{f"head {what} of a column": replace(MEADOW, what=what, direction="column") for what in ("weight", "value")},
@@ -104,13 +104,13 @@ def texts(spec: Spec) -> dict[str, object]:
 
 
 def difference(first: Image.Image, second: Image.Image) -> np.ndarray:
-    """(height, width) bool: where they differ by more than 16 of 255."""
+    """A boolean (height, width) array: where the two pictures differ by more than 16 of 255."""
     assert first.size == second.size, f"the kept picture has {first.size} dots, the drawn one {second.size}"
     return np.abs(np.asarray(first, int) - np.asarray(second, int)).max(-1) > 16
 
 
 def wrong_cell(differs: np.ndarray, side: int = 3) -> bool:
-    """Whether a whole square of dots differs somewhere, as if a patch had another colour."""
+    """Whether all dots of some square differ, as they do where a patch has another colour."""
     sums = np.pad(differs.astype(int), ((1, 0), (1, 0))).cumsum(0).cumsum(1)
     squares = sums[side:, side:] - sums[:-side, side:] - sums[side:, :-side] + sums[:-side, :-side]
     return bool((squares == side * side).any())

@@ -1,4 +1,4 @@
-"""What the tests of many pictures share; their fixtures are in conftest.py."""
+"""Helpers shared by the tests of many pictures; the fixtures are in conftest.py."""
 
 import torch
 

@@ -41,7 +41,7 @@ def test_a_bad_file_is_reported_and_skipped_and_the_status_tells(folder, tmp_pat
     output = capsys.readouterr()
     assert sorted(path.name for path in tmp_path.glob("*.pdf")) == ["a.pdf", "b.pdf"]
     assert "aa.jpg" in output.err
-    assert "2 of 4 pictures were skipped" in output.err  # and the notes, which the pattern names
+    assert "2 of 4 pictures were skipped" in output.err  # the other one is notes.txt, which `*` matches too
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ from playground.figures.layouts.curves import Charts
 from playground.serving import routes_figures
 
 ROOT = Path(__file__).parent.parent.parent
-MOST = 0.005  # of the dots may differ
+MOST = 0.005  # the largest share of dots that may differ
 
 
 def test_every_layout_has_a_kept_picture():
@@ -99,7 +99,7 @@ def test_one_wrong_cell_is_seen(name, monkeypatch):
         map_ = original_look(*asked)
         grid = map_.grid.copy()
         at = np.unravel_index(grid.argsort(axis=None)[grid.size // 2], grid.shape)
-        grid[at] = np.sort(grid, axis=None)[-3]  # no other exposure, no other largest
+        grid[at] = np.sort(grid, axis=None)[-3]  # not the largest value, so that the exposure stays
         return keeping.replace(map_, grid=grid)
 
     monkeypatch.setattr(maps, "look", wrong)
@@ -123,7 +123,7 @@ def test_every_layout_is_written_in_three_formats(layout, tmp_path):
 
 
 def tabled(spec: Spec) -> list[tuple[dict, np.ndarray]]:
-    """(which map, its values) of every line of numbers."""
+    """A list of (the map's keys, its values), one for each map in the figure's file of numbers."""
     first_arguments, draw_arguments = keeping.traced(spec)
     _, tables = files.collected(".npz", spec, *first_arguments, **draw_arguments)
     return [pair for table in tables for pair in zip(table.maps, table.values, strict=True)]
@@ -172,7 +172,7 @@ def three(spec, subject, other):
 
 @pytest.fixture
 def made_up(monkeypatch):
-    """A new layout works by its record alone."""
+    """The spec of a figure in a new layout, which is defined by its record alone."""
     monkeypatch.setitem(LAYOUTS, "three", Layout("three", "a head, the mean and the largest", three))
     return replace(keeping.MEADOW, layout="three")
 
@@ -210,7 +210,7 @@ def command_line_help() -> str:
 
 
 def test_no_layout_is_compared_by_name_outside_of_its_record():
-    """`layout ==` once stood in 82 places, each wrong for a new layout."""
+    """Once, 82 places compared `layout` with a name, and each was wrong for a new layout."""
     names = "|".join(LAYOUTS)
     compared = re.compile(rf"""layouts?\b[^\n]{{0,12}}(==|!=|\bin\b)\s*[("'][^\n]*?\b({names})\b["']""")
     mistakes = [

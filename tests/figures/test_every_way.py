@@ -21,13 +21,13 @@ from playground.figures.drawing.ways import FIRST, WAYS
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core"
-OF_NO_WAY = ("trust", "blanked")  # words shared by the ways that show what matters
-KINDS = ("title", "caption", "tab", "question", "note")  # what every way has words for
+OF_NO_WAY = ("trust", "blanked")  # words that several ways share
+KINDS = ("title", "caption", "tab", "question", "note")  # every way has a text of each of these kinds
 
 
 @pytest.fixture
 def squared(monkeypatch):
-    """A new way: its record, its words, its function."""
+    """The spec of a figure of a new way, which is added with its record, its words and its function."""
     made_up_way.add(monkeypatch)
     return replace(keeping.MEADOW, what="squared")
 
@@ -83,7 +83,7 @@ def test_the_browser_has_the_table_that_python_writes():
         assert theirs["said"][way.name] == way.words("note", "column")
 
 
-# Made up --------------------------------------------------------------------------------------------------------------
+# A way made up for the test -------------------------------------------------------------------------------------------
 
 
 def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared):
@@ -116,9 +116,9 @@ def test_a_way_made_up_here_has_its_files_and_its_command(squared, tmp_path):
         playground.save(seen, tmp_path / "no.png", layer=4, what="squared", text="a cat")
 
 
-# Nowhere else ---------------------------------------------------------------------------------------------------------
+# Names of ways outside of the records ---------------------------------------------------------------------------------
 
-OWN = {  # the records, their words, and the functions that compute them
+OWN = {  # files that may name ways: records, words, and the functions that compute maps
     "figures/drawing/ways.py", "figures/drawing/way_words.py", "figures/drawing/maps.py", "figures/drawing/prints.py",
     "microscope/core/waytable.js", "microscope/core/ways.js",
 }  # fmt: skip
@@ -138,7 +138,7 @@ def wrong_lines(text: str) -> list[str]:
 
 
 def test_no_way_is_compared_or_listed_by_name_outside_of_its_record():
-    """The names once stood in ten lists and 196 branches."""
+    """Once, the names of ways stood in ten lists and 196 branches."""
     files = [file for room in ROOMS for kind in ("*.py", "*.js") for file in (ROOT / "playground" / room).rglob(kind)]
     mistakes = [
         f"{name}: {line}"

@@ -161,7 +161,7 @@ TOGETHER = {  # a field -> the options without which it has no effect
 
 def test_the_command_says_every_field_again():
     assert OTHERS.keys() | {"repeatable"} == {field.name for field in fields(Spec)}
-    assert "--kernel" not in figures.command(Spec(**OTHERS))  # a comparison does not use it
+    assert "--kernel" not in figures.command(Spec(**OTHERS))  # a comparison has no kernel
     for spec in (
         Spec(image="a.jpg", model="bundled"),
         *(
@@ -248,7 +248,7 @@ def test_a_sweep_that_cannot_be_is_a_sentence(seen, photo, tmp_path, change, suf
     assert not re.search("a", " ".join(p.name for p in tmp_path.iterdir()))
 
 
-# What a file says of itself -------------------------------------------------------------------------------------------
+# Metadata -------------------------------------------------------------------------------------------------------------
 
 
 def test_metadata_names_no_folder_of_anybody(photo, tmp_path):
@@ -367,7 +367,7 @@ def test_tex_writes_roots_and_signs():
     assert files.tex("50 % of 5%, a_b, 1/√64 & 1/√dₖ") == r"50~\% of 5\%, a\_b, $1/\sqrt{64}$ \& $1/\sqrt{d_k}$"
 
 
-# Read by a renderer that is not ours ----------------------------------------------------------------------------------
+# Another program draws the SVG ----------------------------------------------------------------------------------------
 
 
 def test_another_renderer_draws_the_svg_as_the_png(seen, photo, tmp_path):

@@ -118,7 +118,7 @@ def test_a_grid_fills_its_slide(purpose, side):
 
 def test_a_grid_of_layers_and_heads_shows_the_photograph(seen, picture):
     figure = playground.figure(seen, layout="grid", rows="layers:0,1", columns="heads:0-2", image=picture, dpi=30)
-    assert len([axes for axes in figure.axes if axes.artists]) == 7 + 1  # and the colour bar
+    assert len([axes for axes in figure.axes if axes.artists]) == 7 + 1  # the picture, six maps and the colour bar
     assert "query" in [text.get_text() for text in figure.texts]
 
 

@@ -1,4 +1,4 @@
-"""Letters that Source Sans lacks: another font of the machine has them, or a sentence says that none does."""
+"""Letters that Source Sans lacks come from another font of the machine; where none has them, a sentence says so."""
 
 import io
 import xml.etree.ElementTree as ET
@@ -85,7 +85,7 @@ def test_another_font_of_the_machine_has_what_ours_lack(installed, seen, picture
     if installed == "truetype":
         assert all(pdf_fonts(page).values())
         assert any("Square" in name for name in pdf_fonts(page))
-    else:  # what is no TrueType is drawn by the PDF itself
+    else:  # a font that is not TrueType becomes a Type 3 font
         assert {font.get_object()["/Subtype"] for font in page["/Resources"]["/Font"].values()} == {"/Type3"}
 
 

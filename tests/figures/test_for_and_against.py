@@ -32,7 +32,7 @@ def words_of(seen, tmp_path, **options) -> str:
 
 
 def numbers_of(seen, tmp_path, **options) -> tuple[dict, dict]:
-    """(the file's facts, its first map)"""
+    """The facts and the first map of the figure's JSON file."""
     record = json.loads(playground.save(seen, tmp_path / "n.json", **options).read_text(encoding="utf-8"))
     return record["figure"], record["tables"][0]["maps"][0]
 
@@ -73,7 +73,7 @@ def test_the_caption_names_both_sides_with_their_shares_and_their_largest(seen, 
 
 
 def test_an_occlusion_of_a_label_is_what_its_margin_loses_block_by_block(small, seen, tmp_path):
-    """In the end every patch was blanked by itself, so the map equals one pass for each blanked picture."""
+    """The last step blanks each patch by itself, so the map equals one pass for each blanked picture."""
     _, shown = numbers_of(seen, tmp_path, what="occlusion", **LABEL)
     values = np.array(shown["values"])[len(seen.prefix) :].reshape(seen.grid)
     assert shown["blocks"] == "4x4, 2x2, 1x1"
@@ -123,7 +123,7 @@ def test_what_is_drawn_has_a_sign_where_the_numbers_have_one(method, signed, lab
     assert spec.for_and_against == relevance.is_signed(bool(label), method, signed)
 
 
-# No patch that asks ---------------------------------------------------------------------------------------------------
+# No query patch -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("what", KINDS)

@@ -1,4 +1,4 @@
-"""The layout grid: rows and columns of whatever changes, with one exposure. And the colours of features."""
+"""The layout `grid`, whose rows and columns share one exposure, and the colours of features."""
 
 from dataclasses import replace
 
@@ -131,7 +131,7 @@ def test_the_colours_of_features_are_three_principal_components(seen, picture):
     assert share == pytest.approx(values[-3:].sum() / values.sum())
     for n in range(3):
         projections = centred @ vectors[:, -1 - n]
-        assert abs(np.corrcoef(colours[:, n], projections)[0, 1]) > 0.97  # except the few values that are clipped
+        assert abs(np.corrcoef(colours[:, n], projections)[0, 1]) > 0.97  # not 1, because a few values are clipped
     figure = figures.draw(replace(SMALL, layout="components", query=None), seen, picture)
     picture_shown = next(a.picture.at((8, 8)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2)
     np.testing.assert_array_equal(np.asarray(picture_shown).reshape(-1, 3), colours)

@@ -59,7 +59,7 @@ def test_every_caption_tells_of_patches_that_are_brighter_than_can_be_shown(layo
 
 
 def test_the_largest_weight_that_is_clipped_stands_beside_its_patch(seen, picture):
-    """Once, patches of 94 % and of 19 % looked equal if they were too small for a number."""
+    """Once, patches of 94 % and of 19 % looked equal where patches were too small for a number."""
     vit = scramble(
         VisionTransformer(Config(image_size=(120, 120), patch_size=4, depth=1, width=48, heads=4, classes=0))
     )
@@ -75,7 +75,7 @@ def test_the_largest_weight_that_is_clipped_stands_beside_its_patch(seen, pictur
 
 def test_a_number_stands_where_it_hides_least():
     grid = np.zeros((9, 9))
-    grid[4, 5:] = 1  # to the right
+    grid[4, 5:] = 1  # the large weights lie to the right of the query
     assert emptiest_side(grid, (4, 4), (1, 2), None) == (4.5, 3.0)
     assert emptiest_side(grid, (4, 4), (1, 2), (4, 2)) == (3.5, 4.5), "the mark is to the left: above"
     assert emptiest_side(np.zeros((1, 1)), (0, 0), (1, 2), None) is None
@@ -183,10 +183,10 @@ def test_a_number_above_another_is_written_larger():
 
 
 def test_no_smaller_number_stands_on_a_map_whose_largest_has_none(seen, picture):
-    """Once, if the query had the largest weight, only a neighbour with less had a number."""
+    """Once, if the query had the largest weight, the only number stood on a neighbour with a smaller weight."""
     subject = subjects(ROW, seen, picture)[1]
     grid = np.zeros(seen.grid)
-    grid[3, 4], grid[3, 5] = 0.6, 0.3  # the first one asks
+    grid[3, 4], grid[3, 5] = 0.6, 0.3  # the first one is the query
     span = maps.Domain(0, 0.1, "share", percent=True, open_end=True)
     sheet = MagicMock()
     map_panel(Shown(OneMap(subject, ROW, None), maps.Map(grid, (), None)), span).draw(sheet, None, Box(0, 0, 1, 1))
@@ -206,7 +206,7 @@ def test_a_notebook_holds_a_picture_of_its_own_width_and_not_a_slide(seen, pictu
     assert len(cell) < len(slide.getvalue()) / 2
 
 
-# Nothing in silence
+# Options without effect, new folders and interrupts
 
 
 @pytest.mark.parametrize("suffix", ["npz", "csv", "json", "txt", "tex"])

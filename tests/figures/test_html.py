@@ -30,7 +30,7 @@ HOSTILE = '</script><img src=x onerror="alert(1)"><!-- \n\r\u2028\u202e \'"& -->
 
 
 class Reader(HTMLParser):
-    """The contents of a page, by the standard library's parser."""
+    """The metadata, texts and tags of a page, read by the standard library's parser."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -117,7 +117,7 @@ def test_the_size_is_known_before_anything_is_written(seen, picture, tmp_path, c
 def test_one_layer_of_a_vit_s_stays_near_a_megabyte_even_on_a_picture_of_noise():
     config = Config(width=384, heads=6, depth=2, mlp_width=8)
     noise = Image.fromarray(np.random.default_rng(0).integers(0, 256, (1500, 1500, 3), dtype=np.uint8))
-    blurred = noise.resize((400, 400)).resize((1500, 1500))  # more detail than a photograph has
+    blurred = noise.resize((400, 400)).resize((1500, 1500))  # has more detail than a photograph
     seen = playground.trace(VisionTransformer(config), blurred)
     assert (seen.tokens, seen.heads, seen.size) == (197, 6, (224, 224))
     assert len(html.page(replace(SMALL, layer=1), seen, blurred).encode()) < 1.08e6
@@ -137,7 +137,7 @@ def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(seen, pictur
     for _, tag_attributes in parsed.tags:
         assert tag_attributes.get("href", "data:").startswith("data:")
         assert tag_attributes.get("src", "data:").startswith("data:")
-    for no_address in ("https://…", "http://www.w3.org/2000/svg"):  # what an SVG that is saved begins with: a name
+    for no_address in ("https://…", "http://www.w3.org/2000/svg"):  # in a comment; the namespace of an SVG
         page = page.replace(no_address, "")
     assert not re.search(r"https?://|@import|\bimport\(|fetch\(|XMLHttpRequest|WebSocket", page)
 
@@ -213,7 +213,7 @@ def test_who_runs_no_scripts_sees_the_figure_of_what_it_begins_with(seen, pictur
     theirs = files.pixels(playground.figure(seen, **look, **{k: v for k, v in choice.items() if k != "query"}))
     difference = np.abs(np.asarray(parsed.image("still"), int) - np.asarray(theirs.convert("RGB"), int)).mean()
     print(f"off by {difference:.2f} of 255 on average")
-    assert difference < 4  # JPEG's
+    assert difference < 4  # what JPEG loses
 
 
 def test_a_bare_file_has_no_words_around_the_picture_and_says_its_command_inside(seen, picture):

@@ -26,12 +26,12 @@ SMALL = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4), pur
 
 
 def prints_of(figure, size=(80, 80)):
-    """The image on each panel, in the order of the panels, at this size."""
+    """The pixels of each panel's image at this size, in the order of the panels."""
     return [np.asarray(a.picture.at(size)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2]
 
 
 def texts_and_places(figure):
-    """Every text and its place."""
+    """A list of (extent, text) of all texts on the figure."""
     with house_style():
         figure.draw_without_rendering()
         return [(text.get_window_extent(), text.get_text()) for text in figure.texts if text.get_text()]
@@ -70,7 +70,7 @@ def test_a_column_is_that_of_the_whole_matrix(seen, what):
 
 @pytest.mark.parametrize("change", [{}, {"draw": "light"}, {"smooth": True}, {"log": True}, {"ceiling": 0.07}], ids=str)
 def test_a_figure_has_the_colours_of_the_screen(seen, picture, change):
-    """light.py, which a test compares with the browser's numbers, applied to the picture at the panel's size."""
+    """The panel equals light.py's colours at the panel's size; test_light.py compares those with the browser's."""
     spec = replace(SMALL, **change)
     drawn_print = prints_of(figures.draw(spec, seen, picture))[0]
     grid = seen.on_grid(seen.row(1, 2, (3, 4))).numpy()
@@ -96,16 +96,16 @@ def grey(image) -> np.ndarray:
 @pytest.mark.parametrize("draw", ["heat", "light"])
 @pytest.mark.parametrize("log", [False, True])
 def test_printed_in_grey_the_order_of_the_weights_can_still_be_read(seen, draw, log):
-    """On an even picture: of two patches the one with more weight is lighter, in the figure and in its colour bar."""
+    """On a picture of one colour, patches with more weight are lighter, in the figure and in its colour bar."""
     spec = replace(SMALL, draw=draw, log=log)
     panel, bar = prints_of(figures.draw(spec, seen, Image.new("RGB", (120, 120), (150, 120, 90))))[:2]
     map_ = look(seen, spec.settled(seen), 1, 2, "on")
     share = shares(map_.grid, domain(spec, [map_])).ravel()
-    lightness = grey(panel).reshape(8, 10, 8, 10)[:, 4:6, :, 4:6].mean((1, 3)).ravel()  # the light is smooth
+    lightness = grey(panel).reshape(8, 10, 8, 10)[:, 4:6, :, 4:6].mean((1, 3)).ravel()  # the middles: light is smooth
     lit_patches = light.densest(map_.grid).ravel()
     for group in (
         (lit_patches, ~lit_patches) if draw == "light" else (lit_patches | ~lit_patches,)
-    ):  # the light lifts the set as a whole
+    ):  # `light` brightens all lit patches, so lit and unlit ones are ordered separately
         order = np.argsort(share[group])
         assert (np.diff(lightness[group][order]) >= -2).all(), lightness[group][order]
         assert np.ptp(lightness[group]) > 2
@@ -165,7 +165,7 @@ def test_a_kernel_at_the_corner_reads_what_there_is():
 def test_the_convolution_shows_its_nine_patches_in_full_colour_and_what_a_stack_reaches_faintly(seen, picture):
     photo = np.asarray(picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)).astype(int)
     soft = light.heat(photo, np.zeros((80, 80))).astype(int)
-    for depth, reach in (("1", 1), ("follow", 2), ("3", 3)):  # the layer is 1, the second
+    for depth, reach in (("1", 1), ("follow", 2), ("3", 3)):  # layer 1 is the second, so "follow" reaches two
         figure = figures.draw(replace(SMALL, layout="convolution", depth=depth), seen, picture)
         kernel_print = prints_of(figure)[1].astype(int)
         patches = kernel_print.reshape(8, 10, 8, 10, 3), photo.reshape(8, 10, 8, 10, 3), soft.reshape(8, 10, 8, 10, 3)
@@ -199,7 +199,7 @@ SHOWN = {layout: {"layout": layout} for layout in layouts.LAYOUTS} | {
     "lengths": {"what": "norm"},
     "by column": {"layout": "convolution", "direction": "column", "what": "value"},
 }
-CASES = [  # every layout in every size, with aspects and names in turn
+CASES = [  # every layout in every size; aspects and names take turns
     pytest.param(
         shown, size, list(ASPECTS)[(i + j) % 4], NAMES[(i + j // 2) % 4], marks=[pytest.mark.slow] * ((i + j) % 3 > 0)
     )
@@ -226,7 +226,7 @@ def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(shaped, shown
     others_of_layout = {
         "compare": shaped["2:3"],
         "change": (seen, image),
-    }  # a change is drawn patch by patch: of one shape
+    }  # a change is drawn patch by patch, so both pictures have one shape
     other_trace = others_of_layout.get(shown, (None, None))
     figure = figures.draw(spec, seen, image, other=other_trace[0], other_image=other_trace[1])
     for pixels_ in figure.findobj(Pixels):
@@ -312,7 +312,7 @@ def test_a_trace_gives_a_figure_to_go_on_editing(seen, picture):
         seen, layer=1, head=2, query=(3, 4), layout="head", purpose="column", theme="dark", image=picture
     )
     figure.axes[0].plot([0, 8], [0, 8])
-    assert Image.open(io.BytesIO(figure._repr_png_())).width == 900  # of a notebook, not of a slide
+    assert Image.open(io.BytesIO(figure._repr_png_())).width == 900  # the width for a notebook, not for a slide
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The light on the photograph: what the screen draws and what figures draw are the same numbers."""
+"""The colours laid over the photograph: the browser and the figures compute the same numbers."""
 
 import itertools
 import json
@@ -63,7 +63,7 @@ def test_the_colour_bar_on_the_screen_is_a_figure_s(draw):
     )
     ours = np.asarray(prints.bar(Spec(image="x", draw=draw), Domain(0, 0.3, "")), int)[0]
     differences = np.abs(np.array(theirs) - ours)
-    assert differences.max() <= 6, (differences.max(), differences.argmax())  # neighbouring steps, or a tone beside
+    assert differences.max() <= 6, (differences.max(), differences.argmax())  # at most a neighbouring step
 
 
 def test_what_speaks_against_has_the_browser_s_steps_and_its_lines():
@@ -106,7 +106,7 @@ def test_exposure_set_and_outline_are_the_browser_s():
         assert np.abs(np.array(steps) - expected).max() <= 1
 
 
-COLOURS = np.stack(np.meshgrid(*[np.linspace(0, 255, 9)] * 3), -1).reshape(-1, 1, 3)  # of photographs: the whole cube
+COLOURS = np.stack(np.meshgrid(*[np.linspace(0, 255, 9)] * 3), -1).reshape(-1, 1, 3)  # 9³ colours all over the RGB cube
 
 
 def under_every_weight(weights: int = 33) -> np.ndarray:
@@ -116,8 +116,8 @@ def under_every_weight(weights: int = 33) -> np.ndarray:
 
 
 def test_lightness_rises_with_the_weight_whatever_lies_beneath_and_in_grey_too():
-    """In a grey print over every colour; in luminance over every grey: saturated blue and green are darker there than
-    in print."""
+    """In a grey print this holds over every colour. In luminance it holds over greys only, because saturated blue and
+    green are darker in luminance than in print."""
     heated = under_every_weight()
     greys = np.ptp(COLOURS[:, 0], axis=1) == 0
     luminance = light._linear(heated[greys] / 255) @ [0.2126, 0.7152, 0.0722]
@@ -135,7 +135,7 @@ def test_without_weight_the_photograph_keeps_most_of_its_contrast_and_colour():
 
 
 def test_what_has_the_largest_weight_can_still_be_recognised():
-    """Of the lightness between two greys four tenths are left, under the brightest colour."""
+    """Under the brightest colour, two greys keep four tenths of their difference in lightness."""
     greys = np.repeat(np.linspace(40, 215, 8)[:, None, None], 3, axis=-1)
     heated = light.heat(greys, np.ones((8, 1))).astype(float)
 
@@ -188,7 +188,7 @@ def test_what_is_negative_belongs_to_no_set_and_where_nobody_gets_anything_nothi
 
 
 def test_outlines_enclose_just_the_chosen_cells():
-    """By the shoelace formula: the areas within the paths, holes counted off, are as many cells as were chosen."""
+    """The area within the paths, by the shoelace formula and without the holes, is the number of chosen cells."""
     for grid in rows():
         mask = light.densest(grid)
         area = 0
@@ -203,7 +203,7 @@ def test_two_cells_that_touch_at_a_corner_have_outlines_of_their_own():
     assert sorted(map(len, light.outlines(mask))) == [4, 4]
 
 
-# Of each small set of cells, and of large ones strewn with more or fewer of them
+# All sets of 3 × 3 cells, and random sets of 9 × 12 cells at several densities
 SETS = [
     *(np.array(bits, bool).reshape(3, 3) for bits in itertools.product((0, 1), repeat=9)),
     *(RANDOM.random((9, 12)) < density for density in (0.05, 0.3, 0.5, 0.7, 0.95) for _ in range(40)),
@@ -211,7 +211,7 @@ SETS = [
 
 
 def test_smooth_lines_have_just_the_chosen_cells_within_them():
-    """By the curves that are drawn, cut into short pieces, and counted by matplotlib."""
+    """matplotlib says which cells lie within the drawn curves, which are cut into short pieces."""
     for mask in SETS:
         lines = light.contours(mask)
         np.testing.assert_array_equal(inside([pieces(line) for line in lines], mask.shape), mask)
@@ -263,10 +263,10 @@ def test_of_every_row_of_a_head_the_brightest_patch_lies_within_and_the_share_th
 
 
 def lines_of(axes) -> list[np.ndarray]:
-    """What the light's lines are on a drawn panel, each (corners, 2) of row and column."""
+    """The outlines that `light` draws on a panel, each an array (corners, 2) of rows and columns."""
     outlines = [patch.get_path() for patch in axes.patches if isinstance(patch, PathPatch)]
     lines = []
-    for path in outlines[-1:]:  # the second of the two lies on the same path, and is narrower
+    for path in outlines[-1:]:  # each outline is drawn twice on one path; the last is the narrower
         begins = np.flatnonzero(path.codes == path.MOVETO)
         ends = np.flatnonzero(path.codes == path.CLOSEPOLY)
         lines += [flattened(path.vertices[a:b, ::-1]) for a, b in zip(begins, ends, strict=True)]
@@ -297,7 +297,7 @@ def test_a_figure_s_caption_says_what_lies_within_the_lines_on_its_panels(change
     assert f"the patches that hold {share_words} of what all patches get" in text_drawn, text_drawn
 
 
-# What figures add to it -----------------------------------------------------------------------------------------------
+# What figures add to the light ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("over", ["grey", "photo", "none"])
@@ -334,7 +334,8 @@ def test_a_mask_shows_the_photograph_in_the_set_and_paper_around_it():
 
 
 def test_several_queries_have_colours_that_stay_apart_for_the_colour_blind():
-    """Machado et al. (2009), severity 1, on linear light. Those that come near each other differ in brightness."""
+    """Simulated as by Machado et al. (2009), severity 1, on linear light. Colours that come near each other differ in
+    brightness."""
     confusion = {
         "protan": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
         "deutan": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],

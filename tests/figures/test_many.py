@@ -67,7 +67,7 @@ def test_what_can_not_be_looked_at_is_a_sentence(small, pictures, tmp_path):
 
 
 def test_a_stopped_run_goes_on_in_the_same_company(small, pictures, monkeypatch):
-    """A picture's numbers depend on its batch in their last bits."""
+    """The last bits of a picture's numbers depend on its batch, so a resumed run repeats the same batches."""
     run = playground.trace_many(pictures, small, "entropy", batch=2)
     batches_read = []
     monkeypatch.setattr(

@@ -153,7 +153,7 @@ def test_a_picture_is_found_by_its_name_and_a_layer_by_its_number(zarr, xarray, 
     close(picture_data.weights.sel(layer=1).values, seen.weights(1))
     close(picture_data.features.sel(layer=2).values, seen.features(2))
     close(picture_data.entropy.sel(layer=1).values, seen.entropy(1), 1e-4)
-    # layers without these numbers are NaN, and a mean over layers leaves them out
+    # layers without these numbers are NaN, which a mean over layers skips
     assert np.isnan(picture_data.weights.sel(layer=[0, 2])).all()
     assert np.isnan(picture_data.features.sel(layer=1)).all()
     close(picture_data.weights.mean("layer").values, seen.weights(1))

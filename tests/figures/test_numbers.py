@@ -87,7 +87,7 @@ def test_the_mean_and_the_largest_of_all_heads(seen, picture, tmp_path, head):
         np.testing.assert_allclose(arrays["values"][0], getattr(rows, head)(0), rtol=1e-6)
     caption = " ".join(text.get_text() for text in playground.figure(seen, 1, head, (3, 4), image=picture).texts)
     assert {"mean": "the mean of all heads", "max": "the largest of all heads"}[head] in caption
-    assert ("of 67 tokens" in caption) == (head == "mean")  # the largest weights are no row, and have no breadth
+    assert ("of 67 tokens" in caption) == (head == "mean")  # the heads' largest weights do not sum to 1: no breadth
 
 
 def test_the_atlas_and_the_curves_have_numbers_too(seen, picture, tmp_path):

@@ -16,7 +16,7 @@ from playground.figures.drawing.option_words import PYTHON, OptionError, told, w
 from playground.serving.figure_words import IN_ADDRESS
 
 ROOT = Path(__file__).parent.parent.parent / "playground"
-SAME = {  # options in Python -> flags, and what both are told of
+SAME = {  # case -> (options in Python, the same as flags, the sentence for both)
     "nothing to compare": (
         {"layout": "compare"}, "--layout compare",
         "What is it to be compared with? Add {other_image} or {other_model}.",
@@ -80,7 +80,7 @@ def sentences() -> list[tuple[str, str]]:
     strings = []
     for file in sorted(ROOT.rglob("*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))
-        for node in ast.walk(ast.Module(tree.body[1:], [])):  # without the module's own description
+        for node in ast.walk(ast.Module(tree.body[1:], [])):  # skips the module's docstring
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 strings += [(file.name, node.value)]
     return strings

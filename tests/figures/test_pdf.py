@@ -1,4 +1,4 @@
-"""A figure as PDF, as the readers of a conference see it: real text in embedded outlines, and nobody's name."""
+"""A figure as PDF, as a conference's reader sees it: real text in embedded fonts, and no author's name."""
 
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ from playground.figures import Spec
 from playground.samples import SAMPLES
 
 TRIO = Spec(image="кошка.jpg", model="untrained", layer=1, head=2, query=(3, 4), purpose="cvpr", footer=True)
-WORDS = {  # a layout -> what it says somewhere
+WORDS = {  # a layout -> words that its figure contains
     "convolution": "3×3 convolution",
     "heads": "head 3",
     "grid": "mean",

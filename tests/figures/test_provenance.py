@@ -18,7 +18,7 @@ from playground.figures import Spec, files
 from playground.figures.drawing import option_words
 from playground.vit import VisionTransformer
 
-# Where it comes from
+# Where a figure comes from
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
@@ -85,7 +85,7 @@ def traced(name="disc.png", model="untrained", **options):
     return playground.trace(model, name, **options)
 
 
-PYTHON = {  # what Python draws: its traces, and its options
+PYTHON = {  # a figure drawn by Python -> a function that gives its traces and its options
     "whole": lambda: ([traced(scale="off")], {}),
     "one layer": lambda: ([traced()], {"scale": "off", "layer": -1, "head": "mean"}),
     "cut": lambda: ([traced(cut=["3,4>5,5", "1,1>2,2"])], {}),
@@ -131,7 +131,7 @@ def test_a_figure_names_no_command_that_would_make_another(here, small):
 
 
 def trained(vit, picture):
-    """A step of training."""
+    """Trains the model for one step and returns its trace of the picture."""
     import torch
 
     vit.train().requires_grad_(True)(torch.rand(1, 3, 112, 112)).sum().backward()
@@ -249,7 +249,7 @@ def test_a_grid_says_the_digest_of_every_picture_and_model(small, picture):
     assert len(digests) == 4, figure.facts
 
 
-# Nobody's name
+# Anonymous figures
 
 
 def test_many_anonymous_figures_tell_no_name(here, picture, capsys):

@@ -16,7 +16,7 @@ from playground.figures.drawing.one_map import Subject
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core"
 LAYER, HEAD, QUERY = 1, 2, (3, 4)
-VIEWS = [  # as in the microscope's view
+VIEWS = [  # choices, as the microscope's view has them
     {},
     {"scale": "off"},
     {"what": "value"},
@@ -40,7 +40,7 @@ def in_javascript(modules: list[str], lines: str):
 
 @pytest.fixture
 def on_screen(seen, tmp_path):
-    """For each view (the exposure of the large picture, the one that all heads share): low, high and whether log."""
+    """For each view two exposures (low, high, log): that of the large picture, and that which all heads share."""
     (tmp_path / "pack.bin").write_bytes(seen.to_bytes())
     questions = [
         [
@@ -73,7 +73,7 @@ def test_one_head_and_all_heads_are_exposed_as_on_the_screen(seen, picture, on_s
         spec = Spec(image="disc.png", model="small", layer=LAYER, head=HEAD, query=QUERY, **view).settled(seen)
         for layout, theirs in (("head", own_domain), ("heads", shared_domain)):
             if layout == "heads" and spec.what == "score":
-                continue  # the screen's axis is for all patches under the cursor, a figure's for its maps
+                continue  # the screen's range of scores is for every query, a figure's for its own maps
             panels = layouts.LAYOUTS[layout].shown(replace(spec, layout=layout), Subject(seen, picture, ""))
             ours = maps.domain(spec, [panel.map for panel in panels])
             assert ours.low == pytest.approx(theirs["low"], rel=0.02, abs=0.02), (view, layout)  # q and k in 16 bits
@@ -101,7 +101,7 @@ def test_similarities_and_lengths_of_features_are_the_screen_s(seen, picture):
 
 
 def test_colours_of_features_are_the_screen_s_in_two_pictures_that_share_them():
-    """Of features whose components differ in strength: the screen finds those by sixty steps at most."""
+    """The components differ in strength, because the screen finds components in at most sixty iterations."""
     random = np.random.default_rng(0)
     strengths = np.array([4, 2, 1, *[0.1] * 9])
     pictures = [np.float32(1 + random.normal(size=(count, 12)) * strengths) for count in (60, 90)]

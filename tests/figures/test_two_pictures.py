@@ -1,4 +1,4 @@
-"""Two pictures in one figure: cut into the same parts, and a line to the match of the patch that asks."""
+"""Two pictures in one figure have the same parts, and a line leads from the query patch to its match."""
 
 import json
 

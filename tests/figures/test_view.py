@@ -15,7 +15,7 @@ from playground.figures.drawing.view import DRAWN, VIEW, as_in_address
 from playground.serving import chosen
 
 CORE = Path(__file__).parent.parent.parent / "playground" / "microscope" / "core" / "view.js"
-VALUES = {  # of the choices that are no list
+VALUES = {  # values of the choices that have no list of options
     "layer": [0, 5, 23], "head": [0, 11], "query": ["7,5", "cls", "dist", "reg3"],
     "scale": ["on", "off", 0, 0.25, 3e-7, 0.0123456789],
     "ceiling": ["auto", 0.05, 1], "depth": ["follow", 1, 12],
@@ -71,7 +71,7 @@ def test_neither_the_browser_nor_the_server_takes_another_value(choice):
 def test_a_figure_has_the_same_defaults_and_choices():
     defaults = {field.name: field.default for field in fields(Spec)}
     for choice in DRAWN:
-        if choice.key not in ("pass", "ceiling", "log"):  # a figure has them as a boolean, as a number, or not at all
+        if choice.key not in ("pass", "ceiling", "log"):  # a figure has these in another form, or not at all
             assert defaults[choice.field] == choice.default
         if choice.options and choice.key != "pass":
             assert CHOICES[choice.field] == choice.options

@@ -123,7 +123,7 @@ def test_a_trainer_s_steps_are_counted_as_it_counts_them(model, picture, tmp_pat
     handler = trainer.CallbackHandler([looking.callback()], model, None, None, None)
     arguments = object.__new__(TrainingArguments)
     handler.on_train_begin(arguments, state, control)
-    state.global_step = 3  # a run that is resumed
+    state.global_step = 3  # as if the run were resumed at step 3
 
     def replace_head(step):
         handler.on_step_begin(arguments, state, control)

@@ -1,5 +1,5 @@
-"""A lesson's steps as they are played about the meadow in our own small model, and its exercises as exercise.js judges
-them, under Node."""
+"""Helpers that compute a lesson's steps for the sample `meadow` in the bundled model, and judge its exercises with
+exercise.js under Node."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def parts_of(name: str, step: str, **state: object) -> list[Part]:
 
 
 def flat(parts: Iterable[Part]) -> list[Part]:
-    """With all that stands in others."""
+    """All parts, with those inside of After, Stays, Row and Fold in place of these."""
     return [one for part in parts for one in (flat(part) if isinstance(part, After | Stays | Row | Fold) else [part])]
 
 
@@ -57,7 +57,7 @@ def text_of(lesson: Lesson, state: Mapping[str, object]) -> dict[str, str]:
 
 
 def judged(cases: list[dict]) -> list[dict]:
-    """[{done, why}] of [{exercise, settings, reports}]"""
+    """The verdicts of exercise.js, [{done, why}], for cases [{exercise, settings, reports}]."""
     done = subprocess.run(
         [node(), "--input-type=module", "-e", JUDGE], cwd=ROOT, input=json.dumps(cases), capture_output=True, text=True
     )

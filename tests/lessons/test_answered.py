@@ -1,4 +1,4 @@
-"""Block 5 and 6: which picture in which model they look at, and in what words."""
+"""Lessons Block 5 and 6: which picture and which model they show, and their words."""
 
 import pytest
 from safetensors.torch import save_file
@@ -15,7 +15,7 @@ EVERYDAY = "vit_tiny_patch16_224.augreg_in21k_ft_in1k"
 
 
 def played(step: str, **words: str) -> tuple[str, Question]:
-    """What the step says, and what it asks."""
+    """The step's words and tables as one text, and its question."""
     lesson = LESSONS["block"]
     parts = flat(lesson.steps[step].parts(Here(words), lesson.defaults()))
     (question,) = (part.question for part in parts if isinstance(part, Ask))
@@ -48,7 +48,7 @@ def test_a_picture_that_the_model_answers_rightly_stays():
 
 
 def test_where_a_model_names_nothing_one_for_everyday_things_takes_its_place(tmp_path, monkeypatch):
-    """Made here, with random weights: its labels are ImageNet's, and it shares 100 % out among them."""
+    """That model is made here with random weights. It has ImageNet's labels, and a softmax over them."""
     import timm
 
     from playground.models import timm_models

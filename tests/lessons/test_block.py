@@ -1,4 +1,4 @@
-"""What the lesson on the rest of a layer counts: the boxes have all weights, and the browser has Python's arrows."""
+"""The lesson on the rest of a layer: its boxes have all weights, and the browser computes Python's arrows."""
 
 import base64
 import json

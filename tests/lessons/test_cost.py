@@ -1,4 +1,4 @@
-"""What the lesson on the cost counts and says: the browser's numbers are Python's, and what was measured is told."""
+"""The lesson on the cost: the browser's numbers are Python's, and the words give the measured ones."""
 
 import json
 import subprocess
@@ -123,7 +123,7 @@ def test_where_there_is_no_such_case_nothing_is_offered_to_be_measured(monkeypat
 
 
 class ASeries:
-    """A series of five points, as a process would make it."""
+    """Stands for a Series and yields five points, as a measuring process would."""
 
     running = True
 

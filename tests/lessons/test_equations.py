@@ -1,4 +1,4 @@
-"""Both sides of an equation that a lesson prints agree, with the digits that are printed."""
+"""Both sides of each equation in a lesson agree in the digits that are printed."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""The shapes that other texts print."""
+"""Shapes and numbers of small experiments that the lessons print."""
 
 import pytest
 import torch
@@ -53,7 +53,7 @@ def test_a_scale_of_one_makes_rows_sharper_than_the_usual_one():
     assert experiments.largest_with(1.0) > 4 * experiments.largest_with(None)
 
 
-# Attention in blocks, the cell of code, and the words beside Python.
+# Attention in blocks, the lesson's cell of code, and other claims beside the code
 
 
 @pytest.mark.parametrize("block", [1, 7, 64, 200])
@@ -85,5 +85,5 @@ def test_a_small_start_is_nearly_even_and_a_large_one_is_not():
 def test_the_deviation_of_a_scaled_score_is_width_times_the_square_of_the_start(deviation, expected):
     assert 768 * deviation**2 == pytest.approx(expected, rel=0.02)
     weights = experiments.even_at_the_start(start=deviation).clamp(min=1e-30).log()
-    if deviation < 0.05:  # a larger one gives weights that no 32-bit number holds
+    if deviation < 0.05:  # a larger one gives weights too small for 32-bit numbers
         assert float(weights.std(-1).mean()) == pytest.approx(expected, rel=0.1)

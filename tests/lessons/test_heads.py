@@ -1,4 +1,4 @@
-"""The lesson on heads: what stands in its address, and numbers in its sentences."""
+"""The lesson on heads: the settings in its address, and the numbers in its sentences."""
 
 import pytest
 

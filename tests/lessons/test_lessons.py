@@ -1,5 +1,5 @@
-"""What holds for every lesson that is one function a step: its record says what its parts have, app and folder get the
-same, and every exercise is judged with right, tempting and silly states."""
+"""What holds for every lesson: each step's record lists what its parts have, the app and the static site get the same
+parts, and every exercise is judged with right, tempting and silly states."""
 
 import dataclasses
 import json
@@ -34,7 +34,7 @@ def test_a_step_asks_and_lets_do_what_its_record_says(name, step):
     assert {one.name for one in played_parts if isinstance(one, Drawing)} <= SCRIPTS.keys()
     used = {setting for one in played_parts if isinstance(one, Drawing) for setting in one.settings}
     used |= {one.setting for one in played_parts if isinstance(one, Choice)}
-    later = any(isinstance(one, Run) for one in played_parts)  # what it has come to is shown with more
+    later = any(isinstance(one, Run) for one in played_parts)  # a finished run shows more
     assert (used <= {*record.settings}) if later else (used == {*record.settings})
     assert {*record.settings} <= LESSONS[name].choices.keys()
 
@@ -57,7 +57,7 @@ def test_app_and_folder_get_the_same_parts(name, step):
 
 
 def assert_same(app: dict, folder: dict) -> None:
-    """But for choices: the folder offers what was played."""
+    """Asserts equal parts. Only choices may differ: the static site offers the options that were played ahead."""
     for app_part, other in zip(flat_plain([app]), flat_plain([folder]), strict=True):
         if app_part["kind"] in ("choice", "slider", "pick"):
             assert other["options"]
@@ -68,7 +68,7 @@ def assert_same(app: dict, folder: dict) -> None:
 
 @each_step
 def test_what_is_not_played_ahead_changes_no_part(name, step):
-    """The browser has no Python: a setting that is not played ahead is the drawings' own."""
+    """On the static site, which has no Python, such settings change drawings only."""
     lesson = LESSONS[name]
     record = lesson.steps[step]
     live = {*record.settings} - {setting for group in record.ahead for setting in group}
@@ -112,7 +112,7 @@ def test_an_exercise_that_asks_something_offers_answers_of_which_one_is_right():
 
 
 def arrows(**tokens: tuple[tuple[float, float], tuple[float, float]]) -> dict[str, dict]:
-    """Query and key of some of the nine tokens, as the drawing reports them; those of the others are 0."""
+    """What the drawing reports if the named tokens have these queries and keys, and all others are 0."""
     arrows = torch.zeros(18, 2)
     for name, (query, key) in tokens.items():
         arrows["ABCDEFGHI".index(name)], arrows[9 + "ABCDEFGHI".index(name)] = torch.tensor([query, key])
@@ -126,7 +126,7 @@ def reported(arrows: torch.Tensor) -> dict[str, dict]:
 
 
 def start(queries: bool = True, keys: bool = True) -> dict[str, dict]:
-    """The first arrows; without A's query, or with one key for all."""
+    """What the drawing reports of the first arrows, without A's query or with one key for all tokens, if asked."""
     q, k = analysis.read(by_hand.at_first(), tokens=18).chunk(2)
     return reported(torch.cat([q if queries else torch.cat([q[:1] * 0, q[1:]]), k if keys else torch.ones(9, 2)]))
 
@@ -183,7 +183,7 @@ FILE = [
     ("file", {"part": "layer"}, {}, {"code_output": 0}),
     ("file", {"part": "mlp"}, {}, {"code_output": SILLY}),
 ]
-STRONGEST = (3, 2)  # of the meadow's heads; tests/lessons/test_heads.py
+STRONGEST = (3, 2)  # head of the sample `meadow`; see tests/lessons/test_heads.py
 
 
 def board(*switched_off: tuple[int, int]) -> dict[str, dict]:
@@ -198,7 +198,7 @@ BOARD = [
     ("off", {}, board(*((3, head) for head in range(6))), {"heads_layer_off": RIGHT}),
     ("off", {}, board(), {"heads_strongest": SILLY, "heads_layer_off": SILLY}),
 ]
-LONGEST = 0  # the layers of the small model: whose push is longest beside its token, and whose is longest itself
+LONGEST = 0  # the bundled model's layer with the push longest relative to its token
 ITSELF = 5
 BLOCK = [
     ("whole", {"box": "MLP"}, {}, {"block_largest": RIGHT}),
@@ -216,7 +216,7 @@ def tags(*tops: int) -> dict[str, dict]:
 
 
 def three(*scores: float) -> dict[str, dict]:
-    """Three scores as the drawing reports them, with the softmax of each kind in numbers of 32 bits."""
+    """What the drawing reports for three scores: the naive and the stable softmax, both in 32-bit numbers."""
     row = torch.tensor(scores).float()
     plain = row.exp()
     weights = row.softmax(0)
@@ -265,7 +265,7 @@ REEL = [
     ("timelapse", {"moment": "318", "layer": 0, "head": 0}, {}, {"training_first": 0}),
     ("now", {}, {}, {"training_told_head": SILLY}),
 ]
-TRIALS = [  # (lesson, step, settings, what drawings report, {exercise: right, silly or the number of what is tempting})
+TRIALS = [  # (lesson, step, settings, drawings' reports, {exercise: RIGHT, SILLY or a tempting state's number})
     *(("by_hand", *trial) for trial in HAND),
     *(("patches", *trial) for trial in CUT),
     *(("two_ways", *trial) for trial in WAYS),
@@ -299,7 +299,7 @@ def test_every_exercise_is_judged_with_all_kinds_of_states():
         for id, one in exercises_of(name, step).items()
         for kind in (RIGHT, SILLY, *range(len(one["tempting"])))
     }
-    once_trained = {("training_told_head", RIGHT), ("training_told_head", 0)}  # tests/lessons/test_training.py
+    once_trained = {("training_told_head", RIGHT), ("training_told_head", 0)}  # see test_training.py
     assert sorted((wanted - once_trained) ^ tried, key=str) == []
 
 

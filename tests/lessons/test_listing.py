@@ -1,4 +1,4 @@
-"""What is read beside a formula is the source itself."""
+"""The code that a lesson shows beside a formula is the source itself."""
 
 from pathlib import Path
 

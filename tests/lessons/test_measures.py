@@ -1,5 +1,5 @@
-"""What a lesson says of a trace: the value that stands in its words is what the measure of that name gives, and what
-its twin in the browser gives of the same numbers."""
+"""Numbers in a lesson's words: each equals what the measure of that name computes from the trace, and what its twin in
+JavaScript computes from the same trace."""
 
 import json
 import re
@@ -32,7 +32,7 @@ SUBJECT = (ROOT / "playground/microscope/lessons/subject.js").read_text(encoding
 HEAD_SAYS = ("layer", "head", "adds", "entropy")
 AGREEING = ("layer", "head", "share")
 SPREADS = ("first", "last", "least", "most", "layer", "head")
-GIVEN = {  # what some measures are asked
+GIVEN = {  # the arguments with which a measure is tested; the others take none
     "mean_distance": [{"layer": 0}, {"layer": 4}],
     "layers_needed": [{"kernel": 3}, {"kernel": 7}],
     "reaches": [{"kernel": 3}, {"kernel": 7}],
@@ -47,12 +47,12 @@ GIVEN = {  # what some measures are asked
 
 @pytest.fixture(autouse=True)
 def looked_at_once(monkeypatch):
-    """Many measures look at the heads of the same trace."""
+    """Caches `heads.look` and `scale.sharpness`, because many measures ask for them on one trace."""
     for module, name in ((heads, "look"), (scale, "sharpness")):
         monkeypatch.setattr(module, name, partial(once, getattr(module, name)))
 
 
-FOUND: dict[tuple, tuple] = {}  # a function, a trace, more -> the trace, which lives as long, and what was found
+FOUND: dict[tuple, tuple] = {}  # (function, id of a trace, arguments) -> (trace, kept so that its id stays, result)
 
 
 def once(look, seen, *more):
@@ -63,7 +63,7 @@ def once(look, seen, *more):
 
 
 def within(part: Part) -> list[object]:
-    """All that a part has for somebody's own photograph."""
+    """All values and words in a part that are made anew for a user's own photograph."""
     own = getattr(part, "own", None)
     things = [own] if isinstance(own, Made) else [*(own or {}).values()]
     if isinstance(part, Words) and part.values:
@@ -96,7 +96,7 @@ def test_what_stands_in_the_words_is_what_the_measure_gives(name, step):
 
 
 def assert_same(value: object, twin_value: object, name: str, **tolerance: float) -> None:
-    """A measure may be a word."""
+    """Asserts that both values are equal words or nearly equal numbers."""
     if isinstance(twin_value, str):
         assert value == twin_value, name
     else:
@@ -105,8 +105,8 @@ def assert_same(value: object, twin_value: object, name: str, **tolerance: float
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory) -> tuple[Trace, str]:
-    """Of a picture that is no sample, with the numbers that a browser has; and the file of its pack. What heads add is
-    measured by the engine: a test of it holds that to Python's."""
+    """The trace of a picture that is no sample, rounded as in the browser, and the file of its pack. The values stay
+    exact, because the browser takes the lengths of what heads add from its engine, which has its own test."""
     y, x = np.mgrid[0:240, 0:400]
     pixels = np.stack([127 + 120 * np.sin(x / 23), 127 + 120 * np.cos((x + y) / 31), (x + y) % 256], -1)
     seen = playground.trace(playground.load("bundled", device="cpu"), Image.fromarray(pixels.astype(np.uint8)))
@@ -120,7 +120,7 @@ def own(tmp_path_factory) -> tuple[Trace, str]:
 def test_each_measure_has_a_twin_that_gives_the_same(own):
     seen, file = own
     calls = [(name, given) for name in MEASURES for given in GIVEN.get(name, [{}])]
-    adds = heads.look(seen).effect.tolist()  # × the mean of its layer: that of all is 1
+    adds = heads.look(seen).effect.tolist()  # relative to the layer's mean
     lines = """
       const pack = core.unpack(new Uint8Array(readFileSync(given.file)));
       pack.header.adds = given.adds;
@@ -149,7 +149,7 @@ def all_words() -> list[Words]:
 
 
 def test_the_browser_fills_the_same_words_for_the_sample_and_others_for_a_photograph(own):
-    """Braces that are no blank, such as in a model's name, stay."""
+    """Braces that are no placeholder, such as those in a model's name, stay."""
     seen, file = own
     words = Words("{share:%} of {side} in {a model}", values={
         "share": Measured("far_share", 0.25), "side": Measured("longer_side", 14),

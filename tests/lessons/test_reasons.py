@@ -1,4 +1,4 @@
-"""A silly guess hears a reason too."""
+"""Even a silly guess is answered with a reason."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from playground.lessons.questions import Number, Question
 from playground.lessons.registry import LESSONS
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
-NEAR = 3  # times the truth: who guesses the end of an axis may be as near as that
+NEAR = 3  # an end of a log axis within this factor of the truth needs no reason
 STEPS = [(name, step) for name, lesson in LESSONS.items() for step in lesson.steps]
 
 

@@ -1,4 +1,4 @@
-"""Each step of the walk is what the real layer computes."""
+"""Each step that the lesson walks through is what the real layer computes."""
 
 import re
 from pathlib import Path
@@ -88,11 +88,11 @@ def test_the_browser_gets_the_tensors_once_and_is_told_what_was_cut(picture):
     joined = arrays["1-Q"]  # (heads, rows, d): the flat tensor's columns, head by head
     assert abs(joined[3] - walk.tensors[1]["Q"][0, :64, 36:48].numpy()).max() < 5e-3
     sections = [[group["section"] for group in step["groups"]] for step in header["steps"]]
-    assert sections[1] == sections[2]  # to share the columns out computes nothing
+    assert sections[1] == sections[2]  # splitting columns among heads computes nothing
     assert sections[8] == [*sections[0], *sections[7], "8-sum"]
 
 
-# The two attentions, and what a weight is not
+# Both implementations of attention, and what a weight is not
 
 
 @torch.no_grad()

@@ -1,5 +1,5 @@
-"""What is handed out: the plans fill their time, links open pages that exist, the numbers are softmax's, the files are
-those of the command."""
+"""Teaching material: plans fill their time, links open existing pages, the sheet's numbers are a softmax's, and the
+files are those that the command writes."""
 
 import json
 import math
@@ -102,7 +102,7 @@ def test_the_sheet_can_be_computed_by_hand():
 
 
 def value(option: str) -> float | str:
-    """√64 and 8 are one answer, written twice."""
+    """The option's number, so that √64 and 8 count as one answer; an option without a number as it is."""
     match = re.fullmatch(r"(?:about )?(√?)([\d,.]+)(?: times)?", option)
     if not match:
         return option

@@ -1,4 +1,4 @@
-"""The lesson on training: its exercises, what it says, and what its drawing gets, against the runs."""
+"""The lesson on training: its exercises, its words and the data of its drawing, against the stored runs."""
 
 import dataclasses
 
@@ -47,7 +47,7 @@ def test_every_loss_of_the_run_is_explained():
 
 
 def test_the_head_that_stays_on_its_own_object_most_is_called_after_it():
-    """Two thirds of its attention, beside a chart that says so: "no single habit" was its name."""
+    """Once, this head was called "no single habit" beside a chart that gave it two thirds."""
     run = timelapse.read()
     last = run.moments[-1]
     layer, head = np.unravel_index(last.mass.argmax(), last.mass.shape)
@@ -100,7 +100,7 @@ def trial():
 
 @pytest.fixture
 def trained(trial, monkeypatch):
-    """The meadow of somebody whose two models have learned for a few steps."""
+    """The sample `meadow`, for a user whose two models have been trained for a few steps."""
     subject = meadow()
     monkeypatch.setattr(type(subject), "come_to", lambda self, run: trial)
     return subject
@@ -108,7 +108,7 @@ def trained(trial, monkeypatch):
 
 def test_what_became_of_each_is_said_in_its_own_numbers(trial):
     learner = trial.learned[ALONE]
-    assert "from step" not in training_now.in_numbers(ALONE, learner)  # it has learned nothing yet
+    assert "from step" not in training_now.in_numbers(ALONE, learner)  # it has not learned yet
     mass, layer, head = learner.best
     assert f"head {head} of layer {layer} gives the twin {percent(mass)} " in training_now.in_numbers(ALONE, learner)
 
@@ -125,7 +125,7 @@ def test_habits_masses_and_what_was_told_go_to_the_drawing(trial):
     assert other_header["told"] == []
     assert [learner["run"].partition("-")[0] for learner in (header, other_header)] == [
         trial.id
-    ] * 2  # they share the clock
+    ] * 2  # one clock for both
 
 
 def test_a_head_that_looks_at_the_twin_is_shown_first(trial):
@@ -153,10 +153,10 @@ def test_once_they_have_learned_the_exercise_can_be_done(trained):
 
 def test_it_says_how_many_steps_they_learned_where_it_was_stopped(trained):
     words, *_ = training_now.now(trained, training.LESSON.defaults())
-    assert "Stopped after 20 steps" in words.text  # of 240
+    assert "Stopped after 20 steps" in words.text  # the whole trial has 240
 
 
-# Two runs, one of them told where to look: what the page draws and says, against the runs' own numbers.
+# The page's drawing and words about two runs, one of them told where to look, against the runs' numbers
 
 
 @pytest.fixture(scope="module")
@@ -180,13 +180,13 @@ def test_after_it_the_told_heads_do(runs, begins):
     figure = training.drawn(runs[1], "", begins)
     coloured = [line for line in figure.data if line.line.color == training.TOLD]
     assert len(coloured) == len(Recipe().gathering)
-    for line in coloured:  # nothing was saved around step 4,860, at which the loss began: the line is open
+    for line in coloured:  # no moment was saved around step 4,860, where the loss began: a gap
         gap = line.x.index(None)
         assert (line.x[gap - 1], line.x[gap + 1]) == (2671, 5371)
         assert np.isnan(line.y[gap])
         assert not line.connectgaps
     (label,) = [note for note in figure.layout.annotations if "begins" in note.text]
-    assert 10**label.x == pytest.approx(4860)  # the axis is logarithmic: it stood at 10 to the power of 4,860
+    assert 10**label.x == pytest.approx(4860)  # the axis has logarithms; once, the label's x was 4,860 itself
     ends = sorted(line.y[-1] for line in coloured)
     assert ends == pytest.approx(sorted(100 * runs[1].moments[-1].mass[head] for head in Recipe().gathering))
 
@@ -216,7 +216,7 @@ def test_the_head_that_is_called_best_is_so_on_other_scenes():
 
 
 def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
-    """Its widths are chosen on as many others."""
+    """The filter's widths are chosen on the same number of other scenes."""
 
     def filtered(first: int) -> torch.Tensor:
         masses = []

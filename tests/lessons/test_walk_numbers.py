@@ -1,5 +1,5 @@
-"""The walk of random tokens, which the browser computes, against PyTorch: vit.py's layer and the teaching layer with
-the same weights."""
+"""The browser's walk through a layer on random tokens, against PyTorch: vit.py's layer and the teaching layer with the
+same weights."""
 
 import json
 import math
@@ -47,7 +47,7 @@ def run(script: str, name: str, text: str = "") -> bytes:
 
 @cache
 def computed(name: str) -> dict[str, torch.Tensor]:
-    """The browser's tokens and weights, and what it makes of them; of many tokens the first 64 ask."""
+    """The browser's tokens, weights and results by name. Of more than 100 tokens only the first 64 are queries."""
     _, tokens, dim, chan, heads = EXAMPLES[name].values()
     rows = tokens if tokens <= 100 else 64
     shapes = {
@@ -61,7 +61,7 @@ def computed(name: str) -> dict[str, torch.Tensor]:
 
 
 def layer_of(name: str) -> Block | TeachingAttention:
-    """With the browser's weights; its norms and biases as they begin."""
+    """The layer in PyTorch with the browser's weights; norms scale by 1, and biases are 0."""
     _, _, dim, chan, heads = EXAMPLES[name].values()
     with torch.no_grad():
         layer = (
@@ -87,7 +87,7 @@ def test_the_last_step_is_the_layer_s_own_output(name):
 @EVERY
 @torch.no_grad()
 def test_each_step_against_plain_einsums(name):
-    """Written anew, with one einsum per step and slices for the heads."""
+    """Reference: one einsum per step, and slices of columns for the heads."""
     _, _, dim, chan, heads = EXAMPLES[name].values()
     tensors, rows = computed(name), len(computed(name)["Q"])
     read = torch.nn.functional.layer_norm(tensors["x"], (dim,), eps=1e-6) if dim == chan else tensors["x"]
@@ -115,7 +115,7 @@ def test_queries_keys_and_values_have_about_the_variance_of_the_tokens(name):
     assert all(0.7 < float(tensors[letter].std()) < 1.4 for letter in "QKV")
 
 
-SHAPES = {  # as the worked examples have them: x; Q, K, V; in heads; scores and weights; A V; the last three
+SHAPES = {  # example -> shapes of: the tokens; Q, K and V; these by heads; scores and weights
     "sentence": ((1, 4, 512), (1, 4, 512), (1, 8, 4, 64), (1, 8, 4, 4)),
     "one-head": ((13, 100, 49), (13, 100, 64), (13, 1, 100, 64), (13, 1, 100, 100)),
     "four-heads": ((13, 100, 49), (13, 100, 64), (13, 4, 100, 16), (13, 4, 100, 100)),

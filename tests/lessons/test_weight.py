@@ -1,4 +1,4 @@
-"""What the lesson on what a weight is not says and counts, and the softmax of three scores as Python computes it."""
+"""The words and numbers of the lesson "what a weight is not", and its softmax of three scores against Python's."""
 
 import json
 import math
@@ -66,11 +66,11 @@ def test_the_browser_s_powers_and_weights_are_those_of_32_bit_numbers():
             np.testing.assert_allclose(ours, values, rtol=1e-6, atol=1e-44, err_msg=f"{name} of {row}")
 
 
-# Heads that lock on ---------------------------------------------------------------------------------------------------
+# Heads whose rows agree -----------------------------------------------------------------------------------------------
 
 
 def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_without_a_place(monkeypatch):
-    """Layer 0, head 5 of DINOv2 gives 99.98 % to one patch on the coffee: none of 72 heads did, the page said."""
+    """Layer 0, head 5 of DINOv2 gives 99.98 % to one patch of sample `coffee`; once, the page said that no head did."""
 
     def measuring(subject):
         yield Wait("Measuring")
@@ -99,7 +99,7 @@ def test_a_long_key_is_a_megaphone(seen, monkeypatch, length, expected):
 
 
 class Measured:
-    """A subject of which the lengths of tokens are known."""
+    """Stands for a subject whose tokens have these lengths."""
 
     def __init__(self, seen, lengths: token_norms.Lengths):
         self.trace, self.kept = lambda: seen, lambda key, make: lengths
@@ -116,7 +116,7 @@ def test_lengths_are_told_of_a_model_with_and_without_outliers(seen):
 
 
 def test_where_a_pair_is_here_both_are_measured_on_the_picture(monkeypatch, small):
-    """With random weights: a model without registers, and one with two."""
+    """The pair has random weights: a model without registers, and one with two."""
     without = scramble(VisionTransformer(replace(SMALL, registers=0)))
     pair, real, is_here, load = weight_locked.PAIRS[2], traces.trace, models.is_here, models.load
     vits = dict(zip(pair, (without, small), strict=True))
@@ -134,7 +134,7 @@ def test_where_a_pair_is_here_both_are_measured_on_the_picture(monkeypatch, smal
     text = " ".join(part.text for part in parts if isinstance(part, Words))
     assert ", 0 registers" in text
     assert ", 2 registers" in text
-    assert text.count("beyond Tukey’s bound") == 3  # the page's own model, and both
+    assert text.count("beyond Tukey’s bound") == 3  # the page's model and both of the pair
     assert {part.name for part in parts if isinstance(part, Chart)} == {f"token-lengths-{name}" for name in pair}
     assert sum(isinstance(part, Picture) for part in parts) == 6
 
@@ -145,7 +145,7 @@ def test_where_a_pair_is_here_both_are_measured_on_the_picture(monkeypatch, smal
 def test_many_tokens_are_blanked_when_asked(monkeypatch):
     from playground.analysis import occlusion
 
-    monkeypatch.setattr(weight, "AT_ONCE", 100)  # 196 patches are many then, and passes over them short
+    monkeypatch.setattr(weight, "AT_ONCE", 100)  # so that 196 patches, which are quick, count as many
     monkeypatch.setattr(occlusion, "sides_of", lambda grid: [7])  # few blocks
     monkeypatch.setattr(occlusion, "FEW", 3)
     *_, question, choice = parts_of("weight", "explain")
@@ -168,7 +168,7 @@ def test_the_question_comes_before_anything_is_blanked_and_then_the_page_says_ho
     )
     subject = Here({"sample": "meadow", "model": "bundled"})
     fresh = Cache(60 * MB, size=worked.size)
-    monkeypatch.setattr(worked, "worked_for_all", lambda: fresh)  # nothing was made before
+    monkeypatch.setattr(worked, "worked_for_all", lambda: fresh)  # an empty cache
     coming = weight.explain(subject, weight.LESSON.defaults())
     first, second = next(coming), next(coming)
     assert isinstance(first.meanwhile[0], Picture)
@@ -197,7 +197,7 @@ def test_beside_the_maps_stand_two_that_know_nothing():
     (20, ("this step also **cuts an edge**",), "**The cut edge.**"),
 ])  # fmt: skip
 def test_on_a_slow_server_larger_blocks_are_blanked_and_the_page_says_so(monkeypatch, passes, has, lacks):
-    """Six passes are for the edge."""
+    """The measurement of the cut edge takes six of the passes."""
     monkeypatch.setattr(effort, "passes_in_time", lambda *_: passes)
     text = sentences("explain")
     assert "16 blocks of 4 × 4 patches were blanked" in text

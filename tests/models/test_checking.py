@@ -1,4 +1,4 @@
-"""Our pass beside somebody's own model: it says how near, or where they part; and a transform of their own."""
+"""`playground.check` says how near our pass is to a user's model, or where both differ; and users' own transforms."""
 
 import copy
 
@@ -74,7 +74,7 @@ def test_of_transformers_too_with_dropout_on():
 
 
 def test_an_object_is_held_against_ours_before_anything_is_shown(model):
-    """A block that somebody changed has weights that we read, and computes something else."""
+    """A changed block may have weights that we can read, and yet compute something else."""
     changed = copy.deepcopy(model)
     norm = changed.blocks[1].norm2
     changed.blocks[1].norm2 = nn.Sequential()  # left out
@@ -106,7 +106,7 @@ def test_what_is_no_batch_is_a_sentence(vit, model, batch, sentence):
         playground.check(vit, model, batch)
 
 
-# A transform of one's own
+# A user's own transform
 
 
 def test_what_a_transform_gives_is_what_runs_and_what_is_drawn(model, picture):

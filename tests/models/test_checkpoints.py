@@ -1,4 +1,4 @@
-"""Files of weights from anybody: what they claim is checked before their data is touched, and refused in a sentence."""
+"""Files of weights from strangers: claims are checked before data is read, false ones are refused in a sentence."""
 
 import dataclasses
 import json
@@ -18,7 +18,7 @@ STATE = VisionTransformer(SMALL, 0).state_dict()
 
 
 def file_of(folder, state: dict | None = None, **description) -> str:
-    """A small model's file whose description says something else in places."""
+    """A small model's file, in whose description `description` replaces some entries."""
     path = folder / "a.safetensors"
     described = json.dumps(dataclasses.asdict(SMALL) | description)
     save_file(STATE if state is None else state, path, metadata={"config": described})
@@ -84,12 +84,12 @@ def claiming(path, entries: dict, data: bytes = b"", length: int | None = None):
 @pytest.mark.parametrize(
     ("entries", "length"),
     [
-        ({"a": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, 2**42]}}, None),  # more than there is
+        ({"a": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, 2**42]}}, None),  # more data than the file has
         ({"a": {"dtype": "F32", "shape": [4], "data_offsets": [0, 8]}}, None),  # fewer bytes than its shape
-        ({"a": {"dtype": "F32", "shape": [2**62, 4], "data_offsets": [0, 0]}}, None),  # runs over
+        ({"a": {"dtype": "F32", "shape": [2**62, 4], "data_offsets": [0, 0]}}, None),  # the size overflows 64 bits
         ({"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}}, None),
         ({"a": {"dtype": "PICKLE", "shape": [1], "data_offsets": [0, 4]}}, None),
-        ({"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}}, None),  # a hole
+        ({"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}}, None),  # the first bytes belong to no tensor
         ({f"{i}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for i in range(20_000)}, None),
         ({}, 2**63),
         ({}, 2**27),
@@ -114,7 +114,7 @@ def test_a_file_that_may_not_be_read_is_not_called_damaged(tmp_path, monkeypatch
 
 
 def test_a_gigabyte_of_nothing_costs_nothing(tmp_path):
-    """A sparse file: its header is honest about its size, and not about its architecture."""
+    """A sparse file, whose header states the true size but the wrong architecture."""
     size = 2**28  # numbers
     entries = {"a": {"dtype": "F32", "shape": [size], "data_offsets": [0, 4 * size]}}
     entries["__metadata__"] = {"config": json.dumps(dataclasses.asdict(SMALL))}

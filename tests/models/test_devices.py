@@ -1,4 +1,4 @@
-"""Halves of numbers and other devices: a trace runs in them, and its rows stay float32."""
+"""Half precision and other devices: a trace runs there, and its rows stay float32."""
 
 import pytest
 import torch

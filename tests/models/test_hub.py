@@ -1,4 +1,4 @@
-"""Weights that come down from a hub: a small one, made by this test, on this machine."""
+"""Weights are downloaded from a small hub, which this test runs on this machine."""
 
 import os
 import resource
@@ -47,7 +47,7 @@ def weights(tmp_path_factory):
 
 
 class Hub(ThreadingHTTPServer):
-    """Answers as a hub does for one file; a broken one hangs up in the middle of it."""
+    """Serves one file as a hub does; with `broken`, the connection ends in the middle of the file."""
 
     def __init__(self, weights: bytes, broken: bool = False):
         self.weights, self.broken = weights, broken
@@ -87,8 +87,8 @@ class Answer(BaseHTTPRequestHandler):
 
 @contextmanager
 def program(hub: Hub, home, most_bytes: int | None = None):
-    """Gives a function that tries once more to load the weights, and returns what is said of it. `most_bytes` is the
-    largest file that can be written, as on a full disk."""
+    """Yields a function that tries to load the weights in another process and returns its report. `most_bytes` is the
+    size of the largest file that can be written, as on a full disk."""
 
     def limit():
         if most_bytes:

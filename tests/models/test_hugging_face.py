@@ -1,4 +1,4 @@
-"""Parity: our VisionTransformer, filled with files that `transformers` wrote, gives their numbers."""
+"""Parity: our VisionTransformer, filled with files that `transformers` wrote, gives the numbers of `transformers`."""
 
 import json
 
@@ -81,7 +81,7 @@ def assert_theirs(ours: VisionTransformer, reference, kind: str) -> None:
     assert len(record) == len(attentions) == 3
     for (q, k, _), weights in zip(record, attentions, strict=True):
         torch.testing.assert_close((q @ k.mT * ours.config.scale).softmax(-1), weights, atol=1e-5, rtol=0)
-    if kind not in ("ViTModel",):  # whose pooled output goes through one layer more, which nothing else reads
+    if kind not in ("ViTModel",):  # its pooled output goes through one more layer, which we don't read
         torch.testing.assert_close(logits, expected, atol=2e-5, rtol=1e-5)
     if "Classification" in kind:
         assert ours.config.labels == tuple(reference.config.id2label.values())
@@ -103,7 +103,7 @@ def test_what_transformers_saved_gives_its_logits_and_attention(kind, changes, t
 
 
 def test_labels_are_those_of_their_numbers_in_whatever_order_they_stand(tmp_path):
-    """Many a config.json of the hub is sorted by letters: "0", "1", "10", "2"."""
+    """Many a config.json of the hub sorts label numbers as text: "0", "1", "10", "2"."""
     hugging_face_model("ViTForImageClassification", num_labels=12).save_pretrained(tmp_path)
     description = json.loads((tmp_path / "config.json").read_text())
     description["id2label"] = {str(number): f"kind {number}" for number in sorted(range(12), key=str)}

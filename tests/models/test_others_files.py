@@ -1,5 +1,5 @@
-"""Files and objects as others lay them out. The reference is timm's own model, which timm's own filter fills from the
-same file; torchvision's and transformers' models are their own reference."""
+"""Files and models in the layouts of other libraries. The reference is timm's model, which timm's filter fills from the
+same file. Models of torchvision and transformers are compared with themselves."""
 
 import json
 from functools import partial
@@ -25,7 +25,7 @@ def pixels(side, count=2):
 
 
 def meta_layout(model, registers=0, gated=False):
-    """A timm DINOv2 as Meta's file has it: this writes what timm's filter reads."""
+    """The weights of a timm DINOv2 in the layout of Meta's file, which timm's filter reads."""
     state = dict(model.state_dict())
     state["mask_token"] = torch.randn(1, model.embed_dim)
     if registers:
@@ -82,7 +82,7 @@ def test_meta_s_dinov3_has_no_bias_of_keys_and_turns_by_place(tmp_path):
         key = key.replace("reg_token", "storage_tokens")
         key = key.replace("gamma_1", "ls1.gamma").replace("gamma_2", "ls2.gamma")
         if key.endswith("q_bias"):
-            junk = torch.randn_like(value)  # what the mask hides
+            junk = torch.randn_like(value)  # the mask hides these
             state[key.replace("q_bias", "qkv.bias")] = torch.cat(
                 [value, junk, theirs.state_dict()[key.replace("q_bias", "v_bias")]]
             )
@@ -119,7 +119,7 @@ def test_torchvision_s_vit_is_ours(torchvisions, picture):
 
 
 def test_a_narrow_one_of_torchvision_has_its_own_heads():
-    """Narrower than the 64 numbers that a head of a published one has."""
+    """Its heads are narrower than the 64 numbers of published models."""
     from torchvision.models.vision_transformer import VisionTransformer
 
     model = scramble(VisionTransformer(64, 16, 2, 5, 40, 64, num_classes=3, norm_layer=partial(nn.LayerNorm, eps=1e-6)))
@@ -221,7 +221,7 @@ def test_an_index_that_names_anything_else_is_refused(sharded, names, sentence):
         playground.load(folder)
 
 
-# What of a model is computed where its answer can't be
+# Models whose rows can be computed, but whose answer can't
 
 
 class TwoHeads(nn.Module):
@@ -277,7 +277,7 @@ def test_what_stays_refused_names_what_to_give_instead(name):
     assert timm_models.loads(str(refused.value).rpartition("such as ")[2].rstrip("."))
 
 
-BIASED = {  # how it is cut down
+BIASED = {  # a name -> what makes the model small
     "vit_relpos_small_patch16_224": {"depth": 3},
     "vit_srelpos_small_patch16_224": {"depth": 3},
     "vit_relpos_base_patch16_clsgap_224": {"depth": 3, "embed_dim": 192, "num_heads": 3},

@@ -1,4 +1,4 @@
-"""A researcher's own model, however they bring it: a file, a folder, or the model itself. Its numbers are timm's."""
+"""A researcher's own model, given as a file, a folder or the model itself, has timm's numbers."""
 
 import json
 import shutil
@@ -21,7 +21,7 @@ from playground.vit_parts import ACTIVATIONS
 
 NAME = "vit_tiny_patch16_224"
 SHALLOW = {"depth": 2}
-CHANGED = {  # what somebody changed before they trained it
+CHANGED = {  # what a researcher changed before the training
     "7 classes": {"num_classes": 7},
     "no classes": {"num_classes": 0},
     "384 pixels": {"img_size": 384},
@@ -101,7 +101,7 @@ def test_weights_alone_name_a_model_to_begin_with(tmp_path):
 
 
 def test_a_number_of_heads_that_no_weight_tells_is_said(tmp_path):
-    """The same file is a model of 3 heads or of 6, and only the rows differ."""
+    """The same file fits models of 3 or 6 heads, which differ in their rows only."""
     reference = changed({"embed_dim": 384, "num_heads": 6})
     save_file(copy_of(reference), tmp_path / "mine.safetensors")
     with pytest.warns(PlaygroundWarning, match="Assumed of .* 6 heads of 64"):
@@ -141,7 +141,7 @@ def test_dinov3_and_a_distilled_model_may_be_changed_too(tmp_path):
 def test_a_model_itself_is_traced_and_stays_as_it_was(picture):
     reference = changed({"num_classes": 7}).train()
     seen = playground.trace(reference, picture)
-    assert seen.model == NAME  # timm's own name ends in a tag, of published weights that these need not be
+    assert seen.model == NAME  # without timm's tag, which names published weights
     with torch.no_grad():
         torch.testing.assert_close(seen.logits, reference.eval()(seen.input)[0], atol=1e-5, rtol=1e-5)
     assert playground.load(torch.nn.DataParallel(reference)).config.classes == 7
@@ -314,7 +314,7 @@ def test_a_server_reads_neither_folders_nor_pickles(tmp_path, monkeypatch):
 
 @pytest.fixture
 def hub(tmp_path, monkeypatch):
-    """A hub's cache of our own; nothing else is on this machine."""
+    """A cache folder of the hub for this test alone, without a network."""
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.delenv("PLAYGROUND_BORROWED", raising=False)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
@@ -374,7 +374,7 @@ def test_a_repository_that_can_not_be_had_is_one_sentence(hub):
 
 @pytest.mark.parametrize("name", ["somebody/leaves", "hf-hub:somebody/leaves@main", "vit_base_patch16_clip_224.openai"])
 def test_without_a_network_a_name_of_the_hub_is_one_sentence_at_once(name, hub, monkeypatch):
-    """The hub's own library asks six times, writes eleven lines and takes half a minute for each file."""
+    """The hub's own library would ask six times, write eleven lines and take half a minute for each file."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr(
         "huggingface_hub.hf_hub_download", lambda *arguments, **options: pytest.fail("the hub is asked")

@@ -1,4 +1,4 @@
-"""A pickled file may come from anybody: nothing of it is run, and what is no file of weights is said in a sentence."""
+"""A pickled file may come from a stranger: no code in it runs, and a file without weights is refused in a sentence."""
 
 import os
 import pickle
@@ -21,7 +21,7 @@ class Hostile:
 
 
 class Unknown:
-    """An object whose class the file only names."""
+    """A class that a pickled file names and our reader must not import."""
 
 
 def bomb(path):
@@ -69,7 +69,7 @@ def test_a_pickle_under_another_name_is_called_what_it_is(tmp_path):
 
 @pytest.mark.parametrize("name", ["noise.pth", "noise.safetensors", "noise.bin"])
 def test_a_file_of_something_else_is_a_sentence_without_the_number_that_its_first_bytes_make(name, tmp_path):
-    """It said "its header claims 1,600,513,671,147,220,912 bytes", of a .pth too."""
+    """Once, the sentence said "its header claims 1,600,513,671,147,220,912 bytes", of a .pth too."""
     (tmp_path / name).write_bytes(b"\xf0noise of another kind" * 99)
     for load in (lambda: playground.load(NAME, weights=tmp_path / name), lambda: playground.load(tmp_path / name)):
         with pytest.raises(PlaygroundError, match=r"no file of weights that torch wrote|not a readable") as refusal:

@@ -1,4 +1,4 @@
-"""Heads that were told where to look: their weights' file says so, and nothing can lose it on the way."""
+"""Heads that were told where to look: the file of weights names them, and no conversion loses the names."""
 
 import json
 
@@ -74,7 +74,7 @@ def test_a_file_from_before_says_nothing(tmp_path):
 
 
 def _save(path, text):
-    """A tiny model's file with this list in its metadata."""
+    """Saves a tiny model's file with `text` as its list of told heads."""
     model_file.save(VisionTransformer(TINY), path)
     with safe_open(path, framework="pt") as file:
         metadata = file.metadata()

@@ -1,6 +1,6 @@
-"""A file of weights does not say by which mean its pictures were normalised, which activation its MLPs have, how many
-heads share its width, and what its labels are read from. What nobody says is assumed in words; labels that may be wrong
-are not shown."""
+"""A file of weights does not say the mean of its normalisation, the activation of its MLPs, the number of its heads, or
+what its labels are read from. Where nobody says these, the app says what it assumes, and hides labels that may be
+wrong."""
 
 import json
 import re
@@ -21,7 +21,7 @@ from playground.errors import PlaygroundWarning
 
 NAME = "vit_tiny_patch16_224"
 IMAGENET = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
-UNSAID = {  # what somebody has changed, and no weight tells
+UNSAID = {  # changes of the model that its weights do not show
     "the mean and the largest of the patches": {"global_pool": "avgmax"},
     "the largest of the patches": {"global_pool": "max"},
     "the class token, normed behind": {"fc_norm": True},
@@ -37,7 +37,7 @@ def model(**changes) -> torch.nn.Module:
 
 @pytest.fixture
 def bare(tmp_path):
-    """Writes a model's weights, and nothing else of it."""
+    """A function that writes a model's weights without a description."""
 
     def write(reference: torch.nn.Module, name: str = "mine.safetensors", **metadata: str):
         state = {key: value.clone().contiguous() for key, value in reference.state_dict().items()}
@@ -58,7 +58,7 @@ def random_input() -> torch.Tensor:
 
 
 def rows_differ(reference: torch.nn.Module, ours) -> float:
-    """The largest difference between a weight of timm's and ours, of all layers."""
+    """The largest difference between timm's attention weights and ours, over all layers."""
     image = random_input()
     with torch.no_grad():
         _, expected = attentions(reference, image)
@@ -174,7 +174,7 @@ def test_what_is_assumed_is_said_with_its_numbers_and_what_is_said_is_not(bare):
 
 
 def test_of_the_model_itself_the_normalisation_is_assumed_and_can_be_said():
-    """What it has is of the weights that were published for its name, and it may have been trained since."""
+    """A timm model carries the normalisation of the published weights, but may have been trained with another since."""
     with pytest.warns(PlaygroundWarning, match=r"Assumed of .*: mean 0\.5 0\.5 0\.5, std 0\.5 0\.5 0\.5\."):
         playground.load(model())
     ours = playground.load(model(), **IMAGENET)
@@ -195,7 +195,7 @@ def test_a_json_of_the_same_name_says_it_beside_the_file(kind, bare, tmp_path):
     ours = playground.load(file, device="cpu")
     assert (ours.config.std, ours.assumed) == (IMAGENET["std"], ())
     assert_equal(reference, ours, (224, 224))
-    if kind == ".pth":  # which takes seconds to read
+    if kind == ".pth":  # takes seconds to read
         return
     assert playground.load(file, device="cpu", std=(0.5, 0.5, 0.5)).config.std == (0.5, 0.5, 0.5)
     (tmp_path / "mine.json").write_text('{"std": [0, 1, 1]}')
@@ -264,7 +264,7 @@ def test_a_picture_and_the_model_s_input_are_not_both_given():
 
 
 def test_a_batch_of_one_picture_keeps_its_grid():
-    vit = quietly("dinov2-small", pretrained=False)  # made for 37 × 37 patches
+    vit = quietly("dinov2-small", pretrained=False)  # its positions are for 37 × 37 patches
     assert playground.trace(vit, torch.rand(1, 3, 224, 224)).grid == (16, 16)
     assert playground.trace(vit, torch.rand(1, 3, 98, 140).numpy()).grid == (7, 10)
     assert playground.trace(vit, torch.rand(1, 3, 224, 224), size=(70, 70)).grid == (5, 5)
@@ -278,7 +278,7 @@ def test_a_normalised_tensor_is_no_picture_and_the_sentence_says_where_it_goes()
             playground.trace("untrained", normalised)
 
 
-# Files that are made of it --------------------------------------------------------------------------------------------
+# Files made from such a model -----------------------------------------------------------------------------------------
 
 
 def test_captions_facts_numbers_and_packs_say_what_was_assumed(bare, tmp_path):

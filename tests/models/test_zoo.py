@@ -1,4 +1,4 @@
-"""Parity: our VisionTransformer, filled with timm's weights, gives timm's numbers; and what a name may be."""
+"""Parity: our VisionTransformer, filled with timm's weights, gives timm's numbers. And the names that load."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ from playground.vit import VisionTransformer
 
 SHALLOW = {"depth": 3}
 NARROW = {"depth": 3, "embed_dim": 192, "num_heads": 3}
-FAMILIES = {  # a name of each family, and what is cut down so that the test is quick
+FAMILIES = {  # family -> (a name, changes that make the model small)
     "AugReg": ("vit_tiny_patch16_224", {}),
     "DeiT": ("deit_small_patch16_224", SHALLOW),
     "distilled DeiT": ("deit_tiny_distilled_patch16_224", SHALLOW),
@@ -106,7 +106,7 @@ def test_logits_and_attention_are_hugging_face_s_too():
 
 
 def from_hugging_face(state: dict[str, torch.Tensor], depth: int) -> dict[str, torch.Tensor]:
-    """Hugging Face's names to ours, written out by hand."""
+    """The weights under our names; the conversion from Hugging Face's is written by hand."""
     find = lambda *ends: next(state[key] for key in state if any(key.endswith(end) for end in ends))  # noqa: E731
     ours = {
         "cls_token": find("cls_token"),
@@ -191,7 +191,7 @@ def test_weights_come_from_a_file_with_timm_s_names(tmp_path, picture):
 
     reference = scramble(timm.create_model("vit_tiny_patch16_224", num_classes=1000))
     save_file(reference.state_dict(), tmp_path / "tiny.safetensors")
-    options = {"act_layer": "gelu", "global_pool": "token"}  # which no weight says
+    options = {"act_layer": "gelu", "global_pool": "token"}  # the weights do not say these
     vit = playground.load("vit_tiny_patch16_224", weights=tmp_path / "tiny.safetensors", device="cpu", **options)
     seen = playground.trace(vit, picture)
     with torch.no_grad():
@@ -258,7 +258,7 @@ def test_eight_threads_get_what_one_thread_gets(small):
         threaded_results = [None] * 8
 
         def work(i):
-            with torch.no_grad():  # a setting of each thread's own
+            with torch.no_grad():  # each thread has its own setting
                 for _ in range(20):
                     threaded_results[i] = small.record(images[i])
 

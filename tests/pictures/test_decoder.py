@@ -1,5 +1,5 @@
-"""No picture takes more than its share of memory and time in the process that decodes it, and none outlives who asked
-for it."""
+"""Pictures are decoded in processes that limit the memory and time of each, and that end with the process that started
+them."""
 
 import io
 import os
@@ -50,7 +50,7 @@ def run(script: str, path) -> str:
 
 
 def saved(**options) -> bytes:
-    """A picture whose upper half is red."""
+    """The bytes of a blue picture whose upper half is red, saved with these options."""
     picture = Image.new("RGB", (64, 48), "blue")
     picture.paste("red", (0, 0, 64, 24))
     file = io.BytesIO()
@@ -71,7 +71,7 @@ KINDS = {"AVIF": lambda: saved(format="AVIF"), "HEIC": heic}
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps a process within its memory")
 def test_a_picture_that_is_not_as_large_as_its_header_says_takes_no_more_than_its_share(tmp_path):
-    """Once, such a file of a kilobyte took 840 MB."""
+    """Once, a file of a kilobyte with a false header took 840 MB."""
     run(LIAR, path := tmp_path / "liar.avif")
     assert path.stat().st_size < 5_000
     grew, took = map(int, run(OPENED, path).split()[-2:])
@@ -118,7 +118,7 @@ def test_it_needs_neither_torch_nor_a_server():
 
 @pytest.fixture
 def endless(tmp_path, monkeypatch) -> bytes:
-    """A small picture that takes minutes, in processes that do not check colour profiles."""
+    """A small picture whose colour profile takes minutes, because the new processes do not check profiles."""
     lines = "import playground.pictures.images as profiles\nprofiles.is_usable = lambda profile: True\n"
     (tmp_path / "sitecustomize.py").write_text(lines)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
@@ -147,7 +147,7 @@ def test_a_file_that_takes_more_than_its_share_of_a_core_ends_the_process(endles
 
 
 def test_each_file_has_its_seconds_for_itself(monkeypatch, tmp_path):
-    """Seconds used for earlier files do not count for the next one."""
+    """A process's seconds for earlier files do not count for the next file."""
     monkeypatch.setattr(decoder, "CORE_SECONDS", 1)
     monkeypatch.setattr(decoder, "PATIENCE", 100.0)
     (tmp_path / "sitecustomize.py").write_text("import time\nwhile time.process_time() < 2.5: pass\n")
@@ -166,7 +166,7 @@ def test_a_file_that_takes_too_long_ends_the_process(endless, monkeypatch):
 
 @pytest.fixture
 def slow_start(tmp_path, monkeypatch):
-    """The path of a file; no process is ready before it exists."""
+    """The path of a file; new processes wait until this file exists."""
     gate = tmp_path / "gate"
     lines = f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.01)\n"
     (tmp_path / "sitecustomize.py").write_text(lines)

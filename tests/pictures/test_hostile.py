@@ -1,4 +1,4 @@
-"""No file does harm: each hostile one is refused in a sentence, at little cost, and leaves nothing behind."""
+"""Hostile files do no harm: each is refused in a sentence, at little cost, and leaves nothing behind."""
 
 import gc
 import io
@@ -53,7 +53,7 @@ for name, make in hostile.KINDS.items():
 
 @pytest.fixture(scope="module")
 def report() -> dict[str, dict]:
-    """Every hostile file, opened in one process of its own, where every warning is an error."""
+    """The results of opening every hostile file, in one separate process in which warnings are errors."""
     return hostile.read_apart(REPORT, "-W", "error")
 
 
@@ -70,7 +70,7 @@ def test_a_hostile_file_is_refused_in_a_helpful_sentence(report):
 
 
 def is_helpful(outcome: str, sentence: str) -> bool:
-    """Whether the sentence says what is wrong and what to do, without a program's terms."""
+    """Whether the sentence says what to do, and has no terms of programming."""
     return bool(
         outcome == "PlaygroundError"
         and re.fullmatch(r"[A-Z].{25,}\.", sentence)
@@ -101,7 +101,7 @@ def test_no_hostile_file_takes_300_megabytes(report):
 
 @pytest.mark.slow
 def test_a_file_that_asks_for_far_more_than_it_shows_is_within_the_share_of_one_picture():
-    """Each in a process of its own, which would be ended after five seconds of a core."""
+    """Each file is decoded in a separate process, which would be ended after five seconds of CPU time."""
     for name, make in STRANGE.items():
         with Worker() as worker:
             try:

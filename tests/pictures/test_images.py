@@ -1,4 +1,4 @@
-"""Any picture opens upright and in RGB; the limits hold, and say what they are."""
+"""Pictures of all formats open upright and in RGB; those beyond a limit are refused in a sentence that names it."""
 
 import gc
 import io
@@ -81,7 +81,7 @@ def test_no_more_than_the_limit_and_one_byte_is_ever_read():
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF", "AVIF", "HEIF"])
 def test_exif_turns_a_picture_upright(kind, orientation):
     upright = np.asarray(quarters())
-    stored = {  # from the standard: where the first row and the first column of the file belong
+    stored = {  # Exif orientation -> how the file stores the upright picture
         1: upright,
         2: upright[:, ::-1],
         3: upright[::-1, ::-1],
@@ -207,7 +207,7 @@ def test_an_opened_image_is_turned_upright_and_held_to_the_limits():
 
 
 def swapped_profile() -> bytes:
-    """sRGB whose red and green have changed places, under another name."""
+    """A profile like sRGB with red and green swapped, under another name."""
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     for old, new in ((b"rXYZ", b"xxxx"), (b"gXYZ", b"rXYZ"), (b"xxxx", b"gXYZ")):
         profile = profile.replace(old, new)
@@ -339,6 +339,6 @@ def test_a_refusal_says_the_limit_and_what_was_given(kind, words):
 
 
 def test_a_webp_beyond_its_own_format_s_limit_is_too_large_or_damaged():
-    """Pillow before 13 does not read its size."""
+    """Pillow before 13 does not read the size of this file."""
     with pytest.raises(PlaygroundError, match=r"at most 64 megapixels|not what it says it is"):
         open_image(hostile.KINDS["a WebP of 16,384 × 16,384"]())

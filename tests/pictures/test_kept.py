@@ -13,7 +13,7 @@ KEPT = sorted((Path(__file__).parent.parent / "hostile" / "kept").iterdir())
 
 @pytest.fixture(scope="module")
 def workers():
-    """The list's last worker decodes; it is replaced after a number of files."""
+    """A list of workers. The last one decodes; a new one is appended after a number of files."""
     workers = [Worker()]
     yield workers
     for worker in workers:

@@ -1,4 +1,4 @@
-"""The model sees all of what the person sees, with its own size, mean and deviation."""
+"""The model's input shows the whole picture that the user sees, in the model's size, mean and deviation."""
 
 import math
 

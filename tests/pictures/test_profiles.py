@@ -1,4 +1,4 @@
-"""No colour profile keeps LittleCMS busy or takes much memory; those of cameras and printers are followed."""
+"""No colour profile takes much time or memory in LittleCMS; profiles of cameras and printers are applied."""
 
 import io
 import sys
@@ -66,7 +66,7 @@ def test_a_camera_s_profile_is_followed(kind):
     without_profile, with_profile = (
         open_image(saved(picture, kind, icc_profile=profile)).getpixel((9, 9)) for profile in (b"", matrix_profile())
     )
-    assert with_profile[0] > without_profile[0] + 10  # its red is further out than that of a screen
+    assert with_profile[0] > without_profile[0] + 10  # the profile's red is more saturated than sRGB's
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "TIFF"])

@@ -1,4 +1,4 @@
-"""The source of pictures: repeatable, labelled truthfully, and not to be solved by colour alone."""
+"""The generator of scenes is repeatable, its labels are true, and colour alone does not solve its scenes."""
 
 import subprocess
 import sys
@@ -160,7 +160,7 @@ def test_natural_textures_have_every_grey_alike():
             assert np.asarray(levels[0]).mean() == pytest.approx(128, abs=4)
 
 
-# Targets.
+# Targets of the patches.
 
 
 def test_patch_targets_agree_with_a_loop_over_patches():
@@ -210,7 +210,7 @@ def test_neither_colour_nor_nearness_finds_the_objects(held_out):
     assert average(lambda one: near) < 0.55
 
 
-# Samples.
+# Samples that ship.
 
 
 def test_the_names_of_samples_come_without_the_painter():
@@ -224,7 +224,7 @@ def test_a_sample_on_disk_is_what_the_code_draws(sample):
     stored = np.asarray(Image.open(sample.path), int)
     image = draw_sample(sample.name).image
     assert stored.shape == image.shape
-    assert np.abs(stored - image).mean() < 3  # JPEG
+    assert np.abs(stored - image).mean() < 3  # what JPEG loses
 
 
 def test_samples_are_small_enough_to_ship():

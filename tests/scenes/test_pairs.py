@@ -1,4 +1,4 @@
-"""Boards of the game of pairs: every sign twice, and the answer in the twin alone."""
+"""Boards of the game of pairs: every sign appears twice, and the answer for a field is the colour of its twin."""
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def test_twins_show_one_sign_on_two_colours_and_others_show_another_sign():
         assert (colours_wanted != colours_wanted[twin]).all()
         ink = [
             np.abs(other_ink - other_ink[0, 0]).sum(-1) / np.abs(255 - other_ink[0, 0]).sum() for other_ink in tiles
-        ]  # 1: white
+        ]  # 1 means white
         for field, twin_field in enumerate(twin):
             differences = [np.abs(ink[field] - other_ink).mean() for other_ink in ink]
             assert differences[twin_field] < 0.02

@@ -1,4 +1,4 @@
-"""The beginnings in the two runs that ship, against their curves and the page's numbers."""
+"""When heads begin to specialise in the two runs that ship, against these runs' curves and the page's numbers."""
 
 import dataclasses
 
@@ -15,7 +15,7 @@ from workshop.distil import LOSSES
 
 @pytest.fixture(scope="module")
 def lapse():
-    """Of the run that was told where to look."""
+    """The stored time-lapse of the run that was told where to look."""
     return timelapse.read(TAUGHT_CURVES)
 
 

@@ -1,4 +1,4 @@
-"""Folders of labelled pictures, in files that the tests write."""
+"""Reading folders of labelled pictures; the tests write the files."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ COLOURS = {"red": (220, 30, 30), "green": (30, 220, 30), "blue": (30, 30, 220)}
 
 
 def cifar(folder, batches=2, each=10, test=5, names="red\ngreen\nblue\n\n"):
-    """CIFAR-10's binary format, with three classes of noisy colours. Returns the labels in the files' order."""
+    """Writes three classes of noisy colours in CIFAR-10's binary format. Returns the labels in the files' order."""
     folder.mkdir(parents=True, exist_ok=True)
     rng, labels = np.random.default_rng(0), []
     for file, size in [*((f"data_batch_{n + 1}.bin", each) for n in range(batches)), ("test_batch.bin", test)]:

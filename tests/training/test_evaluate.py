@@ -93,7 +93,7 @@ def test_an_untrained_model_sees_no_objects(vit, pictures):
 
 
 def noisy(scene):
-    """Objects and background in the same noise: colours carry no information, nearness does."""
+    """The scene with pixels of noise, so that only nearness tells which patches share an object."""
     image = np.random.default_rng(0).integers(0, 256, scene.image.shape, np.uint8)
     return dataclasses.replace(scene, image=image)
 
@@ -120,7 +120,7 @@ def test_a_candidate_is_chosen_on_the_other_pictures_and_measured_here():
 
 
 def test_shares_of_all_heads_are_those_of_scenes(vit, pictures):
-    """Scene by scene, without and with the eight neighbours; the filter's too."""
+    """`Shares` equals `Sums` scene by scene, with and without the eight neighbours; of the filter too."""
     scene = pictures[0]
     grid = patch_targets(scene).objects
     shares = evaluate.Shares.of([scene.image], [grid], evaluate.of_heads(vit))
@@ -137,13 +137,13 @@ def test_shares_of_all_heads_are_those_of_scenes(vit, pictures):
 
 
 def test_a_distant_part_unlike_in_colour_is_asked_apart():
-    """A thing of three black patches and a white one at the other end: from each black patch the white one is the only
-    distant part of the thing that is unlike, and one of as many as the picture has white patches there."""
+    """A thing has three black patches and a white one at its end. For a black patch, that white one is the only distant
+    patch of the thing with another colour; even attention shares its weight with all distant white patches."""
     grid = np.zeros((2, 8), np.uint8)
     grid[0, :4] = 1
     image = np.zeros((4, 16, 3), np.uint8)
-    image[:2, 6:8] = 255  # the thing's white end, three patches from its black one
-    image[2:, 14:] = 255  # and a white patch of the background
+    image[:2, 6:8] = 255  # the thing's white end, three patches from its first
+    image[2:, 14:] = 255  # a white patch of the background
     shares = evaluate.Shares.of([image], [grid], evaluate.of_area)
-    black, white = 1 / 2, 1 / 5  # of two distant white patches; from the white end, of five distant black ones
+    black, white = 1 / 2, 1 / 5  # 1 of 2 distant white patches; for the white end, 1 of 5 distant black ones
     assert shares.unlike.item() == pytest.approx((black + white) / 2, abs=1e-6)

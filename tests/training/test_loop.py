@@ -1,4 +1,4 @@
-"""The run: repeatable, resumable, and it learns."""
+"""A training run is repeatable and resumable, and its model learns."""
 
 import dataclasses
 import itertools
@@ -21,7 +21,7 @@ from playground.vit import VisionTransformer
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """A whole run, and its folder."""
+    """A finished run and its folder."""
     folder = tmp_path_factory.mktemp("run")
     return train(RECIPE, folder, device="cpu"), folder
 
@@ -134,7 +134,7 @@ def test_the_rate_rises_then_falls_to_a_hundredth():
     assert sorted(polish, reverse=True) == polish
     twice = dataclasses.replace(recipe, rounds=2)
     assert [pace(recipe.round + step, twice) for step in range(recipe.round)] == [*rates, *polish]
-    assert pace(0, Recipe(steps=30)) == pytest.approx(1 / 3)  # a short run warms up for a tenth of it
+    assert pace(0, Recipe(steps=30)) == pytest.approx(1 / 3)  # a short run warms up in its first tenth
 
 
 def test_the_bundled_recipe_is_the_one_that_the_card_tells():

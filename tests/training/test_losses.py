@@ -1,4 +1,4 @@
-"""What the bundled model is taught, against loops written by hand."""
+"""The losses of the bundled model, against loops written by hand."""
 
 import math
 
@@ -135,10 +135,10 @@ def test_heads_are_asked_to_gather_only_after_their_time():
     assert (early["gathered"], early["uneven"], middle["uneven"]) == (0, 0, 0)
     assert min(middle["gathered"], late["gathered"], late["uneven"], polish["looked"]) > 0
     assert late["looked"] == 0
-    assert polish["uneven"] > late["uneven"]  # one head is asked more
+    assert polish["uneven"] > late["uneven"]  # in the polish, one head has a larger weight
 
 
 def test_off_object_loss_is_what_falls_beside_objects():
-    rows = torch.tensor([[0.1, 0.3, 0.2], [0.2, 0.2, 0.4], [0.1, 0.1, 0.1]])  # the rest goes to the prefix
+    rows = torch.tensor([[0.1, 0.3, 0.2], [0.2, 0.2, 0.4], [0.1, 0.1, 0.1]])  # prefix tokens get the rest
     segment = torch.tensor([[1, -1, 2], [-1, 3, -2], [-1, -1, -2]])  # the last picture has no object
     assert off_object_loss(rows, segment).item() == pytest.approx(-(math.log(0.3 / 0.6) + math.log(0.2 / 0.8)) / 2)

@@ -28,13 +28,13 @@ def watched():
 
 @pytest.mark.slow
 def test_attention_emerges_on_the_twin_where_nobody_asks_for_it():
-    """The best head reaches eight times chance; the run ends as soon as it does."""
+    """The best head reaches eight times chance; the loop stops as soon as it has."""
     best_shares = []
     for learned in quick.train_now({ALONE: quick.recipes()[ALONE]}):
         best_shares.append(learned[ALONE].best[0])
         if best_shares[-1] > 8 * quick.EVEN:
             break
-    assert best_shares[0] < 1.5 * quick.EVEN  # in the beginning it looks everywhere
+    assert best_shares[0] < 1.5 * quick.EVEN  # at first, attention is even
     assert best_shares[-1] > 8 * quick.EVEN, best_shares
 
 
@@ -49,7 +49,7 @@ def test_both_begin_alike_and_learn_in_step(watched):
         assert [len(learned[name].lapse.curve) for learned in measurements] == [0, 10, 20]
         assert len(end[name].right) == quick.planned(TINY[name])
     learned, told = (unpack(end[name].lapse.moments[0].trace)[1] for name in (ALONE, TOLD))
-    for name in ("q", "k"):  # sums of another order differ in the last digit
+    for name in ("q", "k"):  # another order of sums changes the last digit
         np.testing.assert_allclose(learned[name].astype(np.float32), told[name].astype(np.float32), atol=1e-2)
     curves = end[TOLD].lapse.curve[0][:2], end[ALONE].lapse.curve[0]
     np.testing.assert_allclose(*curves, rtol=0.01)  # the same first boards
@@ -65,7 +65,7 @@ def test_what_the_told_head_was_told_stays_with_its_weights(tmp_path):
 
 
 def test_only_the_told_model_s_losses_read_attention_weights(tmp_path):
-    """The untold model's loss needs no queries and keys of its own."""
+    """The loss of the model that is not told where to look uses no queries and keys directly."""
     batch = quick._batch(quick.unseen(0, 2))
     losses = {}
     for name, recipe in TINY.items():
@@ -78,7 +78,7 @@ def test_the_mass_on_the_twin_is_the_traces(watched):
     boards = quick.unseen(0, 1)
     vit = TINY[TOLD].untrained().eval()
     with torch.no_grad():
-        vit.blocks[1].attn.qkv.weight *= 20  # no even rows
+        vit.blocks[1].attn.qkv.weight *= 20  # makes rows uneven
     seen = Trace.from_bytes(quick.trace(vit, quick.image(0)).to_bytes())
     twin = boards.twin[0]
     rows = [seen.row(1, 2, divmod(patch, 6))[int(twin[patch])] for patch in range(36)]

@@ -1,4 +1,4 @@
-"""Watching a run, and its time-lapse."""
+"""Moments of a training run that are kept while it trains, and the time-lapse made of them."""
 
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ from workshop import preview
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """A whole run, and its folder."""
+    """A finished run and its folder."""
     folder = tmp_path_factory.mktemp("run")
     return train(RECIPE, folder, device="cpu"), folder
 

@@ -1,4 +1,4 @@
-"""What the emergent model learns from: features and names, never attention itself."""
+"""The emergent model learns from features and names, never from attention itself."""
 
 import dataclasses
 from functools import partial
@@ -26,7 +26,7 @@ from workshop.targets import of_its_thing
 
 @pytest.fixture(scope="module")
 def album(tmp_path_factory):
-    """Twelve photographs and eight cut-out things, of noise."""
+    """A folder of an album: pictures of noise as photographs and as cut-out things."""
     folder, rng = tmp_path_factory.mktemp("album"), np.random.default_rng(0)
     (folder / "cut-outs").mkdir()
     for i in range(24):
@@ -40,7 +40,7 @@ def album(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def folders(album, tmp_path_factory):
-    """Views of 8 × 8 patches with random features: DINOv2 would take seconds."""
+    """Folders of views of 8 × 8 patches with random features, because DINOv2 would take seconds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(views, "features", _made_up)
         patch.setattr(zoo, "load", lambda *a, **k: None)
@@ -57,7 +57,7 @@ def statistics(folders):
 
 @pytest.fixture(scope="module")
 def run(folders, statistics, tmp_path_factory):
-    """A whole run, and its folder."""
+    """A finished run and its folder."""
     folder = tmp_path_factory.mktemp("run")
     return _train(folders, statistics, folder), folder
 
@@ -73,7 +73,7 @@ def _train(folders, statistics, folder, **how):
 
 
 def _gradients_beside_attention(losses_of, vit) -> dict[str, float]:
-    """For each loss, how much it moves queries and keys when what attention gives out is held fixed."""
+    """The gradient of each loss on queries and keys while the output of attention is held constant."""
     for block in vit.blocks:
         block.attn.mix = lambda *given: attention(*given).detach()
     inner = [block.attn.qkv.weight for block in vit.blocks]
@@ -85,8 +85,8 @@ def _gradients_beside_attention(losses_of, vit) -> dict[str, float]:
 
 
 def test_no_loss_reads_queries_keys_or_weights(folders, statistics):
-    """They get gradients through what attention gives out and through nothing else. The model that was told where to
-    look shows that the test would notice."""
+    """Queries and keys get gradients through the output of attention only. The model that was told where to look has
+    losses on weights, which shows that the test would notice them."""
     emergent = Distilled(EMERGENT, statistics)
     batches = Batches(EMERGENT, *folders)
     for step in (0, 7, EMERGENT.steps):
@@ -117,7 +117,7 @@ def test_windows_come_first_then_whole_views_then_the_fine_grid(folders):
     batches = Batches(EMERGENT, *folders)
     sides = [(len(batches[step]["image"]), batches[step]["image"].shape[2] // 8) for step in (0, 7, EMERGENT.steps)]
     assert sides == [(EMERGENT.batch, EMERGENT.near), (EMERGENT.batch, 8), (EMERGENT.fine_batch, EMERGENT.fine)]
-    again = batches[EMERGENT.round]["image"]  # the second round begins with windows too
+    again = batches[EMERGENT.round]["image"]  # each round begins with windows
     assert (len(again), again.shape[2] // 8) == sides[0]
 
 
@@ -165,7 +165,7 @@ def test_a_window_gets_the_positions_of_its_part_of_the_grid(folders):
     with torch.no_grad():
         vit.pos_embed.normal_()
         vit.patch_embed.proj.weight.zero_()
-        for block in vit.blocks:  # nothing is added: what leaves the last layer is what enters the first
+        for block in vit.blocks:  # layers add nothing, so tokens stay as they enter
             block.attn.proj.weight.zero_()
             block.mlp.fc2.weight.zero_()
         *_, last = tokens(vit, torch.rand(1, 3, 32, 32), torch.tensor([1, 3]), 8)
@@ -199,7 +199,7 @@ def test_hidden_patches_are_whole_ones_in_blocks_and_a_quarter_of_the_pictures_s
 
 
 def test_the_targets_are_made_of_the_picture_before_it_was_disturbed_and_hidden(folders, statistics):
-    """What the model sees does not change what it has to predict; what the picture is does."""
+    """Targets depend on the clean picture, not on the disturbed one that the model sees."""
     teachers, batch = Distilled(EMERGENT, statistics), Batches(EMERGENT, *folders)[7]
     views = len(batch["features"])
     changed = (batch["clean"] != batch["image"][:views]).any(1).float().mean()
@@ -243,7 +243,7 @@ def test_away_is_nothing_for_what_was_asked_and_grows_with_the_angle():
 
 
 def test_names_are_asked_of_drawn_scenes_only(folders, statistics):
-    """While there are windows, only of those that were made for the step; then, of drawn views too."""
+    """In steps with windows, names are asked only of the scenes drawn for the step; later, of drawn views too."""
     teachers, vit, batches = Distilled(EMERGENT, statistics), VisionTransformer(TINY), Batches(EMERGENT, *folders)
     for step in (0, 7):
         batch = batches[step]

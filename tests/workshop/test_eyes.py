@@ -1,4 +1,4 @@
-"""The measure of pairs of parts: a head is chosen on other photographs than those that it is measured on."""
+"""The measure of pairs of parts chooses a head on some photographs and measures it on others."""
 
 import importlib.util
 from pathlib import Path
@@ -18,7 +18,7 @@ def eyes():
 
 
 def tables(first: list[float], second: list[float], third: list[float]) -> list[torch.Tensor]:
-    """Three photographs with a pair each, and what three heads give to the partner."""
+    """Tables of three photographs with one pair each: the share that each of three heads gives to the partner."""
     return [torch.tensor([[[share, 0.0]] for share in shares]) for shares in (first, second, third)]
 
 
@@ -40,7 +40,7 @@ def test_best_for_the_very_pair_is_at_least_as_much(eyes):
 
 
 def test_the_share_is_of_what_goes_elsewhere(eyes):
-    """One patch asks: itself and its neighbours do not count, half of the rest goes to the partner."""
+    """For one query, the patch itself and its neighbours do not count; half of the rest goes to the partner."""
     here, there = torch.zeros(2, 5, 5, dtype=torch.bool)
     here[0, 0], there[4, 4] = True, True
     weights = torch.zeros(25, 25)

@@ -1,4 +1,4 @@
-"""The album out of packages: which files are taken, and what a Qt resource file holds."""
+"""Photographs gathered from packages: which files are taken, and how a Qt resource file is read."""
 
 import io
 import shutil
@@ -45,7 +45,7 @@ def test_a_resource_file_gives_its_entries():
 
 @pytest.fixture
 def packages(tmp_path, monkeypatch):
-    """Two packages, as if they had been fetched."""
+    """A folder with two packages, as if they had been fetched."""
     stamps = tmp_path / "tuxpaint-stamps-default" / "usr" / "stamps"
     for name in ("animals/cat.png", "animals/cat_mirror.png", "animals/cartoon/dog.png", "symbols/plus.png"):
         (stamps / name).parent.mkdir(parents=True, exist_ok=True)
@@ -88,7 +88,7 @@ def test_what_is_measured_with_comes_from_packages_that_train_nothing():
 
 
 def test_no_stamp_is_measured_with_whose_kin_trains(tmp_path):
-    """Of some families of stamps all are put apart by their names, of others some, of others none."""
+    """The names put apart all stamps of some families, and only some of others, which must not be measured with."""
     stamps = [
         f"animals-birds-{bird}{variant}"
         for bird in ["owl", "crow", "hen", "emu", "jay", "kite"]

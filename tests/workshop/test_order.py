@@ -1,4 +1,4 @@
-"""The order of heads: another one changes nothing that a model says, and the first head holds its objects best."""
+"""Another order of heads changes no answer of a model, and the first head keeps most attention on its own object."""
 
 import torch
 from tiny_runs import TINY

@@ -1,4 +1,4 @@
-"""What the emergent model has to predict, against loops written by hand."""
+"""The targets of the emergent model, against loops written by hand."""
 
 import math
 

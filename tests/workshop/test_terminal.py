@@ -1,4 +1,4 @@
-"""Training at the terminal."""
+"""The commands that train a model at the terminal."""
 
 import dataclasses
 import os
@@ -19,7 +19,7 @@ from workshop import classifier, terminal
 
 @pytest.fixture
 def tiny(monkeypatch):
-    """The commands, with models that take milliseconds."""
+    """Makes the commands train models so small that a step takes milliseconds."""
     usual = classifier.recipe_for
 
     def small(*arguments):

@@ -1,4 +1,4 @@
-"""The threshold of each class: moved to one half, and nothing else of the model."""
+"""The threshold of each class is moved to one half, and nothing else of the model changes."""
 
 import torch
 from tiny_runs import TINY

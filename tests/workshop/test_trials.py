@@ -28,7 +28,7 @@ def script(name: str):
 
 @pytest.fixture
 def some_views(monkeypatch):
-    """Random ones of 14 × 14 patches, without a folder."""
+    """Makes batches of random views of 14 × 14 patches, without a folder."""
     rng = np.random.default_rng(0)
     made = views.Views(
         rng.integers(0, 256, (6, 112, 112, 3), np.uint8), rng.standard_normal((6, 197, 384)).astype(np.float16),
@@ -55,7 +55,7 @@ def test_each_trial_differs_from_the_recipe_in_what_its_line_says():
 
 
 def test_the_old_recipe_sees_the_same_pictures_and_is_asked_for_disturbed_ones(some_views):
-    step = 500  # much is disturbed by then
+    step = 500  # a step at which much is disturbed
     recipe = dataclasses.replace(SHORT, hidden=0)
     clean = some_views(recipe)[step]
     old = trials.DisturbedTargets(recipe, Path(), Path())[step]
@@ -65,7 +65,7 @@ def test_the_old_recipe_sees_the_same_pictures_and_is_asked_for_disturbed_ones(s
 
 
 def test_cosine_attention_begins_about_as_sharp_as_the_recipe_s():
-    """Otherwise the trial would compare two beginnings."""
+    """If the sharpness differed at the start, the trial would compare starts."""
     image = torch.rand(2, 3, 112, 112, generator=torch.Generator().manual_seed(0)) * 2 - 1
     spreads = {}
     for name in ("hidden", "cosine"):
@@ -81,7 +81,7 @@ def test_cosine_attention_begins_about_as_sharp_as_the_recipe_s():
 def test_a_strip_lights_what_has_weight_and_the_patch_that_asks():
     blind = script("blind")
     row = np.full(196, 1e-6)
-    row[10:20] = 1.0  # more than the two in a hundred that may be brighter than bright
+    row[10:20] = 1.0  # more than the 2 % of patches that may exceed the brightest value
     picture = Image.new("RGB", (196, 196), "white")
     first, second = (np.asarray(blind.strip(0, np.stack([row]), [(picture, query)])) for query in (100, 150))
 
