@@ -1,13 +1,13 @@
-"""Audits what the app is built on: the lock's versions, and the licences of what is installed beside this Python.
+"""Audits the app's dependencies: the versions in the locks, and the licences of the packages installed for this Python.
 
-python deploy/audit.py            every dependency: within bounds that were tried, known vulnerabilities, its licence
-python deploy/audit.py --table    the same, with all of them listed
-python deploy/audit.py --strict   a known vulnerability is an error, and so is that nobody could be asked: before a
+python deploy/audit.py            checks each dependency's bounds, known vulnerabilities and licence
+python deploy/audit.py --table    the same, and lists all dependencies
+python deploy/audit.py --strict   fails on a known vulnerability, or if osv.dev can't be reached: before a
                                   release, and before serving
 
-The exit status is 1 where something is wrong; `make lint` asks. Known vulnerabilities are looked up at osv.dev, by the
-names and versions in the locks; where it can't be reached, a sentence says so. They are told, and fail only with
---strict: the same commit passes its tests on every day.
+The exit status is 1 if a check fails; `make lint` runs it. Known vulnerabilities are looked up at osv.dev, by the
+names and versions in the locks. They are always reported, but they fail the audit only with
+--strict, so that the result for a commit does not change from day to day.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
 
-FREE = (  # parts of an SPDX expression, of a classifier or of a first line that say so
+FREE = (  # parts of an SPDX expression, a classifier or a first line that name a free licence
     "apache", "bsd", "mit", "isc", "mpl", "mozilla", "psf", "python software foundation", "zlib", "unlicense", "hpnd",
     "cc0", "bsl", "matplotlib", "ofl",
 )  # fmt: skip
@@ -50,7 +50,8 @@ def outside(requirement: Requirement, version: str) -> str | None:
 
 
 def bound_trouble(requirement: Requirement, tried: str) -> str | None:
-    """A sentence, if the version that was tried says nothing about the newest release that the bounds let in."""
+    """A sentence if the bounds allow a newer series than the tried version's, or if that version is outside of them;
+    else None."""
     version = Version(tried)
     if trouble := outside(requirement, tried):
         return trouble
@@ -68,7 +69,7 @@ def bound_trouble(requirement: Requirement, tried: str) -> str | None:
 
 
 def imported() -> set[str]:
-    """The modules that the app's and the workshop's files name, also inside functions."""
+    """The modules that files of the app and the workshop import, also inside functions."""
     names = set()
     files = (file for folder in ("pages", "playground", "workshop") for file in ROOT.glob(f"{folder}/**/*.py"))
     for file in (ROOT / "app.py", *files):
@@ -81,7 +82,7 @@ def imported() -> set[str]:
 
 
 def unlisted(requirements_listed: list[Requirement]) -> list[str]:
-    """Packages that the app imports and requirements.txt only gets by way of others; extras are pyproject.toml's."""
+    """Packages that the app imports but that neither requirements.txt nor an extra in pyproject.toml lists."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     of_extras = [Requirement(line) for lines in extras.values() for line in lines]
     listed = {canonicalize_name(r.name) for r in (*requirements_listed, *of_extras)}
@@ -93,7 +94,7 @@ def unlisted(requirements_listed: list[Requirement]) -> list[str]:
 
 
 def closure(requirements_listed: list[Requirement]) -> Iterator[metadata.Distribution]:
-    """What is installed for these, and for what these need, and so on; each once."""
+    """The installed packages of these requirements and of all their dependencies, each once."""
     seen, unseen = set(), [(r.name, r.extras) for r in requirements_listed]
     while unseen:
         name, extras = unseen.pop()
@@ -110,7 +111,8 @@ def closure(requirements_listed: list[Requirement]) -> Iterator[metadata.Distrib
 
 
 def licence(package: metadata.Distribution) -> str:
-    """As the package states it: an expression, else its classifiers, else the first line of what it wrote."""
+    """The licence as the package states it: an SPDX expression, else its classifiers, else the first line of its
+    text."""
     about = package.metadata
     if expression := about.get("License-Expression"):
         return expression
@@ -122,7 +124,7 @@ def licence(package: metadata.Distribution) -> str:
 
 def licence_trouble(name: str, text: str) -> str | None:
     if canonicalize_name(name).startswith(("nvidia-", "cuda-")):
-        return None  # NVIDIA's own terms, for builds with CUDA
+        return None  # NVIDIA's own terms, in builds with CUDA
     free = any(re.search(rf"\b{word}", text, re.IGNORECASE) for word in FREE)
     if BINDING.search(text) or not free:
         return f"{name}'s licence wants a look: {text}"
@@ -133,17 +135,17 @@ def licence_trouble(name: str, text: str) -> str | None:
 
 OSV = "https://api.osv.dev/v1/querybatch"
 PATIENCE = 20  # seconds
-ACCEPTED: dict[str, str] = {}  # id of a vulnerability -> why it does no harm here
+ACCEPTED: dict[str, str] = {}  # id of a vulnerability -> why it does no harm in this app
 
 
 def locked() -> dict[str, str]:
-    """Package -> its version, of all locks."""
+    """{package: version}, of all locks."""
     text = "\n".join(file.read_text(encoding="utf-8") for file in sorted(ROOT.glob("requirements*.lock")))
     return dict(re.findall(r"^([a-z0-9-]+)==([^ ]+)", text, re.MULTILINE))
 
 
 def vulnerabilities(packages: dict[str, str], url: str = OSV) -> tuple[str, bool]:
-    """A sentence, and whether it is a good one: that somebody was asked, and knew none."""
+    """(a sentence about known vulnerabilities, whether osv.dev answered and knew none)."""
     queries = [{"version": v, "package": {"name": name, "ecosystem": "PyPI"}} for name, v in packages.items()]
     request = urllib.request.Request(
         url, json.dumps({"queries": queries}).encode(), {"Content-Type": "application/json"}

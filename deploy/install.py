@@ -1,12 +1,12 @@
-"""Installs what the app needs, or what its tests need beside that, into the Python that runs this; `make` calls it.
+"""Installs the app's packages, or those of its tests, into the Python that runs this script; `make` calls it.
 
 python deploy/install.py app|dev [--torch-index auto|URL] [--lock yes|no]
 
 On Linux pip's default torch brings several GB of CUDA libraries. So "auto" takes torch's own CPU index where no NVIDIA
 GPU is found and that index can be reached.
 
-With --lock yes every file is the one whose hash stands in requirements*.lock, on the machines that the lock was made
-for; on others the ranges of requirements*.txt hold. What was decided is said.
+With --lock yes, pip installs only files whose hashes are in requirements*.lock, on machines that the lock was made
+for; on others the ranges of requirements*.txt hold. The script prints what it decided.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CPU = "https://download.pytorch.org/whl/cpu"
 PATIENCE = 5  # seconds
-LOCKED_FOR = "Python 3.11 on Linux x86_64 with glibc 2.28 or newer"  # as deploy/lock.py asks for
+LOCKED_FOR = "Python 3.11 on Linux x86_64 with glibc 2.28 or newer"  # the platform in deploy/lock.py
 HELD = ["install", "--no-deps", "--require-hashes", "-r"]
 
 
 def choose(option: str, index: str = CPU) -> tuple[str, str]:
-    """Where torch comes from: (the index, or "" for pip's default one; a sentence)."""
+    """(the index that torch is installed from, "" for pip's default one; a sentence)."""
     if option != "auto":
         return option, f"torch comes from {option or 'the default index'}, as TORCH_INDEX says."
     if platform.system() != "Linux":
@@ -65,7 +65,7 @@ def use_lock(option: bool) -> tuple[bool, str]:
 
 
 def pinned_torch() -> list[str]:
-    """Versions only: torch's own index has other files than the default one."""
+    """The pinned versions of torch, without hashes: its own index has other files than the default index."""
     lines = (ROOT / "requirements-torch.lock").read_text(encoding="utf-8").splitlines()
     return [line.partition(" ")[0] for line in lines if line.startswith("torch")]
 
@@ -76,7 +76,7 @@ def ranged_torch() -> list[str]:
 
 
 def steps(what: str, index: str, locked: bool) -> list[list[str]]:
-    """What pip is asked for, one after the other. A step that names an index may fail where that was chosen by us."""
+    """The pip commands, in order. A step with an index that was chosen automatically may fail."""
     if what == "dev":
         return [[*HELD, "requirements-dev.lock"], ["check"]] if locked else [["install", "-r", "requirements-dev.txt"]]
     if not locked:
@@ -107,7 +107,7 @@ def main() -> int:
 
 
 def install(commands: list[list[str]]) -> list[str] | None:
-    """The step that failed, if one did."""
+    """The step that failed; None if all succeeded."""
     for step in commands:
         if subprocess.run([sys.executable, "-m", "pip", *step], cwd=ROOT).returncode:
             return step

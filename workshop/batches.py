@@ -24,17 +24,17 @@ from workshop.views import SMALL, Views, read
 class Batches(Dataset):
     """Item number i is the whole batch of step i."""
 
-    whole_steps = True  # for the loop: don't put items together
+    whole_steps = True  # tells the loop that an item is a whole step's batch
 
     def __init__(self, recipe: Emergent, coarse: Path, fine: Path):
-        """Two folders of views. They are opened when they are needed, in each process anew."""
+        """`coarse` and `fine`: two folders of views. Each process opens them itself, at first use."""
         self.recipe, self.coarse, self.fine = recipe, coarse, fine
 
     def __len__(self) -> int:
         return self.recipe.total
 
     def __getitem__(self, step: int) -> dict[str, Tensor]:
-        """V views, then drawn scenes of which only names are asked; B pictures together."""
+        """A batch of B pictures: V views, then drawn scenes, of which only the labels are learned."""
         r, rng = self.recipe, np.random.default_rng((self.recipe.seed, step))
         step_in_round = step % r.round
         polish, is_near = step_in_round >= r.steps, step_in_round < r.near_until * r.steps
@@ -48,7 +48,7 @@ class Batches(Dataset):
         pictures, features = window(views, view_numbers, top, left, side)
         if rng.random() < 0.5:
             pictures, features = pictures[:, :, ::-1], features[:, :, ::-1]
-        # Of a window nobody says what it shows: most of the scene may lie outside
+        # A window has no labels, because most of the scene may lie outside of it
         present = np.full_like(views.present[view_numbers], -1) if is_near else views.present[view_numbers]
         scenes = [self._scene(step * r.batch + i, is_near, SMALL * side) for i in range(drawn_count)]
         largest_share = r.disturbance * min(1, step / (r.near_until * r.steps))
@@ -56,11 +56,11 @@ class Batches(Dataset):
         images = np.concatenate([pictures, *(scene.image[None] for scene in scenes)])
         clean = recoloured(torch.from_numpy(images).permute(0, 3, 1, 2) / 255, random)  # (B, 3, H, W)
         image = disturbed(clean, SMALL, largest_share, random)
-        # Not of the scenes whose names are asked: nobody can name a thing that is hidden
+        # Scenes with labels keep all patches: a hidden thing could not be named
         image[: len(view_numbers)] = with_hidden(image[: len(view_numbers)], SMALL, r.hidden, random)
         return {
             "image": image,
-            "clean": clean[: len(view_numbers)],  # what the views look like, for the targets: (V, 3, H, W)
+            "clean": clean[: len(view_numbers)],  # the undisturbed views, for the targets: (V, 3, H, W)
             "features": torch.from_numpy(features.copy()).flatten(1, 2).float(),  # (V, P, 384)
             "picture": torch.from_numpy(views.features[view_numbers, 0]).float(),  # (V, 384)
             "present": torch.from_numpy(np.stack([*present, *map(presence, scenes)])).float(),  # (B, labels)
@@ -68,7 +68,8 @@ class Batches(Dataset):
         }
 
     def _scene(self, number: int, near: bool, size: int) -> Scene:
-        """While there are windows, every second scene is one or two things seen from near: names are learned sooner."""
+        """A drawn scene. While views are cut to windows, every second scene is a close-up of one or two things: with
+        close-ups, names are learned sooner."""
         draw = generate.close_up if near and number % 2 else generate.scene
         return draw(self.recipe.seed * 2**32 + number, size)
 
@@ -96,12 +97,12 @@ def recoloured(image: Tensor, random: torch.Generator) -> Tensor:
 
 
 def disturbed(image: Tensor, patch: int, most: float, random: torch.Generator) -> Tensor:
-    """Noise on single patches, or their mean colour, another colour over them, or nothing of them at all. Up to `most`
-    of a picture's patches, in some pictures many and in others few."""
+    """Disturbs up to the share `most` of each picture's patches, in some pictures many and in others few: noise, the
+    patch's mean colour, another colour over it, or no content at all."""
     B, rows, columns = len(image), image.shape[2] // patch, image.shape[3] // patch
 
     def each(channels: int) -> Tensor:
-        """A random number for each patch, for all its pixels."""
+        """A random number for each patch, repeated for all its pixels."""
         return _as_pixels(torch.rand(B, channels, rows, columns, generator=random), patch)
 
     share = most * torch.rand(B, 1, 1, 1, generator=random)
@@ -117,9 +118,9 @@ def disturbed(image: Tensor, patch: int, most: float, random: torch.Generator) -
 
 
 def with_hidden(image: Tensor, patch: int, share: float, random: torch.Generator) -> Tensor:
-    """Nothing of about this share of a picture's patches. They lie in blocks of one, two or three patches' side, one
-    size and one colour for a picture: a block's middle can't be guessed from its neighbours. A quarter of the pictures
-    stays whole."""
+    """Blanks about this share of each picture's patches, in blocks of one, two or three patches a side, so that a
+    block's middle can't be guessed from its neighbours. Each picture has one block size and one colour. A quarter of
+    the pictures stays whole."""
     B, rows, columns = len(image), image.shape[2] // patch, image.shape[3] // patch
     block_noise = torch.empty(B, 1, rows, columns)  # random numbers, equal within a block
     for b in range(B):

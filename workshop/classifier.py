@@ -1,6 +1,6 @@
 """Training a classifier on a folder of labelled pictures: CIFAR-10, or any folder of class folders.
 
-The architecture is like the bundled model's, but the only label is the class of the whole picture: what its heads look
+The architecture is like the bundled model's, but the only label is the class of the whole picture. What the heads look
 at is not supervised.
 """
 
@@ -24,7 +24,7 @@ from playground.vit import Config, VisionTransformer
 
 EPOCHS = 30
 FEWEST_STEPS = 1000
-SHIFT = 1 / 8  # of the side, at most, in every direction
+SHIFT = 1 / 8  # largest shift, as a share of the side, in every direction
 SMOOTHING = 0.1  # of labels
 
 
@@ -78,7 +78,7 @@ class Pool:
         return self._images
 
     def __getstate__(self) -> dict:
-        return {**self.__dict__, "_images": None}  # another process opens the file itself
+        return {**self.__dict__, "_images": None}  # drops the images: another process opens the file itself
 
 
 def square(image: Image.Image, side: int) -> Image.Image:
@@ -91,7 +91,7 @@ class Flipped(Dataset):
 
     def __init__(self, pool: Pool, recipe: Recipe):
         self.pool, self.recipe = pool, recipe
-        self._order = (-1, np.empty(0, int))  # of one epoch
+        self._order = (-1, np.empty(0, int))  # the epoch, and the order of its pictures
 
     def __len__(self) -> int:
         return self.recipe.steps * self.recipe.batch

@@ -1,10 +1,10 @@
 """What the emergent model learns from: features that it has to predict, and names. No loss reads queries, keys or
 attention weights, and none reads masks: attention takes the form that helps to predict.
 
-  [class]     the class token says what a drawn scene shows
+  [class]     the class token predicts the labels of a drawn scene
   [features]  each patch predicts DINOv2's feature of that patch, from what leaves the last layer
-  [picture]   the class token predicts DINOv2's
-  [rest]      each patch says what the rest of its thing looks like, after several layers: see targets.py
+  [picture]   the class token predicts DINOv2's class token
+  [rest]      each patch predicts the appearance of the rest of its thing, after several layers: see targets.py
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from workshop.views import SMALL, WIDTH, Views
 
 LOSSES = ("class", "features", "picture", "rest")
 COMPONENTS = 48  # principal components of the features that `rest` asks for
-COUNTED = 400  # views that the statistics are made of
+COUNTED = 400  # number of views from which the statistics are computed
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """To give all numbers that are predicted the same weight."""
+    """Means and spreads that give all predicted numbers the same weight."""
 
     mean: Tensor  # (384,) of the patches' features
-    spread: Tensor  # (384,)
+    spread: Tensor  # (384,) of the patches' features
     picture_mean: Tensor  # (384,) of the class token's
-    picture_spread: Tensor  # (384,)
-    components: Tensor  # (384, 48): from standardised features to their components, each of spread 1
-    rest: Tensor  # (58,) spread of the targets of `rest`
+    picture_spread: Tensor  # (384,) of the class token's features
+    components: Tensor  # (384, 48): maps standardised features to principal components of spread 1
+    rest: Tensor  # (58,): the spread of the targets of `rest`
 
     @staticmethod
     def of(views: Views) -> Statistics:
@@ -55,7 +55,7 @@ class Statistics:
 
 
 def shown(image: Tensor, normalised: Tensor, components: Tensor, side: int) -> Tensor:
-    """What `rest` averages over the patches of a thing: (B, P, 58)."""
+    """The numbers that `rest` averages over the patches of a thing: (B, P, 58)."""
     positions = places(side, side).expand(len(image), -1, -1)
     return torch.cat([looks(image, SMALL), normalised @ components, positions], dim=-1)
 
@@ -64,7 +64,7 @@ class Distilled(nn.Module):
     """The losses, and the small linear maps that read the predictions out of tokens. The maps are not saved with the
     model."""
 
-    told: tuple[GuidedHead, ...] = ()  # nothing about attention
+    told: tuple[GuidedHead, ...] = ()  # heads that a loss told where to look: none
 
     def __init__(self, recipe: Emergent, statistics: Statistics):
         super().__init__()
@@ -79,15 +79,13 @@ class Distilled(nn.Module):
         )
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
-        """The losses by name, in the order of LOSSES. Of the last pictures of a batch only names are known."""
+        """The losses by name, in the order of LOSSES. The last pictures of a batch have only labels."""
         r, first_patch, views = self.recipe, len(vit.config.prefix), len(batch["features"])
         image = (batch["image"] - 0.5) / 0.5  # (B, 3, H, W)
         normalised = (batch["features"] - self.of_mean) / self.of_spread  # (V, P, 384)
         picture = (batch["picture"] - self.of_picture_mean) / self.of_picture_spread  # (V, 384)
         side = image.shape[2] // SMALL
-        seen = shown(
-            (batch["clean"] - 0.5) / 0.5, normalised, self.of_components, side
-        )  # nothing disturbed, nothing hidden
+        seen = shown((batch["clean"] - 0.5) / 0.5, normalised, self.of_components, side)  # the undisturbed picture
         rest_targets = of_its_thing(normalised, seen) / self.of_rest  # (V, P, 58)
         missed = []
         for layer, x in enumerate(tokens(vit, image, batch["place"], r.coarse)):
@@ -107,7 +105,7 @@ class Distilled(nn.Module):
 
 
 def tokens(vit: VisionTransformer, image: Tensor, place: Tensor, whole: int) -> Iterator[Tensor]:
-    """The tokens after each layer, (B, N, D). A window of a view keeps its place: it gets the positions of that part of
+    """The tokens after each layer, (B, N, D). A window of a view keeps its place: it gets the positions of this part of
     a grid of `whole` × `whole` patches."""
     first_patch, side = len(vit.config.prefix), image.shape[2] // SMALL
     x, rotation = vit.embed(image)
@@ -124,5 +122,5 @@ def tokens(vit: VisionTransformer, image: Tensor, place: Tensor, whole: int) -> 
 
 
 def away(predicted: Tensor, targets: Tensor) -> Tensor:
-    """How far features are from what they should be, in size and in direction."""
+    """The distance between predicted features and their targets, in size and in direction."""
     return F.smooth_l1_loss(predicted, targets) + 1 - F.cosine_similarity(predicted, targets, dim=-1).mean()

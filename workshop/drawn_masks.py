@@ -14,7 +14,7 @@ from PIL import Image
 
 from playground.scenes.generate import scene
 
-SEED = 900_000  # beyond those that anything was trained on
+SEED = 900_000  # beyond the seeds of all training scenes
 
 
 def write(folder: Path, count: int, size: int = 224) -> None:

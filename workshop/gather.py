@@ -1,6 +1,6 @@
-"""The photographs that the bundled model learned from, out of Debian's packages into a folder for training.
+"""Copies the photographs for training the bundled model from Debian's packages into a folder.
 
-Some packages hold files, and GCompris Qt's resource files, whose entries are packed one after another.
+Most packages hold plain files. GCompris has Qt resource files, which pack many entries.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from PIL import Image
 from playground.errors import PlaygroundError
 from workshop.photographs import APART, THINGS_APART, one_in
 
-PHOTOGRAPHS = {  # package: names of files to take
+PHOTOGRAPHS = {  # package: patterns of the files to take
     "gcompris-qt-data": (
         "*/categorization/resource/images/*", "*/clickgame/resource/sea*", "*/details/resource/image/*_background.*",
         "*/erase/resource/*", "*/explore_*_animals/resource/*", "*/explore_monuments/resource/*",
@@ -34,20 +34,20 @@ PHOTOGRAPHS = {  # package: names of files to take
     "palapeli-data": ("*/collection/*.jpg",),
     "plasma-workspace-wallpapers": ("*/images/2560x1600.jpg",),
 }  # fmt: skip
-MEASURED = {"tuxpaint-data": ("*/tuxpaint/templates/*.jpg",)}  # photographs that nothing is trained on
+MEASURED = {"tuxpaint-data": ("*/tuxpaint/templates/*.jpg",)}  # photographs for measuring, never for training
 THINGS = {"tuxpaint-stamps-default": ("*/stamps/*.png",), "gcompris-qt-data": ("*/solar_system/resource/*.webp",)}
 NOT = (  # drawings, signs, and mirrored copies
     "*/cartoon/*", "*/symbols/*", "*/roadsigns/*", "*/flags/*", "*/easter/*", "*/hanukkah/*", "*/newyears/*",
     "*_mirror.*", "*/texture0*", "*/analogpattern*", "*/umang*", "*/eye.png", "*/Santa.png", "*outline*",
     "*/images/numbers/*", "*/images/alphabets/*",
 )  # fmt: skip
-SMALLEST, SMALLEST_THING = 180, 60  # pixels: what is smaller shows too little
-LARGEST = 640  # pixels of the shorter side that are kept
+SMALLEST, SMALLEST_THING = 180, 60  # pixels: smaller pictures show too little
+LARGEST = 640  # pixels of the shorter side; larger photographs are reduced
 
 
 def gather(folder: Path) -> tuple[int, int]:
-    """Fills the folder; says how many photographs and how many cut-out things it holds now. What is measured with, and
-    trains nothing, lies in its subfolder apart/: photographs of other packages, and things without kin that train."""
+    """Fills the folder; returns how many photographs and how many cut-out things it holds now. The subfolder apart/ is
+    for measuring only: photographs of other packages, and things that share no name with a training thing."""
     for tool in ("apt-get", "dpkg-deb"):
         if not shutil.which(tool):
             raise PlaygroundError(
@@ -72,8 +72,8 @@ def gather(folder: Path) -> tuple[int, int]:
 
 
 def _put_apart(folder: Path) -> None:
-    """A quarter of the things, chosen by their names, is kept apart from training. Of this quarter, a thing is measured
-    with only if its name shares no word with a thing that trains: else it could be another picture of the same one."""
+    """Keeps a quarter of the things, chosen by their names, apart from training. Those whose name shares a word with a
+    training thing are not measured either: they could show the same thing."""
     things = sorted(folder.glob("cut-outs/*.png"))
     trained = {word for file in things if not one_in(THINGS_APART, file) for word in words(file.stem)}
     for file in things:
@@ -85,12 +85,12 @@ def _put_apart(folder: Path) -> None:
 
 
 def words(name: str) -> set[str]:
-    """What a stamp's name says it is: "pig" and "golden" of mammals-animals-pig_golden2."""
+    """The words of a stamp's name: "pig" and "golden" of mammals-animals-pig_golden2."""
     return set(re.findall("[a-z]{3,}", name.split("-", 2)[-1].lower()))
 
 
 def unpacked(package: str, cache_folder: Path) -> Path:
-    """The package's folder. Nothing is installed."""
+    """The folder with the unpacked package. Nothing is installed."""
     target = cache_folder / package
     target.mkdir()
     fetched = subprocess.run(["apt-get", "download", package], cwd=cache_folder, capture_output=True, text=True)
@@ -104,7 +104,7 @@ def unpacked(package: str, cache_folder: Path) -> Path:
 
 
 def entries(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of all files below, those within resource files too."""
+    """Yields (name, content) of all files below the folder, and of the entries of resource files."""
     for file in sorted(folder.rglob("*")):
         if file.is_symlink() or not file.is_file():
             continue
@@ -115,7 +115,8 @@ def entries(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def resources(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """The entries of a Qt resource file: three tables, of the tree's nodes, of the contents, and of the names."""
+    """Yields the entries of a Qt resource file. It has three tables: the nodes of a tree, the contents, and the
+    names."""
     _, version, tree, contents, names = struct.unpack(">4sIIII", data[:20])
     length = 22 if version >= 2 else 14
 
@@ -138,7 +139,7 @@ def resources(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def plain(name: str) -> str:
-    """The last three telling parts of a path as one file's name, so that equal names in two folders stay apart."""
+    """Joins the last three telling parts of a path to a file name, so that equal names in two folders stay distinct."""
     dull = ("resource", "images", "contents", "/")
     return "-".join([part for part in Path(name).with_suffix("").parts if part not in dull][-3:])
 
@@ -150,5 +151,5 @@ def _keep(data: bytes, file: Path, mode: str, smallest: int) -> None:
             image = image.convert(mode)
             image.thumbnail((2 * LARGEST, 2 * LARGEST), reducing_gap=3)
             image.save(file, quality=92)
-    except OSError:  # not a picture, or one that Pillow does not know
+    except OSError:  # not a picture, or a format that Pillow does not know
         return

@@ -1,9 +1,9 @@
 """Compiles the browser engine's kernels: python -m workshop.kernels
 
 `playground/microscope/engine/kernels.c` becomes kernels.wasm beside it. That is committed, with the digests of both in
-kernels.json, so that nobody needs the compiler: clang, as pip's `ziglang` brings it. The same version gives the same
-bytes. Relaxed SIMD, whose multiply-and-add is one instruction, was tried: a pass takes a tenth less time with weights
-in 8 bits and a quarter less in 32-bit floats, for a second module, since not every browser has it.
+kernels.json, so that users need no compiler. The compiler is clang from pip's `ziglang`: one version gives the same
+bytes. Relaxed SIMD, with multiply-and-add in one instruction, was tried: a pass takes a tenth less time with weights
+in 8 bits and a quarter less in 32-bit floats. But it needs a second module for browsers without relaxed SIMD.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ ENGINE = Path(__file__).resolve().parent.parent / "playground" / "microscope" / 
 SOURCE = ENGINE / "kernels.c"
 PRODUCT = ENGINE / "kernels.wasm"
 DIGESTS = ENGINE / "kernels.json"
-STACK = 32_768  # bytes of each thread, as faster/threads.js gives them: a product lays 12,500 there
+STACK = 32_768  # bytes of a thread's stack, as in faster/threads.js; a matrix product needs 12,500
 FLAGS = (
     "-target", "wasm32-freestanding", "-O3", "-nostdlib",
     "-ffreestanding", "-fvisibility=hidden", "-mcpu=generic+simd128",
-    "-fno-unroll-loops", "-fno-vectorize",  # what is worth it says so itself; all else is smaller, and no slower
+    "-fno-unroll-loops", "-fno-vectorize",  # the source itself vectorises hot loops; this keeps the rest small
     "-Wl,--no-entry", "-Wl,--export-dynamic", "-Wl,--import-memory", "-Wl,--export=__heap_base", "-Wl,--strip-all",
-    "-Wl,--max-memory=4294901760",  # so that threads can share it: see threads.js
+    "-Wl,--max-memory=4294901760",  # required for memory that threads share: see threads.js
     f"-Wl,-z,stack-size={STACK}",
 )  # fmt: skip
 
 
 def compiler() -> str | None:
-    """The version of the compiler that is installed, such as "ziglang 0.17.1"; None where there is none."""
+    """The installed compiler and its version, such as "ziglang 0.17.1"; None if it is missing."""
     try:
         import ziglang  # noqa: F401
     except ImportError:
@@ -53,7 +53,7 @@ def compiled() -> bytes:
 
 
 def digests() -> dict[str, str]:
-    """Of the source and of the product, as they lie there."""
+    """The digests of the source file and of the compiled module."""
     return {file.name: sha256(file.read_bytes()).hexdigest() for file in (SOURCE, PRODUCT)}
 
 

@@ -1,6 +1,6 @@
-"""The order of a layer's heads: nothing depends on it, so the one that stays most on a patch's thing stands first.
+"""Reorders the heads of each layer: the head that gives a patch's own thing the largest share comes first.
 
-The sum over heads is the same in any order. Training leaves them as they happened to begin.
+The model's outputs do not change, because a layer sums over its heads. Training leaves their order to chance.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from playground.scenes.generate import patch_targets
 from playground.training import evaluate
 from playground.vit import VisionTransformer
 
-SCENES = 100  # that decide; not those that the model is measured on
+SCENES = 100  # drawn scenes for choosing the order; others measure the model
 
 
 def order(vit: VisionTransformer, scenes: list[Scene]) -> Tensor:
-    """(layers, heads): for each place in a layer, which head shall stand there."""
+    """(layers, heads): the index of the head that belongs at each place of a layer."""
     patch = vit.config.patch_size
     mass = evaluate.own_mass(
         vit, [scene.image for scene in scenes], [patch_targets(scene, patch).objects for scene in scenes]
@@ -31,11 +31,11 @@ def order(vit: VisionTransformer, scenes: list[Scene]) -> Tensor:
 
 @torch.no_grad()
 def put(vit: VisionTransformer, new_order: Tensor) -> None:
-    """Moves the heads, with all that belongs to each: its queries, keys and values, and what W_O makes of them."""
+    """Moves the heads, each with its queries, keys and values and its columns of W_O."""
     size = vit.config.width // vit.config.heads
     for block, heads in zip(vit.blocks, new_order, strict=True):
-        numbers = (heads[:, None] * size + torch.arange(size)).flatten()  # (D,) the features of the heads in turn
-        thirds = torch.cat([numbers + third * vit.config.width for third in range(3)])  # of queries, keys and values
+        numbers = (heads[:, None] * size + torch.arange(size)).flatten()  # (D,): the heads' features, reordered
+        thirds = torch.cat([numbers + third * vit.config.width for third in range(3)])  # rows of Q, K and V
         attn = block.attn
         attn.qkv.weight.copy_(attn.qkv.weight[thirds])
         if attn.qkv.bias is not None:
@@ -44,7 +44,7 @@ def put(vit: VisionTransformer, new_order: Tensor) -> None:
 
 
 def in_order(run: Path) -> None:
-    """Puts the heads of a finished run in order, in the model and in every snapshot: all by the finished one."""
+    """Reorders a finished run's heads in the model and in every snapshot, by the order of the finished model."""
     scenes = [generate.scene(generate.HELD_OUT - 1 - i) for i in range(SCENES)]
     new_order = order(loading.load(str(run / "model.safetensors"), device="cpu"), scenes)
     for file in [run / "model.safetensors", *run.glob("snapshot-*.safetensors")]:

@@ -1,8 +1,8 @@
-"""Training pictures made of photographs: crops of them, and things cut out before other photographs.
+"""Makes training pictures of photographs: crops, and cut-out things in front of other photographs.
 
-A folder of photographs holds them as files, and in its subfolder cut-outs/ things on transparent ground (PNG or WebP).
-What lies in its subfolder apart/ is kept for measuring: no training sees anything of it. In a folder without one, a
-tenth of the photographs and a quarter of the cut-outs, chosen by their names, are kept.
+A folder has photographs as files, and in its subfolder cut-outs/ things on transparent ground (PNG or WebP).
+The subfolder apart/ is for measuring only, never for training. In a folder without apart/, a
+tenth of the photographs and a quarter of the cut-outs, chosen by their names, are kept for measuring.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from PIL import Image, ImageFilter
 from playground.errors import PlaygroundError
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
-APART = "apart"  # the subfolder of what is measured with
-PHOTOGRAPHS_APART, THINGS_APART = 10, 4  # one in so many, where there is no such folder
-KEPT = 512  # pixels: larger photographs are made smaller as they are read
+APART = "apart"  # the subfolder of pictures for measuring
+PHOTOGRAPHS_APART, THINGS_APART = 10, 4  # without that subfolder, one in so many is kept for measuring
+KEPT = 512  # pixels: larger photographs are reduced when read
 ADVICE = (
     "It is a folder of photographs with a subfolder cut-outs/ of things on transparent ground; "
     "workshop/PHOTOGRAPHS.md says which ones the bundled model saw, and where they come from."
@@ -37,7 +37,7 @@ class Album:
 
 
 def albums(folder: Path) -> tuple[Album, Album]:
-    """What to train on, and what is kept apart for measuring."""
+    """(pictures for training, pictures kept for measuring)"""
     if not folder.is_dir():
         raise PlaygroundError(f"There is no folder {folder}. {ADVICE}")
     photographs, things = _files(folder), _files(folder / "cut-outs")
@@ -62,7 +62,7 @@ def _files(folder: Path) -> tuple[Path, ...]:
 
 
 def one_in(one_of: int, file: Path) -> bool:
-    """True for about one name in `many`, always the same ones."""
+    """True for about one of `one_of` names, always for the same names."""
     return int(sha256(file.stem.encode()).hexdigest(), 16) % one_of == 0
 
 
@@ -79,7 +79,7 @@ def _opened(file: Path) -> Image.Image:
 
 
 def crop(album: Album, side: int, rng: np.random.Generator) -> Image.Image:
-    """A part of a photograph, `side` pixels square; half of them mirrored."""
+    """A part of a photograph, `side` pixels square. Half of the crops are mirrored."""
     image = _opened(album.photographs[rng.integers(len(album.photographs))])
     area, aspect = rng.uniform(0.15, 1) * min(image.size) ** 2, math.exp(rng.uniform(-0.25, 0.25))
     width, height = min(image.width, int(math.sqrt(area * aspect))), min(image.height, int(math.sqrt(area / aspect)))
@@ -89,7 +89,8 @@ def crop(album: Album, side: int, rng: np.random.Generator) -> Image.Image:
 
 
 def composite(album: Album, side: int, rng: np.random.Generator) -> tuple[Image.Image, np.ndarray]:
-    """One to four things before a photograph, and which of them is seen where, 0 for none: (side, side) uint8."""
+    """A picture of one to four things in front of a photograph, and for each pixel the number of its thing, 0 for none:
+    (side, side) uint8."""
     picture, seen = crop(album, side, rng), np.zeros((side, side), np.uint8)
     if rng.random() < 0.3:
         picture = picture.filter(ImageFilter.GaussianBlur(rng.uniform(0.5, 3) * side / 196))

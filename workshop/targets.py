@@ -1,9 +1,9 @@
-"""What the emergent model has to predict. The numbers are made of DINOv2's features and of pixels: no mask, no label.
+"""The targets that the emergent model predicts, computed from DINOv2's features and from pixels: no mask, no label.
 
-  features   DINOv2's feature of each patch: what it is, and what it is a part of
-  the rest   what the rest of the thing that a patch belongs to looks like. "Its thing" are the patches that DINOv2
-             finds alike, and the target is the average over them: of their colours and texture, of their features, and
-             of where they lie. None of this can be known from the patch alone: whoever predicts it has to gather.
+  features   DINOv2's feature of each patch
+  the rest   the appearance of the other patches of a patch's thing. A patch's thing are the patches with similar
+             DINOv2 features. The target is the mean over them: of colours and texture, of features, and
+             of places. The patch alone does not determine it: the model has to gather it from other patches.
 
 B pictures, P patches, F numbers in a feature.
 """
@@ -15,14 +15,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 TEMPERATURE = (
-    0.03  # of the likeness of features: so low that a patch counts the patches of its own thing, and few others
+    0.03  # temperature of the features' similarity: so low that a patch averages over its own thing and little else
 )
-SHOWN = 8  # numbers that describe how a patch looks
+SHOWN = 8  # numbers that describe the appearance of a patch
 
 
 def of_its_thing(features: Tensor, targets: Tensor, temperature: float = TEMPERATURE) -> Tensor:
-    """For each patch the average of `told`, (B, P, numbers), over the other patches, weighed by how alike their
-    features are, (B, P, F). What all patches of a picture have in common is taken off first."""
+    """For each patch the mean of `targets`, (B, P, numbers), over the other patches, weighted by the similarity of
+    their features, (B, P, F). The mean feature of the picture is subtracted first."""
     unit_features = F.normalize(features - features.mean(1, keepdim=True), dim=-1)
     likeness = unit_features @ unit_features.mT / temperature  # (B, P, P)
     likeness.diagonal(dim1=1, dim2=2).fill_(-torch.inf)  # a patch does not count itself
@@ -30,8 +30,8 @@ def of_its_thing(features: Tensor, targets: Tensor, temperature: float = TEMPERA
 
 
 def looks(image: Tensor, patch: int) -> Tensor:
-    """How each patch looks: its mean colour, the spread of its colours, and how much brightness changes across and
-    down. (B, 3, H, W) -> (B, P, 8)."""
+    """The appearance of each patch: its mean colour, the spread of its colours, and how much brightness changes across
+    and down. (B, 3, H, W) -> (B, P, 8)."""
     rows, columns = image.shape[2] // patch, image.shape[3] // patch
     cells = image.unflatten(3, (columns, patch)).unflatten(2, (rows, patch))  # (B, 3, rows, patch, columns, patch)
     cells = cells.permute(0, 2, 4, 1, 3, 5).flatten(1, 2)  # (B, P, 3, patch, patch)
@@ -41,5 +41,5 @@ def looks(image: Tensor, patch: int) -> Tensor:
 
 
 def places(rows: int, columns: int) -> Tensor:
-    """Where each patch lies, from −1 to 1: (P, 2)."""
+    """The place of each patch, both coordinates from −1 to 1: (P, 2)."""
     return torch.cartesian_prod(torch.linspace(-1, 1, rows), torch.linspace(-1, 1, columns))

@@ -1,4 +1,4 @@
-"""A training run in the terminal: a progress bar with losses, a picture that is redrawn, Ctrl-C that saves the
+"""A training run in the terminal: progress bar with losses, a picture that is redrawn, and Ctrl-C, which saves the
 state."""
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from workshop.thresholds import at_one_half
 
 RUNS = Path("runs")
 MEADOW = SAMPLES[0]
-FOREHEAD = (0.6, 0.45)  # of the cat, as shares of height and width
+FOREHEAD = (0.6, 0.45)  # of the cat in the sample picture, as shares of height and width
 REDRAW_EVERY = 100  # steps
-QUICK = 2000  # pictures, for the accuracy during the run
+QUICK = 2000  # pictures on which accuracy is measured during the run
 SHOWN = 10  # pictures in the class token's sheet
-SEEDS = 256  # from 0: larger ones reach the held-out scenes
+SEEDS = 256  # the first seeds: larger ones reach the held-out scenes
 C = TypeVar("C", bound=Course)
 
 
 @dataclasses.dataclass(frozen=True)
 class Choices:
-    """The options of the command `train`; None where it was not given."""
+    """The options of the command `train`; an option that was not given is None."""
 
     out: Path | None = None
     steps: int | None = None
@@ -66,8 +66,7 @@ class Choices:
 
 
 def run(data: Path | None, photographs: Path | None, choices: Choices) -> None:
-    """The command `train`: on drawn scenes, on the labelled pictures in a folder, or on photographs that nobody
-    labelled."""
+    """The command `train`: on drawn scenes, on a folder of labelled pictures, or on photographs without labels."""
     if data is not None and photographs is not None:
         raise PlaygroundError("--data is for labelled pictures and --photographs for others: give one of them.")
     if photographs is not None:
@@ -79,7 +78,7 @@ def run(data: Path | None, photographs: Path | None, choices: Choices) -> None:
 
 
 def on_scenes(choices: Choices) -> None:
-    """Trains the model that is told where to look, from nothing."""
+    """Trains the model whose attention is supervised, from random weights."""
     recipe = Recipe(seed=choices.seed)
     recipe, out, device = choices.of(dataclasses.replace(recipe, steps=choices.steps or recipe.steps))
     side = recipe.config.image_size[0] // recipe.config.patch_size
@@ -90,7 +89,7 @@ def on_scenes(choices: Choices) -> None:
 
 
 def on_photographs(folder: Path, choices: Choices) -> None:
-    """Trains a model that nobody tells where to look: it learns to predict DINOv2's features."""
+    """Trains a model without losses on attention: it learns to predict DINOv2's features."""
     recipe = Emergent(seed=choices.seed)
     recipe, out, device = choices.of(dataclasses.replace(recipe, steps=choices.steps or recipe.steps))
     album, _ = albums(folder)
@@ -108,7 +107,8 @@ def on_photographs(folder: Path, choices: Choices) -> None:
 
 
 def ready_views(folder: Path, album: Album, count: int, side: int, seed: int) -> Path:
-    """The folder, full of views with DINOv2's features; about a second for ten of 14 × 14 patches on two cores."""
+    """Fills the folder with views and DINOv2's features; ten views of 14 × 14 patches take about a second on two
+    cores."""
     progress = views.prepare(folder, album, count, side, seed)
     with tqdm(total=count, desc=f"DINOv2 looks, {side} × {side}", unit="view", disable=not sys.stderr.isatty()) as bar:
         for view_count in progress:

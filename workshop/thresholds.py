@@ -1,8 +1,8 @@
-"""The threshold of each class: how large its logit has to be until the model says that the class is there.
+"""Moves the thresholds of classes: the logit above which the model counts a class as present.
 
-Binary cross-entropy teaches a probability. Who says yes from one half on is right as often as can be, and hardly ever
-says yes to what is rare and hard to see. F1 counts each label alike, the rare ones too: the biases of the class head
-are moved so that it is best at one half. Nothing else is touched.
+Binary cross-entropy teaches probabilities. A threshold of one half gives most right answers, but hardly ever
+finds rare labels that are hard to see. F1 gives rare labels the same weight: the biases of the class head
+are moved so that F1 is best at one half. All other weights stay.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from playground.training.evaluate import f1
 from playground.training.losses import pixels
 from playground.vit import VisionTransformer
 
-SCENES = 1500  # that decide; not those that the model is measured on
+SCENES = 1500  # drawn scenes for choosing the thresholds; others measure the model
 TOGETHER = 50
 SHIFTS = torch.linspace(-2.5, 2.5, 51)
 
 
 @torch.no_grad()
 def answers(vit: VisionTransformer, first_number: int, count: int) -> tuple[Tensor, Tensor]:
-    """Of `count` drawn scenes from this number on: (scenes, labels) the logits, and what is there."""
+    """(logits, labels) of `count` drawn scenes from this number on: (scenes, labels) each."""
     predicted, labels, side = [], [], vit.config.image_size[0]
     for start in range(first_number, first_number + count, TOGETHER):
         scenes = [generate.scene(number, side) for number in range(start, min(start + TOGETHER, first_number + count))]
@@ -37,10 +37,10 @@ def answers(vit: VisionTransformer, first_number: int, count: int) -> tuple[Tens
 
 
 def shifts(predicted: Tensor, labels: Tensor) -> Tensor:
-    """(labels,) what to add to each logit."""
+    """(labels,): the number to add to each logit."""
     scores = torch.stack([f1(predicted + shift > 0, labels) for shift in SHIFTS])  # (shifts, labels)
     is_best = scores == scores.amax(0)
-    return (is_best * SHIFTS[:, None]).sum(0) / is_best.sum(0)  # the middle of those that are equally good
+    return (is_best * SHIFTS[:, None]).sum(0) / is_best.sum(0)  # the mean of the equally good shifts
 
 
 @torch.no_grad()

@@ -1,6 +1,6 @@
-"""What timm's plain ViTs are where no weight tells it: python -m workshop.timm_table
+"""Facts about timm's plain ViTs that their weights don't show: python -m workshop.timm_table
 
-A page that opens somebody's checkpoint has no timm. This writes what it needs of it, `microscope/weights/timmtable.js`.
+A page that opens a checkpoint has no timm. This writes the facts that it needs: `microscope/weights/timmtable.js`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from playground.vit import Config
 
 TABLE = Path(__file__).resolve().parent.parent / "playground" / "microscope" / "weights" / "timmtable.js"
-UNSAID = (  # as `checkpoints.changed` takes them from the model that was named
+UNSAID = (  # fields left out, because `checkpoints.changed` takes them from the named model
     "image_size", "eps", "activation", "positions", "pool", "norm_place", "interpolation", "mean", "std", "multi_label",
 )  # fmt: skip
 USUAL_HEAD = 64
@@ -26,14 +26,14 @@ export const TIMM = [
 
 
 def unusual(config: Config) -> dict[str, Any]:
-    """What differs from the ViT of the paper."""
+    """The fields that differ from the paper's ViT."""
     head, default_config = config.width // config.heads, Config()
     extra = {name: getattr(config, name) for name in UNSAID if getattr(config, name) != getattr(default_config, name)}
     return {**({"head": head} if head != USUAL_HEAD else {}), **extra}
 
 
 def written(configs: dict[str, Config]) -> str:
-    """Names of the same kind share a row."""
+    """The table as JavaScript. Names with the same facts share a row."""
     rows: dict[str, list[str]] = {}
     for name, config in configs.items():
         rows.setdefault(json.dumps(unusual(config)), []).append(name)
@@ -43,7 +43,7 @@ def written(configs: dict[str, Config]) -> str:
 
 
 def all_plain() -> dict[str, Config]:
-    """Every architecture of timm that our VisionTransformer can be. It takes minutes."""
+    """Every architecture of timm that our VisionTransformer can represent. Takes minutes."""
     import timm
     import torch
 

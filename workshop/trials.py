@@ -1,7 +1,7 @@
 """Short runs that change one thing each: python -m workshop.trials NAME … --photographs DIR
 
-TRIALS.md holds what each gave. All have the seed, the steps and the sizes of pictures of `SHORT`, and differ from one
-another by what their line says. A run lies in OUT/NAME and goes on where it was stopped; what is measured is the
+TRIALS.md has the results. All runs have the seed, the steps and the picture sizes of `SHORT`, and differ by
+the change in their line. A run lies in OUT/NAME and continues where it was stopped. Measured is the
 running mean of its weights: `python benchmarks/bundled.py OUT/NAME --photographs DIR`.
 """
 
@@ -25,13 +25,13 @@ from workshop.photographs import albums
 from workshop.terminal import RUNS, ready_views
 
 VIEWS = 2000
-# No polish on the finer grid, one round: 600 steps instead of 6,912
+# No polish on the finer grid, and one round: 600 steps instead of 6,912
 SHORT = Emergent(steps=600, polish=0, rounds=1, coarse_views=VIEWS, workers=0)
 WHOLE = {name: getattr(Emergent(), name) for name in ("steps", "polish", "coarse_views")}
 
 
 class DisturbedTargets(Batches):
-    """The averages that `rest` asks for are made of disturbed pixels, as they were for the first bundled model."""
+    """Computes the targets of `rest` from disturbed pixels, as for the first bundled model."""
 
     def __getitem__(self, step: int) -> dict[str, Tensor]:
         batch = super().__getitem__(step)
@@ -46,14 +46,14 @@ class Trial:
 
 COSINE = replace(BUNDLED, qk_norm=True)
 TRIALS = {
-    "old": Trial(replace(SHORT, hidden=0), DisturbedTargets),  # as the first bundled model was trained
-    "clean": Trial(replace(SHORT, hidden=0)),  # targets from before the disturbance
-    "hidden": Trial(SHORT),  # and 45 % hidden in three of four views: the recipe
-    "cosine": Trial(replace(SHORT, config=COSINE)),  # and queries and keys normalised, head by head
-    "views": Trial(replace(SHORT, coarse_views=2 * VIEWS)),  # the recipe, on twice as many views
-    "few": Trial(replace(SHORT, coarse_views=VIEWS // 5)),  # … on a fifth of them
-    "narrow": Trial(replace(SHORT, hidden=0, decay_looking=False)),  # as clean, but queries and keys keep their length
-    "again": Trial(replace(SHORT, seed=10)),  # the recipe with another seed: how far chance goes
+    "old": Trial(replace(SHORT, hidden=0), DisturbedTargets),  # like the first bundled model
+    "clean": Trial(replace(SHORT, hidden=0)),  # targets from undisturbed pixels
+    "hidden": Trial(SHORT),  # the recipe: also 45 % hidden in three of four views
+    "cosine": Trial(replace(SHORT, config=COSINE)),  # also normalises queries and keys, head by head
+    "views": Trial(replace(SHORT, coarse_views=2 * VIEWS)),  # the recipe with twice as many views
+    "few": Trial(replace(SHORT, coarse_views=VIEWS // 5)),  # the recipe with a fifth of the views
+    "narrow": Trial(replace(SHORT, hidden=0, decay_looking=False)),  # "clean", without weight decay on Q and K
+    "again": Trial(replace(SHORT, seed=10)),  # the recipe with another seed, to measure the effect of chance
 }
 
 
@@ -76,7 +76,7 @@ def main() -> None:
 
 def run(recipe: Emergent, batches: Callable, photographs: Path, out: Path, name: str) -> None:
     album, _ = albums(photographs)
-    count, seed = recipe.coarse_views, SHORT.seed + 1  # the same views for all, whatever their seed is
+    count, seed = recipe.coarse_views, SHORT.seed + 1  # the same views for all seeds
     coarse = ready_views(out / f"views-{count}", album, count, recipe.coarse, seed)
     fine = coarse
     if recipe.polish:

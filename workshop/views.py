@@ -1,10 +1,10 @@
 """Pictures with DINOv2's features of their patches, computed once and kept in a folder.
 
-Its arrays are memory-mapped files, one entry a view, S × S patches each:
+The folder's arrays are memory-mapped files, one entry a view, S × S patches each:
   pictures   (views, 8·S, 8·S, 3) uint8, for the student
   features   (views, 1 + S², 384) float16: DINOv2's class token and patches, of the same view at 14 pixels a patch
-  present    (views, labels) int8: what a drawn scene shows; −1 in other views, where nobody says
-  things     (views, S, S) uint8: which thing is where, to measure with. No training reads it
+  present    (views, labels) int8: the labels of a drawn scene; −1 in other views, which have none
+  things     (views, S, S) uint8: the number of each patch's thing, for measuring. Training does not read it
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from playground.training.loop import half
 from playground.vit import VisionTransformer
 from workshop.photographs import Album, composite, crop
 
-KINDS = {"photograph": 0.35, "cut-outs": 0.3, "drawn": 0.35}  # and their shares
+KINDS = {"photograph": 0.35, "cut-outs": 0.3, "drawn": 0.35}  # kind of view: its share
 LARGE, SMALL = 14, 8  # pixels of a patch: DINOv2's and the student's
 WIDTH = 384  # of DINOv2's features
-TOGETHER = 16  # views that DINOv2 sees at once
+TOGETHER = 16  # views in one pass of DINOv2
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Views:
 
 
 def prepare(folder: Path, album: Album, count: int, side: int, seed: int) -> Iterator[int]:
-    """Fills the folder with `count` views of side × side patches, or goes on where it was stopped; yields how many
-    there are. View number i depends on the seed and on i only."""
+    """Fills the folder with `count` views of side × side patches, or continues a stopped run; yields the number of
+    finished views. View number i depends on the seed and on i only."""
     shapes = {
         "pictures": ((SMALL * side, SMALL * side, 3), np.uint8), "features": ((1 + side**2, WIDTH), np.float16),
         "present": ((len(LABELS),), np.int8), "things": ((side, side), np.uint8),
@@ -87,8 +87,8 @@ def read(folder: Path) -> Views:
 
 
 def view(album: Album, side: int, rng: np.random.Generator, number: int) -> tuple[np.ndarray, ...]:
-    """(picture for DINOv2, picture for the student, what it shows or −1, which thing is where). `number` is the drawn
-    scene's, if it becomes one."""
+    """(picture for DINOv2, picture for the student, labels or −1, number of the thing at each patch). `number`: of the
+    drawn scene, if the view becomes one."""
     kind = rng.choice(list(KINDS), p=list(KINDS.values()))
     if kind == "drawn":
         scene = generate.scene(number, SMALL * side)
@@ -114,7 +114,7 @@ def most_of_each_patch(numbers: np.ndarray, side: int) -> np.ndarray:
 
 @torch.no_grad()
 def features(dinov2: VisionTransformer, images: np.ndarray) -> np.ndarray:
-    """(B, 14·S, 14·S, 3) uint8 -> (B, 1 + S², 384) float16: what leaves the last norm."""
+    """DINOv2's tokens after the last norm: (B, 14·S, 14·S, 3) uint8 -> (B, 1 + S², 384) float16."""
     c = dinov2.config
     pixels = (torch.from_numpy(images).float() / 255 - torch.tensor(c.mean)) / torch.tensor(c.std)
     with half("cpu"):

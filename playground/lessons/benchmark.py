@@ -33,7 +33,7 @@ GROWTH = {
     WINDOWS: 1,
     LINEAR: 1,
     CONVOLUTION: 1,
-}  # memory and time grow at most with this power of the tokens
+}  # the largest power of the number of tokens with which time and memory grow
 SIDES = (8, 12, 16, 24, 32, 48, 64)  # of the grid: 64 to 4,096 tokens
 STEPS = len(SIDES) * len(GROWTH)
 MOST_BYTES = 1024**3
@@ -41,18 +41,18 @@ OWN_BYTES = 400 * 1024**2  # memory of the process before it measures
 GROUP = Path("/sys/fs/cgroup")  # holds a container's memory limit
 MOST_PASS = 5.0  # seconds; a pass expected to take longer is skipped
 MOST_SECONDS = 90  # for the whole series
-LOOK_EVERY = 0.2  # seconds between two checks whether the series is still wanted
+LOOK_EVERY = 0.2  # seconds between two checks whether a reader still waits for the series
 REPEATS, ENOUGH = 5, 0.3  # a step is timed five times, or for 0.3 seconds; the fastest counts
 
 
 @dataclass(frozen=True)
 class Point:
-    """One step. If `skipped` holds a reason, it was not run and the numbers are the expected ones."""
+    """One step. If `skipped` gives a reason, the step was not run, and its numbers are estimates."""
 
     kind: str
     tokens: int
     seconds: float
-    bytes: int | None  # rise of the peak memory during the step; None where the system can't tell
+    bytes: int | None  # rise of the peak memory during the step; None if the system can't measure it
     skipped: str = ""  # "memory" or "time"
 
 
@@ -76,7 +76,7 @@ def measure(width: int, heads: int, kernel: int, most_bytes: int) -> Iterator[Po
     until = time.monotonic() + MOST_SECONDS
     layers = _layers(width, heads, kernel)
     for layer in layers.values():
-        layer(SIDES[0])()  # warms up: what libraries allocate on first use is not counted
+        layer(SIDES[0])()  # a warm-up: allocations of libraries on first use are not counted
     former_points: dict[str, Point] = {}
     for side in SIDES:
         for kind, layer in layers.items():
@@ -173,8 +173,7 @@ def _seconds_and_memory(run: Callable) -> tuple[float, int | None]:
 
 
 def _peak_of(run: Callable) -> int | None:
-    """The rise of the process's memory during a run. Works on Linux only, where a process can reset its recorded
-    peak."""
+    """The rise of the process's memory during a run. Linux only, where a process can reset its recorded peak."""
     try:
         ctypes.CDLL(None).malloc_trim(0)  # returns freed memory to the system; reusing it would not show in the peak
         memory_before = _memory("VmRSS")
@@ -217,7 +216,7 @@ def main(arguments: list[str]) -> None:
 
     torch.set_num_threads(1)  # steadier timings, and the other cores stay free
     torch.set_grad_enabled(False)
-    _be_humble(most_bytes)  # after torch's import, so that its own memory is not counted
+    _be_humble(most_bytes)  # after torch's import, so that torch's own memory is not counted
     steps = measure(width, heads, kernel, most_bytes)
     while sys.stdin.readline() and (point := next(steps, None)):
         print(json.dumps(asdict(point)), flush=True)
@@ -241,7 +240,7 @@ class Series:
             cwd=Path(__file__).parent.parent.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
-        self._news = threading.Event()  # a step is done, or the process has ended
+        self._news = threading.Event()  # set when a step is done or the process has ended
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 

@@ -68,8 +68,8 @@ OURS = range(UPPER, 6)  # the layers of our small model, all of them in the fold
 
 
 def push_question(token: Sequence[float], pushes: Sequence[float], mlp_pushes: Sequence[float]) -> Question:
-    """Median lengths by layer: of the token that enters it, of what attention adds (`pushes`), of what the MLP adds
-    (`mlp_pushes`)."""
+    """The question about pushes. Median lengths by layer: of the token that enters the layer, of what attention adds
+    (`pushes`), of what the MLP adds (`mlp_pushes`)."""
     top, high = len(token) - 1, 1.15 * max(*token, *pushes, *mlp_pushes)
     return Question(
         "block_push",

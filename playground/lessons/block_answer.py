@@ -64,9 +64,9 @@ class Answered:
 
 
 def answered(subject: Subject) -> Generator[Part, None, Answered]:
-    """The answer of the chosen model to the chosen picture. If the model has no classifier, another model answers. If
-    the answer is wrong, or if it can't be judged and the model is ours, which learned from drawings, the picture is
-    replaced by a sample."""
+    """The chosen model's answer to the chosen picture. A model without a classifier is replaced by another model. The
+    picture is replaced by a sample if the answer is wrong, or if the model is ours, which knows only drawings, and the
+    picture's labels are unknown."""
     from playground.analysis.block import FOUND, best, true_labels
 
     meanwhile = Picture(as_jpeg(small(subject.image)))
@@ -223,8 +223,8 @@ def number_text(number: object, digits: int = 2) -> str:
 
 
 def loss_question(label: str, share: float, likeliest: str, likely: float, multi: bool) -> Question:
-    """What would the loss be if an unlikely label was right, on the curve of −log p? `multi`: whether each label has a
-    sigmoid of its own. Computes with the rounded numbers that are shown, so that a reader gets the same results."""
+    """The question about the loss if an unlikely label was right, on the curve of −log p. `multi`: whether each label
+    has a sigmoid of its own. Computes with the rounded numbers on the page, so that a reader gets the same result."""
     p, high = max(round(share, 3), 0.001), max(round(likely, 3), 0.001)
     points = np.unique(np.concatenate([np.linspace(1, 0.0005, 200), [p]]))[::-1]
     labelled = int((points > 0.55).sum())
@@ -332,7 +332,7 @@ def look_up(answer: Answered, label: int) -> str:
 
 
 def one_hot(answer: Answered, label: int) -> go.Figure:
-    """The label as a vector, and the row of the head's matrix that it picks."""
+    """The label as a one-hot vector, and the row of the classifier's matrix that this vector selects."""
     matrix = answer.subject.vit.head.weight.detach().cpu()  # (classes, D)
     vector = [float(number == label) for number in range(len(matrix))]
     figure = go.Figure()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BOXES = (
     "Picture", "Patches", "Extra tokens", "Positions", "Norm", "Attention", "Add", "MLP", "Last norm", "Answer",
 )  # fmt: skip
-IN_LAYERS = ("Norm", "Attention", "Add", "MLP")  # boxes that every layer has
+IN_LAYERS = ("Norm", "Attention", "Add", "MLP")  # boxes that are in every layer
 
 
 def weights_question(model: str, counts: Mapping[str, int], layers: int, wider: float) -> Question:
@@ -96,7 +96,7 @@ class Box:
     name: str
     says: str
     shape: str  # of the box's output, for one picture
-    weights: int  # parameters, in all layers together
+    weights: int  # number of parameters, summed over all layers
     formula: str = ""
 
 

@@ -50,7 +50,8 @@ def above_half(probabilities: Sequence[float]) -> str:
 
 
 def read_question(model: str, label: str, probabilities: Sequence[float], pool: str) -> Question:
-    """`probabilities`: the label's, in per cent, before the first layer and after each. The middle one is guessed."""
+    """`probabilities`: the label's, in per cent, before the first layer and after each layer. The reader guesses the
+    middle one."""
     shares = tuple(probabilities)
     layers = len(shares) - 1
     half = layers // 2

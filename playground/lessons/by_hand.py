@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 TOKENS = "ABCDEFGHI"
 VALUES = (0, 10, 20, 30, 40, 50, 60, 70, 80)  # one number a token
 TEMPERATURES = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
-EVEN = 0.5  # at this temperature or above, no weight of a row of colours is more than a few times another one
+EVEN = 0.5  # at this temperature or above, the weights in a row of colours differ by a small factor only
 PATCHES = (4, 8, 14, 16, 32)
 MOST = max(VALUES)
-NEARLY = MOST - 10  # a token that receives more is near the largest value
+NEARLY = MOST - 10  # a token whose new value is larger counts as near the largest value
 
 
 # Queries and keys -----------------------------------------------------------------------------------------------------
@@ -88,8 +88,8 @@ def nine_tokens() -> Drawing:
 
 @cache
 def at_first() -> str:
-    """Keys in equal steps around a circle; each token's query is the next token's key. In tenths, x before y, all
-    queries and then all keys."""
+    """The arrows at first, as text in tenths, x before y, all queries and then all keys. Keys lie in equal steps on a
+    circle; each token's query is the next token's key."""
     angles = [token * 2 * math.pi / len(TOKENS) for token in range(len(TOKENS))]
     keys = [round(20 * number) for angle in angles for number in (math.cos(angle), math.sin(angle))]
     return "_".join(map(str, keys[2:] + keys[:2] + keys))
@@ -105,7 +105,7 @@ def both_ways() -> tuple[float, float]:
 
 
 def longer() -> Question:
-    """The question what a longer query does."""
+    """The question about the effect of a longer query."""
     import torch
 
     from playground.analysis import by_hand
@@ -227,7 +227,8 @@ def on_colours(subject: Subject, patch: int) -> bytes:
 
 
 def to_bytes(seen: Trace, jpeg: bytes, **fields: object) -> bytes:
-    """Packs in float32: at a low temperature, float16's rounding would show. `more`: further fields of the header."""
+    """The pack in float32, because at a low temperature the rounding of float16 would show. `fields`: further fields of
+    the header."""
     q, k, _ = seen.record[0]
     header = {
         "format": FORMAT,

@@ -33,7 +33,7 @@ from playground.lessons.questions import Beside, Number, Photo, Question, of_cho
 from playground.numbers import percent
 
 MOST = 1024  # compares at most this many tokens, the first ones: memory grows with their square
-PARTS = {  # the titles in lessons/listing.py, which would import torch before the page is painted
+PARTS = {  # titles as in lessons/listing.py, whose import of torch would delay the page
     "patches": "Patches", "positions": "Positions", "attention": "Attention", "heads": "Heads",
     "mlp": "MLP", "layer": "Layer", "answer": "Answer", "torch": "Words of PyTorch",
 }  # fmt: skip
@@ -273,8 +273,8 @@ def library(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def breadth_question(tokens: int, truth: float, drawn_breadth: float, layer: int, head: int, shown: Photo) -> Question:
-    """`truth`: over how many tokens a row of the picture spreads, on average; `drawn_breadth`: over how many the row in
-    `shown` spreads."""
+    """`truth`: the number of tokens over which a row of the picture spreads, on average; `drawn_breadth`: the number
+    for the row in `shown`."""
     return Question(
         "code_library",
         f"A library lends one book at a time. On this picture a row of weights takes from about ▢ of {tokens} tokens.",

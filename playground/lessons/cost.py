@@ -102,8 +102,8 @@ def fewer_tokens(image: int, most: int) -> When:
 
 
 def share_question(n: int, d: int, flops: Sequence[int]) -> Question:
-    """What share of a layer's FLOPs grows with the square of the tokens? `flops`: of the MLP, of attention's four
-    matrices, of QKᵀ and × V."""
+    """The question about the share of a layer's FLOPs that grows with the square of the tokens. `flops`: of the MLP, of
+    attention's four matrices, of QKᵀ and × V."""
     shares = tuple(100 * part / sum(flops) for part in flops)
     return Question(
         "cost_share",

@@ -44,7 +44,7 @@ ROWS = (  # of one layer: words, formula, and the name of these FLOPs in core/co
     ("{k}×{k} convolution, dense (D → D channels)", "2k²ND²", "dense"),
     ("{k}×{k} convolution, depthwise (a filter a channel)", "2k²ND", "depthwise"),
 )
-SAYS = {  # by the piece of the drawing that shows the words
+SAYS = {  # name of a piece of the drawing -> its words
     "dials": {"no_patch": cost.NO_PATCH, "no_heads": cost.NO_HEADS},
     "square": {
         "square": "One head: {entries} scores, to scale",

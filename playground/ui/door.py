@@ -1,5 +1,5 @@
-"""The door: who may open a page, and what is heard of whom. Who comes first, and who gives way, is in
-serving/ledger.py. Connections, slow lines and floods are nginx's: see deploy/nginx.conf."""
+"""Middleware that decides who may open a page, and which messages pass. The order of seats is in
+serving/ledger.py. nginx limits connections, slow clients and floods: see deploy/nginx.conf."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from playground.serving.ledger import Seat, Visitor
 from playground.ui.pages import MICROSCOPE, PAGES
 from playground.ui.streamlit_private import FINISHED, RERUN, by_clock, said, told
 
-MESSAGES, MESSAGES_A_SECOND = 20, 10.0  # of one socket, at once and after those: who drags a slider says five
-NO_MESSAGE = 1002  # close code of a socket that sends no valid message of Streamlit's
+MESSAGES, MESSAGES_A_SECOND = 20, 10.0  # of one socket, at once and then per second; dragging a slider sends five
+NO_MESSAGE = 1002  # close code for a socket that sends an invalid message
 TRY_AGAIN, FOREIGN = 1013, 1008
-PIECE = 2**16  # bytes of an answer that are sent at once
-SMALL = 1000  # bytes: what ends a run has few
-RUN_WAITS = 0.25  # seconds at most, for the end of the page's run before
+PIECE = 2**16  # bytes of an answer that are sent in one piece
+SMALL = 1000  # bytes; the message that ends a run is smaller
+RUN_WAITS = 0.25  # seconds at most that a run waits for the end of the page's former run
 
 FULL = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -38,7 +38,7 @@ seconds, and opens as soon as somebody leaves.</p></body></html>
 
 
 class Door:
-    """ASGI middleware: gives seats to sockets."""
+    """ASGI middleware that gives each socket a seat, or refuses it."""
 
     def __init__(self, app: ASGIApp):
         self.app, self.seats = app, ledger.seats
@@ -67,7 +67,7 @@ class Door:
     async def _socket(self, address: str, scope: Scope, receive: Receive, send: Send) -> None:
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         seat = self.seats.enter(address, lambda: loop.call_soon_threadsafe(task.cancel))
-        if seat is None:  # the page tries again by itself
+        if seat is None:  # the browser's page tries again by itself
             return await send({"type": "websocket.close", "code": TRY_AGAIN})
         silent = loop.call_later(ledger.NEW_PAGE, self._close_silent, seat)
         talk = Talk(receive, send, seat)
@@ -77,7 +77,7 @@ class Door:
             if not seat.closed:
                 raise
             task.uncancel()
-            with suppress(Exception):  # the browser may have gone at the same time
+            with suppress(Exception):  # the browser may have left at the same time
                 await send({"type": "websocket.close", "code": TRY_AGAIN})
         finally:
             silent.cancel()
@@ -89,10 +89,10 @@ class Door:
 
 
 class Fetched:
-    """An answer on its way, sent piece by piece. What a slow reader has not fetched yet lies in memory; where that is
+    """An answer that is sent piece by piece. The part that a slow reader has not fetched yet takes memory. If memory is
     full, the oldest answer of the network furthest above its share is dropped."""
 
-    on_the_way: ClassVar[dict[Fetched, None]] = {}  # in the order in which they began
+    on_the_way: ClassVar[dict[Fetched, None]] = {}  # in the order of their start
 
     def __init__(self, visitor: Visitor, send: Send):
         self.visitor, self._send = visitor, send
@@ -139,7 +139,7 @@ def _page(scope: Scope) -> str | None:
 
 
 def _with_full_header(send: Send) -> Send:
-    """Adds the header that says there is no seat: the microscope's page needs none."""
+    """Adds the header X-Playground-Full to a page that opens without a seat, as the microscope's page may."""
 
     async def with_header(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -150,8 +150,8 @@ def _with_full_header(send: Send) -> Send:
 
 
 class Talk:
-    """The messages of one socket: lets through those that our pages need, and slows down a flood. A request for a run
-    waits for the end of the one before, but not for long."""
+    """The messages of one socket. Lets the messages of our own pages through and slows down a flood. A request for a
+    run waits briefly for the end of the former run."""
 
     def __init__(self, receive: Receive, send: Send, seat: Seat):
         self._receive, self._send, self._seat = receive, send, seat

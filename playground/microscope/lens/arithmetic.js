@@ -11,7 +11,7 @@ import { fitCanvas, setText, setVisible } from "../drawing/dom.js";
 import { divisorOf, placeHere, prefixName, saidHere, scaleText } from "./readouts.js";
 import { isMap, isMean, overlayNow } from "./state.js";
 
-// The patch under the cursor while another one is locked, and its weight in the locked row.
+// The arithmetic of one pair: a query and a key, of which the cursor chooses one.
 
 // The token under the cursor, as a key of the row (or column) on view; null if there is none.
 export function aimedPair({ aim, view }, { shown }) {
@@ -42,12 +42,12 @@ export function chosenPair(choice, frame) {
   return view.direction === "row" ? { query: shown.token, key: largest } : { query: largest, key: shown.token };
 }
 
-// The index of the d_k multiplications under the cursor, from 0; −1: none.
+// The rank of the patch under the cursor among the row's weights, from 0; −1: none.
 export const rankOfAim = (choice, frame) => (aimedPair(choice, frame)?.rank ?? 0) - 1;
 
 export const grouped = (count) => count.toLocaleString("en");
 
-// "q·k/√64", or the product in words for another scale.
+// "q·k/√64"; for another scale, the product in words.
 export function productText(pack, scale) {
   if (Math.abs(scale - 1) < 1e-9) return "q·k";
   return Math.abs(scale / pack.scale - 1) < 1e-6 ? `q·k/${divisorOf(pack)}` : `q·k × ${scaleText(scale)}`;
@@ -124,7 +124,7 @@ export function paintSums(choice, frame, page) {
   const pair = pairOf(pack, view.layer, view.head, shownPair.query, shownPair.key, scale);
   setText(sums.query, placeHere(page, shownPair.query, pack));
   setText(sums.key, placeHere(page, shownPair.key, pack));
-  writeSteps(sums.steps, stepsOf(page, pair, pack, scale)); // before the strips, which get the remaining height
+  writeSteps(sums.steps, stepsOf(page, pair, pack, scale)); // first the text: the strips get the remaining height
   fitCanvas(sums.canvas, sums.canvas.clientWidth, sums.canvas.clientHeight, ratio);
   const { dimension } = choice;
   const place = dimension >= 0 && dimension < pack.dim ? dimension : largestPlace(pair.products);
@@ -157,7 +157,7 @@ function placeSums({ sums, root, refs }) {
   style.minHeight = `${Math.round(box.height)}px`;
 }
 
-// Three strips of d_k bars: q, k and q × k. Each has its own height; the number at the left is its largest.
+// Three strips of d_k bars: q, k and q × k. Each strip has its own scale; the number at its left is its largest value.
 function drawStrips(canvas, { q, k, products }, place, unit, colours) {
   const context = canvas.getContext("2d");
   const { width, height } = canvas;
@@ -221,7 +221,7 @@ function writeSteps(list, steps) {
   }
 }
 
-// The line of a locked patch: it runs from that patch to the one under the cursor, with the weight between them.
+// The line of a locked patch runs from that patch to the patch under the cursor and shows the weight between them.
 // Pointing at a bar of the sorted weights draws the same line to the bar's patch.
 
 const LABEL_REST = 250; // ms until the label takes clicks; until then the cursor passes through it
@@ -264,7 +264,7 @@ export function bindLine(lens) {
   bindCurve(lens);
 }
 
-// The pair stays while the cursor is on the label, or the arithmetic is open.
+// The line's pair stays while the cursor is on its label, or while the arithmetic is open.
 export const holdsLine = (choice, page, event) =>
   choice.view.locked && (page.line.box.contains(event.relatedTarget) || sumsAreOpen(page));
 
@@ -325,7 +325,7 @@ export function paintLine(lens) {
   writeLabel(lens, pair);
 }
 
-// Beside its patch, on the side away from the locked one if there is room.
+// Puts the label beside its patch, on the side away from the locked patch if there is room.
 function placeLabel({ shown, pictureHeight }, { line }, queryPatch, aimPatch) {
   const { rows, columns } = shown.pack;
   const row = Math.floor(Math.max(0, aimPatch) / columns);
@@ -347,7 +347,7 @@ function writeLabel({ choice, data, frame, page: { line } }, pair) {
     { shown } = frame;
   const { pack } = shown;
   const overlay = overlayNow(choice, data, frame);
-  const isMeanRow = isMean(choice, frame); // a mean has no query and no key, and so no arithmetic
+  const isMeanRow = isMean(choice, frame); // a mean row has no query and no key, so there is no arithmetic
   line.label.disabled = isMap(view.what) || isMeanRow;
   if (isMap(view.what)) {
     const value = overlay?.values[overlay.values.length === pack.patches ? aim - pack.prefixCount : aim];

@@ -1,5 +1,5 @@
-// Requests what the browser cannot compute from its queries and keys: more layers, features, flows, names of heads, the
-// whole pass with another scale. One request of each kind at a time; a request that is no longer needed is cancelled.
+// Requests what the browser cannot compute from its queries and keys: more layers, features, flows, names of heads,
+// whole passes with another scale. Of each kind one request runs at a time; one that is no longer needed is cancelled.
 import { createAnswers } from "../core/answers.js";
 import { decodeHalves, holdsAll, holdsHead, mergePack, unpack } from "../core/core.js";
 import { isLate } from "../core/moments.js";
@@ -11,10 +11,10 @@ import { missingLayers, paintFilmSoon } from "./film.js";
 import { searchAll } from "./moment.js";
 import { canAsk, drawnOf, isRounded, missingNames, overlayNow, passOf, putFrom, resolve, takeNames } from "./state.js";
 
-// The cache of traces, each with its layers so far, and of pictures. Evicts the least recently shown.
+// The cache of pictures and of traces with the layers received so far. Evicts the entries that were shown longest ago.
 
-// unless the source sets a smaller bound (`keeps`, see lens.js):
-const KEPT_BYTES = 150e6; // bytes of received packs; decoded they take twice as much
+// Bounds of the cache. A source may set a smaller bound of bytes (`keeps`, see lens.js).
+const KEPT_BYTES = 150e6; // bytes of received packs; decoded packs take twice as much
 const KEPT_PICTURES = 12;
 
 // A trace's entry, created with its first layers; later layers are merged into it.
@@ -63,13 +63,13 @@ export function dropOld(data, shown) {
   }
 }
 
-// Decodes a picture once: {id, title, credit, start, bitmap}; without bitmap if it could not be read.
+// Decodes a picture once: {id, title, credit, start, bitmap}. Rejects if it could not be read.
 export async function receivePicture(data, trace, signal) {
   const { id } = trace.picture;
   let picture = data.pictures.get(id);
   if (!picture) {
     const bitmap = await data.host.source.picture(trace, { signal });
-    picture = data.pictures.get(id) ?? { ...trace.picture, bitmap }; // two traces of one picture are compared
+    picture = data.pictures.get(id) ?? { ...trace.picture, bitmap }; // another call may have stored it
   }
   data.pictures.delete(id);
   data.pictures.set(id, picture);
@@ -84,8 +84,8 @@ export async function receivePicture(data, trace, signal) {
 const REST = 150; // ms: the dial may still be moving
 const ASKED_AGAIN = 5000; // ms until a failed request is repeated
 
-// Requests missing data, after a delay that each new choice restarts, but a move of the cursor does not. The layer on
-// view is requested at once.
+// Requests missing data after a delay. Each new choice restarts the delay, a move of the cursor does not. A missing
+// layer that is on view is requested at once.
 export function askForMissing(lens, onlyPointed) {
   const { data, page } = lens;
   if (onlyPointed && page.asking) return;
@@ -102,7 +102,7 @@ function askNow(lens) {
   const { view } = choice,
     { main, other } = data;
   if (!main) return;
-  // Answers that have just arrived count before the next frame
+  // Data that have just arrived may answer a request before the next frame
   const shown = resolve(choice, data, frame);
   const request = wantedLayer(lens);
   const matrix = missingMatrix(choice, data, frame);
@@ -114,10 +114,10 @@ function askNow(lens) {
   if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
   if (request) return;
   data.host.allHere?.();
-  if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main); // no other part shows them
+  if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main); // elsewhere unseen
 }
 
-// Sends one request; `accept` gets the answer if the lens still shows the trace; then a frame is drawn unless it
+// Sends one request. If the lens still shows its trace, `accept` gets the answer, and a frame is drawn unless `accept`
 // returns false. A new request of the same kind cancels the former one.
 export function askOnce(lens, kind, key, question, accept) {
   const { data, page } = lens;
@@ -160,14 +160,14 @@ function wantedLayer({ choice, data, frame, page }) {
   if (shown.wholeArrived) layers.push([whole, view.layer]);
   if (other && view.beside === "compare") layers.push([other, sameLayer(view.layer, main.pack, other.pack)]);
   const answering = shown.wholeArrived ? whole : main;
-  const { found: strongest, pack } = frame.collapse; // a sentence names its weight
+  const { found: strongest, pack } = frame.collapse; // the sentence names this head's weight
   if (strongest && pack === shown.drawn.pack) layers.push([answering, strongest.layer]);
   const rounded = isRounded(choice, data);
   const { sparing } = main.trace ?? {};
   if (!sparing) layers.push([main, view.layer + 1, rounded], [main, view.layer - 1, rounded]);
   const isMissing = ([entry, layer, rounded]) =>
     layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? drawnOf(entry) : entry).pack, layer);
-  const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // See's moments lie in the later layers
+  const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // the moments of See lie in the later layers
   const optional = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
     .filter((layer) => !inSee || choice.filmLooked || !(rounded || sparing) || isLate(layer, main.pack))
     .map((layer) => [answering, layer, rounded]);
@@ -184,7 +184,7 @@ function askForLayer(lens, { trace, id }, layer, rounded) {
     if (rounded) receiveRounded(data, id, bytes);
     else keepNew(data, receive(data, trace, bytes));
     if (id === data.other?.id || layer === choice.view.layer || choice.view.beside === "wall") return true;
-    paintFilmSoon(lens); // only the film shows it
+    paintFilmSoon(lens); // only the film shows this layer
     return isComplete(lens);
   });
 }
@@ -224,7 +224,7 @@ function askForWhole(lens) {
   const pass = { ...passOf(choice, lens.frame), ...(source && { from: source }) };
   const question = async (options) => {
     const trace = await data.host.source.whole(main.trace, pass, options).catch((error) => {
-      if (error.status === 400 && pass.cut) lens.page.choose({ cut: "" }); // a link may hold an impossible cut
+      if (error.status === 400 && pass.cut) lens.page.choose({ cut: "" }); // a link's cut may be impossible here
       throw error;
     });
     return { trace, bytes: await data.host.source.layers(trace, [view.layer], options) };
@@ -262,7 +262,8 @@ export async function bring(data, page, traces, view) {
   }
 }
 
-// The entry of a person's own picture, with all layers in which its best moment may lie: the picture opens with that.
+// The entry of a person's own picture, with all layers among which its best moment is searched: the picture opens
+// there.
 export async function bringBest(data, page, trace) {
   data.coming?.abort();
   data.coming = new AbortController();
@@ -309,10 +310,10 @@ async function headOnView(data, trace, view, signal) {
   return receive(data, trace, bytes);
 }
 
-// {layer: null where the source chooses, head}
+// {layer, head} of a view; layer is null where the source chooses.
 export const headWanted = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
 
-// An address may hold anything.
+// Parses a number of an address, which may hold anything.
 const numberIn = (word) => (/^\d{1,3}$/.test(String(word ?? "")) ? Number(word) : null);
 
 function withoutPicture(page, trace, error, signal) {

@@ -81,7 +81,7 @@ export function paintNearness({ choice, data, frame, page }) {
   writeNearness(choice, frame, page, picture);
 }
 
-// The same for a file, at the file's size.
+// Draws the filter's row into a file, at the file's size.
 export const drawNearnessAt = (choice, data, frame, context, width, height, photo, unit) =>
   drawNearness(choice, frame, context, width, height, makePrint(photo), nearnessPicture(choice, data, frame), unit);
 
@@ -91,7 +91,7 @@ function drawNearness(choice, frame, context, width, height, print, { row, domai
   drawPicture(context, width, height, print.canvas, picture, unit);
 }
 
-// {row, domain, picture: see drawPicture}. The words describe the same.
+// The content for drawPicture: {row, domain, picture}. The words beside it use the same row.
 function nearnessPicture({ view }, data, frame) {
   const { shown } = frame;
   const { mark } = shown;
@@ -130,7 +130,7 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
   setText(refs.filterExposed, brightestFrom(domain.high, clippedCount, summary.value, FIRST_WAY));
   const sentence = nearnessSentence({ k: view.k, seen: summary, place: placeName(summary.best, columns) });
   const words = [sentence, sharedWords(choice, frame, row)].join(" ");
-  setText(refs.filterWords, words.replaceAll(" %", "\u00a0%")); // stays on one line
+  setText(refs.filterWords, words.replaceAll(" %", "\u00a0%")); // keeps each "%" on its number's line
   const { filterBar: bar } = refs;
   if (!bar.width) return;
   const legend = { ...domain, unit: "percent", open: domain.high < 1 };
@@ -183,7 +183,7 @@ export function paintTwin({ choice, data, frame, page }) {
   drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, photo, frame.twin, frame.unit);
   drawRead(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, frame.twin, frame.unit);
 
-  if (!choice.more) return; // the cells are folded
+  if (!choice.more) return; // the cells are not visible
   const { k } = view;
   const canvas = refs.kernelCells;
   if (frame.kernelKey !== `${k}`) {
@@ -353,7 +353,7 @@ function paintOtherMap({ choice, data, frame, page }, other) {
     printComponents(frame.otherPrint, map.pixels, pack);
     if (map.shared) words = "Both pictures share their components: what is alike has the same colour in both.";
   } else {
-    // two models have no common scale
+    // two models have no common scale of colours
     const sharedDomain = comparesNumbers(choice, data, frame) && frame.shown.mainDomain;
     const domain = sharedDomain || ownDomain(map.values, prefixCount, pack.tokens, false, true);
     printPatches(choice, frame, frame.otherPrint, map.values, prefixCount, pack, domain);

@@ -31,7 +31,7 @@ export function valueOfButton(button) {
   return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
 }
 
-// The way that is drawn if the view asks for an impossible one.
+// The value to mark for a choice: "heat" if the view wants light but can't be drawn as light.
 const shownValue = (view, key) => (key === "draw" && !canBeLit(view) ? "heat" : view[key]);
 
 // `source`: the control in use, which stays unchanged.
@@ -50,7 +50,7 @@ export function showChoices(choice, data, page, source = "") {
   for (const element of root.querySelectorAll("[data-ask]")) setVisible(element, canAsk(data, element.dataset.ask));
   for (const element of root.querySelectorAll("[data-section]"))
     setVisible(element, Boolean(main.pack.header.sections[element.dataset.section]));
-  setVisible(refs.wallTab, main.pack.stored.size > 1 || canAsk(data, "layers")); // one layer's heads are all on show
+  setVisible(refs.wallTab, main.pack.stored.size > 1 || canAsk(data, "layers")); // else the thumbnails show all
   setVisible(refs.compareTab, Boolean(data.other) || canAsk(data, "compare"));
   setText(refs.layerRange, layerRange(data));
   const layers = layersAtHand(data);

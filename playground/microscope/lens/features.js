@@ -51,7 +51,7 @@ function otherFeatures({ view }, data) {
 
 const comparable = (a, b) => a && b && a.model === b.model && a.width === b.width;
 
-// The request for the map on view, or null.
+// The next request for the map on view; null if nothing is missing.
 export function missingMatrix(choice, data, frame) {
   const { view } = choice,
     { main, other } = data;
@@ -81,11 +81,11 @@ export function matchable({ view }, data) {
 function missingForMatches(choice, data) {
   const pair = matchable(choice, data);
   if (!pair || pair.ready || !holds(data.other.pack, sameLayer(choice.view.layer, data.main.pack, data.other.pack)))
-    return null; // what is on view comes first
+    return null; // the map on view is requested first
   return { what: "features", entry: pair.one ? data.other : data.main, layer: pair.layer };
 }
 
-// Why the map on view has no data; "" while they may still come.
+// Why the map on view has no data; "" if they may still arrive.
 export function notHere({ view }, { asked }) {
   const request = isExplained(view) ? null : asked.get(wayOf(view).needs);
   return request?.open === false ? "What this needs is not here." : "";
@@ -107,7 +107,7 @@ export function waitingFor(choice, data) {
 export function liveMap(choice, data, frame) {
   const { view } = choice,
     { shown, live } = frame;
-  if (isExplained(view)) return null; // the source computes these
+  if (isExplained(view)) return null; // the source computes these maps
   const entry = entryFor(data, frame);
   const { needs, resembles } = wayOf(view);
   const matrix = needs === "flows" ? data.flows.get(entry.id) : featuresOf(data, entry, view.layer);
@@ -144,7 +144,7 @@ function flowInto(values, bits, token) {
   for (let j = 0, index = token * values.length; j < values.length; j++) values[j] = numbers[bits[index + j]];
 }
 
-// Compared pictures share their components: similar patches have the same colour in both.
+// Compared pictures share principal components, so similar patches have the same colour in both.
 function coloursOf(features, compared) {
   if (features.colours?.beside !== compared) {
     const components = principal(compared ? [features, compared] : [features]);
@@ -154,7 +154,7 @@ function coloursOf(features, compared) {
   return features.colours.pixels;
 }
 
-// Compared pictures are divided together: the same part has the same number in both.
+// Compared pictures are divided into parts together, so a part has the same number in both.
 function takeParts(map, features, compared) {
   if (features.parts?.beside !== compared) {
     const [parts, comparedParts] = partsOf(compared ? [features, compared] : [features], PARTS_CUT);

@@ -86,13 +86,13 @@ export function missingLayers(choice, data, { shown }, allLayers = false) {
     .sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
 }
 
-// "loading 3 layers", or "".
+// The words for the missing layers, "loading 3 layers"; "" if none is missing.
 export function waySign(choice, data, frame) {
   const missingCount = missingLayers(choice, data, frame).length;
   return missingCount ? `loading ${missingCount} ${missingCount === 1 ? "layer" : "layers"}` : "";
 }
 
-// Paints the film between the picture's frames: rows of all layers would take too long for one frame.
+// Paints the film between two frames of the picture, because the rows of all layers would take too long for one frame.
 export function paintFilmSoon(lens) {
   const { frame, page } = lens;
   const { film } = page;
@@ -139,14 +139,14 @@ function paintFilm(lens) {
   drawFilm(lens, layers);
 }
 
-// The photograph alone, until the layer has arrived.
+// An empty picture, so that only the photograph is seen until the layer has arrived.
 function noWeights({ strip, shown: { pack } }) {
   if (strip.nothing?.length !== pack.tokens) strip.nothing = new Float32Array(pack.tokens);
   return strip.nothing;
 }
 
-// (tokens,) the row in this layer: of the chosen head, of the sharpest head, or the mean of all; null until it has
-// arrived.
+// The row in this layer, (tokens,): of the chosen head, of the head with the sharpest row, or the mean of all heads.
+// Null until the layer has arrived.
 function rowOf({ view, heads }, { strip, shown }, layer) {
   const { token, scale, what } = shown;
   const { answers, pack } = shown.drawn;
@@ -217,11 +217,12 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
 const STEP = 0.05; // step of the curtain per key press
 const COLLAPSED = 0.9; // least weight at which a row without scale counts as collapsed
 
-// Not for columns, which would need all rows' sums at the other scale; maps of features have no scale.
+// Whether the curtain can be drawn. Columns would need all rows' sums at the other scale; maps of features have no
+// scale.
 export const canDraw = (choice, frame) =>
   wayOf(choice.view).resembles ? isCutNow(choice, frame) : choice.view.direction === "row" && !isMap(choice.view.what);
 
-// Behind the curtain of a cut: the pass without the cut, at the same scale.
+// Whether the curtain hides the pass without the cut, which has the same scale.
 const isCutNow = ({ view }, { shown }) => Boolean(view.cut) && shown.wholeArrived;
 const otherScale = (choice, data, frame) =>
   isCutNow(choice, frame) ? frame.shown.scale : frame.shown.altered ? data.main.pack.scale : 1;
@@ -249,7 +250,7 @@ function similarityBehind(choice, data, frame) {
     { main } = data,
     { shown } = frame;
   const features = data.features.get(`${main.id} ${view.layer}`);
-  if (!features) return null; // they have not arrived
+  if (!features) return null; // the features have not arrived
   if (frame.behind?.photo !== frame.photo) frame.behind = makePrint(frame.photo);
   const values = similarityInto(new Float32Array(main.pack.tokens), features, shown.token, features);
   printPatches(choice, frame, frame.behind, values, main.pack.prefixCount, main.pack, shown.mainDomain);

@@ -16,8 +16,8 @@ import { asksFromOther, divisorOf, prefixName, scaleText, titleOf, whatToDo } fr
 import { sceneWords } from "./scenes.js";
 import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
 
-const UNBROKEN = 13; // non-breaking letters: "(13 %)." stays on one line
-const LETTERS = 24; // letters for each step of the type's size: without steps it would tremble under the cursor
+const UNBROKEN = 13; // letters: shorter texts after the marked place, "(13 %).", stay on one line
+const LETTERS = 24; // The type's size follows the sentence's length in steps of so many letters
 
 export function writeHeadline({ choice, data, frame, page: { refs, root } }) {
   const parts = sentenceOf(factsOf(choice, data, frame));
@@ -111,10 +111,10 @@ function partOf({ parts, there }, mark) {
 
 const mostOf = (values, from, to) => (to > from ? values[largestIndex(values, from, to)] : 0);
 
-// The number beside a patch is hidden under the curtain.
+// Whether the patch is under the curtain. Then the number beside it is hidden.
 const isBehind = ({ behind, columns }, patch) => behind && ((patch % columns) + 0.5) / columns < behind.to;
 
-// "reg0" is what the model's code calls it; people call it register 0.
+// "reg0" in the model's code is "register 0" for people.
 const plainToken = (name) => (/^reg\d+$/.test(name) ? `register ${name.slice(3)}` : prefixName(name));
 
 function specialNames({ prefix }) {
@@ -134,7 +134,7 @@ function scaleOpening({ main }, { shown }) {
 // BETWEEN ms.
 
 const BETWEEN = 60; // ms between two updates
-const MORE = 1.5; // × the score on view: a suggested head must have more
+const MORE = 1.5; // a suggested head has at least this many times the score of the head on view
 const CROWDS = 24; // number of heads whose mean rows are cached
 
 const KIND_LINE = `
@@ -174,7 +174,7 @@ function writeKind(lens) {
   const { view } = choice,
     { shown } = frame,
     { kindline } = page;
-  const weights = wayOf(view).rows; // other values make the sentence name other patches
+  const weights = wayOf(view).rows; // only for rows of weights: for other values the sentence names other patches
   const isReadable =
     weights && view.direction === "row" && !isMean(choice, frame) && shown.mark >= 0 && shown.answers.ready[view.head];
   frame.better = null;

@@ -36,10 +36,10 @@ const ORDERS = {
   one: { column: 21, lowest: "stage" }, //    all other parts beside the picture, in a narrower column
   over: { column: 0, lowest: "below" }, //    all other parts beneath: for panoramas
   bare: { column: 0, lowest: "stage" }, //    in a file for a slide: the picture alone
-  present: { column: 0, lowest: "scale" }, // for a projector: the sentence, the legend and the switch
+  present: { column: 0, lowest: "scale" }, // for a projector: ends with the sentence, the legend and the switch
 };
 const GAP = 1.6; // em, between the picture and the column
-const CLEARLY = 1.06; // a layout with a column below must make the picture at least this × as wide
+const CLEARLY = 1.06; // a layout with a column below is taken only if its picture is this many times as wide
 const SHALLOW = 480; // px
 const SHALLOWEST = 380;
 const WORDS = 27; // em needed by the parts below a narrow picture

@@ -2,56 +2,56 @@
 // it can from queries and keys, and asks its source for the rest. It knows neither Streamlit, nor a server, nor files.
 //
 //   const lens = createLens(parent, {
-//     source:   {                             // whoever has the numbers: a server, the file itself, a worker
+//     source:   {                             // what has the numbers: a server, the file itself, a worker
 //       offers: ["layers", "features", "rollout", "relevance", "occlusion", "label", "labels", "patched", "whole",
-//         "cuts", "names", "ran"],            // the questions that it answers
+//         "cuts", "names", "ran"],            // the requests that it answers
 //       layers(trace, [8] | null, {heads, signal}),  // a pack of these layers (null: of one that shows much) as bytes
 //       picture(trace, {signal}),             // an ImageBitmap
 //       features(trace, layer, {signal}),     // float16 as bits, (tokens, width)
-//       flows(trace, {signal}),               // the same, (tokens, tokens): the rollout of every token
-//       rollout(trace, query, {signal}),      // the same, (tokens,)
-//       relevance(trace, asked, {signal}),    // the same: what moves {query} or {label}
+//       flows(trace, {signal}),               // float16 as bits, (tokens, tokens): the rollout of every token
+//       rollout(trace, query, {signal}),      // float16 as bits, (tokens,)
+//       relevance(trace, asked, {signal}),    // float16: the relevance for {query} or {label}
 //       occlusion(trace, asked, {signal}),    // {matrix: what moves when patches are blanked, passes, of, step, steps}
 //       labels(trace, {signal}),              // [[number, name, probability], …], the likeliest first
 //       label(trace, {layer, label}, {signal}), // float16: how likely each token makes the label after that layer
 //       patched(trace, asked, {signal}),      // {matrix: how far each token moves, labels}, see matches.js
 //       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
-//       whole(trace, {scale, cut, from}, {signal}), // of the whole pass with another scale, cuts, a sample's parts
+//       whole(trace, {scale, cut, from}, {signal}), // a pack of a whole pass with these changes
 //       moved(trace, query, {signal}),        // how far a cut moves a patch's feature: see scissors.js
 //       ran(trace, {layer, head, query}, {signal}), // {torch, full, halves}: a row by PyTorch, from 32 and 16 bits
-//       keeps, keepsPictures,                 // bytes of packs, and pictures, that stay: see asking.js
-//     },                                      // each gives a promise, which is not waited for once it is aborted
+//       keeps, keepsPictures,                 // bytes of packs, and pictures, kept in memory: see asking.js
+//     },                                      // each returns a promise, ignored once it is aborted
 //     view:     {…},                          // see core/view.js for keys and defaults
 //     ui:       {height,                      // 600 | "window" | -120: the window less 120 pixels
-//                below, bare},                // px that the page needs beneath; the picture alone
+//                below, bare},                // px that the page needs below; whether only the picture is shown
 //     onView:   (view) => {},                 // 300 ms after the last choice, never while the cursor moves
-//     failed:   (error) => {},                // of a question that the source did not answer
+//     failed:   (error) => {},                // a request to the source failed
 //     allHere:  () => {},                     // every layer that the view may show is here
-//     opened:   () => {},                     // an own photograph has moved to its best moment: nobody chose that
-//     compare:  () => {},                     // wants something to compare with; without it nothing is compared
+//     opened:   () => {},                     // the app, no person, moved to the best moment
+//     compare:  () => {},                     // asks for a second picture; without it nothing is compared
 //     link:     (view) => "https://…",        // may give a promise; default: this address with the view behind #;
 //                                             // null: this page has no address to give
 //     scenes:   {read, write, show},          // keeps them as a text; show(address) leads to another picture or model
 //     showMe:   () => {},                     // begins a guided tour; without it there is no button for one
-//     see:      (lens) => createSee(lens, …), // its other face, see see/see.js; without it there is Lab alone
+//     see:      (lens) => createSee(lens, …), // the face See, see see/see.js; without it there is only Lab
 //   });
 //   // A trace: {id, title: the model's, picture: {id, title, credit, hint, start: [y, x] of the patch asked first, 0
 //   // to 1}, private: a person's own, here: computed by the page, verdict: [label, before, after] of each label that a
 //   // whole pass changes, offers: what the source answers of it, where less, sparing: a layer comes when it is wanted}
 //   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
-//   // with `best` it opens in its best moment, which is looked for before anything is drawn of it
+//   // with `best`, the search for the best moment ends before the picture is drawn
 //   lens.view; lens.update({view, ui}); lens.setOverlay({what, query, values});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
 //
-// The view that is to be shown may be a function of the view that there is when the traces have come.
+// `view` of show() may be a function; it is called with no argument once the traces have arrived.
 // What an update does not name stays. A view that it names starts from the defaults, not from the former view. `place`
 // is the picture and the model as in an address: "model=…&sample=…".
 //
-// Its state is three plain objects (state.js): `choice`, what is on show; `data`, what has come; `frame`, what this
-// frame draws. `page` is the elements around them, the timers, and the functions that the parts of the lens may call.
-// `lens` is all four; a function takes those that it needs, in this order.
+// The lens's state is three objects (state.js): `choice`, the person's choices; `data`, the received data; `frame`, the
+// content of the present frame. `page` holds the elements, the timers, and functions for the parts of the lens. `lens`
+// is all four; a function takes those that it needs, in this order.
 //
-// Who writes what; tests/js/lens/writes.test.mjs holds this table against the sources:
+// The properties that each file writes; tests/js/lens/writes.test.mjs compares this table with the sources:
 //
 //   arithmetic.js choice: aim dimension hover
 //   asking.js     data: asked coming overlay packs pictures whole
@@ -214,7 +214,7 @@ function followThePage(lens) {
   let lastMeasured = "";
   const looking = setInterval(() => {
     const overflow = lens.data.main ? overflowOf(lens.choice, page) : 0;
-    const measured = `${overflow} ${root.clientWidth}`; // without room, one try is enough
+    const measured = `${overflow} ${root.clientWidth}`; // without free room, a second refresh would change nothing
     if (overflow > 2 && measured !== lastMeasured) refresh(lens);
     lastMeasured = measured;
   }, LOOK);
@@ -286,15 +286,15 @@ function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame
   if (main === formerMain) return;
   endGhost(choice, page);
   stopAsking(data);
-  const sameFilm = formerMain?.picture.film && formerMain.picture.film === main.picture.film; // another frame of it
-  const isAnother = formerMain && formerMain.picture !== main.picture && !sameFilm; // its locked patch is gone
+  const sameFilm = formerMain?.picture.film && formerMain.picture.film === main.picture.film; // the same video
+  const isAnother = formerMain && formerMain.picture !== main.picture && !sameFilm; // unlocks the patch
   Object.assign(data, { whole: null, overlay: null });
   choice.aim = -1;
   if (choice.painting.on) endPainting(choice, data, page);
   if (isAnother) choice.view = { ...choice.view, locked: false, cut: "" };
   const isSame = formerMain && !isAnother;
   if (isSame && choice.hover >= 0)
-    choice.pointer.fresh = true; // the cursor rests on the same place of another grid
+    choice.pointer.fresh = true; // the resting cursor now points at another grid
   else choice.hover = -1;
   frame.wallHeat = frame.photo = frame.thumbPhoto = frame.patchPhoto = null;
   if (!nextFrame) buildHeads(data, page);
@@ -389,7 +389,7 @@ function onFrame(lens) {
     choice.aim = choice.view.locked ? token : -1;
   }
   if (onlyPointed && !dirty && frame.painted === resolve(choice, data, frame).token) {
-    paintAim(lens); // the row is the same
+    paintAim(lens); // only the line is painted, because the row is the same
     frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - startTime;
     return;
   }
@@ -403,7 +403,7 @@ function onFrame(lens) {
   askForExplained(lens);
   lookForMoment(choice, data, page);
   clearTimeout(page.speaking);
-  if (page.ghost) return; // a screen reader need not follow it
+  if (page.ghost) return; // the soft cursor is not announced to screen readers
   const speak = () => setText(page.refs.live, page.see?.on ? page.see.spoken() : sentenceForReaders(lens));
   page.speaking = setTimeout(speak, 600);
 }

@@ -3,7 +3,7 @@
 
 import { WAYS, wayWords } from "../core/ways.js";
 
-// Buttons of all ways to look; the rarely used ones stand apart.
+// Buttons of all ways to look: `isExtra` chooses the rarely used ones.
 const menu = (isExtra) =>
   Object.values(WAYS)
     .filter((way) => way.extra === isExtra)

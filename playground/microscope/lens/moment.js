@@ -13,7 +13,7 @@ import { canAsk, drawnOf, isMap, layersAtHand } from "./state.js";
 const QUIET = 120; // ms without a frame before the search starts or resumes
 const STINT = 6; // ms of one slice of the search
 const UNSTRIKING = "Nothing far apart stands out here.";
-const POINTED = 4; // CSS pixels, as STIRRED below
+const POINTED = 4; // CSS pixels; a smaller move does not count as pointing, as with STIRRED below
 
 export function bindMoment(choice, page) {
   const { opening } = choice,
@@ -32,13 +32,13 @@ export function bindMoment(choice, page) {
   });
 }
 
-// `view`: the one given with the picture on show.
+// Records how a picture opens. `view`: the view given with it.
 export function noteOpening({ opening }, { main }, { refs }, view) {
   const picture = `${main.picture.id} ${main.trace.model}`;
   const isNamed = ["layer", "head", "query"].some((key) => (view?.[key] ?? null) !== null);
   if (picture !== opening.picture) {
     Object.assign(opening, { picture, given: isNamed, touched: false, at: -1, wished: false, moved: false });
-    setText(refs.message, ""); // of the former picture
+    setText(refs.message, ""); // the former picture's message
   } else if (isNamed) opening.given = true;
 }
 
@@ -51,7 +51,7 @@ export function lookForMoment(choice, data, page) {
 // The unfinished search of the entry on view, if any.
 function nextOf(choice, data) {
   const { main } = data;
-  if (!main || main.trace.words?.first) return null; // a coarse grid; the finer one will follow
+  if (!main || main.trace.words?.first) return null; // the trace is of a coarse grid; a finer one will follow
   const { id } = main;
   const { pack } = drawnOf(main);
   const layers = tellingLayers(pack);
@@ -103,7 +103,7 @@ function moveToBest(choice, data, page, scene) {
   settle(choice, page);
 }
 
-// The view of the best moment. Without a striking row: the picture's parts; null if there are none.
+// The view of the best moment. If no row is striking: the view of the picture's parts, or null if there are none.
 export function bestView(data, { pack, moments }) {
   const [{ layer, head, patches, tells }] = moments;
   if (tells[0] < STRIKING && canAsk(data, "features")) return { what: "parts", layer: upperLayer(pack) };
@@ -119,8 +119,8 @@ export function settle(choice, page) {
   opening.greeted = true;
 }
 
-// The query on a finer grid, on which a patch became several: of the patches at and around its place, the one whose row
-// gives most to the target of the moment's row; null if unknown.
+// After a change to a finer grid, each patch became several. Chooses the query among the patches at and around the
+// former place: the one that gives most to the target of the moment's row. Null if unknown.
 export function askedAgain({ opening, view }, pack, formerPack) {
   const { layer, head } = view;
   const formerToken = tokenOf(view.query, formerPack);
@@ -152,7 +152,7 @@ function neighboursOf(patch, { rows, columns }) {
   return patches;
 }
 
-// Runs the search to its end, for a picture that opens in its best moment. Null if that is no longer wanted.
+// Finishes the search at once, for a picture that opens in its best moment. Null if the picture is no longer wanted.
 export async function searchAll(data, entry, signal) {
   const { id, pack } = entry;
   const steps = searchMoments(pack, keysForSearch(pack));
@@ -194,7 +194,7 @@ export function surprise(choice, data, page) {
   opening.at = (opening.at + 1) % rows.length;
   const { layer, head, patch } = rows[opening.at];
   choice.hover = -1;
-  const way = wayOf(choice.view).rows ? choice.view.what : FIRST_WAY; // parts in colour show no row
+  const way = wayOf(choice.view).rows ? choice.view.what : FIRST_WAY; // the map of parts shows no row
   page.choose({ what: way, layer, head, query: patchText(patch, main.pack.columns), locked: true });
 }
 
@@ -310,7 +310,7 @@ function begin({ choice, data, frame: { shown }, page }, onBegin) {
 function walk(choice, page, places) {
   const { ghost, refs } = page;
   const startTime = performance.now();
-  let hasArrived = false, // while it glides, the soft cursor changes no row
+  let hasArrived = false, // while the soft cursor glides, the row stays
     hasRested = false;
   const step = (time) => {
     if (page.ghost !== ghost || !page.alive) return;
@@ -333,7 +333,7 @@ function walk(choice, page, places) {
   requestAnimationFrame(step);
 }
 
-// Ends the soft cursor: the former query asks again.
+// Ends the soft cursor and restores the former query.
 export function endGhost(choice, page) {
   const { ghost } = page;
   if (!ghost) return;

@@ -144,7 +144,7 @@ function paintMain(lens) {
     printPatches(choice, frame, frame.print, answers.drawn, start + pack.prefixCount, pack, shown.mainDomain);
   }
   shown.peak = largestIndex(answers.weights, start, start + pack.tokens) - start;
-  shown.mark = overlay?.from ? -1 : token - pack.prefixCount; // a patch of the other picture asks
+  shown.mark = overlay?.from ? -1 : token - pack.prefixCount; // the query is a patch of the other picture
   setTag(choice, frame, lens.page, Boolean(waitingWords || overlay));
   const { rows, columns } = pack;
   const behindCanvas = waitingWords || (overlay && !way.resembles) ? null : printBehind(lens);
@@ -166,7 +166,7 @@ function paintMain(lens) {
   paintColourBar(lens);
 }
 
-// If blanking has no effect, nothing is drawn bright.
+// Raises the exposure to `floor`, so that a map without effect is not drawn bright.
 const exposedTo = (floor, domain) => (floor > domain.high ? { ...domain, high: floor } : domain);
 
 const patchesOf = ({ pack }, values) => ({ values, from: pack.prefixCount, to: pack.tokens });

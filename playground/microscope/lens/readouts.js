@@ -17,7 +17,7 @@ export const tokenName = (token, pack) =>
 
 export const prefixName = (name) => (name === "cls" || name === "dist" ? name.toUpperCase() : name);
 
-// A text in See's language while See is on view; Lab is English.
+// The text in See's language if See is on view; else the English one, as in Lab.
 export const saidHere = ({ see }, key, english, values = {}) => (see?.on ? see.words(key, values) : english);
 
 export function placeHere(page, token, pack) {
@@ -31,7 +31,7 @@ const toThreeDigits = (x) => (x >= 99.5 ? x.toFixed(0) : x.toFixed(1));
 export const scaleText = (scale) =>
   scale === 0 ? "0" : scale >= 0.01 ? String(Number(scale.toPrecision(3))) : scale.toExponential(1);
 
-// "1/√64" for that value, else the number.
+// "1/√64" if that is the pack's scale, else the number.
 export function divisorOf(pack) {
   return Math.abs(pack.scale * Math.sqrt(pack.dim) - 1) < 1e-3
     ? `√${pack.dim}`
@@ -88,7 +88,7 @@ export function writeTitles({ choice, data, frame, page }) {
   setText(refs.exposed, exposureText(choice, frame));
   setText(refs.outlined, shown.rough ? "" : outlineText(frame.print));
   setVisible(refs.drawn, !way.coloured);
-  refs.hold.disabled = overlay || way.spread; // these have an axis of their own
+  refs.hold.disabled = overlay || way.spread; // these maps have exposures of their own
   const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
   setText(
     refs.lock,
@@ -158,7 +158,7 @@ export function brightestFrom(high, clippedCount, largest, way) {
 const isUnderPin = (patch, pack) =>
   patch >= 0 && patch < pack.columns * Math.ceil(pack.rows / 20) && patch % pack.columns >= pack.columns / 3;
 
-// Without registers, some patches may serve as sinks; small models have none.
+// Without registers, outliers may serve as sinks; small models have no outliers.
 function beyondText({ count, bound: limit }, typical) {
   if (!count) return `no patch stands apart (is longer than ${shortNumber(limit)})`;
   const subject = count === 1 ? "1 patch stands" : `${count} patches stand`;
@@ -206,7 +206,7 @@ function writeConvolution({ view }, { shown }, { refs }) {
 
 // ----------------------------------------------------------------------------------------------------------- numbers
 
-// Texts of the markup in both faces: [key, English, selector]; accessible names too.
+// Texts of the markup that See translates: [key, English, selector]. Also accessible names.
 const MARKED = [
   ["largestWeight", "largest weight", ".numbers dl div:first-child dt"],
   ["onAverage", "on average", '[data-ref="habitRow"] dt'],
@@ -345,7 +345,7 @@ function writeOffer(choice, frame, { refs }) {
 
 export function writeOther({ choice, data, frame, page: { refs } }, entry, head) {
   const { pack } = entry;
-  // The second picture gets no whole pass of its own.
+  // The second picture is not run again with another scale.
   const scaleNote = frame.shown.altered ? [`${scaleWords(data, frame)} · in this layer only`] : [];
   setText(refs.twinBadge, [titleOf(entry), ...scaleNote].join(" · "));
   setVisible(refs.twinBadge, true);

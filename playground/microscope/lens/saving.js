@@ -12,7 +12,7 @@ import { printPatches, rampOf, refresh } from "./layout.js";
 import { captionOf, saidHere, tokenName } from "./readouts.js";
 import { isMap, layMean, overlayNow } from "./state.js";
 
-// At 1, 2 or 4 times its size on the page.
+// The picture as a canvas, at 1, 2 or 4 times its size on the page.
 export function pictureCanvas({ choice, data, frame, page }, factor, withOther) {
   const { view } = choice,
     { main } = data;
@@ -80,7 +80,7 @@ export function printed(choice, data, frame, photo) {
   return print.canvas;
 }
 
-const COMES = "Its numbers are on their way: try again in a moment."; // rounded weights go into no file
+const COMES = "Its numbers are on their way: try again in a moment."; // rounded weights are never written to a file
 
 export function savePicture(lens, factor, withOther) {
   if (lens.frame.shown.rough) return setText(lens.page.refs.saveNote, COMES);
@@ -100,7 +100,7 @@ export function fileName({ view }, { shown }, extension, suffix = "") {
   return `attention${layer}${head}${queryName}${suffix}.${extension}`;
 }
 
-// Downloads the file.
+// Downloads the file on this machine.
 export function handOver(file) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(file);
@@ -109,7 +109,7 @@ export function handOver(file) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-// Sharing a link, and the full screen.
+// Sharing a link, and full screen.
 
 export const linkNow = async ({ view }, { host }) =>
   (await host.link?.({ ...view })) || `${location.href.split("#")[0]}#${viewToQuery(view)}`;
@@ -181,7 +181,7 @@ const SHARED = {
   page: { make: sharedPage, end: () => "html" },
 };
 
-// In the words of the face on view.
+// The sentence of the face on view.
 const sentenceNow = ({ see, refs }) => (see?.on ? see.says() : refs.sentence.textContent);
 
 export function bindShare(lens) {

@@ -52,8 +52,8 @@ export function bindScenes(choice, data, page) {
   });
 }
 
-// Called when the lens is ready and at every run of the page: the list may have changed elsewhere. An unchanged list
-// keeps its elements, because a person may be typing or clicking there.
+// Reads the stored scenes: when the lens is ready, and at every run of the page, since the list may have changed
+// elsewhere. An unchanged list keeps its elements, because a person may be typing or clicking there.
 export function readKept(choice, data, page) {
   setVisible(page.refs.scenes, Boolean(data.host.scenes));
   if (!data.host.scenes) return;
@@ -64,7 +64,7 @@ export function readKept(choice, data, page) {
   writeList(choice, data, page);
 }
 
-// A presenter's keys. False if there are no scenes to step through.
+// Steps through the scenes with a presenter's keys. Returns false if there are none.
 export function stepScene(choice, data, page, step) {
   const { list } = data.scenes,
     { at: position } = choice.scene;
@@ -74,7 +74,7 @@ export function stepScene(choice, data, page, step) {
   return true;
 }
 
-// "2 / 5 · ", or "".
+// The position among the scenes, "2 / 5 · "; "" if no scene is shown.
 export const sceneWords = ({ scene: { at: position } }, { scenes: { list } }) =>
   list[position] ? `${position + 1} / ${list.length} · ` : "";
 
@@ -96,7 +96,7 @@ function changeScenes(choice, data, page, list, position) {
 }
 
 function keepList(data, scenes) {
-  const list = readScenes(writeScenes(scenes)); // cuts it to the bounds
+  const list = readScenes(writeScenes(scenes)); // drops scenes beyond the bounds
   const text = writeScenes(list);
   Object.assign(data.scenes, { list, kept: text });
   data.host.scenes.write(text);

@@ -90,7 +90,7 @@ export function cutAimed({ choice, data, frame, page }) {
   putCuts(page, [...cutsOf(choice), `${queryOf(shown.token, main.pack)}>${queryOf(aim, main.pack)}`]);
 }
 
-// Each frame: the button beside the label, and the list if it changed.
+// Paints in each frame the button beside the label, and the list if it has changed.
 export function paintScissors(lens) {
   const { choice, data, frame, page } = lens;
   const { view } = choice,
@@ -149,7 +149,8 @@ function edgeWords(edge) {
   return `${name} ⇢ ${words.length > 3 ? `${words.length} patches` : words.join(", ")}`;
 }
 
-// The words for a value that is put into the pass, such as "residual@6:7,5", "head@4.1", "zero@4.1>5.3"; "" for a cut.
+// The words for an intervention that puts a value into the pass, such as "residual@6:7,5", "head@4.1", "zero@4.1>5.3";
+// "" for a cut.
 export function wordsOfPut(text) {
   const [, part, place, tokens, source] = /^(\w+)@([^:>]+)(?::(.+)|>(.+))?$/.exec(text) ?? [];
   if (!part || (OFF[part] && !source)) return "";
@@ -188,7 +189,7 @@ function undoButton(choice, page, index) {
   return undo;
 }
 
-// How far the locked patch's feature moved. Control: cuts of other patches with the same total attention.
+// The sentence about how far the locked patch's feature moved, compared with control cuts of the same total attention.
 function whatMoved(lens) {
   const { data } = lens;
   const { view } = lens.choice,
@@ -212,7 +213,7 @@ export function movedWords({ by: share, times: factor }) {
   return `${distance}: ${shortNumber(factor)} × as far as where as much attention to other patches is cut.`;
 }
 
-// Painting with the scissors: the painted patches will not be heard. Keyboard: arrows move, the space bar adds or
+// Painting patches with the scissors: other patches no longer hear them. Keyboard: arrows move, the space bar adds or
 // removes a patch, Enter cuts, Escape ends.
 
 const LONGEST = 1000; // letters of all cuts together, at most, as in figures/drawing/view.py

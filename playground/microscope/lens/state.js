@@ -22,28 +22,28 @@ const aChoice = () =>
     aim: -1, //                             the token at the end of the line (see arithmetic.js), −1: none
     hoverOther: -1, //                      the token under the cursor in the compared picture
     pointer: { target: null, x: 0, y: 0, fresh: false }, // the last pointer event; fresh: no frame has read it yet
-    everHovered: false, //                  until then the lens says "put the cursor on a patch"
-    presenting: false, //                   fills the screen
-    more: false, //                         rarely needed parts are unfolded
+    everHovered: false, //                  whether the cursor was ever on a patch; if not, the lens asks for that
+    presenting: false, //                   whether the lens fills the screen
+    more: false, //                         whether rarely used parts are unfolded
     heads: "head", //                       in the film: the chosen head, the "sharpest" or the "mean"
     filmWanted: !globalThis.navigator?.connection?.saveData, // whether the film's layers are fetched ahead
     filmLooked: false, //                   whether the film was used
-    exact: false, //                        numbers of all layers are printed: rounded ones are not enough
-    dimension: -1, //                       dimension on show in the arithmetic; −1: of the largest product
+    exact: false, //                        whether printed numbers need exact layers instead of rounded ones
+    dimension: -1, //                       dimension on show in the arithmetic; −1: that of the largest product
     cutting: false, //                      the scissors are open
     painting: Object.seal({ on: false, patches: new Set(), at: 0, takes: true, down: false }), // see scissors.js
     patchWanted: "", //                     the key of the patch to put into the first picture, see matches.js
     scene: Object.seal({
       at: -1, //                            index of the scene on show
-      heading: null, //                     the place that this scene leads to
+      heading: null, //                     the picture and model to which this scene leads
     }),
     opening: Object.seal({
       picture: "", //                       the picture on view, with its model
       given: false, //                      whether an address named the layer, head or patch
       touched: false, //                    whether a person has chosen something, or pointed at it
       greeted: false, //                    whether the soft cursor has shown a person's own picture
-      moved: false, //                      whether the view is the best moment
-      wished: false, //                     "surprise me" waits for the search
+      moved: false, //                      whether the view was moved to the best moment
+      wished: false, //                     whether "surprise me" waits for the search
       at: -1, //                            index of the surprise on view
     }),
   });
@@ -94,7 +94,7 @@ const noFrame = () =>
       mainDomain: null, //                  the colours of the large picture
       clipped: 0, //                        number of patches above the exposure
       peak: null, //                        the token with the largest weight
-      beyond: null, //                      of lengths: the outliers, see core/features.js
+      beyond: null, //                      the outliers on a map of lengths, see core/features.js
       mark: -1, //                          the asking patch; −1: a prefix token
     }),
     live: { key: "", values: null, pixels: null, parts: null, there: null, from: null }, // the map, see features.js
@@ -105,14 +105,14 @@ const noFrame = () =>
     columnsDone: 0, //                      the share of the normalisers that columns need, 0 to 1
 
     // ---- sizes and colours from the page around the lens (see layout.js)
-    pictureWidth: 0, //                     of the large picture, in CSS pixels
+    pictureWidth: 0, //                     the width of the large picture, in CSS pixels
     pictureHeight: 0,
-    seenWidth: 0, //                        of the picture and the words below it
-    letters: 0, //                          of the sentence above the pictures, see headline.js
+    seenWidth: 0, //                        the width of the picture and of the words below it
+    letters: 0, //                          the number of letters of the sentence above the pictures, see headline.js
     ratio: 1, //                            device pixels per CSS pixel
-    unit: 1, //                             device pixels per pixel of a drawing made for 14-pixel type
+    unit: 1, //                             device pixels per unit of a drawing; the units fit a font size of 14 pixels
     colours: null, //                       {ink, soft, line, accent, font, convolution}
-    // 256 CSS colours each
+    // For each way of drawing, 256 CSS colours for bars and charts
     ramps: { heat: barColours("heat"), light: barColours("light"), against: barColours("against") },
 
     // ---- data for drawing, made once and used again
@@ -123,19 +123,19 @@ const noFrame = () =>
     behind: null, //                        the print behind the curtain
     thumbPhoto: null, //                    the picture at the size of a head's thumbnail
     otherSheet: null, //                    a canvas: the compared picture, before it is centred in its frame
-    otherBox: null, //                      its box in the frame
+    otherBox: null, //                      the compared picture's place in the frame
     wallHeat: null, //                      one pixel for each patch of every head of every layer
     patchPhoto: null, //                    the picture at one pixel for each patch, for the wall and the film
     wallCells: null, //                     the places of the wall's thumbnails, for clicks
-    filmLines: 1, //                        of the film: layout.js gives it more if there is room
-    strip: { heat: null, values: null, nothing: null }, // of the film: its pixels, a row, an empty picture
+    filmLines: 1, //                        the number of the film's lines, see layout.js
+    strip: { heat: null, values: null, nothing: null }, // the film's pixels, one row, an empty picture
     nearness: { key: "", colours: null, row: null, patch: -1, print: null }, // see beside.js
     // see drawPicture
     picture: { rows: 0, columns: 0, grid: false, mark: -1, asked: false, tag: null, clipped: [], behind: null },
     tag: { patch: -1, text: "", colour: "" }, // the number beside the patch with the largest weight
     twin: { rows: 0, columns: 0, grid: false, k: 3, depth: 1, mark: -1 }, // see drawConvolution
     kernel: new Float32Array(0), //         k × k weights
-    kernelSorted: null, //                  the same, largest first
+    kernelSorted: null, //                  the kernel's weights, largest first
     kernelKey: "", //                       key of the drawn kernel; "": draw it again
     bar: null, //                           the colour bar's domain, unit, and whether its end is open
     barKey: "", //                          the same as text; "": draw it again
@@ -143,9 +143,9 @@ const noFrame = () =>
 
     // ---- requests of frames
     requested: 0, //                        the requested frame; 0: none
-    pointed: false, //                      for a move of the cursor
-    dirty: false, //                        for any other change
-    painted: null, //                       the token of the last frame
+    pointed: false, //                      whether a move of the cursor needs the frame
+    dirty: false, //                        whether any other change needs the frame
+    painted: null, //                       the query of the last painted frame
     samples: new Float64Array(600), //      milliseconds of script of the last frames under the cursor
     sampled: 0, //                          number of samples
   });
@@ -156,7 +156,7 @@ const aPage = (root, refs) =>
     root, //                                the element that holds the lens
     refs, //                                its parts by name, see markup.js
     ui: { height: 600, below: 0, bare: false },
-    alive: true, //                         false once it is destroyed
+    alive: true, //                         false once the lens is destroyed
     touch: matchMedia("(hover: none)").matches,
     thumbs: [], //                          {button, canvas, number, said, print} of every head
     shares: [], //                          the elements with the share of each prefix token
@@ -180,7 +180,7 @@ const aPage = (root, refs) =>
     telling: 0,
     speaking: 0,
     asking: 0,
-    looking: 0, //                          of the best moment
+    looking: 0, //                          the timer of the search for the best moment
 
     // ---- set by lens.js
     schedule: null, //                      (onlyPointed?) requests a frame
@@ -189,7 +189,7 @@ const aPage = (root, refs) =>
     opens: null, //                         ({greets}) called after the opening view of a picture was changed
   });
 
-// Derived from the choices: the drawn pack, its scale, its token, and missing data.
+// Derives from the choices the drawn pack, its scale, the asking token and the missing data.
 
 // Maps not computed from queries and keys: the source gives their data.
 export const isMap = (way) => WAYS[way]?.ofHeads === false;
@@ -211,7 +211,7 @@ export const passOf = ({ view }, { shown }) => ({
   scale: view.pass === "whole" && shown.altered ? view.scale : null,
   cut: view.cut,
 });
-// The sample whose pass gives values to this one, as in an address; "" for none.
+// Values that another sample's pass puts into this one, as in an address.
 const OF_ANOTHER = /(^|;)(residual|mlp|attention|queries|keys|values|head)@/; // as in playground/cuts.py
 export const putFrom = ({ view }, { other }) =>
   OF_ANOTHER.test(view.cut) && other?.trace.words?.sample ? `sample:${other.trace.words.sample}` : "";
@@ -226,8 +226,8 @@ export const layersAtHand = (data) =>
 // An entry's layers for drawing and search: in full precision if they have arrived, else rounded to eight bits.
 export const drawnOf = (entry) => entry.drawn ?? entry;
 
-// Whether layers for drawing and search come only in eight bits, half the size: nobody sees the difference. Layers for
-// comparison, for printed numbers, and those that the page itself computes come in full.
+// Whether layers for drawing and search come in eight bits, half the size, which looks the same. Layers for comparison,
+// for printed numbers, and layers that the page itself computes have full precision.
 export const isRounded = ({ exact, view }, { host, main }) => {
   const { private: isPrivate, here: isLocal } = main?.trace ?? {};
   return Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !isPrivate && !isLocal;
@@ -244,7 +244,7 @@ export function labelNow({ view }, data, frame) {
   return wayOf(view).explains === "label" ? (labels?.[0] ?? null) : null;
 }
 
-// The subject and the settings of a map of explained.js.
+// A key of the subject and the settings of a map of explained.js.
 export function explainedBy({ view }, { main }, { shown }) {
   const way = wayOf(view);
   const parameters = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
@@ -300,7 +300,7 @@ export function overlayNow(choice, data, frame) {
   return overlay;
 }
 
-// In the map on view, the patches that speak most for a label and most against it.
+// The patches on the map that speak most for a label and most against it.
 
 // {most, least}: {patch, value} each; null if no label is explained or its map has not arrived.
 export function endsOf(choice, data, frame) {
@@ -362,7 +362,7 @@ export function takeNames(data, id, layer, heads) {
   data.habits.get(id).set(layer, heads);
 }
 
-// The layer whose heads' names are fetched next, the one on view first; −1: all have arrived.
+// The layer whose head names are fetched next, starting with the layer on view; −1: all have arrived.
 export function missingNames({ view }, data) {
   const { main } = data;
   if (!canAsk(data, "names")) return -1;

@@ -29,7 +29,7 @@ function putWords(url, text) {
   else url.search = text;
 }
 
-// The face with which this page opens, by its first address.
+// The face in which this page opens, according to its first address.
 export function openFace() {
   face.open(Object.fromEntries(new URLSearchParams(addressWords())));
   return face;
@@ -42,7 +42,7 @@ export const viewWords = (shownView = view) => Object.fromEntries(new URLSearchP
 const viewWordsHere = (shownView = view) => ({
   ...(choice.now.beside && { beside: DEFAULT_VIEW.beside }),
   ...viewWords(shownView),
-  // without "see", an address with a view would open Lab
+  // without face=see, an address with a view would open Lab
   ...(face.now === "see" && (choice.now.beside || Object.keys(viewWords(shownView)).length) && { face: "see" }),
 });
 
@@ -74,7 +74,7 @@ export function wordsWithoutTour() {
 
 // `step`: adds an entry to the history, so that Back returns to the former address.
 export function writeAddress({ step = false } = {}) {
-  if (location.pathname !== (page.path ?? location.pathname)) return; // the settings belong to another page
+  if (location.pathname !== (page.path ?? location.pathname)) return; // the settings belong to a page at another path
   if (isHashUsed && page.name !== "microscope") return;
   const url = new URL(location.href);
   const text = new URLSearchParams(wordsNow()).toString();
@@ -127,14 +127,14 @@ const keepWord = (name, value) => {
   try {
     localStorage.setItem(name, value);
   } catch {
-    // the next visit opens like a first one
+    // without storage, each visit opens like the first one
   }
 };
 
 // The face of an address. One with a view but no face was made before See existed: it opens in Lab.
 export function faceOf(words, storedFace) {
   if (words.face === "see" || words.face === "lab") return words.face;
-  if (words.tour || words.story || words.class === "yes") return "see"; // a class sees the picture, not Lab
+  if (words.tour || words.story || words.class === "yes") return "see"; // a class link opens in See
   const hasViewWords = Object.keys(words).some((key) => key in DEFAULT_VIEW || key === "with");
   return hasViewWords ? "lab" : storedFace === "lab" ? "lab" : "see";
 }
@@ -157,7 +157,7 @@ export const face = {
     keepWord(KEPT_FACE, newFace);
     tellOfFace();
   },
-  // By hand
+  // Called when the person presses the switch
   turn: (newFace) => cutTo([document.body], () => face.set(newFace)),
   speak(newLanguage) {
     chosenLanguage = languageOf([newLanguage]);
@@ -179,7 +179,7 @@ function tellOfFace() {
 
 const viewListeners = new Set();
 const departure = { wholly: false };
-let settingsTold = { run: null, n: 0 }; // the last report of a lesson's settings
+let settingsTold = { run: null, n: 0 }; // number and run of the last reported settings
 let visitPromise = null;
 let isReady = null;
 const whenReady = new Promise((resolve) => {
@@ -205,13 +205,13 @@ export const shownTrace = {
 };
 
 export const visit = {
-  tell: null, //  ({page, words, …}) → the server's script
-  share: null, // () opens the sheet of Share
-  picture: null, // (factor) → a canvas of the picture, at this multiple of its size
+  tell: null, //  tell({page, words, …}) sends a message to the server's script
+  share: null, // opens the sheet of Share
+  picture: null, // (factor) returns a canvas of the picture, at this multiple of its size
   lens: null, // the lens on the stage
   live: null, // {camera(), film(file)}: show frame after frame on the stage
-  modelForLive: null, // (wanted) → a promise of the model for these frames; null: this page has none
-  fetch: null, // (model) → downloads it to the server, then chooses it
+  modelForLive: null, // (wanted) returns a promise of the model for these frames; null: this page has none
+  fetch: null, // downloads a model to the server, then chooses it
   leftOut: [], // [key, word] of the address that can't be chosen; the stage reports it
   follow(listener) {
     viewListeners.add(listener);
@@ -225,7 +225,7 @@ export const visit = {
       throw error;
     });
     await visitPromise;
-    const isNewRun = runId !== pageNow().run; // a restarted server counts from the beginning
+    const isNewRun = runId !== pageNow().run; // a restarted server counts from 1 again
     const isNewPage = pageNow().name !== page || (!isNewRun && pageNow().arrived !== arrival);
     setPage({ name: page, path: location.pathname, arrived: arrival, run: runId });
     if (isNewPage) readAgain({ keep: !departure.wholly });
@@ -254,7 +254,7 @@ export const visit = {
     writeAddress({ step });
   },
 
-  // Opens another page of the app with the present choice. `isWhole`: only `words` count there.
+  // Opens another page of the app with the present choice. `isWhole`: the address has only `words`, without the choice.
   leave(page, words = null, { wholly: isWhole = false } = {}) {
     departure.wholly = isWhole;
     const nextWords = words ?? { ...choice.words(), ...(page === "microscope" ? viewWords() : {}) };

@@ -115,4 +115,4 @@ export default (args) => {
   return MOUNTS[part](args);
 };
 
-comeAhead(MOUNTS).catch(() => {}); // the parts repeat the request and show the error
+comeAhead(MOUNTS).catch(() => {}); // the mounted parts request the data again and show the error

@@ -25,7 +25,7 @@ const NO_WORKER =
 const engineParts = { worker: "", kernels: "" }; // the worker's script, and base64 of the kernels
 
 const cards = {}; //                address of a model → its card for workersource.js
-const byteRequests = new Map(); //       address → the promise of its bytes, until the worker has them
+const byteRequests = new Map(); //       address → a promise of the bytes, deleted when the worker has them
 const pictures = new Map(); //      id → a picture, as workersource.js wants it
 let shared = null;
 let numbers = 0; // number of pictures so far
@@ -41,7 +41,7 @@ function sharedSource() {
     models: cards,
     weightsOf: async (address) => {
       const bytes = byteRequests.get(address) ?? bytesOf(address, "model");
-      byteRequests.delete(address); // the worker takes them; a new worker requests them again
+      byteRequests.delete(address); // the bytes move into the worker; a new worker requests them again
       return bytes;
     },
     pictureOf: ({ picture }) => pictures.get(picture),
@@ -74,7 +74,7 @@ async function bringModel(model) {
   try {
     cards[address] ??= cardOf(await byteRequests.get(address), address);
   } catch (error) {
-    byteRequests.delete(address); // the next request tries again
+    byteRequests.delete(address); // a later request starts again
     throw error;
   }
   return address;
@@ -85,7 +85,7 @@ function cardOf(bytes, address) {
   try {
     ({ header } = openContainer(bytes));
   } catch {
-    // reported below
+    // the listeners below report the error
   }
   if (header?.format !== WEIGHTS_FORMAT)
     throw new LensError(

@@ -1,7 +1,7 @@
 // A person's choice: the picture, the model, the grid, and the comparison. It is one object for the whole document;
 // address, strip, toolbar and stage all show it, so they cannot disagree. No DOM in here.
 // // {sample, mine: a sample's name or the id of an own picture, model, detail: how many times finer than usual,
-// beside: null | {sample} | {mine} | {model}, chose: the model was chosen by the person, not by the app}
+// beside: null | {sample} | {mine} | {model}, chose: whether the person, not the app, chose the model}
 import { DEFAULT_VIEW } from "../core/view.js";
 import { ask } from "./http.js";
 
@@ -9,10 +9,10 @@ import { ask } from "./http.js";
 
 export const catalogue = {
   samples: [], // [{name, title, hint, kind, credit, start, thumb, picture, opens: {model, detail, layer, head}}]
-  own: { model: "bundled", detail: 1 }, // the opening of a person's own picture
+  own: { model: "bundled", detail: 1 }, // how a person's own picture opens
   real: null, // {model, title, here, may_fetch, megabytes, with_photographs: they come with it}: the model for
   //             photographs
-  ours: [], // names of the models that come with the playground
+  ours: [], // names of the models that ship with the playground
 };
 
 let loading = null;
@@ -86,15 +86,15 @@ export function choiceAfter(formerChoice, changes) {
   return nextChoice;
 }
 
-// A new picture opens in the model that suits it, unless the person chose one, and at the detail that they chose.
+// The model and detail for a new picture: the model that suits it, unless the person chose one, and the chosen detail.
 function wishFor(formerChoice, picture) {
   const model = formerChoice.chose && formerChoice.model ? formerChoice.model : usual(picture).model;
   const refined = formerChoice.model && formerChoice.detail !== usualDetail(formerChoice, formerChoice.model);
   return { model, detail: model === formerChoice.model && refined ? formerChoice.detail : usualDetail(picture, model) };
 }
 
-// The comparison after a new choice: two models are compared on the new picture, two pictures in the new model.
-// Choosing the compared one swaps both.
+// The comparison after a new choice. Two models stay compared on a new picture, two pictures in a new model. Choosing
+// the compared picture or model swaps both.
 function besideOf(formerChoice, nextChoice) {
   const { beside } = formerChoice;
   if (!beside) return null;
@@ -134,13 +134,13 @@ export function openedBy(words) {
 // [key, word] of each dropped word.
 export function leftOpen(words, openedChoice) {
   const usualWords = wordsOf(openedChoice);
-  const isNone = { detail: words.detail === "1", sample: Boolean(openedChoice.mine) }; // the usual grid is left out
+  const isNone = { detail: words.detail === "1", sample: Boolean(openedChoice.mine) }; // not in an address
   return Object.entries(words).filter(([key, word]) => key !== "model" && !isNone[key] && usualWords[key] !== word);
 }
 
 export const isOwn = (id) => /^[0-9a-f]{16}$/.test(id ?? "");
 
-// Nothing is compared with itself.
+// The comparison that an address names; null if it names the main picture or model itself.
 function besideFrom(text, mainChoice) {
   const [, kind, name] = /^(sample|mine|model):(.+)$/.exec(text ?? "") ?? [];
   if (!kind || name === mainChoice[kind]) return null;
@@ -186,7 +186,7 @@ export const besideFor = (view, isComparing) => ({
 // Advice beside the picture if the app chose the model, or if another model would suit better: {says, model, label}, or
 // null.
 export function adviceFor(trace, kind, { chose }, formerTrace, realModel) {
-  if (trace.own) return null; // a person with a model of their own gets no advice
+  if (trace.own) return null; // none about a person's own model
   const wasOther = formerTrace && formerTrace.model !== trace.model;
   const kindWords = kind === "drawing" ? "a drawing" : "a photograph";
   if (!chose && wasOther)
@@ -210,5 +210,5 @@ export function adviceFor(trace, kind, { chose }, formerTrace, realModel) {
   return null;
 }
 
-// The size of its download, if it is not in this place.
+// The size of the download, if the model is not on this machine.
 const downloadNote = ({ here: isLocal, megabytes }) => (isLocal || !megabytes ? "" : ` (${megabytes} MB, once)`);

@@ -55,13 +55,13 @@ export function moveIn(part, { parentElement, setTriggerValue }) {
   const from = earlyPage?.places[part];
   if (!from) return;
   delete earlyPage.places[part];
-  from.style.minHeight = `${from.offsetHeight}px`; // until the other part has moved, too, it stays in place
+  from.style.minHeight = `${from.offsetHeight}px`; // reserves the height until the other part has moved, too
   const place = parentElement.querySelector(`[data-${part}]`);
   for (const element of [...from.childNodes]) moveElement(element, place);
   place.remove();
   parentElement[`__${part}`] = from[`__${part}`];
   if (part === "toolbar") {
-    earlyPage.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // only now: until then its place moves
+    earlyPage.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // until now its place moved
     for (const words of earlyPage.wishes) setTriggerValue(...words);
   }
   if (!Object.keys(earlyPage.places).length) removeBox();
@@ -85,8 +85,9 @@ function moveElement(element, place) {
   else place.before(element);
 }
 
-// Parts of Streamlit's page that these modules use although Streamlit may change them. Tried with Streamlit 1.67;
-// tests/ui/test_streamlit_private.py fails when one is gone, and counts them. Python's are in ui/streamlit_private.py.
+// Parts of Streamlit's page that these modules use although Streamlit may change them, as tested with Streamlit 1.67.
+// tests/ui/test_streamlit_private.py counts them and fails when one is gone. ui/streamlit_private.py has those that
+// Python uses.
 
 export const MAIN = "stMain"; //             a data-testid: the scrolling part
 export const CONNECTION = "data-test-connection-state"; // an attribute

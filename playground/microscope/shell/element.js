@@ -39,7 +39,7 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
     return this.#lens?.view ?? null;
   }
 
-  // {view, ui} of createLens: for the page that is made around this element.
+  // Changes {view, ui} of createLens, for the page around this element.
   update(changes) {
     this.#lens?.update(changes);
   }
@@ -74,7 +74,7 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
     const request = {};
     this.#turn = request;
     this.#shown = Promise.resolve().then(() => (this.#turn === request ? this.#show(request) : this.#shown));
-    this.#shown.catch(() => {}); // no report of an unhandled rejection in the page's console
+    this.#shown.catch(() => {}); // handled here, so that the console reports no unhandled rejection
   }
 
   async #show(request) {

@@ -74,7 +74,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
   const current = { words, layout, theme };
   let data = null; // the server's last answer
   let previewRequest = null; // request of the preview
-  let saving = false; //  whether a download is on its way
+  let saving = false; //  whether a download is running
 
   const root = exportPart("div", "exporting");
   const frame = exportPart("div", "export-preview");
@@ -115,7 +115,8 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
   });
   redraw();
 
-  // Sends a request as http.js does; if the server has forgotten the picture, sends that again, once.
+  // Sends a request as http.js does. If the server has forgotten the picture, sends the picture and the request again,
+  // once.
   async function sendWhileOpen(path, { method, signal: abortSignal }) {
     const options = {
       signal: abortSignal,
@@ -206,7 +207,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
     const { name, method, address: path } = data.file;
     setText(status, `Making ${name} …`);
     try {
-      saveBlob(await (await sendWhileOpen(path, { method })).blob(), name); // goes on when the sheet closes
+      saveBlob(await (await sendWhileOpen(path, { method })).blob(), name); // even after the sheet closes
       setText(status, `${name} is downloaded.`);
     } catch (error) {
       saySorry(error);

@@ -24,7 +24,7 @@ function readKey() {
     const storedKey = storage().getItem(KEPT_KEY);
     return PATTERN.test(storedKey ?? "") ? storedKey : null;
   } catch {
-    return null; // storage is forbidden: the key lasts as long as the page
+    return null; // storage is forbidden, so the key lasts as long as the page
   }
 }
 
@@ -36,7 +36,7 @@ function makeKey() {
   try {
     storage().setItem(KEPT_KEY, newKey);
   } catch {
-    // it lasts as long as the page
+    // storage is forbidden
   }
   return newKey;
 }
@@ -54,7 +54,7 @@ export function answerHere(answer, place = root) {
 export const SERVER_AGAIN = 3000; // ms before the next request to a server that is busy or does not answer
 const PASSING = [0, 408, 502, 503, 504]; // no answer, a stalled body, a proxy without its server, too many people
 
-let sessionHere = ""; // this page's session at the server: a working key keeps its seat when the server is full
+let sessionHere = ""; // this page's session at the server: a known key keeps its seat when the server is full
 export const nameRun = (name) => {
   sessionHere = name ?? "";
 };

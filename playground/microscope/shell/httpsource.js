@@ -32,7 +32,7 @@ export function createHttpSource({ bringAgain, onWait }) {
   }
   function begin(path, decode) {
     const answer = request(path).then(decode);
-    answer.catch(() => earlyRequests.delete(path)); // the next caller asks again and gets the error
+    answer.catch(() => earlyRequests.delete(path)); // the error is not cached
     earlyRequests.set(path, answer);
     return answer;
   }
@@ -163,7 +163,7 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
   const { without: missingWords = WITHOUT, knows: isKnown = () => true } = texts;
   const isHere = (model) => Boolean(models[model]);
 
-  // Rejects with instructions if the model must be downloaded first; small models are downloaded at once.
+  // Rejects with instructions if the model must be downloaded first; small models are downloaded without asking.
   async function requireModel(model) {
     const { title, megabytes, asked: mustAsk } = models[model] ?? {};
     if (!title)
@@ -183,7 +183,7 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
   return {
     ...computing,
     has: () => true,
-    rounds: false, // the file has the full numbers
+    rounds: false, // the prepared files have the exact numbers
     async open(words, options) {
       const prepared = preparedOf(words);
       if (!prepared) await requireModel(words.model);
@@ -196,7 +196,7 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
       const { prepared } = trace;
       if (!prepared) return computing.layers(trace, numbers, options);
       const { opening, upper: upperLayer, layers } = prepared;
-      const layer = numbers?.[0] ?? upperLayer; // the lens asks for one at a time
+      const layer = numbers?.[0] ?? upperLayer; // the lens requests one layer at a time
       const [head, ...otherHeads] = options.heads ?? [];
       const isOpening = opening?.layer === layer && opening.head === head && !otherHeads.length;
       if (!isOpening && !layers[layer]) throw new Refusal(400, `There is no layer ${layer}.`);

@@ -18,7 +18,7 @@ function startLecture() {
   } = JSON.parse(document.getElementById("start").textContent);
   const scene = { n: firstScene };
   const language = () => languageOf(navigator.languages ?? []);
-  const deck = (message) => parent.postMessage(message, "*"); // no secrets; the parent, a file, has no origin
+  const deck = (message) => parent.postMessage(message, "*"); // "*": the deck is a file without an origin
   const way = {
     at: () => scene.n,
     go: (n) => n && deck({ scene: n }),
@@ -59,7 +59,7 @@ function startLecture() {
   );
 }
 
-// A file has no class with phones.
+// The class of a story without a server: it has no members.
 const NOBODY = {
   ...{ now: () => null, follow() {}, go() {}, keepsBoard: () => false },
   headIn: () => ({ drawHead() {} }),

@@ -70,7 +70,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
       [formerId, model] = [id, shownView ? trace.model : model];
       // Computes the next frame while this one is drawn.
       upcoming = running === session && !lens.view.locked ? frameOf(session, video) : null;
-      upcoming?.catch(() => {}); // its error is handled when its turn comes
+      upcoming?.catch(() => {}); // the error is handled when the frame is awaited
       await nextFrame();
       frameTimes.push(performance.now());
       while (frameTimes.at(-1) - frameTimes[0] > COUNTED) frameTimes.shift();
@@ -84,7 +84,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     const model = await modelFor(choice.now.model);
     const id = `${session.film} ${++session.frames}`;
     const picture = await pictureOfFrame(video);
-    if (running !== session) throw new Error("It was stopped."); // nobody would take it out of `frames` again
+    if (running !== session) throw new Error("It was stopped."); // its frame would never be deleted
     frames.set(id, picture);
     const trace = { ...(await source.open({ mine: id, model, first: "yes" })), sparing: true, offers: ["layers"] };
     const { view } = lens;
@@ -111,7 +111,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     camera: () => begin(openCamera, "The camera runs"),
     stop: stopSession,
     film: (file) => begin(() => openFilm(file), "The film runs"),
-    // Whether the new choice changes only the model; a new picture ends the film.
+    // Whether the film goes on after a new choice: only if the picture stays; a new picture ends the film.
     goesOn() {
       if (!running) return false;
       if (running.picture === pictureChosen() && !choice.now.beside) return true;

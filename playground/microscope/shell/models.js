@@ -62,7 +62,7 @@ export function lookThrough(root, ask, { sample, mine }) {
       image.addEventListener("load", () => URL.revokeObjectURL(image.src), { once: true });
       places.get(name).append(image);
     } catch {
-      places.get(name).remove(); // without a preview the card is enough
+      places.get(name).remove(); // the card stays without a preview
     }
   }
 
@@ -139,7 +139,7 @@ async function progressOf(ask, address, begin, signal) {
       return await (await ask(address, { signal })).json();
     } catch (error) {
       signal?.throwIfAborted();
-      if (error.status === 404) return begin(); // a hidden tab asks once a minute, and the server dropped the download
+      if (error.status === 404) return begin(); // dropped: a hidden tab asks too seldom
       if ((error.status && error.status < 500) || missedAnswers >= MOST_MISSED) throw error;
       await aWhile(AGAIN, signal);
     }
@@ -195,7 +195,7 @@ function tellOfModel(fetching, arrivedCard = null) {
   for (const listener of [...fetchingModel.listeners]) listener(fetching, arrivedCard);
 }
 
-// listener(fetching, arrived) is called until its element leaves the page or the returned function is called.
+// Calls listener(fetching, arrived) until its element leaves the page or the returned function is called.
 function followModel(element, listener) {
   const listenWhileShown = (fetching, arrivedCard) =>
     element.isConnected ? listener(fetching, arrivedCard) : stopListening();
@@ -237,7 +237,7 @@ export function showFetching(box) {
     bar.setAttribute("aria-label", `Fetching ${fetching.card.title}`);
     bar.max = fetching.told?.total || 1;
     if (fetching.told?.total && !fetching.told.arrived) bar.value = fetching.told.bytes;
-    else bar.removeAttribute("value"); // its duration is unknown
+    else bar.removeAttribute("value"); // the progress is unknown, so the bar moves without a value
     stopButton.textContent = fetching.trouble ? "Close" : "Cancel";
   };
   draw(fetchingModel.now);

@@ -18,7 +18,7 @@ const NOTICE_STYLE = `
 
 let box = null;
 let timer = 0;
-let isHeld = false; // whether it stays when another picture is shown
+let isHeld = false; // whether the notice stays when another picture is shown
 
 export function notify(
   sentence,

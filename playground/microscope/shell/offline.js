@@ -7,7 +7,7 @@ import { fetchFile } from "./http.js";
 
 const KEEPS_FILES = "attention-playground-files"; // the cache's name in serviceworker.js
 const ALL_KEPT = "attention-playground-offline"; // of localStorage: the list whose files are all stored
-const AT_ONCE = 4; // files
+const AT_ONCE = 4; // files fetched at the same time
 const HERE = "All of it is kept in this browser: it needs no network.";
 const NO_ROOM = "This browser has no room for all of it: what did not fit needs the network each time.";
 const BROKEN_OFF = "It broke off: try again.";
@@ -22,7 +22,7 @@ export function createOffline({ soon: firstFiles, all: listFile, bytes: total },
     if (!(await isInCache(name))) await (await fetchFile(siteFile(name), { signal })).arrayBuffer();
   }
 
-  // onProgress(bytes): the number stored so far.
+  // Fetches all files. onProgress(bytes) reports the number of bytes stored so far.
   async function bringAll(onProgress, signal) {
     navigator.storage?.persist?.().catch(() => {});
     const files = Object.entries(await (await fetchFile(siteFile(listFile), { signal })).json());

@@ -53,7 +53,8 @@ export function picturesAmong(files) {
 
 const WHERE_KEPT = "Your pictures are kept in this browser only. The server forgets them soon after you have left.";
 
-// take(files) opens them. `labelled`: {count, what} of those with a number, takeLabelled(number) opens one of them and
+// take(files) opens pictures. `labelled`: {count, what} of those with a number, takeLabelled(number) opens one of them
+// and
 // returns a promise. `kept`: the sentence about the privacy of pictures. `live`: {camera(), film(file)}, if frames can
 // be shown one after another.
 export function fillOpenPicture(

@@ -11,7 +11,7 @@ const LONGEST_TITLE = 60; // letters of a file's name; the server cuts there too
 let album = []; // [{id, title, src, blob, when}], the newest last
 let albumPromise = null;
 let sendingCount = 0;
-let keeping = Promise.resolve(); // the running write to the browser's disk; no picture waits for it
+let keeping = Promise.resolve(); // the running write to the browser's storage; showing a picture does not wait for it
 const albumListeners = new Set();
 const returning = new Map(); // id → promise of a picture that is being sent again
 const sentAgainAt = new Map(); // id → when it was last sent again
@@ -51,7 +51,7 @@ export const ownPictures = {
     choice.set({ mine: picture.id });
   },
   // Sends a picture that the server has forgotten, once for all callers. False if this browser has not stored it.
-  // `askedAt`: when the failed request was sent; if the picture was sent again since, nothing is done.
+  // `askedAt`: when the failed request was sent; if the picture was sent again since then, nothing is sent.
   bringAgain(id, { onWait, asked: askedAt = Number.POSITIVE_INFINITY } = {}) {
     if (sentAgainAt.get(id) > askedAt) return Promise.resolve(true);
     if (!returning.has(id))
@@ -68,7 +68,7 @@ export const ownPictures = {
     const { mine: ownId, beside } = choice.now;
     if (ownId) choice.set({ sample: firstSample().name, beside: null });
     else if (beside?.mine) choice.set({ beside: null });
-    await ask("api/pictures", { method: "DELETE" }).catch(() => {}); // the server forgets it by itself
+    await ask("api/pictures", { method: "DELETE" }).catch(() => {}); // it expires at the server anyway
     await emptied;
   },
 };

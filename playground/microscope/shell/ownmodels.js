@@ -54,7 +54,7 @@ export function readDrop({ files, items }) {
 async function filesWithin(entry) {
   const [reader, entries] = [entry.createReader(), []];
   for (;;) {
-    const batch = await new Promise((resolve, reject) => reader.readEntries(resolve, reject)); // a hundred at a time
+    const batch = await new Promise((resolve, reject) => reader.readEntries(resolve, reject)); // at most 100
     if (!batch.length) break;
     entries.push(...batch);
   }
@@ -98,7 +98,7 @@ export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choo
     try {
       const model = await openIn(worker, { files, folder, ...options });
       if (worker !== openingWorker) return null; // another one was opened in the meantime
-      const name = freeName(model.name); // a new name, because `instead` keeps its pictures
+      const name = freeName(model.name); // a new name, since cached pictures belong to the former name
       if (options.instead) dropModel(options.instead);
       for (const oldest of [...openedModels.keys()].slice(0, Math.max(0, openedModels.size + 1 - MOST_KEPT)))
         dropModel(oldest);
@@ -153,7 +153,7 @@ export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choo
     try {
       const weights = await fetchWeights(href, file);
       const sidecars = ["config.json", "preprocessor_config.json"].map(
-        (name) => fetchWeights(new URL(name, href).href, name).catch(() => null), // not every model has them
+        (name) => fetchWeights(new URL(name, href).href, name).catch(() => null), // some models lack these files
       );
       const files = [weights, ...(await Promise.all(sidecars)).filter(Boolean)];
       const folder = decodeURIComponent(parts.at(-2) ?? ""); // on the hub: NAME/resolve/main/model.safetensors
@@ -166,7 +166,7 @@ export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choo
   return { open: openFiles, bring: openFromAddress, stop: stopOpening, kept: openedModels };
 }
 
-// The same for a page that computes; `opener`: the address of the worker's script. choose(name) shows a model.
+// createOwnModels for a page that computes. `opener`: the address of the worker's script; choose(name) shows a model.
 export const ownModelsWithin =
   ({ opener, cards, networks, kept: store, computing }) =>
   (choose) =>

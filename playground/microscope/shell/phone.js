@@ -148,7 +148,7 @@ function createPhone(root, host) {
     const refusalText = (phone.refusal ?? phone.says)?.(phone.language) ?? "";
     const sentence = phone.state?.ended ? words("ended") : refusalText;
     if (sentence) madeIn(root, "p", "phone-refusal").textContent = sentence;
-    if (!sentence && CODE_OF_CLASS.test(host.code)) return; // it is on its way
+    if (!sentence && CODE_OF_CLASS.test(host.code)) return; // the class's state is being fetched
     const form = madeIn(root, "form");
     const label = madeIn(form, "label");
     label.append(words("code"));
@@ -187,7 +187,8 @@ function createPhone(root, host) {
     madeIn(root, "p", "phone-after").innerHTML = markedWords(inLanguage(question.after, language));
   }
 
-  // The distance from the guessed place to the truth, once shown; a neighbouring square counts as right.
+  // The distance from the guessed place to the true one, once the truth is shown. A neighbouring square counts as
+  // right.
   function offBy({ truth = null, columns }, guess) {
     if (truth === null) return "";
     const rowDistance = Math.abs(Math.floor(guess / columns) - Math.floor(truth / columns));

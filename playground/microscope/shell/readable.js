@@ -88,7 +88,7 @@ const numberAt = (bytes, at) => new DataView(bytes.buffer, bytes.byteOffset + at
 
 const UPRIGHT = { imageOrientation: "from-image" };
 const HEAD = 2 ** 16; // name of the chunk with a PNG's transparent colours
-const OPACITY_TOO = 4; // a bit of a PNG's kind of pixels
+const OPACITY_TOO = 4; // the bit for opacity in a PNG's colour type
 
 // An upright bitmap with the file's own colours, not multiplied by their opacity: then eight bits would be too few for
 // a colour profile. A camera's frame is a bitmap already.
@@ -126,7 +126,7 @@ export async function toBitmap(file, options = {}) {
   return copy;
 }
 
-// createImageBitmap's input for these pixels: the file itself where possible.
+// The input for createImageBitmap: the file itself where possible, else its pixels on white.
 export async function readable(file) {
   if (!(file instanceof Blob)) return file;
   const head = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());

@@ -19,7 +19,7 @@ addEventListener("fetch", (event) => {
 });
 
 const nameOf = (url) => url.slice(registration.scope.length).split(/[?#]/)[0];
-const isPage = (name) => name === "./" || name.endsWith(".html"); // without a digest in its name
+const isPage = (name) => name === "./" || name.endsWith(".html"); // the page's name has no digest
 const keptFiles = () => caches.open(KEPT_FILES);
 
 function isolating(answer) {
@@ -56,13 +56,13 @@ async function aFile(request) {
   const match = await cache.match(request, { ignoreVary: true });
   if (match) return match;
   const answer = await fetch(request);
-  if (answer.status === 200) await cache.put(request, answer.clone()).catch(() => {}); // without room: fetched again
+  if (answer.status === 200) await cache.put(request, answer.clone()).catch(() => {}); // the cache is full
   return answer;
 }
 
 async function dropOldest() {
   const cache = await keptFiles();
-  const list = new URL("versions", registration.scope).href; // a name that only the cache uses
+  const list = new URL("versions", registration.scope).href; // a cache key that is no file of the site
   const formerVersions = await cache.match(list).then((response) => response?.json() ?? []);
   const versions = [{ version: SITE.version, names: SITE.names }, ...formerVersions].filter(
     ({ version }, i, entries) => entries.findIndex((entry) => entry.version === version) === i,

@@ -72,7 +72,7 @@ async function pictureNamed({ sample, mine }) {
   return { id: name, title: name, credit, hint: "", start, width, height, opens: view, file };
 }
 
-// Runs `act` after the page's load event, which may be over already: see begin.js.
+// Runs `act` after the page's load event, even if that event is already over: see begin.js.
 function whenLoaded(act) {
   if (document.readyState === "complete") setTimeout(act);
   else addEventListener("load", act);
@@ -165,12 +165,12 @@ function draw(page) {
   });
 }
 
-// The chosen model if it is in this browser; else another one that is.
+// The model for live frames: the chosen one if it is in this browser; else another one that is.
 visit.modelForLive = async (model) => {
   const isAvailable = async (name) => networks[name] && (!networks[name].asked || (await store.isKept(name)));
   if (await isAvailable(model)) return model;
   for (const name of Object.keys(networks)) if (await isAvailable(name)) return name;
-  return Object.keys(networks)[0]; // its source reports the files to fetch first
+  return Object.keys(networks)[0]; // no model is here: the source's error says which files to fetch first
 };
 
 function leadTo(page, words = {}) {
@@ -225,7 +225,7 @@ answerHere(
   siteRoot,
 );
 askNearer(prepared);
-mountStage({ parentElement: places.stage, below: footer.offsetHeight + 3 }); // and the gap above it
+mountStage({ parentElement: places.stage, below: footer.offsetHeight + 3 }); // the footer and the gap above it
 draw(pageAsked());
 choice.follow(
   (_, options) => options.quietly || pageNow().name === "microscope" || leadTo("microscope", choice.words()),
@@ -327,13 +327,13 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
     try {
       return { subject: await photographPromise, line: ON_YOURS };
     } catch (error) {
-      photographPromise = null; // the next step tries again
+      photographPromise = null; // a later step tries again
       return { subject: null, line: `${OF_SAMPLE} ${error.says ?? ""}`.trim() };
     }
   }
   lesson.set = (changes) => {
     Object.assign(settings, changes);
-    playing.parts?.draw(); // also the part that reported it, which waits for this
+    playing.parts?.draw(); // draws the parts again, including the one that reported the photograph and waits
     chose({ step: playing.step.name, ...changedOf(record.settings, settings) });
   };
   const goToStep = async (step) => {

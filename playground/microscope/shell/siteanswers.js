@@ -12,12 +12,12 @@ import { createModelDoor, ownModelsWithin } from "./ownmodels.js";
 import { toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
-const SMALL_SIDE = 96; // pixels of a thumbnail: two for each point
+const SMALL_SIDE = 96; // pixels of a thumbnail, twice its size on the page
 const MOST_PIXELS = 120e6; // of a picture; more would fill the memory of a phone
 const LEAST_SIDE = 8; // pixels, as in Python (playground/pictures/decoding.py)
-const SIDES = "A picture's sides may be from 8 to 20,000 pixels"; // the sentence of Python
+const SIDES = "A picture's sides may be from 8 to 20,000 pixels"; // the same sentence as in Python
 const LARGER = "crop or resize it.";
-const OPENING_TIME = 20_000; // ms: hostile files may never finish decoding
+const OPENING_TIME = 20_000; // ms; hostile files may take forever to decode
 const UNREADABLE =
   "This browser can't open that file as a picture. JPEG, PNG, WebP, AVIF and GIF work everywhere; HEIC and TIFF only " +
   "in some browsers.";
@@ -142,7 +142,7 @@ export function computeOwnHere(models) {
   const started = () => {
     startPromise ??= begin();
     startPromise.catch(() => {
-      startPromise = null; // the next request tries again
+      startPromise = null; // a failed start is repeated by the next request
     });
     return startPromise;
   };
@@ -225,7 +225,7 @@ export function createKeptWeights(files, addressOf) {
 
   const storage = () => globalThis.caches?.open(WEIGHTS).catch(() => null) ?? null;
   const keyOf = (file, piece) => `${addressOf(file)}?piece=${piece}`;
-  const markOf = (file) => `${addressOf(file)}?whole`; // in the cache if the file is complete and verified
+  const markOf = (file) => `${addressOf(file)}?whole`; // cache key of a mark: the file is complete and verified
   const verifiedFiles = new Set(); // files that this page has verified
   const openedModels = new Map(); // model → a Blob that a person has opened
 
@@ -268,7 +268,7 @@ export function createKeptWeights(files, addressOf) {
     if (bytes < total) {
       const options = { signal, headers: bytes ? { Range: `bytes=${bytes}-` } : {}, cache: "no-store" };
       const response = await fetchFile(addressOf(file), options);
-      if (response.status !== 206) bytes = pieces.length = 0; // this host sends only whole files
+      if (response.status !== 206) bytes = pieces.length = 0; // the host ignored the range and sends the whole file
       for await (const piece of inPieces(response.body)) {
         await storePiece(file, pieces.length, piece);
         pieces.push(piece);
@@ -353,7 +353,7 @@ async function* inPieces(stream) {
   if (bytesFilled) yield buffer.slice(0, bytesFilled);
 }
 
-// A page without https has no digests.
+// The digest can only be checked on a page with https.
 async function isWhole(bytes, digest) {
   const hash = await globalThis.crypto?.subtle?.digest("SHA-256", bytes);
   return !hash || hexOf(hash).startsWith(digest);

@@ -34,7 +34,7 @@ function addressForOthers() {
 export function mountStage({ parentElement, below = 0 }) {
   const stage = parentElement.__stage;
   if (stage)
-    stage.lens.refresh(); // another theme, or another place
+    stage.lens.refresh(); // the theme or the place may have changed
   else parentElement.__stage = beginStage(parentElement.querySelector("[data-stage]") ?? parentElement, below);
   return () => {
     parentElement.__stage?.end();
@@ -53,13 +53,13 @@ function beginStage(root, below) {
     root,
     advice,
     lens: null,
-    before: null, // the trace that is shown
-    opened: null, // the trace's view at its opening
-    good: null, //   the choice of that trace
+    before: null, // the trace on view, null at first
+    opened: null, // the view in which this trace opened
+    good: null, //   the last choice that was shown without an error
     opening: false, // whether anything was requested yet
     showing: false, // whether a request is running
     coming: null, // the file of a photograph on its way
-    stop: new AbortController(), // cancels the opening
+    stop: new AbortController(), // aborts the opening
     timer: 0,
     end: null,
   };
@@ -234,7 +234,7 @@ export async function bringTraces(stage, wantedChoice, wantedView, signal) {
   if (isCompareChanged) setView({ ...viewNow(), beside: lens.view.beside });
   shownTrace.set(trace);
   writeAddress();
-  const isChecked = chosenParts && !trace.first; // a coarse grid lacks patches
+  const isChecked = chosenParts && !trace.first; // a coarse grid lacks patches that the finer grid has
   return [...visit.leftOut.splice(0), ...(isChecked ? notTaken(wantedView, lens.view) : [])];
 }
 
@@ -244,7 +244,7 @@ const withHint = (trace, { sample }) => ({
   picture: { ...trace.picture, hint: sampleNamed(sample)?.hint ?? "", parts: sampleNamed(sample)?.parts ?? [] },
 });
 
-// These keys with the lens's values: an address may hold invalid ones.
+// The view's values for these keys, as the lens has corrected them: an address may hold invalid ones.
 const pickKeys = (view, keys) => Object.fromEntries(keys.map((key) => [key, view[key]]));
 
 // Whether the view is the one with which the picture opened. Such a view does not belong in an address.

@@ -36,7 +36,7 @@ export const storyWay = ({ page }) => ({
   },
 });
 
-// The class of story/story.js, which needs a server. In a folder of files there is none.
+// The class of story/story.js. It needs a server; in a folder of files there is none.
 export function classOfStory(language) {
   const command = isBehindHash() ? (pageSays().app?.command ?? "python -m playground") : "";
   const klass = lecturersClass({ language, command });
@@ -76,7 +76,7 @@ function keepClass(value) {
     if (value) localStorage.setItem(KEPT_CLASS, value);
     else localStorage.removeItem(KEPT_CLASS);
   } catch {
-    // the link restores the class
+    // after a reload the lecturer's link restores the class
   }
 }
 
@@ -129,7 +129,7 @@ export function lecturersClass({ language, command = "" }) {
 
   function takeState(state) {
     if (state.ended) return close(classWords(language(), "over"));
-    if (lecture.now && state.count < lecture.now.count) return; // an earlier answer that arrived late
+    if (lecture.now && state.count < lecture.now.count) return; // an older answer arrived late
     Object.assign(lecture, { now: state, says: "" });
     tellOfClass();
   }
@@ -194,7 +194,7 @@ export function lecturersClass({ language, command = "" }) {
       lecture.sent = text;
       act("go", { scene });
     },
-    // Whether a picture at this address goes to the phones only after a yes.
+    // Whether this address is of an own picture, which is sent to the phones only with consent.
     isOwn: (address) => OWN_PICTURE.test(address),
     // `yes`: the lecturer's own photograph may go to the phones.
     ask({ scene, question }, address, mayTravel = false) {

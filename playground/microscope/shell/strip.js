@@ -63,7 +63,7 @@ export function createStrip(host) {
     const button = pictures.querySelector('[aria-pressed="true"]');
     if (!button) return;
     const [buttonBox, rowBox] = [button.getBoundingClientRect(), pictures.getBoundingClientRect()];
-    const margin = buttonBox.width; // so that the neighbour is visible, too
+    const margin = buttonBox.width; // shows a part of the neighbour, too
     if (buttonBox.left - margin < rowBox.left) pictures.scrollLeft += buttonBox.left - margin - rowBox.left;
     else if (buttonBox.right + margin > rowBox.right) pictures.scrollLeft += buttonBox.right + margin - rowBox.right;
   }
@@ -88,7 +88,7 @@ export function createStrip(host) {
     sendingLine.hidden = !sendingCount;
     if (leaves) (button ?? buttons()[0])?.focus({ preventScroll: true });
     const row = JSON.stringify([chosenKey, buttons().length, sendingLine.hidden]);
-    if (row === drawnRow) return; // the person's scroll position stays
+    if (row === drawnRow) return; // an unchanged row keeps its scroll position
     drawnRow = row;
     const hasFocus = buttons().includes(root.getRootNode().activeElement);
     if (!hasFocus || button === root.getRootNode().activeElement) makeOneStop(buttons(), button ?? buttons()[0]);

@@ -156,7 +156,7 @@ export function createToolbar(root, host) {
   const waitingLine = document.createElement("span");
   waitingLine.className = "unseen";
   waitingLine.setAttribute("role", "status");
-  const longWord = document.createElement("span"); // if there is room for it
+  const longWord = document.createElement("span"); // shown if there is room
   [longWord.className, longWord.textContent] = ["long", " picture"];
   openingSheet.label.append("Open", longWord);
   openingSheet.button.setAttribute("aria-label", "Open picture");

@@ -51,7 +51,7 @@ export function mountToolbar({ data: givenData, parentElement, setStateValue, se
 
 async function arriveOnPage(toolbar, data) {
   clearTimeout(toolbar.timer);
-  const { settings } = pageNow(); // before a new server reports its own
+  const { settings } = pageNow(); // the browser's settings, before a new server reports its own
   try {
     await visit.arrive(data);
   } catch (error) {
@@ -88,7 +88,7 @@ function beginToolbar(root) {
     stop: null,
     timer: 0,
   };
-  const fetchingLine = document.createElement("div"); // the line of a model on its way
+  const fetchingLine = document.createElement("div"); // the line that shows a running download
   fetchingLine.className = "coming";
   root.after(fetchingLine);
   const endLine = showFetching(fetchingLine);
@@ -165,10 +165,10 @@ async function heedAnswer(toolbar, answer) {
   } catch (error) {
     sayRefusal(error);
     if (passes(error)) {
-      toolbar.answered = null; // the same answer is handled again
+      toolbar.answered = null; // the next message repeats this answer, which is then handled again
       return arriveAgain(toolbar);
     }
-    if (error.status !== 404) return; // the picture still exists
+    if (error.status !== 404) return; // other errors don't mean that the picture is gone
     return choice.set({ sample: firstSample().name, beside: null });
   }
   notify("Your photograph is not in this browser any more.");
@@ -180,7 +180,7 @@ const sayRefusal = (error) => void notify(wordsOfTrouble(error));
 // ------------------------------------------------------------------------------------------------------------ the tour
 
 const tourWay = {
-  asked: 0, // a person may be faster than the server
+  asked: 0, // when the person last chose a page: a choice may be newer than the server's message
 
   async go(words) {
     const round = ++tourWay.asked;

@@ -84,16 +84,16 @@ export function createSheet() {
   function listenForClose(signal) {
     const onPress = (event) => {
       const path = event.composedPath();
-      if (path.includes(sheet) || path.includes(opener)) return; // its click closes the sheet
+      if (path.includes(sheet) || path.includes(opener)) return; // the opener's click handler closes the sheet
       const button = opener;
       close();
       const comeBack = () => nothingHasFocus() && button.focus({ preventScroll: true });
-      document.addEventListener("click", comeBack, { once: true }); // after the press has taken the focus away
+      document.addEventListener("click", comeBack, { once: true }); // after this press has moved the focus
     };
     const byKey = (event) => {
       if (event.key !== "Escape") return;
       event.preventDefault();
-      event.stopPropagation(); // the microscope under it keeps its lock
+      event.stopPropagation(); // the microscope stays locked
       close();
     };
     const onLeave = ({ relatedTarget }) => {

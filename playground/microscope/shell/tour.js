@@ -40,7 +40,7 @@ let card = null; // {root, kept} while the tour runs
 export function followTour(place, way) {
   const n = Number(pageNow().tour);
   const step = TOUR_STEPS[n - 1];
-  if (!pageNow().tour && card) keepForReload(null); // it was left by another way
+  if (!pageNow().tour && card) keepForReload(null); // the tour was left without its card
   if (!step || pageNow().name !== "microscope") return endCard();
   if (addressWords() === `tour=${n}`) return goToStep(n, way);
   card ??= makeCard(place, way);
@@ -175,7 +175,7 @@ function followElement(root, { data }) {
   ring.hidden = !target;
   if (!target) return place(card, []);
   const box = target.getBoundingClientRect();
-  const [left, top] = [Math.max(INSET, box.left), Math.max(INSET, box.top)]; // also around what fills the window
+  const [left, top] = [Math.max(INSET, box.left), Math.max(INSET, box.top)]; // the outline stays in view
   const [right, bottom] = [Math.min(innerWidth - INSET, box.right), Math.min(innerHeight - INSET, box.bottom)];
   for (const [side, size] of Object.entries({ left, top, width: right - left, height: bottom - top }))
     ring.style[side] = `${size}px`;

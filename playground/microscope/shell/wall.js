@@ -7,7 +7,7 @@ import { addressOf, ask, wordsOfTrouble } from "./http.js";
 
 const HTML = `<h1></h1><p class="wall-says"></p><ul class="wall"></ul>`;
 
-// way: {link(page, words): an address, go(page, words): leads to it}
+// way: {link(page, words): returns an address, go(page, words): opens it}
 export function mountWall(root, { link, go }) {
   root.innerHTML = HTML;
   const face = openFace();

@@ -21,7 +21,7 @@ import { toBitmap } from "./readable.js";
 
 const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets the whole picture
 const KEPT_PASSES = 3;
-const KEPT_OF_PASSES = 8e6; // bytes of stored passes besides the latest; a dropped pass runs again when needed
+const KEPT_OF_PASSES = 8e6; // bytes of stored passes besides the latest one; dropped passes run again when needed
 const LEAST_CHANGE = 0.02; // smallest reported change of a label's probability
 const MOST_SCALE_OF_PASS = 1e9; // as in playground/tracing.py: larger ones may make scores infinite
 const CUT = /^([^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?|(zero|mean)@([^.@*]+|[^.@]+\.[^.@*]+))$/;
@@ -117,7 +117,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     Object.assign(pass, { turn: attempt, running: true });
     try {
       await network(trace.model);
-      if (pass.turn !== attempt) return; // ended in the meantime
+      if (pass.turn !== attempt) return; // the pass was cancelled meanwhile
       const { id, file } = trace.private_picture;
       const bitmap = await decoded(await file());
       if (pass.turn !== attempt) return bitmap.close();
