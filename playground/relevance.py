@@ -322,7 +322,7 @@ class _Meeting:
         if point not in self.graphs:
             return gradient
         before, after = self.graphs[point]
-        if not after.requires_grad:  # something else was put there
+        if not after.requires_grad:  # the new value does not depend on the old one
             return torch.zeros_like(before)
         return torch.autograd.grad(after, before, gradient, materialize_grads=True, allow_unused=True)[0]
 

@@ -219,7 +219,7 @@ def test_each_room_of_the_microscope_imports_what_it_may():
     needs = scripts()
     rooms = between_rooms(needs, lambda name: name.split("/")[0])
     assert rooms.keys() == BROWSER.keys()
-    assert sum(map(len, needs.values())) > 50  # else IMPORT would find no imports
+    assert sum(map(len, needs.values())) > 50  # an IMPORT that matched nothing would pass
     assert all(other in needs for wanted in needs.values() for other in wanted)
     assert {name: wanted - BROWSER[name] for name, wanted in rooms.items()} == {name: set() for name in BROWSER}
 

@@ -14,7 +14,7 @@ from playground.vit import PAPER, Config, VisionTransformer
 QUERIES = ["cls", "reg1", (0, 0), (7, 5), 66]
 
 
-def explicit(seen: Trace, layer: int, scale: float) -> torch.Tensor:
+def weights_by_loops(seen: Trace, layer: int, scale: float) -> torch.Tensor:
     """Every weight of a layer, with loops: (heads, tokens, tokens)."""
     q, k, _ = seen.record[layer]
     weights = torch.empty(seen.heads, seen.tokens, seen.tokens)
@@ -35,7 +35,7 @@ def test_a_trace_knows_its_shape(seen):
 @pytest.mark.parametrize("scale", [None, "on", "off", 0, 0.3, -1.0])
 def test_rows_columns_and_matrices_are_one_thing_and_equal_the_loops(seen, scale):
     number = {None: 12**-0.5, "on": 12**-0.5, "off": 1.0}.get(scale, scale)
-    expected = explicit(seen, 1, number)
+    expected = weights_by_loops(seen, 1, number)
     for query in QUERIES:
         token = seen.token(query)
         torch.testing.assert_close(seen.rows(1, query, scale), expected[:, token], atol=1e-5, rtol=1e-4)

@@ -168,7 +168,7 @@ def _lengths(block) -> Tensor:
 
 
 def _with_a_place(vit: VisionTransformer, index: int) -> dict[str, Tensor]:
-    """The weights with a token of zeros at index `at`, and zeros as its position."""
+    """The weights with a token of zeros at `index`, and zeros as its position."""
     state = dict(vit.state_dict())
     empty = torch.zeros_like(vit.patch_embed.proj.weight[:1, 0, 0, 0]).expand(1, 1, vit.config.width).clone()
     registers = state.get("reg_token")

@@ -90,10 +90,10 @@ class Many:
         return self.some(range(len(self)))
 
     def some(self, wanted_numbers: Iterable[int], unreadable: bool = False) -> Iterator[Numbers]:
-        """The numbers of some of the pictures. The next batch is decoded while one is computed. Batches do not
-        depend on the pictures wanted, and an unreadable picture is replaced by black, so that numbers are the same to
-        the last bit. `unreadable`: leaves out pictures that can't be read or give no numbers; else the first such
-        picture raises."""
+        """Yields the numbers of the pictures in `wanted_numbers`. The next batch is decoded while one is computed. The
+        numbers are the same to the last bit whichever pictures are wanted: batches never change, and an unreadable
+        picture is computed as black but never yielded. `unreadable`: skips pictures that can't be read or give no
+        numbers; otherwise the first such picture raises."""
         wanted_numbers = set(wanted_numbers)
         batches = [batch for batch in self.batches() if wanted_numbers & set(batch)]
         with ThreadPoolExecutor(1, "pictures") as ahead:

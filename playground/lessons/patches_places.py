@@ -62,7 +62,7 @@ def positions(subject: Subject, chosen: Settings) -> Iterator[Part]:
     header, arrays = unpack(blob)
     if header["kind"] != "none":
         yield Drawing("positions", blob, ("place",))
-    yield Fold("More: how these came about", Words(told(header)))
+    yield Fold("More: how these came about", Words(positions_text(header)))
     yield Exercise(
         "Show the sinusoidal positions, and point at a place. Which is more alike: the place beside it "
         "or the one below?",
@@ -114,7 +114,7 @@ SAID = {
 }
 
 
-def told(header: dict) -> str:
+def positions_text(header: dict) -> str:
     from playground.analysis import patches
 
     kind, start = header["kind"], header.get("start")

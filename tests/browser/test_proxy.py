@@ -313,7 +313,7 @@ def test_a_picture_that_the_other_replica_does_not_know_is_brought_to_it(proxy, 
     upload(visitor, data, "mine.jpg")
     assert_shows(visitor, data, "mine.jpg")
     link = visitor.page.url
-    visitor.page.goto("about:blank")  # otherwise the old page might upload it, unseen
+    visitor.page.goto("about:blank")  # otherwise the old page might upload the picture again
     visitor.context.add_cookies([{"name": SEAT, "value": proxy.seat_at(other), "url": proxy.url}])
     before = len(proxy.log())
     visitor.page.goto(link if page == MICROSCOPE.name else link.replace("/?", f"/{page}?"))

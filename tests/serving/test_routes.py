@@ -63,7 +63,7 @@ def test_the_browser_s_scripts_ask_for_addresses_that_there_are():
     assert not lost, lost
 
 
-def test_an_address_that_there_is_not_would_be_found():
+def test_an_address_without_a_route_fits_none():
     assert not any(fits("api/traces", route.partition(" ")[2]) for route in WORDS)
     assert not any(fits("api/trace/*/*/more", route.partition(" ")[2]) for route in WORDS)
     assert fits("api/trace/*/*?*", "/api/trace/{digest}/names")
@@ -139,7 +139,7 @@ def test_a_route_reads_its_words_and_no_others(route, read):
             http.request(method, filled, params={**look, **more}, headers=ANNA)
         people.forget(ANNA["X-Playground-Key"])
     assert read <= set(WORDS[route]), read - set(WORDS[route])
-    unread = set(WORDS[route]) - read - {"sample"}  # which is not looked for where a picture is one's own
+    unread = set(WORDS[route]) - read - {"sample"}  # no route reads `sample` for a person's own picture
     assert not unread, unread
 
 

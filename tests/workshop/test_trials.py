@@ -38,7 +38,7 @@ def some_views(monkeypatch):
     return partial(Batches, coarse=Path(), fine=Path())
 
 
-def test_each_trial_differs_from_the_recipe_in_what_its_line_says():
+def test_each_trial_changes_the_expected_fields_of_the_recipe():
     changed = {
         name: {
             field.name

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from playground.figures.drawing.sheet import Box, Sheet
 
-# Charts of the scale on a sheet: each has a heading, two curves with their bands, and the widths dₖ beneath.
+# Charts of what the attention scale does: each has a heading, two curves with their bands, and the widths dₖ beneath.
 
 
 LEFT, BETWEEN, RIGHT = 2.5, 2.4, 1.1  # em: room for the numbers beside a chart, between charts, for the last tick

@@ -10,7 +10,7 @@ import { ablate, decodeHalves, openContainer, silence } from "../core/core.js";
 import { rotary, sinusoidal, stretched } from "./images.js";
 import { someColumns, someRows } from "./tensors.js";
 
-export const SOME = 320; // queries whose scores are in memory at one time: all of 16 × 16 patches
+export const SOME = 320; // queries whose scores are in memory at one time: enough for 16 × 16 patches and a prefix
 
 // A pass calls at(point, x) at the points that vit.py names and goes on with the result: another matrix, or x itself
 // with other numbers. Heads lie side by side: (N, D). At "attention.heard", `at` returns null if nothing is cut, or a

@@ -43,7 +43,7 @@
 //   lens.view; lens.update({view, ui}); lens.setOverlay({what, query, values});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
 //
-// `view` of show() may be a function; it is called with no argument once the traces have arrived.
+// `view` of show() may be a function of the view on show when the traces have arrived.
 // What an update does not name stays. A view that it names starts from the defaults, not from the former view. `place`
 // is the picture and the model as in an address: "model=…&sample=…".
 //

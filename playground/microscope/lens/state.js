@@ -65,7 +65,7 @@ const noData = (host) =>
     foretold: new Map(), //                 id and subject → the rank correlation, see explained.js
     moved: { key: "", text: "" }, //        the text about a cut's effect, see scissors.js
     patched: { key: "", text: "" }, //      the text about a patched token, see matches.js
-    search: null, //                        for the best moment: {id, pack, steps, scene, layers, moved}
+    search: null, //                        the search for the best moment: {id, pack, steps, scene, layers, moved}
     scenes: Object.seal({
       list: [], //                          saved views
       kept: null, //                        the same as the host's text

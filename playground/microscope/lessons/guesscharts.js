@@ -17,7 +17,7 @@ export const roundedText = (x) => {
   return Number(x.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }).replace("-", "−");
 };
 
-// A tick's number, unrounded.
+// A tick's number: to six digits, from a million on to three.
 const tickText = (x) => (Math.abs(x) < 1e6 ? x.toLocaleString("en", { maximumSignificantDigits: 6 }) : roundedText(x));
 
 // From numbers to pixels and back; the ends of a log axis must be positive.
