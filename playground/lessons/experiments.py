@@ -31,8 +31,8 @@ def without_matrices(batch: int = 1, tokens: int = 4, dim: int = 8) -> Shapes:
 
 
 def full_heads(tokens: int = 5, dim: int = 3, heads: int = 5) -> Shapes:
-    """Some texts give every head matrices of the full width: W_V is (dim, dim), and W_msa brings heads · dim numbers
-    back to dim. Most code shares the width among the heads instead, so that more heads cost nothing."""
+    """Heads of full width, as in some texts: W_V is (dim, dim), and W_msa maps heads · dim numbers back to dim. Most
+    code shares the width among the heads instead, so that more heads cost nothing."""
     x, per_head = _numbers(tokens, dim), [_numbers(3, dim, dim) for _ in range(heads)]
     answers = []
     for w_q, w_k, w_v in per_head:
@@ -82,7 +82,7 @@ def patches(image: int = 128, patch: int = 16, width: int = 32) -> Shapes:
 
 
 def fused(batch: int = 13, tokens: int = 100, dim: int = 49, chan: int = 64, heads: int = 4) -> Shapes:
-    """Q, K and V come out of one matrix, and one view shares them out."""
+    """The shapes with Q, K and V from one matrix, whose output is then split."""
     x, w = _numbers(batch, tokens, dim), _numbers(dim, 3 * chan)
     qkv = x @ w
     split = qkv.view(batch, tokens, 3, heads, chan // heads).permute(2, 0, 3, 1, 4)

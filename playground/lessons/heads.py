@@ -40,7 +40,7 @@ PICTURE, SAMPLES_ALL = "picture", "samples"
 OF_SAMPLES = f"These are means over the {len(SAMPLES)} samples."
 OVER = {PICTURE: "this picture", SAMPLES_ALL: f"the {len(SAMPLES)} samples, on average"}
 BRIGHT_SHARE = 50  # per cent of a row, the end of the colour scale: a head with more is named after this habit
-NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance if a patch and its eight neighbours get equal weights
+NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of equal weights on a patch and its eight neighbours
 
 
 # Where will it look? --------------------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance if a patch and its eig
 ENLARGED = "the patch that asks, enlarged"
 
 ASKS = "Paint where the outlined patch will look, in head {head} of layer {layer}."
-SHARES = (  # `share`: what the brightest 2 % of the patches hold
+SHARES = (  # `share`: the part of the row's weight on the brightest 2 % of the patches
     "The brightest 2 % of the patches hold {share:%} of the row, its largest weight is {largest:%}. For the "
     "overlap, what you painted counts as a row, too, with equal weights: of each patch the smaller of its two weights "
     "is taken, and all are added up."
@@ -159,7 +159,7 @@ def cells(subject: Subject, seen: Trace, mean: Habits, spread: Habits | None) ->
 
 
 def _habit_names(mean: Habits, vit) -> list[list[dict[str, str | None]]]:
-    """`told`: what a loss asked of this head's weights in training, or None."""
+    """[layer][head]: names of habits. `told`: what a loss in training asked of the head's weights, or None."""
     from playground.analysis.heads import short, told
 
     names_and_habits = zip(mean.kinds(), mean.habits(), strict=True)
@@ -219,7 +219,7 @@ def far_question() -> Question:
 
 
 def far(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    """The heads' mean attention distance by layer, as in a figure of the ViT paper."""
+    """The heads' mean attention distances by layer, as in a figure of the ViT paper."""
     yield Choice("over", "Measured on", OVER)
     mean, spread = yield from measured(subject, chosen.over)
     seen = subject.trace()
@@ -238,8 +238,8 @@ FAR = (
 
 
 def near_or_far(distance: np.ndarray, of_this: bool) -> Words:
-    """Says whether heads look farther in higher layers. `of_this`: whether the numbers are of the picture on view, or
-    else means over the samples. distance: (layers, heads)"""
+    """Sentences that say whether heads look farther in higher layers. `of_this`: whether the numbers are of this
+    picture, or else means over the samples. distance: (layers, heads)"""
 
     def of(which: str, value: str) -> Measured:
         words = {"which": which, "what": value}

@@ -74,7 +74,7 @@ def spot_of(index: int, numbers: np.ndarray) -> tuple[int, int]:
 
 
 def drawn(seen: Trace) -> Iterator[Words]:
-    """A caption, where only some of the rows were measured."""
+    """A sentence that says that only some rows were measured, if so."""
     from playground.analysis import heads
 
     if words := heads.words(seen):
@@ -91,7 +91,7 @@ THUMB = 200  # pixels
 
 
 class Off(Written):
-    """The heads that are switched off, as text: the first MOST_OFF of them."""
+    """The setting `off`: the heads that are switched off, as text; at most MOST_OFF of them."""
 
     def read(self, text: str | None) -> str:
         return " ".join(str(super().read(text)).split(" ")[:MOST_OFF])
@@ -242,7 +242,7 @@ def _rounded(numbers: np.ndarray) -> list:
 
 
 def _read(seen: Trace, loss: Loss, silent: list[Spot]) -> str:
-    """The words in place of predictions, for a model that names no classes."""
+    """The sentence about the effect in a model without labels."""
     explanation = (
         "This model names no classes."
         if seen.logits is not None
@@ -265,8 +265,8 @@ def _nice(x: float) -> float:
 
 
 def layer_sum_question(layer: int, single: Sequence[float], together: float, whole: float, cosine: float) -> Question:
-    """How far tokens move without each head (`single`), the sum of these (`together`), and without all heads at once
-    (`whole`). `cosine`: the mean cosine between the vectors that two heads add."""
+    """The question about sums. How far tokens move without each head (`single`), the sum of these moves (`together`),
+    and without all heads at once (`whole`). `cosine`: the mean cosine between the vectors that two heads add."""
     digits = 1 if together > 0.02 else 2
     parts = [round(100 * loss, digits) for loss in single]
     sums, high = sum(parts), 100 * max(2 * together, 1.2 * whole)

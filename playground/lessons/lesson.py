@@ -36,7 +36,8 @@ class Setting:
         return {str(option): option for option in self.options}.get(text, self.default)
 
     def take(self, value: object) -> object:
-        """The option that a drawing reports. JavaScript writes 1.0 as 1. Unchecked input from a browser."""
+        """The option that equals the value reported by a drawing. JavaScript writes 1.0 as 1. The value comes unchecked
+        from a browser."""
         return next((option for option in self.options if option == value), self.read(str(value)))
 
     def found(self, name: str, address: Mapping[str, str]) -> object:
@@ -57,7 +58,7 @@ class Written(Setting):
 
 @dataclass(frozen=True)
 class Renamed(Setting):
-    """A setting that old addresses name differently."""
+    """A setting that has another name in old addresses."""
 
     former: str = ""
 
@@ -67,8 +68,8 @@ class Renamed(Setting):
 
 @dataclass(frozen=True)
 class Steps(Setting):
-    """The step of a page that is on the screen. Older addresses name no step: they open the step that most of their
-    other settings belong to. Stands last among the settings of its page."""
+    """The step that a page shows. Older addresses name no step: they open the step with most of the settings in the
+    address. This must be the last setting of its page."""
 
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -86,8 +87,8 @@ class Steps(Setting):
         return best if best and counts[best] else self.default
 
 
-# Lines below a step in the folder without a server: for a step that always shows its sample, and for a step that shows
-# a visitor's photograph
+# Lines below a step in the folder without a server: for a step that always shows its sample, and for a step that can
+# show a visitor's photograph
 OWN = "The app shows it on your own picture, and in other models."
 MODELS = "A photograph of yours is shown here too, in our small model. The app has other models."
 Made = TypeVar("Made")
@@ -98,7 +99,7 @@ class Subject(Protocol):
 
     @property
     def about(self) -> str:
-        """A key that differs for each picture and model."""
+        """A key that identifies the picture and the model."""
 
     @property
     def model(self) -> str:
@@ -114,15 +115,15 @@ class Subject(Protocol):
 
     @property
     def model_name(self) -> str:
-        """The name by which the model is asked for."""
+        """The model's name in addresses."""
 
     @property
     def shown(self) -> tuple[int, int]:
-        """The layer and the head that the microscope shows."""
+        """The layer and head on view in the microscope."""
 
     @property
     def chosen_head(self) -> tuple[int, int] | None:
-        """The layer and head that somebody chose in the microscope; None where nobody did."""
+        """The layer and head that the reader chose in the microscope; None if none was chosen."""
 
     @property
     def vit(self) -> VisionTransformer: ...
@@ -141,7 +142,8 @@ class Subject(Protocol):
         """The picture as a data URL, at the size of questions."""
 
     def trace(self, scale: float | None = None) -> Trace:
-        """The picture's pass through the model; `scale` replaces the scale of every layer. Waits for its turn."""
+        """The picture's pass through the model. `scale` replaces the scale of every layer. Waits for a turn in the
+        queue."""
 
     def sample(self, name: str) -> Subject:
         """The same model's look at a sample."""
@@ -154,7 +156,7 @@ class Subject(Protocol):
         it."""
 
     def that_names(self) -> Subject:
-        """The same picture in a model with a classifier, of everyday things if this machine has such a model."""
+        """The same picture in a model with a classifier; if possible, one that names everyday things."""
 
     def has(self, what: Hashable) -> bool:
         """Whether `kept` has stored this."""
@@ -163,20 +165,20 @@ class Subject(Protocol):
         """The result stored under `what`; `make` computes it the first time."""
 
     def turns(self) -> AbstractContextManager[Callable[[], None]]:
-        """A turn to compute. Long work calls the function that it yields, often: each call lets others go first."""
+        """A turn in the queue. Long work calls the yielded function often: each call lets others go first."""
 
     @property
     def passes_in_time(self) -> int:
         """How many passes of this picture can be computed while a reader waits."""
 
     def too_long(self, passes: float) -> str:
-        """A sentence that says why this number of passes would take too long; "" where it would not."""
+        """A sentence that says why this number of passes would take too long; "" if it would not."""
 
     def come_to(self, run: str) -> Any:
-        """The result so far of this reader's run of this name; None before the first run."""
+        """The latest result of this reader's run; None before the first run."""
 
     def at_work(self, run: str) -> bool:
-        """Whether the run is unfinished."""
+        """Whether the run still works."""
 
 
 @dataclass(frozen=True)

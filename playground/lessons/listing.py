@@ -28,7 +28,7 @@ class Line:
     number: int  # in its file, from 1
     text: str  # without the common indentation
     mark: str = ""  # the piece to highlight
-    formula: str = ""  # what it computes; _ subscript, ^ superscript, braces group
+    formula: str = ""  # the formula that the line computes; _ subscript, ^ superscript, braces group
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,8 @@ def layer_by_distance(seen: Trace, which: str, what: str) -> float:
 
 
 def layer_of_distances(distance: np.ndarray, end: str, value: str) -> float:
-    """layer_by_distance, from the heads' distances. distance: (layers, heads)"""
+    """The number or mean distance (`value`) of the layer whose heads attend nearest or farthest (`end`). distance:
+    (layers, heads)"""
     by_layer = distance.mean(axis=1)
     layer = int(by_layer.argmin() if end == "nearest" else by_layer.argmax())
     return layer if value == "layer" else float(by_layer[layer])
@@ -85,15 +86,15 @@ def by_depth(seen: Trace) -> str:
 
 
 def trend(distance: np.ndarray) -> str:
-    """Whether heads attend farther in higher layers. distance: (layers, heads)"""
+    """A word for whether heads attend farther in higher layers. distance: (layers, heads)"""
     by_layer = distance.mean(axis=1)
     slope = float(np.corrcoef(np.arange(len(by_layer)), by_layer)[0, 1]) if len(by_layer) > 2 else 0.0
     return "near first, far later" if slope > 0.5 else "far first, near later" if slope < -0.5 else "no steady trend"
 
 
 def a_head(seen: Trace, which: str, what: str) -> float:
-    """Picks the head that adds most, adds least, or has the sharpest rows (`which`). Returns (`what`) its layer, its
-    number, the length of what it adds relative to its layer's average head, or the entropy of its rows."""
+    """A number (`what`) of the head that adds most, adds least, or has the sharpest rows (`which`): its layer, its
+    index, the length of what it adds relative to its layer's average head, or the entropy of its rows."""
     from playground.analysis import heads
 
     return of_a_head(heads.look(seen), which, what)
@@ -108,12 +109,12 @@ def of_a_head(habits: Habits, end: str, value: str) -> float:
 
 # Heads whose rows agree, whichever patch asks -------------------------------------------------------------------------
 
-LOCKED = 0.3  # mean share of a row; analysis/heads.py has the same number for “one patch for all”
+LOCKED = 0.3  # mean share of a row; the same number as for “one patch for all” in analysis/heads.py
 
 
 def agreeing(seen: Trace, which: str, what: str) -> float:
-    """Picks the head that on average gives most or least (`which`) to one place. Returns (`what`) its layer, its
-    number, or the share of that place."""
+    """A number (`what`) of the head that on average gives most or least (`which`) to one place: its layer, its index,
+    or the share of that place."""
     from playground.analysis import heads
 
     return of_agreeing(to_one_place(heads.look(seen)), which, what)
@@ -264,7 +265,7 @@ def far_head_of(seen: Trace, spot: tuple[int, int] | None) -> tuple[int, int]:
 
 
 def far_share(seen: Trace, spot: tuple[int, int] | None = None) -> float:
-    """The brightest 2 % of patches: their share of the row's weight on all patches."""
+    """The share of the row's weight on all patches that the brightest 2 % of the patches have."""
     return brightest_share(far_row(seen, spot).flatten())
 
 

@@ -63,14 +63,15 @@ class Made:
     given: Mapping[str, object] = field(default_factory=dict)  # the function's arguments
 
 
-# What a part shows of a visitor's photograph in the folder without a server. The field `own` of a part maps a name of
-# its fields to what replaces that field.
+# The replacement for a part of a visitor's photograph, in the folder without a server. A part's `own` maps the names of
+# its fields to these.
 Own = Words | Measured | Made
 
 
 @dataclass(frozen=True)
 class Wait:
-    """The host shows `words` and `meanwhile` until the next part comes. In a run, `come_to` is its result so far."""
+    """Waiting: the host shows `words` and `meanwhile` until the next part comes. In a run, `come_to` is the result so
+    far."""
 
     words: str
     meanwhile: Part | None = None
@@ -79,9 +80,9 @@ class Wait:
 
 @dataclass(frozen=True)
 class Run:
-    """Work that a button starts and stops. `work` gets the result of the former run, and yields often, since it can be
-    stopped at a yield only. While it runs, the step is played again and again with the result so far
-    (`Subject.come_to`). A host without Python shows the sentence `needs`."""
+    """Work that a button starts and stops. `work` gets the result of the former run; it yields often, because it can
+    stop only at a yield. During the run the step is played repeatedly with the result so far (`Subject.come_to`). A
+    host without Python shows the sentence `needs`."""
 
     id: str
     label: str
@@ -91,8 +92,8 @@ class Run:
 
 @dataclass(frozen=True)
 class Ask:
-    """A question before its answer. A new `context`, such as another picture, makes it a new question: whoever has
-    guessed before sees the answer and may guess again, or must, with `afresh`."""
+    """A question before its answer. A new `context`, such as another picture, makes it a new question: a reader who has
+    guessed before sees the answer and may guess again, or with `afresh` must do so."""
 
     question: Question
     context: str = ""
@@ -101,7 +102,7 @@ class Ask:
 
 
 class After(tuple):
-    """Parts that are hidden until the question was guessed, rightly or wrongly."""
+    """Parts that are hidden until the reader has guessed, rightly or wrongly."""
 
     question: str
 
@@ -112,8 +113,8 @@ class After(tuple):
 
 
 class Stays(tuple):
-    """Parts that only Python can compute. Where the folder without a server shows a visitor's photograph, these parts
-    keep showing the sample, below a line that says so."""
+    """Parts that only Python can compute. In the folder without a server they keep showing the sample when the other
+    parts show a visitor's photograph; a line says so."""
 
     def __new__(cls, *parts: Part) -> Stays:
         return super().__new__(cls, parts)
@@ -131,11 +132,11 @@ class Row(tuple):
 
 
 class Column(Row):
-    """Parts below each other; it stands in a Row."""
+    """Parts below each other, as an item of a Row."""
 
 
 class Fold(tuple):
-    """Parts behind a title, which are shown when somebody opens it."""
+    """Parts that are hidden behind a title until a reader opens it."""
 
     title: str
 
@@ -231,7 +232,7 @@ class When:
 
 @dataclass(frozen=True)
 class Reported:
-    """A state of a drawing: a check of microscope/lessons/exercise.js holds for the numbers that it reports."""
+    """A state of a drawing: the numbers that it reports pass a check of microscope/lessons/exercise.js."""
 
     drawing: str
     check: str
@@ -242,9 +243,9 @@ Condition = bool | When | Reported | tuple  # a tuple: any of its conditions
 
 @dataclass(frozen=True)
 class Exercise:
-    """With a hint the answer comes one click later. An exercise that is done on the page has an `id`, the condition
-    `done`, and `tempting`: (a condition that looks like the solution, why it is none). With `answers` it offers these
-    once `done` holds, and only the right one finishes the exercise."""
+    """With a hint, the answer comes one click later. An exercise that is done on the page has an `id`, the condition
+    `done`, and `tempting`: (a condition that is mistaken for the solution, why it is wrong). With `answers` it offers
+    these once `done` holds, and only the right one finishes the exercise."""
 
     asks: str
     answer: str

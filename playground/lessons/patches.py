@@ -75,7 +75,7 @@ def tokens_question(size: tuple[int, int], P: int, by_the_model: str, shown: Pho
 
 
 def how_many(subject: Subject, size: int):
-    """The question how many patches the picture makes. It outlines one of them."""
+    """The question about the number of patches of the picture. One patch is outlined."""
     from playground.analysis import patches
     from playground.pictures.images import displayed
 

@@ -149,7 +149,7 @@ def placed(subject: Subject, table: str) -> bytes:
 
 def like_the_start(places, grid: tuple[int, int]) -> float | None:
     """The mean cosine between the bundled model's positions, (patches, D), and their values before training; None if
-    these were noise."""
+    training began with noise."""
     from torch.nn.functional import cosine_similarity
 
     from playground.training.recipe import Emergent, waves

@@ -47,8 +47,8 @@ class Bars:
     labels: tuple[str, ...]
     values: tuple[float, ...]
     high: float  # where the axis ends
-    at: int | None = None  # the bar to guess, covered; None: a level is guessed, or nothing on the bars
-    later: tuple[float, ...] | None = None  # what the bars become with the answer
+    at: int | None = None  # the index of the covered bar to guess; None: the guess is a level, or not on the bars
+    later: tuple[float, ...] | None = None  # the bars' heights that the answer shows
     level: bool = False  # whether the answer is drawn as a level
     across: bool = False  # horizontal bars, for long names
     title: str = ""
@@ -63,7 +63,7 @@ class Series:
     name: str
     y: tuple[float, ...]
     colour: str
-    shown: int | None = None  # how many points may be seen before the answer; None: all
+    shown: int | None = None  # the number of points before the answer; None: all
     dash: bool = False
     dots: bool = False
     below: bool = False  # the name stands below the line's end instead of above it
@@ -84,7 +84,7 @@ class Lines:
     low: float
     high: float
     x_title: str
-    at: tuple[int, int] | None = None  # (series, point) to guess
+    at: tuple[int, int] | None = None  # (series, point): the point to guess
     title: str = ""
     unit: str = ""
     log_x: bool = False
@@ -118,7 +118,7 @@ class Photo:
     image: str  # its data URL
     grid: tuple[int, int]
     aspect: float  # width / height
-    mark: int | None = None  # the patch that is asked about
+    mark: int | None = None  # the patch in the question
     heat: tuple[float, ...] | None = None  # a number for each patch, shown with the answer
     paints: bool = False  # whether the picture is grey before the answer too
     lines: bool = False  # whether the grid is drawn before the answer
@@ -142,7 +142,7 @@ class Pictures:
 @dataclass(frozen=True)
 class Question:
     id: str
-    asks: str  # a blank in it, ▢, shows the number that is guessed
+    asks: str  # the guessed number replaces the blank ▢
     guess: Number | Choice | Painting
     truth: float | str | None  # None: it is the Photo's `heat`
     says: str  # about the answer; **, * and ` as in Markdown

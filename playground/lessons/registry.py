@@ -1,4 +1,4 @@
-"""All lessons, their questions and their exercises. Nothing here imports torch before something is asked."""
+"""All lessons, their questions and their exercises. Importing this module does not import torch."""
 
 from playground.lessons import block, by_hand, code, cost, heads, patches, scale, shapes, training, two_ways, weight
 

@@ -38,7 +38,7 @@ EACH, WHOLE = "each layer alone", "the whole pass"
 INSTEAD = {0.0: "1, no scale", -0.5: "√d_k", -1.0: "d_k"}  # power -> 1/d_k^power in words
 START_WIDTHS, STARTS = (192, 384, 768, 1024), (0.01, 0.02, 0.05, 0.1)
 START_WIDTH, START = 768, 0.02  # defaults
-UNEVEN = 0.5  # of all tokens: a row that spreads over fewer counts as uneven
+UNEVEN = 0.5  # share of all tokens: a row that spreads over a smaller share counts as uneven
 BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"}
 HAIR = "rgba(128,128,128,0.35)"
 
@@ -189,8 +189,8 @@ def before_training(chosen: Settings) -> Iterator[Part]:
 
 
 def features_question(cosine: float, prose: str, shown: Photo) -> Question:
-    """For a model without classes. `cosine`: between a patch's features with and without the scale, the mean over
-    patches."""
+    """The question for a model without classes. `cosine`: the mean over patches of the cosine between a patch's
+    features with and without the scale."""
     return Question(
         "scale_answer",
         "This model names no classes; its answer is its features, one vector a patch. With the other scale, their mean "
@@ -205,8 +205,8 @@ def features_question(cosine: float, prose: str, shown: Photo) -> Question:
 
 
 def verdict_question(labels: Sequence[str], scaled: Sequence[float], unscaled: float, d: int, prose: str) -> Question:
-    """`scaled`: the likeliest classes' probabilities in per cent; `unscaled`: that of the first class with the other
-    scale."""
+    """The question about the prediction. `scaled`: the likeliest classes' probabilities in per cent; `unscaled`: the
+    first class's probability with the other scale."""
     return Question(
         "scale_answer", f"*{labels[0]}* has {scaled[0]:.1f} % with its own scale. With the other one it has ▢.",
         Number(0, 100, " %"), unscaled,

@@ -65,11 +65,11 @@ SIZES = {  # of examples in textbooks, in the order of NUMBERS
     "four-heads": (13, 100, 49, 64, 4),
     "vit-b": (1, 197, 768, 768, 12),
 }
-ASKED = {"batch": 2, "heads": 8, "tokens": 10}  # the solution of the exercise
+ASKED = {"batch": 2, "heads": 8, "tokens": 10}  # the numbers that solve the exercise
 
 
 def scores_question(name: str, batch: int | str, tokens: int | str, heads: int | str, d: int | str) -> Question:
-    """`name`: the example in words. Sizes are letters where the reader chooses the numbers."""
+    """`name`: the example in words. A size is a letter where the reader chooses its number."""
     wide = heads * d if isinstance(heads, int) and isinstance(d, int) else f"{heads}{d}"
 
     def shape(*numbers: int | str) -> str:
@@ -229,7 +229,7 @@ def of_the_picture(subject: Subject, layer: int) -> bytes:
 
 
 def tokens_of(subject: Subject) -> int:
-    """The number of tokens in the drawing's walk, which runs the model at another size than the microscope."""
+    """The number of tokens in the drawing's walk, whose input size differs from the microscope's."""
     from playground.lessons.walk import size_of_walk
 
     c, (high, wide) = subject.vit.config, size_of_walk(subject.vit, subject.image)

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from playground.analysis import by_hand
 from playground.lessons.by_hand import TOKENS, VALUES, at_first
 
-ASKS = 0  # the token of the handout whose row is computed
+ASKS = 0  # the token of the handout whose row students compute
 
 # Plans ----------------------------------------------------------------------------------------------------------------
 
@@ -47,7 +47,7 @@ def _story(scene: int, minutes: int, title: str, do: str) -> Scene:
     return Scene(minutes, title, do, "microscope", {"story": str(scene)})
 
 
-# By the key that names a scene in the address of a lecturer's own plan.
+# A scene by its key in the address of a lecturer's own plan.
 SCENES = {
     "1": _story(
         1, 4, "Where does it look?",
@@ -151,7 +151,7 @@ PLANS = {  # both follow the story; the longer one goes deeper on the way
         "1", "2", "3", "4", "shuffle", "5", "6", "hands", "7", "8", "9", "10", "row", "11", "stream", "12", "quiz",
     ),
 }  # fmt: skip
-OWN = 0  # stands for the minutes of a lecturer's own plan
+OWN = 0  # the key of a lecturer's own plan, in place of its minutes
 NAMED = rf"(?:{'|'.join(SCENES)})"
 WRITTEN = rf"{NAMED}(?:-{NAMED}){{0,29}}"  # the lecturer's own plan in an address
 

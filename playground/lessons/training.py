@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from playground.training.timelapse import Beginning, Head, Moment, Timelapse
 
 
-# The step “Told or not?”: two runs of one architecture. The reader guesses in which one a loss read the attention
-# weights.
+# The step “Told or not?”: two runs of one architecture. In one of them a loss read the attention weights; the reader
+# guesses in which.
 
 RUNS = WITHOUT, WITH = "A", "B"  # the run without such a loss, the run with it
 QUIET, TOLD = "rgba(128,128,128,0.4)", KEY
-FILTER = 0.814  # share on the own object by the best filter of colour and nearness; a test measures it
+FILTER = 0.814  # the largest share on the own object that a filter of colour and nearness reaches; a test measures it
 BEST = (3, 0)  # run A: layer and head with the largest share on the own object in other scenes; a test checks it
 FIRST = 10  # the step at which the logarithmic axis begins
 
@@ -222,7 +222,7 @@ def timelapse(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def when_a_habit(step: int, run: Timelapse) -> Question:
-    """Asks at which step the first head has a habit."""
+    """The question about the step at which the first head has a habit."""
     from playground.pack import unpack
 
     curve = run.curve[run.curve[:, 0] > 0]

@@ -142,7 +142,8 @@ def twin(board: Photo, prose: str) -> Question:
 
 
 def reel(trial: Trial, name: str, growing: bool) -> bytes:
-    """Opens at the head that looks most at the twin. As long as no head does so clearly, opens at the told head."""
+    """Packs the reel. It opens at the head that looks most at the twin, or, as long as no head does so clearly, at the
+    told head."""
     from playground.training import quick
 
     learner = trial.learned[name]

@@ -133,7 +133,7 @@ def any_convolution(subject: Subject) -> Fold:
 
 
 def shift_question(difference: float, layer: int, head: int, convolution: str, shown: Pictures) -> Question:
-    """`difference` in per cent; `convolution`: what becomes of its answers, in words."""
+    """`difference`: in per cent; `convolution`: the words for what the shift does to a convolution's outputs."""
     return Question(
         "two_ways_shift", "After the shift a patch gives ▢ of its weight to *other* places than before.",
         Number(0, 100, " %"), difference,
@@ -311,7 +311,7 @@ WINDOW, HEAD = 49, 64  # tokens in a window, width of a head
 
 
 def linear_question(counts: Sequence[int], products: Sequence[tuple[int, int, int]]) -> Question:
-    """`products`: by count of tokens, the FLOPs of the first product of all pairs, in windows, of linear attention."""
+    """`products`: by count of tokens, FLOPs of the first product: of all pairs, in windows, of linear attention."""
     all_pairs, windows, linear = (tuple(column) for column in zip(*products, strict=True))
     return Question(
         "two_ways_cheaper",

@@ -29,10 +29,10 @@ ROLES = {"Q": "query", "K": "key", "V": "value", "A V": "value", "heads": "value
 @dataclass(frozen=True)
 class Step:
     name: str
-    says: str  # {names} of numbers are replaced by the numbers
+    says: str  # {names} in braces are replaced by numbers
     formula: str  # _ subscript, ^ superscript
     axes: tuple[str, ...]  # names of the shape's numbers
-    reckoning: str  # how the shape is computed; the page replaces names of axes by numbers
+    reckoning: str  # how the shape is computed; the page replaces the axes' names by numbers
     file: str
     lines: tuple[Line, ...]
     tensors: tuple[str, ...]  # names; all tensors of a step have one shape, and the last is the result
@@ -213,7 +213,8 @@ def teaching_steps() -> list[Step]:
 
 
 def _middle(home: type, x: str, widths: tuple[str, str], extra: str) -> list[Step]:
-    """The seven steps from Q, K, V to W_O, the same in both layers. `home`: the class whose source is shown."""
+    """The seven steps from Q, K, V to W_O, which are the same in both layers. `home`: the class whose source is
+    shown."""
     return [*_share_out(home, x, widths, extra), *_weigh(), *_bring_back(home, widths[1])]
 
 

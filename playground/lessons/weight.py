@@ -1,4 +1,4 @@
-"""The lesson on what a weight is not: what arrives, a score, a fact about the picture, an explanation."""
+"""The lesson on what a weight does not tell: what arrives, a score, a fact about the picture, an explanation."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ if TYPE_CHECKING:  # imports torch
 
 
 def differs_question(share: float, says: str) -> Question:
-    """`share`: of all rows, in per cent."""
+    """The question about differing rows. `share`: of all rows, in per cent."""
     return Question(
         "weight_differs",
         "In ▢ of 100 rows the patch with the largest weight is **not** the patch that adds the longest vector.",
@@ -106,7 +106,7 @@ def carries(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def wanted_layer(subject: Subject, chosen: Settings) -> int:
-    """The layer that the address names: in `layer`, or else in `look`, with the patch."""
+    """The layer in the address: from `layer`, else from `look`, which also names the patch."""
     layer_key = int(chosen.look.split(".")[0]) if chosen.look else UPPER
     return layer_of(layer_key if chosen.layer == UPPER else chosen.layer, subject)
 
@@ -309,7 +309,7 @@ def looked_at(subject: Subject) -> Row:
 
 
 def which_map(subject: Subject, query: tuple[int, int], asking: Tensor, maps: Mapping[str, Tensor]) -> Question:
-    """`asking`: the block around the query's patch. It is left dark, because every map knows it."""
+    """`asking`: the block around the query's patch, which stays dark because all maps contain it."""
     from playground.analysis.explain import ASKERS, FORETOLD
 
     image = pictures.small(subject.image)

@@ -48,7 +48,7 @@ from playground.numbers import percent
 
 LOUD = 1.3  # × the median key's length
 FAR = 3  # × the median token's length
-PAIRS = tuple(  # (without registers, trained alike with four registers), the largest first
+PAIRS = tuple(  # (model without registers, model trained alike with four registers), the largest first
     (f"vit_{size}_patch14_dinov2.lvd142m", f"vit_{size}_patch14_reg4_dinov2.lvd142m")
     for size in ("giant", "large", "base", "small")
 )

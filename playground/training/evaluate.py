@@ -39,8 +39,8 @@ from playground.vit import VisionTransformer
 
 SIGMAS = (0.7, 1.0, 1.5, 2.0)  # of the Gaussian
 TEMPERATURES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # of the mean-colour kernel
-SET = 0.6  # a row "marks" the fewest patches that together hold this share of it
-DISTANT = 3  # patches, across or down: another patch at this distance or more is far
+SET = 0.6  # a row "marks" the fewest patches that together hold this share of its weight
+DISTANT = 3  # patches, across or down: a patch at this distance or more counts as distant
 UNLIKE = 0.25  # mean colours farther apart than this are unlike; red, green and blue go from 0 to 1
 LAST = 2  # number of last layers in which the class token's rows are measured
 GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # of LABELS, in order
@@ -69,8 +69,8 @@ class Questions:
 
 
 def measure(vit: VisionTransformer, scenes: Sequence[Scene], other_scenes: Sequence[Scene]) -> dict:
-    """The numbers of the model card that are measured on `scenes`; head and baseline parameters are chosen on
-    `others`."""
+    """Measures the model card's numbers on `scenes`. The head and the baselines' parameters are chosen on
+    `other_scenes`."""
     sums, choosing_sums = Sums(vit, scenes), Sums(vit, other_scenes)
     best_head = _best(choosing_sums.mass)
     far_best, set_best = _best(choosing_sums.far), _best(choosing_sums.overlap)
@@ -116,7 +116,7 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], other_scenes: Seque
 
 
 class Sums:
-    """The results of one pass over scenes. Tables are (layers, heads), the mean over all queries."""
+    """Results of one pass over scenes. Tables are (layers, heads), means over all queries."""
 
     def __init__(self, vit: VisionTransformer, scenes: Sequence[Scene]):
         patch = vit.config.patch_size
@@ -139,7 +139,7 @@ class Sums:
         self.far, self.far_area, self.far_gaussian, self.far_colour, self.far_filter = _means(far_sums)
 
     def of_scenes(self, kind: str, head: tuple[int, int], setting: int) -> Tensor:
-        """(scenes,): by how much this head's mass on the own object exceeds the filter's, for "near" or "far"."""
+        """(scenes,): the head's mass on the own object minus the filter's, for "near" or "far"."""
         return torch.stack([(t[0][head] - t[-1][setting]) / count for t, count in self._parts[kind] if count])
 
     def _class_token(self, seen: Trace, questions: Questions) -> None:
@@ -166,16 +166,17 @@ def own_mass(vit: VisionTransformer, pictures: Sequence[np.ndarray], grids: Sequ
 
 @dataclass(frozen=True)
 class Shares:
-    """The share of its weight that a patch gives to the object that it lies on, (pictures, candidates): the mean over
-    patches, nan if no patch was measured. Candidates are heads, or settings of the filter."""
+    """How much of its weight a patch gives to its own object: (pictures, candidates), means over the patches of a
+    picture, NaN if none was measured. Candidates are heads, or settings of the filter."""
 
-    near: Tensor  # of the weight on other patches
-    far: Tensor  # of the weight on patches beyond the eight neighbours
-    unlike: Tensor  # of the weight on distant patches of an unlike colour
+    near: Tensor  # as a share of the weight on all other patches
+    far: Tensor  # as a share of the weight on patches beyond the eight neighbours
+    unlike: Tensor  # as a share of the weight on distant patches of another colour
 
     @staticmethod
     def of(pictures: Sequence[np.ndarray], grids: Sequence[np.ndarray], rows_of: Callable) -> Shares:
-        """`rows_of(picture, grid, questions)` gives rows (candidates, S, P)."""
+        """Measures all pictures. `rows_of(picture, grid, questions)` returns the candidates' rows (candidates, S, P)
+        for one picture."""
         shares = []
         for picture, grid in zip(pictures, grids, strict=True):
             questions = Questions.of(grid)
@@ -186,7 +187,7 @@ class Shares:
 
 
 def of_heads(vit: VisionTransformer) -> Callable:
-    """The rows of all heads, layer after layer."""
+    """A `rows_of` for `Shares.of`: the rows of all heads, layer after layer."""
 
     def rows_of(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Tensor:
         size = tuple(side * vit.config.patch_size for side in grid.shape)
@@ -196,7 +197,7 @@ def of_heads(vit: VisionTransformer) -> Callable:
 
 
 def of_filter(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Tensor:
-    """The rows of the filter without a network, one setting after another."""
+    """A `rows_of` for `Shares.of`: the rows of the filter without a network, one setting after another."""
     colours = colour_nearness.mean_colours(picture, grid.shape)
     differences = colour_nearness.differences(colours, questions.queries.numpy())
     setting_rows = [colour_nearness.weights(*differences, *setting) for setting in colour_nearness.SETTINGS]
@@ -204,13 +205,13 @@ def of_filter(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Te
 
 
 def of_area(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Tensor:
-    """Even rows."""
+    """A `rows_of` for `Shares.of`: uniform rows."""
     return torch.ones(1, len(questions.queries), grid.size)
 
 
 def best_candidate(shares: Tensor, other_shares: Tensor) -> tuple[int, Tensor]:
-    """The candidate with the best mean of `shares`, and its shares on other pictures, `here`: (pictures,). Both tables:
-    (pictures, candidates)"""
+    """The candidate with the best mean of `shares`, and its column of `other_shares`: (pictures,). Both tables are
+    (pictures, candidates)."""
     best_candidate = int(shares.nanmean(0).argmax())
     return best_candidate, other_shares[:, best_candidate]
 
@@ -317,9 +318,9 @@ def f1(predicted: Tensor, true: Tensor) -> Tensor:
 
 
 def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, float]:
-    """For each family of things that a scene shows and the model names: the share of the class token's map that lies on
-    them, prefix tokens left out, and their share of the patches ("area"). Means over families and scenes. "attention"
-    is the mean over heads of the last two layers."""
+    """For each family of things that a scene shows and the model names: the share of the class token's map on these
+    things, prefix tokens left out, and the things' share of the patches ("area"). Means over families and scenes.
+    "attention" is the mean over heads of the last two layers."""
     by_method: dict[str, list[float]] = {"attention": [], "rollout": [], "gradient": [], "area": []}
     for scene in scenes:
         patch, present = vit.config.patch_size, presence(scene)

@@ -219,7 +219,7 @@ def _settings_error(folder: Path) -> PlaygroundError:
 
 def _loader(data: Dataset, recipe: Course, step: int, device: str) -> DataLoader:
     """The batches from this step on."""
-    batch = None if getattr(data, "whole_steps", False) else recipe.batch  # None: each item is already a step's batch
+    batch = None if getattr(data, "whole_steps", False) else recipe.batch  # None: each item is a whole batch
     indices = range(step * (batch or 1), recipe.total * (batch or 1))
     workers = recipe.workers if indices else 0
     return DataLoader(

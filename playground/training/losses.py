@@ -206,8 +206,8 @@ def off_object_loss(rows: Tensor, segment: Tensor) -> Tensor:
 
 
 def cropped_positions(vit: VisionTransformer, grid: tuple[int, int], step: int) -> Tensor:
-    """(1, patches, D): a crop of the learned positions minus the interpolated ones. Added to a small picture's patches,
-    it places them at a random spot of the native grid, so neighbours are as far apart as at full size."""
+    """A crop of the learned positions minus the interpolated ones: (1, patches, D). Added to the patches of a small
+    picture, it moves them to a random spot of the native grid, so that neighbours are as far apart as at full size."""
     first_patch = vit.pos_embed.shape[1] - math.prod(vit.native_grid)
     native = vit.pos_embed[:, first_patch:].unflatten(1, vit.native_grid)  # (1, rows, columns, D)
     y, x = (

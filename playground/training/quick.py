@@ -67,7 +67,7 @@ class Pairs(Course):
     polish: float = 0.0
     apart: bool = True
     workers: int = 0
-    longer: float = 4.0  # factor of the queries' and keys' initial length; with short ones learning starts later
+    longer: float = 4.0  # factor of the initial length of queries and keys; with short ones learning starts later
     told: tuple[int, int] | None = None  # the head whose attention weights a loss reads
     config: Config = SMALL
     name: str = "pairs"
@@ -86,7 +86,7 @@ class Colours(nn.Module):
         super().__init__()
         self.says = nn.Linear(recipe.config.width, len(compositions.COLOURS))
         self.told = (parts.GuidedHead(*recipe.told, "patch", TOLD_TO),) if recipe.told else ()
-        self.right = GUESS  # share of the right answers on the boards of the last step, all of them new
+        self.right = GUESS  # share of right answers on the boards of the latest step, which are all new
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
         x, record = _tokens(vit, batch["image"])

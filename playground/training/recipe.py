@@ -21,18 +21,18 @@ BUNDLED = Config(
 class Course:
     """What every recipe has."""
 
-    steps: int = 10_800  # without the polish, which comes after them
+    steps: int = 10_800  # without the polish at the end
     batch: int = 32
     rate: float = 1e-3  # highest learning rate of AdamW
     matrix_rate: float = 3e-3  # highest learning rate of Muon, for the matrices of the layers
     warm_up: int = 400  # steps, at most a tenth of all
     decay: float = 0.05  # of weights
-    average: float = 0.998  # decay of the moving average of the weights; the average is what is saved
+    average: float = 0.998  # decay of the moving average of the weights; the average is saved
     seed: int = 0
     polish: float = 0.15  # extra steps at the end, as a share of `steps`
     polish_pace: float = 0.3  # learning rate at the polish's start, as a share of the highest
     rounds: int = 1  # repetitions of the whole course, polish included, each from the highest rate again
-    apart: bool = False  # whether Muon turns queries, keys and values one by one
+    apart: bool = False  # whether Muon updates queries, keys and values as three matrices
     decay_looking: bool = True  # weight decay for queries' and keys' matrices too; without it rows may become narrow
     workers: int = 1  # processes that make the pictures; their number doesn't change the result
     config: Config = BUNDLED
@@ -55,12 +55,12 @@ class Course:
 
 @dataclass(frozen=True)
 class Recipe(Course):
-    """A model whose attention is supervised: with objects' masks, and losses on attention weights. Its polish is on
-    whole scenes at full size."""
+    """A model whose attention is supervised, by objects' masks and losses on attention weights. The polish uses whole
+    scenes at full size."""
 
     temperature: float = 0.1  # of the contrastive loss
     middle: int = 2  # the layer for "alike early"
-    near_until: float = 0.45  # share of the run with close-ups of one or two things, to learn their names
+    near_until: float = 0.45  # share of the run that uses close-ups of one or two things, to learn their names
     small_until: float = 0.8  # share of the run until which whole scenes are small; after it, full size
     near_side: int = 56  # pixels of the close-ups
     small_side: int = 80  # pixels of the small scenes
@@ -79,8 +79,8 @@ class Recipe(Course):
 
 @dataclass(frozen=True)
 class Emergent(Course):
-    """A model without losses on attention: it predicts DINOv2's features, and the appearance of the rest of a patch's
-    thing. Its polish is on the finer grid."""
+    """A model without losses on attention. It predicts DINOv2's features, and for each patch the appearance of the rest
+    of its thing. The polish uses the finer grid."""
 
     steps: int = 3200
     warm_up: int = 150
@@ -96,7 +96,7 @@ class Emergent(Course):
     fine_named: int = 2
     coarse_views: int = 4000
     fine_views: int = 400
-    disturbance: float = 0.5  # share of the patches that may be disturbed; it grows from 0 while there are windows
+    disturbance: float = 0.5  # largest share of disturbed patches; it grows from 0 while windows are used
     hidden: float = 0.45  # share of the patches that are hidden, in three of four views, from the beginning
     asked: tuple[int, ...] = (1, 2, 3, 4, 5)  # the layers after which the loss "rest" is computed
     gathering: float = 2.0  # weight of the loss "rest"

@@ -175,7 +175,7 @@ FILE = TIMELAPSE
 SAMPLE = SAMPLES[0]
 SCENES = 32
 MOST_BYTES = 100 * 10**6
-PATCHES = 14  # along a side of the sample at most, even if the model's own grid is finer: it is stored a dozen times
+PATCHES = 14  # along a side of the sample, at most: the sample's trace is stored a dozen times
 POINTS = 300  # of the curve, at most
 EARLY = 12  # the first points are single steps, not averages
 HABITS = tuple(field.name for field in fields(Habits) if field.name != "to_one")  # older files lack `to_one`
@@ -215,7 +215,7 @@ def read(file: Path = FILE) -> Timelapse:
         raise PlaygroundError(f"{file} is damaged: {error}.") from None
     for i in range(len(header["moments"])):
         if arrays[f"trace{i}"].size:
-            Trace.from_bytes(arrays[f"trace{i}"].tobytes())  # says what is wrong with it
+            Trace.from_bytes(arrays[f"trace{i}"].tobytes())  # raises with the reason if a trace is invalid
     moments = (
         Moment(
             step=step,
@@ -293,7 +293,7 @@ def where_most_happens(traces: list[bytes], most: float) -> list[int]:
 
 
 def _with_traces(file: Path, output: Path, convert: Callable[[bytes], bytes]) -> None:
-    read(file)  # says what is wrong with it
+    read(file)  # raises if the file is invalid
     header, arrays = unpack(file.read_bytes())
     del header["sections"]
     for name in (f"trace{i}" for i in range(len(header["moments"]))):
