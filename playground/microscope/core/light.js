@@ -1,5 +1,5 @@
-// How weights become light on a photograph. The code follows playground/figures/drawing/light.py line by line, so that a
-// figure looks like the screen; a test compares the two. No DOM in here.
+// How weights become light on a photograph. The code follows playground/figures/drawing/light.py line by line, so that
+// a figure looks like the screen; a test compares the two. No DOM in here.
 //
 // Heat: warm colours over the photograph, which is a little darker and paler. A larger weight is more opaque, and its
 // colour goes from red through orange to gold. The colour is lighter than the photograph beneath it and keeps the

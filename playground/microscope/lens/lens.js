@@ -51,7 +51,7 @@
 // content of the present frame. `page` holds the elements, the timers, and functions for the parts of the lens. `lens`
 // is all four; a function takes those that it needs, in this order.
 //
-// The properties that each file writes; tests/js/lens/writes.test.mjs compares this table with the sources:
+// What each file writes; tests/js/lens/writes.test.mjs compares this table with the sources:
 //
 //   arithmetic.js choice: aim dimension hover
 //   asking.js     data: asked coming overlay packs pictures whole

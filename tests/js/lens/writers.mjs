@@ -20,7 +20,7 @@ export function writersIn(sources, properties) {
 
 // The same map as writersIn, from a table with lines such as "// lens.js choice: view hover; frame: shown".
 export function writersTold(text) {
-  const table = text.slice(text.indexOf("// The properties that each file writes")).split(/\n(?!\/\/)|\n\/\/\n(?!\/\/ {3})/)[0];
+  const table = text.slice(text.indexOf("// What each file writes")).split(/\n(?!\/\/)|\n\/\/\n(?!\/\/ {3})/)[0];
   const lines = table.replaceAll(/\n\/\/ {5,}/g, " ").matchAll(/^\/\/ {3}(\w+\.js) +(.*)$/gm);
   return new Map(Array.from(lines, ([, file, words]) => [file, new Set(words.split("; ").flatMap(reports))]));
 }

@@ -77,7 +77,7 @@ test("what only reads, and what belongs to others, is no write", () => {
 
 test("a module that writes what the table does not give it is told, and what it gives in vain", () => {
   const table =
-    "// The properties that each file writes:\n//\n//   one.js   choice: view hover\n//             aim; frame: unit\n\nimport x\n";
+    "// What each file writes:\n//\n//   one.js   choice: view hover\n//             aim; frame: unit\n\nimport x\n";
   const listed = writersTold(table);
   assert.deepEqual(sorted(listed), ["one.js: choice.aim choice.hover choice.view frame.unit"]);
   const sources = {
