@@ -140,7 +140,8 @@ def main() -> int:
         folder = Path(name)
         app = folder / "app.sock"
         servers = addresses(options.replicas) if options.replicas else [f"unix:{app}"]
-        write(folder, options.port, servers or ["127.0.0.1:9"])  # a placeholder until a replica is found
+        # Until `watch` finds a replica, nginx is given port 9, where no server listens.
+        write(folder, options.port, servers or ["127.0.0.1:9"])
         pass_on(folder / "requests")
         started = []
         if not options.replicas:

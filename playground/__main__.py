@@ -92,9 +92,9 @@ def main(arguments: list[str] | None = None) -> int:
         return options.run(options) or 0
     except PlaygroundError as error:
         from playground.figures.command_line import TYPED
-        from playground.figures.drawing.option_words import told
+        from playground.figures.drawing.option_words import sentence_of
 
-        return _complain(_with_flags(told(error, TYPED)))
+        return _complain(_with_flags(sentence_of(error, TYPED)))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # `| head` has seen enough

@@ -106,11 +106,11 @@ class Compared:
 
 def compare(sharp: Sharp, photographs: list[Image.Image], folder: Path, numbers: str) -> list[Compared]:
     """For each photograph, the engine's rows, from the files as a page opens them, compared with Python's rows."""
-    (found,) = opened([{"files": sharp.files, "numbers": numbers}], folder)
-    assert not found.error, found.error
+    (model,) = opened([{"files": sharp.files, "numbers": numbers}], folder)
+    assert not model.error, model.error
     compared = []
     for photograph in photographs:
         seen = _seen(sharp.vit, photograph)
-        one = passed(seen, folder, weights=found.weights)
+        one = passed(seen, folder, weights=model.weights)
         compared.append(Compared(*distance(rows(one.q, one.k, seen), theirs(seen))))
     return compared

@@ -56,12 +56,12 @@ def test_the_class_token_says_what_the_picture_shows(bundled):
 def test_rollout_finds_what_the_model_names_hardly_more_than_chance_and_the_lesson_says_so():
     """The lesson prints the numbers ON_THE_NAMED beside rollout."""
     assert len(held_out()) == NAMED_SCENES
-    found = evaluate.on_the_named(zoo.load("bundled", device="cpu"), held_out())
-    assert {what: found[what] for what in ON_THE_NAMED} == pytest.approx(ON_THE_NAMED, abs=0.004)
-    assert 0.5 * found["area"] < found["attention"] < 1.2 * found["area"], (
+    scores = evaluate.on_the_named(zoo.load("bundled", device="cpu"), held_out())
+    assert {what: scores[what] for what in ON_THE_NAMED} == pytest.approx(ON_THE_NAMED, abs=0.004)
+    assert 0.5 * scores["area"] < scores["attention"] < 1.2 * scores["area"], (
         "the class token's own rows find it no better"
     )
-    assert found["rollout"] < 1.2 * found["area"] < found["gradient"]
+    assert scores["rollout"] < 1.2 * scores["area"] < scores["gradient"]
 
 
 def test_heads_have_different_habits(bundled):
@@ -89,10 +89,10 @@ def test_they_are_small_and_load_by_themselves_without_timm(name):
 
 
 def test_documentation_and_lesson_show_the_card_s_numbers_beside_the_filter():
-    found = evaluate.rows()
-    assert len(found) == len(evaluate.KINDS)
+    scores = evaluate.rows()
+    assert len(scores) == len(evaluate.KINDS)
     card = (ASSETS / "MODEL.md").read_text(encoding="utf-8")
-    for kind, columns in found.items():
+    for kind, columns in scores.items():
         assert columns.keys() == set(evaluate.COLUMNS), kind
         assert all(f"| {number} |" in card for number in columns.values()), kind
         ours, filtered, less = (

@@ -52,9 +52,9 @@ def test_a_figure_of_a_prefix_token_without_scale_can_be_a_drawing(file, tmp_pat
 )
 def test_what_is_wrong_is_one_sentence_and_exit_code_2(file, capsys, change, sentence):
     assert main(["figure", str(file), "--model", "untrained", "-o", "never-written.png", *change]) == 2
-    said = capsys.readouterr().err.strip()
-    assert sentence in said
-    assert "\n" not in said
+    output = capsys.readouterr().err.strip()
+    assert sentence in output
+    assert "\n" not in output
 
 
 @pytest.mark.parametrize("command", [["train"], ["photographs", "album"]], ids=" ".join)
@@ -63,9 +63,9 @@ def test_an_installed_package_says_that_it_has_no_workshop(command, capsys, monk
     for name in ("workshop", "workshop.gather", "workshop.terminal"):
         monkeypatch.setitem(sys.modules, name, None)  # as if the module were not installed
     assert main(command) == 2
-    said = capsys.readouterr().err.strip()
-    assert "not in the installed package" in said
-    assert "\n" not in said
+    output = capsys.readouterr().err.strip()
+    assert "not in the installed package" in output
+    assert "\n" not in output
     assert not list(tmp_path.iterdir())
 
 
@@ -136,10 +136,10 @@ def test_a_wrong_flag_is_two_lines_and_the_nearest_right_one(capsys, line, first
     with pytest.raises(SystemExit) as end:
         main(line.split())
     assert end.value.code == 2
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) == 2, said
-    assert said[0].endswith(first)
-    assert said[1].endswith("--help lists everything.")
+    output = capsys.readouterr().err.splitlines()
+    assert len(output) == 2, output
+    assert output[0].endswith(first)
+    assert output[1].endswith("--help lists everything.")
 
 
 def test_the_help_of_figure_is_in_parts(capsys):
@@ -156,15 +156,15 @@ def test_a_folder_of_own_models_is_offered_by_the_app_that_is_started_with_it(tm
 
     monkeypatch.setenv("PLAYGROUND_MODELS_DIR", "")
     (tmp_path / "mine.safetensors").touch()
-    found = []
+    collected = []
 
     def started(*how, **more):
         monkeypatch.setattr(settings, "now", settings.read)
-        found.extend(own_models.files())
+        collected.extend(own_models.files())
 
     monkeypatch.setattr(launch, "launch", started)
     assert main(["--models", str(tmp_path)]) == 0
-    assert found == ["own/mine"]
+    assert collected == ["own/mine"]
     assert main(["--models", str(tmp_path / "none")]) == 2
     assert "There is no folder" in capsys.readouterr().err
 
@@ -192,12 +192,12 @@ def test_how_a_model_was_trained_is_said_by_flags_and_the_printed_command_says_i
     with warnings.catch_warnings():
         warnings.simplefilter("error", PlaygroundWarning)
         assert main([*line, *said, "--global-pool", "token", "-o", "said.json"]) == 0
-    guessed, told = (json.loads((tmp_path / name).read_text()) for name in ("guessed.json", "said.json"))
-    assert guessed["tables"][0]["maps"] != told["tables"][0]["maps"]
-    command = shlex.split(told["figure"]["command"])
+    guessed, text = (json.loads((tmp_path / name).read_text()) for name in ("guessed.json", "said.json"))
+    assert guessed["tables"][0]["maps"] != text["tables"][0]["maps"]
+    command = shlex.split(text["figure"]["command"])
     again = [*command[command.index("figure") : -1], "again.json"]
     assert main(again) == 0
-    assert json.loads((tmp_path / "again.json").read_text()) == told
+    assert json.loads((tmp_path / "again.json").read_text()) == text
     capfd.readouterr()
     assert main([*line[:-2], "--what", "relevance", "--label", "3", "-o", "label.json"]) == 2
     assert "labels of vit_tiny_patch16_224 are not shown: they depend on --act-layer and" in capfd.readouterr().err

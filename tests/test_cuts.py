@@ -190,12 +190,12 @@ def test_a_figure_of_an_ablated_pass_names_the_command_that_makes_it_again(tmp_p
     monkeypatch.chdir(tmp_path)
     seen = playground.trace("untrained", "meadow").ablate(heads=[(4, 0), (4, 2), (5, 3)], to="mean")
     playground.save(seen, "python.csv", layer=5, head=1, query=(7, 5))
-    said = (tmp_path / "python.csv").read_text(encoding="utf-8")
-    command = re.search(r"^# command: (?:python -m playground|attention-playground) (.*)$", said, re.M)[1]
+    text = (tmp_path / "python.csv").read_text(encoding="utf-8")
+    command = re.search(r"^# command: (?:python -m playground|attention-playground) (.*)$", text, re.M)[1]
     assert "--cut 'mean@4.0+2;mean@5.3'" in command
     *line, _ = shlex.split(command)
     assert main([*line, "typed.csv"]) == 0
-    assert (tmp_path / "typed.csv").read_text(encoding="utf-8") == said
+    assert (tmp_path / "typed.csv").read_text(encoding="utf-8") == text
     playground.save(seen, "words.txt", layer=5, head=1, query=(7, 5))
     words = (tmp_path / "words.txt").read_text(encoding="utf-8")
     assert "At their mean over the tokens, in the whole forward pass: heads 4.0, 4.2." in words

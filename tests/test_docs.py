@@ -31,8 +31,8 @@ def words(file: Path) -> list[str]:
 
 
 def blocks(file: Path, language: str) -> list[str]:
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", file.read_text(encoding="utf-8"), re.M | re.S)
-    return [code for said, code in found if said == language]
+    text = re.findall(r"^```(\w*)\n(.*?)^```$", file.read_text(encoding="utf-8"), re.M | re.S)
+    return [code for said, code in text if said == language]
 
 
 @pytest.mark.parametrize("file", [file for file in WORDS if blocks(file, "python")], ids=lambda file: file.stem)

@@ -39,17 +39,17 @@ def ours(monkeypatch) -> VisionTransformer:
 
 
 def test_the_kernels_are_those_that_their_digests_name():
-    told = json.loads(kernels.DIGESTS.read_text())
-    assert told["sha256"] == kernels.digests(), "run python -m workshop.kernels"
+    text = json.loads(kernels.DIGESTS.read_text())
+    assert text["sha256"] == kernels.digests(), "run python -m workshop.kernels"
 
 
 def test_the_compiler_makes_the_same_kernels_again():
-    version, told = kernels.compiler(), json.loads(kernels.DIGESTS.read_text())
+    version, text = kernels.compiler(), json.loads(kernels.DIGESTS.read_text())
     if version is None:
         pytest.skip("there is no compiler here: pip install ziglang")
-    if version != told["compiler"]:
-        pytest.skip(f"{version} is here, and {told['compiler']} made the kernels")
-    assert sha256(kernels.compiled()).hexdigest() == told["sha256"]["kernels.wasm"]
+    if version != text["compiler"]:
+        pytest.skip(f"{version} is here, and {text['compiler']} made the kernels")
+    assert sha256(kernels.compiled()).hexdigest() == text["sha256"]["kernels.wasm"]
 
 
 def test_the_engine_is_small():
@@ -85,15 +85,15 @@ def added(seen, layer: int) -> np.ndarray:
 def test_every_layer_of_a_pass_is_python_s(ours, picture, tmp_path, how):
     seen = trace(ours, picture, size=(48, 72), **how)  # 6 × 9 patches, so positions are interpolated
     named = {"cuts": how["cut"]} if "cut" in how else how
-    found = passed(seen, tmp_path, **named)
+    engine_pass = passed(seen, tmp_path, **named)
     for layer in range(seen.layers):
         for name in ("q", "k"):
-            np.testing.assert_allclose(getattr(found, name)[layer], getattr(seen.record[layer], name), atol=2e-4)
-        np.testing.assert_allclose(found.norms[layer], seen.value_norms(layer), rtol=1e-4)
-        np.testing.assert_allclose(found.adds[layer], added(seen, layer), rtol=1e-3, atol=1e-5)
-        np.testing.assert_allclose(found.features[layer], seen.features(layer), atol=5e-4)
-    np.testing.assert_allclose(found.logits, seen.logits, atol=5e-4)
-    np.testing.assert_allclose(rows(found.q, found.k, seen), theirs(seen), atol=1e-4)
+            np.testing.assert_allclose(getattr(engine_pass, name)[layer], getattr(seen.record[layer], name), atol=2e-4)
+        np.testing.assert_allclose(engine_pass.norms[layer], seen.value_norms(layer), rtol=1e-4)
+        np.testing.assert_allclose(engine_pass.adds[layer], added(seen, layer), rtol=1e-3, atol=1e-5)
+        np.testing.assert_allclose(engine_pass.features[layer], seen.features(layer), atol=5e-4)
+    np.testing.assert_allclose(engine_pass.logits, seen.logits, atol=5e-4)
+    np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, seen), theirs(seen), atol=1e-4)
 
 
 @pytest.mark.parametrize("numbers", ["int8", "float32"])
@@ -141,15 +141,15 @@ KINDS = {  # extensions of the ViT paper's architecture, alone and combined
 def test_whatever_a_vit_has_besides_the_engine_computes_as_python_does(ours, picture, tmp_path, kind):
     vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, **KINDS[kind]})))
     seen = trace(vit, picture, size=(48, 72))
-    found = passed(seen, tmp_path)
-    np.testing.assert_allclose(rows(found.q, found.k, seen), theirs(seen), atol=1e-4)
-    np.testing.assert_allclose(found.features[-1], seen.features(), atol=5e-4)
-    np.testing.assert_allclose(found.logits, seen.logits, atol=5e-4)
+    engine_pass = passed(seen, tmp_path)
+    np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, seen), theirs(seen), atol=1e-4)
+    np.testing.assert_allclose(engine_pass.features[-1], seen.features(), atol=5e-4)
+    np.testing.assert_allclose(engine_pass.logits, seen.logits, atol=5e-4)
     plain = scramble(
         VisionTransformer(Config(**{**vit.config.__dict__, **{name: getattr(SMALL, name) for name in KINDS[kind]}}))
     )
     assert len(plain.state_dict()) != len(vit.state_dict()) or not np.allclose(
-        trace(plain, picture, size=(48, 72)).logits, found.logits, atol=2e-5
+        trace(plain, picture, size=(48, 72)).logits, engine_pass.logits, atol=2e-5
     ), "the pass would be the same without it"
 
 
@@ -172,17 +172,17 @@ def test_at_every_point_the_engine_s_pass_is_open_to_the_same_as_python_s(ours, 
         return flat.unflatten(-1, (x.shape[1], -1)).transpose(1, 2) if x.dim() == 4 else flat
 
     seen = trace(ours, picture, at=at)
-    found = passed(seen, tmp_path, zero=[[point, column, columns]])
-    assert found.points == ours.points()
-    np.testing.assert_allclose(found.features[-1], seen.features(), atol=5e-4)
-    np.testing.assert_allclose(found.logits, seen.logits, atol=5e-4)
-    assert np.abs(found.logits - trace(ours, picture).logits.numpy()).max() > 2e-3
+    engine_pass = passed(seen, tmp_path, zero=[[point, column, columns]])
+    assert engine_pass.points == ours.points()
+    np.testing.assert_allclose(engine_pass.features[-1], seen.features(), atol=5e-4)
+    np.testing.assert_allclose(engine_pass.logits, seen.logits, atol=5e-4)
+    assert np.abs(engine_pass.logits - trace(ours, picture).logits.numpy()).max() > 2e-3
 
 
 def test_more_tokens_than_scores_are_held_for(ours, picture, tmp_path):
     seen = trace(ours, picture, size=(160, 160))  # 400 patches
-    found = passed(seen, tmp_path)
-    np.testing.assert_allclose(rows(found.q, found.k, seen), theirs(seen), atol=1e-4)
+    engine_pass = passed(seen, tmp_path)
+    np.testing.assert_allclose(rows(engine_pass.q, engine_pass.k, seen), theirs(seen), atol=1e-4)
 
 
 @pytest.mark.parametrize("name", ["bundled", pytest.param("dinov2-small", marks=NEEDS_DINOV2)])

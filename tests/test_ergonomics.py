@@ -24,9 +24,9 @@ DOCUMENTED = (
 
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_the_examples_in_the_docstrings_are_true(name):
-    found = doctest.testmod(importlib.import_module(f"playground.{name}"), extraglobs={"playground": playground})
-    assert found.attempted > 0, "there are none"
-    assert found.failed == 0
+    outcome = doctest.testmod(importlib.import_module(f"playground.{name}"), extraglobs={"playground": playground})
+    assert outcome.attempted > 0, "there are none"
+    assert outcome.failed == 0
 
 
 def test_integers_of_numpy_and_torch_are_integers(seen):
@@ -104,11 +104,11 @@ def test_tables_hold_the_weights_and_what_heads_do(seen):
 
 
 def test_the_citation_is_of_this_version():
-    said = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert said == version.citation_file(), "python playground/version.py writes it"
-    assert f"version: {playground.__version__}\ndate-released: {version.RELEASED}\n" in said
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert text == version.citation_file(), "python playground/version.py writes it"
+    assert f"version: {playground.__version__}\ndate-released: {version.RELEASED}\n" in text
     assert f"version = {{{playground.__version__}}}" in playground.cite()
-    assert re.search(r'title: "(.*)"', said)[1] in playground.cite()
+    assert re.search(r'title: "(.*)"', text)[1] in playground.cite()
 
 
 def test_repository_and_doi_are_set_in_one_place_and_left_out_where_they_are_not(monkeypatch, tmp_path):
@@ -136,5 +136,5 @@ def test_bash_completes(capsys):
     main(["completion", "bash"])
     typed = "COMP_WORDS=(attention-playground figure --layout con) COMP_CWORD=3"
     ask = f"{typed}; _shtab_attention_playground; echo ${{COMPREPLY[@]}}"
-    said = subprocess.run(["bash", "-c", f"{capsys.readouterr().out}\n{ask}"], capture_output=True, text=True)
-    assert said.stdout.split() == ["convolution"], said
+    output = subprocess.run(["bash", "-c", f"{capsys.readouterr().out}\n{ask}"], capture_output=True, text=True)
+    assert output.stdout.split() == ["convolution"], output

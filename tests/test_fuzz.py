@@ -110,8 +110,8 @@ def test_any_folder_of_cifar_is_read_or_refused_in_a_sentence(tmp_path):
             (folder / name).write_bytes(data)
         tried.append(False)
         try:
-            found = datasets.read(folder)
-            assert {place.open().size for place in found.places} == {(32, 32)}
+            dataset = datasets.read(folder)
+            assert {place.open().size for place in dataset.places} == {(32, 32)}
             tried[-1] = True
         except PlaygroundError:
             pass

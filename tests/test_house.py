@@ -156,12 +156,12 @@ def test_only_the_command_line_and_the_workshop_itself_import_the_workshop():
 def test_a_name_that_is_imported_late_comes_from_where_its_type_says(face):
     """Two modules import lazily by strings, to defer torch and matplotlib. Their imports for type checkers must name
     the same modules."""
-    told = {}
+    collected = {}
     for node in ast.walk(ast.parse(MODULES[face].read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module.startswith("playground."):
-            told |= {alias.name: node.module.removeprefix(f"{face}.") for alias in node.names}
+            collected |= {alias.name: node.module.removeprefix(f"{face}.") for alias in node.names}
     home = __import__(face, fromlist=["_HOME"])._HOME
-    assert home == {name: told[name] for name in home}
+    assert home == {name: collected[name] for name in home}
 
 
 def test_the_face_lists_its_names():
@@ -205,14 +205,14 @@ IMPORT = re.compile(
 
 def scripts() -> dict[str, set[str]]:
     """{script: scripts that it imports} of the microscope, with names such as "core/view.js"."""
-    found = {}
+    collected = {}
     for file in MICROSCOPE.rglob("*.js"):
         paths = [plain or late for plain, late in IMPORT.findall(file.read_text(encoding="utf-8"))]
         assert all(path.startswith(".") for path in paths), f"{file} imports from elsewhere: {paths}"
-        found[file.relative_to(MICROSCOPE).as_posix()] = {
+        collected[file.relative_to(MICROSCOPE).as_posix()] = {
             (file.parent / path).resolve().relative_to(MICROSCOPE).as_posix() for path in paths
         }
-    return found
+    return collected
 
 
 def test_each_room_of_the_microscope_imports_what_it_may():

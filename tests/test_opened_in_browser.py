@@ -83,8 +83,8 @@ def test_every_changed_model_of_timm_opens_as_python_loads_it(tmp_path):
     for number, changes in enumerate(CHANGED.values()):
         save_for_hf(changed(changes), tmp_path / str(number), model_args=SHALLOW | changes, safe_serialization=True)
     folders = [tmp_path / str(number) for number in range(len(CHANGED))]
-    found = opened([{"files": files_in(folder), "folder": folder.name} for folder in folders], tmp_path)
-    for folder, one in zip(folders, found, strict=True):
+    model = opened([{"files": files_in(folder), "folder": folder.name} for folder in folders], tmp_path)
+    for folder, one in zip(folders, model, strict=True):
         assert_same(one, playground.load(folder, device="cpu"))
         assert one.name == folder.name
 
@@ -95,8 +95,8 @@ def test_what_transformers_saves_opens_as_python_loads_it(tmp_path, numbers, eve
     folders = [tmp_path / str(number) for number in range(len(some))]
     for folder, (kind, changes) in zip(folders, some, strict=True):
         hugging_face_model(kind, **changes).save_pretrained(folder)
-    found = opened([{"files": files_in(folder), "numbers": numbers} for folder in folders], tmp_path)
-    for folder, one in zip(folders, found, strict=True):
+    model = opened([{"files": files_in(folder), "numbers": numbers} for folder in folders], tmp_path)
+    for folder, one in zip(folders, model, strict=True):
         assert_same(one, playground.load(folder, device="cpu"), numbers)
 
 
@@ -110,9 +110,9 @@ def test_meta_s_files_need_nothing_beside_them(tmp_path, registers, gated):
     more = {"mlp_ratio": 2} if gated else {}
     file = tmp_path / "dinov2_pretrain.safetensors"
     save_file(meta_layout(scramble(timm.create_model(name, **SMALL_META | more)), registers, gated), file)
-    (found,) = opened([{"files": [file]}], tmp_path)
-    assert_same(found, playground.load(file, device="cpu"))
-    assert found.name == "dinov2_pretrain"
+    (model,) = opened([{"files": [file]}], tmp_path)
+    assert_same(model, playground.load(file, device="cpu"))
+    assert model.name == "dinov2_pretrain"
 
 
 FEW = ("vit_tiny_patch16_224", "vit_base_patch32_clip_quickgelu_224", "vit_so400m_patch14_siglip_gap_224",
@@ -121,34 +121,34 @@ FEW = ("vit_tiny_patch16_224", "vit_base_patch32_clip_quickgelu_224", "vit_so400
 
 def test_the_table_of_timm_s_models_is_as_timm_has_them():
     rows = re.findall(r"\{\s+is:\s+(\{[^}]*\}),\s+names:\s+`([^`]*)`", timm_table.TABLE.read_text())
-    told = {name: json.loads(said) for said, names in rows for name in names.split()}
-    assert len(told) > 150
+    record = {name: json.loads(said) for said, names in rows for name in names.split()}
+    assert len(record) > 150
     for name in FEW:
-        assert told[name] == json.loads(json.dumps(timm_table.unusual(timm_models.timm_config(name)))), name
+        assert record[name] == json.loads(json.dumps(timm_table.unusual(timm_models.timm_config(name)))), name
     assert timm_table.written({"a": timm_models.DINOV2_SMALL}).count("518") == 2
 
 
 def test_a_file_of_ours_says_itself_what_it_is(tmp_path, small):
     file = tmp_path / "mine.safetensors"
     model_file.save(small, file, torch.float32)
-    (found,) = opened([{"files": [file]}], tmp_path)
-    assert_same(found, playground.load(str(file), device="cpu"))
-    assert not found.notice
+    (model,) = opened([{"files": [file]}], tmp_path)
+    assert_same(model, playground.load(str(file), device="cpu"))
+    assert not model.notice
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
 def test_numbers_of_other_sizes_are_read(tmp_path, small, dtype):
     file = tmp_path / "mine.safetensors"
     model_file.save(small, file, dtype)
-    (found,) = opened([{"files": [file]}], tmp_path)
-    assert_same(found, playground.load(str(file), device="cpu"))
+    (model,) = opened([{"files": [file]}], tmp_path)
+    assert_same(model, playground.load(str(file), device="cpu"))
 
 
 def test_what_no_page_computes_is_refused_by_its_name(tmp_path):
     file = tmp_path / "mine.safetensors"
     model_file.save(VisionTransformer(replace(SMALL, mlp_norm=True)), file, torch.float32)
-    (found,) = opened([{"files": [file]}], tmp_path)
-    assert found.error == (
+    (model,) = opened([{"files": [file]}], tmp_path)
+    assert model.error == (
         "mine.safetensors can't be loaded: it has mlp_norm: true, and nothing computes that in a browser; the app does."
     )
 
@@ -178,7 +178,7 @@ def test_what_nobody_says_is_assumed_in_python_s_words_and_can_be_said(tmp_path)
     file = tmp_path / "mine.safetensors"
     save_file(copy_of(changed({"num_classes": 7, "num_heads": 6})), file)
     said = {"mean": [0.1, 0.2, 0.3], "num_heads": 6, "act_layer": "quick_gelu"}
-    plain, told = opened([{"files": [file]}, {"files": [file], "given": said}], tmp_path)
+    plain, model = opened([{"files": [file]}, {"files": [file], "given": said}], tmp_path)
     assert_same(plain, playground.load(NAME, weights=file, device="cpu"))
     assert plain.notice == (
         "Assumed of mine: mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu, the class token read "
@@ -186,10 +186,10 @@ def test_what_nobody_says_is_assumed_in_python_s_words_and_can_be_said(tmp_path)
         "they depend on act_layer= and global_pool=, which no weight tells; say it, such as act_layer='gelu', "
         "global_pool='token'."
     )
-    assert_same(told, playground.load(NAME, weights=file, device="cpu", **said))
+    assert_same(model, playground.load(NAME, weights=file, device="cpu", **said))
     (tmp_path / "mine.json").write_text(json.dumps(said))
     (beside,) = opened([{"files": [file, tmp_path / "mine.json"]}], tmp_path)
-    assert beside.config == told.config
+    assert beside.config == model.config
 
 
 @pytest.mark.parametrize(
@@ -206,13 +206,13 @@ def test_what_nobody_says_is_assumed_in_python_s_words_and_can_be_said(tmp_path)
 def test_what_can_t_be_is_refused_in_python_s_sentences(tmp_path, said, sentence):
     file = tmp_path / "mine.safetensors"
     save_file(copy_of(changed({"num_classes": 7})), file)
-    (found,) = opened([{"files": [file], "given": said}], tmp_path)
+    (model,) = opened([{"files": [file], "given": said}], tmp_path)
     if sentence:
-        assert sentence in found.error
+        assert sentence in model.error
         with pytest.raises(PlaygroundError, match=sentence):
             playground.load(NAME, weights=file, device="cpu", **said)
     else:
-        assert "they are read out by" in found.notice
+        assert "they are read out by" in model.notice
 
 
 CONFIGS = [
@@ -283,6 +283,6 @@ def test_rows_of_models_whose_heads_choose_are_python_s(family, tmp_path):
     picture = Image.open(named("meadow").path).convert("RGB")
     sharp = made(family, tmp_path / "model", picture, **layers)
     for numbers, most in (("float32", 1e-4), ("int8", 0.008)):
-        (found,) = compare(sharp, [picture], tmp_path, numbers)
-        assert found.apart <= most
-        assert found.same >= 0.97
+        (comparison,) = compare(sharp, [picture], tmp_path, numbers)
+        assert comparison.apart <= most
+        assert comparison.same >= 0.97

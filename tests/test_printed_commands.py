@@ -188,7 +188,7 @@ def text(node: ast.expr) -> str:
 
 def sentences() -> dict[str, str]:
     """{command: place} of each command between `…` in a sentence of the source; .format fills {program} in."""
-    found = {}
+    collected = {}
     for file in sorted((ROOT / "playground").rglob("*.py")):
         source = file.read_text(encoding="utf-8")
         if not re.search(r"`(attention-playground|python -m playground|\{program\}|\{PROGRAM\})", source):
@@ -204,8 +204,8 @@ def sentences() -> dict[str, str]:
             if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in documented | inner:
                 said = text(node).replace("{program}", PROGRAM)
                 for line in re.findall(r"`((?:attention-playground|python -m playground)[^`…]*)`", said):
-                    found[re.sub(r"\{\w+\}", "NAME", line)] = f"{file.relative_to(ROOT)}:{node.lineno}"
-    return found
+                    collected[re.sub(r"\{\w+\}", "NAME", line)] = f"{file.relative_to(ROOT)}:{node.lineno}"
+    return collected
 
 
 SENTENCES = sentences()

@@ -52,8 +52,8 @@ def test_gradient_times_attention_is_chefer_s_product_of_explicit_matrices(small
     for weights in kept:  # Chefer et al.: R ← R + Ā R, from the first layer to the last
         reached = reached + (weights.grad * weights).clamp(min=0).mean(0).detach() @ reached
     expected = (reached - torch.eye(seen.tokens))[token]
-    found = seen.relevance(**asked, method="chefer")
-    torch.testing.assert_close(found, expected / expected.sum(), atol=1e-6, rtol=1e-4)
+    relevance = seen.relevance(**asked, method="chefer")
+    torch.testing.assert_close(relevance, expected / expected.sum(), atol=1e-6, rtol=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["label", "query"])
@@ -66,8 +66,8 @@ def test_gradient_times_input_is_autograd_s(small, seen, kind):
     expected = expected / expected.abs().sum()
     assert (expected < 0).any(), "both signs are there"
     for signed in (True, False):
-        found = seen.relevance(**asked, method="gradient", signed=signed)
-        torch.testing.assert_close(found, expected if signed else expected.abs(), atol=1e-6, rtol=1e-4)
+        relevance = seen.relevance(**asked, method="gradient", signed=signed)
+        torch.testing.assert_close(relevance, expected if signed else expected.abs(), atol=1e-6, rtol=1e-4)
     unsaid = seen.relevance(**asked)
     assert torch.equal(unsaid, seen.relevance(**asked, signed=kind == "label")), "a label's has its sign"
 
@@ -93,8 +93,8 @@ def test_a_cut_edge_is_cut_here_too(small, picture):
     for weights in kept:
         reached = reached + (weights.grad * weights).clamp(min=0).mean(0).detach() @ reached
     expected = (reached - torch.eye(seen.tokens))[0]
-    found = seen.relevance(label=7, method="chefer")
-    torch.testing.assert_close(found, expected / expected.sum(), atol=1e-6, rtol=1e-4)
+    relevance = seen.relevance(label=7, method="chefer")
+    torch.testing.assert_close(relevance, expected / expected.sum(), atol=1e-6, rtol=1e-4)
 
 
 @pytest.mark.parametrize("method", ["chefer", "legrad"])
@@ -115,17 +115,17 @@ def test_where_one_patch_alone_says_something_it_has_all_the_relevance(small, pi
 
     for block in small.blocks:
         block.attn.qkv = Loud(block.attn.qkv)
-    found = playground.trace(small, picture).relevance(label=3, method=method)
-    assert found.argmax().item() == planted
-    assert found[planted].item() == pytest.approx(1, abs=1e-5)
+    relevance = playground.trace(small, picture).relevance(label=3, method=method)
+    assert relevance.argmax().item() == planted
+    assert relevance[planted].item() == pytest.approx(1, abs=1e-5)
 
 
 def test_of_a_model_that_hears_nobody_a_patch_is_moved_by_itself_alone(small, picture):
     for block in small.blocks:
         torch.nn.init.zeros_(block.attn.proj.weight)
     seen = playground.trace(small, picture)
-    found = seen.relevance((4, 4), method="gradient")
-    assert found[seen.token((4, 4))].item() == pytest.approx(1, abs=1e-6)
+    relevance = seen.relevance((4, 4), method="gradient")
+    assert relevance[seen.token((4, 4))].item() == pytest.approx(1, abs=1e-6)
     assert seen.relevance((4, 4), method="chefer").sum() == 0, "no weight moves anything"
 
 
@@ -215,8 +215,8 @@ def test_of_every_kind_of_model_the_gradient_is_autograd_s(picture, change):
         pass
     vit.classify(last)[0, 4].backward()
     expected = (x.grad * x).sum(-1)[0].detach()
-    found = seen.relevance(label=4, method="gradient")
-    torch.testing.assert_close(found, expected / expected.abs().sum(), atol=1e-6, rtol=1e-4)
+    relevance = seen.relevance(label=4, method="gradient")
+    torch.testing.assert_close(relevance, expected / expected.abs().sum(), atol=1e-6, rtol=1e-4)
 
 
 def test_where_the_memory_does_not_do_it_is_refused_with_a_sentence(seen, tmp_path, monkeypatch):

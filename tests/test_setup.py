@@ -53,17 +53,17 @@ def dockerfile(word: str, about: str) -> str:
 
 
 def test_where_pip_finds_nothing_the_set_up_goes_on_and_says_so(tmp_path):
-    said = make_borrow(tmp_path, **NO_PIP)
-    print(said)
-    assert "could not be fetched by pip" in said
-    assert WITHOUT in said.splitlines()[-1]
+    output = make_borrow(tmp_path, **NO_PIP)
+    print(output)
+    assert "could not be fetched by pip" in output
+    assert WITHOUT in output.splitlines()[-1]
     assert not files(tmp_path)
 
 
 def test_a_set_up_that_may_not_fetch_tries_nothing(tmp_path):
-    said = make_borrow(tmp_path, PLAYGROUND_OFFLINE="yes")
-    assert "nothing may be fetched" in said
-    assert WITHOUT in said.splitlines()[-1]
+    output = make_borrow(tmp_path, PLAYGROUND_OFFLINE="yes")
+    assert "nothing may be fetched" in output
+    assert WITHOUT in output.splitlines()[-1]
 
 
 def test_the_set_up_leaves_out_what_is_not_wanted(tmp_path):
@@ -84,9 +84,9 @@ def build_step(tmp_path: Path, **more: str) -> str:
 
 
 def test_the_image_is_built_without_what_can_not_be_had_and_the_build_says_so(tmp_path):
-    said = build_step(tmp_path, BORROW="yes", **NO_PIP)
-    assert "could not be fetched by pip" in said
-    assert WITHOUT in said.splitlines()[-1]
+    output = build_step(tmp_path, BORROW="yes", **NO_PIP)
+    assert "could not be fetched by pip" in output
+    assert WITHOUT in output.splitlines()[-1]
     assert build_step(tmp_path, BORROW="no") == ""
 
 
@@ -129,10 +129,10 @@ OWN_EYE = (0.36, 0.65, 0.56, 0.76)
 def fresh(tmp_path_factory) -> Path:
     """A cache that the set-up has filled with pip's packages, without a way to the Hugging Face Hub."""
     cache = tmp_path_factory.mktemp("cache")
-    said = make_borrow(cache)
-    print(said)
-    if "could not be fetched by pip" in said:
-        pytest.skip(f"pip reaches no package from here: {said.strip()}")
+    output = make_borrow(cache)
+    print(output)
+    if "could not be fetched by pip" in output:
+        pytest.skip(f"pip reaches no package from here: {output.strip()}")
     return cache
 
 

@@ -70,9 +70,9 @@ def test_the_notebook_runs_with_torch_alone_and_gives_the_drawn_row(capsys):
     torch.testing.assert_close(names["row"], seen.row(4, 2, (5, 7)), atol=2e-3, rtol=0)  # the browser has 16-bit floats
     modules = {line.split()[1] for cell in code for line in cell.splitlines() if line.startswith("import ")}
     assert modules == {"base64", "torch"}
-    said = capsys.readouterr().out
-    assert "largest difference" in said
-    assert f"{float(seen.row(4, 2, (5, 7), scale='off').max()):.1%}"[:2] in said.splitlines()[-1]
+    output = capsys.readouterr().out
+    assert "largest difference" in output
+    assert f"{float(seen.row(4, 2, (5, 7), scale='off').max()):.1%}"[:2] in output.splitlines()[-1]
     words = " ".join(cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown")
     assert photograph in words
     assert "row 5, column 7" in words

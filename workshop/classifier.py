@@ -128,7 +128,7 @@ class Classifier(nn.Module):
 
 
 @torch.no_grad()
-def said(vit: VisionTransformer, images: np.ndarray, batch: int = 256) -> np.ndarray:
+def predicted_classes(vit: VisionTransformer, images: np.ndarray, batch: int = 256) -> np.ndarray:
     """The predicted class of each picture: (pictures, side, side, 3) -> (pictures,)."""
     device = vit.patch_embed.proj.weight.device
     batches = (torch.from_numpy(np.array(images[start : start + batch])) for start in range(0, len(images), batch))
@@ -138,4 +138,4 @@ def said(vit: VisionTransformer, images: np.ndarray, batch: int = 256) -> np.nda
 def accuracy(vit: VisionTransformer, pool: Pool, at_most: int | None = None) -> float:
     """The share of pictures that are classified correctly, over about `at_most` evenly spread ones."""
     step = -(-len(pool) // at_most) if at_most else 1
-    return float((said(vit, pool.images[::step]) == pool.labels[::step]).mean())
+    return float((predicted_classes(vit, pool.images[::step]) == pool.labels[::step]).mean())

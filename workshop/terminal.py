@@ -155,7 +155,7 @@ def _pool(places: tuple[Place, ...], recipe: Recipe, file: Path) -> classifier.P
 def _class_token(vit: VisionTransformer, check: classifier.Pool, out: Path) -> Path:
     shown_numbers = np.unique(np.linspace(0, len(check) - 1, SHOWN).round().astype(int))
     pictures, labels = check.images[shown_numbers], vit.config.labels
-    label_pairs = zip(check.labels[shown_numbers], classifier.said(vit, pictures), strict=True)
+    label_pairs = zip(check.labels[shown_numbers], classifier.predicted_classes(vit, pictures), strict=True)
     titles = [f"{labels[label]}\nsaid: {labels[predicted]}" for label, predicted in label_pairs]
     preview.class_token(vit, pictures, titles).savefig(out / "class-token.png", dpi=150)
     return out / "class-token.png"

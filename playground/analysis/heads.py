@@ -155,9 +155,9 @@ def direction(offset: tuple[int, int]) -> str:
     return ", ".join(words)
 
 
-def told(vit: VisionTransformer, layer: int, head: int, query: str = "patch") -> str | None:
-    """The words after "this head was told to …" if a loss in training read this head's weights, else None.
-    `query`: whose rows the loss read, those of every "patch" or those of a prefix token, such as "cls"."""
+def training_task(vit: VisionTransformer, layer: int, head: int, query: str = "patch") -> str | None:
+    """What a training loss told this head to do, as the end of "this head was told to …"; None if no loss read its
+    weights. `query`: the rows that the loss read, those of every "patch" or of a prefix token, such as "cls"."""
     tasks = [task.what for task in vit.told if (task.layer, task.head, task.query) == (layer, head, query)]
     return " and ".join(tasks) or None
 

@@ -18,7 +18,7 @@ from playground.errors import PlaygroundError
 from playground.figures import command_line, layouts
 from playground.figures.command_line import unused
 from playground.figures.drawing import naming, option_words
-from playground.figures.drawing.option_words import OptionError, told, word
+from playground.figures.drawing.option_words import OptionError, sentence_of, word
 from playground.figures.drawing.spec import POOLED, Spec
 from playground.figures.files import keep
 
@@ -221,7 +221,7 @@ class _Batch:
                     if len(self.jobs) == 1:
                         raise
                     failed += 1
-                    self.complain(f"playground: {job.spec.image}: {told(error, command_line.TYPED)}")
+                    self.complain(f"playground: {job.spec.image}: {sentence_of(error, command_line.TYPED)}")
         except KeyboardInterrupt:
             self._say_what_is_finished()
             raise

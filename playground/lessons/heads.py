@@ -160,12 +160,12 @@ def cells(subject: Subject, seen: Trace, mean: Habits, spread: Habits | None) ->
 
 def _habit_names(mean: Habits, vit) -> list[list[dict[str, str | None]]]:
     """[layer][head]: names of habits. `told`: what a loss in training asked of the head's weights, or None."""
-    from playground.analysis.heads import short, told
+    from playground.analysis.heads import short, training_task
 
     names_and_habits = zip(mean.kinds(), mean.habits(), strict=True)
     return [
         [
-            {"long": name, "short": short(mean.head(layer, head), habit), "told": told(vit, layer, head)}
+            {"long": name, "short": short(mean.head(layer, head), habit), "told": training_task(vit, layer, head)}
             for head, (name, habit) in enumerate(zip(names, habits, strict=True))
         ]
         for layer, (names, habits) in enumerate(names_and_habits)

@@ -27,7 +27,7 @@ class Measured:
     value: float | list[float] | str
     given: Mapping[str, int | str] = field(default_factory=dict)
 
-    def told(self) -> dict[str, object]:
+    def as_plain(self) -> dict[str, object]:
         return {"measure": self.name, **self.given}
 
 

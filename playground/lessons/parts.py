@@ -324,7 +324,10 @@ def _words(words: Words) -> dict:
     if not words.values:
         return {"text": words.text}
     texts = {blank[1]: _formatted(words, blank) for blank in BLANKS.finditer(words.text) if blank[1] in words.values}
-    return {"text": words.text, "values": {name: words.values[name].told() | {"says": texts[name]} for name in texts}}
+    return {
+        "text": words.text,
+        "values": {name: words.values[name].as_plain() | {"says": texts[name]} for name in texts},
+    }
 
 
 def own_of(part: Part) -> dict:
@@ -335,7 +338,7 @@ def own_of(part: Part) -> dict:
             case Words():
                 return _words(value)
             case Measured():
-                return value.told()
+                return value.as_plain()
             case Made(name, given):
                 return {"made": name, **{k: told(v) if isinstance(v, Words) else v for k, v in given.items()}}
 

@@ -69,7 +69,7 @@ def pair(subject: Subject, chosen: Settings) -> Iterator[Part]:
     begins = tuple(beginning for beginning in begun(Recipe(), taught) if beginning.told and beginning.loss != "looked")
     named_runs = zip(RUNS, (untold, taught), strict=True)
     yield Row(*(Chart(drawn(run, f"run {name}", ()), f"own object {name}", 330) for name, run in named_runs))
-    yield Ask(told())
+    yield Ask(guided_run_question())
     title = f"run {WITH}, the heads that were told"
     yield After(
         "training_told",
@@ -89,7 +89,7 @@ def pair(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
 
 
-def told() -> Question:
+def guided_run_question() -> Question:
     return of_choice(
         "training_told",
         "In one run a loss read the attention weights of some heads, and compared them with the objects’ masks. Which?",

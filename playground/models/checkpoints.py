@@ -71,7 +71,7 @@ def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
     return ours
 
 
-def told(description: Mapping[str, Any]) -> Given:
+def options_of(description: Mapping[str, Any]) -> Given:
     """Reads the config.json of `timm.models.save_for_hf` into the options of `load`."""
     arguments, pixels = description.get("model_args") or {}, description.get("pretrained_cfg") or {}
     return Given.read(

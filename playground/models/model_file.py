@@ -17,7 +17,7 @@ from torch import Tensor
 
 from playground.errors import PlaygroundError
 from playground.models import checkpoints, timm_models
-from playground.models.checkpoints import changed, from_eva, outline, read_weights, told
+from playground.models.checkpoints import changed, from_eva, options_of, outline, read_weights
 from playground.models.given import NOTHING, Given, json_of
 from playground.models.hugging_face import (
     from_hugging_face,
@@ -129,7 +129,7 @@ def _changed(
 
     def describe() -> Config:
         nonlocal options
-        options = given.before(told(description))
+        options = given.before(options_of(description))
         return changed(base.config, arrays, options, description)
 
     config = _possible(path, describe)

@@ -276,7 +276,7 @@ def wait_for(key: str, name: str, network: str = "") -> Fetching:
 
 
 def asks(key: str | None, name: str) -> Fetching | None:
-    """The download that this person waits for; None if there is none, or if they have not asked for too long."""
+    """The download that this person waits for; None without one, or if the person stopped asking long ago."""
     with _waiting:
         waiter = _waiters.get(key) if key else None
         if waiter is None or waiter.name != name:

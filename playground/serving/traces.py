@@ -213,6 +213,6 @@ def measure(seen, layer: int) -> list[tuple[str, str, str, str, str]]:
     habits, kinds = measured.habits()[0], measured.kinds()[0]
     shorts = [heads.short(measured.head(0, head), habit) for head, habit in enumerate(habits)]
     return [
-        (kind, shorts[head], habits[head].colour, heads.told(seen.vit, layer, head) or "", habits[head].means)
+        (kind, shorts[head], habits[head].colour, heads.training_task(seen.vit, layer, head) or "", habits[head].means)
         for head, kind in enumerate(kinds)
     ]

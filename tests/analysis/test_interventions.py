@@ -179,7 +179,7 @@ def test_a_path_is_wang_s_two_passes(theirs, two, from_other):
 def test_occlusion_is_a_loop_over_blocks(theirs, two):
     seen = two[0]
     before = theirs(seen.input)[0].detach()
-    found = seen.occlude(blocks=2, label=4)
+    occlusion_map = seen.occlude(blocks=2, label=4)
     for row in (0, 2):
         for column in (0, 2):
             blank = seen.input.clone()
@@ -191,7 +191,7 @@ def test_occlusion_is_a_loop_over_blocks(theirs, two):
                 class_logits[4] - max(class_logits[i] for i in range(7) if i != 4) for class_logits in (before, after)
             ]
             expected = (margins[0] - margins[1]).expand(2, 2)
-            torch.testing.assert_close(found[row : row + 2, column : column + 2], expected, atol=2e-4, rtol=0)
+            torch.testing.assert_close(occlusion_map[row : row + 2, column : column + 2], expected, atol=2e-4, rtol=0)
 
 
 def test_named_points_are_transformer_lens_s(theirs, two, ours):

@@ -126,9 +126,9 @@ def test_of_a_model_that_hears_nobody_only_the_block_with_the_patch_moves_it(sma
     seen = playground.trace(small, picture)
     measured = Measured(seen, Target(query=(4, 5)))
     *_, last = occlusion.occlusion(measured)
-    found = last.map
-    assert found.flatten().argmax().item() == 8 * 4 + 5
-    assert (found > 1e-6).sum() == 1
+    occlusion_map = last.map
+    assert occlusion_map.flatten().argmax().item() == 8 * 4 + 5
+    assert (occlusion_map > 1e-6).sum() == 1
     truth = torch.zeros(8, 8)
     truth[4, 5] = 1
     moves = measured.moved(occlusion.blocks(seen.grid, 2))

@@ -43,7 +43,7 @@ def test_unfolding_gives_what_a_strided_convolution_gives(patch, size):
 
 
 def test_a_token_is_the_sum_that_a_loop_makes(small, picture):
-    found = cut(small, picture, 8)
+    pieces = cut(small, picture, 8)
     pixels = torch.from_numpy(np.array(picture.resize((224, 224), Image.Resampling.BICUBIC)))
     proj = small.patch_embed.proj
     row, column, number = 3, 5, 7
@@ -53,13 +53,13 @@ def test_a_token_is_the_sum_that_a_loop_makes(small, picture):
             for x in range(8):
                 value = (pixels[row * 8 + y, column * 8 + x, channel].item() / 255 - 0.5) / 0.5
                 total += value * proj.weight[number, channel, y, x].item()
-    assert found.tokens[row * found.grid[1] + column, number].item() == pytest.approx(total, abs=1e-4)
+    assert pieces.tokens[row * pieces.grid[1] + column, number].item() == pytest.approx(total, abs=1e-4)
 
 
 def test_what_fills_no_patch_is_said(small):
-    found = cut(small, Image.new("RGB", (300, 200)), 20)
-    assert (found.size, found.grid) == ((149, 224), (7, 11))
-    assert found.tokens.shape[0] == 77
+    pieces = cut(small, Image.new("RGB", (300, 200)), 20)
+    assert (pieces.size, pieces.grid) == ((149, 224), (7, 11))
+    assert pieces.tokens.shape[0] == 77
     assert cut(small, Image.new("RGB", (3000, 10)), 48).grid == (1, 4)
 
 
@@ -95,11 +95,11 @@ def test_filters_as_pictures_keep_zero_grey_and_the_largest_number_strong():
 
 
 def test_the_strongest_filter_comes_first_and_answers_every_patch(small, picture):
-    found = strongest_filters(small, picture, most=10)
-    lengths = found.filters.flatten(1).norm(dim=1)
+    filters = strongest_filters(small, picture, most=10)
+    lengths = filters.filters.flatten(1).norm(dim=1)
     assert (lengths.diff() <= 0).all()
-    assert found.answers.shape == (10, 14, 14)
-    assert found.titles[0] == f"number {small.patch_embed.proj.weight.flatten(1).norm(dim=1).argmax()} of the token"
+    assert filters.answers.shape == (10, 14, 14)
+    assert filters.titles[0] == f"number {small.patch_embed.proj.weight.flatten(1).norm(dim=1).argmax()} of the token"
 
 
 def test_principal_components_are_the_directions_in_which_filters_differ(small, picture):
@@ -125,27 +125,27 @@ def test_the_sinusoidal_table_is_the_formula_s():
 @pytest.mark.parametrize("positions", ["learned", "patches", "sinusoidal", "rotary", "none"])
 def test_every_kind_of_place_has_one_vector_for_each_patch(positions):
     vit = scramble(VisionTransformer(replace(SMALL, positions=positions)))
-    found = place_vectors(vit, (5, 7), "learned")
+    vectors = place_vectors(vit, (5, 7), "learned")
     if positions == "none":
-        assert found is None
+        assert vectors is None
     else:
-        assert found[0].shape[0] == 35
-        assert found[1] == {"patches": "learned"}.get(positions, positions)
+        assert vectors[0].shape[0] == 35
+        assert vectors[1] == {"patches": "learned"}.get(positions, positions)
     assert place_vectors(vit, (5, 7), "sinusoidal")[0].shape == (35, SMALL.width)
 
 
 def test_learned_places_are_the_model_s_own(small):
-    found, _ = place_vectors(small, small.native_grid, "learned")
-    assert torch.equal(found, small.pos_embed[0, 3:])
+    vectors, _ = place_vectors(small, small.native_grid, "learned")
+    assert torch.equal(vectors, small.pos_embed[0, 3:])
 
 
 def test_similarity_is_the_cosine():
     table = torch.randn(6, 5, generator=torch.Generator().manual_seed(0))
-    found = similarity(table)
+    similarities = similarity(table)
     for i in range(6):
         for j in range(6):
             expected = table[i] @ table[j] / (table[i].norm() * table[j].norm())
-            assert found[i, j].item() == pytest.approx(expected.item(), abs=1e-5)
+            assert similarities[i, j].item() == pytest.approx(expected.item(), abs=1e-5)
 
 
 def test_rearranged_puts_each_patch_where_the_order_says():

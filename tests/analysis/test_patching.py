@@ -29,14 +29,14 @@ def by_hand(vit, seen, other, to, of, layer, depth=3):
 
 @pytest.mark.parametrize("layer", [0, 1, 2])
 def test_the_network_goes_on_from_the_other_picture_s_tokens(small, seen, other, layer):
-    found = patching.patch(seen, other, {(2, 5): (4, 4), "cls": "cls"}, layer)
+    patched = patching.patch(seen, other, {(2, 5): (4, 4), "cls": "cls"}, layer)
     tokens = [seen.token((2, 5)), 0], [seen.token((4, 4)), 0]
     x, shares = by_hand(small, seen, other, *tokens, layer)
-    torch.testing.assert_close(found.features, x[0], atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(found.after, shares, atol=1e-6, rtol=1e-4)
-    torch.testing.assert_close(found.before, seen.logits.softmax(-1), atol=1e-6, rtol=1e-4)
+    torch.testing.assert_close(patched.features, x[0], atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(patched.after, shares, atol=1e-6, rtol=1e-4)
+    torch.testing.assert_close(patched.before, seen.logits.softmax(-1), atol=1e-6, rtol=1e-4)
     before = seen.features()
-    torch.testing.assert_close(found.moved, (x[0] - before).norm(dim=-1) / before.norm(dim=-1), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(patched.moved, (x[0] - before).norm(dim=-1) / before.norm(dim=-1), atol=1e-5, rtol=1e-4)
 
 
 def test_after_the_last_layer_nobody_else_is_moved(seen, other):
@@ -53,12 +53,12 @@ def test_one_s_own_token_changes_nothing_and_all_tokens_change_everything(seen, 
 
 
 def test_labels_are_told_with_both_numbers_and_none_where_there_are_none(small, seen, other):
-    found = patching.patch(seen, other, {"cls": "cls"}, 2)
-    told = patching.labels(small, found, least=0)
+    patched = patching.patch(seen, other, {"cls": "cls"}, 2)
+    told = patching.labels(small, patched, least=0)
     assert len(told) == 10
     name, before, after = told[0]
     number = int(name.split()[-1])
-    assert (before, after) == (float(found.before[number]), float(found.after[number]))
+    assert (before, after) == (float(patched.before[number]), float(patched.after[number]))
     assert abs(after - before) == max(abs(b - a) for _, a, b in told)
 
 

@@ -40,9 +40,9 @@ def planted(request, picture):
 
 
 def lengths(seen):
-    found = seen.features(LAYER).norm(dim=-1)
+    norms = seen.features(LAYER).norm(dim=-1)
     first = len(seen.prefix)
-    return found[:first], found[first:]
+    return norms[:first], norms[first:]
 
 
 def test_the_neuron_that_writes_the_long_vector_is_found_and_what_it_says_is_moved(planted, picture):
@@ -89,8 +89,8 @@ def test_relevance_goes_through_the_moved_neurons(planted, picture):
         pass
     vit.classify(last)[0, 4].backward()
     expected = (x.grad * x).sum(-1)[0].detach()
-    found = seen.relevance(label=4, method="gradient")
-    torch.testing.assert_close(found, expected / expected.abs().sum(), atol=1e-6, rtol=1e-4)
+    relevance = seen.relevance(label=4, method="gradient")
+    torch.testing.assert_close(relevance, expected / expected.abs().sum(), atol=1e-6, rtol=1e-4)
 
 
 def test_where_no_patch_stands_apart_a_sentence_says_so(small, picture):

@@ -77,8 +77,8 @@ def test_what_is_let_through_is_autograd_s_derivative_by_q_k(width):
     for power in (0.0, 0.5):
         scale = width**-power
         jacobian = torch.autograd.functional.jacobian(lambda s, scale=scale: (s * scale).softmax(-1), products)
-        found = rows.let_through(products.numpy(), scale)
-        assert found == pytest.approx(jacobian.norm().item(), rel=1e-6, abs=1e-7)
+        gradients = rows.let_through(products.numpy(), scale)
+        assert gradients == pytest.approx(jacobian.norm().item(), rel=1e-6, abs=1e-7)
 
 
 def test_no_scale_lets_more_through_in_the_median_until_scores_are_too_far_apart_but_less_in_the_lowest_tenth():
@@ -150,13 +150,13 @@ def test_a_model_without_a_classifier_has_no_verdicts(picture):
 def test_the_curves_rest_on_so_many_rows_that_another_seed_gives_the_same_words():
     """Lesson Scale 2, d_k = 64. From only 200 rows, the lowest tenth ended at 0.001 or 0.004, as the seed had it."""
     at = rows.WIDTHS.index(64)
-    found = rows.curve("gradient", 0.0)
+    gradients = rows.curve("gradient", 0.0)
     again = np.concatenate([rows.let_through(part[:, at], 1.0) for part in rows.many_rows(seed=1)])
     assert len(again) == rows.MANY == 20_000
-    assert found.median[at] == pytest.approx(np.median(again), rel=0.03)
-    assert found.low[at] == pytest.approx(np.quantile(again, 0.1), rel=0.1)
-    assert 0.19 < found.median[at] < 0.21
-    assert 0.0024 < found.low[at] < 0.0033
+    assert gradients.median[at] == pytest.approx(np.median(again), rel=0.03)
+    assert gradients.low[at] == pytest.approx(np.quantile(again, 0.1), rel=0.1)
+    assert 0.19 < gradients.median[at] < 0.21
+    assert 0.0024 < gradients.low[at] < 0.0033
 
 
 def test_rows_without_their_vectors_are_distributed_as_rows_with_them():

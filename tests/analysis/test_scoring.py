@@ -13,14 +13,14 @@ from playground.errors import PlaygroundError
 
 def test_the_scores_are_those_of_the_curves_and_of_the_blocks(seen):
     asked = occlusion.Target(label=3)
-    found = {score.method: score for score in explain.scores(seen, asked, methods=["chefer"])}
-    assert list(found) == ["chefer", "rollout", "random"]
+    scores = {score.method: score for score in explain.scores(seen, asked, methods=["chefer"])}
+    assert list(scores) == ["chefer", "rollout", "random"]
     measured = occlusion.Measured(seen, asked)
     relevance = seen.on_grid(seen.relevance(label=3, method="chefer"))
     moves = measured.moved(occlusion.blocks(seen.grid, 1))
-    assert found["chefer"].rank_correlation == pytest.approx(occlusion.foretells(relevance, 1, moves), abs=1e-6)
-    assert found["chefer"].deletion == pytest.approx(occlusion.deletion(relevance, measured).area, abs=1e-6)
-    assert found["chefer"].insertion == pytest.approx(occlusion.insertion(relevance, measured).area, abs=1e-6)
+    assert scores["chefer"].rank_correlation == pytest.approx(occlusion.foretells(relevance, 1, moves), abs=1e-6)
+    assert scores["chefer"].deletion == pytest.approx(occlusion.deletion(relevance, measured).area, abs=1e-6)
+    assert scores["chefer"].insertion == pytest.approx(occlusion.insertion(relevance, measured).area, abs=1e-6)
 
 
 def test_of_a_label_that_depends_on_one_patch_relevance_foretells_what_chance_does_not(small, picture):
@@ -29,9 +29,9 @@ def test_of_a_label_that_depends_on_one_patch_relevance_foretells_what_chance_do
     alone = occlusion.blocks(seen.grid, 1)[8 * 6 + 1]
     drops = [occlusion.Measured(seen, occlusion.Target(label=i)).moved([alone])[0] for i in range(10)]
     asked = occlusion.Target(label=drops.index(max(drops)))
-    found = {score.method: score for score in explain.scores(seen, asked, methods=["chefer", "gradient"])}
+    scores = {score.method: score for score in explain.scores(seen, asked, methods=["chefer", "gradient"])}
     for method in ("chefer", "gradient"):
-        assert found[method].deletion > found["random"].deletion, found
+        assert scores[method].deletion > scores["random"].deletion, scores
     whole = seen.relevance(label=asked.label, method="chefer")
     assert whole[seen.token((6, 1))] == whole[3:].max()
     moved = occlusion.Measured(seen, asked).moved(occlusion.blocks(seen.grid, 1))

@@ -28,14 +28,14 @@ def test_so_many_layers_lead_from_edge_to_edge_and_one_less_does_not(side, kerne
 
 
 def test_a_convolution_s_answer_shifts_along_and_attention_s_does_not_quite(small, picture):
-    found = two_ways.shifted(small, picture, 1, 0)
-    assert found.convolution < 1e-4
-    assert found.one_pixel > 0.01  # only a shift by whole strides shifts the answer exactly
-    assert found.apart > 1e-3
-    assert found.features.shape == (found.grid[0], found.grid[1] - 1)
-    assert found.features.max() < 0.99999
-    for row in found.rows:
-        assert row.shape == found.grid
+    result = two_ways.shifted(small, picture, 1, 0)
+    assert result.convolution < 1e-4
+    assert result.one_pixel > 0.01  # only a shift by whole strides shifts the answer exactly
+    assert result.apart > 1e-3
+    assert result.features.shape == (result.grid[0], result.grid[1] - 1)
+    assert result.features.max() < 0.99999
+    for row in result.rows:
+        assert row.shape == result.grid
 
 
 def test_without_positions_and_other_places_attention_would_shift_along_too():
@@ -53,7 +53,7 @@ def test_without_positions_and_other_places_attention_would_shift_along_too():
 def test_the_first_products_are_what_torch_counts_and_linear_attention_needs_no_table():
     tokens, window, dim = 98, 49, 64
     q, k, v = torch.rand(3, tokens, dim)
-    found = []
+    collected = []
     for product in (
         lambda: q @ k.mT,
         lambda: q.unflatten(0, (-1, window)) @ k.unflatten(0, (-1, window)).mT,
@@ -61,16 +61,16 @@ def test_the_first_products_are_what_torch_counts_and_linear_attention_needs_no_
     ):
         with FlopCounterMode(display=False) as counter:
             product()
-        found.append(counter.get_total_flops())
-    assert tuple(found) == two_ways.products(tokens, window, dim)
+        collected.append(counter.get_total_flops())
+    assert tuple(collected) == two_ways.products(tokens, window, dim)
     assert torch.allclose((q @ k.mT) @ v, q @ (k.mT @ v), rtol=1e-4)
     everything, _, linear = two_ways.products(dim, window, dim)
     assert everything == linear
 
 
 def test_any_convolution_is_unfold_multiply_fold(picture):
-    found = two_ways.unfolded(picture)
-    assert [(one.kernel, one.stride) for one in found] == [(3, 1), (3, 2), (16, 16)]
-    for one in found:
+    result = two_ways.unfolded(picture)
+    assert [(one.kernel, one.stride) for one in result] == [(3, 1), (3, 2), (16, 16)]
+    for one in result:
         assert one.apart < 1e-4 * one.typical * 10, one
         assert one.columns == (3 * one.kernel**2, one.answer[0] * one.answer[1])

@@ -43,11 +43,12 @@ def firefox(folder: Path) -> Iterator[Page]:
     with (folder / "log").open("w+") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
         try:
-            found: list[re.Match] = []
+            collected: list[re.Match] = []
             waiting.until(
-                lambda: found.extend(LISTENS.finditer((folder / "log").read_text())) or found, "Firefox does not listen"
+                lambda: collected.extend(LISTENS.finditer((folder / "log").read_text())) or collected,
+                "Firefox does not listen",
             )
-            with connect(f"{found[0][1]}/session", max_size=LONGEST) as socket:
+            with connect(f"{collected[0][1]}/session", max_size=LONGEST) as socket:
                 yield Page(socket)
         finally:
             process.terminate()
@@ -69,12 +70,12 @@ class Page:
         number = next(self.numbers)
         self.socket.send(json.dumps({"id": number, "method": method, "params": params}))
         while True:
-            said = json.loads(self.socket.recv(timeout=waiting.PATIENCE))
-            if said.get("method") == "log.entryAdded" and said["params"]["level"] == "error":
-                self.errors.append(said["params"]["text"])
-            if said.get("id") == number:
-                assert said["type"] == "success", f"{method}: {said.get('message')}"
-                return said["result"]
+            record = json.loads(self.socket.recv(timeout=waiting.PATIENCE))
+            if record.get("method") == "log.entryAdded" and record["params"]["level"] == "error":
+                self.errors.append(record["params"]["text"])
+            if record.get("id") == number:
+                assert record["type"] == "success", f"{method}: {record.get('message')}"
+                return record["result"]
 
     def opens(self, address: str) -> None:
         self.does("browsingContext.navigate", context=self.context, url=address, wait="complete")
@@ -94,9 +95,9 @@ class Page:
 
     def until(self, condition: str, *given: object) -> object:
         """Waits until this JavaScript function returns something truthy, and returns that."""
-        found: list[object] = []
-        waiting.until(lambda: found.append(self.runs(condition, *given)) or found[-1], f"it is not {condition}")
-        return found[-1]
+        collected: list[object] = []
+        waiting.until(lambda: collected.append(self.runs(condition, *given)) or collected[-1], f"it is not {condition}")
+        return collected[-1]
 
     def reads(self, condition: str = "() => true") -> dict:
         """The lens's read(), once it has painted and its read() fulfils the condition."""

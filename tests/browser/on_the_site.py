@@ -54,10 +54,12 @@ class AtTheSite(Visiting):
 
     def hears(self, words: str) -> str:
         """Waits for a sentence on the page that holds these words, and returns the sentence."""
-        said: list[str] = []
+        collected: list[str] = []
         script = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
-        waiting.until(lambda: said.append(self.page.evaluate(script, words)) or said[-1], f"nobody says {words!r}")
-        return said[-1]
+        waiting.until(
+            lambda: collected.append(self.page.evaluate(script, words)) or collected[-1], f"nobody says {words!r}"
+        )
+        return collected[-1]
 
     def is_kept(self) -> None:
         """Waits until the service worker controls the page, so that it would open without a network."""

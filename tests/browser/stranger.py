@@ -127,7 +127,7 @@ class Stranger:
         message.file_urls_request.request_id = "1"
         message.file_urls_request.file_names.append(name)
         self.socket.send(message.SerializeToString())
-        said = self.hear(lambda said: said.WhichOneof("type") == "file_urls_response")
+        said = self.hear(lambda message: message.WhichOneof("type") == "file_urls_response")
         return self.url + said.file_urls_response.file_urls[0].upload_url
 
     def close(self) -> None:

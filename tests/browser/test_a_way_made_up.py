@@ -39,9 +39,9 @@ def test_weight_squared_has_its_tab_its_colours_its_legend_and_its_sentence(ther
 
     squares = truth[len(seen().prefix) :] ** 2
     legend = there.part("exposed").inner_text()
-    found = re.match(r"brightest from ([\d.e−-]+)", legend)
-    assert found, legend
-    assert float(found[1]) == float(f"{light.exposure(squares):.1g}"), legend
+    matches = re.match(r"brightest from ([\d.e−-]+)", legend)
+    assert matches, legend
+    assert float(matches[1]) == float(f"{light.exposure(squares):.1g}"), legend
     row, column = divmod(int(squares.argmax()), seen().grid[1])
     sentence = there.part("sentence").inner_text()
     assert re.match(rf"The largest square stands (here|at row {row}, column {column}): [\d.e-]+\.", sentence), sentence

@@ -89,9 +89,9 @@ def test_a_hostile_address_shows_the_default_page(visitor, address):
     visitor.forgiven = REFUSED
     visitor.open(address)
     assert visitor.read()["layer"] >= 0
-    said = parse_qs(urlsplit(visitor.page.url).query)
-    assert said["model"] == ["bundled"]
-    assert said["sample"][0] in ("meadow", "flock")
+    query = parse_qs(urlsplit(visitor.page.url).query)
+    assert query["model"] == ["bundled"]
+    assert query["sample"][0] in ("meadow", "flock")
     assert len(visitor.page.url) < 300
 
 
@@ -121,9 +121,9 @@ def test_what_an_address_asks_for_and_the_page_cannot_show_is_said(arrive, serve
     visitor = arrive(Visitor, server.url)
     visitor.forgiven = re.compile("status of 400 .*layers=40")  # the page does not know the model's depth yet
     visitor.page.goto(f"{server.url}/?{address}")
-    told = visitor.says("The address asks for")
-    assert f"asks for {left_out}, which this page can't show: it is left out." in told.replace("\n", " ")
-    assert ("A label is said by its number." in told) == ("label" in left_out)
+    text = visitor.says("The address asks for")
+    assert f"asks for {left_out}, which this page can't show: it is left out." in text.replace("\n", " ")
+    assert ("A label is said by its number." in text) == ("label" in left_out)
 
 
 @pytest.mark.slow

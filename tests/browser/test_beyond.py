@@ -34,10 +34,10 @@ def test_relevance_of_a_label_is_chosen_by_its_name_and_stands_in_the_address(go
     assert_close(shown["map"], truth)
     both = float(seen().on_grid(truth).abs().max())
     assert shown["domain"]["low"] == -shown["domain"]["high"] == pytest.approx(-both, rel=2e-3)
-    said = part(visitor, "h1").inner_text()
+    text = part(visitor, "h1").inner_text()
     for sign, words in ((1, "speaks most for"), (-1, "most against it")):
         row, column = divmod(int((sign * seen().on_grid(truth)).argmax()), seen().grid[1])
-        assert f"row {row}, column {column} {words}" in said, said
+        assert f"row {row}, column {column} {words}" in text, text
     assert "row 7, column 5" not in part(visitor, "[data-ref=chip]").inner_text()
     assert box_colours(visitor, *LOCKED) == set(), "the patch that is locked does not ask, and has no box"
     again = go(f"{PLACE}&what=relevance&label=1")
@@ -98,8 +98,8 @@ def test_an_occlusion_becomes_finer_and_tells_relevance_how_good_it_is(visit):
     visitor.page.locator(".lens button[data-value=relevance]").click()
     relevance = seen().on_grid(seen().relevance(LOCKED))
     foretold = {f"{occlusion.foretells(relevance, step.whole, step.moves):.2f}" for step in steps.values()}
-    said = part(visitor, ".explained span").filter(has_text="rank correlation of").inner_text()
-    assert said.split("rank correlation of ")[1][:4] in foretold
+    text = part(visitor, ".explained span").filter(has_text="rank correlation of").inner_text()
+    assert text.split("rank correlation of ")[1][:4] in foretold
     visitor.page.locator(".lens button[data-value=occlusion]").click()
     part(visitor, ".explained select[aria-label='What blanked patches become']").select_option("noise")
     visitor.page.wait_for_function("() => new URLSearchParams(location.search).get('blank') === 'noise'")
@@ -165,8 +165,8 @@ def test_a_patch_of_the_compared_picture_is_put_into_this_one(go):
     part(visitor, ".patching button").first.click()
     said = part(visitor, ".patching p").filter(has_text="carries what the other one has there")
     said.wait_for()
-    found = patching.patch(seen(), trace("flock"), {(9, 5): (9, 5)}, 4)
-    assert f"by {percent(float(found.moved[seen().token((9, 5))]))}" in said.inner_text()
+    patched = patching.patch(seen(), trace("flock"), {(9, 5): (9, 5)}, 4)
+    assert f"by {percent(float(patched.moved[seen().token((9, 5))]))}" in said.inner_text()
     part(visitor, ".patching canvas").wait_for()
     part(visitor, ".patching .close").click()
     part(visitor, ".patching canvas").wait_for(state="hidden")

@@ -28,8 +28,8 @@ def test_a_head_that_stays_spread_names_one_that_collapses_and_leads_there(go):
     visitor = go("model=bundled-taught&sample=meadow&layer=0&head=0&query=9,5&locked=true&scale=off")
     page = visitor.page
     page.locator("[data-ref=offer]").wait_for()
-    said = page.locator("[data-ref=offerText]").inner_text()
-    assert "collapses to" in said, said
+    text = page.locator("[data-ref=offerText]").inner_text()
+    assert "collapses to" in text, text
     page.locator("[data-ref=offerGo]").click()
     found = visitor.until("r => r.peak > 0.9")
     assert (found["layer"], found["head"]) != (0, 0), found

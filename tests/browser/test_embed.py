@@ -94,19 +94,19 @@ def open_page(chromium, host, tmp_path):
 
 
 def read(page, n: int = 0, frame=None) -> dict:
-    found: list = []
+    collected: list = []
     where = frame or page
     waiting.until(
-        lambda: (found.append(where.evaluate(READ, n)) or found[-1]) and found[-1].get("painted"),
+        lambda: (collected.append(where.evaluate(READ, n)) or collected[-1]) and collected[-1].get("painted"),
         "the lens shows nothing",
     )
-    return found[-1]
+    return collected[-1]
 
 
 def says(page, n: int = 0) -> str:
-    found: list = []
-    waiting.until(lambda: found.append(page.evaluate(SAYS, n)) or found[-1], "it says nothing")
-    return found[-1]
+    collected: list = []
+    waiting.until(lambda: collected.append(page.evaluate(SAYS, n)) or collected[-1], "it says nothing")
+    return collected[-1]
 
 
 def test_the_file_is_small_and_needs_no_other(folder):

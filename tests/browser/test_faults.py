@@ -216,14 +216,14 @@ def test_the_next_server_draws_a_lesson_and_hears_what_is_chosen_there(visit, se
     visitor.page.locator(".drawing .apart").wait_for()
     visitor.page.locator('[data-testid="stCode"] code span').first.wait_for()  # Streamlit fetches the highlighter late
     visitor.rest()
-    said = []
-    visitor.page.on("websocket", lambda line: line.on("framesent", lambda sent: said.append(sent)))
+    collected = []
+    visitor.page.on("websocket", lambda line: line.on("framesent", lambda sent: collected.append(sent)))
     with visitor.page.expect_websocket():
         server.kill()
         visitor.page.locator(CONNECTED).wait_for(state="detached")
         server.start().wait()
     # Playwright reports sent frames only while a call of it runs, hence evaluate("true")
-    until(lambda: visitor.page.evaluate("true") and said, "the page has not asked the new server to draw it")
+    until(lambda: visitor.page.evaluate("true") and collected, "the page has not asked the new server to draw it")
     visitor.page.locator('.strip [data-sample="portrait"]').click()  # during the server's first run of the page
     visitor.page.wait_for_url("**sample=portrait**")
     visitor.page.locator(".drawing .apart").wait_for()

@@ -54,8 +54,8 @@ def test_a_link_opens_measure_and_switches_again(lesson):
     page.get_by_test_id("stButtonGroup").get_by_text("Switch a head off").click()
     page.locator('.board[data-off="1.2 3.0"]').wait_for()
     assert cell(page, 3, 0, "board").get_attribute("aria-pressed") == "true"
-    said = parse_qs(urlsplit(page.url).query)
-    assert (said["measure"], said["off"]) == (["self"], ["1.2 3.0"])
+    query = parse_qs(urlsplit(page.url).query)
+    assert (query["measure"], query["off"]) == (["self"], ["1.2 3.0"])
 
 
 def test_a_click_opens_the_head_in_the_microscope(lesson):

@@ -105,12 +105,12 @@ def test_an_address_names_no_file_either(server, stranger, files, hole):
 
 def test_whether_a_file_exists_is_not_told(files):
     for name in ("good.safetensors", "trap.pt"):
-        said = []
+        collected = []
         for path in (str(files / name), str(files / name).replace("files", "filet")):
             with pytest.raises(PlaygroundError) as error:
                 models.load(path)
-            said.append(str(error.value).partition("; the nearest")[0])
-        assert said[0].replace("files", "filet") == said[1]
+            collected.append(str(error.value).partition("; the nearest")[0])
+        assert collected[0].replace("files", "filet") == collected[1]
 
 
 def test_a_model_that_would_keep_everybody_waiting_is_refused(stranger):

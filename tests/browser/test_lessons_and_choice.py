@@ -157,6 +157,6 @@ def test_the_links_of_teach_open_their_scenes(visit):
         visitor.page.locator(".toolbar .opener.pages").wait_for()
         visitor.rest()
         assert visitor.page.get_by_test_id("stException").count() == 0
-        said, stands = dict(parse_qsl(urlsplit(link).query)), words(visitor)
+        query, stands = dict(parse_qsl(urlsplit(link).query)), words(visitor)
         # The address leaves defaults out
-        assert all(stands.get(key, word) == word for key, word in said.items()), (link, stands)
+        assert all(stands.get(key, word) == word for key, word in query.items()), (link, stands)

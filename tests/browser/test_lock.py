@@ -36,10 +36,10 @@ def test_a_locked_row_stays_and_the_line_says_what_it_gives_the_patch_under_the_
         assert seen["aim"]["rank"] == 1 + int((row > row[token]).sum())
         score = float(truth.scores(shown["layer"], shown["head"], LOCKED)[token])
         assert seen["aim"]["score"] == pytest.approx(score, abs=1e-3)
-        said = label(visitor).inner_text()
-        assert "gives this patch" in said
-        assert f"rank {seen['aim']['rank']} of {len(row)}" in said
-        assert number(re.search(r"q·k/√\d+ = (\S+)", said)[1]) == pytest.approx(score, abs=0.06)
+        text = label(visitor).inner_text()
+        assert "gives this patch" in text
+        assert f"rank {seen['aim']['rank']} of {len(row)}" in text
+        assert number(re.search(r"q·k/√\d+ = (\S+)", text)[1]) == pytest.approx(score, abs=0.06)
     visitor.leave()
     visitor.until("r => r.locked && !r.aim")
     assert not label(visitor).is_visible()

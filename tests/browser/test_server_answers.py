@@ -79,9 +79,9 @@ def test_the_whole_pass_without_the_scale_arrives_is_marked_and_is_right(visitor
     assert_close(shown["row"], truth, 0.02)  # in each layer, a much sharper softmax enlarges rounding
     assert apart(shown["row"], sent().row(shown["layer"], shown["head"], (7, 5))) > 0.02
     assert "in the whole forward pass" in visitor.part("badge").inner_text()
-    told = visitor.part("verdict").inner_text()  # the labels before and after
-    assert " → " in told or "no label changed" in told, told
-    assert "below" not in told
+    text = visitor.part("verdict").inner_text()  # the labels before and after
+    assert " → " in text or "no label changed" in text, text
+    assert "below" not in text
 
 
 def test_a_map_belongs_to_the_pass_that_is_shown(visitor):
@@ -113,8 +113,8 @@ def test_another_picture_stands_beside_under_the_same_cursor(go):
     visitor.part("twinBadge").filter(has_text="flock").wait_for()
     shown = visitor.hover((5, 6))
     other = seen("flock").row(shown["layer"], shown["head"], (5, 6))
-    told = re.search(r"listens to about ([\d.]+) of", visitor.part("otherFoot").inner_text())
-    assert abs(float(told[1]) - 2 ** entropy(other)) < 0.2
+    text = re.search(r"listens to about ([\d.]+) of", visitor.part("otherFoot").inner_text())
+    assert abs(float(text[1]) - 2 ** entropy(other)) < 0.2
     assert "meadow" in visitor.part("badge").inner_text()
     assert shown["query"] == "5,6"
     x, y = visitor.place((2, 2), on="twin")  # a patch of the second picture asks

@@ -153,10 +153,10 @@ def test_a_model_at_an_address_comes_only_from_hosts_that_the_writer_allows(some
     shutil.copytree(folder, tmp_path / "site")
     with plain_server(tmp_path / "models", Open) as elsewhere, plain_server(tmp_path / "site") as here:
         page = tmp_path / "site" / "index.html"
-        told = page.read_text().replace("connect-src &#x27;self&#x27;", f"connect-src &#x27;self&#x27; {elsewhere}")
-        told = told.replace("&quot;models_from&quot;: []", f"&quot;models_from&quot;: [&quot;{elsewhere}&quot;]")
-        assert told.count(elsewhere) == 2
-        page.write_text(told)
+        text = page.read_text().replace("connect-src &#x27;self&#x27;", f"connect-src &#x27;self&#x27; {elsewhere}")
+        text = text.replace("&quot;models_from&quot;: []", f"&quot;models_from&quot;: [&quot;{elsewhere}&quot;]")
+        assert text.count(elsewhere) == 2
+        page.write_text(text)
         visitor.page.goto(f"{here}/#model={elsewhere}/leaves/model.safetensors&sample=meadow")
         visitor.until("r => r.picture === 'meadow' && r.model === 'leaves' && r.layersHeld.length === 3")
         visitor.hears("Assumed of leaves: std 0.5 0.5 0.5.")
@@ -317,11 +317,11 @@ def test_hostile_files_are_shown_or_refused_in_a_sentence_and_the_next_photograp
             continue
         before = visitor.read()["picture"]
         hand_over(visitor, "drop", data, "image/png", f"{len(data)}.png")
-        found = []
+        collected = []
         hear = partial(visitor.page.evaluate, HEARD, before)
-        waiting.until(lambda hear=hear, found=found: found.append(hear()) or found[-1], name)
-        if found[-1] is not True:
-            assert re.search(REFUSED, found[-1]), name
+        waiting.until(lambda hear=hear, found=collected: found.append(hear()) or found[-1], name)
+        if collected[-1] is not True:
+            assert re.search(REFUSED, collected[-1]), name
     visitor.gives(named("meadow").path)
     visitor.until("r => r.layersHeld.length === 6")
     assert visitor.page.evaluate("violations") == []

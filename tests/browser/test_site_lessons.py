@@ -127,20 +127,20 @@ def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(s
     assert_close(read[-1]["weights"], row, EIGHT_BITS)
     arriving = row * truth.value_norms(read[-1]["layer"])[read[-1]["head"]]
     assert_close(read[-1]["arriving"], arriving / arriving.sum(), EIGHT_BITS)
-    said = page.locator("#lesson .guess .told").inner_text()
-    assert abs(float(re.search(r"It is ([\d.]+)\.", said)[1]) - measures.differing(truth)) < 2
-    assert f"over {measures.rows_asked(truth):,} rows" in said
+    text = page.locator("#lesson .guess .told").inner_text()
+    assert abs(float(re.search(r"It is ([\d.]+)\.", text)[1]) - measures.differing(truth)) < 2
+    assert f"over {measures.rows_asked(truth):,} rows" in text
 
     assert opens("heads", "row") == [YOURS]
-    said = page.locator("#lesson .guess").inner_text()
-    assert f"in head {measures.far_head(truth)} of layer {measures.far_layer(truth)}." in said
-    assert abs(float(re.search(r"largest weight is ([\d.]+) %", said)[1]) / 100 - measures.far_peak(truth)) < EIGHT_BITS
+    text = page.locator("#lesson .guess").inner_text()
+    assert f"in head {measures.far_head(truth)} of layer {measures.far_layer(truth)}." in text
+    assert abs(float(re.search(r"largest weight is ([\d.]+) %", text)[1]) / 100 - measures.far_peak(truth)) < EIGHT_BITS
 
     assert opens("two_ways", "far") == [YOURS, OF_SAMPLE]
-    said = page.locator("#lesson .lesson-words").last.inner_text()
-    assert said.startswith(f"This picture is {measures.longer_side(truth)} patches long.")
-    assert f"needs {measures.layers_needed(truth, 3)} layers" in said
-    away, even = (float(number) for number in re.findall(r"([\d.]+) patches away", said))
+    text = page.locator("#lesson .lesson-words").last.inner_text()
+    assert text.startswith(f"This picture is {measures.longer_side(truth)} patches long.")
+    assert f"needs {measures.layers_needed(truth, 3)} layers" in text
+    away, even = (float(number) for number in re.findall(r"([\d.]+) patches away", text))
     assert abs(away - measures.mean_distance(truth, 0)) < 0.2
     assert abs(even - measures.even_distance(truth)) < 0.06
     heads = page.evaluate("[...document.querySelector('.lesson-chart').data[0].y]")

@@ -125,9 +125,11 @@ class Visiting(Visitor):
 
     def until(self, condition: str = "() => true") -> dict:
         script = f"() => {{ const r = window.theLens?.()?.read(); return r?.painted && ({condition})(r) ? r : null; }}"
-        found: list[dict] = []
-        waiting.until(lambda: found.append(self.page.evaluate(script)) or found[-1], f"the lens is not {condition}")
-        return found[-1]
+        collected: list[dict] = []
+        waiting.until(
+            lambda: collected.append(self.page.evaluate(script)) or collected[-1], f"the lens is not {condition}"
+        )
+        return collected[-1]
 
     def give(self, file: Path) -> dict:
         """Opens a photograph, waits for its whole pass, and returns {shown, all}, both in ms."""

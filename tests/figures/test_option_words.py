@@ -12,7 +12,7 @@ from playground import PlaygroundError
 from playground.__main__ import main
 from playground.figures import Spec
 from playground.figures.command_line import FLAGS, TYPED
-from playground.figures.drawing.option_words import PYTHON, OptionError, told, word
+from playground.figures.drawing.option_words import PYTHON, OptionError, sentence_of, word
 from playground.serving.figure_words import IN_ADDRESS
 
 ROOT = Path(__file__).parent.parent.parent / "playground"
@@ -72,7 +72,7 @@ def test_an_option_is_called_as_it_is_typed():
 
 def test_what_was_given_may_hold_braces():
     error = OptionError("{view} takes no {!r}.", "{dpi}")
-    assert [str(error), told(error, TYPED)] == ["view= takes no '{dpi}'.", "--view takes no '{dpi}'."]
+    assert [str(error), sentence_of(error, TYPED)] == ["view= takes no '{dpi}'.", "--view takes no '{dpi}'."]
 
 
 def sentences() -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from safetensors.torch import load_file, save_file
 from tiny_runs import RECIPE, TINY
 
 import playground
-from playground.analysis.heads import told
+from playground.analysis.heads import training_task
 from playground.errors import PlaygroundError
 from playground.models import model_file
 from playground.training.losses import Teachers, told_by
@@ -20,10 +20,10 @@ from workshop.classifier import Classifier
 def test_the_taught_file_says_what_its_recipe_told():
     vit = playground.load("bundled-taught", device="cpu")
     assert vit.told == told_by(Recipe())
-    assert told(vit, 4, 0) == "stay on the object that the patch belongs to"
-    assert told(vit, 0, 5) == "look at the left neighbour"
-    assert told(vit, 4, 0, "cls") == told(vit, 5, 3, "cls") == "look at objects"
-    assert told(vit, 3, 0, "cls") is told(vit, 2, 0) is None
+    assert training_task(vit, 4, 0) == "stay on the object that the patch belongs to"
+    assert training_task(vit, 0, 5) == "look at the left neighbour"
+    assert training_task(vit, 4, 0, "cls") == training_task(vit, 5, 3, "cls") == "look at objects"
+    assert training_task(vit, 3, 0, "cls") is training_task(vit, 2, 0) is None
 
 
 def test_all_other_models_were_told_nothing():

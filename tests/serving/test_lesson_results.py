@@ -66,10 +66,10 @@ def test_what_things_hold_is_counted_with_all_that_is_in_them(value, megabytes):
 
 
 def test_what_can_t_be_counted_is_not_kept():
-    own = worked.lesson_cache()
+    session_cache = worked.lesson_cache()
     with pytest.raises(TypeError, match="Cache"):
-        worked.worked_out(picture(1), WISH, own, "x", lambda: (Cache(1),))
-    assert own.bytes == 0
+        worked.worked_out(picture(1), WISH, session_cache, "x", lambda: (Cache(1),))
+    assert session_cache.bytes == 0
 
 
 def test_a_hundred_sessions_stay_below_their_bound_and_who_was_away_longest_gives_first(monkeypatch):
@@ -83,10 +83,10 @@ def test_a_hundred_sessions_stay_below_their_bound_and_who_was_away_longest_give
 
 
 def test_one_person_alone_keeps_no_more_than_their_share():
-    own = worked.lesson_cache()
+    session_cache = worked.lesson_cache()
     for name in range(40):
-        worked.worked_out(picture(1), WISH, own, name, lambda: numbers(1))
-        assert own.bytes <= worked.OF_ONE < worked.OWN
+        worked.worked_out(picture(1), WISH, session_cache, name, lambda: numbers(1))
+        assert session_cache.bytes <= worked.OF_ONE < worked.OWN
 
 
 def test_what_is_about_a_sample_is_made_once_for_everybody_and_bounded_as_well(monkeypatch):
@@ -102,9 +102,9 @@ def test_what_is_about_a_sample_is_made_once_for_everybody_and_bounded_as_well(m
 
 
 def test_another_picture_model_or_question_has_its_own():
-    own, made_values = worked.lesson_cache(), []
+    session_cache, made_values = worked.lesson_cache(), []
     for shade, setup, name in ((1, WISH, "x"), (2, WISH, "x"), (1, Setup("bundled", 2), "x"), (1, WISH, "y")) * 2:
-        worked.worked_out(picture(shade), setup, own, name, lambda: made_values.append(1))
+        worked.worked_out(picture(shade), setup, session_cache, name, lambda: made_values.append(1))
     assert len(made_values) == 4
 
 

@@ -152,7 +152,7 @@ def test_names_of_a_sample_are_measured_once_and_for_nobody_nothing_is_measured(
 
 def test_a_head_that_was_told_where_to_look_says_so_and_no_other(http):
     """What its file lists."""
-    from playground.analysis.heads import told
+    from playground.analysis.heads import training_task
 
     vit = models.load("bundled-taught")
     words = {"sample": "flock", "model": "bundled-taught"}
@@ -161,7 +161,7 @@ def test_a_head_that_was_told_where_to_look_says_so_and_no_other(http):
         for layer in range(vit.config.depth)
     ]
     assert sentences == [
-        [told(vit, layer, head) or "" for head in range(vit.config.heads)] for layer in range(vit.config.depth)
+        [training_task(vit, layer, head) or "" for head in range(vit.config.heads)] for layer in range(vit.config.depth)
     ]
     assert any(any(layer) for layer in sentences)
 

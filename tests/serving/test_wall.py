@@ -27,18 +27,18 @@ def test_what_is_said_of_a_moment_is_the_network_s_own_row(number):
     moment = wall.MOMENTS[number]
     seen = traces.trace(pictures.sample(moment.sample), traces.Setup(moment.model), None)
     row = seen.row(moment.layer, moment.head, moment.patch).numpy()
-    told, patches = wall.facts(moment), row[len(seen.prefix) :]
-    assert (told["rows"], told["columns"]) == seen.grid
-    assert divmod(told["mark"], seen.grid[1]) == moment.patch
-    assert told["best"] == patches.argmax()
-    assert told["share"] == pytest.approx(patches.max(), abs=2e-3)
+    facts, patches = wall.facts(moment), row[len(seen.prefix) :]
+    assert (facts["rows"], facts["columns"]) == seen.grid
+    assert divmod(facts["mark"], seen.grid[1]) == moment.patch
+    assert facts["best"] == patches.argmax()
+    assert facts["share"] == pytest.approx(patches.max(), abs=2e-3)
 
 
 def test_no_moment_looks_at_itself_and_its_brightest_share_stands_out():
     for moment in wall.on_this_machine():
-        told = wall.facts(moment)
-        assert told["best"] != told["mark"], moment
-        assert told["share"] > 4 / (told["rows"] * told["columns"]), moment
+        facts = wall.facts(moment)
+        assert facts["best"] != facts["mark"], moment
+        assert facts["share"] > 4 / (facts["rows"] * facts["columns"]), moment
 
 
 def test_each_picture_is_lit_where_the_row_is_brightest():
@@ -48,12 +48,12 @@ def test_each_picture_is_lit_where_the_row_is_brightest():
             pictures.sample(moment.sample).image.convert("RGB").resize(image.size, Image.Resampling.LANCZOS)
         )
         unlit = light.heat(photo, np.zeros(photo.shape[:2])).astype(int)
-        told = wall.facts(moment)
-        grid = told["columns"], told["rows"]
+        facts = wall.facts(moment)
+        grid = facts["columns"], facts["rows"]
         change = Image.fromarray(np.abs(np.asarray(image) - unlit).sum(-1).astype(np.float32))
         lit = np.asarray(change.resize(grid, Image.Resampling.BOX)).ravel().copy()  # of each patch
-        lit[told["mark"]] = 0  # the frame
-        assert (lit > lit[told["best"]]).mean() < 0.03, moment
+        lit[facts["mark"]] = 0  # the frame
+        assert (lit > lit[facts["best"]]).mean() < 0.03, moment
 
 
 def test_the_list_leads_to_the_pictures_and_an_old_address_is_refused():

@@ -117,9 +117,9 @@ def test_the_unevenness_loss_agrees_with_a_loop(scores):
 
 
 def test_the_contrastive_loss_is_lowest_where_patches_of_one_segment_are_alike():
-    own = torch.nn.functional.one_hot(SEGMENT + 2, 5).float()
-    noise = torch.randn(own.shape, generator=torch.Generator().manual_seed(2))
-    assert contrastive_loss(own, SEGMENT, 0.1) < 0.01 < contrastive_loss(noise, SEGMENT, 0.1)
+    features = torch.nn.functional.one_hot(SEGMENT + 2, 5).float()
+    noise = torch.randn(features.shape, generator=torch.Generator().manual_seed(2))
+    assert contrastive_loss(features, SEGMENT, 0.1) < 0.01 < contrastive_loss(noise, SEGMENT, 0.1)
     cosines = torch.nn.functional.normalize(noise, dim=-1)
     assert contrastive_loss(noise, SEGMENT, 0.1) == pytest.approx(
         off_segment_loss(cosines @ cosines.mT / 0.1, SEGMENT).item(), 1e-5

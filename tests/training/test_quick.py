@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from playground.analysis.heads import told
+from playground.analysis.heads import training_task
 from playground.models import loading, model_file
 from playground.pack import unpack
 from playground.tracing import Trace
@@ -61,7 +61,8 @@ def test_what_the_told_head_was_told_stays_with_its_weights(tmp_path):
         run = Run(recipe, tmp_path / name, quick.Colours, "cpu")
         model_file.save(run.mean, tmp_path / "saved.safetensors")
         expected = quick.TOLD_TO if name == TOLD else None
-        assert told(loading.load(str(tmp_path / "saved.safetensors"), device="cpu"), *quick.TOLD_HEAD) == expected
+        vit = loading.load(str(tmp_path / "saved.safetensors"), device="cpu")
+        assert training_task(vit, *quick.TOLD_HEAD) == expected
 
 
 def test_only_the_told_model_s_losses_read_attention_weights(tmp_path):

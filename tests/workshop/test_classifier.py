@@ -28,8 +28,8 @@ def test_variations_are_the_picture_flipped_or_shifted():
 
 def test_every_epoch_shows_every_picture_once_in_an_order_of_its_own(tmp_path):
     cifar(tmp_path)
-    found = datasets.read(tmp_path)
-    pool = classifier.Pool.fill(found.training, 32, tmp_path / "pool.npy")
+    dataset = datasets.read(tmp_path)
+    pool = classifier.Pool.fill(dataset.training, 32, tmp_path / "pool.npy")
     pool.labels = np.arange(len(pool))
     shown = classifier.Flipped(pool, Recipe(steps=10, batch=4))
     epochs = [[int(shown[i]["label"]) for i in range(start, start + 20)] for start in (0, 20)]
@@ -41,6 +41,6 @@ def test_every_epoch_shows_every_picture_once_in_an_order_of_its_own(tmp_path):
 def test_accuracy_is_the_share_that_is_right(tmp_path, monkeypatch):
     labels = cifar(tmp_path, test=0)
     pool = classifier.Pool.fill(datasets.read(tmp_path, held_out=0).training, 32, tmp_path / "pool.npy")
-    monkeypatch.setattr(classifier, "said", lambda vit, images: np.zeros(len(images), int))
+    monkeypatch.setattr(classifier, "predicted_classes", lambda vit, images: np.zeros(len(images), int))
     assert classifier.accuracy(None, pool) == labels.count(0) / 20
     assert classifier.accuracy(None, pool, at_most=10) == labels[::2].count(0) / 10

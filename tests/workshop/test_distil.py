@@ -77,11 +77,11 @@ def _gradients_beside_attention(losses_of, vit) -> dict[str, float]:
     for block in vit.blocks:
         block.attn.mix = lambda *given: attention(*given).detach()
     inner = [block.attn.qkv.weight for block in vit.blocks]
-    found = {}
+    collected = {}
     for name, loss in losses_of(vit).items():
         pulls = torch.autograd.grad(loss, inner, retain_graph=True, allow_unused=True) if loss.requires_grad else []
-        found[name] = sum(float(pull.abs().sum()) for pull in pulls if pull is not None)
-    return found
+        collected[name] = sum(float(pull.abs().sum()) for pull in pulls if pull is not None)
+    return collected
 
 
 def test_no_loss_reads_queries_keys_or_weights(folders, statistics):
@@ -135,8 +135,8 @@ def test_queries_and_keys_begin_longer_and_positions_as_waves():
 
 
 def test_waves_are_alike_for_neighbours_and_differ_for_all_places():
-    found = torch.nn.functional.normalize(waves(6, 7, 24), dim=-1)
-    likeness = (found @ found.T).unflatten(0, (6, 7)).unflatten(2, (6, 7))
+    features = torch.nn.functional.normalize(waves(6, 7, 24), dim=-1)
+    likeness = (features @ features.T).unflatten(0, (6, 7)).unflatten(2, (6, 7))
     assert likeness[2, 3, 2, 4] > likeness[2, 3, 2, 6]
     assert likeness[2, 3, 3, 3] > likeness[2, 3, 5, 3]
     assert (likeness.flatten(2).flatten(0, 1) > 0.999).sum() == 42

@@ -51,5 +51,5 @@ def test_the_share_is_of_what_goes_elsewhere(eyes):
 
 def test_a_sharper_row_is_the_row_at_a_larger_scale(eyes):
     scores = torch.randn(4, 9, generator=torch.Generator().manual_seed(0))
-    found = eyes.sharper(scores.softmax(-1), 3)
-    assert torch.allclose(found / found.sum(-1, keepdim=True), (3 * scores).softmax(-1), atol=1e-6)
+    weights = eyes.sharper(scores.softmax(-1), 3)
+    assert torch.allclose(weights / weights.sum(-1, keepdim=True), (3 * scores).softmax(-1), atol=1e-6)

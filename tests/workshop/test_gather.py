@@ -39,8 +39,8 @@ def resource_file(folder: str, files: dict[str, tuple[bytes, bool]]) -> bytes:
 
 def test_a_resource_file_gives_its_entries():
     files = {"cat.webp": (b"meow" * 9, False), "notes.txt": (b"words" * 99, True)}
-    found = dict(gather.resources(resource_file("animals", files)))
-    assert found == {"/animals/cat.webp": b"meow" * 9, "/animals/notes.txt": b"words" * 99}
+    resources = dict(gather.resources(resource_file("animals", files)))
+    assert resources == {"/animals/cat.webp": b"meow" * 9, "/animals/notes.txt": b"words" * 99}
 
 
 @pytest.fixture

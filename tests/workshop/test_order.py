@@ -46,5 +46,5 @@ def test_model_and_snapshots_of_a_run_get_the_same_order(tmp_path, monkeypatch):
     order.in_order(tmp_path)
     for file, vit in (("model.safetensors", final), ("snapshot-000010.safetensors", early)):
         order.put(vit, wanted)
-        found = loading.load(str(tmp_path / file), device="cpu").state_dict()
-        assert all(torch.allclose(found[name], value, atol=1e-3) for name, value in vit.state_dict().items())
+        state = loading.load(str(tmp_path / file), device="cpu").state_dict()
+        assert all(torch.allclose(state[name], value, atol=1e-3) for name, value in vit.state_dict().items())

@@ -34,10 +34,10 @@ def tiny(monkeypatch):
 def test_the_command_trains_and_says_how_to_load(tiny, tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["train", "--out", str(out), "--workers", "0", "--device", "cpu"]) == 0
-    said = capsys.readouterr().out
-    assert f'playground.load("{out / "model.safetensors"}")' in said
-    assert str(out / "attention.png") in said
-    assert "step 20 of 20" in said
+    output = capsys.readouterr().out
+    assert f'playground.load("{out / "model.safetensors"}")' in output
+    assert str(out / "attention.png") in output
+    assert "step 20 of 20" in output
     assert Image.open(out / "attention.png").width > 200
     assert playground.load(str(out / "model.safetensors"), device="cpu").config == TINY
 
@@ -54,8 +54,8 @@ def test_ctrl_c_keeps_what_there_is_and_the_command_goes_on(tiny, tmp_path, caps
     with monkeypatch.context() as patched:
         patched.setattr("playground.training.loop.Scenes", Interrupted)
         assert main(command) == 130
-    said = capsys.readouterr().out
-    assert "the same command goes on from here" in said
+    output = capsys.readouterr().out
+    assert "the same command goes on from here" in output
     assert signal.getsignal(signal.SIGINT) is before
     assert 3 <= steps_done(tmp_path) <= 4
     assert main(command) == 0
@@ -69,9 +69,9 @@ def test_a_file_in_cifars_format_trains_and_loads_with_its_labels(tiny, tmp_path
     cifar(data, batches=3, each=40, test=20)
     command = ["train", "--data", str(data), "--out", str(out), "--steps", "80", "--workers", "0", "--device", "cpu"]
     assert main(command) == 0
-    said = capsys.readouterr().out
-    assert "epoch 1, step 20: validation accuracy" in said
-    assert float(said.split("on all 20 pictures: ")[1].split("%")[0]) > 90
+    output = capsys.readouterr().out
+    assert "epoch 1, step 20: validation accuracy" in output
+    assert float(output.split("on all 20 pictures: ")[1].split("%")[0]) > 90
     assert Image.open(out / "class-token.png").width > 1000
     assert not list(out.glob("*.npy"))
     vit = playground.load(str(out / "model.safetensors"), device="cpu")

@@ -11,11 +11,11 @@ from workshop import thresholds
 
 
 def test_a_border_that_lies_elsewhere_is_moved_to_zero():
-    said = torch.linspace(-3, 3, 601)[:, None].expand(-1, 3)
+    features = torch.linspace(-3, 3, 601)[:, None].expand(-1, 3)
     borders = torch.tensor([-1.5, 0.0, 1.2])
-    moved = thresholds.shifts(said, said > borders)
+    moved = thresholds.shifts(features, features > borders)
     assert torch.allclose(moved, -borders, atol=0.051)
-    assert f1(said + moved > 0, said > borders).min() > 0.98
+    assert f1(features + moved > 0, features > borders).min() > 0.98
 
 
 def test_answers_are_the_model_s_for_each_scene_by_itself():

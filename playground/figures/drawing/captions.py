@@ -252,13 +252,13 @@ def distinct_numbers(smaller: float, larger: float, write_number: Callable[[floa
 def taught_notes(panels: list[Shown]) -> list[str]:
     """A note if a training loss told the head where to look: then the map is no evidence of what attention learns by
     itself."""
-    from playground.analysis.heads import told
+    from playground.analysis.heads import training_task
 
     spec, seen = panels[0].spec, panels[0].seen
     is_one = len(panels) == 1 and isinstance(spec.head, int) and spec.layer is not None and spec.way.of_heads
     if seen.vit is None or not is_one:
         return []
-    task = told(seen.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
+    task = training_task(seen.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
     return [say("told", what=task)] if task else []
 
 

@@ -1,7 +1,7 @@
 """How readers write an option of a figure: `other_image=` in Python, `--with-image` on the command line, `with` in an
 address.
 
-A sentence names options by their fields in Spec: {mass}, or with a value {layout:compare}. `OptionError.told(words)`
+A sentence names options by their fields in Spec: {mass}, or with a value {layout:compare}. `OptionError.in_words`
 replaces these by the words of its readers; without it they are Python's.
 """
 
@@ -58,9 +58,9 @@ class OptionError(PlaygroundError):
 
     def __init__(self, sentence: str, *values: object) -> None:
         self.sentence, self.values = sentence, values
-        super().__init__(self.told(PYTHON))
+        super().__init__(self.in_words(PYTHON))
 
-    def told(self, words: Words) -> str:
+    def in_words(self, words: Words) -> str:
         return words.put_into(self.sentence, *self.values)
 
 
@@ -69,8 +69,8 @@ def word(option: str, value: object) -> str:
     return f"{{{option}:{value}}}" if isinstance(value, bool) else f"{{{option}}}"
 
 
-def told(error: PlaygroundError, words: Words) -> str:
-    return error.told(words) if isinstance(error, OptionError) else str(error)
+def sentence_of(error: PlaygroundError, words: Words) -> str:
+    return error.in_words(words) if isinstance(error, OptionError) else str(error)
 
 
 # Parsers of what people type: a patch, a length, a size, several numbers.

@@ -128,7 +128,7 @@ def as_in_address(value: object) -> str:
 
 
 def matching(words: Mapping[str, str]) -> dict[str, str]:
-    """The words of a link that are choices with allowed values. Links are untrusted."""
+    """The words of a link that name a choice and give it an allowed value; all others are dropped."""
     return kept(words, {choice.key: choice.text for choice in VIEW})
 
 

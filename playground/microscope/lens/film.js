@@ -298,8 +298,8 @@ export function bindCurtain(choice, page) {
 
 // ------------------------------------------------------------------------------------- a head that does collapse
 
-// If the head on view stays spread without scale: a head that collapses for this patch, in this layer or the nearest
-// layer in memory. {layer, head, weight} or null; computed once for each patch.
+// When the scale is off and the head on view does not collapse: the head that does for this patch, in this layer or in
+// the nearest one that is loaded. {layer, head, weight} or null; computed once for each patch.
 export function collapsing(choice, frame) {
   const { view } = choice,
     { shown } = frame;

@@ -17,7 +17,7 @@ import { sceneWords } from "./scenes.js";
 import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
 
 const UNBROKEN = 13; // letters: shorter texts after the marked place, "(13 %).", stay on one line
-const LETTERS = 24; // The type's size follows the sentence's length in steps of so many letters
+const LETTERS = 24; // the size of the type changes once for so many letters of the sentence
 
 export function writeHeadline({ choice, data, frame, page: { refs, root } }) {
   const parts = sentenceOf(factsOf(choice, data, frame));

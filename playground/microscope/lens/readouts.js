@@ -345,7 +345,7 @@ function writeOffer(choice, frame, { refs }) {
 
 export function writeOther({ choice, data, frame, page: { refs } }, entry, head) {
   const { pack } = entry;
-  // The second picture is not run again with another scale.
+  // For the second picture, another scale changes the rows of this layer only: its pass is not run again.
   const scaleNote = frame.shown.altered ? [`${scaleWords(data, frame)} · in this layer only`] : [];
   setText(refs.twinBadge, [titleOf(entry), ...scaleNote].join(" · "));
   setVisible(refs.twinBadge, true);

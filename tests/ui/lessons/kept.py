@@ -32,14 +32,14 @@ def texts_of_steps(page: str) -> dict[str, list[str]]:
     """{step: what it says, in order}"""
     app = opened(page)
     titles = app.session_state["titles"] or {"": ""}
-    found = {}
+    collected = {}
     for step in titles:
         if step and step != app.session_state["step"]:
             app.session_state["step"] = step
             app.run()
             assert not app.exception, (page, step, app.exception)
-        found[step] = list(dict.fromkeys(visible(app)))
-    return found
+        collected[step] = list(dict.fromkeys(visible(app)))
+    return collected
 
 
 def visible(app: AppTest) -> Iterator[str]:
