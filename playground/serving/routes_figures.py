@@ -51,7 +51,7 @@ async def _respond(request: Request, work: Callable[[], Response]) -> Response:
         try:
             return work()
         except OptionError as error:
-            raise Refused(error.told(figure_words.IN_ADDRESS)) from None
+            raise Refused(error.in_words(figure_words.IN_ADDRESS)) from None
 
     return await answer(request, computed)
 
