@@ -4,9 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
-import playground
+from playground.serving.routes import ROUTES
 
 ROOT = Path(__file__).parent.parent
 FLOORS = (  # from the bottom up: a room may import rooms of lower floors only
@@ -24,10 +22,13 @@ FLOORS = (  # from the bottom up: a room may import rooms of lower floors only
     ("playground", "__main__"),  # what Python's users import, and the command line
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-KNOW_SCENES = {"samples", "training", "workshop"}
+ONLY = {  # room or package -> the only top folders and top modules that may import it
+    "scenes": {"scenes", "samples", "training", "workshop"},
+    "workshop": {"workshop", "__main__"},
+    "streamlit": {"app", "pages", "ui"},
+}
 # Arrows lead from a room to one that it imports; modules on top lie in playground/ itself, beside the rooms
-MOST = {"rooms": 32, "floors": 13, "arrows": 155, "modules on top": 16}
-MOST_FILES, MOST_LINES = 360, 450  # of code that ships, counted in files and in lines of a file
+MOST = {"rooms": 32, "floors": 13, "arrows": 155, "modules on top": 16, "files": 360, "lines of a file": 450}
 BROWSER = {  # what each room of the microscope may import besides itself
     "core": set(),
     "drawing": {"core"},
@@ -64,11 +65,6 @@ def room(name: str) -> str:
     return file.parent.relative_to("playground").as_posix()
 
 
-def wing(name: str) -> str:
-    """The top folder of a room: "ui" for "ui/site"."""
-    return room(name).split("/")[0]
-
-
 def imported(file: Path) -> set[str]:
     """Every name that a file imports, including imports inside functions and those only for type checkers."""
     names = set()
@@ -76,13 +72,13 @@ def imported(file: Path) -> set[str]:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{file} imports relatively: write the whole name"
             inside = {f"{node.module}.{alias.name}" for alias in node.names}
             names |= {name if name in MODULES else node.module for name in inside}
     return names
 
 
-NEEDS = {name: (imported(file) & MODULES.keys()) - {name} for name, file in MODULES.items()}
+IMPORTED = {name: imported(file) for name, file in MODULES.items()}
+NEEDS = {name: (names & MODULES.keys()) - {name} for name, names in IMPORTED.items()}
 
 
 def circle(needs: dict[str, set[str]]) -> dict[str, set[str]]:
@@ -101,98 +97,55 @@ def between_rooms(needs: dict[str, set[str]], room_of) -> dict[str, set[str]]:
     return {one: {other for other in wanted if other in rooms and other != one} for one, wanted in rooms.items()}
 
 
-# Python
-
-
-def test_every_module_has_a_floor():
-    unknown = {name for name in MODULES if room(name) not in FLOOR}
-    assert not unknown, f"add these to FLOORS: {sorted(unknown)}"
-    empty = FLOOR.keys() - {room(name) for name in MODULES}
-    assert not empty, f"FLOORS names what is not there: {sorted(empty)}"
-
-
-def test_the_house_is_small_enough_to_be_known():
-    rooms = between_rooms(NEEDS, room)
-    arrows, on_top = sum(map(len, rooms.values())), list((ROOT / "playground").glob("*.py"))
-    counts = {"rooms": len(rooms), "floors": len(FLOORS), "arrows": arrows, "modules on top": len(on_top)}
-    plan = "\n".join(f"{name}: {', '.join(sorted(needed))}" for name, needed in sorted(rooms.items()))
-    assert all(counts[name] <= most for name, most in MOST.items()), f"{counts} of at most {MOST}\n{plan}"
-
-
-def test_what_ships_is_few_files_and_none_is_long():
-    kinds = (".py", ".js", ".css", ".c")
-    folders = [file for name in ("pages", "playground") for file in (ROOT / name).rglob("*")]
-    lines = {file: file.read_text(encoding="utf-8").count("\n") for file in folders if file.suffix in kinds}
-    assert len(lines) <= MOST_FILES
-    long = {file.relative_to(ROOT).as_posix(): count for file, count in lines.items() if count > MOST_LINES}
-    assert not long
-
-
-def test_imports_point_down():
-    wrong = [
-        f"{name} imports {other}"
-        for name, wanted in NEEDS.items()
-        for other in wanted
-        if room(other) != room(name) and FLOOR[room(other)] >= FLOOR[room(name)]
-    ]
-    assert not wrong, "\n".join(wrong)
-
-
-def test_only_samples_training_and_the_workshop_know_scenes():
-    wrong = [name for name, wanted in NEEDS.items() if any(room(other) == "scenes" for other in wanted)]
-    assert {room(name) for name in wrong} <= {"scenes", *KNOW_SCENES}, wrong
-
-
-def test_no_circle_between_files():
+def test_imports_point_down_and_every_room_has_a_floor():
+    assert {room(name) for name in MODULES} == FLOOR.keys()
+    pairs = [(name, other) for name, wanted in NEEDS.items() for other in wanted if room(other) != room(name)]
+    assert not [(name, other) for name, other in pairs if FLOOR[room(other)] >= FLOOR[room(name)]]
     assert not circle(NEEDS)
 
 
-def test_only_the_command_line_and_the_workshop_itself_import_the_workshop():
-    users = {name for name, wanted in NEEDS.items() if any(room(other) == "workshop" for other in wanted)}
-    assert {name for name in users if room(name) != "workshop"} == {"playground.__main__"}
+def test_few_know_scenes_the_workshop_or_streamlit():
+    for what, allowed in ONLY.items():
+        users = {name for name, names in IMPORTED.items() if any(what in one.split(".")[:2] for one in names)}
+        assert {room(name).split("/")[0] for name in users} == allowed, what
 
 
-@pytest.mark.parametrize("face", ["playground", "playground.figures"])
-def test_a_name_that_is_imported_late_comes_from_where_its_type_says(face):
-    """Two modules import lazily by strings, to defer torch and matplotlib. Their imports for type checkers must name
-    the same modules."""
-    collected = {}
-    for node in ast.walk(ast.parse(MODULES[face].read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module.startswith("playground."):
-            collected |= {alias.name: node.module.removeprefix(f"{face}.") for alias in node.names}
-    home = __import__(face, fromlist=["_HOME"])._HOME
-    assert home == {name: collected[name] for name in home}
+def test_the_house_is_small_enough_to_be_known():
+    kinds = (".py", ".js", ".css", ".c")
+    files = [file for name in ("pages", "playground") for file in (ROOT / name).rglob("*") if file.suffix in kinds]
+    rooms = between_rooms(NEEDS, room)
+    lines, longest = max((file.read_text(encoding="utf-8").count("\n"), file.name) for file in files)
+    counts = {"rooms": len(rooms), "floors": len(FLOORS), "arrows": sum(map(len, rooms.values())),
+              "modules on top": len(list((ROOT / "playground").glob("*.py"))), "files": len(files),
+              "lines of a file": lines}  # fmt: skip
+    plan = "\n".join(f"{name}: {', '.join(sorted(needed))}" for name, needed in sorted(rooms.items()))
+    assert all(counts[name] <= most for name, most in MOST.items()), f"{counts} of {MOST}; {longest}\n{plan}"
 
 
-def test_the_face_lists_its_names():
-    assert dir(playground) == sorted(playground.__all__)
-    assert {"load", "open_image", "trace", "show", "figure", "save", "Trace", "PlaygroundError"} <= set(dir(playground))
-
-
-def test_only_ui_and_pages_know_streamlit():
-    others = [name for name in MODULES if wing(name) not in ("app", "ui", "pages")]
-    assert len(others) > 100
-    assert not [name for name in others if "streamlit" in {one.split(".")[0] for one in imported(MODULES[name])}]
-
-
-def test_what_is_kept_is_kept_in_serving_where_it_is_counted():
-    wrong = [
-        name
-        for name, file in MODULES.items()
-        if wing(name) in ("ui", "pages") and re.search(r"\bCache\(", file.read_text(encoding="utf-8"))
-    ]
-    assert not wrong, wrong
-
-
-def test_no_picture_has_an_address_that_is_forgotten_while_a_browser_fetches_it():
-    seen = {name: file.read_text(encoding="utf-8") for name, file in MODULES.items() if wing(name) in ("ui", "pages")}
-    drawn = {name for name, text in seen.items() if re.search(r"(?<!quick)\.image\(", text)}
+def test_the_interface_keeps_nothing_and_gives_pictures_addresses_in_one_place():
+    """What is kept is counted in serving/. An address that Streamlit forgets while a browser fetches it is avoided in
+    `ui.components` alone."""
+    texts = {name: file.read_text(encoding="utf-8") for name, file in MODULES.items()}
+    shown = {name: text for name, text in texts.items() if name.startswith(("pages.", "playground.ui."))}
+    assert not [name for name, text in shown.items() if re.search(r"\bCache\(", text)]
+    drawn = {name for name, text in shown.items() if re.search(r"(?<!quick)\.image\(", text)}
     assert drawn == {"playground.ui.components"}
+    assert not [name for name in shown if name.startswith("pages.") and IMPORTED[name] & {"torch", "numpy", "math"}]
 
 
-def test_pages_hold_no_mathematics():
-    for file in (ROOT / "pages").glob("*.py"):
-        assert not imported(file) & {"torch", "numpy", "math"}
+def test_the_description_names_files_that_there_are_every_room_and_every_route():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 200
+    files = set(re.findall(r"[\w/]+\.(?:py|js|md)\b", text))
+    folders = [ROOT, ROOT / "playground", ROOT / "playground" / "microscope"]
+    assert not [file for file in files if not any((folder / file).is_file() for folder in folders)]
+    rooms = {path.name for path in (ROOT / "playground").iterdir() if path.is_dir()} - {"__pycache__"}
+    assert rooms <= set(re.findall(r"^  (\w+)/ +\w", text, re.MULTILINE))
+    rows = "\n".join(line for line in text.splitlines() if line.startswith("| `"))
+    for path in (route.path.replace(":path", "") for route in ROUTES):
+        folder, _, last = path.rpartition("/")  # routes of one folder share a row, which has their last words
+        shared = any(f"{folder}/" in row and f"`{last}`" in row for row in rows.splitlines())
+        assert shared or re.search(rf"{re.escape(path)}[`,]", rows), path
 
 
 # JavaScript
@@ -203,26 +156,40 @@ IMPORT = re.compile(
 )
 
 
-def scripts() -> dict[str, set[str]]:
-    """{script: scripts that it imports} of the microscope, with names such as "core/view.js"."""
-    collected = {}
+def test_each_room_of_the_microscope_imports_what_it_may():
+    needs = {}  # with names such as "core/view.js"
     for file in MICROSCOPE.rglob("*.js"):
         paths = [plain or late for plain, late in IMPORT.findall(file.read_text(encoding="utf-8"))]
-        assert all(path.startswith(".") for path in paths), f"{file} imports from elsewhere: {paths}"
-        collected[file.relative_to(MICROSCOPE).as_posix()] = {
+        assert all(path.startswith(".") and (file.parent / path).is_file() for path in paths), f"{file}: {paths}"
+        needs[file.relative_to(MICROSCOPE).as_posix()] = {
             (file.parent / path).resolve().relative_to(MICROSCOPE).as_posix() for path in paths
         }
-    return collected
-
-
-def test_each_room_of_the_microscope_imports_what_it_may():
-    needs = scripts()
+    assert sum(map(len, needs.values())) > 50  # an IMPORT that matched nothing would pass
     rooms = between_rooms(needs, lambda name: name.split("/")[0])
     assert rooms.keys() == BROWSER.keys()
-    assert sum(map(len, needs.values())) > 50  # an IMPORT that matched nothing would pass
-    assert all(other in needs for wanted in needs.values() for other in wanted)
     assert {name: wanted - BROWSER[name] for name, wanted in rooms.items()} == {name: set() for name in BROWSER}
+    assert not circle(needs)
 
 
-def test_no_circle_between_scripts():
-    assert not circle(scripts())
+# Tests wait for states, never for time
+
+
+def calls(files: list[Path], *names: str) -> list[tuple[str, ast.Call]]:
+    """("file.py: name", call) of each call of these methods."""
+    nodes = [(file, node) for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    called = [(file, node) for file, node in nodes if isinstance(node, ast.Call)]
+    named = [(file, getattr(node.func, "attr", None), node) for file, node in called]
+    return [(f"{file.name}: {name}", node) for file, name, node in named if name in names]
+
+
+def test_what_a_page_is_asked_to_wait_for_is_a_state_and_a_function():
+    """The app's policy forbids eval in a page. Playwright evaluates a function once, before the policy applies, but an
+    expression at every poll, which raises an EvalError unless the first poll found it true."""
+    browser, benchmarks = ([*(ROOT / folder).glob("*.py")] for folder in ("tests/browser", "benchmarks"))
+    waits = [place for place, _ in calls(browser, "wait_for_timeout", "sleep")]
+    assert waits == ["server.py: sleep"]  # between two requests to a starting server
+    awaited = [(place, call.args[0]) for place, call in calls(browser + benchmarks, "wait_for_function")]
+    texts = [(place, what.values[0] if isinstance(what, ast.JoinedStr) else what) for place, what in awaited]
+    assert len(texts) > 20
+    written = [(place, str(text.value)) for place, text in texts if isinstance(text, ast.Constant)]
+    assert not [one for one in written if not re.match(r"\s*(async )?(\([^)]*\)|\w+) => ", one[1])]
