@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 GATE = Path(__file__).parent / "gate.py"
 TWO = ["-p", "xdist.plugin", "-n", "2"]
 PLAIN = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "yes"}  # the plugins take seconds to start
@@ -24,28 +22,22 @@ def test_{what}_the_first_time():
 """
 FLAKY = ONCE.format(what="falls", fails='raise ValueError("only once")')
 CRASH = ONCE.format(what="ends_its_process", fails="os._exit(3)")
-BROKEN = "def test_falls():\n    assert 1 == 2\n"
 
 
-@pytest.fixture
-def gate(tmp_path):
-    """gate(*arguments, file=text, …) runs the gate over tests with these texts; gives its status and its output."""
-
-    def run(*arguments: str, **files: str) -> tuple[int, str]:
-        for name, text in files.items():
-            (tmp_path / f"test_{name}.py").write_text(text)
-        (tmp_path / "pytest.ini").write_text("[pytest]\n")
-        command = [sys.executable, GATE, *arguments]
-        pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        done = subprocess.run(command, cwd=tmp_path, env=PLAIN, text=True, check=False, **pipe)
-        print(done.stdout)
-        return done.returncode, done.stdout
-
-    return run
+def gate(folder: Path, *arguments: str, **files: str) -> tuple[int, str]:
+    """Runs the gate over tests with these texts; returns its status and its output."""
+    for name, text in files.items():
+        (folder / f"test_{name}.py").write_text(text)
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    command = [sys.executable, GATE, *arguments]
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run(command, cwd=folder, env=PLAIN, text=True, check=False, **pipe)
+    print(done.stdout)
+    return done.returncode, done.stdout
 
 
-def test_what_passes_alone_is_named_with_both_outputs_and_the_gate_goes_on(gate):
-    status, output = gate(*TWO, flaky=FLAKY, crash=CRASH)
+def test_what_passes_alone_is_named_with_both_outputs_and_the_gate_goes_on(tmp_path):
+    status, output = gate(tmp_path, *TWO, flaky=FLAKY, crash=CRASH)
     assert status == 0
     assert set(output.splitlines()[-2:]) == {
         "FLAKED test_flaky.py::test_falls_the_first_time",
@@ -57,8 +49,8 @@ def test_what_passes_alone_is_named_with_both_outputs_and_the_gate_goes_on(gate)
     assert "1 passed" in second
 
 
-def test_what_falls_again_is_red_even_beside_one_that_flaked(gate):
-    status, output = gate(flaky=FLAKY, broken=BROKEN)
+def test_what_falls_again_is_red_even_beside_one_that_flaked(tmp_path):
+    status, output = gate(tmp_path, flaky=FLAKY, broken="def test_falls():\n    assert 1 == 2\n")
     assert status == 1
     assert output.splitlines()[-2:] == [
         "FELL TWICE test_broken.py::test_falls",
@@ -66,16 +58,7 @@ def test_what_falls_again_is_red_even_beside_one_that_flaked(gate):
     ]
 
 
-@pytest.mark.parametrize("text", ["import nothing_of_this_name\n", ""], ids=["can't be read", "no test at all"])
-def test_what_is_no_fallen_test_is_red_at_once(gate, text):
-    status, output = gate(only=text)
+def test_what_can_not_be_read_is_red_at_once(tmp_path):
+    status, output = gate(tmp_path, only="import nothing_of_this_name\n")
     assert status not in (0, 1)
     assert "FLAKED" not in output
-
-
-def test_many_that_fall_are_not_run_one_by_one(gate):
-    many = "import pytest\n@pytest.mark.parametrize('n', range(21))\ndef test_falls(n):\n    assert n < 0\n"
-    status, output = gate(many=many)
-    assert status == 1
-    assert "21 tests fell" in output
-    assert "=== alone" not in output

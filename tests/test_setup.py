@@ -18,27 +18,26 @@ from playground.samples import PHOTOGRAPHS, start_patch
 ROOT = Path(__file__).parent.parent
 WITHOUT = "without DINOv2 and the photographs"
 NOWHERE = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_ETAG_TIMEOUT": "1"}  # no machine listens on port 9
-NO_PIP = {  # pip finds no package, neither in an index nor in a folder
-    "PIP_NO_INDEX": "1",
-    "PIP_CONFIG_FILE": os.devnull,
-    "PIP_FIND_LINKS": "",
-}
+NO_PIP = {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": ""}  # pip finds no package anywhere
 
 
-def environment(cache: Path, **more: str) -> dict[str, str]:
+def output_of(command: list[str], cache: Path, **more: str) -> str:
+    """What a step of the set-up prints that runs in this Python, with `more` in its environment."""
     ours = ("HF_", "PLAYGROUND_", "MAKE")
-    return {k: v for k, v in os.environ.items() if not k.startswith(ours)} | NOWHERE | {"HF_HOME": str(cache)} | more
+    env = {k: v for k, v in os.environ.items() if not k.startswith(ours)} | NOWHERE | {"HF_HOME": str(cache)} | more
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run(command, cwd=ROOT, env=env, text=True, check=False, **pipe)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
 
 
 def make_borrow(cache: Path, *options: str, **more: str) -> str:
-    """Runs the step of `make run` before the app starts, in this Python instead of a new .venv; returns its output."""
+    """Runs the step of `make run` before the app starts, without a new .venv; returns its output."""
     if shutil.which("make") is None:
         pytest.skip("make is not on this machine")
-    command = ["make", "-o", ".venv/.app", "borrow", f"BIN={Path(sys.executable).parent}", *options]
-    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    done = subprocess.run(command, cwd=ROOT, env=environment(cache, **more), text=True, check=False, **pipe)
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+    bin_folder = f"BIN={Path(sys.executable).parent}"
+    return output_of(["make", "-o", ".venv/.app", "borrow", bin_folder, *options], cache, **more)
 
 
 def files(folder: Path) -> dict[str, int]:
@@ -52,62 +51,31 @@ def dockerfile(word: str, about: str) -> str:
     return line
 
 
-def test_where_pip_finds_nothing_the_set_up_goes_on_and_says_so(tmp_path):
-    output = make_borrow(tmp_path, **NO_PIP)
-    print(output)
-    assert "could not be fetched by pip" in output
-    assert WITHOUT in output.splitlines()[-1]
-    assert not files(tmp_path)
-
-
-def test_a_set_up_that_may_not_fetch_tries_nothing(tmp_path):
-    output = make_borrow(tmp_path, PLAYGROUND_OFFLINE="yes")
-    assert "nothing may be fetched" in output
-    assert WITHOUT in output.splitlines()[-1]
-
-
-def test_the_set_up_leaves_out_what_is_not_wanted(tmp_path):
+def test_where_nothing_can_or_may_be_fetched_the_set_up_goes_on_and_says_so(tmp_path):
+    for more, why in (NO_PIP, "could not be fetched by pip"), ({"PLAYGROUND_OFFLINE": "yes"}, "nothing may be fetched"):
+        output = make_borrow(tmp_path, **more)
+        assert why in output
+        assert WITHOUT in output.splitlines()[-1]
     assert "dinov2" not in make_borrow(tmp_path, "BORROW=no")
     assert not files(tmp_path)
 
 
-# The image ------------------------------------------------------------------------------------------------------------
-
-
-def build_step(tmp_path: Path, **more: str) -> str:
-    """Runs the Dockerfile's line that downloads, with a folder of the test as /borrowed; returns its output."""
-    line = dockerfile("RUN", "download dinov2-small").replace("/borrowed", str(tmp_path / "borrowed"))
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    env = environment(tmp_path / "cache", PATH=path, **more)
-    return subprocess.run(["sh", "-ec", line], cwd=ROOT, env=env, text=True, check=True, **pipe).stdout
-
-
 def test_the_image_is_built_without_what_can_not_be_had_and_the_build_says_so(tmp_path):
-    output = build_step(tmp_path, BORROW="yes", **NO_PIP)
+    line = dockerfile("RUN", "download dinov2-small").replace("/borrowed", str(tmp_path / "borrowed"))
+    output = output_of(["sh", "-ec", line], tmp_path / "cache", BORROW="yes", **NO_PIP)
     assert "could not be fetched by pip" in output
     assert WITHOUT in output.splitlines()[-1]
-    assert build_step(tmp_path, BORROW="no") == ""
+    assert output_of(["sh", "-ec", line], tmp_path / "cache", BORROW="no") == ""
 
 
-def test_the_image_and_make_give_the_same_commands():
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    wanted = re.findall(r"-m playground (download [\w -]+|prepare)", dockerfile("RUN", "download dinov2-small"))
-    assert wanted == re.findall(r"-m playground (download [\w -]+|prepare)", makefile)
-    assert [word.split()[0] for word in wanted] == ["download", "prepare"]
-    assert wanted[0].split()[1:] == list(borrowed.GROUPS)
-
-
-def test_no_volume_hides_what_the_image_has_built_in(tmp_path, monkeypatch):
-    built_in = dict(word.split("=") for word in dockerfile("ENV", "PLAYGROUND_BORROWED").split())["PLAYGROUND_BORROWED"]
-    (hub,) = re.findall(r"HF_HUB_CACHE=(\S+);", dockerfile("RUN", "download dinov2-small"))
-    monkeypatch.setenv("HF_HUB_CACHE", hub)
+def test_the_image_and_make_give_the_same_commands_and_no_volume_hides_what_they_fetch(monkeypatch):
+    line, commands = dockerfile("RUN", "download dinov2-small"), r"-m playground (download [\w -]+|prepare)"
+    assert re.findall(commands, line) == re.findall(commands, (ROOT / "Makefile").read_text(encoding="utf-8"))
+    assert re.findall(commands, line)[0].split()[1:] == list(borrowed.GROUPS)
+    monkeypatch.setenv("HF_HUB_CACHE", re.search(r"HF_HUB_CACHE=(\S+);", line)[1])
+    built_in = re.search(r"PLAYGROUND_BORROWED=(\S+)", dockerfile("ENV", "PLAYGROUND_BORROWED"))[1]
     assert str(borrowed.cache_folder()) == built_in
-    (home,) = re.findall(r"HF_HOME=(\S+)", dockerfile("ENV", "HF_HOME"))
-    assert not Path(built_in).is_relative_to(home)
-
-
-# The documentation of what is borrowed --------------------------------------------------------------------------------
+    assert not Path(built_in).is_relative_to(re.search(r"HF_HOME=(\S+)", dockerfile("ENV", "HF_HOME"))[1])
 
 
 def test_the_documentation_names_all_that_is_borrowed_with_author_licence_and_package():
@@ -118,8 +86,6 @@ def test_the_documentation_names_all_that_is_borrowed_with_author_licence_and_pa
         ours = [thing.author, thing.licence, f"{thing.package} {thing.version}"]
         assert any(row[0] == stem and row[2:] == ours for row in rows), f"| {stem} | … | {' | '.join(ours)} |"
 
-
-# The app after the set-up ---------------------------------------------------------------------------------------------
 
 OTHER_EYE = (0.28, 0.30, 0.50, 0.46)  # top, left, bottom, right, as shares of the photograph of the cat
 OWN_EYE = (0.36, 0.65, 0.56, 0.76)
@@ -167,8 +133,6 @@ def test_the_set_up_leads_from_an_empty_cache_to_the_eyes_of_the_cat_in_dinov2_l
         strongest = [patch for _, patch in sorted(beyond, reverse=True)[:5]]
         print(f"from {start}, beyond its own eye, the strongest patches: {strongest}")
         assert sum(inside(OTHER_EYE, *patch, grid) for patch in strongest) >= 3
-        visitor.rest()
-        visitor.page.screenshot(path=tmp_path / "cat.png")
         visitor.check()
         visitor.forgiven = LOST
     finally:
