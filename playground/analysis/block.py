@@ -89,7 +89,7 @@ def hidden(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Iterat
 
 DEPTHS = (2, 4, 8, 16, 32)
 SEEDS = 5
-SMALL_START = 0.02  # the standard deviation of a ViT's first parameters, ours too
+SMALL_START = 0.02  # the standard deviation of the initial parameters in most ViTs and in our models
 LAST_GRADIENTS = {  # `last_gradients` at each of DEPTHS, stored because it takes long; a test recomputes it
     "pre": (0.372, 0.261, 0.198, 0.131, 0.090),
     "post": (0.437, 0.426, 0.440, 0.473, 0.436),
@@ -100,9 +100,9 @@ LAST_GRADIENTS_SMALL = {"pre": (0.070, 0.067, 0.066, 0.067, 0.066), "post": (0.0
 def gradients(
     layers: int = 12, width: int = 64, tokens: int = 24, seed: int = 0, start: float | None = None
 ) -> dict[str, list[float]]:
-    """The gradient's norm at each layer's MLP (its second matrix) in a new network, with the norms before the branches,
-    "pre", and after the sums, "post", as the first transformers had them. Same parameters, same tokens, same target.
-    They start with a deviation of 1/√D, as in the paper of Xiong et al. (2020), or of `start`."""
+    """The gradient's norm at each layer's MLP (its second matrix) in a new network, with norms before the branches
+    ("pre"), and with norms after the sums ("post"), as in the first transformers. Parameters, tokens and target are the
+    same for both. The initial parameters have a deviation of 1/√D, as in Xiong et al. (2020), or of `start`."""
     norms = {}
     for place in ("pre", "post"):
         random = torch.Generator().manual_seed(seed)
@@ -169,7 +169,7 @@ def drop(x: Tensor, training: bool, random: torch.Generator, share: float = DROP
 
 
 def two_passes(seen: Trace, training: bool) -> tuple[float, float]:
-    """The likeliest class's logit of two passes, with dropout after the last layer, as .train() or .eval() sets it."""
+    """The likeliest class's logit in two passes, with dropout after the last layer if `training`, as after .train()."""
     vit, random = seen._need_vit(), torch.Generator().manual_seed(0)
     x = seen.features()[None]
     with torch.no_grad():
@@ -179,8 +179,8 @@ def two_passes(seen: Trace, training: bool) -> tuple[float, float]:
 
 
 def pretraining_head(width: int, classes: int) -> tuple[int, int]:
-    """Parameters of the paper's two heads: one hidden layer with tanh before the matrix, as in pre-training, and the
-    matrix alone, as in fine-tuning."""
+    """The numbers of parameters of the ViT paper's two classifiers: in pre-training a hidden layer with tanh before the
+    matrix, in fine-tuning the matrix alone."""
     matrix = width * classes + classes
     return width * width + width + matrix, matrix
 
@@ -210,7 +210,7 @@ class Read:
 
 
 def read_stream(seen: Trace, label: int | None = None, give_way: Callable[[], object] = lambda: None) -> Read:
-    """The logit lens for a label, by default for the one that is likeliest in the end."""
+    """The logit lens for a label, by default the likeliest label after the last layer."""
     label = int(seen.logits.argmax()) if label is None else label  # type: ignore[union-attr]
     first_patch, patch_shares, pooled = len(seen.prefix), [], []
     with torch.no_grad():
@@ -239,13 +239,13 @@ def read(vit: VisionTransformer, x: Tensor) -> Tensor:
 
 
 # Finds a sample that a model labels correctly, so that a lesson can explain how the answer comes about. The true labels
-# of a sample are known (`Sample.shows`). A model with a sigmoid for each label is right if every yes and every no is;
-# a model with a softmax is right if its likeliest label is true. Among the samples with the fewest wrong answers, the
-# one is taken whose true label gains most probability on the way through the layers.
+# of a sample are known (`Sample.shows`). A model with a sigmoid for each label is right if it says yes to the true
+# labels and no to all others; a model with a softmax is right if its likeliest label is true. Among the samples with
+# the fewest wrong answers, `best` takes the one whose true label gains most probability through the layers.
 
 YES = 0.5  # a probability above it is a yes
-FOUND = {"bundled": "portrait", "bundled-taught": "one-colour"}  # by `best`, for which ten pictures have to be run; a
-# test runs them again
+FOUND = {"bundled": "portrait", "bundled-taught": "one-colour"}  # results of `best`, stored because
+# `best` needs passes of ten pictures; a test repeats them
 
 
 @dataclass(frozen=True)

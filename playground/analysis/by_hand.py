@@ -15,8 +15,8 @@ from playground.tracing import Trace
 from playground.vit import QKV
 
 MOST = 4.0  # how far an arrow's tip may lie from the middle, along each axis
-PICTURE_SIDE = 224  # the picture is resized to about this side squared
-ALIKE = 20  # the default scale of colours, 1/temperature: below it, rows of colours are nearly even
+PICTURE_SIDE = 224  # pixels: the picture is resized to about this width and height
+ALIKE = 20  # the default scale, 1/temperature, of scores between colours; a smaller one makes nearly even rows
 
 
 # Nine tokens with arrows ----------------------------------------------------------------------------------------------

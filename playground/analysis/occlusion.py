@@ -1,4 +1,5 @@
-"""Occlusion: patches of the picture are blanked, and the change of the answer is measured. Relevance predicts it.
+"""Occlusion: patches of the picture are blanked, and the change of the answer is measured. Maps of relevance
+predict this change.
 
 For a patch, the change is how far its feature moves. For a label it is what its margin loses: positive where the
 patches speak for the label, negative where they speak against it. The margin is used because a probability of 99.9 %
@@ -135,7 +136,7 @@ def blocks(grid: tuple[int, int], size: int) -> list[Tensor]:
 
 @dataclass(frozen=True)
 class Step:
-    passes: int  # so far
+    passes: int  # passes made so far
     map: Tensor  # (rows, columns): for each patch, the move by the smallest block that was blanked there
     whole: int  # the side of the smallest blocks of which all were blanked; 0: none
     moves: tuple[float, ...]  # the move by each of these blocks

@@ -64,7 +64,7 @@ CONVOLUTIONS = ((3, 1, 1), (3, 2, 1), (16, 16, 0))  # (kernel, stride, padding):
 class Unfolded:
     kernel: int
     stride: int
-    columns: tuple[int, int]  # of the unfolded picture: numbers in each, places
+    columns: tuple[int, int]  # of the unfolded picture: (numbers in a column, number of columns)
     answer: tuple[int, int]  # rows, columns
     apart: float  # the largest difference from torch's own convolution
     typical: float  # the size of a typical answer
@@ -99,11 +99,11 @@ class Shifted:
     features: Tensor  # (rows, columns - patches): cosine of the last layer's features of the same place
     rows: tuple[Tensor, Tensor]  # (rows, columns) each: the attention of the same place in both
     apart: float  # half the summed difference of two such rows on the shared places, mean over queries and heads
-    query: tuple[int, int]  # in the second cut
+    query: tuple[int, int]  # (row, column) in the second crop
 
 
 def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int, patches: int = 1) -> Shifted:
-    """Measures two crops of the same size; a place lies `patches` columns further left in the second one."""
+    """Measures two crops of the same size; in the second crop a place lies `patches` columns further left."""
     c = vit.config
     P = c.patch_size
     height, width = images.fit(picture.size, P, (SIDE * P, SIDE * P))
