@@ -20,7 +20,8 @@ Every token always hears itself. Other texts need more than one pass: they put v
     head@4.1        what that head gives
     head@4.1>5.3    the same, but head 5.3 alone hears of it; zero@4.1>5.3: it alone hears nothing of head 4.1
 
-`read` reads the former; the latter are read here, by `read_put`, and run by playground/analysis/interventions.py.
+`read` parses cuts. `read_put` parses the texts with other pictures' values or a later head, and
+playground/analysis/interventions.py runs these.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ ALL = "*"
 KERNEL = re.compile(r"(3|5|7)x\1")
 TO = ("zero", "mean")  # what an ablated head gives
 ABLATED = re.compile(rf"(?P<to>{'|'.join(TO)})@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?")
-PARTS = ("residual", "mlp", "attention", "queries", "keys", "values", "head")  # of another picture's pass
+PARTS = ("residual", "mlp", "attention", "queries", "keys", "values", "head")  # values of another picture's pass
 NUMBER = r"\d{1,3}"
 NUMBERS = rf"(\*|{NUMBER}(\+{NUMBER})*)"
 PUT = re.compile(
@@ -66,12 +67,12 @@ class Shape:
 
 @dataclass(frozen=True)
 class Cut:
-    """One cut. A field that is None means all of its kind."""
+    """One cut. None in a field means all tokens, layers or heads."""
 
     text: str
     hearers: tuple[int, ...] | None  # tokens
     unheard: tuple[int, ...] | None  # tokens
-    kernel: int  # 0, or the side of the square around the hearer: only its patches are heard, and the tokens in `kept`
+    kernel: int  # side of the square around the hearer whose patches alone are heard, with the tokens `kept`; or 0
     kept: tuple[int, ...]
     layers: tuple[int, ...] | None
     heads: tuple[int, ...] | None
@@ -182,7 +183,7 @@ Place = tuple[int, int] | str  # a patch, or a prefix token's name
 
 @dataclass(frozen=True)
 class Put:
-    """A value that is put into a pass. A field that is None means all of its kind."""
+    """A value that is put into a pass. None in a field means all layers, heads or places."""
 
     what: str  # one of PARTS, or "zero"
     layers: tuple[int, ...] | None
@@ -227,7 +228,7 @@ def _places(word: str, text: str) -> tuple[Place, Place]:
 def _place(word: str, text: str) -> Place:
     if patch := re.fullmatch(r"(\d{1,4}),(\d{1,4})", word):
         return int(patch[1]), int(patch[2])
-    if re.fullmatch(r"[a-z]{1,5}\d{0,2}", word):  # the trace knows whether it has such a token
+    if re.fullmatch(r"[a-z]{1,5}\d{0,2}", word):  # whether there is such a token is checked by the trace
         return word
     raise PlaygroundError(f"A token is row,column or a name such as cls; {word!r:.40} stands in {text!r:.80}.")
 
