@@ -1,6 +1,6 @@
 """The command line: parses arguments. The commands themselves lie in other modules.
 
-`attention-playground`, or `python -m playground` in a checkout, starts the app; with a command after it, it is
+`attention-playground`, or `python -m playground` in a checkout, starts the app unless a command follows:
 figure | relevance | faithfulness | numbers | site | models | download | prepare | doctor | completion | photographs |
 train.
 """

@@ -35,7 +35,7 @@ from torch import Tensor
 
 from playground.errors import PlaygroundError
 
-MOST = 16  # cuts at the same time
+MOST = 16  # cuts in one pass
 MOST_NAMED = 4096  # tokens, layers and heads that a text may name
 ALL = "*"
 KERNEL = re.compile(r"(3|5|7)x\1")
@@ -72,7 +72,7 @@ class Cut:
     text: str
     hearers: tuple[int, ...] | None  # tokens
     unheard: tuple[int, ...] | None  # tokens
-    kernel: int  # side of the square around the hearer whose patches alone are heard, with the tokens `kept`; or 0
+    kernel: int  # 0, or the side of a square around the hearer, who hears only this square and the tokens in `kept`
     kept: tuple[int, ...]
     layers: tuple[int, ...] | None
     heads: tuple[int, ...] | None
@@ -120,7 +120,7 @@ class Cuts:
         return mask | (hearing[:, None] == tokens)  # a token always hears itself
 
     def at(self) -> Callable[[str, Tensor], Tensor]:
-        """These cuts as the `at` of a pass, see playground/vit.py. A mask is built once where layers share it."""
+        """These cuts as the `at` of a pass, see playground/vit.py. Layers with the same cuts share one mask."""
         cached: tuple[tuple[Cut, ...], Tensor | None] = ((), None)
 
         def at(point: str, x: Tensor) -> Tensor:
@@ -228,7 +228,7 @@ def _places(word: str, text: str) -> tuple[Place, Place]:
 def _place(word: str, text: str) -> Place:
     if patch := re.fullmatch(r"(\d{1,4}),(\d{1,4})", word):
         return int(patch[1]), int(patch[2])
-    if re.fullmatch(r"[a-z]{1,5}\d{0,2}", word):  # whether there is such a token is checked by the trace
+    if re.fullmatch(r"[a-z]{1,5}\d{0,2}", word):  # the trace checks whether there is such a token
         return word
     raise PlaygroundError(f"A token is row,column or a name such as cls; {word!r:.40} stands in {text!r:.80}.")
 

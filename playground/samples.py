@@ -28,7 +28,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Part:
-    """A named part of a photograph (its words: microscope/see/words.js), and its box."""
+    """A part of a photograph: its kind, whose words are in microscope/see/words.js, and its box."""
 
     kind: str
     box: tuple[float, float, float, float]  # top, left, bottom, right, as shares of height and width

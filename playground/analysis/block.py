@@ -22,7 +22,7 @@ from playground.vit import Config, VisionTransformer, within
 class Stream:
     """Lengths of each patch's token and of what is added to it, layer by layer; (layers, patches) each."""
 
-    before: Tensor  # ‖x‖ as it enters
+    before: Tensor  # ‖x‖ of the token that enters the layer
     heard: Tensor  # ‖what attention adds‖
     thought: Tensor  # ‖what the MLP adds‖
     along: Tensor  # cosine between what attention adds and the token; 0: perpendicular
@@ -90,7 +90,7 @@ def hidden(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Iterat
 DEPTHS = (2, 4, 8, 16, 32)
 SEEDS = 5
 SMALL_START = 0.02  # the standard deviation of the initial parameters in most ViTs and in our models
-LAST_GRADIENTS = {  # `last_gradients` at each of DEPTHS, stored because it takes long; a test recomputes it
+LAST_GRADIENTS = {  # results of `last_gradients` at DEPTHS, stored because they take long; a test recomputes them
     "pre": (0.372, 0.261, 0.198, 0.131, 0.090),
     "post": (0.437, 0.426, 0.440, 0.473, 0.436),
 }
@@ -206,7 +206,7 @@ class Read:
 
     label: int
     pooled: tuple[float, ...]  # from the pooled token, before the first layer and after each
-    patches: Tensor  # (layers + 1, rows, columns): of each patch alone
+    patches: Tensor  # (layers + 1, rows, columns): read from each patch alone
 
 
 def read_stream(seen: Trace, label: int | None = None, give_way: Callable[[], object] = lambda: None) -> Read:
@@ -215,7 +215,8 @@ def read_stream(seen: Trace, label: int | None = None, give_way: Callable[[], ob
     first_patch, patch_shares, pooled = len(seen.prefix), [], []
     with torch.no_grad():
         for vit, x in layer_by_layer(seen, give_way):
-            single_patches = x[0, first_patch:, None].expand(-1, first_patch + 1, -1)  # a picture of each patch alone
+            # One sequence of tokens for each patch: copies of that patch
+            single_patches = x[0, first_patch:, None].expand(-1, first_patch + 1, -1)
             shares = [read(vit, chunk) for chunk in single_patches.split(512)]
             patch_shares.append(torch.cat(shares)[:, label].view(seen.grid))
             pooled.append(float(read(vit, x)[0, label]))
@@ -243,7 +244,7 @@ def read(vit: VisionTransformer, x: Tensor) -> Tensor:
 # labels and no to all others; a model with a softmax is right if its likeliest label is true. Among the samples with
 # the fewest wrong answers, `best` takes the one whose true label gains most probability through the layers.
 
-YES = 0.5  # a probability above it is a yes
+YES = 0.5  # a label with a larger probability counts as yes
 FOUND = {"bundled": "portrait", "bundled-taught": "one-colour"}  # results of `best`, stored because
 # `best` needs passes of ten pictures; a test repeats them
 

@@ -28,7 +28,7 @@ def arrows_as_text(arrows: Tensor) -> str:
 
 
 def read(text: str, tokens: int = 9) -> Tensor | None:
-    """Parses what `arrows_as_text` wrote; None for anything else."""
+    """Parses what `arrows_as_text` wrote; None for any other text."""
     if not re.fullmatch(rf"-?\d{{1,2}}(_-?\d{{1,2}}){{{2 * tokens - 1}}}", text, re.ASCII):
         return None
     arrows = torch.tensor([int(number) for number in text.split("_")]).view(tokens, 2) / 10

@@ -1,5 +1,5 @@
 """Do maps explain? Five maps of what matters for one patch, scored by what blanking changes; scores of each method of
-relevance on a picture; where the class token's maps lie on drawn scenes; and which patches are like a text."""
+relevance on a picture; where the class token's maps lie on drawn scenes; and which patches resemble a text."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Explained:
     top: tuple[int, int]  # the patch to which rollout gives most, outside the query's block
     top_share: float  # what rollout gives to `top`
     top_moves: float  # how far the feature moves without the block around `top`
-    top_rank: int  # rank of that block by how far it moves the feature, from 1
+    top_rank: int  # rank of that block among all, from 1, by how far it moves the feature
 
 
 CHANCE = ("random", "constant")  # baselines: if one of them scores well, the score is flawed

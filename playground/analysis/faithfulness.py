@@ -59,7 +59,7 @@ class Faithful:
 
 
 def read(path: Path) -> dict[str, list[tuple[str, Faithful]]]:
-    """{model: [(picture, its scores)]}, from a .csv that the command wrote."""
+    """{model: [(picture, its scores)]}, from a .csv that the command `faithfulness` wrote."""
     scores_by_model: dict[str, list[tuple[str, Faithful]]] = {}
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):

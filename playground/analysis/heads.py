@@ -103,8 +103,8 @@ class Head:
     """One head's numbers. Shares are parts of a row, which sums to 1."""
 
     entropy: float  # bits, from 0 (one token gets all) to log₂ of the number of tokens (all get the same)
-    breadth: float  # 2^entropy / tokens: the effective share of tokens it listens to
-    distance: float  # patches, between the query and what it listens to
+    breadth: float  # 2^entropy / tokens: the effective share of the tokens that the head listens to
+    distance: float  # patches, from the query to what the head listens to
     to_self: float  # share
     to_class: float  # share of the class token and the distillation token
     to_registers: float  # share
@@ -114,7 +114,7 @@ class Head:
     offset_share: float  # share of that place
     content: float  # 0: rows equal the head's average pattern of offsets; 1: they depend on the image alone
     colour: float  # 1 − colour distance to what it attends to / mean distance in its pattern: 1 same, 0 blind
-    effect: float  # length of what it adds to the tokens, relative to the average head of its layer
+    effect: float  # length of what the head adds to the tokens, relative to the average head of its layer
 
 
 def kind(head: Head, own_object: float = 0.0) -> str:

@@ -48,7 +48,7 @@ class Moment:
     layer: int
     head: int
     patches: tuple[int, ...]  # the queries, the most telling first
-    tells: tuple[float, ...]  # how telling each of their rows is
+    tells: tuple[float, ...]  # the scores of the rows of these queries
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ def moments(
 
 
 def late_keys(seen: Trace) -> np.ndarray:
-    """Features made of a late layer's keys, those of all heads: (tokens, width). The browser has the keys, so it needs
-    no request for them."""
+    """A late layer's keys of all heads as features: (tokens, width). The browser has these keys, so that it can do the
+    same without a request."""
     return seen.record[seen.upper_layer].k.cpu().float().transpose(0, 1).flatten(1).numpy()
 
 

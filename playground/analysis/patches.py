@@ -169,8 +169,8 @@ def as_pictures(filters: Tensor) -> Tensor:
 
 def place_vectors(vit: VisionTransformer, grid: tuple[int, int], table: str) -> tuple[Tensor, str] | None:
     """The position encodings of a grid (patches, D), and a description of where they come from; None for a model
-    without positions. `table` is "learned" for the model's own, of whatever kind, "sinusoidal", or "rotary": the sines
-    and cosines of the angles by which a head of ROTATED numbers would be turned."""
+    without positions. `table` is "learned" (the model's own positions, of whatever kind), "sinusoidal" or "rotary"
+    (the sines and cosines of the angles that would turn a head of ROTATED numbers)."""
     c = vit.config
     if table == "rotary":
         return torch.cat(rotary(grid, ROTATED), dim=-1), "turned"

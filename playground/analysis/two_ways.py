@@ -96,8 +96,8 @@ class Shifted:
     patches: int  # by how many patches the second crop is moved
     one_pixel: float  # how far a patch's embedding changes when the picture moves by one pixel only
     convolution: float  # largest difference of a convolution's answers, away from the edges
-    features: Tensor  # (rows, columns - patches): cosine of the last layer's features of the same place
-    rows: tuple[Tensor, Tensor]  # (rows, columns) each: the attention of the same place in both
+    features: Tensor  # (rows, columns - patches): cosine between the last features of one place in both crops
+    rows: tuple[Tensor, Tensor]  # (rows, columns) each: the row of one place in each crop
     apart: float  # half the summed difference of two such rows on the shared places, mean over queries and heads
     query: tuple[int, int]  # (row, column) in the second crop
 

@@ -47,7 +47,7 @@ REPEATS, ENOUGH = 5, 0.3  # a step is timed five times, or for 0.3 seconds; the 
 
 @dataclass(frozen=True)
 class Point:
-    """One kind of layer at one number of tokens. If `skipped` gives a reason, it was not run: these are estimates."""
+    """One kind of layer at one number of tokens. If `skipped` gives a reason, the numbers are only estimates."""
 
     kind: str
     tokens: int

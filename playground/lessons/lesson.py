@@ -69,8 +69,8 @@ class Renamed(Setting):
 
 @dataclass(frozen=True)
 class Steps(Setting):
-    """The step that a page shows. Older addresses name no step: they open the step with most of the settings in the
-    address. This must be the last setting of its page."""
+    """The step that a page shows. An old address that names no step opens the step that has most of the settings in
+    the address. This must be the last setting of its page."""
 
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 

@@ -146,7 +146,7 @@ def locked_heads(seen: Trace) -> int:
 
 
 def agreed_place(seen: Trace) -> str:
-    """The place that gets most from the head whose rows agree most, in words."""
+    """In words, the place that gets most from the head whose rows agree most."""
     from playground.analysis import heads
 
     return place_of_agreeing(seen, heads.look(seen))

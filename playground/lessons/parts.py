@@ -63,8 +63,8 @@ class Made:
     given: Mapping[str, object] = field(default_factory=dict)  # the function's arguments
 
 
-# The replacement for a part of a visitor's photograph, in the folder without a server. A part's `own` maps the names of
-# its fields to these.
+# What replaces a field of a part when the folder without a server shows a visitor's photograph. A part's `own` maps the
+# names of fields to such replacements.
 Own = Words | Measured | Made
 
 

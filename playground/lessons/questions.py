@@ -123,7 +123,7 @@ class Photo:
     paints: bool = False  # whether the picture is grey already before the answer
     lines: bool = False  # whether the grid is drawn before the answer
     counts: bool = False  # the guess is the number of patches: one is outlined, the grid comes with the answer
-    words: str = ""  # below it
+    words: str = ""  # below the picture
     beside: Beside | None = None
     height: int = HEIGHT
 
@@ -144,7 +144,7 @@ class Question:
     id: str
     asks: str  # the guessed number replaces the blank ▢
     guess: Number | Choice | Painting
-    truth: float | str | None  # None: it is the Photo's `heat`
+    truth: float | str | None  # None: the truth is the Photo's `heat`
     says: str  # about the answer; **, * and ` as in Markdown
     picture: Bars | Lines | Squares | Photo | Pictures | None = None
     prose: str = ""  # above the question, beside the picture

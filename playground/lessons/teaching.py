@@ -1,4 +1,4 @@
-"""What a lecturer needs, in one place: plans, the usual misconceptions, a sheet to compute by hand, and a quiz.
+"""Material for a lecturer: plans, the usual misconceptions, a sheet to compute by hand, and a quiz.
 
 The page Teach shows it, and `python -m playground.figures.teaching` prints it.
 """

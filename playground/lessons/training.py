@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 # The step “Told or not?”: two runs of one architecture. In one of them a loss read the attention weights; the reader
-# guesses in which.
+# guesses which run that was.
 
 RUNS = WITHOUT, WITH = "A", "B"  # the run without such a loss, the run with it
 QUIET, TOLD = "rgba(128,128,128,0.4)", KEY

@@ -41,7 +41,7 @@ NEEDS = (
 
 @dataclass
 class Trial:
-    """One person's two models, as far as they are trained."""
+    """The two models that a visitor trains, in their present state."""
 
     seed: int
     id: str = field(default_factory=lambda: uuid4().hex)

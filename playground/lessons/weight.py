@@ -59,7 +59,8 @@ if TYPE_CHECKING:  # imports torch
 
 
 def differs_question(share: float, says: str) -> Question:
-    """Asks in how many rows another patch adds the longest vector. `share`: their share of all rows, in per cent."""
+    """Asks in how many rows the patch with the largest weight is not the patch that adds the longest vector. `share`:
+    the share of these rows, in per cent."""
     return Question(
         "weight_differs",
         "In ▢ of 100 rows the patch with the largest weight is **not** the patch that adds the longest vector.",

@@ -55,7 +55,7 @@ def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
     ours, state = {}, from_others(state)
     for key, value in state.items():
         if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias", *APART)):
-            continue  # joined below, when the tensor that it belongs to comes
+            continue  # joined below with the tensor that it belongs to
         if key.endswith("attn.q_bias"):  # keys have no bias
             parts = [value, torch.zeros_like(value), state[key.replace("q_bias", "v_bias")]]
             ours[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)
@@ -90,7 +90,7 @@ def changed(base: Config, state: Mapping[str, Tensor], options: Given, descripti
     depth, width; with `options` and the `description` in the config.json of `timm.models.save_for_hf`. All other
     fields are those of `base`, and heads are as wide as there."""
     if "patch_embed.proj.weight" not in state or "blocks.0.mlp.fc2.weight" not in state:
-        return base  # these are no weights of such a model; source.fitting raises
+        return base  # the weights are of another kind of model, for which source.fitting raises
     arguments = description.get("model_args") or {}
     if hidden := [name for name, value in arguments.items() if name not in SHOWN and value is not None]:
         raise PlaygroundError(f"its config.json asks for {hidden[0]}, which the playground's ViT has not")
@@ -137,7 +137,8 @@ def changed(base: Config, state: Mapping[str, Tensor], options: Given, descripti
 
 
 def _heads(base: Config, state: Mapping[str, Tensor], width: int) -> int:
-    """The number of heads. A norm of queries has the width of one; without it, heads are as wide as in `base`."""
+    """The number of heads. A norm of queries has the width of one head; without such a norm, heads are as wide as in
+    `base`."""
     norm = state.get("blocks.0.attn.q_norm.weight")
     return max(1, width // (base.width // base.heads if norm is None else norm.shape[0]))
 

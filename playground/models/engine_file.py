@@ -1,4 +1,4 @@
-"""Weights for the engine that computes in the browser: `playground/microscope/engine/vit.js` reads what this writes.
+"""Weights for the engine that computes in the browser: `playground/microscope/engine/vit.js` reads these files.
 
 The container is that of `playground/pack`. Large matrices are int8, with a gain for each 32 numbers of a row; all else
 is float32, or float16 if that has no visible effect. As licences require, the header has the author, the licence, and

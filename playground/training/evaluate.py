@@ -43,7 +43,7 @@ SET = 0.6  # a row "marks" the fewest patches that together hold this share of i
 DISTANT = 3  # patches, across or down: a patch at this distance or more counts as distant
 UNLIKE = 0.25  # mean colours farther apart than this are unlike; red, green and blue go from 0 to 1
 LAST = 2  # number of last layers in which the class token's rows are measured
-GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # of LABELS, in order
+GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # groups of LABELS, in order, and their sizes
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class Colours(nn.Module):
         super().__init__()
         self.says = nn.Linear(recipe.config.width, len(compositions.COLOURS))
         self.told = (parts.GuidedHead(*recipe.told, "patch", TOLD_TO),) if recipe.told else ()
-        self.right = GUESS  # share of right answers on the boards of the latest step, which are all new
+        self.right = GUESS  # share of right answers in the latest step, whose boards were all new
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
         x, record = _tokens(vit, batch["image"])

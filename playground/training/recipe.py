@@ -1,4 +1,4 @@
-"""The settings of a training run, which together with the machine determine its result."""
+"""The settings of a training run. The settings and the machine together determine the result."""
 
 from __future__ import annotations
 
