@@ -1,6 +1,6 @@
 """The command line: parses arguments. The commands themselves lie in other modules.
 
-`attention-playground`, or `python -m playground` in a checkout, starts the app; with a command after it, it is
+`attention-playground`, or `python -m playground` in a checkout, starts the app unless a command follows:
 figure | relevance | faithfulness | numbers | site | models | download | prepare | doctor | completion | photographs |
 train.
 """
@@ -38,10 +38,10 @@ EXAMPLES = """examples:
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what was wrong in two lines, and which flag was probably meant."""
+    """An ArgumentParser whose errors have two lines: what was wrong, and which flag was probably meant."""
 
     def error(self, message: str) -> NoReturn:
-        if invalid := re.search(r"invalid choice: '([^']*)'", message):  # its choices are listed behind it
+        if invalid := re.search(r"invalid choice: '([^']*)'", message):  # the choices are listed after this text
             message += _nearest(invalid[1], re.findall(r"'([^']+)'", message[invalid.end() :]))
         raise SystemExit(_complain(f"{message.rstrip('.')}.", f"{self.prog} --help lists everything."))
 
@@ -71,7 +71,8 @@ _usual = warnings.formatwarning
 
 
 def _in_a_line(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> str:
-    """Prints our own warnings without the place in the code and with flags for Python's arguments; others as usual."""
+    """A warning as text. Ours name flags instead of Python's arguments, and no place in the code; others are as
+    usual."""
     ours = issubclass(category, PlaygroundWarning)
     return f"playground: {_with_flags(str(message))}\n" if ours else _usual(message, category, *place, **options)
 
@@ -97,13 +98,13 @@ def main(arguments: list[str] | None = None) -> int:
         return _complain(_with_flags(sentence_of(error, TYPED)))
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # `| head` has seen enough
+    except BrokenPipeError:  # the reader of the output, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    from playground.figures import batch  # here, where Ctrl-C is heard: it takes a moment
+    from playground.figures import batch  # a slow import; inside the `try` of main, Ctrl-C is handled
     from playground.figures.command_line import PROGRAM
 
     raw = argparse.RawDescriptionHelpFormatter
@@ -295,7 +296,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     add_trained(parser)
 
 
-# Each command's code is imported when it is asked for: the help does not wait for torch.
+# The code of each command is imported only when the command runs, so that --help does not wait for torch.
 
 
 @contextmanager
@@ -374,7 +375,7 @@ def _numbers(options: argparse.Namespace) -> None:
 def _completion(shell: str, parser: argparse.ArgumentParser) -> None:
     import shtab
 
-    parser.prog = "attention-playground"  # a checkout calls it otherwise, and a shell completes one word
+    parser.prog = "attention-playground"  # also in a checkout: a shell completes one word, not `python -m playground`
     print(shtab.complete(parser, shell))
 
 

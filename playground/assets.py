@@ -6,11 +6,11 @@ PACKAGE = Path(__file__).resolve().parent
 HOME = PACKAGE / "app" if (PACKAGE / "app").is_dir() else PACKAGE.parent  # pyproject.toml puts the folder in the wheel
 
 INSTALLED = PACKAGE.parent != HOME
-PROGRAM = "attention-playground" if INSTALLED else "python -m playground"  # what a person types, in every sentence
+PROGRAM = "attention-playground" if INSTALLED else "python -m playground"  # the command's name in messages
 
 APP = HOME / "app.py"
 ASSETS = HOME / "assets"
-# Each is made by a command of this repository:
+# Each of these files is made by a command of this repository:
 BUNDLED = ASSETS / "bundled.safetensors"  # python -m playground train --photographs DIR
 TAUGHT = ASSETS / "bundled-taught.safetensors"  # python -m playground train
 SHIPPED = {"bundled": BUNDLED, "bundled-taught": TAUGHT}  # models by name

@@ -20,7 +20,8 @@ Every token always hears itself. Other texts need more than one pass: they put v
     head@4.1        what that head gives
     head@4.1>5.3    the same, but head 5.3 alone hears of it; zero@4.1>5.3: it alone hears nothing of head 4.1
 
-`read` reads the former; the latter are read here, by `read_put`, and run by playground/analysis/interventions.py.
+`read` parses cuts. `read_put` parses the texts with other pictures' values or a later head, and
+playground/analysis/interventions.py runs these.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ from torch import Tensor
 
 from playground.errors import PlaygroundError
 
-MOST = 16  # cuts at the same time
+MOST = 16  # cuts in one pass
 MOST_NAMED = 4096  # tokens, layers and heads that a text may name
 ALL = "*"
 KERNEL = re.compile(r"(3|5|7)x\1")
 TO = ("zero", "mean")  # what an ablated head gives
 ABLATED = re.compile(rf"(?P<to>{'|'.join(TO)})@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?")
-PARTS = ("residual", "mlp", "attention", "queries", "keys", "values", "head")  # of another picture's pass
+PARTS = ("residual", "mlp", "attention", "queries", "keys", "values", "head")  # values of another picture's pass
 NUMBER = r"\d{1,3}"
 NUMBERS = rf"(\*|{NUMBER}(\+{NUMBER})*)"
 PUT = re.compile(
@@ -66,12 +67,12 @@ class Shape:
 
 @dataclass(frozen=True)
 class Cut:
-    """One cut. A field that is None means all of its kind."""
+    """One cut. None in a field means all tokens, layers or heads."""
 
     text: str
     hearers: tuple[int, ...] | None  # tokens
     unheard: tuple[int, ...] | None  # tokens
-    kernel: int  # 0, or the side of the square around the hearer: only its patches are heard, and the tokens in `kept`
+    kernel: int  # 0, or the side of a square around the hearer, who hears only this square and the tokens in `kept`
     kept: tuple[int, ...]
     layers: tuple[int, ...] | None
     heads: tuple[int, ...] | None
@@ -119,7 +120,7 @@ class Cuts:
         return mask | (hearing[:, None] == tokens)  # a token always hears itself
 
     def at(self) -> Callable[[str, Tensor], Tensor]:
-        """These cuts as the `at` of a pass, see playground/vit.py. A mask is built once where layers share it."""
+        """These cuts as the `at` of a pass, see playground/vit.py. Layers with the same cuts share one mask."""
         cached: tuple[tuple[Cut, ...], Tensor | None] = ((), None)
 
         def at(point: str, x: Tensor) -> Tensor:
@@ -182,7 +183,7 @@ Place = tuple[int, int] | str  # a patch, or a prefix token's name
 
 @dataclass(frozen=True)
 class Put:
-    """A value that is put into a pass. A field that is None means all of its kind."""
+    """A value that is put into a pass. None in a field means all layers, heads or places."""
 
     what: str  # one of PARTS, or "zero"
     layers: tuple[int, ...] | None
@@ -227,7 +228,7 @@ def _places(word: str, text: str) -> tuple[Place, Place]:
 def _place(word: str, text: str) -> Place:
     if patch := re.fullmatch(r"(\d{1,4}),(\d{1,4})", word):
         return int(patch[1]), int(patch[2])
-    if re.fullmatch(r"[a-z]{1,5}\d{0,2}", word):  # the trace knows whether it has such a token
+    if re.fullmatch(r"[a-z]{1,5}\d{0,2}", word):  # the trace checks whether there is such a token
         return word
     raise PlaygroundError(f"A token is row,column or a name such as cls; {word!r:.40} stands in {text!r:.80}.")
 

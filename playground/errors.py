@@ -1,8 +1,8 @@
-"""The one exception that people see: a sentence that says what was wrong, what was given and what to do."""
+"""The exceptions and the warning whose text people see: what was wrong, what was given and what to do."""
 
 
 class PlaygroundError(ValueError):
-    """Something a person can put right. Its text is shown to them as it stands."""
+    """An error that a person can put right. Its text is shown to the person unchanged."""
 
 
 class Busy(PlaygroundError):
@@ -10,7 +10,7 @@ class Busy(PlaygroundError):
 
 
 class PlaygroundWarning(UserWarning):
-    """Something a person should know about a result that they get anyway. Its text is shown as it stands."""
+    """A fact that a person should know about a result. The result is given anyway; the text is shown unchanged."""
 
 
 class NoRoom(PlaygroundError):

@@ -146,7 +146,7 @@ def _picture(image: Source) -> tuple[Image.Image, str]:
     if not isinstance(image, str | os.PathLike):
         opened = open_image(image)
         return opened, opened.filename  # type: ignore[attr-defined]
-    image = str(image) if isinstance(image, str) else image  # NumPy's too, which are arrays as well
+    image = str(image) if isinstance(image, str) else image  # also of NumPy's strings, which would pass as arrays
     name = os.fspath(image)
     sample = named(name) if isinstance(name, str) and not Path(name).exists() else None
     return open_image(sample.path if sample else image), str(name)

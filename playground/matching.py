@@ -18,8 +18,8 @@ def unit(features: np.ndarray) -> np.ndarray:
 
 
 def matches(vectors: np.ndarray, other_vectors: np.ndarray) -> np.ndarray:
-    """For each patch of the first picture, its nearest neighbour in the second where both are each other's nearest;
-    else −1. Both are unit vectors, (patches, width)."""
+    """For each patch of the first picture, its nearest neighbour in the second if each of the two is the other's
+    nearest; else −1. Both arrays hold unit vectors, (patches, width)."""
     alike = vectors @ other_vectors.T
     nearest, back = alike.argmax(1), alike.argmax(0)
     return np.where(back[nearest] == np.arange(len(vectors)), nearest, -1)
@@ -62,8 +62,9 @@ def parts(vectors: np.ndarray, k: int) -> np.ndarray:
 
 
 def parts_of(several: Sequence[tuple[np.ndarray, tuple[int, int]]], k: int) -> list[np.ndarray]:
-    """The parts of several pictures, each (unit vectors, grid), cut together, so that a part has the same number in all
-    of them. Each patch is averaged with its neighbours, else textures would be cut into a mosaic."""
+    """The parts of several pictures, each given as (unit vectors, grid). All are cut together, so that a part has the
+    same number in all pictures. Patches are averaged with their neighbours: else textures would fall into small
+    parts."""
     wide = [with_neighbours(vectors, grid) for vectors, grid in several]
     ends = np.cumsum([len(vectors) for vectors in wide])[:-1]
     return np.split(parts(np.concatenate(wide), k), ends)

@@ -1,4 +1,4 @@
-"""How a share is written on all pages, in figures and files. microscope/core/numbers.js writes it the same."""
+"""How a share is written on all pages, in figures and files. microscope/core/numbers.js follows the same rule."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import math
 
 
 def percent(share: float, digits: int | None = None) -> str:
-    """ "64 %", "3.4 %", "0.34 %". A share above 0 never reads "0 %", a share below 1 never "100 %". `digits`: decimals,
-    for numbers that a reader is to compute with."""
+    """ "64 %", "3.4 %", "0.34 %". A share above 0 never reads "0 %", a share below 1 never "100 %". `digits` fixes the
+    number of decimals, for numbers with which a reader computes."""
     if share == 0:
         return "0 %"
     if share < 0.00005:
         return "< 0.01 %"
     if 0.99995 <= share < 1:
         return "> 99.99 %"
-    half_goes_up = math.nextafter(100 * share, math.inf)  # as in JavaScript
+    half_goes_up = math.nextafter(100 * share, math.inf)  # rounds a half up, as JavaScript does
     return f"{half_goes_up:.{_digits(share) if digits is None else digits}f} %"
 
 

@@ -14,14 +14,13 @@ token: how far it reaches, after the last layer and its norm, in the direction i
     "legrad"    LeGrad (Bousselham et al., 2024): each layer answers by itself, with the model's last norm and head;
                 max(0, ∂y/∂A), averaged over heads and over the tokens that ask, summed over layers
 
-The last two cut away what is negative: they know only what speaks for the answer.
+The last two set negative products and gradients to 0: they show only what speaks for the answer.
 
-No N × N gradient is held. The gradient of A is ∂y/∂A = g Vᵀ, where g is the gradient of the head's output, (N, d). So
-its rows are computed when they are needed, like rows of A, and give the gradients of queries, keys and values. The
-forward pass keeps the inputs of each layer and of its MLP and, if they are few bytes, the layer's queries, keys and
-values and the hidden numbers of its MLP. The backward pass goes through one layer at a time. B pictures of one size go
-through together.
-"""
+No N × N gradient is kept in memory. The gradient of A is ∂y/∂A = g Vᵀ, where g is the gradient of the head's output,
+(N, d). So its rows are computed when they are needed, like rows of A, and give the gradients of queries, keys and
+values. The forward pass keeps the inputs of each layer and of its MLP and, if they are few bytes, the layer's queries,
+keys and values and the hidden numbers of its MLP. The backward pass goes through one layer at a time. B pictures of one
+size go through together."""
 
 from __future__ import annotations
 
@@ -41,10 +40,10 @@ from playground.vit_parts import attention_mask, rotate
 Made = TypeVar("Made")
 METHODS = ("gradient", "integrated", "chefer", "legrad")
 SIGNED = ("gradient", "integrated")  # with a sign for each token
-DEFAULT = "gradient"  # foretells best what blanking moves (benchmarks/relevances.py)
+DEFAULT = "gradient"  # foretells best how far blanking moves an answer (benchmarks/relevances.py)
 STEPS = 24  # of integrated gradients
 BLOCK = 2**20  # weights held at one time: few enough for the cache of a processor
-KEPT = 2**27  # bytes; a larger pass recomputes each layer on the way back
+KEPT = 2**27  # bytes; if a pass would keep more, each layer is recomputed on the way back
 
 MEMORY = Path("/proc/meminfo")
 
@@ -67,7 +66,7 @@ class Pass:
     scale: float
     at: At = untouched
     blank: Tensor | None = None  # (B, N, D): `entering` for a picture of the mean colour, for integrated gradients
-    give_way: Callable[[], object] = lambda: None  # called between layers: a server lets others come in between
+    give_way: Callable[[], object] = lambda: None  # called between layers, so that a server can serve others
 
     def __post_init__(self) -> None:
         if self.vit.config.biased:
@@ -256,7 +255,7 @@ def _chefer(run: Pass, answer: Answer) -> Tensor:
 
     for _ in _back(run, answer, watch):  # from the last layer down
         reached, spread = reached + spread, torch.zeros_like(begins)
-    return reached - begins  # without the token's own share, where the relevance started
+    return reached - begins  # minus the shares with which `reached` began
 
 
 def _gradient(run: Pass, answer: Answer) -> Tensor:

@@ -1,7 +1,7 @@
 """The sample pictures: their names, what to look for in them, and their files.
 
 Photographs are downloaded (playground/models/borrowed.py); drawings are part of the repository. `python -m
-playground.samples` draws those again from playground/scenes/compositions.py.
+playground.samples` makes the drawings again from playground/scenes/compositions.py.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Part:
-    """A named part of a photograph (its words: microscope/see/words.js), and its box."""
+    """A part of a photograph: its kind, whose words are in microscope/see/words.js, and its box."""
 
     kind: str
     box: tuple[float, float, float, float]  # top, left, bottom, right, as shares of height and width
@@ -40,9 +40,9 @@ class Sample:
     title: str
     start: tuple[float, float]  # the first query, as shares of height and width
     hint: str  # what to look for, one sentence
-    shows: tuple[str, ...] = ()  # its true labels: all of ours for a drawing, some of ImageNet's for a photograph
-    look: Look | None = None  # None: the bundled model, as it is
-    loan: borrowed.Borrowed | None = None  # None: drawn by the playground
+    shows: tuple[str, ...] = ()  # true labels: all of our model's for a drawing, some of ImageNet's for a photograph
+    look: Look | None = None  # None: the bundled model in its default view
+    loan: borrowed.Borrowed | None = None  # None: a drawing
     parts: tuple[Part, ...] = ()
 
     @property
@@ -202,7 +202,8 @@ def samples() -> tuple[Sample, ...]:
 
 
 def named(name: str) -> Sample | None:
-    """A sample by its name. If it is a photograph that this machine lacks, its `path` raises and says how to get it."""
+    """A sample by its name. If its photograph is not on this machine, `path` raises an error that says how to get
+    it."""
     return next((sample for sample in (*PHOTOGRAPHS, *SAMPLES) if sample.name == name), None)
 
 

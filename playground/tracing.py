@@ -29,7 +29,7 @@ from playground.cuts import is_put as is_put
 from playground.errors import PlaygroundError
 from playground.pack.record import Query, Record, table_of_heads, table_of_query
 from playground.pack.record import denormalised as denormalised
-from playground.pack.record import index as index  # others take it from here
+from playground.pack.record import index as index  # re-exported for other modules
 from playground.pictures import images
 from playground.relevance import METHODS as METHODS
 from playground.relevance import label_number as label_number
@@ -104,7 +104,7 @@ def trace_inputs(
             prefix=c.prefix,
             native_scale=c.scale,
             scale=number,
-            record={i: QKV(*(t[n].float() for t in layer)) for i, layer in enumerate(record)},  # whatever its dtype
+            record={i: QKV(*(t[n].float() for t in layer)) for i, layer in enumerate(record)},  # float32 for any dtype
             layers=c.depth,
             logits=logits[n].float().cpu() if vit.classes else None,
             predictions=likeliest(c, logits[n].detach()) if vit.classes else (),
@@ -319,7 +319,7 @@ class Trace(Record):
         """(…, tokens) -> (…, rows, columns): the patches laid out as in the picture, without the prefix tokens."""
         return row[..., len(self.prefix) :].unflatten(-1, self.grid)
 
-    # What the network says, which runs again --------------------------------------------------------------------------
+    # What needs another pass of the network ---------------------------------------------------------------------------
 
     def features(self, layer: int | None = None) -> Tensor:
         """(tokens, width): every token after a layer, by default the last. Features are not stored: the network runs
@@ -390,7 +390,7 @@ class Trace(Record):
         a classifier, the features that it would be given."""
         vit, x = self._need_vit(), self.features(layer)
         with torch.no_grad():
-            single = x[:, None].expand(-1, len(vit.config.prefix) + 1, -1)  # a picture of it alone
+            single = x[:, None].expand(-1, len(vit.config.prefix) + 1, -1)  # one sequence for each token
             return _answer(vit.classify(single.to(vit.patch_embed.proj.weight)))
 
     def label(self, label: str | int) -> int:

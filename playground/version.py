@@ -1,6 +1,6 @@
-"""The one version number, for the package, the command line, the page and every file that is written, and how all that
-is cited. Where a copy is published, its address and its DOI stand in [project.urls] of pyproject.toml, and nowhere
-else; `python playground/version.py` writes CITATION.cff. What is not set there is left out."""
+"""The version number, which the package, the command line, the pages and all written files share, and the citation of
+the software. A published copy has its address and its DOI only in [project.urls] of pyproject.toml; an entry that is
+missing there is left out of the citation. `python playground/version.py` writes CITATION.cff."""
 
 import tomllib
 from importlib.metadata import PackageNotFoundError, metadata
@@ -45,24 +45,24 @@ def cite() -> str:
 
 
 def citation_file() -> str:
-    """What CITATION.cff holds."""
+    """The text of CITATION.cff."""
     addresses = {"repository-code": repository(), "doi": doi()}
     lines = "".join(f'{key}: "{value}"\n' for key, value in addresses.items() if value)
     return CFF.format(title=TITLE, author=AUTHOR, version=__version__, released=RELEASED, more=lines)
 
 
 def repository() -> str:
-    """Where its sources lie, as the packaging metadata says; "" where that says nothing."""
+    """The address of the repository, from the packaging metadata; "" if there is none."""
     return _addresses().get("repository", "")
 
 
 def doi() -> str:
-    """Without the resolver's address before it; "" where the packaging metadata has none."""
+    """The DOI without the resolver's address before it; "" if the packaging metadata has none."""
     return _addresses().get("doi", "").partition("doi.org/")[2]
 
 
 def _addresses() -> dict[str, str]:
-    """[project.urls], by their labels in small letters: of a checkout, else as the installed package carries them."""
+    """{label in small letters: address} of [project.urls], from the checkout or else from the installed package."""
     file = CHECKOUT / "pyproject.toml"
     if file.is_file():
         urls = tomllib.loads(file.read_text(encoding="utf-8"))["project"].get("urls", {})

@@ -116,8 +116,8 @@ def addition(seen: Trace, layer: int, give_way: Callable[[], object] = lambda: N
 
 
 def passes_of_addition(layers: int, heads: int, layer: int) -> float:
-    """The cost of `addition` in passes: one through all layers, and from this layer on one for each head and one for
-    all heads together."""
+    """How many passes `addition` costs: one through all layers; then, from this layer on, one for each head and one
+    for all heads together."""
     return 1 + (heads + 1) * (layers - layer) / layers
 
 
@@ -136,7 +136,7 @@ def contributions(seen: Trace, layer: int) -> Tensor:
 
 
 def chained(first: At, second: At) -> At:
-    """One function for both, `first` before `second`."""
+    """A function that applies `first` and then `second`."""
     return lambda point, x: second(point, first(point, x))
 
 

@@ -22,7 +22,7 @@ from playground.vit import Config, VisionTransformer, within
 class Stream:
     """Lengths of each patch's token and of what is added to it, layer by layer; (layers, patches) each."""
 
-    before: Tensor  # ‖x‖ as it enters
+    before: Tensor  # ‖x‖ of the token that enters the layer
     heard: Tensor  # ‖what attention adds‖
     thought: Tensor  # ‖what the MLP adds‖
     along: Tensor  # cosine between what attention adds and the token; 0: perpendicular
@@ -89,8 +89,8 @@ def hidden(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Iterat
 
 DEPTHS = (2, 4, 8, 16, 32)
 SEEDS = 5
-SMALL_START = 0.02  # the standard deviation of a ViT's first parameters, ours too
-LAST_GRADIENTS = {  # `last_gradients` at each of DEPTHS, stored because it takes long; a test recomputes it
+SMALL_START = 0.02  # the standard deviation of the initial parameters in most ViTs and in our models
+LAST_GRADIENTS = {  # results of `last_gradients` at DEPTHS, stored because they take long; a test recomputes them
     "pre": (0.372, 0.261, 0.198, 0.131, 0.090),
     "post": (0.437, 0.426, 0.440, 0.473, 0.436),
 }
@@ -100,9 +100,9 @@ LAST_GRADIENTS_SMALL = {"pre": (0.070, 0.067, 0.066, 0.067, 0.066), "post": (0.0
 def gradients(
     layers: int = 12, width: int = 64, tokens: int = 24, seed: int = 0, start: float | None = None
 ) -> dict[str, list[float]]:
-    """The gradient's norm at each layer's MLP (its second matrix) in a new network, with the norms before the branches,
-    "pre", and after the sums, "post", as the first transformers had them. Same parameters, same tokens, same target.
-    They start with a deviation of 1/√D, as in the paper of Xiong et al. (2020), or of `start`."""
+    """The gradient's norm at each layer's MLP (its second matrix) in a new network, with norms before the branches
+    ("pre"), and with norms after the sums ("post"), as in the first transformers. Parameters, tokens and target are the
+    same for both. The initial parameters have a deviation of 1/√D, as in Xiong et al. (2020), or of `start`."""
     norms = {}
     for place in ("pre", "post"):
         random = torch.Generator().manual_seed(seed)
@@ -169,7 +169,7 @@ def drop(x: Tensor, training: bool, random: torch.Generator, share: float = DROP
 
 
 def two_passes(seen: Trace, training: bool) -> tuple[float, float]:
-    """The likeliest class's logit of two passes, with dropout after the last layer, as .train() or .eval() sets it."""
+    """The likeliest class's logit in two passes, with dropout after the last layer if `training`, as after .train()."""
     vit, random = seen._need_vit(), torch.Generator().manual_seed(0)
     x = seen.features()[None]
     with torch.no_grad():
@@ -179,8 +179,8 @@ def two_passes(seen: Trace, training: bool) -> tuple[float, float]:
 
 
 def pretraining_head(width: int, classes: int) -> tuple[int, int]:
-    """Parameters of the paper's two heads: one hidden layer with tanh before the matrix, as in pre-training, and the
-    matrix alone, as in fine-tuning."""
+    """The numbers of parameters of the ViT paper's two classifiers: in pre-training a hidden layer with tanh before the
+    matrix, in fine-tuning the matrix alone."""
     matrix = width * classes + classes
     return width * width + width + matrix, matrix
 
@@ -206,16 +206,17 @@ class Read:
 
     label: int
     pooled: tuple[float, ...]  # from the pooled token, before the first layer and after each
-    patches: Tensor  # (layers + 1, rows, columns): of each patch alone
+    patches: Tensor  # (layers + 1, rows, columns): read from each patch alone
 
 
 def read_stream(seen: Trace, label: int | None = None, give_way: Callable[[], object] = lambda: None) -> Read:
-    """The logit lens for a label, by default for the one that is likeliest in the end."""
+    """The logit lens for a label, by default the likeliest label after the last layer."""
     label = int(seen.logits.argmax()) if label is None else label  # type: ignore[union-attr]
     first_patch, patch_shares, pooled = len(seen.prefix), [], []
     with torch.no_grad():
         for vit, x in layer_by_layer(seen, give_way):
-            single_patches = x[0, first_patch:, None].expand(-1, first_patch + 1, -1)  # a picture of each patch alone
+            # One sequence of tokens for each patch: copies of that patch
+            single_patches = x[0, first_patch:, None].expand(-1, first_patch + 1, -1)
             shares = [read(vit, chunk) for chunk in single_patches.split(512)]
             patch_shares.append(torch.cat(shares)[:, label].view(seen.grid))
             pooled.append(float(read(vit, x)[0, label]))
@@ -239,13 +240,13 @@ def read(vit: VisionTransformer, x: Tensor) -> Tensor:
 
 
 # Finds a sample that a model labels correctly, so that a lesson can explain how the answer comes about. The true labels
-# of a sample are known (`Sample.shows`). A model with a sigmoid for each label is right if every yes and every no is;
-# a model with a softmax is right if its likeliest label is true. Among the samples with the fewest wrong answers, the
-# one is taken whose true label gains most probability on the way through the layers.
+# of a sample are known (`Sample.shows`). A model with a sigmoid for each label is right if it says yes to the true
+# labels and no to all others; a model with a softmax is right if its likeliest label is true. Among the samples with
+# the fewest wrong answers, `best` takes the one whose true label gains most probability through the layers.
 
-YES = 0.5  # a probability above it is a yes
-FOUND = {"bundled": "portrait", "bundled-taught": "one-colour"}  # by `best`, for which ten pictures have to be run; a
-# test runs them again
+YES = 0.5  # a label with a larger probability counts as yes
+FOUND = {"bundled": "portrait", "bundled-taught": "one-colour"}  # results of `best`, stored because
+# `best` needs passes of ten pictures; a test repeats them
 
 
 @dataclass(frozen=True)

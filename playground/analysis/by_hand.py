@@ -15,8 +15,8 @@ from playground.tracing import Trace
 from playground.vit import QKV
 
 MOST = 4.0  # how far an arrow's tip may lie from the middle, along each axis
-PICTURE_SIDE = 224  # the picture is resized to about this side squared
-ALIKE = 20  # the default scale of colours, 1/temperature: below it, rows of colours are nearly even
+PICTURE_SIDE = 224  # pixels: the picture is resized to about this width and height
+ALIKE = 20  # the default scale, 1/temperature, of scores between colours; a smaller one makes nearly even rows
 
 
 # Nine tokens with arrows ----------------------------------------------------------------------------------------------
@@ -28,7 +28,7 @@ def arrows_as_text(arrows: Tensor) -> str:
 
 
 def read(text: str, tokens: int = 9) -> Tensor | None:
-    """Parses what `arrows_as_text` wrote; None for anything else."""
+    """Parses what `arrows_as_text` wrote; None for any other text."""
     if not re.fullmatch(rf"-?\d{{1,2}}(_-?\d{{1,2}}){{{2 * tokens - 1}}}", text, re.ASCII):
         return None
     arrows = torch.tensor([int(number) for number in text.split("_")]).view(tokens, 2) / 10

@@ -28,8 +28,8 @@ def mean_colours(image: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
 
 
 def differences(colours: np.ndarray, asked: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The squared differences of colour and of place from the patches `asked`, by default all, to all patches: twice
-    (asked, patches). colours: (rows, columns, 3)"""
+    """The squared differences of colour and of place from the patches `asked`, by default all, to all patches: two
+    arrays (asked, patches). colours: (rows, columns, 3)"""
     rows, columns = colours.shape[:2]
     places = np.stack(np.indices((rows, columns)), -1).reshape(-1, 2) / max(rows, columns)
     query_index = slice(None) if asked is None else asked
@@ -46,11 +46,12 @@ def weights(colour: np.ndarray, place: np.ndarray, a: float, b: float) -> np.nda
     return powers / powers.sum(1, keepdims=True)
 
 
-# The two widths that the microscope uses. They maximise the sum of two scores over SETTINGS, each divided by its best:
-# on drawn things (40 held-out scenes, without the eight neighbours), and on the pairs of benchmarks/eyes.py.
+# The widths a and b that the microscope uses. Of all SETTINGS, they have the largest sum of two scores: on drawn things
+# (40 held-out scenes, without the eight neighbours) and on the pairs of benchmarks/eyes.py. Each score is divided by
+# its maximum.
 WIDTHS = (0.03, 0.08)
 
 
 def row_of(colours: np.ndarray, patch: int) -> np.ndarray:
-    """How the filter weighs all patches for one query: (patches,). colours: (rows, columns, 3)"""
+    """The filter's row of weights for one query: (patches,). colours: (rows, columns, 3)"""
     return weights(*differences(colours, np.array([patch])), *WIDTHS)[0]

@@ -7,10 +7,9 @@ the output) and every token with every other, twice (scores and mixing):
     its MLP, 4 D wide      16 N D²
     k × k convolution      2 k² N D² from D to D channels (dense), 2 k² N D with one filter a channel (depthwise)
 
-Which ratio one gets depends on what is counted: the scores against a depthwise convolution are N / k², as textbooks
-say, while a whole attention against a dense convolution may be less than 1. A FLOP is one multiplication or one
-addition, as torch counts them; the softmax and the biases are left out, as torch leaves them out. Bytes are of float32.
-"""
+The ratio of the two costs depends on what is counted: the scores against a depthwise convolution are N / k², as
+textbooks say, while a whole attention against a dense convolution may be less than 1. A FLOP is one multiplication or
+one addition, as torch counts them; softmax and biases are left out, as torch does. Bytes are those of float32."""
 
 from __future__ import annotations
 

@@ -51,8 +51,8 @@ def moved_beside_controls(
     baseline: Trace, texts: Sequence[str], query: Query, give_way: Callable[[], object] = lambda: None, times: int = 3,
     seed: int = 0,
 ) -> Moved:  # fmt: skip
-    """Like `moved`, with controls: the same cuts of other patches, drawn at random, with the same attention. The cuts
-    must name the tokens that are not heard. `give_way` is called after each pass."""
+    """Like `moved`, with controls: random cuts of other patches that get the same attention. The cuts must name the
+    tokens that are not heard. `give_way` is called after each pass."""
     cut_set = cuts.read(texts, baseline.cuts.shape)
     cut_sets = [cut_set]
     for n in range(times):
@@ -67,13 +67,13 @@ def moved_beside_controls(
 
 
 def attention_cut(baseline: Trace, cut_list: Sequence[Cut]) -> float:
-    """The share of their attention that hearers lose, on average over them and the layers and heads of each cut."""
+    """The share of their attention that hearers lose: the mean over the hearers, layers and heads of each cut."""
     shares = [float(_attention_received(baseline, cut)[_unheard(baseline, cut)].sum()) for cut in cut_list]
     return sum(shares) / max(len(shares), 1)
 
 
 def _attention_received(baseline: Trace, cut: Cut) -> Tensor:
-    """(tokens,): the attention that each token gets from the hearers of a cut, on average over its layers and heads."""
+    """(tokens,): the attention that each token gets from a cut's hearers: the mean over the cut's layers and heads."""
     hearers = list(cut.hearers) if cut.hearers is not None else baseline.some_patches(256)
     heads = slice(None) if cut.heads is None else list(cut.heads)
     layers = range(baseline.layers) if cut.layers is None else cut.layers
@@ -92,7 +92,7 @@ def _unheard(baseline: Trace, cut: Cut) -> list[int]:
 
 
 def _control_cut(baseline: Trace, cut: Cut, seed: int) -> str:
-    """Control: cuts other patches with about the same total attention."""
+    """A control as text: a cut of other patches with about the same total attention."""
     received, unheard = _attention_received(baseline, cut), set(_unheard(baseline, cut))
     target = float(received[list(unheard)].sum())
     hearers = set(cut.hearers or ())
@@ -129,8 +129,8 @@ class Edge:
     around the twin."""
 
     twin: tuple[int, int]
-    around: int  # patches on each side of it
-    cut: str  # as a text
+    around: int  # patches on each side of the twin
+    cut: str  # the cut as text
     by: float  # how far the hearer's feature moves
     others: tuple[float, ...]  # the same for the controls
     before: float  # the cosine of the features of hearer and twin

@@ -1,5 +1,5 @@
 """Do maps explain? Five maps of what matters for one patch, scored by what blanking changes; scores of each method of
-relevance on a picture; where the class token's maps lie on drawn scenes; and which patches are like a text."""
+relevance on a picture; where the class token's maps lie on drawn scenes; and which patches resemble a text."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from playground.analysis import colour_nearness, occlusion
 from playground.errors import PlaygroundError
 from playground.tracing import METHODS, Query, Trace
 
-# Scores of each method of relevance on a picture: its rank correlation with what blanking blocks of patches moves, and
-# the areas under the curves of deletion (the larger the better) and insertion (the smaller the better). A map with
-# signs, gradient × input of a label, has to foretell the sign of a move; the other maps foretell its size. Rollout and
-# a random map are scored too, as baselines.
+# Scores of each method of relevance on a picture: its rank correlation with how far blanking blocks of patches moves
+# the answer, and the areas under the curves of deletion (the larger the better) and insertion (the smaller the better).
+# A map with signs, gradient × input of a label, has to foretell the sign of a move; the other maps foretell its size.
+# Rollout and a random map are scored too, as baselines.
 
 CONTROLS = ("rollout", "random")
 
@@ -25,7 +25,7 @@ CONTROLS = ("rollout", "random")
 @dataclass(frozen=True)
 class Score:
     method: str
-    rank_correlation: float  # with what blanking moves
+    rank_correlation: float  # with the moves by blanking
     deletion: float
     insertion: float
 
@@ -81,8 +81,8 @@ def words(seen: Trace, target: occlusion.Target) -> str:
     return labels[int(target.label)] if labels else f"class {target.label}"
 
 
-# On drawn scenes, where our small model's class token looks: the share of its map on the things that the model names,
-# and the share of the picture that they cover. A test computes it again.
+# Where our small model's class token looks on drawn scenes: the share of two of its maps that lies on the things that
+# the model names, and the share of the picture that these things cover ("area"). A test computes these numbers again.
 ON_THE_NAMED = {"rollout": 0.150, "gradient": 0.367, "area": 0.140}
 NAMED_SCENES = 60
 
@@ -90,7 +90,7 @@ NAMED_SCENES = 60
 @dataclass(frozen=True)
 class Explained:
     maps: dict[str, Tensor]  # name -> (rows, columns); 0 in the query's own block
-    moved: Tensor  # (rows, columns): how far the query's feature moves without the block around each patch; 0 likewise
+    moved: Tensor  # (rows, columns): how far the query's feature moves without the block around each patch; 0 there too
     scores: dict[str, float]  # rank correlation of each map with `moved`, over equal blocks without the query
     blocks: int  # number of blanked blocks
     compared: int  # number of blocks in the scores
@@ -98,13 +98,13 @@ class Explained:
     top: tuple[int, int]  # the patch to which rollout gives most, outside the query's block
     top_share: float  # what rollout gives to `top`
     top_moves: float  # how far the feature moves without the block around `top`
-    top_rank: int  # rank of that block by how far it moves the feature, from 1
+    top_rank: int  # rank of that block among all, from 1, by how far it moves the feature
 
 
 CHANCE = ("random", "constant")  # baselines: if one of them scores well, the score is flawed
 
-# For our small model: each map's rank correlation (Spearman) with what blanking blocks moves, averaged over three
-# queries of each drawing. A test computes one drawing again.
+# For our small model: each map's rank correlation (Spearman) with how far blanking moves the feature, averaged over
+# three queries of each drawing. A test computes one drawing again.
 FORETOLD = {
     "meadow": {
         "weight": 0.6,
@@ -143,7 +143,7 @@ FORETOLD = {
         "constant": 0.0,
     },
 }
-ASKERS = ((0.62, 0.4), (0.3, 0.7), (0.85, 0.25))  # shares of height and width
+ASKERS = ((0.62, 0.4), (0.3, 0.7), (0.85, 0.25))  # places of queries, as shares of height and width
 
 
 def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, Tensor]:
@@ -184,8 +184,8 @@ def moves_of(
 
 def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, moves: Sequence[float]) -> Explained:
     """Scores the maps. `side`: of a block, in patches; `moves`: how far the query's feature moves without each block. A
-    map's value for a block is its mean. Only blocks of one size are compared: else a constant map would seem to know
-    which blocks matter, because larger ones move more."""
+    map's value for a block is its mean. Only blocks of one size are compared: larger blocks move more, so that even
+    a constant map would seem to know which blocks matter."""
     grid = tuple(patch_maps["constant"].shape)
     blocks, query_block = occlusion.blocks(grid, side), own_block(grid, side, query)  # type: ignore[arg-type]
     moved = sum(block * move for block, move in zip(blocks, moves, strict=True)) * ~query_block
@@ -216,7 +216,7 @@ def mean_scores(seen: Trace, pixels: np.ndarray) -> dict[str, float]:
     return {name: sum(scores[name] for scores in query_scores) / len(query_scores) for name in query_scores[0]}
 
 
-# Of a text
+# Likeness to a text
 
 
 def likeness(seen: Trace, direction: Tensor, layer: int | None = None) -> Tensor:

@@ -4,13 +4,13 @@ constant one.
 For each picture one answer is explained: the margin of its likeliest label, or, in a model without labels, how far the
 feature of a patch moves. The scores:
 
-    rank correlation   between the map's sum in a block of patches and the move when the block is blanked (Spearman)
-    deletion           the area under what moves as the most relevant patches go first: the larger the better
-    insertion          the same as they are shown first: the smaller the better
-    shuffled           the rank correlation of the map with that of the same model with each parameter's numbers
-                       shuffled (Adebayo et al., 2018): a map that hardly changes shows the picture and not the model
-    pointing           whether the map's largest patch lies on the thing, where a mask says where that is
-    segmentation       intersection over union of the thing and the map's n largest patches, n being the thing's size
+rank correlation   between the map's sum in a block of patches and the move when the block is blanked (Spearman)
+deletion           the area under the moves while patches are blanked, the most relevant first: the larger the better
+insertion          the area under the moves while patches are shown in that order: the smaller the better shuffled
+the rank correlation with the map of a copy of the model in which each parameter's numbers are shuffled (Adebayo et al.,
+2018): a map that hardly changes shows the picture and not the model pointing           whether the map's largest patch
+lies on the thing, where a mask says where that is segmentation       intersection over union of the thing and the map's
+n largest patches, n being the thing's size
 
 A constant map has no order: its deletion and insertion are those of patches in an order drawn at random.
 """
@@ -59,7 +59,7 @@ class Faithful:
 
 
 def read(path: Path) -> dict[str, list[tuple[str, Faithful]]]:
-    """{model: [(picture, its scores)]}, from a .csv that the command wrote."""
+    """{model: [(picture, its scores)]}, from a .csv that the command `faithfulness` wrote."""
     scores_by_model: dict[str, list[tuple[str, Faithful]]] = {}
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -109,8 +109,8 @@ def answer_of(seen: Trace, object_patches: Tensor | None) -> Target:
 
 
 def map_of(seen: Trace, target: Target, method: str, give_way: Callable[[], object] = lambda: None) -> Tensor:
-    """The map of a method: (rows, columns). "raw" is the mean of the last layer's heads. It and rollout are rows of the
-    token that is explained, or of the class token if a label is."""
+    """The map of a method: (rows, columns). "raw", the mean of the last layer's heads, and rollout are rows of the
+    explained token; if a label is explained, of the class token or, without one, of the middle patch."""
     reader: Query = (
         target.query
         if target.query is not None
@@ -141,15 +141,15 @@ def with_shuffled(vit: VisionTransformer, seed: int = 0) -> VisionTransformer:
 
 
 def on_patches(mask: Image.Image, grid: tuple[int, int]) -> Tensor:
-    """(rows, columns) bool: the patches of the thing, which is whatever is not black."""
+    """(rows, columns) bool: the patches of the thing, which is the part of the mask that is not black."""
     white = Image.fromarray((np.asarray(mask.convert("L")) > 0).astype(np.uint8) * 255)
     shares = np.asarray(white.resize((grid[1], grid[0]), Image.Resampling.BOX)) / 255
     return torch.from_numpy(shares >= MASKED)
 
 
 def pointing(relevance: Tensor, object_patches: Tensor) -> float:
-    """1 if the map's largest patch lies on the thing, else 0 (Zhang et al., 2018). If several patches are equally
-    large, the share of them that do."""
+    """1 if the map's largest patch lies on the thing, else 0 (Zhang et al., 2018). If several patches share the
+    largest value, the share of these patches that lie on the thing."""
     if not object_patches.any():
         return float("nan")
     return float(object_patches[relevance == relevance.max()].float().mean())

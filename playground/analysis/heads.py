@@ -103,18 +103,18 @@ class Head:
     """One head's numbers. Shares are parts of a row, which sums to 1."""
 
     entropy: float  # bits, from 0 (one token gets all) to log₂ of the number of tokens (all get the same)
-    breadth: float  # 2^entropy / tokens: the effective share of tokens it listens to
-    distance: float  # patches, between the query and what it listens to
+    breadth: float  # 2^entropy / tokens: the effective share of the tokens that the head listens to
+    distance: float  # patches, from the query to what the head listens to
     to_self: float  # share
-    to_class: float  # share, the distillation token's included
+    to_class: float  # share of the class token and the distillation token
     to_registers: float  # share
     to_one: float  # mean share of the patch that gets most on average
     near: float  # share of the eight neighbours
     offset: tuple[int, int]  # (down, right) from the query to the relative place that gets most
     offset_share: float  # share of that place
     content: float  # 0: rows equal the head's average pattern of offsets; 1: they depend on the image alone
-    colour: float  # 1 − colour distance to its targets / to the pattern's: 1 same colour, 0 blind to it
-    effect: float  # length of what it adds to the tokens, relative to the average head of its layer
+    colour: float  # 1 − colour distance to what it attends to / mean distance in its pattern: 1 same, 0 blind
+    effect: float  # length of what the head adds to the tokens, relative to the average head of its layer
 
 
 def kind(head: Head, own_object: float = 0.0) -> str:
@@ -176,7 +176,7 @@ class Habits:
     near: np.ndarray
     content: np.ndarray
     colour: np.ndarray  # nan where the trace has no image
-    effect: np.ndarray  # nan where it has no values
+    effect: np.ndarray  # nan where the trace has no values
     offsets: np.ndarray  # (layers, heads, 7, 7): the mean share of each offset, the query in the middle
 
     def head(self, layer: int, head: int) -> Head:
@@ -231,7 +231,7 @@ def look(seen: Trace, turn: Callable[[], AbstractContextManager] = nullcontext) 
 
 
 def stacked(layers: Sequence[Habits]) -> Habits:
-    """The numbers of all layers as one, from those of each layer."""
+    """One Habits for all layers, from the Habits of each layer."""
     return Habits(**{f.name: np.concatenate([getattr(layer, f.name) for layer in layers]) for f in fields(Habits)})
 
 
@@ -271,8 +271,8 @@ class Grid:
 
 
 def far_looking(seen: Trace, query: tuple[int, int]) -> tuple[int, int]:
-    """The (layer, head) whose row is worth a guess: it gives a few far patches most beyond what other patches' rows
-    give them. Subtracting these leaves out heads that give all to one patch, whichever patch asks."""
+    """The (layer, head) whose row is the best to guess: after the mean row of other patches is subtracted, a few far
+    patches get the most. The subtraction leaves out heads that give all to one patch, whichever patch asks."""
     rows, columns = seen.grid
     y, x = torch.arange(rows)[:, None] - query[0], torch.arange(columns) - query[1]
     is_far = torch.maximum(y.abs(), x.abs()) > REACH  # (rows, columns)

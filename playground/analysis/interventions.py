@@ -30,7 +30,7 @@ from playground.vit import At, VisionTransformer, untouched
 
 Head = tuple[int, int]  # layer, head
 Positions = Query | Sequence[Query] | Mapping[Query, Query] | None
-PASSES = 5  # at most, of one text that `put` reads
+PASSES = 5  # the most passes that `put` needs for one text
 WHATS = (*cuts.PARTS[:-1], "head:NUMBER")
 
 
@@ -121,7 +121,7 @@ def _again(seen: tracing.Trace, at: At, *words: str, cut: Sequence[str] = ()) ->
 
 
 def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor], Tensor]] | None) -> At:
-    """{point: function of the tensor there}, or a function of any point and its tensor."""
+    """Turns {point: function of the tensor there} into one function of point and tensor; a function stays as it is."""
     if at is None:
         return untouched
     if not isinstance(at, Mapping):
@@ -145,8 +145,8 @@ def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor],
 def ablated(
     seen: tracing.Trace, heads: Sequence[Head], to: str = "zero", mean_of: str | os.PathLike[str] | None = None
 ) -> Trace:
-    """Uses a text of playground/cuts.py if one can express the ablation, because the command line, a link and Lab know
-    it too. Not after interventions by functions: these have to run first, and texts would run before them."""
+    """The ablation as a text of playground/cuts.py if possible, because the command line, links and Lab read such
+    texts. After interventions by functions no text is used: texts run first, so the order of the two would change."""
     if to not in cuts.TO:
         raise PlaygroundError(f'A head is ablated to="zero" or "mean"; given was {to!r:.40}.')
     if mean_of is not None and to != "mean":
@@ -300,8 +300,8 @@ def same_model(seen: tracing.Trace, other: tracing.Trace) -> VisionTransformer:
 
 @dataclass(frozen=True)
 class Moves:
-    whole: float  # without the source
-    through: float  # where the receiver alone passes the change on
+    whole: float  # the move if the source is changed for all that follow
+    through: float  # the move if only the receiver gets the changed source
 
 
 @dataclass(frozen=True)

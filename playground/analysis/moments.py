@@ -4,7 +4,7 @@ A row is telling if four things hold. Its brightest patches lie together, far fr
 being one region with it. The query lies in a small region: an eye, a wheel, a window, not an outline or a wall. Other
 patches don't look at the same place. And both places belong to the picture's subject, not to its background. The search
 tries patches of the subject that have a far twin there, in every head of the upper half of the layers, since lower
-heads look at textures. A moment with a score below STRIKING is not striking.
+heads look at textures. A moment counts as striking from a score of STRIKING.
 
 The filter by colour and nearness (analysis/colour_nearness.py) is not subtracted: it gives little to far patches. On 34
 photographs subtracting it changed some choices, as many for the worse as for the better.
@@ -30,7 +30,7 @@ ASKING = 24  # patches with a far partner whose rows are compared
 REGION = 0.4  # the cosine from which a patch belongs to the query's region
 WALL = 0.3  # of the picture: a region of this size counts half
 SEEN = 0.45  # the least cosine of the query and the brightest patch of a telling row
-PLAIN = 0.1  # factor for a row whose brightest patch is no far patch like the query
+PLAIN = 0.1  # factor for a row whose brightest patch is near the query or unlike it
 ISLAND = 2  # patches: the radius around the most telling patch
 CROWD = 8  # patches, evenly spread, whose mean row stands for all patches
 ALIKE = 0.35  # the cosine from which a patch resembles another
@@ -48,7 +48,7 @@ class Moment:
     layer: int
     head: int
     patches: tuple[int, ...]  # the queries, the most telling first
-    tells: tuple[float, ...]  # how telling each of their rows is
+    tells: tuple[float, ...]  # the scores of the rows of these queries
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Scene:
     subject: np.ndarray  # (patches,): 0 background … 1 the picture's subject, as cubes of ranks
 
     def farness(self, patches: np.ndarray, partners: np.ndarray) -> np.ndarray:
-        """(one, others): 0 near … 1 far."""
+        """(patches, partners): how far each partner is from each patch, 0 near … 1 far."""
         away = patch_distances(patches, partners, self.grid[1]) / max(self.grid)
         return np.clip((away - BESIDE) / (FAR - BESIDE), 0, 1)
 
@@ -102,8 +102,8 @@ def moments(
 
 
 def late_keys(seen: Trace) -> np.ndarray:
-    """Features made of a late layer's keys, those of all heads: (tokens, width). The browser has the keys, so it needs
-    no request for them."""
+    """A late layer's keys of all heads as features: (tokens, width). The browser has these keys, so that it can do the
+    same without a request."""
     return seen.record[seen.upper_layer].k.cpu().float().transpose(0, 1).flatten(1).numpy()
 
 
@@ -177,7 +177,7 @@ def ranks(values: np.ndarray) -> np.ndarray:
 
 
 def patch_distances(patches: np.ndarray, partners: np.ndarray, wide: int) -> np.ndarray:
-    """The distance between patches in rows or in columns, whichever is larger: (one, others)."""
+    """(patches, partners): the distance in rows or in columns, whichever is larger."""
     down, right = (abs(f(patches, wide)[:, None] - f(partners, wide)) for f in (np.floor_divide, np.mod))
     return np.maximum(down, right)
 
@@ -213,8 +213,8 @@ def worths(scene: Scene, asking: np.ndarray, query_cosines: np.ndarray) -> np.nd
 
 
 def tells(excess: np.ndarray, weights: np.ndarray, cosines: np.ndarray, patch: int, grid: tuple[int, int]) -> float:
-    """A score of a row that grows with the sum of its telling parts `lit` and with the sum around the largest of them,
-    and shrinks if the row's largest weight is not telling. lit, weights, alike: (patches,)"""
+    """The score of a row. It grows with the sum of `excess`, the row's telling parts, and with the sum around the
+    largest of them; it shrinks if the row's largest weight is not telling. excess, weights, cosines: (patches,)"""
     if not excess.sum() > 0:
         return 0.0
     brightest, peak = int(weights.argmax()), int(excess.argmax())

@@ -1,4 +1,5 @@
-"""Occlusion: patches of the picture are blanked, and the change of the answer is measured. Relevance predicts it.
+"""Occlusion: patches of the picture are blanked, and the change of the answer is measured. Maps of relevance
+predict this change.
 
 For a patch, the change is how far its feature moves. For a label it is what its margin loses: positive where the
 patches speak for the label, negative where they speak against it. The margin is used because a probability of 99.9 %
@@ -22,7 +23,7 @@ BLANKS = ("mean", "noise", "neighbours")  # the picture's mean colour; noise of 
 SIZES = (8, 4, 2, 1)  # patches: the sides of the blocks that are blanked, one after the other
 AT_ONCE = 4  # pictures in one pass
 FEW = 12  # blocks: a rank correlation over fewer says nothing
-WHOLE = 64  # blocks: if there are no more of a size, all of them are blanked
+WHOLE = 64  # blocks: if a size has at most this many, all of them are blanked
 MOST = 200  # passes for one map
 # The least move that counts: in logits (the odds change by a tenth), and in parts of the feature's length.
 NOTHING = {"label": 0.1, "feature": 0.01}
@@ -70,8 +71,8 @@ def blanked(pixels: Tensor, patches: Tensor, patch: int, by: str = "mean", seed:
 
 
 def _filled(pixels: Tensor, mask: Tensor, patch: int) -> Tensor:
-    """Replaces each blanked pixel by the mean of the pixels around it that are left, in a window that grows until it
-    holds some."""
+    """Replaces each blanked pixel by the mean of the visible pixels in a window around it, which grows until there are
+    some."""
     visible = (~mask).to(pixels)[None, None]  # (1, 1, H, W)
     filled, is_filled = pixels * visible, visible
     reach = patch
@@ -123,7 +124,7 @@ class Measured:
 
 
 def blocks(grid: tuple[int, int], size: int) -> list[Tensor]:
-    """Squares of patches that cover the grid, (rows, columns) bool each; those at its edge may be smaller."""
+    """Squares of patches that cover the grid, (rows, columns) bool each; blocks at the edge may be smaller."""
     squares = []
     for row in range(0, grid[0], size):
         for column in range(0, grid[1], size):
@@ -135,9 +136,9 @@ def blocks(grid: tuple[int, int], size: int) -> list[Tensor]:
 
 @dataclass(frozen=True)
 class Step:
-    passes: int  # so far
+    passes: int  # passes made so far
     map: Tensor  # (rows, columns): for each patch, the move by the smallest block that was blanked there
-    whole: int  # the side of the smallest blocks of which all were blanked; 0: none
+    whole: int  # the smallest side whose blocks were all blanked; 0: none
     moves: tuple[float, ...]  # the move by each of these blocks
     sides: tuple[int, ...]  # the sides of all blanked blocks, the largest first
     largest: float  # the largest move by a block, without its sign
@@ -150,8 +151,8 @@ def sides_of(grid: tuple[int, int]) -> list[int]:
 
 
 def side_of(grid: tuple[int, int], most: float = math.inf) -> int:
-    """The side of the blocks with which maps are compared: the smallest of which all are blanked in at most `most`
-    passes. There are more than `FEW` blocks of it, for a rank correlation over fewer says nothing."""
+    """The side of the blocks with which maps are compared: the smallest side whose blocks can all be blanked in
+    at most `most` passes. It has more than `FEW` blocks, because a rank correlation over fewer says nothing."""
     counts = {side: len(blocks(grid, side)) for side in reversed(sides_of(grid))}
     sides = [side for side, count in counts.items() if FEW < count <= WHOLE] or [1]
     return next((side for side in sides if counts[side] <= most), sides[-1])
@@ -199,8 +200,8 @@ def passes_of(grid: tuple[int, int], most: int = MOST) -> int:
 
 def foretells(relevance: Tensor, size: int, moves: Sequence[float]) -> float:
     """How well a map of relevance, (rows, columns), foretells what blanking moves: Spearman's rank correlation between
-    its sum in each block and the move by that block. A map with signs has to foretell the sign too. size: patches along
-    a block's side"""
+    the map's sum in each block and the move by that block. A map with signs has to foretell the sign too. size: patches
+    along a block's side"""
     squares = blocks(tuple(relevance.shape), size)  # type: ignore[arg-type]
     compared, signed = comparable(squares), bool((relevance < 0).any())
     moved = [moves[i] if signed else abs(moves[i]) for i in compared]

@@ -19,7 +19,7 @@ from playground.vit import QKV, VisionTransformer
 from playground.vit_parts import rotary, rotate, sinusoidal
 
 LONGEST_SIDE = 224  # of the picture that is cut into patches, in pixels
-SHORTEST_SIDE = 48  # so that even the largest patch fits once
+SHORTEST_SIDE = 48  # pixels, so that even the largest patch fits once
 ROTATED = 64  # width of a head whose queries and keys are turned
 SMALL = 14  # patches along a side, for the forward passes of the lesson
 
@@ -169,8 +169,8 @@ def as_pictures(filters: Tensor) -> Tensor:
 
 def place_vectors(vit: VisionTransformer, grid: tuple[int, int], table: str) -> tuple[Tensor, str] | None:
     """The position encodings of a grid (patches, D), and a description of where they come from; None for a model
-    without positions. `table` is "learned" for the model's own, of whatever kind, "sinusoidal", or "rotary": the sines
-    and cosines of the angles by which a head of ROTATED numbers would be turned."""
+    without positions. `table` is "learned" (the model's own positions, of whatever kind), "sinusoidal" or "rotary"
+    (the sines and cosines of the angles that would turn a head of ROTATED numbers)."""
     c = vit.config
     if table == "rotary":
         return torch.cat(rotary(grid, ROTATED), dim=-1), "turned"
@@ -191,8 +191,8 @@ def similarity(places: Tensor) -> Tensor:
 
 
 def turned_scores(grid: tuple[int, int], d: int = ROTATED, seed: int = 0) -> tuple[float, float]:
-    """One query and one key are put at pairs of places with the same offset. Returns by how much q·k differs at most
-    between pairs: if both are turned (RoPE), and if position vectors, here random ones, are added."""
+    """One query and one key are put at pairs of places with the same offset. Returns the largest difference of q·k
+    between these pairs: first if query and key are turned (RoPE), then if random position vectors are added."""
     random = torch.Generator().manual_seed(seed)
     q, k = torch.randn(2, d, generator=random)
     query_places = torch.tensor(

@@ -49,7 +49,7 @@ def deviation(scores: np.ndarray) -> np.ndarray:
 
 
 def entropy(weights: np.ndarray) -> np.ndarray:
-    """Bits: 0 if one key gets all, log₂ of the number of keys if all get the same. tracing.entropy without torch."""
+    """A row's entropy in bits, from 0 (one key gets all) to log₂ of the number of keys (all get the same); no torch."""
     return -(weights * np.log2(np.maximum(weights, 1e-30))).sum(-1)
 
 
@@ -130,7 +130,7 @@ def _curves(power: float) -> dict[str, Curve]:
 
 
 def many_rows(rows: int = MANY, seed: int = 0) -> Iterator[np.ndarray]:
-    """Yields blocks (AT_ONCE, widths, keys) with the distribution of `experiment`, drawn without its vectors: for a
+    """Yields blocks (AT_ONCE, widths, keys) with the distribution of `experiment`, drawn without vectors: for a
     given q, q·k of a random k is normal with a deviation of ‖q‖, and ‖q‖² of n coordinates is chi-square with n degrees
     of freedom."""
     random, added = np.random.default_rng(seed), np.diff((0, *WIDTHS))
@@ -152,7 +152,7 @@ def sharpness(
     seen: Trace, scale: float, give_way: Callable[[], object] = lambda: None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(entropy, largest weight, deviation of the scaled scores), each (layers, heads), averaged over the patches' rows.
-    The scale is changed in each layer by itself: queries and keys are those of this pass. `give_way` is called after
+    Only the softmax of each layer gets the scale: queries and keys are those of this pass. `give_way` is called after
     every layer."""
     from playground.analysis.heads import asking
 

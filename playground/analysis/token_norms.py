@@ -69,7 +69,7 @@ def lengths(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Lengt
 # MLPs write the long vectors. So nothing has to be trained again: the model gets one more token, which enters as zeros,
 # and the activations of these neurons are moved from patches to that token.
 #
-#     neurons = register_neurons(vit, images)           # who writes the long vectors
+#     neurons = register_neurons(vit, images)           # the neurons that write the long vectors
 #     seen = playground.trace(with_register(vit, neurons), image)
 #
 # DINOv2 S has no outliers (`--what norm` counts them), so this is only useful for its sizes B, L and g.

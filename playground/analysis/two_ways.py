@@ -64,7 +64,7 @@ CONVOLUTIONS = ((3, 1, 1), (3, 2, 1), (16, 16, 0))  # (kernel, stride, padding):
 class Unfolded:
     kernel: int
     stride: int
-    columns: tuple[int, int]  # of the unfolded picture: numbers in each, places
+    columns: tuple[int, int]  # of the unfolded picture: (numbers in a column, number of columns)
     answer: tuple[int, int]  # rows, columns
     apart: float  # the largest difference from torch's own convolution
     typical: float  # the size of a typical answer
@@ -96,14 +96,14 @@ class Shifted:
     patches: int  # by how many patches the second crop is moved
     one_pixel: float  # how far a patch's embedding changes when the picture moves by one pixel only
     convolution: float  # largest difference of a convolution's answers, away from the edges
-    features: Tensor  # (rows, columns - patches): cosine of the last layer's features of the same place
-    rows: tuple[Tensor, Tensor]  # (rows, columns) each: the attention of the same place in both
+    features: Tensor  # (rows, columns - patches): cosine between the last features of one place in both crops
+    rows: tuple[Tensor, Tensor]  # (rows, columns) each: the row of one place in each crop
     apart: float  # half the summed difference of two such rows on the shared places, mean over queries and heads
-    query: tuple[int, int]  # in the second cut
+    query: tuple[int, int]  # (row, column) in the second crop
 
 
 def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int, patches: int = 1) -> Shifted:
-    """Measures two crops of the same size; a place lies `patches` columns further left in the second one."""
+    """Measures two crops of the same size; in the second crop a place lies `patches` columns further left."""
     c = vit.config
     P = c.patch_size
     height, width = images.fit(picture.size, P, (SIDE * P, SIDE * P))

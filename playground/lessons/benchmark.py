@@ -1,9 +1,9 @@
 """Measures the time and peak memory of one layer as the number of tokens grows, on this machine.
 
-`python -m playground.lessons.benchmark WIDTH HEADS KERNEL BYTES` measures in a process of its own, so that the peak is
-the layer's alone. For each line of its input it does one step and prints one line of JSON. `Series` starts such a
-process, requests one step after the other and reads the output. The process has hard limits of memory and time, runs
-at low priority, and is the first that Linux ends if memory runs out.
+`python -m playground.lessons.benchmark WIDTH HEADS KERNEL BYTES` measures in its own process, so that the measured peak
+of memory belongs to the layer alone. For each line of input the process runs one step and prints one line of JSON.
+`Series` starts such a process, requests one step after the other and reads the output. The process has hard limits of
+memory and time, runs at low priority, and is the first that Linux ends if memory runs out.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ GROWTH = {
     WINDOWS: 1,
     LINEAR: 1,
     CONVOLUTION: 1,
-}  # the largest power of the number of tokens with which time and memory grow
-SIDES = (8, 12, 16, 24, 32, 48, 64)  # of the grid: 64 to 4,096 tokens
+}  # time and memory grow at most with this power of the number of tokens
+SIDES = (8, 12, 16, 24, 32, 48, 64)  # patches along a side of the square grid: 64 to 4,096 tokens
 STEPS = len(SIDES) * len(GROWTH)
 MOST_BYTES = 1024**3
-OWN_BYTES = 400 * 1024**2  # memory of the process before it measures
+OWN_BYTES = 400 * 1024**2  # memory that the process needs before its first step
 GROUP = Path("/sys/fs/cgroup")  # holds a container's memory limit
 MOST_PASS = 5.0  # seconds; a pass expected to take longer is skipped
 MOST_SECONDS = 90  # for the whole series
@@ -47,7 +47,7 @@ REPEATS, ENOUGH = 5, 0.3  # a step is timed five times, or for 0.3 seconds; the 
 
 @dataclass(frozen=True)
 class Point:
-    """One step. If `skipped` gives a reason, the step was not run, and its numbers are estimates."""
+    """One kind of layer at one number of tokens. If `skipped` gives a reason, the numbers are only estimates."""
 
     kind: str
     tokens: int
@@ -109,7 +109,7 @@ def in_windows(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | Non
 
 
 def linear(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None = None) -> Tensor:
-    """φ(q)·φ(k) instead of exp(q·k), with φ = elu + 1: keys and values are multiplied first, d × d."""
+    """Linear attention: φ(q)·φ(k) instead of exp(q·k), with φ = elu + 1. Keys and values are multiplied first."""
     import torch.nn.functional as F
 
     q, k = F.elu(q) + 1, F.elu(k) + 1
@@ -118,7 +118,8 @@ def linear(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None = 
 
 
 def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Callable]]:
-    """kind -> (side -> a function that runs one layer over side × side tokens)."""
+    """For each kind of layer, a function that takes a side and returns a function that runs the layer once over
+    side × side tokens."""
     import torch
     from torch import nn
 
@@ -173,7 +174,7 @@ def _seconds_and_memory(run: Callable) -> tuple[float, int | None]:
 
 
 def _peak_of(run: Callable) -> int | None:
-    """The rise of the process's memory during a run. Linux only, where a process can reset its recorded peak."""
+    """The rise of the process's memory during a run; None off Linux, where no process can reset its recorded peak."""
     try:
         ctypes.CDLL(None).malloc_trim(0)  # returns freed memory to the system; reusing it would not show in the peak
         memory_before = _memory("VmRSS")
@@ -277,7 +278,7 @@ class Series:
 
 
 def memory_to_spare() -> int:
-    """The memory limit of a series in bytes: a quarter of the memory that is free beside the process itself, at most a
+    """The memory limit of a series in bytes: a quarter of what is free once the process has started, at most a
     gigabyte."""
     free = [OWN_BYTES + 4 * MOST_BYTES]
     with contextlib.suppress(OSError, KeyError):

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
     from playground.analysis.block import Stream
 
-OURS = range(UPPER, 6)  # the layers of our small model, all of them in the folder without a server
+OURS = range(UPPER, 6)  # values of `layer` for our small model: the folder without a server has all of them
 
 
 # A layer adds ---------------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def pushes(subject: Subject) -> Stream:
 
 
 def arrows(subject: Subject, lengths: Stream) -> bytes:
-    """The drawing's bytes: for each layer and patch the lengths and cosines of token and attention's push."""
+    """Packs the drawing: for each layer and patch, lengths and cosines of the token and of what attention adds."""
     import torch
 
     (high, wide), patch = subject.size, subject.vit.config.patch_size
@@ -157,7 +157,7 @@ def arrows(subject: Subject, lengths: Stream) -> bytes:
 
 # The MLP and GELU -----------------------------------------------------------------------------------------------------
 
-REACH = 5.0  # the chart ends at ±REACH; numbers beyond are counted, not drawn
+REACH = 5.0  # the chart shows numbers from −REACH to REACH; those beyond are counted but not drawn
 BARS = 80
 
 
@@ -361,7 +361,7 @@ LESSON = Lesson(
         "box": Setting.of("Attention", BOXES),
         "layer": LAYER,
         "patch": Written("", pattern=r"\d{1,3},\d{1,3}"),
-        "supposed": Written("", pattern=r"\d{1,5}"),  # a label; "": a true one
+        "supposed": Written("", pattern=r"\d{1,5}"),  # number of the label supposed to be right; "": Answered.label
         "mode": Setting.of("train", ("train", "eval")),
         "times": Setting.of(1, TIMES),
         "top": Setting.of("fine", TOPS),

@@ -49,9 +49,9 @@ STRIP = 84  # pixels: the height of the picture above the question
 class Answered:
     subject: Subject  # the picture and the model
     seen: Trace
-    label: int  # a true label; the likeliest one where the truth is unknown
-    true: tuple[int, ...]  # all true labels; () where the truth is unknown
-    wrong: int  # number of wrong answers
+    label: int  # one of the true labels; if they are unknown, the likeliest label
+    true: tuple[int, ...]  # all true labels; () if they are unknown
+    wrong: int  # number of labels that the model answers wrongly
 
     @property
     def config(self) -> Config:
@@ -64,9 +64,9 @@ class Answered:
 
 
 def answered(subject: Subject) -> Generator[Part, None, Answered]:
-    """The chosen model's answer to the chosen picture. A model without a classifier is replaced by another model. The
-    picture is replaced by a sample if the answer is wrong, or if the model is ours, which knows only drawings, and the
-    picture's labels are unknown."""
+    """The chosen model's answer to the chosen picture. A model without a classifier is replaced by another model. A
+    sample replaces the picture if the answer is wrong. For our own model, which knows only drawings, a sample also
+    replaces a picture whose labels are unknown."""
     from playground.analysis.block import FOUND, best, true_labels
 
     meanwhile = Picture(as_jpeg(small(subject.image)))
@@ -224,7 +224,8 @@ def number_text(number: object, digits: int = 2) -> str:
 
 def loss_question(label: str, share: float, likeliest: str, likely: float, multi: bool) -> Question:
     """The question about the loss if an unlikely label was right, on the curve of −log p. `multi`: whether each label
-    has a sigmoid of its own. Computes with the rounded numbers on the page, so that a reader gets the same result."""
+    has a sigmoid of its own. The truth is computed from the rounded numbers on the page, so that a reader gets the same
+    result."""
     p, high = max(round(share, 3), 0.001), max(round(likely, 3), 0.001)
     points = np.unique(np.concatenate([np.linspace(1, 0.0005, 200), [p]]))[::-1]
     labelled = int((points > 0.55).sum())

@@ -29,13 +29,14 @@ SAME = "The first is the same for every picture: the class token has heard nothi
 
 
 def per_cent(p: float) -> str:
-    """One decimal near 0, 50 and 100: a probability shown as 50 must not be called more than one half."""
+    """The number, with one decimal near 0, 50 and 100: 50.4 must not be shown as 50 and called more than one half."""
     near_a_mark = any(abs(p - n) < 0.5 for n in (0, 50, 100))
     return f"{p:.1f}" if near_a_mark else f"{p:.0f}"
 
 
 def above_half(probabilities: Sequence[float]) -> str:
-    """After which layer the probability stays above one half, as a sentence. Rounded as the numbers on the page."""
+    """After which layer the probability stays above one half, as a sentence. Compares the numbers as they are rounded
+    on the page."""
     yes = [round(p, 1) > 50 for p in probabilities]
     if not any(yes):
         return "It is never above one half. "
@@ -50,8 +51,8 @@ def above_half(probabilities: Sequence[float]) -> str:
 
 
 def read_question(model: str, label: str, probabilities: Sequence[float], pool: str) -> Question:
-    """`probabilities`: the label's, in per cent, before the first layer and after each layer. The reader guesses the
-    middle one."""
+    """`probabilities`: the label's probability in per cent, before the first layer and after each layer. The reader
+    guesses the one in the middle of the layers."""
     shares = tuple(probabilities)
     layers = len(shares) - 1
     half = layers // 2
@@ -111,7 +112,8 @@ def read_now(answer: Answered) -> Read:
 
 
 def maps(image: Image.Image, answers: Read) -> Row:
-    """After some of the layers: the label's probability read from each patch alone. All maps have one colour scale."""
+    """Maps of the label's probability, read from each patch alone, after some of the layers. One colour scale for
+    all."""
     layers = len(answers.patches)
     map_count = min(layers, MOST_MAPS)
     map_layers = sorted({round(n * (layers - 1) / (map_count - 1)) for n in range(map_count)})

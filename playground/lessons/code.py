@@ -1,4 +1,5 @@
-"""The lesson that reads vit.py: a listing with formulas, attention by hand and fused, and the picture of a library."""
+"""The lesson that reads vit.py: a listing with formulas, attention by hand and fused, and attention compared
+with a library."""
 
 from __future__ import annotations
 

@@ -130,20 +130,20 @@ def largest_with(qk_scale: float | None, tokens: int = 100, dim: int = 49, chan:
     return float((q @ k.T * layer.scale).softmax(-1).amax(-1).mean())
 
 
-# Rows before training: they are nearly even.
+# Rows of attention weights before training, which are nearly even.
 
 
 def even_at_the_start(tokens: int = 197, width: int = 768, heads: int = 12, start: float = 0.02) -> torch.Tensor:
     random, d = torch.Generator().manual_seed(0), width // heads
-    x = torch.randn(tokens, width, generator=random)  # tokens as a norm leaves them
+    x = torch.randn(tokens, width, generator=random)  # as after a norm: mean 0, deviation 1
     w_q, w_k = torch.randn(2, width, d, generator=random) * start
     scores = (x @ w_q) @ (x @ w_k).T / d**0.5
     return scores.softmax(dim=-1)  # (tokens, tokens)
 
 
 def evenness(weights: torch.Tensor) -> tuple[float, float, float]:
-    """The mean largest weight of a row, the weight of an even row, and over how many tokens a row spreads: 2 to the
-    power of its entropy."""
+    """(the mean of each row's largest weight, the weight in an even row, the mean number of tokens over which a row
+    spreads: 2 to the power of its entropy)"""
     bits = -(weights * weights.clamp(min=1e-30).log2()).sum(-1)
     return float(weights.amax(-1).mean()), 1 / weights.shape[1], float((2**bits).mean())
 

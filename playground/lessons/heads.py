@@ -39,7 +39,7 @@ SAYS = {
 PICTURE, SAMPLES_ALL = "picture", "samples"
 OF_SAMPLES = f"These are means over the {len(SAMPLES)} samples."
 OVER = {PICTURE: "this picture", SAMPLES_ALL: f"the {len(SAMPLES)} samples, on average"}
-BRIGHT_SHARE = 50  # per cent of a row, the end of the colour scale: a head with more is named after this habit
+BRIGHT_SHARE = 50  # per cent of a row: the end of the colour scale; a head that gives more has the habit
 NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of equal weights on a patch and its eight neighbours
 
 
@@ -48,7 +48,7 @@ NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of equal weights on a 
 ENLARGED = "the patch that asks, enlarged"
 
 ASKS = "Paint where the outlined patch will look, in head {head} of layer {layer}."
-SHARES = (  # `share`: the part of the row's weight on the brightest 2 % of the patches
+SHARES = (  # `share`: the part of the row's weight that the brightest 2 % of the patches hold
     "The brightest 2 % of the patches hold {share:%} of the row, its largest weight is {largest:%}. For the "
     "overlap, what you painted counts as a row, too, with equal weights: of each patch the smaller of its two weights "
     "is taken, and all are added up."

@@ -57,7 +57,7 @@ def measuring(subject: Subject, pictures: str = "this picture") -> Generator[Wai
 
 
 def over_samples(subject: Subject) -> Generator[Wait, None, tuple[Habits, Habits]]:
-    """Mean and standard deviation over the samples."""
+    """Mean and standard deviation of every head's numbers over the samples."""
     from playground.analysis.heads import average, spread
 
     by_sample = []
@@ -74,7 +74,7 @@ def spot_of(index: int, numbers: np.ndarray) -> tuple[int, int]:
 
 
 def drawn(seen: Trace) -> Iterator[Words]:
-    """A sentence that says that only some rows were measured, if so."""
+    """Yields a sentence if only some of the rows were measured."""
     from playground.analysis import heads
 
     if words := heads.words(seen):
@@ -138,7 +138,8 @@ def off_question(says: str) -> Question:
 
 
 def about_heads(mean: Habits, text: str, *which: str) -> Words:
-    """The text with numbers of the heads in `which`: "most" and "least" (of what heads add), "sharpest"."""
+    """The text, with measured numbers of heads for its blanks. `which` names the heads: those that add "most" or
+    "least", or the one with the "sharpest" rows."""
     return Words(text, values={
         f"{head}_{value}": Measured("a_head", of_a_head(mean, head, value), {"which": head, "what": value})
         for head in which
@@ -265,8 +266,9 @@ def _nice(x: float) -> float:
 
 
 def layer_sum_question(layer: int, single: Sequence[float], together: float, whole: float, cosine: float) -> Question:
-    """The question about sums. How far tokens move without each head (`single`), the sum of these moves (`together`),
-    and without all heads at once (`whole`). `cosine`: the mean cosine between the vectors that two heads add."""
+    """Asks whether a layer's effect is the sum of its heads' effects. `single`: how far tokens move without each head;
+    `together`: the sum of these moves; `whole`: how far they move without all heads. `cosine`: the mean cosine
+    between the vectors that two heads add."""
     digits = 1 if together > 0.02 else 2
     parts = [round(100 * loss, digits) for loss in single]
     sums, high = sum(parts), 100 * max(2 * together, 1.2 * whole)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from types import SimpleNamespace as Settings  # {the name of a setting: its value}, as attributes
+from types import SimpleNamespace as Settings  # each setting's value is an attribute
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from playground.lessons.parts import Part, Slider
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from playground.vit import VisionTransformer
 
 
-# The settings in the address of a lesson's page. Addresses are hostile: a value that is no option becomes the default.
+# The settings in the address of a lesson's page. An address may contain anything: a value that is no option becomes
+# the default.
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ class Setting:
         return {str(option): option for option in self.options}.get(text, self.default)
 
     def take(self, value: object) -> object:
-        """The option that equals the value reported by a drawing. JavaScript writes 1.0 as 1. The value comes unchecked
-        from a browser."""
+        """The option that equals a value that a drawing reported. The value comes unchecked from a browser; JavaScript
+        writes 1.0 as 1."""
         return next((option for option in self.options if option == value), self.read(str(value)))
 
     def found(self, name: str, address: Mapping[str, str]) -> object:
@@ -68,8 +69,8 @@ class Renamed(Setting):
 
 @dataclass(frozen=True)
 class Steps(Setting):
-    """The step that a page shows. Older addresses name no step: they open the step with most of the settings in the
-    address. This must be the last setting of its page."""
+    """The step that a page shows. An old address that names no step opens the step that has most of the settings in
+    the address. This must be the last setting of its page."""
 
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -146,14 +147,14 @@ class Subject(Protocol):
         queue."""
 
     def sample(self, name: str) -> Subject:
-        """The same model's look at a sample."""
+        """The same model with a sample as the picture."""
 
     def words(self) -> dict[str, str]:
         """The picture and the model as parameters of an address."""
 
     def other(self, model: str = "", sample: str = "") -> Subject | None:
-        """The subject with another model or another sample, in the model's usual grid; None where this machine lacks
-        it."""
+        """The subject with another model or another sample, in the model's usual grid; None if it is not on this
+        machine."""
 
     def that_names(self) -> Subject:
         """The same picture in a model with a classifier; if possible, one that names everyday things."""
@@ -178,22 +179,23 @@ class Subject(Protocol):
         """The latest result of this reader's run; None before the first run."""
 
     def at_work(self, run: str) -> bool:
-        """Whether the run still works."""
+        """Whether the run is still in progress."""
 
 
 @dataclass(frozen=True)
 class Step:
     title: str
     parts: Callable[[Subject, Settings], Iterator[Part]]
-    question: str  # its id
+    question: str  # id of the step's question
     exercises: tuple[str, ...] = ()  # ids of the exercises that are done on the page
     settings: tuple[str, ...] = ()  # names of the settings that the step shows
-    # For the folder without a server, which has no Python: groups of {setting: values; None: all options}. The build
-    # computes the step for each combination of values in a group. `beyond` says what the app can show in addition.
+    # For the folder without a server, which has no Python: the build computes the step ahead. Each group maps
+    # settings to values, or to None for all options; the step is computed for every combination of values in a group.
+    # `beyond` says what the app can show in addition.
     ahead: tuple[Mapping[str, Iterable | None], ...] = ()
     beyond: str = ""
-    # Whether the step can show a visitor's photograph in that folder. True: all but the parts in a Stays. False: it
-    # always shows its sample, and the page says so. None: the step shows no picture.
+    # Whether the step can show a visitor's photograph in that folder. True: yes, except for the parts in a
+    # `Stays`. False: the step always shows its sample, and the page says so. None: the step shows no picture.
     own: bool | None = False
 
 

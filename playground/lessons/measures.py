@@ -1,6 +1,6 @@
 """The numbers that lessons state about a trace, one small function each. For each, microscope/core/measures.js has a
-function of the same name: the folder without a server calls that one for a visitor's own photograph.
-tests/lessons/test_measures.py compares both. A visitor's photograph opens at its middle patch."""
+function of the same name: the folder without a server calls the function there for a visitor's own photograph.
+tests/lessons/test_measures.py compares both. On a visitor's photograph the measured query is the middle patch."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def locked_heads(seen: Trace) -> int:
 
 
 def agreed_place(seen: Trace) -> str:
-    """The place that gets most from the head whose rows agree most, in words."""
+    """In words, the place that gets most from the head whose rows agree most."""
     from playground.analysis import heads
 
     return place_of_agreeing(seen, heads.look(seen))
@@ -247,7 +247,7 @@ def reaches(seen: Trace, kernel: int) -> list[float]:
     return [min(max(seen.grid), two_ways.field(kernel, layer + 1) // 2) for layer in range(seen.layers)]
 
 
-# The row to guess: that of the patch at which the picture opens, in the head that gives most to far patches -----------
+# The row to guess: the row of the first query, in the head that gives most to far patches -----------------------------
 
 
 def far_layer(seen: Trace, spot: tuple[int, int] | None = None) -> int:
@@ -265,7 +265,7 @@ def far_head_of(seen: Trace, spot: tuple[int, int] | None) -> tuple[int, int]:
 
 
 def far_share(seen: Trace, spot: tuple[int, int] | None = None) -> float:
-    """The share of the row's weight on all patches that the brightest 2 % of the patches have."""
+    """The part of the row's weight on patches that the brightest 2 % of the patches hold."""
     return brightest_share(far_row(seen, spot).flatten())
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Each colour means one thing on every page and figure. Colour-blind people can tell them apart.
 
 QUERY, KEY, VALUE, CONVOLUTION = "#0072B2", "#D55E00", "#009E73", "#E7298A"
-WEIGHTS, CHANGED = "#B63679", "#E8963A"  # weights, from magma; the same computed otherwise: fused, or unscaled
+WEIGHTS, CHANGED = "#B63679", "#E8963A"  # weights; the same weights computed by the fused kernel or without scale
 MLP, TOKEN = "#7A51BE", "#5B5D66"  # what the MLP adds, the token itself
 QUIET = "#83838F"  # a grey for the light and the dark theme
 
@@ -63,8 +63,8 @@ class Made:
     given: Mapping[str, object] = field(default_factory=dict)  # the function's arguments
 
 
-# The replacement for a part of a visitor's photograph, in the folder without a server. A part's `own` maps the names of
-# its fields to these.
+# What replaces a field of a part when the folder without a server shows a visitor's photograph. A part's `own` maps the
+# names of fields to such replacements.
 Own = Words | Measured | Made
 
 
@@ -98,7 +98,7 @@ class Ask:
     question: Question
     context: str = ""
     afresh: bool = False
-    own: Mapping[str, Own] = field(default_factory=dict)  # by the question's fields
+    own: Mapping[str, Own] = field(default_factory=dict)  # field of the question -> its replacement
 
 
 class After(tuple):
@@ -123,7 +123,7 @@ class Stays(tuple):
 class Row(tuple):
     """Parts side by side."""
 
-    shares: Sequence[int]  # of the width, one a part
+    shares: Sequence[int]  # each part's share of the width
 
     def __new__(cls, *parts: Part, shares: Sequence[int] = ()) -> Row:
         row = super().__new__(cls, parts)
@@ -191,7 +191,7 @@ class Drawing:
 class Moves:
     """A point of a chart that follows a drawing's settings, by a rule of microscope/lessons/host.js."""
 
-    trace: int  # its index in the figure
+    trace: int  # index of the trace in the figure
     rule: str
     numbers: Mapping[str, object] = field(default_factory=dict)
 
@@ -199,7 +199,7 @@ class Moves:
 @dataclass(frozen=True)
 class Chart:
     figure: go.Figure
-    name: str  # of the file that its camera button saves
+    name: str  # of the file that the chart's camera button saves
     height: int = 320  # pixels
     moves: Moves | None = None
     own: Mapping[int, Measured] | Made = field(default_factory=dict)  # {index of a trace: its y}, or all traces
@@ -243,9 +243,9 @@ Condition = bool | When | Reported | tuple  # a tuple: any of its conditions
 
 @dataclass(frozen=True)
 class Exercise:
-    """With a hint, the answer comes one click later. An exercise that is done on the page has an `id`, the condition
-    `done`, and `tempting`: (a condition that is mistaken for the solution, why it is wrong). With `answers` it offers
-    these once `done` holds, and only the right one finishes the exercise."""
+    """With a `hint`, a reader opens the hint first and then the answer. An exercise that is done on the page has an
+    `id`, the condition `done`, and `tempting`: (a condition that is mistaken for the solution, why it is wrong). With
+    `answers`, the page offers them once `done` holds, and only the right one finishes the exercise."""
 
     asks: str
     answer: str
@@ -353,7 +353,8 @@ def own_of(part: Part) -> dict:
 
 
 def _figure(figure: go.Figure, moves: Moves | None) -> dict:
-    """Drops the theme, which the host sets, and the place of a point that moves, which the browser computes."""
+    """The figure for JSON, without the theme, which the host sets, and the moving point's place, which the browser
+    sets."""
     plain_figure = json.loads(figure.to_json())  # type: ignore[arg-type]
     plain_figure["layout"].pop("template", None)
     if moves:

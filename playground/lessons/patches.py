@@ -222,7 +222,7 @@ def answered(subject: Subject, pictures: str) -> bytes:
 
 
 def channels(subject: Subject, numbers: list[int], place: tuple[int, int]) -> list[dict[str, str | int]]:
-    """For each filter, as text: the answers of its three planes at one patch, its bias, and their sum."""
+    """For each filter, as text: the answers of its three colour planes at one patch, its bias, and the sum of all."""
     from playground.analysis import patches
 
     names, at = ("red", "green", "blue", "bias", "whole"), {"row": place[0], "column": place[1]}

@@ -130,7 +130,7 @@ def outlined(
         if place is not None:
             (top, left), (bottom, right) = (tuple(n + side for n in place) for side in (-reach, 1 + reach))
             box = [left * wide, top * high, right * wide, bottom * high]
-            pen.rectangle(box, outline="black", width=6)  # a rim: an orange line is lost on an orange cat
+            pen.rectangle(box, outline="black", width=6)  # a rim: else a line would not show on its own colour
             pen.rectangle(box, outline=colour, width=4)
     return as_jpeg(image)
 

@@ -47,7 +47,7 @@ class Bars:
     labels: tuple[str, ...]
     values: tuple[float, ...]
     high: float  # where the axis ends
-    at: int | None = None  # the index of the covered bar to guess; None: the guess is a level, or not on the bars
+    at: int | None = None  # the index of the covered bar to guess; None: no single bar is guessed
     later: tuple[float, ...] | None = None  # the bars' heights that the answer shows
     level: bool = False  # whether the answer is drawn as a level
     across: bool = False  # horizontal bars, for long names
@@ -120,10 +120,10 @@ class Photo:
     aspect: float  # width / height
     mark: int | None = None  # the patch in the question
     heat: tuple[float, ...] | None = None  # a number for each patch, shown with the answer
-    paints: bool = False  # whether the picture is grey before the answer too
+    paints: bool = False  # whether the picture is grey already before the answer
     lines: bool = False  # whether the grid is drawn before the answer
     counts: bool = False  # the guess is the number of patches: one is outlined, the grid comes with the answer
-    words: str = ""  # below it
+    words: str = ""  # below the picture
     beside: Beside | None = None
     height: int = HEIGHT
 
@@ -144,7 +144,7 @@ class Question:
     id: str
     asks: str  # the guessed number replaces the blank ▢
     guess: Number | Choice | Painting
-    truth: float | str | None  # None: it is the Photo's `heat`
+    truth: float | str | None  # None: the truth is the Photo's `heat`
     says: str  # about the answer; **, * and ` as in Markdown
     picture: Bars | Lines | Squares | Photo | Pictures | None = None
     prose: str = ""  # above the question, beside the picture

@@ -40,8 +40,8 @@ SOME_ROWS = 24  # number of random rows that the folder without a server offers
 
 
 def spread_question(scaled: Sequence[float], plain: Sequence[float], median: float, row_count: int) -> Question:
-    """The question about one row. `scaled`, `plain`: its weights in per cent, with the scale and without. `median`: the
-    median of the largest weight over many rows without the scale."""
+    """The question about one row. `scaled`, `plain`: the row's weights in per cent, with the scale and without.
+    `median`: the median of the largest weight over many rows without the scale."""
     return Question(
         "scale_spread",
         "One random query among 64 random keys, vectors of 64 numbers, scores ÷ √64. **Without the division**, the "

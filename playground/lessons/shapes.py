@@ -69,7 +69,7 @@ ASKED = {"batch": 2, "heads": 8, "tokens": 10}  # the numbers that solve the exe
 
 
 def scores_question(name: str, batch: int | str, tokens: int | str, heads: int | str, d: int | str) -> Question:
-    """`name`: the example in words. A size is a letter where the reader chooses its number."""
+    """`name`: the example in words. A size that the reader can change is given as a letter."""
     wide = heads * d if isinstance(heads, int) and isinstance(d, int) else f"{heads}{d}"
 
     def shape(*numbers: int | str) -> str:

@@ -1,4 +1,4 @@
-"""What a lecturer needs, in one place: plans, the usual misconceptions, a sheet to compute by hand, and a quiz.
+"""Material for a lecturer: plans, the usual misconceptions, a sheet to compute by hand, and a quiz.
 
 The page Teach shows it, and `python -m playground.figures.teaching` prints it.
 """
@@ -18,7 +18,7 @@ ASKS = 0  # the token of the handout whose row students compute
 
 
 FIXED = {"model": "bundled", "sample": "meadow"}
-SHARED_OUT = "each pair of seats computes one row"  # of the handout
+SHARED_OUT = "each pair of seats computes one row"  # how a class divides the handout's rows
 STORY = 12  # number of scenes
 
 
@@ -47,7 +47,7 @@ def _story(scene: int, minutes: int, title: str, do: str) -> Scene:
     return Scene(minutes, title, do, "microscope", {"story": str(scene)})
 
 
-# A scene by its key in the address of a lecturer's own plan.
+# All scenes. The address of a lecturer's own plan lists their keys.
 SCENES = {
     "1": _story(
         1, 4, "Where does it look?",
@@ -315,7 +315,7 @@ class Sheet:
     powers: list[float]  # e to the scores
     weights: list[float]
     all: list[list[float]]  # the rows of all tokens
-    mixture: float  # the values, weighted by that row
+    mixture: float  # the mean of the values, weighted by the row of the token that asks
 
 
 def sheet() -> Sheet:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 # The step “Told or not?”: two runs of one architecture. In one of them a loss read the attention weights; the reader
-# guesses in which.
+# guesses which run that was.
 
 RUNS = WITHOUT, WITH = "A", "B"  # the run without such a loss, the run with it
 QUIET, TOLD = "rgba(128,128,128,0.4)", KEY
@@ -100,8 +100,8 @@ def guided_run_question() -> Question:
 
 def drawn(run: Timelapse, title: str, begins: tuple[Beginning, ...]) -> go.Figure:
     """Share on the own object by step, one line a head and one point a saved moment. Heads that a loss asked to stay on
-    objects are coloured. The lines have a gap at the step at which that loss began: between the two moments around it
-    nobody knows when a head rose."""
+    objects are coloured. The lines have a gap at the step at which that loss began: nothing was measured between the
+    moments before and after that step."""
     mass = np.stack([moment.mass for moment in run.moments])  # (M, layers, heads)
     guided = {head for beginning in begins if beginning.loss == "gathered" for head in beginning.told}
     began = next((beginning.step for beginning in begins if beginning.loss == "gathered"), None)
@@ -157,7 +157,7 @@ def what_became(untold: Timelapse, taught: Timelapse, begins: tuple[Beginning, .
 
 LAYERS = 6  # of the model in the time-lapse
 SIDE = 640  # pixels of the picture
-MOST_HEADS = 20  # that an address can name
+MOST_HEADS = 20  # layers, and heads of a layer, that an address can name
 SHARPER = 2  # bits: a head counts as sharp when its entropy has fallen by this much
 LOSSES = {  # what each loss of the bundled model's run asks for; see workshop/distil.py
     "class": "what kinds of things a drawn scene shows",
@@ -263,7 +263,7 @@ def when(step: int, last_step: int, steps: Sequence[float], losses: Sequence[flo
 def sharp_exercise(run: Timelapse) -> Exercise:
     bits, sharp = sharp_bits(run), first_sharp(run)
     share = share_of_the_fall(run, sharp)
-    later = [moment.step for moment in run.moments[:-1] if moment.step > sharp.step]  # the page opens at the last one
+    later = [moment.step for moment in run.moments[:-1] if moment.step > sharp.step]  # the page opens at moments[-1]
     return Exercise(
         f"Stop the clock at the first moment at which a head has {bits:.1f} bits of entropy or less: {SHARPER} fewer "
         "than the sharpest head had at step 0. Is that before or after most of the losses’ fall?",

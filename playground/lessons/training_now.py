@@ -41,7 +41,7 @@ NEEDS = (
 
 @dataclass
 class Trial:
-    """One person's two models, as far as they are trained."""
+    """The two models that a visitor trains, in their present state."""
 
     seed: int
     id: str = field(default_factory=lambda: uuid4().hex)
@@ -94,7 +94,7 @@ def how_it_ended(trial: Trial, last_step: int) -> str:
 
 
 def training(subject: Subject, former: Trial | None) -> Generator[Wait, None, None]:
-    """Each run begins with other parameters than the one before."""
+    """Trains a new trial and yields its progress. Each run starts from other parameters than the run before."""
     from playground.training import quick
 
     trial = Trial(former.seed + 1 if former else 0)
@@ -142,8 +142,8 @@ def twin(board: Photo, prose: str) -> Question:
 
 
 def reel(trial: Trial, name: str, growing: bool) -> bytes:
-    """Packs the reel. It opens at the head that looks most at the twin, or, as long as no head does so clearly, at the
-    told head."""
+    """Packs the reel. It opens at the head that looks most at the twin; as long as no head clearly looks there, at
+    the told head."""
     from playground.training import quick
 
     learner = trial.learned[name]
@@ -196,8 +196,8 @@ def in_one_chart(
 
 
 def first_steps(learner: Learner) -> tuple[int | None, int | None]:
-    """The first step at which the best head looks at twins, and the first at which most answers are right; None where
-    there is none yet."""
+    """The first step at which the best head looks at twins, and the first at which most answers are right; None if
+    there is no such step yet."""
     moments = learner.lapse.moments
     looking, right = (
         next((moment.step for moment, value in zip(moments, values, strict=True) if value > level), None)
@@ -287,7 +287,7 @@ def _packed(
 
 
 def layer_of(data: bytes, layer: int) -> bytes:
-    """A pack with one of the pack's layers."""
+    """The same pack with only this layer."""
     header, arrays = unpack(data)
     place = header["held"].index(layer)
     del header["sections"], arrays["value_norms"]

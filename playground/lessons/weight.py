@@ -59,7 +59,8 @@ if TYPE_CHECKING:  # imports torch
 
 
 def differs_question(share: float, says: str) -> Question:
-    """Asks in how many rows another patch adds the longest vector. `share`: their share of all rows, in per cent."""
+    """Asks in how many rows the patch with the largest weight is not the patch that adds the longest vector. `share`:
+    the share of these rows, in per cent."""
     return Question(
         "weight_differs",
         "In ▢ of 100 rows the patch with the largest weight is **not** the patch that adds the longest vector.",
@@ -106,7 +107,7 @@ def carries(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def wanted_layer(subject: Subject, chosen: Settings) -> int:
-    """The layer in the address: from `layer`, else from `look`, which also names the patch."""
+    """The layer in the address: from the setting `layer`, or else from `look`, which names a layer, head and patch."""
     layer_key = int(chosen.look.split(".")[0]) if chosen.look else UPPER
     return layer_of(layer_key if chosen.layer == UPPER else chosen.layer, subject)
 
@@ -276,7 +277,7 @@ def explain(subject: Subject, chosen: Settings) -> Iterator[Part]:
         yield Wait("Cutting an edge …")
 
         def cut_it():
-            with subject.turns() as give_way:  # within `kept`: who waits for the same cut must hold no turn
+            with subject.turns() as give_way:  # inside `kept`, so that waiting for another's result holds no turn
                 return cutting.cut_edge(seen, query, give_way)
 
         cut = subject.kept(("cut", query), cut_it)

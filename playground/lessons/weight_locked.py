@@ -91,7 +91,7 @@ MOST, LEAST = (
 
 
 def about_agreeing(seen, mean, text: str, which: str = "most") -> Words:
-    """The text with numbers of the head whose rows agree most (or `which="least"`)."""
+    """The text with numbers of the head whose rows agree most or, with `which="least"`, least."""
     share = to_one_place(mean)
     values = {
         value: Measured("agreeing", of_agreeing(share, which, value), {"which": which, "what": value})

@@ -1,1 +1,1 @@
-"""Where models come from: names, borrowed and own weights, checkpoints; they become a VisionTransformer."""
+"""Loads models by name, from files and from the hub, and builds each as a VisionTransformer."""

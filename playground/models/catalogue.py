@@ -1,6 +1,7 @@
 """The commands `models` and `download`: list the models that can be loaded, and download weights ahead of time.
 
-What imports torch is imported late: `make run` calls `download` at every start, mostly with nothing to do.
+Modules that import torch are imported only when needed: `make run` calls `download` at every start, and mostly there is
+nothing to download.
 """
 
 from __future__ import annotations

@@ -13,13 +13,13 @@ from torch import Tensor, nn
 from playground.errors import PlaygroundError
 from playground.vit import VisionTransformer
 
-CLOSE = {torch.float32: 1e-4, torch.float64: 1e-4}  # tolerance as a share of the largest number; for 16 bits:
-CLOSE_ENOUGH = 0.05
+CLOSE = {torch.float32: 1e-4, torch.float64: 1e-4}  # tolerance as a share of the largest number
+CLOSE_ENOUGH = 0.05  # the same for 16-bit numbers
 
 
 @dataclass(frozen=True)
 class Check:
-    """How far our model and the given one differ. True if they agree; as text, a sentence."""
+    """How far our model and the given one differ. bool(check) is True if they agree; str(check) is a sentence."""
 
     layers: tuple[float, ...]  # difference of the tokens after each layer; () if the model's layers were not found
     answer: float | None  # difference of the answers; None if we don't compute the model's answer
@@ -45,7 +45,7 @@ class Check:
 
 
 def check(vit: VisionTransformer, model: nn.Module, batch: Any = None) -> Check:
-    """The same `batch`, (pictures, 3, height, width) as the model gets it, through both; without one a random picture.
+    """Runs one `batch`, (pictures, 3, height, width) as the model gets it, through both; by default a random picture.
 
     >>> import timm, torch
     >>> model = timm.create_model("vit_tiny_patch16_224").eval()
@@ -109,7 +109,7 @@ def _outputs(model: nn.Module, pixels: Tensor, depth: int) -> tuple[Tensor | Non
 
 
 def _tensor(out: Any) -> Any:
-    """The tensor in a module's output: itself, the first of several, or in an output object of `transformers`."""
+    """The tensor in a module's output, which is a tensor, several of them, or an output object of `transformers`."""
     if isinstance(out, Tensor):
         return out
     for name in ("logits", "last_hidden_state"):

@@ -36,7 +36,7 @@ APART = tuple(f"attn.{name}_proj.{kind}" for name in "kv" for kind in ("weight",
 
 def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Strips prefixes of DistributedDataParallel, torch.compile, Lightning and wrapper classes ("module.",
-    "net.backbone.") from names. What a wrapper holds beside the ViT, such as a loss, is left out."""
+    "net.backbone.") from names. Other tensors of a wrapper, such as those of a loss, are left out."""
     while len({name.partition(".")[0] for name in state}) == 1 and all("." in name for name in state):
         state = {name.partition(".")[2]: value for name, value in state.items()}
     begins = "patch_embed.proj.weight"
@@ -50,16 +50,16 @@ def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Renames state dicts of timm's Eva (DINOv3), which split some tensors in two, and of others (others_files.py) to
-    our names; ours pass unchanged."""
+    """Renames the tensors of timm's Eva (DINOv3) and of other layouts (others_files.py) to our names. Eva splits some
+    tensors in two; these are joined. Tensors with our names pass unchanged."""
     ours, state = {}, from_others(state)
     for key, value in state.items():
         if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias", *APART)):
-            continue  # joined when its partner comes
+            continue  # joined below with the tensor that it belongs to
         if key.endswith("attn.q_bias"):  # keys have no bias
             parts = [value, torch.zeros_like(value), state[key.replace("q_bias", "v_bias")]]
             ours[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)
-        elif ".attn.q_proj." in key:  # the large EVA-02 splits these; keys may have no bias
+        elif ".attn.q_proj." in key:  # the large EVA-02 splits q, k and v; keys may have no bias
             other_parts = (
                 state.get(key.replace("q_proj", name), torch.zeros_like(value)) for name in ("k_proj", "v_proj")
             )
@@ -87,10 +87,10 @@ def options_of(description: Mapping[str, Any]) -> Given:
 
 def changed(base: Config, state: Mapping[str, Tensor], options: Given, description: Mapping[str, Any]) -> Config:
     """`base` with the changes that the weights (under our names) show: classes, input size, pooling, prefix tokens,
-    depth, width; with `options` and the `description` in the config.json of `timm.models.save_for_hf`. All else
-    is as in `base`, also the width of heads."""
+    depth, width; with `options` and the `description` in the config.json of `timm.models.save_for_hf`. All other
+    fields are those of `base`, and heads are as wide as there."""
     if "patch_embed.proj.weight" not in state or "blocks.0.mlp.fc2.weight" not in state:
-        return base  # these are no weights of such a model; source.fitting raises
+        return base  # the weights are of another kind of model, for which source.fitting raises
     arguments = description.get("model_args") or {}
     if hidden := [name for name, value in arguments.items() if name not in SHOWN and value is not None]:
         raise PlaygroundError(f"its config.json asks for {hidden[0]}, which the playground's ViT has not")
@@ -137,7 +137,8 @@ def changed(base: Config, state: Mapping[str, Tensor], options: Given, descripti
 
 
 def _heads(base: Config, state: Mapping[str, Tensor], width: int) -> int:
-    """The number of heads. A norm of queries has the width of one; without it, heads are as wide as in `base`."""
+    """The number of heads. A norm of queries has the width of one head; without such a norm, heads are as wide as in
+    `base`."""
     norm = state.get("blocks.0.attn.q_norm.weight")
     return max(1, width // (base.width // base.heads if norm is None else norm.shape[0]))
 
@@ -196,10 +197,10 @@ def _labels(description: Mapping[str, Any], classes: int) -> tuple[str, ...]:
     return tuple(str(descriptions.get(name, name)) for name in names) if len(names) == classes else ()
 
 
-# A safetensors file of weights. Its header is checked before any of its data is touched: a file may come from
-# anybody, and claim anything.
+# A safetensors file of weights. Its header is checked before any data is read: the file may come from anybody, and the
+# header may state anything.
 
-LONGEST_HEADER = 4 * 2**20  # most bytes of an index; a ViT-g's has 100,000
+LONGEST_HEADER = 4 * 2**20  # bytes; the header of a ViT-g has 100,000
 MOST_TENSORS = 10_000
 
 
@@ -271,7 +272,7 @@ def _read(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     state = {}
     try:
         with safe_open(path, framework="pt") as file:
-            for name in file.keys():  # noqa: SIM118 it is no dict
+            for name in file.keys():  # noqa: SIM118 `file` is no dict
                 state[name] = file.get_tensor(name).float()
                 if not bool(torch.isfinite(state[name]).all()):
                     raise PlaygroundError(f"{path} holds numbers that are none (NaN or infinite) in {name}.")
@@ -295,7 +296,7 @@ def _unreadable(path: str | os.PathLike[str], error: Exception) -> PlaygroundErr
     return PlaygroundError(f"{path} is not a readable safetensors file ({error}); save it again in that format.")
 
 
-# Bounds of an architecture's description. Files of weights contain one, and a file may come from anybody.
+# Bounds for the description of an architecture in a file of weights: the file may come from anybody.
 
 
 COUNTS = {  # field -> (smallest, largest): wider than any published ViT

@@ -1,4 +1,4 @@
-"""Weights for the engine that computes in the browser: `playground/microscope/engine/vit.js` reads what this writes.
+"""Weights for the engine that computes in the browser: `playground/microscope/engine/vit.js` reads these files.
 
 The container is that of `playground/pack`. Large matrices are int8, with a gain for each 32 numbers of a row; all else
 is float32, or float16 if that has no visible effect. As licences require, the header has the author, the licence, and
@@ -21,8 +21,8 @@ from playground.vit import VisionTransformer
 
 FORMAT = "attention-playground/weights-1"
 BLOCK = 32  # numbers of a row that share a gain; kernels.c has the same constant
-TOP = 127  # the largest code
-SAID = (  # fields of Config in the header; norms, tokens and biases show in the weights
+TOP = 127  # the largest int8 code that is used
+SAID = (  # fields of Config that the header states; norms, tokens and biases are visible in the weights
     "activation", "classes", "depth", "eps", "gated_mlp", "heads", "image_size", "interpolation", "labels", "mean",
     "mlp_width", "multi_label", "patch_size", "pool", "positions", "std", "width",
 )  # fmt: skip
@@ -104,7 +104,7 @@ def eight_bit_blocks(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     parts = filled.reshape(rows, blocks, BLOCK)
     exact = np.abs(parts).max(-1) / TOP
     gains = exact.astype(np.float16)
-    gains = np.where(gains < exact, np.nextafter(gains, np.float16(np.inf)), gains)  # no code above TOP
+    gains = np.where(gains < exact, np.nextafter(gains, np.float16(np.inf)), gains)  # so that no code exceeds TOP
     codes = np.zeros_like(parts)
     np.divide(parts, gains[..., None].astype(np.float32), out=codes, where=gains[..., None] > 0)
     codes = codes.round().astype(np.int8).reshape(rows, -1)[:, :columns]

@@ -13,7 +13,7 @@ from typing import Any
 from playground.errors import PlaygroundError
 
 Colours = tuple[float, float, float]
-ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "quick_gelu", "silu")  # as in vit_parts.py, without torch
+ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "quick_gelu", "silu")  # as in vit_parts.py, which imports torch
 READ_OUT = {"token": "the class token", "avg": "the mean of the patches"}  # poolings that weights can't tell apart
 POOLS = (*READ_OUT, "map", "max", "avgmax")  # timm's names; with the last two the playground shows rows but no labels
 LARGEST = 10  # the largest accepted mean or deviation; pixels lie between 0 and 1

@@ -1,6 +1,6 @@
 """Downloads: a check whether the hub answers, and progress bars.
 
-The check takes seconds at most and its result is remembered; the hub's own library would try for half a minute.
+The check takes at most a few seconds, and a failure is remembered; the hub's own library would try for half a minute.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
 from playground.models.names import plain_name
 
-PATIENCE = 2.5  # seconds
-REMEMBERED = 60.0  # seconds
+PATIENCE = 2.5  # seconds to wait for an answer
+REMEMBERED = 60.0  # seconds for which a failed check is remembered
 
 _silent_since = -REMEMBERED
 
@@ -59,7 +59,7 @@ def _answers(address: str) -> bool:
 # Progress: a bar in a terminal, a line from time to time in a log.
 
 
-EVERY = 10.0  # seconds
+EVERY = 10.0  # seconds between two lines
 
 
 class Lines(tqdm):

@@ -117,7 +117,7 @@ def _complete(ours: dict[str, Tensor]) -> dict[str, Tensor]:
         key for key in ours if re.fullmatch(r"head\.weight|blocks\.\d+\.(attn\.proj|mlp\.fc[12])\.weight", key)
     ]:
         ours.setdefault(key.replace("weight", "bias"), torch.zeros_like(ours[key][:, 0]))
-    if {"reg_token", "pos_embed", "cls_token"} <= ours.keys():  # timm adds its position to the class token itself
+    if {"reg_token", "pos_embed", "cls_token"} <= ours.keys():  # timm stores the class token with its position added
         ours["cls_token"] = ours["cls_token"] + ours["pos_embed"][:, :1]
         ours["pos_embed"] = ours["pos_embed"][:, 1:]
     return ours
@@ -128,7 +128,7 @@ def _complete(ours: dict[str, Tensor]) -> dict[str, Tensor]:
 IMAGENET = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
 OPENAI = {"mean": (0.48145466, 0.4578275, 0.40821073), "std": (0.26862954, 0.26130258, 0.27577711)}
 HALVES = {"mean": (0.5, 0.5, 0.5), "std": (0.5, 0.5, 0.5)}
-FAMILIES: dict[str, dict[str, Any]] = {  # `transformers`' defaults where config.json is silent
+FAMILIES: dict[str, dict[str, Any]] = {  # the defaults of `transformers`, for what config.json leaves out
     "vit": {**HALVES, "eps": 1e-12, "interpolation": "bilinear"},
     "deit": {**IMAGENET, "eps": 1e-12, "interpolation": "bicubic"},
     "dinov2": {**IMAGENET, "eps": 1e-6, "interpolation": "bicubic"},
@@ -147,9 +147,9 @@ Said = dict[str, Any]
 def hugging_face_config(
     names: Iterable[str], state: dict[str, Tensor], description: Said, pixels: Said
 ) -> tuple[Config, dict[str, Tensor]]:
-    """The architecture of weights, and the weights that it uses. `names`: their names in the file; `state`: the renamed
-    weights. Most follows from the shapes; the rest is in config.json (`description`) and preprocessor_config.json
-    (`pixels`)."""
+    """The architecture of a file's weights, and the weights that a pass uses. `names`: the names in the file; `state`:
+    the renamed weights. Most facts follow from the shapes; the others are in config.json (`description`) and
+    preprocessor_config.json (`pixels`)."""
     names = list(names)
     if reason := _not_plain(names, state):
         kind = f" ({description['model_type']})" if description.get("model_type") else ""

@@ -43,8 +43,8 @@ from playground.vit import Config, VisionTransformer
 
 
 def source_of(model: nn.Module) -> Source:
-    """The Source of a model in memory. Its mean and deviation are only assumed, and reported so: the libraries' models
-    state those of the published weights of their name."""
+    """The Source of a model in memory. Its mean and deviation are reported as assumed: a model of these libraries
+    states the values of the published weights, whatever it was trained with."""
     others_files.no_adapters(model.state_dict())
     model = _vit_in(model)
     library = type(model).__module__.partition(".")[0]
@@ -78,8 +78,8 @@ def source_of(model: nn.Module) -> Source:
 
 
 def _vit_in(model: nn.Module) -> nn.Module:
-    """The model itself if it is a ViT, else the only ViT inside it, such as its `backbone`. The larger model's answer
-    is then not shown."""
+    """The model itself if it is a ViT, else the only ViT inside it, such as its `backbone`. In the second case,
+    the larger model's answer is not shown."""
     if any(map(_is_vit, [model])) or type(model).__module__.startswith("transformers."):
         return model
     vits = [module for module in model.modules() if _is_vit(module)]
@@ -254,7 +254,7 @@ def _hold_against(theirs: nn.Module, ours: VisionTransformer) -> None:
     """Compares our model with theirs: raises if the tokens differ, and hides labels if only the answers differ."""
     try:
         checked = checking.check(ours, theirs)
-    except PlaygroundError:  # the model needs more than a picture, such as a text
+    except PlaygroundError:  # the model needs another input besides a picture, such as a text
         return
     if checked.parts is not None:
         raise PlaygroundError(f"This {ours.name} can't be shown, for our pass is another one: {checked}.")
@@ -281,7 +281,7 @@ def _place(name: str) -> Path:
 
 
 def _is_pickled(path: Path) -> bool:
-    """Whether it is a pickled file; PlaygroundError if only its name says so."""
+    """Whether the file is pickled; PlaygroundError if its name says so but its content does not."""
     if path.suffix not in pickled.SUFFIXES or pickled.is_pickled(path):
         return path.suffix in pickled.SUFFIXES
     raise PlaygroundError(
@@ -319,8 +319,8 @@ def _from_pickled(path: Path, given: Given) -> Source:
 
 
 def _read(path: Path, source_of: Callable[[Path], Source]) -> Source:
-    """Reads a Source and its weights at once: the safetensors file made of a pickled one is deleted when this returns.
-    Errors name the pickled file."""
+    """Reads a Source together with its weights, because the safetensors file that is made from the pickled file is
+    deleted on return. Errors name the pickled file."""
     with pickled.as_safetensors(path) as safetensors:
         try:
             source = source_of(safetensors)

@@ -31,7 +31,7 @@ from playground.models.timm_models import WEIGHTS
 from playground.vit import PAPER, Config, VisionTransformer, parts
 
 LONGEST_NAME = 80
-MOST_TOLD = 4096  # told heads that a file may list
+MOST_TOLD = 4096  # heads told where to look that a file may list
 PICKLED_WEIGHTS = "pytorch_model.bin"  # the name of pickled weights by `transformers` and timm
 
 Held = dict[str, Tensor]  # a state dict; its tensors may be on the meta device, shapes without numbers
@@ -65,7 +65,7 @@ def in_folder(folder: str | os.PathLike[str]) -> dict[str, Path]:
 
 
 def _listed(folder: Path) -> list[Path]:
-    """The entries of a folder; none if it was just deleted, for models come and go while a server runs."""
+    """The entries of a folder; none if it was just deleted, because models may be removed while a server runs."""
     try:
         return list(folder.iterdir())
     except OSError:
@@ -201,14 +201,14 @@ def _possible(path: str | os.PathLike[str], describe: Callable[[], Config]) -> C
 
 
 def called(file: Path) -> str:
-    """A model's name: that of its file, or of its folder where all such files share one name."""
+    """A model's name: its file's name, or its folder's name if the file has the standard name of weights."""
     if file.name in (WEIGHTS, PICKLED_WEIGHTS):
         return file.parent.resolve().name
     return file.stem if file.suffix == ".safetensors" else file.name.split(".")[0]
 
 
 def _likely(arrays: dict[str, Tensor]) -> str:
-    """A hint for an error: a timm name that the shapes fit."""
+    """A hint for an error: a timm name whose architecture the shapes fit."""
     patches = arrays.get("patch_embed.proj.weight")
     size = {"Ti": "tiny", "S": "small", "B": "base", "L": "large", "H": "huge"}
     if patches is None or patches.dim() != 4:

@@ -63,7 +63,7 @@ def from_others(state: Mapping[str, Tensor]) -> Held:
     for theirs in ("register_tokens", "storage_tokens"):
         if theirs in ours:
             ours["reg_token"] = ours.pop(theirs)
-            if "pos_embed" in ours and is_meta(state):  # this model inserts registers after adding positions
+            if "pos_embed" in ours and is_meta(state):  # Meta's model adds positions before it inserts registers
                 ours["cls_token"] = ours["cls_token"] + ours["pos_embed"][:, :1]
                 ours["pos_embed"] = ours["pos_embed"][:, 1:]
     for name in [name for name in ours if name.endswith(".attn.qkv.bias") and f"{name}_mask" in state]:
@@ -106,7 +106,7 @@ def has_own_head(state: Mapping[str, Tensor]) -> bool:
 
 
 def _plain_head(state: Held) -> Held:
-    """Renames head = Sequential(Dropout, Linear) to one matrix. A larger head of somebody's own is left out."""
+    """Renames head = Sequential(Dropout, Linear) to one matrix. Any other head is left out."""
     head = [name for name in state if name.startswith("head.")]
     if not head or "head.weight" in state:
         return state
@@ -118,8 +118,8 @@ def _plain_head(state: Held) -> Held:
 
 
 def config_of(state: Mapping[str, Tensor], heads: int | None = None) -> Config | None:
-    """Config fields known only by the family, for Meta's and torchvision's files. All else shows in the weights
-    (checkpoints.changed)."""
+    """For Meta's and torchvision's files, a Config with the fields that only the model's family determines. The other
+    fields are read from the weights (checkpoints.changed)."""
     if is_torchvision(state):
         width = state["conv_proj.weight"].shape[0]
         heads = max(1, width // 64) if heads is None else heads
@@ -179,7 +179,7 @@ GRAPH = 7  # of the model
 NODE, WEIGHT = 1, 5  # of the graph
 INPUT, OUTPUT, KIND = 1, 2, 4  # of a node
 SHAPE, TYPE, NAME, DATA = 1, 2, 8, 9  # of a weight
-FLOAT32 = 1  # only this type is read
+FLOAT32 = 1  # the only type of numbers that is read
 
 
 def read_onnx(path: Path) -> dict[str, np.ndarray]:

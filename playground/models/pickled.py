@@ -19,7 +19,7 @@ from playground.errors import PlaygroundError
 
 SUFFIXES = (".pth", ".pt", ".bin", ".ckpt", ".tar")
 MOST_BYTES = 40 * 10**9
-PATIENCE = 60  # seconds, and one more for each of these bytes
+PATIENCE = 60  # seconds; one more for every BYTES_A_SECOND of the file
 BYTES_A_SECOND = 20 * 10**6
 KNOWN = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR")
 LONGEST_SENTENCE = 1000

@@ -1,5 +1,6 @@
 """Reads a pickled file of weights in a process with bounded memory and time: `python -m
-playground.models.pickled_process FILE SAFETENSORS`. It prints what is wrong with the file as the end of a sentence."""
+playground.models.pickled_process FILE SAFETENSORS`. If the file can't be read, it prints the reason as the end of a
+sentence."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def main(path: str, out: str) -> None:
             content = torch.load(path, map_location="cpu", weights_only=True)
     except MemoryError:
         sys.exit(1)
-    except Exception as error:  # whatever a damaged or hostile file brings torch to raise
+    except Exception as error:  # a damaged or hostile file can make torch raise any exception
         _refuse(_why(error))
     state = _weights(content)
     if not state:

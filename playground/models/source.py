@@ -1,6 +1,6 @@
 """The Source of a model, before it is built: its Config, where its weights are, and what was assumed. zoo.py makes the
-Source of a name, model_file.py of a file, loading.py of anything that `load` takes. Callers pass a Source on, so that
-it is made once."""
+Source of a name, model_file.py of a file, loading.py of anything that `load` takes. Callers pass the Source on, so that
+none is made twice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from playground.vit import Config, VisionTransformer, parts
 FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "activation", "global_pool": "pool"}
 
 
-# What nobody says -----------------------------------------------------------------------------------------------------
+# Facts that are not stated anywhere -----------------------------------------------------------------------------------
 
 
 def assumed(config: Config, known_words: Collection[str] = ()) -> tuple[parts.Assumption, ...]:
@@ -62,8 +62,8 @@ def why_no_answer(source: Source) -> str:
 
 
 def notice(vit: VisionTransformer) -> str:
-    """What was assumed, with the values, which option says otherwise, and why there are no labels; "" where all is
-    known."""
+    """A text about what was assumed: the values, the options of `load` that change them, and why there are no labels;
+    "" if nothing was assumed."""
     sentences = []
     if vit.assumed:
         values, words = (
@@ -84,13 +84,13 @@ class Source:
     name: str
     config: Config
     weights: Callable[[], dict[str, Tensor]] | None = None  # reads the weights; None: random ones
-    where: str = ""  # the weights' place, for sentences about them
+    where: str = ""  # where the weights are, for messages
     shapes: dict[str, Tensor] | None = None  # of the weights, if known before the weights are read
     assumed: tuple[parts.Assumption, ...] = ()
     unlike: str = ""  # how the classifier's input differs from ours, as the end of a sentence
     given: Given = NOTHING
     told: tuple[parts.GuidedHead, ...] = ()
-    file: Path | None = None  # the user's own file, if it is one
+    file: Path | None = None  # the weights' file, if the user gave one
 
 
 def over(source: Source, given: Given) -> Source:
@@ -119,7 +119,7 @@ def build(source: Source, seed: int = 0) -> VisionTransformer:
     else:
         vit = outlined(source)
         if source.shapes is not None:
-            fitting(vit, source.shapes, source.where)  # before a byte of the data is read
+            fitting(vit, source.shapes, source.where)  # before any data is read
         fill(vit, source.weights(), source.where)
         vit.assumed, vit.no_answer = source.assumed, why_no_answer(source)
     vit.name, vit.told, vit.file = source.name, source.told, source.file

@@ -2,7 +2,7 @@
 text tower is that of `transformers`, if this is installed (pip install 'attention-playground[text]') and if the tower's
 weights are stored with those of the image tower.
 
-A tower is not kept in memory; a text's vector, a few hundred numbers, is.
+Only the vector of a text, a few hundred numbers, is kept in memory, not the tower.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _read(folder: Path, changed: int, text: str) -> Tensor:
         tokenizer = AutoTokenizer.from_pretrained(folder, **options)
         towers = (CLIPModel if clip else SiglipModel).from_pretrained(folder, use_safetensors=True, **options).eval()
         max_length = towers.config.text_config.max_position_embeddings
-        padding = False if clip else "max_length"  # as in each one's training
+        padding = False if clip else "max_length"  # as CLIP and SigLIP were trained
         tokens = tokenizer(text, truncation=True, max_length=max_length, padding=padding, return_tensors="pt")
         with torch.no_grad():
             features = towers.get_text_features(input_ids=tokens["input_ids"])

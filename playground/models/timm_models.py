@@ -1,6 +1,7 @@
 """timm's models: which of them are plain ViTs, their Config, and where their weights are.
 
-They are built as our own VisionTransformer. Importing timm takes seconds, so it is imported only for its names.
+These models are built as our own VisionTransformer. Importing timm takes seconds, so it is imported only if a name or
+a model of timm is asked for.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def matching(pattern: str) -> list[str]:
 
 
 def timm_config(name: str) -> Config:
-    """Our Config for one of timm's models. Raises a PlaygroundError with the reason if our VisionTransformer can't be
-    it."""
+    """Our Config for one of timm's models. Raises a PlaygroundError with the reason if our VisionTransformer can't
+    compute this model."""
     if name == "dinov2-small":
         return DINOV2_SMALL
     import timm
@@ -74,8 +75,8 @@ def check_name(name: str) -> None:
 
 
 def why_not(model: Any, itself: bool = False) -> str | None:
-    """Why our VisionTransformer can't be this timm model; None if it can. `itself`: whether the user has the model in
-    memory, so that facts can be read from it that its weights lack."""
+    """Why our VisionTransformer can't compute this timm model; None if it can. `itself`: whether the user has the model
+    in memory, so that facts that its weights lack can be read from the model."""
     kind = type(model).__name__
     if is_biased(model) and not itself:
         return (
@@ -122,7 +123,7 @@ def instead(model: Any) -> str:
 
 
 def _counts(rope: Any) -> bool:
-    """Whether its rotation angles are those of playground/vit_parts.py::counted."""
+    """Whether the model's rotation angles are those of playground/vit_parts.py::counted."""
     usual = getattr(rope, "temperature", 0) == 10_000 and not getattr(rope, "in_pixels", True)
     return type(rope).__name__ == "RotaryEmbeddingCat" and usual and not getattr(rope, "rotate_half", False)
 
@@ -179,7 +180,7 @@ def read_config(model: Any, name: str) -> Config:
         qkv_bias=_qkv_bias(block.attn),
         biased=is_biased(model),
         layer_scale=_has_gains(block),
-        activation=_activation(block.mlp),  # type: ignore[arg-type]  # why_not lets no None through
+        activation=_activation(block.mlp),  # type: ignore[arg-type]  # why_not refuses a model for which this is None
         gated_mlp=type(block.mlp).__name__ in ("GluMlp", "SwiGLU"),
         mlp_norm=not isinstance(block.mlp.norm, identity),
         rotation=_rotation(getattr(model, "rope", None)),
@@ -220,8 +221,8 @@ def _labels(model: Any, name: str) -> tuple[str, ...]:
 
 
 def hub_file(name: str, offline: bool, report: type | None = None) -> str:
-    """The path of a model's safetensors file. timm models whose weights are not on the hub are refused, because these
-    are pickled."""
+    """The path of a model's safetensors file. A model whose weights are not on the hub is refused, because weights
+    elsewhere are pickled."""
     from huggingface_hub import hf_hub_download
     from timm.models import get_pretrained_cfg
 
@@ -245,8 +246,8 @@ def hub_file(name: str, offline: bool, report: type | None = None) -> str:
 
 
 def _patient(report: type | None) -> type:
-    """A progress bar that raises once twice the file's size has come: the hub's library retries for ever if a
-    connection always breaks off at the same place."""
+    """A progress bar that raises once twice the file's size has arrived: if a connection always breaks at the same
+    place, the hub's library would retry for ever."""
     arrived: float = 0
 
     class Patient(report or bar()):  # type: ignore[misc]
@@ -262,7 +263,7 @@ def _patient(report: type | None) -> type:
 
 def unreachable(name: str, error: Exception) -> PlaygroundError:
     reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-    if "local_files_only" in reason:  # an option of the hub's own library that is off here
+    if "local_files_only" in reason:  # the message names an option of huggingface_hub that users can't set here
         reason = "they are not on this machine, and nothing is to be fetched"
     return PlaygroundError(
         f"The weights of {name} could not be fetched ({reason}). "
@@ -279,7 +280,7 @@ def fetch(name: str, offline: bool) -> dict[str, Tensor]:
     options = {"file": hub_file(name, offline), "custom_load": False}
     try:
         return timm.create_model(name, pretrained=True, pretrained_cfg_overlay=options).state_dict()
-    except Exception as error:  # any of those in hub_file
+    except Exception as error:  # the same exceptions as in hub_file
         raise unreachable(name, error) from error
 
 
@@ -310,8 +311,8 @@ def _words(name: str) -> set[str]:
 
 @cache
 def loads(name: str) -> bool:
-    """Whether our VisionTransformer can be this model. Cached: a mistyped name tries many, at tens of milliseconds
-    each."""
+    """Whether our VisionTransformer can compute this model. Cached, because a mistyped name tries many models, at tens
+    of milliseconds each."""
     import timm
 
     if name in SHIPPED or name in ("untrained", "dinov2-small") or name.startswith("ViT-"):

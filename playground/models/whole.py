@@ -1,8 +1,8 @@
 """Checks whether a file in the cache is complete. A damaged file (empty after a full disk, or half written after a
 power cut) counts as absent: the app works without it, and fetching it gives a new one.
 
-Every start checks each file: a photograph by its digest, and weights, which are large, by the length that their header
-states. `python -m playground doctor` also reads weights to their end.
+Every start checks each file: a photograph by its digest, and weights, which are large, only by the length that their
+header states. `python -m playground doctor` also reads weights to their end.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ log = logging.getLogger("playground")
 
 
 def is_whole(path: Path, digest: str | None = None) -> bool:
-    """Whether the file is there and complete. Checked once, as long as the file stays the same."""
+    """Whether the file exists and is complete. It is checked again only after it has changed."""
     try:
         facts = os.stat(path)
     except (OSError, ValueError):
@@ -61,7 +61,7 @@ def what_is_wrong(path: Path, digest: str | None = None) -> str | None:
 
 
 def length_of_weights(path: Path) -> int | None:
-    """The length that a safetensors file should have by its header; None if that can't be read."""
+    """The length that a safetensors file should have by its header; None if the header can't be read."""
     try:
         with open(path, "rb") as file:
             length = int.from_bytes(file.read(8), "little")

@@ -1,7 +1,7 @@
-"""The names of models: what ships, what is untrained, DINOv2, the paper's architectures, and every plain ViT of timm.
+"""The names of models: the bundled ones, the untrained one, DINOv2, the ViT paper's, and every plain ViT of timm.
 
-A name becomes a Source here, once, and callers pass that on. For timm's models, architecture and address of the weights
-come from timm, but the model is built as our own VisionTransformer. No name is a path.
+`resolve` turns a name into a Source, and callers pass the Source on. For timm's models, timm gives the architecture and
+the address of the weights, but the model is built as our own VisionTransformer. A name is never a path.
 """
 
 from __future__ import annotations

@@ -206,15 +206,15 @@ def _split(places: list[Place], seed: int, share: float) -> tuple[tuple[Place, .
     )
 
 
-# Drawings as small ----------------------------------------------------------------------------------------------------
+# Drawings of the same small size --------------------------------------------------------------------------------------
 
-DRAWN = 10_000  # number of drawn pictures to browse; more could be drawn
+DRAWN = 10_000  # number of drawings that can be browsed
 ZOOM = 1.8  # share of the picture that a thing fills, about as in CIFAR-10
 WELL_SEEN = 0.08  # a thing that covers at least this share of the picture is well seen
 
 
 def drawn(number: int) -> tuple[Image.Image, str]:
-    """One thing with its label, drawn on demand; redrawn until the thing is well seen."""
+    """Drawing number `number`: one thing, and its label. It is drawn again until the thing is well seen."""
     from playground.scenes import drawing, generate
     from playground.scenes.silhouettes import SHAPES
 

@@ -43,7 +43,7 @@ SET = 0.6  # a row "marks" the fewest patches that together hold this share of i
 DISTANT = 3  # patches, across or down: a patch at this distance or more counts as distant
 UNLIKE = 0.25  # mean colours farther apart than this are unlike; red, green and blue go from 0 to 1
 LAST = 2  # number of last layers in which the class token's rows are measured
-GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # of LABELS, in order
+GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # groups of LABELS, in order, and their sizes
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Sums:
     def __init__(self, vit: VisionTransformer, scenes: Sequence[Scene]):
         patch = vit.config.patch_size
         self.habits, self.predicted, self.labels, self.class_mass, self.object_area = [], [], [], [], []
-        near_sums, far_sums = [], []  # sums over patches, and how many, for each scene
+        near_sums, far_sums = [], []  # for each scene: sums over patches, and the number of patches
         self._parts = {"near": near_sums, "far": far_sums}
         for scene in scenes:
             questions = Questions.of(patch_targets(scene, patch).objects)
@@ -152,7 +152,7 @@ class Sums:
 
 
 def own_mass(vit: VisionTransformer, pictures: Sequence[np.ndarray], grids: Sequence[np.ndarray]) -> Tensor:
-    """(layers, heads): the mean mass on pictures whose grids say which object each patch belongs to."""
+    """(layers, heads): the mean mass on the own object. Each grid gives the number of every patch's object."""
     total, count = torch.zeros(vit.config.depth, vit.config.heads), 0
     for picture, grid in zip(pictures, grids, strict=True):
         questions = Questions.of(grid)
@@ -280,7 +280,7 @@ def _near_sums(rows: Tensor, baselines: list[Tensor], questions: Questions) -> t
 
 
 def _far_sums(rows: Tensor, baselines: list[Tensor], questions: Questions) -> tuple[list[Tensor], int]:
-    """The mass without the eight neighbours, for queries whose object is larger than them."""
+    """The mass without the eight neighbours, for queries whose object reaches beyond these."""
     reaches_far = (questions.same & ~questions.near).any(-1)
     is_same, allowed = questions.same[reaches_far], ~questions.near[reaches_far]
     tables = (rows[..., -questions.same.shape[1] :], *baselines)

@@ -1,9 +1,9 @@
 """The training loop.
 
 All randomness depends on the seed and the step only: the same command gives the same weights on the same machine, and a
-run that was stopped continues where it was. Its folder holds
+run that was stopped continues where it was. The folder of a run holds
   recipe.json               the settings
-  snapshot-000531.safetensors   the model at about a dozen moments, spaced by their logarithm
+  snapshot-000531.safetensors   the model at about a dozen steps, spaced logarithmically
   checkpoint.pt             everything that is needed to continue
   model.safetensors         the latest model, for playground.load
 """
@@ -38,8 +38,8 @@ def half(device: str) -> torch.autocast:
     return torch.autocast(kind, torch.bfloat16, enabled=kind != "cpu" or is_fast)
 
 
-TELL_EVERY = 20  # steps
-KEEP_EVERY = 180  # seconds
+TELL_EVERY = 20  # steps between two calls of `tell`
+KEEP_EVERY = 180  # seconds between two checkpoints
 
 Tell = Callable[[int, dict[str, float], VisionTransformer], None]
 
@@ -77,7 +77,7 @@ def train(
             if time.monotonic() > saved_at + KEEP_EVERY:
                 run.keep()
                 saved_at = time.monotonic()
-    finally:  # also after an error or Ctrl-C, what was learned is saved
+    finally:  # saves the state after an error or Ctrl-C too
         run.keep()
     run.mean.name = recipe.name
     model_file.save(run.mean, folder / "model.safetensors")
@@ -237,8 +237,8 @@ def _leave_ctrl_c_to_the_run(_: int) -> None:
 
 def _thirds(vit: VisionTransformer) -> dict[nn.Parameter, list[nn.Parameter]]:
     """Each layer's matrix of queries, keys and values as three matrices that share its memory. Muon makes all
-    directions of an update equally strong. In one matrix, the directions of values, whose gradient is fifteen times as
-    large at the beginning, would leave nothing to queries and keys."""
+    directions of an update equally strong. At the beginning the gradient of values is fifteen times as large: in one
+    matrix, its directions would leave nothing to queries and keys."""
     matrices = [block.attn.qkv.weight for block in vit.blocks]
     return {matrix: [nn.Parameter(third) for third in matrix.data.chunk(3)] for matrix in matrices}
 

@@ -1,5 +1,6 @@
 """The training data and the losses of the model that is told where to look. Drawn scenes have complete labels, so each
-patch can be supervised. Names in brackets are those in LOSSES. Only the class head is kept after training.
+patch can be supervised. Names in brackets are those in LOSSES. After training, only the class head is kept of the
+heads.
 
   [class]                         cross entropy of the class token: families of shapes and materials, kind of backdrop
   [shape, material, ground, box]  every patch says what it is a part of, and how far away its object's sides are

@@ -42,8 +42,8 @@ FIELDS = (compositions.SIDE, compositions.SIDE)  # of a board
 EVEN = 1 / compositions.SIDE**2  # share of attention that the twin gets by chance
 
 EVERY = 10  # steps from one moment to the next
-MOST_SECONDS = 180  # of computing
-TESTED = 32  # boards that are never learned from
+MOST_SECONDS = 180  # of computing, for a whole run
+TESTED = 32  # boards for the measurements, which are not in the training data
 
 TWIN = Habit(
     "looks at its twin", "twin", "#A6761D", "cross", "Most of the weight goes to the twin of the patch that asks."
@@ -86,7 +86,7 @@ class Colours(nn.Module):
         super().__init__()
         self.says = nn.Linear(recipe.config.width, len(compositions.COLOURS))
         self.told = (parts.GuidedHead(*recipe.told, "patch", TOLD_TO),) if recipe.told else ()
-        self.right = GUESS  # share of right answers on the boards of the latest step, which are all new
+        self.right = GUESS  # share of right answers in the latest step, whose boards were all new
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
         x, record = _tokens(vit, batch["image"])
@@ -140,8 +140,8 @@ def recipes(seed: int = 0) -> dict[str, Pairs]:
 def train_now(
     both_recipes: dict[str, Pairs] | None = None, between: Callable[[], object] = lambda: None
 ) -> Iterator[Learned]:
-    """Trains both in step. After each step, yields their latest measurement, made every ten steps; leaves nothing on
-    the disk. `between` is called between two steps."""
+    """Trains both models, one step each in turn. After each step, yields the latest measurements, which are made every
+    ten steps. Leaves nothing on the disk. `between` is called between two steps."""
     deadline = time.thread_time() + MOST_SECONDS
     both_recipes = both_recipes or recipes()
     recipe = both_recipes[ALONE]
@@ -237,10 +237,10 @@ def _batch(boards: compositions.Boards) -> dict[str, Tensor]:
 def one_core() -> Iterator[None]:
     """Runs this thread's matrix products on one core: small ones are slower on two, and a core stays free for others.
 
-    torch.set_num_threads would also affect threads that start meanwhile; OpenMP's own setting is per thread. Does
-    nothing if torch was built without OpenMP.
+    torch.set_num_threads would also affect threads that start meanwhile; OpenMP's own setting is per thread. Nothing
+    changes if torch was built without OpenMP.
     """
-    threads = torch.get_num_threads()  # first, because torch's first call in a thread resets the thread's number
+    threads = torch.get_num_threads()  # before the change, because torch's first call in a thread resets the number
     set_threads = getattr(ctypes.CDLL(torch._C.__file__), "omp_set_num_threads", lambda number: None)
     set_threads(1)
     try:

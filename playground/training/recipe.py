@@ -1,4 +1,4 @@
-"""The settings of a training run, which together with the machine determine its result."""
+"""The settings of a training run. The settings and the machine together determine the result."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ BUNDLED = Config(
 
 @dataclass(frozen=True)
 class Course:
-    """What every recipe has."""
+    """The settings that every recipe has."""
 
     steps: int = 10_800  # without the polish at the end
     batch: int = 32
     rate: float = 1e-3  # highest learning rate of AdamW
     matrix_rate: float = 3e-3  # highest learning rate of Muon, for the matrices of the layers
     warm_up: int = 400  # steps, at most a tenth of all
-    decay: float = 0.05  # of weights
+    decay: float = 0.05  # weight decay
     average: float = 0.998  # decay of the moving average of the weights; the average is saved
     seed: int = 0
     polish: float = 0.15  # extra steps at the end, as a share of `steps`
@@ -87,9 +87,9 @@ class Emergent(Course):
     average: float = 0.999
     polish: float = 0.08
     rounds: int = 2
-    near_until: float = 0.7  # share of the run with windows of the views and scenes from near; then, whole ones
+    near_until: float = 0.7  # share of the run that uses windows of views and close-ups of scenes; after it, whole ones
     near: int = 10  # patches along the side of a window
-    named: int = 8  # drawn scenes in a batch, made for the step, for the loss "class" only
+    named: int = 8  # new drawn scenes in each batch, for the loss "class" only
     coarse: int = 14  # patches along the side of a view
     fine: int = 28  # patches along the side of a view in the polish
     fine_batch: int = 8  # views in a step of the polish
@@ -102,14 +102,14 @@ class Emergent(Course):
     gathering: float = 2.0  # weight of the loss "rest"
     picture: float = 0.3  # weight of the loss "picture"
     naming: float = 2.0  # weight of the loss "class"
-    longer: float = 4.0  # factor of queries' and keys' length at the beginning
-    waves: float = 0.2  # size of the positions at the beginning
+    longer: float = 4.0  # factor of the initial length of queries and keys
+    waves: float = 0.2  # size of the initial positions
     apart: bool = True
 
     def untrained(self) -> VisionTransformer:
         """The model at step 0, with longer queries and keys than usual, and with waves instead of noise as positions.
-        With short queries and keys all weights would be equal for hundreds of steps and teach nothing; with long ones
-        each row prefers some random patches."""
+        Short queries and keys would give nearly equal weights, with hardly a gradient, for hundreds of steps. With long
+        ones each row prefers some random patches."""
         vit = super().untrained()
         for block in vit.blocks:
             block.attn.qkv.weight.data[: 2 * self.config.width] *= self.longer

@@ -10,7 +10,7 @@ The file is a pack (see pack.py). Its header says
     model     the model's name
     sample    the name of the sample picture whose attention is stored
     scenes    how many held-out scenes the heads' numbers are averages of
-    chance    what an even row has in `mass` on these scenes
+    chance    the `mass` of an even row on these scenes
     losses    the names of the losses
     moments   the training step of each of the M moments
 and its arrays are, for L layers and H heads,
@@ -57,7 +57,7 @@ from playground.training.recipe import Emergent, Recipe
 from playground.vit import VisionTransformer
 
 # Steps of a training run at which something begins: another kind of picture, or a loss on the attention weights.
-# Without them, the curves would suggest wrong causes: a jump looks as if something emerged that a loss has demanded.
+# Charts mark these steps: otherwise a jump that a loss has caused would look as if it had emerged by itself.
 
 Head = tuple[int, int]  # (layer, head)
 
@@ -140,7 +140,7 @@ def of_the_emergent(recipe: Emergent) -> tuple[Beginning, ...]:
 
 
 def begun(recipe: Recipe | Emergent, seen: Timelapse) -> tuple[Beginning, ...]:
-    """Those beginnings whose loss the run used; a loss that stays 0 was not used."""
+    """The beginnings of losses that the run used; a loss that stays 0 was not used."""
     if isinstance(recipe, Emergent):
         return of_the_emergent(recipe)
     used_losses = {name for name, values in zip(seen.losses, seen.curve[:, 1:].T, strict=True) if np.any(values > 0)}
@@ -262,7 +262,7 @@ def only_curves(file: Path, output: Path) -> None:
 
 
 def in_eight_bits(file: Path, output: Path) -> None:
-    """Writes the file with traces in half as many bytes."""
+    """Writes the file with its traces in 8 bits, which take half as many bytes."""
     _with_traces(file, output, lambda data: data and Trace.from_bytes(data).to_bytes(numbers="int8"))
 
 
@@ -322,8 +322,8 @@ def look(step: int, vit: VisionTransformer, image: Image.Image, held_out: list[S
 
 
 def smoothed(history: list[list[float]]) -> np.ndarray:
-    """(points, columns): the history, averaged in equal stretches; the first steps, where losses fall fast, stay
-    single. A loss that begins later is 0 before."""
+    """(points, columns): the history, averaged over equal numbers of steps. The first steps, where losses fall fast,
+    are not averaged. A loss is 0 before it begins."""
     if not history:
         return np.zeros((0, 1), np.float32)
     column_count = max(len(row) for row in history)
