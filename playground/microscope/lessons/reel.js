@@ -8,7 +8,7 @@
 //   habits    [{label, colour}] of the legend         kinds     [M][layers][heads] names of habits
 //   losses    their names                             begins    [[step, words]] where something begins: lines
 //   chance    the `mass` of an even row; 0: not known
-//   aim       the title of the chart of `mass`        told      [[layer, head, words]] that were told where to look
+//   aim       the title of the chart of `mass`        told      [[layer, head, words]] trained to attend to a place
 //   growing   true while the run goes on: a new moment is then played as it comes
 //   first     [layer, head] to show until somebody chooses; null: those of the settings
 //   played    the layers that are here, as text, if not all are

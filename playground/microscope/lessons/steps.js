@@ -5,7 +5,7 @@
 // {name: n}, tokens: [name, …], steps: [{name, says, formula, axes, shape, reckoning, file, lines: [{number, text,
 // mark}], joined, low, high, end, groups: [{name, role, section, panels, rows, columns}]}, …]}; else, of random tokens,
 // what walknumbers.js and showSizes need.
-// Out go settings: the step, a moment after the last choice and never while it plays; and the sizes of random tokens.
+// It sends settings: the step, a moment after the last choice but never while it plays; and the sizes of random tokens.
 
 import { MAGMA } from "../core/colours.js";
 import { decodeHalves, openContainer } from "../core/core.js";

@@ -1,5 +1,5 @@
 // The lens's source if the browser computes: a worker (engine/worker.js) runs pictures through a network and sends each
-// layer as soon as it exists. No picture leaves this machine. Questions that need a server are not offered.
+// layer as soon as it is computed. No picture leaves this machine. Requests that need a server are not offered.
 //
 //   createWorkerSource({
 //     worker,                    // a Worker
@@ -7,7 +7,7 @@
 //     shared,                    // whether they share their memory: see engine/faster/threads.js
 //     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, first: that of a
 //                                //   first look at a person's own or null, details, layers, heads, head_dim, prefix,
-//                                //   labels, multi_label, own: somebody has brought it}}
+//                                //   labels, multi_label, own: a person opened it}}
 //     weightsOf: (name) => …,    // gives a promise of the bytes of its weights
 //     pictureOf: (words) => …,   // gives one of {id, title, credit, hint, start, width, height, file, opens}, by the
 //   })                           //   words of an address; opens: {model: {layer, head}} where it shows most; file()
