@@ -2,14 +2,16 @@
 // answers. No guess is shown before the lecturer reveals it.
 import { classWords, drawGuesses, inLanguage, madeIn } from "./words.js";
 
-const QR_EDGE = 4; // modules of quiet zone around a QR code, without which phones do not find it
+const QR_EDGE = 4; // modules of blank margin, without which phones do not find a QR code
 
-// host: {now(): the server's latest record of the class or null, begin(), act(action, more): a promise, says(): "" or a
-// sentence, link(): the lecturer's own address, shownCode(): whether the code is shown large, showCode(isShown)}
+// host: {now(): the server's latest record of the class or null, begin(), act(action, more): a promise, says(): an
+// error sentence or "", link(): the lecturer's own address, shownCode(): whether the code is shown large,
+// showCode(isShown)}
 export function createClassBar(head, host) {
   let drawnKey = "";
 
-  // The line on top: code, number of people, link to the door, and end.
+  // The line on top: the class's code, the number of people, buttons to show the code, to let more people in, and to
+  // end.
   function drawHead(language) {
     const lesson = host.now();
     const state = lesson && [lesson.code, lesson.phones, lesson.open, lesson.minutes, lesson.trouble, lesson.asked];
@@ -51,8 +53,8 @@ export function createClassBar(head, host) {
   return { drawHead };
 }
 
-// Replaces the story's own question while a class runs. `asked`: that question, see story/scenes.js; `of`: the class's
-// question of this scene, or null; `ask(value)`: records whether the photograph may be sent; `picture()`: the
+// Replaces the story's own question while a class runs. of: the class's question about this scene, or null; asked: the
+// same question as prepared by story/scenes.js; ask(value): records whether the photograph may be sent; picture(): the
 // photograph as an element.
 export function drawClassBoard(
   box,
@@ -123,7 +125,7 @@ function classButton(box, words, act, main = false) {
   return button;
 }
 
-// rows: strings of 0 and 1, as the server sent them.
+// Draws a QR code as SVG. rows: strings of 0 and 1 from the server.
 export function qrPicture(rows) {
   const side = rows.length + 2 * QR_EDGE;
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");

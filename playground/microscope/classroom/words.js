@@ -1,5 +1,5 @@
-// Texts of a class, on phones and on the projector, one table for each language. Holes are filled with numbers. Below
-// them, a class's guesses as a chart. No DOM here.
+// Texts of a class, on phones and on the projector, one table for each language, with {names} to fill in. Below: a
+// class's guesses as a chart.
 
 export const CLASS_WORDS = {
   en: {
@@ -23,7 +23,7 @@ export const CLASS_WORDS = {
     ended: "This class has ended.",
     lost: "No connection to the class; it is tried again.",
     language: "Language",
-    // ---- both
+    // ---- phones and the lecturer
     first: "First guess",
     second: "Second guess",
     guesses: "{count} guesses",
@@ -147,7 +147,7 @@ export const REFUSED_IN = {
   },
 };
 
-// A refusal (see shell/http.js) in this language; in the server's own words in English or without a key.
+// A refusal (see shell/http.js) in this language. In English, or without a key, the server's own sentence.
 export function refusedWords(language, { says: sentenceOfServer = "", body = {} }) {
   const sentence = REFUSED_IN[language]?.[body.key];
   return sentence ? sentence.replace(/\{(\w+)\}/g, (match, name) => body.filled?.[name] ?? match) : sentenceOfServer;
@@ -167,13 +167,14 @@ export const languageOfPhone = (tags) =>
 export const manyGuesses = (language, count) =>
   count === 1 ? classWords(language, "oneGuess") : classWords(language, "guesses", { count });
 
-// A class's guesses as bars, or as places over the picture; rounds side by side, with the truth and the person's own
-// guess where known. The same on phones and on the projector.
+// A class's guesses as bars, or as places over the picture. Rounds stand side by side, with the truth and the reader's
+// own guess if they are known. Phones and the projector draw the same chart.
 
 const CHART_SVG = "http://www.w3.org/2000/svg";
-const MOST_BARS = 25; // most bars side by side; beyond that, values share one
+const MOST_BARS = 25; // with more values than this, each bar counts several
 
-// question: from the server, with its counts; options: {language, mine: [guess by round], picture(): an element}
+// question: the server's record with its counts; options: {language, mine: the reader's guess in each round, picture():
+// an element}
 export function drawGuesses(box, question, { language, mine: guesses = [], picture = null }) {
   const rounds = question.counts ?? [];
   const charts = rounds.map((counts, round) => {
@@ -244,8 +245,8 @@ export function binned(counts, low, high) {
   return bars;
 }
 
-// Marks over the picture, in units of a patch: a disc for each guessed place, the asking square, the truth, the own
-// guess.
+// Marks over the picture, in units of a patch: a disc for each guessed place, the query's patch, the truth, the
+// reader's guess.
 export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine: guess = null }) {
   const svg = document.createElementNS(CHART_SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
@@ -268,9 +269,10 @@ export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine: gu
 }
 
 const HEAT_STEPS = 15; // the largest hexadecimal digit
-const [COLD, HOT] = [0.6, 0.85]; // opacity of the cover: over the smallest weight, over the largest
+// greatest opacity of the dark cover (small weights) and of the bright one (large weights)
+const [COLD, HOT] = [0.6, 0.85];
 
-// The head's weights, a digit per square: small ones dark, large ones bright.
+// The head's weights as a canvas of one pixel per patch. heat: one hexadecimal digit per patch; small weights are dark.
 function heatOf(heat, rows, columns) {
   const canvas = madeIn(null, "canvas", "heat");
   Object.assign(canvas, { width: columns, height: rows });

@@ -1,5 +1,5 @@
-// All heads' rows of one pack for one layer, query, scale and way of looking. Buffers are allocated once: moving the
-// cursor allocates nothing. No DOM in here.
+// The rows of all heads of a pack, for one layer, query, scale and way of looking. Buffers are allocated once, so that
+// moving the cursor allocates nothing. No DOM.
 import { ownDomain } from "./colours.js";
 import {
   columnInto,
@@ -23,7 +23,7 @@ export function createAnswers(pack) {
   return {
     pack,
     weights, // all printed numbers are read from these
-    drawn: weights, // the values on the picture: the weights, or one of the next two
+    drawn: weights, // the values on the picture: `weights`, `weighted` or `scores`
     weighted: new Float32Array(size),
     scores: new Float32Array(size),
     entropies: new Float32Array(pack.heads), // bits, per row
@@ -37,7 +37,8 @@ export function createAnswers(pack) {
   };
 }
 
-// Computes weights, drawn values and entropies (or totals) of every head. False while this layer is missing.
+// Computes weights, drawn values and entropies (or, for a column, totals) of every head. Returns false while the layer
+// is missing.
 export function answerLayer(answers, layer, token, scale, way, direction) {
   const { pack, weights, weighted, scores } = answers;
   if (!holds(pack, layer)) return false;
@@ -78,7 +79,7 @@ export function answerLayer(answers, layer, token, scale, way, direction) {
 // The function that derives this map from weights; null if the pack lacks its input.
 const makerOf = (way, norms) => (WAYS[way].pack && !norms ? null : MADE_OF_WEIGHTS[way]);
 
-// One head of any layer, for the wall. Returns the buffer with its values, or null while they are missing.
+// Computes one head of any layer, for the wall. Returns the buffer with its values, or null while they are missing.
 export function answerCell(answers, layer, head, token, scale, way, direction) {
   const { pack, cell } = answers;
   if (!holdsHead(pack, layer, head)) return null;
@@ -116,8 +117,8 @@ function normalisersOf(answers, layer, scale) {
   return sums;
 }
 
-// Computes normalisers of these layers for `milliseconds`, head `firstHead` before the others. Returns the share done;
-// 1: all. The N² scores of a head take 3 ms at 197 tokens and a second at 4,097, hence the time limit.
+// Computes normalisers of these layers for at most `milliseconds`, head `firstHead` before the others, because the N²
+// scores of a head take 3 ms at 197 tokens and a second at 4,097. Returns the share that is done; 1: all.
 export function prepareColumns(answers, layers, firstHead, scale, milliseconds) {
   const { pack, scratch } = answers;
   const deadline = performance.now() + milliseconds;
@@ -145,8 +146,7 @@ export function prepareColumns(answers, layers, firstHead, scale, milliseconds) 
 
 // ----------------------------------------------------------------------------------------------------- colour domains
 
-// The range of a layer's raw scores at scale 1, from two dozen queries: good enough for the axis that all its heads
-// share.
+// The range of a layer's raw scores at scale 1, estimated from two dozen queries; it is the axis that all heads share.
 function scoreRange(answers, layer) {
   if (answers.ranges.has(layer)) return answers.ranges.get(layer);
   if (!holdsAll(answers.pack, layer)) return { low: -1, high: 1 }; // while only one head has arrived
@@ -164,7 +164,7 @@ function scoreRange(answers, layer) {
   return answers.ranges.get(layer);
 }
 
-// One exposure for compared pictures: [{values, from, to}], the range of their patches.
+// One exposure for compared pictures. pictures: [{values, from, to}]; from and to: the range of the patches.
 export function exposureOfBoth(pictures, way, ceiling, log) {
   if (WAYS[way].spread) return domainOfBoth(pictures);
   if (ceiling !== "auto") return domainTo(ceiling, log);
@@ -177,7 +177,7 @@ export function exposureOfBoth(pictures, way, ceiling, log) {
   return domainTo(exposure(joined, 0, joined.length), log);
 }
 
-// From the smallest to the largest value of both.
+// A domain from the smallest to the largest value of both pictures.
 export function domainOfBoth(pictures) {
   const domains = pictures.map(({ values, from, to }) => ownDomain(values, from, to, false, true));
   return {
@@ -194,7 +194,7 @@ export function sharedDomain(answers, layer, scale, way, ceiling, log) {
   const { pack, drawn } = answers;
   if (WAYS[way].raw && holds(pack, layer)) {
     const range = scoreRange(answers, layer);
-    // At scale 0 all scores are 0; the axis keeps a width, because values are divided by it.
+    // At scale 0 all scores are 0; the range stays above 0, because values are divided by it.
     return { low: Math.min(range.low * scale, -1e-6), high: Math.max(range.high * scale, 1e-6), log: false };
   }
   const places = Array.from({ length: pack.heads }, (_, head) => head * pack.tokens + pack.prefixCount);
@@ -210,10 +210,10 @@ export function ownExposure(values, offset, pack, way, ceiling, log) {
   return domainTo(ceiling === "auto" ? exposure(values, from, to) : ceiling, log);
 }
 
-// One weight step by step: from q and k to its share of the row.
+// One weight step by step, from q and k to the key's share of the row.
 
-// {q, k, products: dim numbers each, dot: q·k, score: dot × scale, exponential: e^(score − the row's largest score),
-//  total: the sum of all tokens' exponentials, weight, rank: 1 for the largest of the row, of: tokens}
+// Returns {q, k, products: dim numbers each, dot: q·k, score: dot × scale, exponential: e^(score − the row's largest
+// score), total: the sum of all tokens' exponentials, weight, rank: 1 for the largest of the row, of: number of tokens}
 export function pairOf(pack, layer, head, query, key, scale) {
   const stored = layerOf(pack, layer);
   const { dim, tokens } = pack;
@@ -257,7 +257,7 @@ function dotOf({ q, k }, head, query, key, { dim, tokens }) {
 export const scoreOf = (pack, layer, head, query, key, scale) =>
   dotOf(layerOf(pack, layer), head, query, key, pack) * scale;
 
-// The rank; 1 is the largest, and equal weights share the better rank.
+// The rank of a token's weight in a row: 1 for the largest. Equal weights share the better rank.
 export function rankOf(row, token, offset = 0, count = row.length - offset) {
   let rank = 1;
   for (let j = offset; j < offset + count; j++) if (row[j] > row[offset + token]) rank++;

@@ -5,7 +5,7 @@ export async function unzipped(bytes) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// Arrays as bytes, as playground/pack writes them and openContainer (core.js) reads them. No DOM in here.
+// Writes arrays as bytes in the format of playground/pack, which openContainer (core.js) reads. No DOM.
 
 export const ALIGN = 16; // bytes
 const KINDS = new Map([
@@ -86,8 +86,8 @@ function halfOf(bits) {
   return sign | Math.min(half + carry, LARGEST);
 }
 
-// values: (tokens, dim) → {codes, low, step}: each dimension from its smallest to its largest value in 255 even steps,
-// as eight_bits in pack/.
+// From values (tokens, dim) to {codes, low, step}: for each dimension, 255 even steps from its smallest to its largest
+// value, as eight_bits in playground/pack.
 export function toBytes(values, dim) {
   const [low, step] = [new Float32Array(dim).fill(Number.POSITIVE_INFINITY), new Float32Array(dim)];
   const high = new Float32Array(dim).fill(Number.NEGATIVE_INFINITY);
@@ -100,7 +100,7 @@ export function toBytes(values, dim) {
   return { codes, low, step };
 }
 
-// Numbers of a figure as files, as playground/figures/numbers.py writes them: .json, .csv and .npz.
+// Writes the numbers of a figure as .json, .csv or .npz, as playground/figures/numbers.py does.
 
 // `metadata`: {key: value}; `table`: {about: {model, image}, grid, tokens: names, maps: [keys of each map], values:
 // [Float32Array of each map]}.
@@ -129,7 +129,7 @@ function asCsv(metadata, { about: subject, tokens, maps, values }) {
   return inUtf8(comments.join("") + lines.map((line) => `${line.map(field).join(",")}\n`).join(""));
 }
 
-// NumPy's archive: `values` (maps, tokens), `tokens`, `grid`, an array for each key of the maps, `about` and `of`.
+// A NumPy archive with `values` (maps, tokens), `tokens`, `grid`, an array for each key of the maps, `about` and `of`.
 function asNpz(metadata, { about: subject, grid, tokens, maps, values }) {
   const data = new Float32Array(values.length * tokens.length);
   values.forEach((row, i) => data.set(row, i * tokens.length));
@@ -149,7 +149,7 @@ function asNpz(metadata, { about: subject, grid, tokens, maps, values }) {
   return zipOf(Object.entries(arrays).map(([name, bytes]) => [`${name}.npy`, bytes]));
 }
 
-// Texts padded to one length, four bytes a letter.
+// A NumPy array of texts, padded to one length, four bytes for each letter.
 function ofTexts(texts, shape = [texts.length]) {
   const letters = texts.map((text) => Array.from(text, (letter) => letter.codePointAt(0)));
   const longest = Math.max(1, ...letters.map(({ length }) => length));
@@ -171,7 +171,7 @@ function npy(kind, shape, values) {
 }
 
 const ZIP = { local: 0x04034b50, central: 0x02014b50, end: 0x06054b50 };
-const LONG_AGO = 0x0021; // the first day of the zip format: equal contents give equal files
+const LONG_AGO = 0x0021; // a fixed date, the first of the zip format, so that equal contents give equal files
 
 // A zip archive of uncompressed files.
 function zipOf(files) {
@@ -197,7 +197,7 @@ function zipOf(files) {
   return joinedBytes([...parts, ...directory, end]);
 }
 
-// Numbers of two and of four bytes, least significant byte first.
+// The bytes of numbers, least significant first; `sizes` has a digit for each: 2 or 4 bytes.
 function record(numbers, sizes) {
   const widths = Array.from(sizes.replaceAll(" ", ""), Number);
   const bytes = new Uint8Array(widths.reduce((sum, width) => sum + width, 0));

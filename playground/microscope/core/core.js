@@ -1,8 +1,7 @@
-// The numbers of the microscope. No DOM in here: a page, an exported file, a notebook and Node's tests all use it.
-//
-// What it works on is a pack: queries and keys of one forward pass, never the N×N matrix. Attention of query i is
+// The arithmetic of the microscope. No DOM: pages, exported files, notebooks and Node's tests all use this file.
+// A pack has the queries and keys of one forward pass, never the N×N matrix. The attention of query i is
 //     row_i = softmax(scale · q_i · k_j over all tokens j)
-// and costs tokens × head_dim multiplications, so that a whole layer follows the cursor, at any scale.
+// It costs tokens × head_dim multiplications, so that a whole layer follows the cursor, at any scale.
 
 export const FORMAT = "attention-playground/1";
 
@@ -34,8 +33,9 @@ export function decodeHalves(bits) {
 
 const VIEWS = { float16: Uint16Array, float32: Float32Array, uint8: Uint8Array, int8: Int8Array };
 
-// A container is `u32 header length | JSON header | sections`, each starting at a multiple of 16 bytes. A section is
-// given as a view on the same memory; float16 as raw bits, which the caller decodes when it needs them.
+// Opens a container, which is `u32 header length | JSON header | sections`, each section at a multiple of 16 bytes.
+// section(name) is a view of the same memory; float16 numbers are raw bits, which the caller decodes when they are
+// needed.
 export function openContainer(bytes) {
   // Bytes from a socket may start at any offset of their buffer; typed arrays need an aligned one.
   const aligned = bytes.byteOffset % 16 === 0 ? bytes : bytes.slice();
@@ -56,7 +56,7 @@ export function openContainer(bytes) {
   return { header, section };
 }
 
-// Functions that decode a layer's q or k to float32; they are stored in 16 bits, in 8 bits, or as float32.
+// A function that decodes a layer's q or k, stored in 16 bits, 8 bits or as float32, to float32.
 function decoderOf(header, section) {
   const { tokens, head_dim: dim } = header;
   const heads = header.some_heads?.length ?? header.heads;
@@ -125,9 +125,10 @@ export function unpack(bytes) {
     columns: header.grid[1],
     patches: header.grid[0] * header.grid[1],
     scale: header.scale,
-    headNumbers: header.head_numbers ?? Array.from({ length: heads }, (_, head) => head), // of a file with few heads
+    // numbers in the model, if a file has only some heads
+    headNumbers: header.head_numbers ?? Array.from({ length: heads }, (_, head) => head),
     forwardScale: header.forward_scale ?? null,
-    assumed: header.assumed ?? "", // options of the model that `load` got
+    assumed: header.assumed ?? "", // the options that `playground.load` assumed
     cuts: readCuts(header.cuts ?? [], { prefix: header.prefix, columns: header.grid[1] }),
   };
 }
@@ -139,7 +140,7 @@ function inPlace(values, someHeads, heads, size) {
   return placed;
 }
 
-// q, k: (heads, tokens, dim); norms: (heads, tokens) or null. Null when the pack does not hold this layer.
+// A layer's {q, k: (heads, tokens, dim), norms: (heads, tokens) or null}; null if the pack does not have this layer.
 export function layerOf(pack, layer) {
   const entry = pack.stored.get(layer);
   if (!entry) return null;
@@ -157,7 +158,7 @@ export const holdsAll = (pack, layer) => holds(pack, layer) && !pack.stored.get(
 export const wholeLayers = (pack) =>
   Array.from({ length: pack.layers }, (_, layer) => layer).filter((layer) => holdsAll(pack, layer));
 
-// Layers that arrive later are added to the pack on the screen; a whole layer replaces a layer of some heads.
+// Adds layers that arrived later to a pack. A layer with all heads replaces a layer with some heads.
 export function mergePack(pack, other) {
   for (const [layer, entry] of other.stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, entry);
   return pack;
@@ -165,8 +166,8 @@ export function mergePack(pack, other) {
 
 // ------------------------------------------------------------------------------------------------------ attention
 
-// a[aStart …] · b[bStart …] over `dim` numbers. Four sums run in parallel: with one, every addition would wait for the
-// one before.
+// The dot product of `dim` numbers of a and b. Four sums run in parallel, because in a single sum every addition would
+// wait for the one before.
 function dot(a, aStart, b, bStart, dim) {
   let s0 = 0,
     s1 = 0,
@@ -183,7 +184,7 @@ function dot(a, aStart, b, bStart, dim) {
   return s0 + s1 + s2 + s3;
 }
 
-// scale · q_i · k_j for all j, written to out[offset …]. Returns the largest.
+// Writes scale · q_i · k_j for all j to out[offset …]. Returns the largest.
 export function scoresInto(out, offset, pack, layer, head, token, scale) {
   const { q, k } = layerOf(pack, layer);
   const { tokens, dim } = pack;
@@ -197,8 +198,8 @@ export function scoresInto(out, offset, pack, layer, head, token, scale) {
   return largest;
 }
 
-// The softmax of out[offset … offset + count], in place. Returns its entropy in bits, from the same sums: H = ln Z − Σ
-// p·(s − max), which needs one logarithm instead of one for each weight.
+// Applies softmax to out[offset … offset + count] in place. Returns the entropy in bits from the same sums: H = ln Z −
+// Σ p·(s − max), which needs one logarithm instead of one for each weight.
 export function softmaxInPlace(out, offset, count, largest) {
   let total = 0,
     moment = 0;
@@ -214,19 +215,20 @@ export function softmaxInPlace(out, offset, count, largest) {
   return Math.max(0, (Math.log(total) - moment * norm) / Math.LN2);
 }
 
-// Token i's row: its attention to each token. Sums to 1. Returns the entropy in bits.
+// Writes token i's row: its attention to each token, which sums to 1. Returns the entropy in bits.
 export function rowInto(out, offset, pack, layer, head, token, scale) {
   const largest = scoresInto(out, offset, pack, layer, head, token, scale);
   return softmaxInPlace(out, offset, pack.tokens, silence(out, offset, pack, layer, head, token, largest));
 }
 
-// Several tokens' rows. Each key is read once for four rows, which takes less than half the time.
+// Writes several tokens' rows. Each key is read once for four rows, which takes less than half the time.
 export function rowsInto(out, pack, layer, head, queries, scale) {
   const { q, k } = layerOf(pack, layer);
   const { tokens, dim } = pack;
   const start = head * tokens * dim;
   for (let n = 0; n < queries.length; n += 4) {
-    const four = [0, 1, 2, 3].map((i) => queries[Math.min(n + i, queries.length - 1)]); // the last query fills up
+    // repeats the last query if fewer are left
+    const four = [0, 1, 2, 3].map((i) => queries[Math.min(n + i, queries.length - 1)]);
     const [a, b, c, d] = four.map((token) => q.subarray(start + token * dim, start + (token + 1) * dim));
     const count = Math.min(4, queries.length - n);
     for (let j = 0; j < tokens; j++) {
@@ -257,7 +259,7 @@ export function rowsInto(out, pack, layer, head, queries, scale) {
   return out;
 }
 
-// ln Σ_j exp(scale · q_i · k_j) for the queries from … to: the normalisers that a column needs.
+// Writes ln Σ_j exp(scale · q_i · k_j) for the queries i from `from` to `to`: the normalisers that a column needs.
 export function normalisersInto(out, offset, pack, layer, head, scale, from, to, scratch) {
   for (let i = from; i < to; i++) {
     const score = scoresInto(scratch, 0, pack, layer, head, i, scale);
@@ -268,7 +270,7 @@ export function normalisersInto(out, offset, pack, layer, head, scale, from, to,
   }
 }
 
-// scale · q_i · k_j for all i.
+// Writes scale · q_i · k_j for all i.
 export function columnScoresInto(out, offset, pack, layer, head, token, scale) {
   const { q, k } = layerOf(pack, layer);
   const { tokens, dim } = pack;
@@ -276,8 +278,8 @@ export function columnScoresInto(out, offset, pack, layer, head, token, scale) {
   for (let i = 0; i < tokens; i++) out[offset + i] = dot(q, start + i * dim, k, start + token * dim, dim) * scale;
 }
 
-// Token j's column: the attention of each token to it. out_i = row_i[j], from all rows' normalisers. Returns their sum,
-// 1 on average.
+// Writes token j's column, the attention of each token to it: out_i = row_i[j], from all rows' normalisers. Returns the
+// sum, 1 on average.
 export function columnInto(out, offset, pack, layer, head, token, scale, normalisers, normalisersStart) {
   columnScoresInto(out, offset, pack, layer, head, token, scale);
   let total = 0;
@@ -290,7 +292,7 @@ export function columnInto(out, offset, pack, layer, head, token, scale, normali
   return total;
 }
 
-// weight × ‖W_O v‖: a large weight on a short value vector adds little.
+// Writes weight × ‖W_O v‖ for each token, because a large weight on a short value vector adds little.
 export function weighInto(out, offset, weights, norms, normsStart, count) {
   for (let j = 0; j < count; j++) out[offset + j] = weights[offset + j] * norms[normsStart + j];
 }
@@ -336,7 +338,8 @@ export function neighbourhood(rows, columns, row, column, k, depth = 1) {
   return { top, left, bottom, right, count: (bottom - top + 1) * (right - left + 1) };
 }
 
-// A fixed k×k kernel as the example of a convolution: the binomial blur; for k = 3 it is 1 2 1 / 2 4 2 / 1 2 1 over 16.
+// The k×k kernel that serves as the example of a convolution: the binomial blur, for k = 3: 1 2 1 / 2 4 2 / 1 2 1 over
+// 16.
 export function kernelWeights(k) {
   const line = [1];
   for (let n = 1; n < k; n++) for (let i = n; i >= 0; i--) line[i] = (line[i] ?? 0) + (line[i - 1] ?? 0);
@@ -344,16 +347,16 @@ export function kernelWeights(k) {
   return Float32Array.from({ length: k * k }, (_, i) => (line[Math.floor(i / k)] * line[i % k]) / total);
 }
 
-// Cuts: which queries could not attend to which keys in the pack's forward pass. The twin of playground/cuts.py, whose
-// texts it reads: "7,5>3,2", "*>cls@4.1", "*>3x3". Python has checked each text before. No DOM in here.
+// Cuts: which queries could not attend to which keys in the pack's forward pass. playground/cuts.py is the same in
+// Python and has checked each text before: "7,5>3,2", "*>cls@4.1", "*>3x3". No DOM.
 
 export const MOST_CUTS = 16; // as in playground/cuts.py
 
 const ALL = "*";
 const KERNEL = /^([357])x\1$/;
 
-// Each text in token numbers: {hearers, unheard, layers, heads: a Set, or null for all, kernel, kept: tokens that stay
-// heard, to: the output of ablated heads, "zero" or "mean"}.
+// The cuts in token numbers: {hearers: queries, unheard: keys, layers, heads: a Set, or null for all, kernel, kept:
+// tokens that are never cut, to: the output of ablated heads, "zero" or "mean"}.
 export function readCuts(texts, { prefix, columns }) {
   const token = (word) => {
     const [row, column] = word.split(",").map(Number);
@@ -394,7 +397,8 @@ export function isCut(pack, layer, head, query, key) {
   );
 }
 
-// With a kernel, patches attend to their neighbourhood, and to no prefix token but those in `kept`.
+// Whether a cut to a k×k neighbourhood removes this edge: patches then attend only to their neighbourhood and to the
+// prefix tokens in `kept`.
 function isFar({ prefixCount, columns }, { kernel, kept: exempt }, query, key) {
   if (query < prefixCount || exempt.has(key)) return false;
   if (key < prefixCount) return true;

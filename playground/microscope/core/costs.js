@@ -17,7 +17,7 @@ export function caseOf({ image, patch, width, heads, layers, kernel }) {
   };
 }
 
-// Of one layer: (n tokens, width d, kernel k) → FLOPs.
+// FLOPs of one layer with n tokens, width d and kernel size k.
 export const FLOPS = {
   attention: (n, d) => 8 * n * d ** 2 + FLOPS.pairs(n, d),
   pairs: (n, d) => 4 * n ** 2 * d, // QKᵀ and A·V
@@ -27,17 +27,17 @@ export const FLOPS = {
   depthwise: (n, d, k) => 2 * k ** 2 * n * d,
 };
 
-// FLOPs of the chosen part, or of the part that it is compared with; `mlp`: "yes" or "no".
+// FLOPs of a part of FLOPS, with or without the MLP; mlp: "yes" or "no".
 export const countedFlops = (part, mlp, n, { width, kernel }) =>
   FLOPS[part](n, width, kernel) + (mlp === "yes" ? FLOPS.mlp(n, width) : 0);
 
-// The smallest number of tokens at which attention costs more: each cost is a·N + b·N².
+// The smallest number of tokens N at which attention costs more than the other part; each cost is a·N + b·N².
 export function crossingOf(part, otherPart, { width, kernel }) {
   const [linear, square] = part === "attention" ? [8 * width ** 2, 4 * width] : [0, 2 * width];
   return Math.max(0, Math.floor((FLOPS[otherPart](1, width, kernel) - linear) / square)) + 1;
 }
 
-// Bytes of one layer that training stores.
+// Bytes that training stores for one layer.
 export const BYTES = {
   attention: (n, { width, heads }) => BYTES.fused(n, { width }) + FLOAT * heads * n ** 2,
   fused: (n, { width }) => FLOAT * 6 * n * width, // a fused kernel never stores the weights

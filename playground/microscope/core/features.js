@@ -1,8 +1,7 @@
 // Features of a layer, one vector for each token: their similarity, the colours of their principal components, their
-// lengths; and two pictures matched by them. They are loaded once for each layer, so moving the cursor sends no
-// request.
-// No DOM in here.
-// // {tokens, width, from: the number of prefix tokens, unit: each token's vector at length 1, norms, raw}
+// lengths, and matches between two pictures. They are loaded once for each layer, so moving the cursor sends no
+// request. No DOM.
+// Features are {tokens, width, from: the number of prefix tokens, unit: each token's vector at length 1, norms, raw}.
 
 import { decodeHalves, largestIndex, neighbourhood } from "./core.js";
 
@@ -21,8 +20,8 @@ export function makeFeatures(bits, tokens, width, from, columns = 1) {
   return { tokens, width, from, columns, raw: values, unit, norms };
 }
 
-// Cosines of one token with every token of `features`. `queryFeatures`: the features of the token's own picture, if
-// that is another one.
+// Writes the cosines of one token with every token of `features`. queryFeatures: the features of the token's picture,
+// if it is another one.
 export function similarityInto(out, features, token, queryFeatures = features) {
   const { tokens, width, unit } = features;
   const start = token * width;
@@ -45,11 +44,10 @@ export function similarityInto(out, features, token, queryFeatures = features) {
 }
 
 const ITERATIONS = 60; // most iterations
-const STILL = 1e-8; // a smaller change of direction counts as none
+const STILL = 1e-8; // the iteration ends when the direction changes less
 
-// The mean and the first three principal directions of all patches' unit vectors, of one picture or of several
-// together, so that the same part has the same colour in both. By power iteration, which never computes the width ×
-// width matrix.
+// The mean and the first three principal directions of all patches' unit vectors. Several pictures are analysed
+// together, so that the same part has the same colour in all. Power iteration avoids the width × width matrix.
 export function principal(pictures) {
   const { width } = pictures[0];
   const { mean, patches } = centred(pictures, width);
@@ -115,7 +113,8 @@ function takeOut(vector, direction) {
   for (let x = 0; x < vector.length; x++) vector[x] -= projection * direction[x];
 }
 
-// A direction's sign is arbitrary: the largest entry is made positive, so that colours are always the same.
+// Scales a vector to length 1. The sign of a direction is arbitrary: the largest entry is made positive, so that
+// colours are always the same.
 function normalise(vector) {
   let square = 0,
     largest = 0;
@@ -133,7 +132,7 @@ function projectionOf(unit, start, { mean, directions }, n) {
   return sum;
 }
 
-// A component is dark at its 2nd percentile and bright at its 98th.
+// The ends of a component's colours: dark at its 2nd percentile, bright at its 98th.
 function rangeOf(patches, direction) {
   const values = new Float64Array(patches.length / direction.length);
   for (let j = 0; j < values.length; j++) values[j] = inner(patches, j * direction.length, direction);
@@ -157,8 +156,8 @@ export function componentPixels(features, components) {
   return pixels;
 }
 
-// Outlying lengths by Tukey's rule: above the upper quartile plus three times the interquartile range. The twin of
-// `bound` in playground/analysis/token_norms.py. No DOM in here.
+// Outlying lengths by Tukey's rule: above the upper quartile plus three times the interquartile range. The same as
+// `bound` in playground/analysis/token_norms.py. No DOM.
 
 // The bound for values[from … to).
 export function boundOf(values, from, to) {
@@ -186,14 +185,14 @@ export function withoutOutliers(values, from, to) {
   };
 }
 
-// Two pictures by their features: matching patches, and common parts. playground/matching.py has the same lines;
-// tests/analysis/test_matching.py compares the two. No DOM in here.
+// Compares two pictures by their features: matching patches, and common parts. playground/matching.py has the same
+// lines; tests/analysis/test_matching.py compares the two. No DOM.
 
 export const PARTS_CUT = 6; // parts of a picture, as in Trace.parts
 const ROUNDS = 50; // maximum of k-means steps
 
-// Features of two pictures, from makeFeatures → Int32Array: for each patch of the first its nearest patch in the
-// second, if each is the other's nearest; else −1.
+// For each patch of the first picture, its nearest patch in the second if each is the other's nearest; else −1. one,
+// other: features from makeFeatures. Returns an Int32Array.
 export function matchesOf(one, other) {
   const count = one.tokens - one.from,
     otherCount = other.tokens - other.from;
@@ -223,8 +222,8 @@ export function matchesOf(one, other) {
   return bestOther.map((j, i) => (nearestBack[j] === i ? j : -1));
 }
 
-// The same for one token of the first picture: {there: the most similar token of the second, alike: their cosine,
-// mutual}.
+// The most similar token of the second picture: {there: that token, alike: the cosine, mutual: whether each is the
+// other's nearest}.
 export function nearestTo(one, token, other) {
   const match = mostSimilar(one, token, other);
   const alike = alongside(one.unit, token * one.width, other.unit, match * one.width, one.width);
@@ -242,9 +241,11 @@ function mostSimilar(one, token, other) {
   return largestIndex(row, other.from, other.tokens);
 }
 
-// The number of each patch's part, 0 the largest, of one picture or of several together: [Int32Array of each]. k-means
-// on the sphere, of each patch's 3 × 3. The first centre is the patch nearest to the mean, each further one the patch
-// least similar to the centres so far: without randomness, the same pictures have the same parts.
+// Divides pictures into k parts; for several pictures, into common parts. Returns an Int32Array for each picture: the
+// number of each patch's part, 0 for the largest part.
+// The method is k-means on the sphere, of the sum over each patch's 3 × 3 neighbourhood. The first centre is the patch
+// nearest to the mean, each further one the patch least similar to the centres so far. Nothing is random, so the same
+// pictures have the same parts.
 export function partsOf(pictures, k) {
   const { width } = pictures[0];
   const count = pictures.reduce((sum, { tokens, from }) => sum + tokens - from, 0);
@@ -338,7 +339,7 @@ function largestFirst(parts, k) {
   return parts.map((part) => place[part]);
 }
 
-// Four sums in parallel: with one, every addition would wait for the one before.
+// The dot product of two vectors, in four parallel sums: in a single one, every addition would wait for the one before.
 export function alongside(a, aAt, b, bAt, width) {
   let s0 = 0,
     s1 = 0,

@@ -26,9 +26,9 @@ export function patchAfterKey(key, patch, rows, columns) {
   return row * columns + column;
 }
 
-// From a patch to a number of its token: laid out as a vector, times a learned filter, plus a bias. No DOM in here.
-// // `cut` is a picture in patches: {size: [height, width], patch, grid: [rows, columns], own, pixels, mean, std,
-// filters, stretch, bias}, see lessons/patches.js.
+// From a patch to a number of its token: the patch laid out as a vector, times a learned filter, plus a bias. No DOM.
+// `cut` is a picture in patches: {size: [height, width], patch, grid: [rows, columns], own: the patch side that the
+// filters were trained for, pixels, mean, std, filters, stretch, bias}, see lessons/patches.js.
 
 // The patch as the model's input: all of red, all of green, all of blue; minus the mean, over the standard deviation.
 export function patchVector(cut, place) {

@@ -1,17 +1,18 @@
-// Guesses and exercises: the error of a guess, the guesses that this browser stores, and the reports of drawings.
-// Nothing of it is sent. No DOM in here.
+// Guesses and exercises: the error of a guess, the guesses stored in this browser, and the reports of drawings. Nothing
+// is sent. No DOM.
 
 const GUESSES_KEPT = "attention-playground:guesses";
 export const DONE = "attention-playground:exercises";
 
-// The overlap of an evenly painted set of patches with a row of weights, both as shares: 1 if they are equal.
+// The overlap of a painted set of patches, each counted equally, with a row of weights: 1 if both are the same
+// distribution.
 export function overlapOf(painted, row) {
   const total = row.reduce((sum, weight) => sum + weight, 0);
   if (!painted.length || !total) return 0;
   return painted.reduce((sum, patch) => sum + Math.min(1 / painted.length, row[patch] / total), 0);
 }
 
-// The overlap of the best painting: the n largest weights, for the best n.
+// The largest overlap that a painting can have with this row: it takes the n largest weights, for the best n.
 export function bestOverlap(row) {
   const sorted = Array.from(row.keys()).sort((a, b) => row[b] - row[a]);
   let best = 0;
@@ -25,14 +26,14 @@ export function asGuessed(x, { low, high, step, log }) {
   return Math.min(high, Math.max(low, rounded));
 }
 
-// Counts are typed as whole numbers and compared exactly.
+// Whether a guess is typed: counts are whole numbers, which are compared exactly.
 export const isTyped = ({ step }) => Number.isInteger(step);
 
 export function asTyped(x, { low, high, step }) {
   return Math.min(high, Math.max(low, Math.round(x / step) * step));
 }
 
-// The truth rounded to a possible guess.
+// The possible guess that is nearest to the truth.
 export const nearest = (truth, scale) => (isTyped(scale) ? asTyped : asGuessed)(truth, scale);
 
 // The error of a guess in words; the number nearest to the truth is right.
@@ -47,7 +48,7 @@ export function nearOf(guess, truth, scale) {
   return `${shortText(difference, difference < 10 ? 2 : 3)} too ${guess > truth ? "high" : "low"}`;
 }
 
-// This many digits, without an exponent: 440, not 4.4e+2.
+// A number with this many digits and without an exponent: 440, not 4.4e+2.
 const shortText = (x, digits) =>
   x < 10 ? x.toPrecision(digits) : Math.round(Number(x.toPrecision(digits))).toLocaleString("en");
 
@@ -76,8 +77,8 @@ export function forget(storage) {
   }
 }
 
-// Why a wrong answer is tempting. `tempting` is [[condition, reason], …]; a condition is the key of a choice, or [low,
-// high] of a number. A range that holds the truth as well is no mistake.
+// Why a wrong answer is tempting; "" if no reason is known. `tempting` is [[condition, reason], …]; a condition is the
+// key of a choice, or [low, high] for a number. A range that also contains the truth is skipped.
 export function reasonFor(guess, truth, tempting) {
   if (guess === truth) return "";
   const contains = ([low, high], x) => typeof x === "number" && low <= x && x <= high;
@@ -86,8 +87,8 @@ export function reasonFor(guess, truth, tempting) {
   return tempting.find(fits)?.[1] ?? "";
 }
 
-// The numbers that a page's drawings report, for the exercises beside them: {drawing: its numbers}. Each drawing is
-// mounted by a script of its own, so they are stored on the page's root.
+// The numbers that a page's drawings report, {drawing: its numbers}, which the exercises beside them read. They are
+// stored on the page's root element, because each drawing is mounted by a script of its own.
 
 const REPORTED_EVENT = "drawing-reported";
 

@@ -1,5 +1,5 @@
-// What each head does on average over the rows of all patches: the same numbers and rules as in
-// playground/analysis/heads.py; tests/analysis/test_habits_in_javascript.py compares the two. No DOM in here.
+// What each head does on average over the rows of all patches, by the numbers and rules of
+// playground/analysis/heads.py; tests/analysis/test_habits_in_javascript.py compares the two. No DOM.
 
 import { entropyBits, rowsInto } from "./core.js";
 
@@ -8,7 +8,7 @@ const WIDE = 2 * REACH + 1;
 const LEAST = 1e-9; // least divisor
 const LEAST_COLOUR = 1e-6;
 
-// (patches × 3) mean colours → (patches × patches) distances of colour.
+// From mean colours (patches × 3) to distances between colours (patches × patches).
 export function apartIn(colours) {
   const patches = colours.length / 3;
   const colourDistances = new Float32Array(patches * patches);
@@ -20,8 +20,8 @@ export function apartIn(colours) {
   return colourDistances;
 }
 
-// A head's numbers, as Head in heads.py. `colourDistances`: of the patches' mean colours. `effect` is known if the pack
-// has the lengths that each head adds. Rows of all patches are measured; heads.py samples them only on larger grids.
+// A head's numbers, as `Head` in heads.py. colourDistances: from apartIn. `effect` is known only if the pack has the
+// lengths that each head adds. All patches' rows are measured here; heads.py takes a sample on large grids.
 export function headNumbers(pack, colourDistances, layer, head) {
   const { rows: high, columns: wide, patches, prefixCount, tokens, prefix } = pack;
   const registers = prefix.filter((name) => name.startsWith("reg")).length;
@@ -79,7 +79,8 @@ function offsetOf(i, j, rows, columns) {
 
 const placeOf = (down, right, rows, columns) => (down + rows - 1) * (2 * columns - 1) + right + columns - 1;
 
-// The mean weight at each offset, over the patches that have a neighbour there: {mean, asked: their number}.
+// The mean weight at each offset from the query, over the patches that have a neighbour there: {mean, asked: how many
+// such patches}.
 function patternOf(weights, { rows, columns, patches, prefixCount, tokens }) {
   const mean = new Float64Array((2 * rows - 1) * (2 * columns - 1));
   const counts = new Float64Array(mean.length);
@@ -93,7 +94,7 @@ function patternOf(weights, { rows, columns, patches, prefixCount, tokens }) {
   return { mean, asked: counts };
 }
 
-// The pattern around the query, 7 × 7; a mean over less than half of the patches would be noise.
+// The 7 × 7 pattern around the query; 0 where the mean is over less than half of the patches, which would be noise.
 function aroundOf({ mean, asked }, rows, columns) {
   const around = new Array(WIDE * WIDE).fill(0);
   for (let down = -Math.min(REACH, rows - 1); down <= Math.min(REACH, rows - 1); down++)
@@ -104,8 +105,8 @@ function aroundOf({ mean, asked }, rows, columns) {
   return around;
 }
 
-// How far rows differ from the pattern of offsets alone, and whether the difference follows colour. A patch itself is
-// left out, and the remaining weights are scaled to sum to 1.
+// How far the rows differ from the mean pattern of offsets, and whether the differences follow colour. The patch itself
+// is left out, and the remaining weights are scaled to sum to 1.
 function contentAndColour(weights, pattern, { rows, columns, patches, prefixCount, tokens }, colourDistances) {
   let [content, actualDistance, expectedDistance] = [0, 0, 0];
   for (let i = 0; i < patches; i++) {
@@ -144,14 +145,14 @@ export function habitOf(head) {
 
 const [CONTENT, FIXED, LOCAL, ITSELF, PREFIX, ONE, MIXED, EVERYWHERE, IDLE] = Array(9).keys();
 
-// {offset: [down, right], share} of the offset with the largest share, without the patch itself.
+// The offset with the largest share, except that of the patch itself: {offset: [down, right], share}.
 function farthestAhead({ offsets }) {
   const otherShares = offsets.map((share, index) => (index === REACH * WIDE + REACH ? 0 : share));
   const largest = otherShares.indexOf(Math.max(...otherShares));
   return { offset: [Math.floor(largest / WIDE) - REACH, (largest % WIDE) - REACH], share: otherShares[largest] };
 }
 
-// The head's habit in words: `habits` are those of heads.py, {label, short}.
+// The head's habit in words. habits: the list in heads.py, {label, short}.
 export function habitWords(head, habits) {
   const place = habitOf(head);
   const { label, short } = habits[place];

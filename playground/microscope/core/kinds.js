@@ -1,16 +1,16 @@
-// Names a row's kind by a rule: one word for what a patch attends to. Also a filter by colour and nearness, without a
-// network. tests/row_kinds.py has the same rule; tests/analysis/test_row_kinds.py compares the two. No DOM in here.
+// Names the kind of a row by a rule: one word for what a patch attends to. Below: a filter by colour and nearness that
+// needs no network. tests/row_kinds.py has the same rule; tests/analysis/test_row_kinds.py compares the two. No DOM.
 
 import { entropyBits, layerOf, rowInto } from "./core.js";
 import { alongside, makeFeatures } from "./features.js";
 
-const CROWD = 48; // patches, evenly spread, whose mean row stands for all patches
+const CROWD = 48; // patches, evenly spread, whose mean row stands for the rows of all
 const NEAR = 0.07; // radius of the neighbourhood, as a share of the longer side
 export const ALIKE = 0.35; // cosine from which two patches are alike
 const EARLY = 1 / 3; // share of the layers that count as early
-const THEIRS = 0.5; // × the row's largest weight: from this mean weight on, all patches look at the same place
-const FLAT = 4; // × the mean weight: only a row whose largest weight is at most this may be even
-const FAINT = 10; // × the mean weight: only a row whose largest weight is at most this may be noise
+const THEIRS = 0.5; // × the row's largest weight: if the mean row gives a place at least this, all patches look there
+const FLAT = 4; // × the mean weight: a row with a larger weight is not called even
+const FAINT = 10; // × the mean weight: a row with a larger weight is not noise
 
 // The numbers of at most about `maximum` patches on a lattice.
 export function spreadPatches(rows, columns, maximum) {
@@ -30,7 +30,8 @@ export function reach(rows, columns) {
 
 // ------------------------------------------------------------------------------------------- what resembles what
 
-// Features made of a layer's keys, all heads in one vector a token. The pack holds the keys, so no request is needed.
+// Features made of a layer's keys: one vector for each token, of all heads. Keys are in the pack, so no request is
+// needed.
 export function keysOf(pack, layer) {
   const { k } = layerOf(pack, layer);
   const { heads, tokens, dim } = pack;
@@ -71,8 +72,8 @@ export function likenessOf(directions, patch) {
 
 // ----------------------------------------------------------------------------------------------------- the crowd
 
-// The mean row of evenly spread patches: {tokens: by token, most: the token with the largest weight, offsets: by the
-// place relative to the query, (2 rows − 1) × (2 columns − 1), the query itself in the middle}.
+// The mean row of evenly spread patches: {tokens: its weight on each token, most: the token with the largest, offsets:
+// its weight at each offset from the query, (2 rows − 1) × (2 columns − 1), the query itself in the middle}.
 export function crowdOf(pack, layer, head, scale) {
   const { rows, columns, prefixCount, tokens } = pack;
   const queries = spreadPatches(rows, columns, CROWD);
@@ -104,7 +105,7 @@ const firstOffset = (patch, rows, columns) =>
 
 // -------------------------------------------------------------------------------------------------- facts of a row
 
-// row: (tokens,); likeness: (patches,). See Facts in row_kinds.py.
+// The facts about a row by which its kind is found, see Facts in row_kinds.py. row: (tokens,); likeness: (patches,).
 export function rowFacts(row, pack, patch, crowd, likeness) {
   const { rows, columns, prefixCount, tokens, patches } = pack;
   let patchTotal = 0;
@@ -161,7 +162,7 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
     place,
     alike: alike / Math.max(patchTotal - near, 1e-12),
     area: area / Math.max(1, patches - nearby),
-    // Kinds that the largest patch supports: the sentence above the picture names that patch.
+    // Kinds that fit the patch with the largest weight, because the sentence above the picture names that patch.
     fits: Object.keys(borneOut).filter((name) => borneOut[name]),
   };
 }
@@ -194,7 +195,7 @@ export const isEarlyLayer = (layer, layers) => layer < EARLY * layers;
 // Whether the row's sink is a single token.
 export const isPeak = ({ peak, crowdPeak, fits }) => peak >= 0.3 && crowdPeak >= 0.2 && fits.includes("peak");
 
-// Tries the plainest kinds first; null if no kind fits. A kind fits only if the largest patch supports it.
+// The kind of a row, the simplest that fits; null if none fits. The patch with the largest weight must fit, too.
 export function kindOf(facts, early) {
   const { breadth, shared, near, place, alike, area, fits } = facts;
   if (breadth >= 0.8 && fits.includes("even")) return "even";
@@ -225,25 +226,25 @@ const SENTENCES = {
   even: "This row looks at everything alike",
 };
 
-// The sentence about a kind; "" for null. `one`: "patch" or "token" if a sink is a single patch or prefix token.
-// `plain`: whether a filter by colour and nearness does nearly the same; null: unknown.
+// The sentence about a kind; "" for null. single: if the sink is a single patch or prefix token, "patch" or "token".
+// plain: whether a filter by colour and nearness does nearly the same; null: unknown.
 export function kindWords(kind, { one: single = "", plain = null } = {}) {
   if (kind === null) return "";
   if (kind === "sink") return `This row looks ${SINKS[single || "many"]}.`;
-  const looksLearned = kind === "thing" || kind === "far"; // for other kinds the filter is no surprise
+  const looksLearned = kind === "thing" || kind === "far"; // the filter is expected to give the other kinds
   if (!looksLearned || plain === null) return `${SENTENCES[kind]}.`;
   return `${SENTENCES[kind]}; colour and nearness alone ${plain ? "do nearly the same" : "do not"}.`;
 }
 
-// A filter by colour and nearness, without a network. playground/analysis/colour_nearness.py has the same arithmetic;
-// tests/analysis/test_colour_nearness.py compares the two. No DOM in here.
+// A filter by colour and nearness, which needs no network. playground/analysis/colour_nearness.py has the same
+// arithmetic; tests/analysis/test_colour_nearness.py compares the two. No DOM.
 
 const COLOUR_WIDTH = 0.03; // standard deviation in red, green and blue, which go from 0 to 1
 const PLACE_WIDTH = 0.08; // standard deviation in place, as a share of the picture's longer side
-const MUCH = 0.5; // from this overlap on, a head's row and the filter's are called nearly the same
+const MUCH = 0.5; // least overlap of a head's row and the filter's to be called nearly the same
 
-// The mean colour of each patch, (patches × 3) from 0 to 1. Pixels have four bytes; the grid divides the picture's
-// sides.
+// The mean colour of each patch, (patches × 3), from 0 to 1. pixels: four bytes each; the grid's borders may lie
+// between pixels.
 export function meanColours(pixels, width, height, rows, columns) {
   const cellHeight = height / rows,
     cellWidth = width / columns;

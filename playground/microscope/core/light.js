@@ -11,8 +11,9 @@ export const BENEATH = [0, 0.79]; // the photograph's darkest and brightest tone
 export const KEPT = 0.7; // share of the photograph's colour that stays under the heat
 export const TONES = 64; // number of the photograph's tones in the table of heat
 export const STEPS = 256; // number of weight steps in the table of heat
-const TOPS = [0.54, 0.99]; // OKLab's L of the brightest weight, over black and over white
-const LIFTED = 0.4; // where the faintest colour lies between the tone beneath (0) and the brightest colour (1)
+const TOPS = [0.54, 0.99]; // lightness L in OKLab of the largest weight, over black and over white
+// lightness of the smallest weight, from that of the photograph (0) to that of the largest weight (1)
+const LIFTED = 0.4;
 const HUES = [20, 55, 95]; // degrees, from the faintest to the strongest: red, orange, gold
 const AGAINST = [285, 255, 220]; // degrees, for values below zero: violet, blue, sky; as light as HUES
 // Hatching of values below zero, for grey prints: lines in a cell, their width in periods, the share of colour that
@@ -21,27 +22,27 @@ const HATCH = { lines: 4, wide: 0.3, kept: 0.3 };
 const MIN_PERIOD = 4; // pixels from line to line
 const CHROMAS = [0.17, 0.2, 0.17];
 const OPAQUE = 0.94; // opacity of the strongest colour
-const OPACITY_POWER = 2.3; // above 1: opacity rises fast at first, so that faint weights are visible too
-const GAMMA = 0.8; // below 1: raises faint weights a little
-const BRIGHTEST = 0.008; // share of the cells whose values may exceed the exposure
+const OPACITY_POWER = 2.3; // above 1: opacity rises fast at first, so that small weights are visible
+const GAMMA = 0.8; // below 1: makes small weights a little stronger
+const BRIGHTEST = 0.008; // share of the cells that may exceed the exposure
 const PEAK = 0.2; // the exposure is at least this × the largest value, so that a dominant patch stands out
 const FLOOR = 2; // the exposure is at least this × the mean, so that an even row shows no pattern
 const EVEN = 0.95; // a row whose 2^entropy is at least this share of all tokens is called even
 const MASS = 0.6; // share of the weight of all patches that lies inside the outline, at least
 export const DIM = [0, 0.56]; // light: the darkest and brightest tone outside the outline
 export const DRAINED = 0.35; // light: share of the photograph's colour that stays there
-export const LIT_GOLD = [236, 190, 96]; // ground of the light's colour bar: bright and colourful, so that both can fade
+// colour of the light's colour bar: bright and strong, so that dimming and greying are visible
+export const LIT_GOLD = [236, 190, 96];
 const LIT = 0.8; // light: patches inside the outline show at least this share of the photograph
-const EASED = 0.5; // part of the way by which corners of the outline move towards the mean of their neighbourhood
+const EASED = 0.5; // how far corners of the outline move towards the mean of their neighbours; 1: all the way
 
-// 0 … 255: how opaque the photograph is at a patch.
+// The opacity of the photograph at a patch, 0 … 255.
 export const litOf = (step, inBright) => Math.round(255 * Math.max(Math.sqrt(step / (STEPS - 1)), inBright ? LIT : 0));
 
-// The exposure, the value that is drawn brightest: that of the largest cells, or twice the mean where all cells are
-// alike.
+// The exposure, that is the value drawn brightest: the value of the largest cells, or twice the mean if all are alike.
 export const exposure = (values, from, to) => exposureOfAll(values, [from], to - from);
 
-// One exposure for several pictures, so that they can be compared: `count` values from each index in `places` on.
+// One exposure for several pictures, so that they can be compared. Each has `count` values from an index in `places`.
 export function exposureOfAll(values, places, count) {
   const rank = Math.floor(places.length * count * BRIGHTEST);
   // The rank + 1 largest values so far. The rank is small, so this list is faster than sorting.
@@ -63,7 +64,7 @@ export function exposureOfAll(values, places, count) {
   return asWritten(Math.max(largest[0], PEAK * largest[rank], (FLOOR * total) / (places.length * count))) || 1;
 }
 
-// Rounds up to two digits: the exposure is then exactly the number in the legend, and the same on the screen and in a
+// Rounds up to two digits. So the exposure is exactly the number in the legend, and the same on the screen and in a
 // figure, whose sums differ in the last digits.
 function asWritten(value) {
   if (!(value > 0)) return 0;
@@ -89,24 +90,25 @@ export function stepOf(value, { low, high, log, signed }) {
   return log ? (share * (STEPS - 1) + 0.5) | 0 : raisedStep(share);
 }
 
-// A signed domain around zero. It ends at the largest absolute value, and at `floor` at least.
+// A domain around zero whose ends are ± the largest absolute value, but at least ± `floor`.
 export function domainAround(values, from, to, floor = 0) {
   let high = floor;
   for (let j = from; j < to; j++) high = Math.max(high, Math.abs(values[j]));
   return { low: -(high || 1), high: high || 1, log: false, signed: true };
 }
 
-// Values below zero are hatched: in the slanting lines the photograph shows through. Without them a grey print could
-// not tell the signs apart. Returns whether a pixel (x, y) lies in a line. cell: a patch's height in pixels
+// Returns a function (x, y) → whether a pixel lies in a line of the hatching. Values below zero are hatched by slanting
+// lines in which the photograph shows through, because a grey print could not tell the signs apart. cell: a patch's
+// height in pixels.
 export function hatching(cell) {
   const period = Math.max(MIN_PERIOD, cell / HATCH.lines);
   return (x, y) => (x + y) % period < HATCH.wide * period;
 }
 export const hatchedStep = (step) => Math.round(step * HATCH.kept);
 
-// share ** GAMMA as a step. A frame needs it for every cell of every head, and computing powers would take most of the
-// frame. So BEGINS holds the share at which each step begins, and FIRST the step at which the search starts, for each
-// of GUESSES shares.
+// Tables for share ** GAMMA as a step. A frame needs it for every cell of every head, and computing powers would take
+// most of the frame. BEGINS holds the share at which each step begins; FIRST holds, for each of GUESSES shares, the
+// step at which to start searching.
 const GUESSES = 1024;
 const BEGINS = Float64Array.from({ length: STEPS + 1 }, (_, step) =>
   step === 0 ? 0 : step === STEPS ? Infinity : ((step - 0.5) / (STEPS - 1)) ** (1 / GAMMA),
@@ -119,15 +121,16 @@ function raisedStep(share) {
   return step;
 }
 
-// 0 … 63: the table's tone for a pixel of 0 … 255.
+// The tone in the table, 0 … 63, for a pixel of 0 … 255.
 export const toneOf = (r, g, b) => ((greyOf(r, g, b) / 255) * (TONES - 1) + 0.5) | 0;
 
-// 0 … 256: how opaque the colour of each step is.
+// The opacity of each step's colour, 0 … 256.
 export const OPACITIES = Uint16Array.from({ length: STEPS }, (_, step) =>
   Math.round(256 * OPAQUE * (1 - (1 - step / (STEPS - 1)) ** OPACITY_POWER)),
 );
 
-// The photograph as 0xAABBGGRR a pixel, with `ends` as its darkest and brightest tone and `share` of its colour left.
+// The photograph as 0xAABBGGRR for each pixel. ends: its darkest and brightest tone; share: how much of its colour is
+// left.
 export function fadedPixels(bytes, ends, share) {
   const pixels = new Uint32Array(bytes.length / 4);
   const span = ends[1] - ends[0];
@@ -143,8 +146,8 @@ export function fadedPixels(bytes, ends, share) {
 
 export const greyOf = (r, g, b) => 0.299 * r + 0.587 * g + 0.114 * b;
 
-// The colours of heat: STEPS × TONES pixels, 0xAABBGGRR as a canvas stores them; computed once. The tones of a step are
-// adjacent, because a cell has one step and many tones.
+// The colours of heat: STEPS × TONES pixels, 0xAABBGGRR as a canvas stores them, computed once. The tones of a step are
+// adjacent in memory, because a cell has one step and many tones.
 const ramps = new Map();
 
 export function heatTable(isAgainst = false) {
@@ -175,12 +178,13 @@ export function heatTable(isAgainst = false) {
 
 const lightnessOf = (grey) => Math.cbrt(linear(grey)); // OKLab's L
 
-// Interpolates between values at t = 0, ½ and 1.
+// Interpolates linearly between three values at t = 0, ½ and 1.
 const between3 = ([a, b, c], t) => (t < 0.5 ? a + (b - a) * 2 * t : b + (c - b) * (2 * t - 1));
 
 const rgb = { r: 0, g: 0, b: 0 }; // linear red, green and blue
 
-// Writes into `rgb` the colour of this lightness and hue with the largest chroma, up to `chroma`, that screens show.
+// Writes into `rgb` the colour with this lightness and hue. Its chroma is at most `chroma`, and smaller if a screen
+// can't show that.
 function shownColour(lightness, chroma, cos, sin) {
   if (fromOklab(lightness, chroma * cos, chroma * sin)) return;
   let low = 0,
@@ -214,8 +218,8 @@ function encoded(x) {
   return (255 * (clipped <= 0.0031308 ? 12.92 * clipped : 1.055 * clipped ** (1 / 2.4) - 0.055) + 0.5) | 0;
 }
 
-// Writes 1 into `out` for the fewest patches that together hold the share `mass` of all weight, 0 for all others. Takes
-// the largest first, and of equal ones the first. Negative values count as 0.
+// Writes 1 into `out` for the fewest patches that together hold the share `mass` of all weight, else 0. Larger values
+// come first, and of equal ones the first. Negative values count as 0.
 export function densestInto(out, values, from, count, mass = MASS) {
   const sorted = Float64Array.from(values.subarray(from, from + count)).sort();
   let total = 0,
@@ -234,12 +238,12 @@ export function densestInto(out, values, from, count, mass = MASS) {
   }
 }
 
-// Smooth closed lines around the chosen cells, as control points [row, column, row, column, …] of quadratic curves. A
-// curve's ends are the midpoints between neighbouring points. The centres inside the curves are those of chosen cells.
+// Smooth closed lines around the chosen cells, as control points [row, column, row, column, …] of quadratic curves,
+// whose ends are the midpoints between neighbouring points. A cell is chosen if and only if its centre is inside.
 export const contours = (chosen, rows, columns) => outlines(chosen, rows, columns).map(smoothed);
 
-// Moves each corner towards the mean of its neighbourhood: on stairs all the way, which makes them slopes; elsewhere
-// part of the way, which keeps islands of one or two cells visible and thin ends round.
+// Moves each corner towards the mean of its neighbours. Corners of stairs move all the way, so that stairs become
+// slopes. Others move part of the way, so that islands of one or two cells stay visible and thin ends are round.
 function smoothed(path) {
   const corners = [];
   for (let i = 0; i < path.length; i += 2) {
@@ -284,7 +288,7 @@ export function shareWithin(paths, values, from, rows, columns) {
   return inner / (total || 1);
 }
 
-// 1 for each cell whose centre is inside the curves: along a row of centres, each crossing of a curve toggles between
+// 1 for each cell whose centre is inside the curves. Along a row of centres, each crossing of a curve switches between
 // outside and inside.
 export function cellsInside(paths, rows, columns) {
   const inside = new Uint8Array(rows * columns);
@@ -306,7 +310,7 @@ export function cellsInside(paths, rows, columns) {
   return inside;
 }
 
-// Toggles the first cell centre to the right of the point where a straight piece of a curve crosses a row of centres. A
+// Marks where a straight piece of a curve crosses a row of centres, by toggling the next cell centre to the right. A
 // piece is too short to cross two rows.
 function cross(inside, columns, y0, x0, y1, x1) {
   const row = Math.ceil(Math.min(y0, y1) - 0.5);

@@ -1,16 +1,16 @@
-// The numbers that lessons state about a trace, for a visitor's photograph without Python. Each function has a twin of
-// the same name in playground/lessons/measures.py; it takes a pack with all layers and the twin's arguments. No DOM in
-// here.
+// The numbers that lessons state about a trace, computed for a visitor's photograph without Python. Each function has a
+// counterpart of the same name in playground/lessons/measures.py and takes its arguments, but a pack with all layers.
+// No DOM.
 
 import { decodeHalves, entropyBits, layerOf, rowInto, rowsInto, scoresInto, softmaxInPlace } from "./core.js";
 import { patchFrom } from "./grid.js";
 import { percent } from "./numbers.js";
 
-const NOT_FAR = 3; // patches: nearer ones count as near, like REACH in analysis/heads.py
-const LOCKED = 0.3; // mean share of a row, as in lessons/measures.py
+const NOT_FAR = 3; // patches: largest distance that counts as near, like REACH in analysis/heads.py
+const LOCKED = 0.3; // mean share of one place from which rows are called locked, as in lessons/measures.py
 const CROWD_SEEN = 24; // patches, evenly spread, whose mean row stands for all rows
 
-// The patch that asks first in a visitor's photograph.
+// The first query in a visitor's photograph: the middle patch.
 export const middleOf = ({ rows, columns }) => patchFrom("", rows, columns);
 
 export const MEASURES = {
@@ -56,7 +56,7 @@ export const MEASURES = {
   far_peak: (pack) => Math.max(...farRow(pack)),
 };
 
-// Each pack is measured once: several sentences state the same number.
+// Measures each pack once, because several sentences state the same number.
 const measuredOf = new WeakMap();
 function cached(pack, name, measure) {
   if (!measuredOf.has(pack)) measuredOf.set(pack, {});
@@ -142,8 +142,8 @@ const entropies = (pack) =>
     return entropyList;
   });
 
-// Picks the head that adds most, adds least, or has the sharpest rows (`which`). Returns (`what`) its layer, its
-// number, the length of what it adds relative to its layer's average head, or the entropy of its rows.
+// A number about a head. which: the head that adds "most", adds "least", or has the "sharpest" rows. what: its layer,
+// its number, the length that it adds relative to its layer's mean, or the entropy of its rows.
 export function extremeHead(pack, { which, what: quantity }) {
   const adds = pack.header.adds.flatMap((layer) => layer.map((length) => length / meanOf(layer)));
   const leastWins = { most: adds.map((length) => -length), least: adds, sharpest: entropies(pack) }[which];
@@ -152,8 +152,8 @@ export function extremeHead(pack, { which, what: quantity }) {
   return { layer, head, adds: adds[index], entropy: entropies(pack)[index] }[quantity];
 }
 
-// For each head {layer, head, mean: its mean row, (tokens,), toOne: the largest share of a patch in it, share: toOne or
-// the sum of all prefix tokens, whichever is larger}.
+// For each head {layer, head, mean: its mean row, (tokens,), toOne: the largest share of one patch in that row, share:
+// the larger of toOne and the sum of all prefix tokens}.
 export const toPlaces = (pack) =>
   cached(pack, "places", () => {
     const headShares = [];
@@ -180,7 +180,7 @@ function agreedToken(pack) {
   return toOne >= share ? mean.indexOf(toOne, pack.prefixCount) : 0;
 }
 
-// The length of that token's key, divided by the median key length of the head's patches.
+// The length of the key of that token, divided by the median key length of the head's patches.
 function keyOfAgreed(pack) {
   const { layer, head } = agreeingHead(pack, "most");
   const { tokens, dim, prefixCount, patches } = pack;
@@ -188,7 +188,7 @@ function keyOfAgreed(pack) {
   const lengthOf = (token) =>
     Math.hypot(...k.subarray((head * tokens + token) * dim, (head * tokens + token + 1) * dim));
   const lengths = Float64Array.from({ length: patches }, (_, patch) => lengthOf(prefixCount + patch)).sort();
-  const median = lengths[Math.floor((patches - 1) / 2)]; // the lower of two middle ones, as torch.median
+  const median = lengths[Math.floor((patches - 1) / 2)]; // of two middle values the lower, as in torch.median
   return lengthOf(agreedToken(pack)) / median;
 }
 
@@ -213,9 +213,8 @@ function measureSharpness(pack, scale) {
   });
 }
 
-// The standard deviation of a row's scaled scores, by `what`: "first" and "last" give the largest of the heads of the
-// first or last layer, "least" and "most" the smallest and largest of all heads, "layer" and "head" the place of
-// "most".
+// A number about the standard deviation of a row's scaled scores. what: "first" or "last": the largest of the heads in
+// that layer; "least" or "most": the smallest or largest of all heads; "layer" or "head": where the "most" is.
 function spreadOf(pack, quantity) {
   const heads = sharpnessOf(pack, pack.scale);
   const spreads = heads.map(({ deviation }) => deviation);
@@ -225,7 +224,7 @@ function spreadOf(pack, quantity) {
   return { layer, head, least, most, first: widest(0), last: widest(pack.layers - 1) }[quantity];
 }
 
-// The mean distance under equal weights: each offset counts as often as there are pairs of patches with it.
+// The mean distance if all weights are equal: each offset counts as often as there are pairs of patches with it.
 function evenDistance(rows, columns) {
   let sum = 0;
   for (let down = 1 - rows; down < rows; down++)
@@ -236,7 +235,7 @@ function evenDistance(rows, columns) {
 
 // ----------------------------------------------------------------------------------------- a row that is worth a guess
 
-// [layer, head]: see far_looking in playground/analysis/heads.py.
+// The [layer, head] that looks far, see far_looking in playground/analysis/heads.py.
 const farLooking = (pack) => cached(pack, "far", searchFar);
 
 function searchFar(pack) {
@@ -271,7 +270,7 @@ function searchFar(pack) {
   return best.at;
 }
 
-// The row of the middle patch in the head of farLooking, its patches only: (patches,)
+// The middle patch's row in the head of farLooking, without prefix tokens: (patches,)
 export const farRow = (pack) =>
   cached(pack, "far row", () => {
     const row = new Float32Array(pack.tokens);
@@ -288,7 +287,7 @@ function brightestShare(row) {
 
 // ----------------------------------------------------------------------------------------------------- two passes
 
-const LEAST_SQUARE = 1e-24; // of a token's length: avoids a division by 0
+const LEAST_SQUARE = 1e-24; // of a token's squared length, against division by 0
 
 // How far each token moved between two passes, relative to its length before: (tokens,). Tokens are float16 bits.
 export function movedTokens(uncut, cut, { tokens }) {
@@ -326,8 +325,8 @@ export function formatNumber(number, style) {
   return grouped + (fraction === undefined ? "" : `.${fraction}`);
 }
 
-// The text with its blanks filled with values measured on `pack`, or else with the sample's. `values`: {name: {measure,
-// …, says: the sample's value}}
+// The text with its blanks filled with values measured on `pack`, or without a pack with the sample's. values: {name:
+// {measure, …, says: the sample's value}}
 export function wordsOf({ text, values }, pack = null) {
   if (!values) return text;
   const textOf = (value, style) => (pack ? formatNumber(measureOf(value, pack), style) : value.says);

@@ -1,23 +1,23 @@
 // Finds a picture's best moment: the head and the three patches with the most telling rows.
 // playground/analysis/moments.py defines "telling" and has the same arithmetic; tests/analysis/test_moments.py compares
-// the two. No DOM in here.
+// the two. No DOM.
 
 import { rowInto, rowsInto, wholeLayers } from "./core.js";
 import { ALIKE, alikeness, component, directionsOf, likenessOf, reach, spreadPatches } from "./kinds.js";
 
-const BESIDE = 0.03; // of the longer side: nearer partners do not count
+const BESIDE = 0.03; // of the longer side: partners at a smaller distance don't count
 const FAR = 0.25; // of the longer side: at this distance or more a partner counts in full
-const SUBJECT = 400; // number of patches that are searched for partners: those with the highest rank in the subject
+const SUBJECT = 400; // number of patches in which partners are searched: those that belong most to the subject
 const ASKING = 24; // number of patches with a far partner whose rows are compared
-const REGION = 0.4; // the cosine from which a patch belongs to the query's region
-const WALL = 0.3; // of the picture: a region of this size counts half
-const SEEN = 0.45; // the least cosine of the query and the brightest patch of a telling row
-const PLAIN = 0.1; // factor for a row whose brightest patch is no far patch like the query
+const REGION = 0.4; // least cosine of a patch in the query's region
+const WALL = 0.3; // of the picture: a region of this size halves the score
+const SEEN = 0.45; // least cosine between the query and the brightest patch of a telling row
+const PLAIN = 0.1; // factor for a row whose brightest patch is near the query or unlike it
 const ISLAND = 2; // patches: the radius around the most telling weight
 const WHO_ASKS = 8; // patches, evenly spread, whose mean row stands for all patches
-const FRAME = 0.08; // of each side: patches in this frame count half
+const FRAME = 0.08; // of each side: patches this near to an edge count half
 const APART = 0.1; // of the longer side: the least distance between two of the three patches
-const MOST_TAKEN = 4; // × the mean weight: larger weights of the class token are cut to this
+const MOST_TAKEN = 4; // × the mean weight: the class token's weights are cut to at most this
 export const STRIKING = 0.044; // moments with a smaller score are not called striking
 
 export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
@@ -25,9 +25,9 @@ export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
 // The layers in the upper half that the pack holds whole, lowest first.
 export const tellingLayers = (pack) => wholeLayers(pack).filter((layer) => isLate(layer, pack));
 
-// Searches all heads of `layers`; a generator that yields after each head, so that the page stays responsive. Returns a
-// scene, which headsFor takes, with `moments`, the best first: {layer, head, patches: the three queries, tells: the
-// score of each one's row}. `features`: of all tokens, from makeFeatures.
+// Searches all heads of `layers`. A generator that yields after each head, so that the page stays responsive. Returns a
+// scene, as headsFor takes it. Its `moments`, the best first, are {layer, head, patches: the three queries, tells: the
+// scores of their rows}. features: of all tokens, from makeFeatures.
 export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
   const directions = directionsOf(features);
   yield;
@@ -58,7 +58,7 @@ export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
   return scene;
 }
 
-// For each head that was searched {layer, head, tells: the score of this patch's row}, the best first.
+// All searched heads for this patch, the best first: {layer, head, tells: the score of the patch's row}.
 export function headsFor(scene, patch) {
   const { pack } = scene;
   const asker = askerOf(scene, patch);
@@ -72,7 +72,7 @@ export function headsFor(scene, patch) {
   return heads.sort((a, b) => b.tells - a.tells);
 }
 
-// The most telling rows as {layer, head, patch}: at most two of a head, and all at different places.
+// The most telling rows as {layer, head, patch}: at most two of each head, and all at different places.
 export function surprisesOf({ moments, pack }, maximum = 8) {
   const rows = moments.flatMap((moment) =>
     moment.patches.map((patch, i) => ({ ...moment, moment, patch, tells: moment.tells[i] })),
@@ -118,7 +118,7 @@ function* atClass(pack, layers) {
   return receivedWeights;
 }
 
-// How much each patch belongs to the picture's subject: (patches,), from 0, background, to 1.
+// How much each patch belongs to the picture's subject: (patches,), from 0 for background to 1.
 function subjectOf({ rows, columns, patches }, { values, width }, receivedWeights) {
   const edge = new Float64Array(width);
   const edgeDistance = Float64Array.from({ length: patches }, (_, j) => {
@@ -165,7 +165,7 @@ function ranks(values) {
 
 // ------------------------------------------------------------------------------------------------------- the queries
 
-// Patches of the subject that resemble a far patch of the subject.
+// Finds patches of the subject that resemble a distant patch of the subject.
 function* twinsOf({ pack, toward, subject }) {
   const candidates = ascending(subject.map((share) => -share)).slice(0, SUBJECT);
   const scores = new Float64Array(candidates.length);
@@ -191,7 +191,7 @@ function* twinsOf({ pack, toward, subject }) {
   return queries;
 }
 
-// {patch, likeness, worth: (patches,) the value of a weight on each patch}
+// A query: {patch, likeness: (patches,) similarity, worth: (patches,) the value of a weight on each patch}.
 function askerOf({ pack, toward, subject }, patch) {
   const { rows, columns } = pack;
   const likeness = likenessOf(toward, patch);
@@ -201,7 +201,7 @@ function askerOf({ pack, toward, subject }, patch) {
     if (isInRegion) reaches = Math.max(reaches, patchDistance(patch, j, columns));
   });
   const area = likeness.filter((alike) => alike >= REGION).length / pack.patches;
-  const areaFactor = Math.min(1, count / reaches ** 2); // an outline fills little of its surroundings
+  const areaFactor = Math.min(1, count / reaches ** 2); // patches along an outline fill little of their surroundings
   const factor = (subject[patch] * Math.sqrt(areaFactor)) / (1 + (area / WALL) ** 2);
   const worth = likeness.map((alike, j) => factor * Math.max(0, alike) ** 3 * farness(patch, j, pack) * subject[j]);
   return { patch, likeness, worth };
@@ -215,7 +215,7 @@ function indexOfLargest(values) {
 
 // ----------------------------------------------------------------------------------------------------- what is telling
 
-// The mean row of evenly spread patches in a head: (patches,). Cached, because other queries need the same head's.
+// The mean row of evenly spread patches in a head: (patches,). Cached, because every query in this head needs it.
 function usualOf({ pack, usual: meanRows }, layer, head) {
   const key = layer * pack.heads + head;
   if (meanRows.has(key)) return meanRows.get(key);
@@ -229,9 +229,8 @@ function usualOf({ pack, usual: meanRows }, layer, head) {
   return meanRow;
 }
 
-// Writes the telling part of each of the row's weights into `out`. Returns a score that grows with the sum of these
-// parts and with the sum around the largest one, and shrinks if the row's largest weight is not telling. row: (patches,
-// …)
+// Writes the telling part of each weight of a row into `out`. Returns a score that grows with the sum of these parts
+// and with their sum around the largest, and shrinks if the row's largest weight is not telling. row: (patches, …)
 function litInto(out, { rows, columns, patches }, meanRow, { patch, likeness, worth }, row) {
   let [total, patchTotal, largest, peak, island] = [0, 0, 0, 0, 0];
   for (let j = 0; j < patches; j++) {
@@ -253,7 +252,7 @@ function litInto(out, { rows, columns, patches }, meanRow, { patch, likeness, wo
   return (isFar ? 1 : PLAIN) * Math.sqrt(island * total) * (row[peak] / row[largest]);
 }
 
-// The three queries with the most telling rows. Neither the queries nor the peaks of their rows are close together.
+// The three queries with the most telling rows. No two queries are close together, nor the peaks of their rows.
 function momentOf({ rows, columns }, layer, head, askers, litRows, scores) {
   const peaks = litRows.map(indexOfLargest);
   const remaining = Float64Array.from(scores);

@@ -6,12 +6,12 @@ export const TOKENS = 9;
 export const MOST_LONG = 4; // an arrow's coordinates go from −4 to 4
 const SCALE = 1 / Math.sqrt(2); // 1/√d_k: a query has two numbers
 
-// "20_0_15_13_…": tenths, x before y, all queries and then all keys.
+// Reads "20_0_15_13_…": tenths, x before y, first all queries, then all keys.
 export const readArrows = (text) => Float64Array.from(text.split("_"), (number) => Number(number) / 10);
 export const writeArrows = (arrows) => Array.from(arrows, (number) => String(Math.round(number * 10))).join("_");
 export const inReach = (number) => Math.min(MOST_LONG, Math.max(-MOST_LONG, Math.round(number * 10) / 10));
 
-// 81 scores, scaled: query i with key j.
+// The 81 scaled scores of each query i with each key j.
 export function scoresOf(arrows) {
   return Float64Array.from({ length: TOKENS * TOKENS }, (_, index) => {
     const i = Math.floor(index / TOKENS),
@@ -36,7 +36,7 @@ export function weightsOf(scores) {
   return weights;
 }
 
-// What each of the nine tokens receives: the mean of all values, weighted by the token's row.
+// What each token receives: the mean of all values, weighted by the token's row.
 export function receivedOf(arrows, values) {
   const weights = weightsOf(scoresOf(arrows));
   return values.map((_, i) => values.reduce((sum, value, j) => sum + weights[i * TOKENS + j] * value, 0));
@@ -63,7 +63,8 @@ export function softmaxRow(scores, scale) {
 
 // The softmax of a few scores, with and without subtracting the largest.
 
-// Computed in 32-bit floats, where a power above their maximum becomes infinite.
+// The powers of a few scores and their softmax in 32-bit floats, where a power above the largest float becomes
+// infinite.
 export function powersOf(scores) {
   const largest = Math.max(...scores);
   const exponentials = Float32Array.from(scores, Math.exp);
@@ -76,5 +77,5 @@ function shares(powers) {
   return powers.map((power) => power / sum);
 }
 
-// Whether the weights don't sum to 1: they hold NaN, or all are 0 after a division by ∞.
+// Whether the weights don't sum to 1: some are NaN, or all are 0 after a division by ∞.
 export const isBroken = (naive) => !(Math.abs(naive.reduce((a, b) => a + b, 0) - 1) < 1e-3);

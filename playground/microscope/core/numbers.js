@@ -14,7 +14,7 @@ function digitsOf(share) {
   return share >= 0.0995 ? 0 : share >= 0.00995 ? 1 : 2;
 }
 
-// A share in per cent without the sign, short enough for a patch.
+// A share in per cent without the sign, short enough to be written on a patch.
 export const bareShare = (x) => (x >= 0.0995 ? String(Math.round(100 * x)) : (100 * x).toFixed(1));
 
 export const shortNumber = (x) => {
@@ -32,7 +32,7 @@ export const shortNumber = (x) => {
   return text.replace("-", "\u2212");
 };
 
-// Two numbers with enough digits to differ: never "from 1.4 %, up to 1.4 %". As told_apart in
+// Two numbers with enough digits to differ: never "from 1.4 %, up to 1.4 %". The same as told_apart in
 // figures/drawing/captions.py.
 export function toldApart(smaller, larger, format) {
   let texts = [smaller, larger].map(format);

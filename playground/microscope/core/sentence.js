@@ -9,7 +9,8 @@ import { sizeWords, tableWords, wayOf } from "./ways.js";
 
 const WORTH_TELLING = 0.1; // from this share on, the sentence names the share of special tokens
 
-// Placeholders of share and place in a sentence until it is split there. Control characters: no text contains them.
+// Placeholders for share and place in a sentence until it is divided there; control characters, because no text
+// contains them.
 const SHARE = "\u0001";
 const PLACE = "\u0002";
 
@@ -18,7 +19,7 @@ const words = (name, values = {}, ...cases) =>
 
 const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-// The five parts of a sentence, in which the share stands before the place.
+// Divides a sentence, in which the share comes before the place, into its five parts.
 function inParts(text, share = "", place = "") {
   const [before, rest] = text.includes(SHARE) ? text.split(SHARE) : [null, text];
   const [between, after = ""] = rest.split(PLACE);
@@ -32,10 +33,9 @@ export const wholeSentence = ({ before, share, between, place, after }) => befor
 export const placeName = (patch, columns) =>
   words("place", { row: Math.floor(patch / columns), column: patch % columns });
 
-// Summarises the values of a picture's patches, seen from patch `mark` (−1: a special token asks): the total outside
-// the k × k neighbourhood, the patch with the largest value, and where that is. `from`: the index of the first patch in
-// `values`. `skipMark`: leaves `mark` out of the search for the largest, because a patch's features resemble themselves
-// most.
+// Summarises the values of a picture's patches around patch `mark` (−1: the query is a special token): the total
+// outside the k × k neighbourhood, the patch with the largest value, and where it is. from: index of the first patch in
+// `values`. skipMark: ignores `mark` when searching the largest, because a patch's feature is most similar to itself.
 export function spread(values, from, rows, columns, mark, k, skipMark = false) {
   let total = 0,
     largest = skipMark && mark === 0 ? 1 : 0;

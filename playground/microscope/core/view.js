@@ -1,4 +1,4 @@
-// The view: everything a person has chosen, as one flat and plain object that fits into a link. No DOM in here.
+// The view: all that a person has chosen, as one flat object that fits into a link. No DOM.
 // playground/figures/drawing/view.py holds the same table for the server and the figures; tests/figures/test_view.py
 // compares them.
 import { patchAt, patchText } from "./grid.js";
@@ -8,7 +8,7 @@ export const DEFAULT_VIEW = Object.freeze({
   layer: null, //           0 … layers − 1; null: two thirds of the way up, where heads look at objects
   head: 0, //               0 … heads − 1
   query: null, //           "row,column" of a patch or a prefix token's name; null: where the image says, or the middle
-  locked: false, //         a locked patch stays when the cursor leaves
+  locked: false, //         whether the query stays when the cursor leaves its patch
   scale: "on", //           "on": 1/√d_k; "off": 1; or a number
   pass: "layer", //         "layer": the scale changes this layer's softmax; "whole": the whole forward pass ran with it
   cut: "", //               edges that the whole pass cuts: "7,5>3,2@4.1;*>3x3", as in playground/cuts.py
@@ -16,7 +16,7 @@ export const DEFAULT_VIEW = Object.freeze({
   text: "", //              the text that patches are compared with, in a model trained on captions
   blank: "mean", //         the content of blanked patches
   typical: false, //        lengths: outliers are left out of the exposure
-  what: FIRST_WAY, //       the way to look, see ways.js
+  what: FIRST_WAY, //       the way of looking, see ways.js
   direction: "row", //      "row": the attention of the token; "column": the attention to the token
   colours: "shared", //     the thumbnails of heads: "shared": one exposure for all; "own": each its own
   ceiling: "auto", //       the weight that is drawn brightest: "auto": by each row's exposure; or a number
@@ -27,10 +27,10 @@ export const DEFAULT_VIEW = Object.freeze({
   k: 3, //                  the width of the convolution's kernel
   depth: "follow", //       stacked convolutions: "follow" the layer shown, or a number
   beside: "convolution", // what stands beside the picture
-  curtain: 0, //            how far the curtain covers the picture, 0 to 1; behind it, the other scale
+  curtain: 0, //            how far the curtain covers the picture, 0 to 1; under it is the row at the other scale
 });
 
-// The only values that these may have.
+// Keys of the view with a few allowed values.
 export const CHOICES = Object.freeze({
   pass: ["layer", "whole"],
   what: Object.keys(WAYS),

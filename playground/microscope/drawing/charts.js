@@ -8,13 +8,12 @@ import { makeCanvas } from "./dom.js";
 
 const BAR_STEP = 2; // pixels
 
-// The colour bar with its numbers: each place has the colour of its value in the picture. The last number is the
-// exposure. `ramp`: 256 CSS colours of the heat or of the light; `against`: those of values below zero, which are
-// hatched.
-// The value at a part of the bar, 0 to 1.
+// The colour bar has the picture's colours, with numbers below it; the last number is the exposure. `ramp`: 256 CSS
+// colours of the heat or the light; `against`: the colours of values below zero, which are hatched.
+// This function gives the value at t, a position from 0 to 1 along the bar.
 const valueOnBar = ({ log, low, high }, t) => (log ? low * (high / low) ** t : low + t * (high - low));
 
-// The bar's numbers: [{t: place from 0 to 1, words}]; only the last one has the unit.
+// The numbers below the bar: [{t: position from 0 to 1, words}]. Only the last one bears the unit.
 export function ticksOfBar(domain) {
   const share = domain.unit === "percent";
   const label = (value, t) =>
@@ -63,9 +62,9 @@ function hatchBar(context, w, h, unit) {
   context.restore();
 }
 
-// Leaves out numbers between the two ends that would touch others on a narrow bar.
+// Leaves out inner numbers that would touch another one on a narrow bar.
 export function withRoom(ticks, w, gap, widthOf) {
-  const leftShare = (t) => (t === 0 || t === 1 ? t : 0.5); // the share of the label that lies to the left of its place
+  const leftShare = (t) => (t === 0 || t === 1 ? t : 0.5); // part of the label to the left of its position
   const span = ({ t, words }) => [t * w - leftShare(t) * widthOf(words), t * w + (1 - leftShare(t)) * widthOf(words)];
   const shown = [ticks[0], ticks.at(-1)];
   for (const tick of ticks.slice(1, -1)) {
@@ -78,7 +77,7 @@ export function withRoom(ticks, w, gap, widthOf) {
 const CURVE_LEFT = 44, // the left end of the rank axis, and the space after its right end
   CURVE_RIGHT = 2;
 
-// The rank, from 0, of the bar at x in a curve of this width.
+// The rank of the bar at x, from 0; −1 outside the chart.
 export function rankAt(x, w, count, unit) {
   const left = CURVE_LEFT * unit;
   const t = (x - left) / (w - CURVE_RIGHT * unit - left);
@@ -86,9 +85,9 @@ export function rankAt(x, w, count, unit) {
   return Math.min(count - 1, Math.floor(0.5 * ((count + 0.5) / 0.5) ** t - 0.5 + 1e-9));
 }
 
-// Weights from the largest to the smallest. The axis of ranks is logarithmic, so that the few large ones get most of
-// the width. A step has the colour of its patch in the picture. The line shows the convolution's weights: nine, and
-// then none. `lit` is the rank, from 0, of the patch under the cursor; −1: none.
+// Draws the weights from the largest to the smallest. The axis of ranks is logarithmic, so that the few large weights
+// get most of the width. A bar has the colour of its patch in the picture. The line shows the convolution's weights:
+// nine, and then none. `lit`: rank, from 0, of the patch under the cursor; −1: none.
 export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, unit, colours, lit = -1) {
   context.clearRect(0, 0, w, h);
   const leftEdge = CURVE_LEFT * unit,
@@ -127,7 +126,7 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
     rank = next;
   }
 
-  // The heat begins in a grey that is faint on any page: hence a thin line along the top.
+  // The smallest weights are a grey that is faint on any page, hence a thin line along the top of the bars.
   context.beginPath();
   for (let rank = 0; rank < count; ) {
     const x = xOf(rank),
@@ -172,7 +171,7 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
   }
 }
 
-// k × k weights with their numbers. values(i): the i-th weight, or NaN beyond the picture's edge.
+// Draws k × k cells with their weights. values(i): the i-th weight; NaN beyond the picture's edge.
 export function drawCells(context, w, h, k, values, ramp, domain, unit, colours) {
   context.clearRect(0, 0, w, h);
   const cw = w / k,
@@ -202,8 +201,8 @@ export function drawCells(context, w, h, k, values, ramp, domain, unit, colours)
 
 // ------------------------------------------------------------------------------------------------- pictures as a file
 
-// A canvas with pictures side by side and a line of text below, each `width` CSS pixels wide at `factor` pixels for
-// one. pictures: [{draw(context, w, h, unit), title}], all of one shape.
+// A canvas with pictures side by side and a line of text below. pictures: [{draw(context, w, h, unit), title}], each of
+// `width` × `height` CSS pixels; factor: canvas pixels for a CSS pixel.
 export function composePicture(pictures, width, height, caption, bar, factor) {
   const gap = 16, //  between the pictures, and around them
     head = 30,

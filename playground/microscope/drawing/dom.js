@@ -1,14 +1,14 @@
-// Elements of a page: found by name, and changed only if their content differs.
+// Helpers for elements of a page: find them by name, and change them only if their content differs.
 import { paintInto, ROLES } from "../core/colours.js";
 
-// The parts of an element by the names in their data-ref.
+// The parts of an element that have data-ref, as {name: element}.
 export function collectRefs(root) {
   const refs = {};
   for (const element of root.querySelectorAll("[data-ref]")) refs[element.dataset.ref] = element;
   return refs;
 }
 
-// Sets an element's text if it differs: writing causes a layout even for the same text, and a move of the cursor writes
+// Sets an element's text if it differs. Writing costs a layout even for the same text, and a move of the cursor sets
 // twenty texts, most of them unchanged.
 export function setText(element, text) {
   if (element.saidText === text) return;
@@ -39,8 +39,8 @@ function withSubscript(element, letter, subscript) {
   return element;
 }
 
-// Turns data-style into style in an element's new content: a page without a server allows scripts to set styles, but no
-// styles in markup.
+// Applies data-style as style inside an element with new content: the content security policy of a page without a
+// server allows scripts to set styles, but no styles in markup.
 export function styled(element) {
   for (const part of element.querySelectorAll("[data-style]")) part.style.cssText = part.dataset.style;
 }
@@ -49,7 +49,7 @@ export function setVisible(element, visible) {
   if (element.hidden === visible) element.hidden = !visible;
 }
 
-// Makes a group one stop of the Tab key, with arrow keys inside it.
+// Makes a group a single stop of the Tab key; arrow keys move inside the group.
 export function oneStop(box, itemsOf) {
   for (const [i, item] of itemsOf().entries()) item.tabIndex = i ? -1 : 0;
   box.addEventListener("keydown", (event) => {
@@ -64,7 +64,7 @@ export function oneStop(box, itemsOf) {
   });
 }
 
-// Canvases: made, fitted to the screen, filled with one pixel for each patch.
+// Canvases: make one, fit one to the screen, fill one with a pixel for each patch.
 
 export function makeCanvas(width, height) {
   const canvas = document.createElement("canvas");
@@ -75,16 +75,16 @@ export function makeCanvas(width, height) {
 
 export const decodeJpeg = (bytes) => createImageBitmap(new Blob([bytes], { type: "image/jpeg" }));
 
-const CUT_FRAMES = 3; // frames without a change of place before toolbar and lens count as settled
-const LONGEST_CUT = 30; // frames
+const CUT_FRAMES = 3; // frames without movement after which toolbar and lens count as settled
+const LONGEST_CUT = 30; // frames after which the elements are shown in any case
 const placesIn = (elements) =>
   elements
     .flatMap((element) => [element, ...element.children])
     .map((element) => Object.values(element.getBoundingClientRect().toJSON?.() ?? {}).join())
     .join(" ");
 
-// Makes a large change at once: these elements are invisible until they are laid out again, so nothing slides. Opacity
-// keeps the focus, which hidden elements would lose.
+// Applies a large change of layout while these elements are invisible, so that nobody sees them slide. It uses opacity
+// because hidden elements would lose the focus.
 export function cutTo(elements, applyChange) {
   const setOpacity = (opacity) => {
     for (const { style } of elements) style.opacity = opacity;
@@ -103,7 +103,7 @@ export function cutTo(elements, applyChange) {
   waitUntilStill(LONGEST_CUT);
 }
 
-// Gives a canvas on the page the pixels of the screen. Returns true if its size changed, which also clears it.
+// Sets a canvas to the resolution of the screen. Returns true if its size changed, which also clears it.
 export function fitCanvas(canvas, width, height, ratio) {
   const w = Math.max(1, Math.round(width * ratio)),
     h = Math.max(1, Math.round(height * ratio));
@@ -113,7 +113,7 @@ export function fitCanvas(canvas, width, height, ratio) {
   return true;
 }
 
-// One pixel for each patch; the canvas on the page enlarges it.
+// A canvas with one pixel for each patch; it is enlarged when drawn on the page.
 export function makeHeat(rows, columns, canvas = makeCanvas(columns, rows)) {
   canvas.width = columns;
   canvas.height = rows;
@@ -127,8 +127,8 @@ export function fillHeat(heat, values, offset, palette, domain) {
   heat.context.putImageData(heat.data, 0, 0);
 }
 
-// Outlines the query's cell in the colour of queries, or the key's cell of a column in the colour of keys, with white
-// around it, so that it shows on any picture.
+// Outlines a cell in a colour, with white around it so that it shows on any picture: the query's cell in the colour of
+// queries, or, when a column is shown, the key's cell in the colour of keys.
 export function outlineCell(context, x, y, w, h, unit, colour = ROLES.query) {
   context.lineJoin = "miter";
   context.strokeStyle = "#fff";
@@ -139,10 +139,10 @@ export function outlineCell(context, x, y, w, h, unit, colour = ROLES.query) {
   context.strokeRect(x, y, w, h);
 }
 
-// Explains words in a card beside them; [data-explains] has the text. The card opens after the mouse rests on a word,
-// and at once under a finger or with the Tab key. Escape, a press elsewhere and leaving close it.
+// Explains words in a card beside them. [data-explains] holds the text. The card opens when the mouse has rested on the
+// word, and at once by touch or the Tab key. Escape, a press elsewhere or leaving the word closes it.
 const EXPLAINED_AFTER = 350; // ms that the mouse rests on a word
-const FROM_CARD = 8; // px between word and card, and between card and window
+const FROM_CARD = 8; // px from word to card, and from card to the window's edge
 
 export function explainWords(root, signal) {
   const card = root.appendChild(document.createElement("p"));
@@ -172,7 +172,7 @@ export function explainWords(root, signal) {
     });
   }
 
-  const wordOf = (target) => target.closest?.("[data-explains]") || null; // an empty attribute explains nothing
+  const wordOf = (target) => target.closest?.("[data-explains]") || null; // its text may be empty
   const hasExplanation = (element) => Boolean(element?.dataset.explains);
   root.addEventListener("pointerover", (event) => {
     const element = wordOf(event.target);
@@ -181,7 +181,7 @@ export function explainWords(root, signal) {
     if (hasExplanation(element)) timer = setTimeout(() => element.isConnected && openCard(element), EXPLAINED_AFTER);
   });
   root.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && close());
-  // A finger can't rest like a mouse: a pressed word is explained while the press has its usual effect.
+  // A finger can't hover, so a press explains the word; the press also has its usual effect.
   root.addEventListener("click", (event) => {
     const element = wordOf(event.target);
     if (event.pointerType !== "mouse" && hasExplanation(element) && element !== word) openCard(element);

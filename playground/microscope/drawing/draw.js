@@ -1,5 +1,5 @@
-// Pictures on canvas: marks above a print, what a convolution reads, the wall of all heads. Every function draws into a
-// rectangle in device pixels, so that the screen and exported files are drawn by the same code.
+// Pictures on canvas: marks over a picture, the patches that a convolution reads, thumbnails of all heads. Every
+// function draws into a rectangle in device pixels, so that the screen and exported files are drawn by the same code.
 import { PART_COLOURS, ROLES } from "../core/colours.js";
 import { neighbourhood } from "../core/core.js";
 import { outlineCell } from "./dom.js";
@@ -24,7 +24,7 @@ function drawGrid(context, w, h, rows, columns, unit) {
   context.stroke();
 }
 
-// Outlines a cell and writes its weight beside it, on a side with room and not over the marked patch.
+// Outlines a cell and writes its weight beside it, where there is room and the marked patch is not covered.
 function tagCell(context, w, h, { rows, columns, mark, tag: { patch, text, colour, low } }, unit) {
   const cw = w / columns,
     ch = h / rows;
@@ -58,7 +58,7 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.fillStyle = "#140a00";
-  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // in light mode the picture may be dark there
+  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // with the light drawing the picture may be dark there
   context.lineWidth = 2.5 * unit;
   context.lineJoin = "round";
   for (const { patch, text } of clipped) {
@@ -69,9 +69,8 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   }
 }
 
-// shown: {rows, columns, grid, mark: patch or −1, asked: whether it is a key, tag: {patch, text, colour} or null,
-// clipped: [{patch, text}], behind: {canvas, to} or null};
-// canvas: a print, see light.js
+// shown: {rows, columns, grid, mark: patch or −1, asked: whether the marked patch is a key, tag: {patch, text, colour}
+// or null, clipped: [{patch, text}], behind: {canvas, to} or null}; canvas: a print, see light.js
 export function drawPicture(context, w, h, canvas, shown, unit) {
   context.drawImage(canvas, 0, 0, w, h);
   if (shown.clipped?.length) numberCells(context, w, h, shown, unit);
@@ -89,7 +88,7 @@ export function drawPicture(context, w, h, canvas, shown, unit) {
   }
 }
 
-// The left part of the picture, up to the curtain.
+// Draws another picture over the left part, up to the movable border at `to`.
 function drawBehind(context, w, h, { canvas, to: boundary }, unit) {
   const x = Math.round(boundary * w);
   if (x > 0) context.drawImage(canvas, 0, 0, (canvas.width * x) / w, canvas.height, 0, 0, x, h);
@@ -101,7 +100,7 @@ function drawBehind(context, w, h, { canvas, to: boundary }, unit) {
 
 // -------------------------------------------------------------------------------------------- the convolution
 
-// What a k×k convolution reads at the same patch: these cells are in full colour. The region that a stack of `depth`
+// The patches that a k×k convolution reads at the marked patch are in full colour. The region that a stack of `depth`
 // such layers reaches is lit faintly; the rest is paler.
 export function drawConvolution(context, w, h, photo, shown, unit) {
   context.drawImage(softOf(photo), 0, 0, w, h);
@@ -161,7 +160,7 @@ export function drawRead(context, w, h, photo, shown, unit) {
   const radius = (k - 1) / 2,
     cw = w / k,
     ch = h / k;
-  const left = area.left - (mark % columns) + radius, // above 0 at the picture's edge
+  const left = area.left - (mark % columns) + radius, // above 0 only at the picture's edge
     top = area.top - Math.floor(mark / columns) + radius;
   const across = area.right - area.left + 1,
     down = area.bottom - area.top + 1;
@@ -179,8 +178,8 @@ export function drawRead(context, w, h, photo, shown, unit) {
 
 // ---------------------------------------------------------------------------------------------------- the wall
 
-// The places of the thumbnails in a picture of w × h: layers downwards, heads to the right. layers: the numbers of the
-// layers on show.
+// The sizes and the first place of the thumbnails in a picture of w × h: layers downwards, heads to the right. layers:
+// the numbers of the shown layers.
 export function wallCells(w, h, layers, heads, rows, columns, unit) {
   const left = 24 * unit,
     top = 18 * unit;
@@ -189,7 +188,7 @@ export function wallCells(w, h, layers, heads, rows, columns, unit) {
   const height = Math.min((h - top) / layers.length - gap, ((w - left) / heads - gap) / aspect);
   const ch = Math.max(2, Math.floor(height)),
     cw = Math.max(2, Math.floor(height * aspect));
-  // Few heads are centred.
+  // A grid of few heads is centred.
   const x = Math.round(Math.max(left, (w - heads * (cw + gap) + left) / 2));
   return { x, y: Math.round(top), cw, ch, gap, layers, heads };
 }
@@ -200,7 +199,7 @@ export function wallCellAt(cells, x, y) {
   return head >= 0 && head < cells.heads && layer !== undefined ? { layer, head } : null;
 }
 
-// heat: a canvas with all thumbnails at one pixel for each patch. missing(layer): whether the layer has not arrived.
+// heat: a canvas with all thumbnails, one pixel for each patch; missing(layer): whether the layer has not arrived.
 export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   const { rows, columns } = shown;
   context.clearRect(0, 0, w, h);
@@ -241,12 +240,12 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   context.strokeRect(x - unit, y - unit, cells.cw + 2 * unit, cells.ch + 2 * unit);
 }
 
-// A picture cut into parts: a colour for each over the photograph, and lines between parts.
+// A picture divided into parts: each part is tinted by its colour, with lines between parts.
 
 const TINT = 0.5; // opacity of the colours over the photograph
 const BORDER = "rgb(255 255 255 / 0.9)";
 
-// parts: the number of each patch's part; it does not depend on the cursor.
+// parts: for each patch the number of its part, which does not depend on the cursor.
 export function printParts(print, parts, { rows, columns }) {
   const { context, photo, canvas } = print;
   if (print.holds === parts) return canvas;

@@ -1,5 +1,5 @@
-// Paints heat and light as pixels; core/light.js has the arithmetic. Heat is a look-up for each pixel: the photograph's
-// grey chooses the tone, the patch's weight the step, and the table's colour is laid over the photograph.
+// Paints heat and light as pixels; core/light.js has the arithmetic. Heat is looked up in a table for each pixel: the
+// photograph's grey chooses the tone, the patch's weight the step. The colour found is blended with the photograph.
 
 import {
   BENEATH,
@@ -24,10 +24,10 @@ import {
 import { makeCanvas, makeHeat } from "./dom.js";
 
 const OUTLINE = "#fff3c8";
-const MIDDLE = 127; // a middle grey, ground of the heat's colour bar
+const MIDDLE = 127; // a middle grey, the background of the heat's colour bar
 const NO_PICTURE = "#8c8c90";
 
-// A photograph at its drawn size, with data computed from it once.
+// A photograph at its drawn size, with data that is computed from it once.
 export function makePhoto(image, width, height) {
   const photoCanvas = makeCanvas(width, height);
   const context = photoCanvas.getContext("2d", { willReadFrequently: true });
@@ -45,9 +45,9 @@ export function makePhoto(image, width, height) {
     width: photoCanvas.width,
     height: photoCanvas.height,
     clear: photoCanvas, //       a canvas: the photograph itself
-    tones, //       each pixel's row in the table of heat
+    tones, //       for each pixel, its tone in the table of heat
     beneath: fadedPixels(data, BENEATH, KEPT), // the faded photograph under the heat, 0xAABBGGRR as a canvas stores it
-    soft: null, //  the same as a canvas; see softOf
+    soft: null, //  the faded photograph as a canvas; see softOf
     dim: null, //   a canvas: the photograph outside the light; see dimOf
   };
 }
@@ -74,7 +74,7 @@ function canvasOf({ width, height }, pixels) {
   return canvas;
 }
 
-// A canvas of a photograph's size, and a record of its present content.
+// A canvas of a photograph's size, and a record of what is drawn on it.
 export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height)) {
   canvas.width = photo.width;
   canvas.height = photo.height;
@@ -92,7 +92,7 @@ export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height))
     chosen: new Uint8Array(0), // the patches inside the light's lines
     outlined: 0, //               the share of all patches' weight inside these lines
     lit: null, //                 a canvas of the light, see printLight
-    holds: "", //                 the way of drawing, or the pixels that are drawn
+    holds: "", //                 what is drawn: "heat", "smooth", "light", "nothing", or the parts of printParts
   };
 }
 
@@ -102,7 +102,7 @@ function resizePrint(print, rows, columns) {
   Object.assign(print, { rows, columns, steps: new Int16Array(count), chosen: new Uint8Array(count), holds: "" });
 }
 
-// The heat of values[offset …], one for each patch.
+// Draws the heat of one value for each patch, from values[offset].
 export function printHeat(print, values, offset, rows, columns, domain, smooth = false) {
   resizePrint(print, rows, columns);
   if (smooth) return printSmoothHeat(print, values, offset, domain);
@@ -111,7 +111,7 @@ export function printHeat(print, values, offset, rows, columns, domain, smooth =
   return print.canvas;
 }
 
-// Fills each patch whose step has changed. Returns the changed rows of pixels, from and to.
+// Redraws each patch whose step has changed. Returns the changed rows of pixels: [first, end).
 function printCells(print, way, stepOfCell, fillCell) {
   const { rows, columns, steps, photo } = print;
   const { width, height } = photo;
@@ -150,7 +150,7 @@ function heatCell(print, step, x0, x1, y0, y1) {
   }
 }
 
-// A patch with a value below zero: in the other colours, and hatched.
+// Draws a patch with a value below zero: hatched, in the colours for such values.
 function coldCell({ pixels, photo, rows }, step, x0, x1, y0, y1) {
   const table = laidOver(true);
   const { tones, beneath, width, height } = photo;
@@ -171,7 +171,7 @@ function blend(pixel, photoShare, { redBlue, green }, index) {
   return 0xff000000 | ((rb >>> 8) & 0xff00ff) | ((g >>> 8) & 0xff00);
 }
 
-// The table of heat with colours multiplied by their opacity, plus half a step, so that truncation rounds.
+// By sign: the table of heat with colours multiplied by their opacity, plus half a step, so that truncation rounds.
 const laidTables = new Map();
 
 function laidOver(isAgainst = false) {
@@ -187,7 +187,7 @@ function laidOver(isAgainst = false) {
   return blended;
 }
 
-// Heat, interpolated between the centres of patches.
+// Draws the heat interpolated between the centres of patches.
 function printSmoothHeat(print, values, offset, domain) {
   const { rows, columns, pixels } = print;
   const { width, height, tones, beneath } = print.photo;
@@ -217,8 +217,8 @@ function printSmoothHeat(print, values, offset, domain) {
   return print.canvas;
 }
 
-// Prints the photograph in full colour where it is attended to, with smooth transitions to dim and grey elsewhere, and
-// lines around the fewest patches that hold most of the weight.
+// Draws the photograph in full colour where the weights are large and dim and grey elsewhere, with smooth transitions.
+// Lines surround the fewest patches that hold most of the weight.
 export function printLight(print, values, offset, rows, columns, domain, unit) {
   resizePrint(print, rows, columns);
   const { context, photo, chosen } = print;
@@ -228,14 +228,14 @@ export function printLight(print, values, offset, rows, columns, domain, unit) {
     print.lit = { mask: makeHeat(rows, columns), sheet: makeCanvas(width, height) };
   const { mask, sheet } = print.lit;
   for (let cell = 0; cell < rows * columns; cell++) {
-    mask.pixels[cell] = litOf(stepOf(values[offset + cell], domain), chosen[cell]) << 24; // opacity
+    mask.pixels[cell] = litOf(stepOf(values[offset + cell], domain), chosen[cell]) << 24; // the opacity byte
   }
   mask.context.putImageData(mask.data, 0, 0);
   const light = sheet.getContext("2d");
   light.globalCompositeOperation = "copy";
   light.drawImage(photo.clear, 0, 0);
   light.globalCompositeOperation = "destination-in";
-  light.drawImage(mask.canvas, 0, 0, width, height); // smoothly enlarged
+  light.drawImage(mask.canvas, 0, 0, width, height); // enlarges the mask smoothly
   context.drawImage(dimOf(photo), 0, 0);
   context.drawImage(sheet, 0, 0);
   const paths = contours(chosen, rows, columns);
@@ -272,7 +272,7 @@ export function strokeOutlines(context, paths, cw, ch, unit) {
   context.stroke();
 }
 
-// The patches of a thumbnail as pixels: the heat over a photograph with one pixel for each patch.
+// Writes a thumbnail's pixels: the heat over a photograph, both with one pixel for each patch.
 export function heatInto(pixels, pixelOffset, stride, values, offset, rows, columns, { tones, beneath }, domain) {
   const table = laidOver();
   for (let row = 0, cell = 0; row < rows; row++) {
@@ -283,8 +283,8 @@ export function heatInto(pixels, pixelOffset, stride, values, offset, rows, colu
   }
 }
 
-// 256 CSS colours for bars and charts: heat over a middle grey, light on a bright colour, or "against", the colours
-// below zero.
+// 256 CSS colours for bars and charts. draw: "heat" (over a middle grey), "light" (over a bright colour) or "against"
+// (for values below zero).
 export function barColours(draw = "heat") {
   const table = laidOver(draw === "against");
   const tone = toneOf(MIDDLE, MIDDLE, MIDDLE),

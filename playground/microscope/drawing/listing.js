@@ -14,7 +14,7 @@ export function formulaHtml(text) {
     .replace(/[QKV]/g, (letter) => `<b class="${ROLE_OF[letter]}">${letter}</b>`);
 }
 
-// One line of code with one part marked.
+// A line of code as HTML; `mark` is a part of it to highlight.
 export function codeHtml(text, mark = "") {
   const start = mark ? text.indexOf(mark) : -1;
   if (start < 0) return coloured(text);
@@ -28,7 +28,7 @@ function coloured(text) {
   return comment < 0 ? words : `${words}<span class="comment">${escaped(text.slice(comment))}</span>`;
 }
 
-// Which lines belong to a docstring, its quotes included.
+// For each line, whether it belongs to a docstring or its quotes.
 export function docstrings(lines) {
   let insideDocstring = false;
   return lines.map((line) => {
@@ -39,7 +39,8 @@ export function docstrings(lines) {
   });
 }
 
-// Text of a lesson as HTML: **bold**, *emphasis*, `code`; W_O, √d_k and e^x as in a formula; everything else is text.
+// Text of a lesson as HTML: **bold**, *emphasis*, `code`, and mathematics such as W_O, √d_k and e^x. Other characters
+// are kept.
 
 export const markedWords = (text) =>
   text
@@ -49,8 +50,8 @@ export const markedWords = (text) =>
     .map((part) => (part.startsWith("`") ? `<code>${part.slice(1, -1)}</code>` : emphasised(part)))
     .join("");
 
-// The same for several paragraphs: lines that begin with a dash are a list; :blue[…], :orange[…] and :green[…] have the
-// colours of queries, keys and values.
+// Several paragraphs of such text as HTML. Lines that begin with a dash become a list; :blue[…], :orange[…] and
+// :green[…] get the colours of queries, keys and values.
 export const markedBlocks = (text) =>
   text
     .split("\n\n")
@@ -68,7 +69,8 @@ const emphasised = (text) =>
     .replace(/(?<!\w)([A-Za-z])_([A-Za-z])(?!\w)/g, "<i>$1</i><sub>$2</sub>")
     .replace(/(?<!\w)e\^(?:\(([^)]*)\)|([−-]?(?:∞|\d+(?:\.\d+)?)))/g, "e<sup>$1$2</sup>");
 
-// Subscripts in the text of an SVG: dy lowers a letter, and the next one needs the opposite dy.
+// Writes a_b in the text of an SVG as a letter with a subscript. dy moves all that follows down, hence the opposite dy
+// at the end.
 export const lowered = (text) =>
   text.replace(/(√?)(?<!\w)([A-Za-z])_([A-Za-z])(?!\w)/g, (_, root, letter, low) => {
     const bar = root && ' text-decoration="overline"';
@@ -78,8 +80,7 @@ export const lowered = (text) =>
     );
   });
 
-// Source code with formulas beside its lines.
-// // data: {parts: [{file, lines: [{number, text, mark, formula}]}]}
+// Source code with formulas beside its lines. data: {parts: [{file, lines: [{number, text, mark, formula}]}]}
 
 export function sourceRead({ data, parentElement }) {
   const root = parentElement.querySelector("[data-read]") ?? parentElement;

@@ -21,8 +21,8 @@ export function cellUnder(x, y, size, count) {
   return row >= 0 && column >= 0 && row < count && column < count ? { row, column } : null;
 }
 
-// matrix: {values, reach: the score with the strongest colour; null for weights}; marked: {row, column} or null. −∞ is
-// hatched.
+// matrix: {values, reach: the score with the strongest colour, null for weights}; markedCell: {row, column} or null.
+// Cells of −∞ are hatched.
 export function drawMatrix(context, size, count, matrix, markedCell, theme, colours) {
   const cell = cellSize(size, count);
   context.textAlign = "center";
@@ -97,17 +97,17 @@ export function hatch(context, x, y, w, h, colour) {
   context.restore();
 }
 
-// A grid of cells, layers downwards and heads to the right, for pointer, arrow keys and clicks. The atlas of habits and
-// the board of switches are made of it.
+// A grid of cells, layers downwards and heads to the right, for pointer, arrow keys and clicks. The lessons use it for
+// a table of the heads' habits and for switches that turn heads off.
 
 export const magmaAt = (t) => {
   const i = 3 * Math.round(255 * Math.min(1, Math.max(0, t || 0)));
   return [MAGMA[i], MAGMA[i + 1], MAGMA[i + 2]];
 };
 
-// Calls onPoint(layer, head) for the cell under the cursor or the focus, onClick(layer, head, event) for a clicked one,
-// onLayer(layer) for a clicked number of a layer, if that is given.
-// tag: "a" where a click leads to another page, else "button".
+// Calls onPoint(layer, head) for the cell under the cursor or with the focus, onClick(layer, head, event) for a clicked
+// cell, and onLayer(layer), if given, for a clicked layer number.
+// tag: "a" if a click leads to another page, else "button".
 export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick, onLayer }) {
   const [cells, sides] = [[], []];
   const corner = document.createElement("div");
@@ -153,7 +153,7 @@ export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick, on
   return { at: cellAt, grid, sides };
 }
 
-// The Tab key stops once at the grid; inside, the arrow keys move.
+// Moves by arrow keys inside the grid, which is a single stop of the Tab key.
 function walk(event, place, cellAt, layers, heads) {
   const index = place ? patchAfterKey(event.key, place[0] * heads + place[1], layers, heads) : -1;
   if (index < 0) return;
@@ -168,7 +168,7 @@ function textElement(tag, className, text) {
   return element;
 }
 
-// Colours a cell, t from 0 to 1, and writes a word on it in black or white, whichever is legible.
+// Colours a cell by t from 0 to 1, and writes a word on it, in black or white, whichever is legible.
 export function paintCell(cell, t, word) {
   const [r, g, b] = magmaAt(t);
   cell.style.background = `rgb(${r} ${g} ${b})`;

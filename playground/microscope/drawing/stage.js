@@ -1,5 +1,6 @@
-// Shared by the lessons' drawings: mounting, theme, frames, motion, and reporting choices to the page. A drawing is
-// {take(data), paint(theme)}; it is made once inside its element and survives reruns of the page.
+// Code shared by the lessons' drawings: mounting, theme, frames, motion, and reporting a reader's choices to the
+// Streamlit page. A drawing is {take(data), paint(theme)}. It is made once inside its element and survives reruns of
+// the page.
 
 import { fitCanvas } from "./dom.js";
 
@@ -12,7 +13,7 @@ export function keepDrawing({ data, parentElement, setStateValue }, create) {
     stage.data = data;
     stage.drawing.take(data);
   }
-  stage.stage.redraw(); // called again for a theme switch: same data, other colours
+  stage.stage.redraw(); // Streamlit also calls this at a theme switch, with the same data
   return () => {
     stage.close();
     delete parentElement.__drawing;
@@ -22,10 +23,10 @@ export function keepDrawing({ data, parentElement, setStateValue }, create) {
 function openStage(parentElement, create) {
   const root = parentElement.querySelector("[data-drawing]");
   const stage = Object.seal({
-    data: null, //          the data that came last
+    data: null, //          the latest data
     drawing: null, //       {take, paint, read, end}
-    stage: null, //         what the drawing may call
-    setStateValue: null, // Streamlit's
+    stage: null, //         functions that the drawing may call
+    setStateValue: null, // Streamlit's function
     frame: 0,
     alive: true,
     close: null,
@@ -53,7 +54,7 @@ function openStage(parentElement, create) {
       clearTimeout(reportTimer);
       reportTimer = setTimeout(tellPage, PATIENCE);
     },
-    // Whether to take a value that comes from the page: not while a newer one is on its way to the page.
+    // Whether the drawing should take this value from the page: not while a newer one is on its way there.
     heeds: (key, value) => {
       if (!sentValues.has(key)) return true;
       if (sentValues.get(key) === value) sentValues.delete(key);
@@ -76,8 +77,8 @@ function openStage(parentElement, create) {
   return stage;
 }
 
-// Calls step(t) in every frame, t from 0 to 1; once with 1 for people who want no motion. Returns a function that stops
-// the motion.
+// Calls step(t) in every frame, with t from 0 to 1; for people who want no motion, only step(1). Returns a function
+// that stops the motion.
 function move(stage, duration, step) {
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
     step(1);
@@ -119,7 +120,8 @@ function themeOf(root) {
   };
 }
 
-// Clears a canvas and returns its context, scaled to CSS pixels. It is as wide as its element and `height` high.
+// Clears a canvas and returns its context, scaled to CSS pixels. The canvas fills the width of its element and is
+// `height` high.
 export function sheetOf(canvas, height) {
   const ratio = Math.min(3, window.devicePixelRatio || 1);
   canvas.style.height = `${height}px`;
@@ -131,7 +133,7 @@ export function sheetOf(canvas, height) {
   return { context, width, height, ratio };
 }
 
-// Where a pointer is on an element, in CSS pixels.
+// The position of a pointer on an element, in CSS pixels.
 export function spotOf(event, element) {
   const box = element.getBoundingClientRect();
   return [event.clientX - box.left, event.clientY - box.top];
@@ -139,7 +141,7 @@ export function spotOf(event, element) {
 
 // ------------------------------------------------------------------------------------------------------ signed numbers
 
-// Brown below zero, grey at zero, teal above: colours that are not used for queries, keys or weights.
+// Brown below zero, grey at zero, teal above. Queries, keys and weights have other colours.
 const BELOW = [
   [140, 81, 10],
   [222, 165, 80],
@@ -161,7 +163,7 @@ export function signedColour(t, dark) {
 
 export const signedCss = (t, dark) => cssOf(signedColour(t, dark));
 
-// 256 colours from −1 to 1 as canvas pixels.
+// 256 colours for values from −1 to 1, as canvas pixels.
 export function signedPalette(dark, opacity = 1) {
   return Uint32Array.from({ length: 256 }, (_, i) => {
     const [r, g, b] = signedColour((i - 127.5) / 127.5, dark).map(Math.round);

@@ -1,5 +1,5 @@
-// What the worker does, one thing at a time. Each layer leaves as soon as it exists; then it is heard whether more are
-// wanted.
+// The worker's jobs, one at a time. Each layer is sent as soon as it is computed; then waiting messages are read, which
+// may stop the job. Messages and their answers:
 //
 //   {what: "kernels", compiled, shared}          a WebAssembly.Module of kernels.c, and whether threads share it
 //   {what: "network", model, weights}            bytes, as models/engine_file.py wrote them
@@ -8,9 +8,9 @@
 //       then {id, done: {logits, ms}}
 //   {what: "rollout", id, model, layers: [{q, k: float16 bits}], grid, scale, cuts, query: a token or null}
 //     → {id, done: {rollout: float16 bits}}
-//   {what: "forget", model}                      lets go of a network
+//   {what: "forget", model}                      drops a network
 //   {what: "stop", id}                           → {id, stopped}
-// What fails is answered with {id, error: a sentence}.
+// A job that fails is answered with {id, error: a sentence}.
 import { decodeHalves, readCuts } from "../core/core.js";
 import { createThreads } from "./faster/threads.js";
 import { createGpuPasses } from "./faster/webgpu.js";

@@ -1,9 +1,9 @@
-// A picture as a model's input: the end of playground/pictures/images.py in JavaScript.
+// A picture as a model's input, as in the last part of playground/pictures/images.py.
 
-// Resizes as Pillow does, to the bit: a browser's own resizing changes rows of attention by half. First along rows,
-// then along columns, each in fixed point and rounded to bytes, in kernels.c.
+// Resizes pictures bit by bit as Pillow does, because a browser's own resizing changes rows of attention by half. First
+// along rows, then along columns, each time in fixed point and rounded to bytes, in kernels.c.
 
-const SHARPNESS = -0.5; // Keys' a, as in Pillow and in torch's antialiased interpolation
+const SHARPNESS = -0.5; // the parameter a of Keys' filter, as in Pillow and in torch's antialiased interpolation
 const BITS = 22;
 const CHANNELS = 4;
 
@@ -18,13 +18,14 @@ const triangle = (x) => Math.max(0, 1 - Math.abs(x));
 const sinc = (x) => (x ? Math.sin(Math.PI * x) / (Math.PI * x) : 1);
 const windowed = (x) => (Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0);
 
-const FILTERS = { bicubic: [2, cubic], bilinear: [1, triangle], lanczos: [3, windowed] }; // pixels to each side, weight
+// [radius in pixels, weight function]
+const FILTERS = { bicubic: [2, cubic], bilinear: [1, triangle], lanczos: [3, windowed] };
 
-// For each of `to` pixels: {first, weights} of the source pixels that it mixes.
+// For each of `to` pixels, the source pixels that it mixes: {first, weights}.
 export function contributions(from, to, interpolation = "bicubic") {
   const scale = from / to;
   if (interpolation === "nearest") {
-    let centre = -scale / 2; // summed as Pillow does: rounding decides between two pixels
+    let centre = -scale / 2; // summed as Pillow does, because rounding may choose either of two pixels
     return Array.from({ length: to }, () => ({ first: Math.floor((centre += scale)), weights: [1] }));
   }
   const [radius, filter] = FILTERS[interpolation];
@@ -40,23 +41,23 @@ export function contributions(from, to, interpolation = "bicubic") {
   });
 }
 
-// As `shrinkage` in images.py: in a picture with more pixels, squares of this side count as one pixel.
+// The same as `shrinkage` in images.py: in a picture with more pixels, squares of this side count as one pixel.
 const KEPT_PIXELS = 2 ** 25;
 export const shrinkage = (width, height) => Math.ceil(Math.sqrt((width * height) / KEPT_PIXELS));
 
-// The same mixtures in single pixels, where `step` pixels were counted as one, their mean.
+// Converts mixtures of squares of `step` pixels, each counted as its mean, to mixtures of single pixels.
 function perPixel(mixtures, step, from) {
   if (step === 1) return mixtures;
   return mixtures.map(({ first, weights }) => {
     const shares = weights.map((weight, i) => {
-      const count = Math.min(step, from - (first + i) * step); // fewer at the end
+      const count = Math.min(step, from - (first + i) * step); // the last square may be smaller
       return new Array(count).fill(weight / count);
     });
     return { first: first * step, weights: shares.flat() };
   });
 }
 
-// The same mixtures for `mix` in kernels.c, in fixed point.
+// The mixtures in fixed point, as `mix` in kernels.c takes them.
 function inFixedPoint(from, to, step, interpolation) {
   const mixtures = perPixel(contributions(Math.ceil(from / step), to, interpolation), step, from);
   const longest = Math.max(...mixtures.map(({ weights }) => weights.length));
@@ -70,8 +71,8 @@ function inFixedPoint(from, to, step, interpolation) {
   return { spans, weights: fixed, most: longest, count: to };
 }
 
-// Resizes (height, width) to (toHeight, toWidth), in the kernels' memory (`t`: tensors.js). Rows come from the top:
-// band(bytes, 4 for each pixel, the last ignored) for some rows, then end() returns all bytes.
+// Resizes (height, width) to (toHeight, toWidth) in the kernels' memory (t: tensors.js). Rows come from the top: call
+// band(bytes, 4 for each pixel, the last ignored) for some rows at a time, then end() returns all bytes.
 export function createResizer(t, width, height, toWidth, toHeight, interpolation) {
   const mark = t.mark();
   const step = shrinkage(width, height);
@@ -110,15 +111,15 @@ export function modelInput(pixels, { mean, std }) {
   return out;
 }
 
-// A picture as pixels of sRGB, in bands, on white. A worker frees memory late, so all bands use the same bytes where
-// the browser can.
+// Reads a picture as pixels of sRGB on white, in bands of rows. All bands use the same bytes if the browser can do
+// that, because a worker frees memory late.
 
 const ROWS = 128;
 
 let context = null; // made once: a new one takes longer than drawing a frame
 let band = new Uint8Array(0);
 
-// (H, W, 4) bytes of the picture in this size, the last of each pixel unused; `t`: tensors.js. Closes the picture.
+// The picture in this size as (H, W, 4) bytes, the last of each pixel unused; t: tensors.js. Closes the picture.
 export async function displayed(t, bitmap, height, width, interpolation) {
   const resizer = createResizer(t, bitmap.width, bitmap.height, width, height, interpolation);
   const frame = plainFrame(bitmap);
@@ -135,7 +136,8 @@ export async function displayed(t, bitmap, height, width, interpolation) {
   }
 }
 
-// null: it is transparent, not sRGB, rotated or too long a strip; or the browser has no frames.
+// The picture as a VideoFrame; null if it is transparent, not sRGB, rotated or too long a strip, or if the browser has
+// no frames.
 function plainFrame(bitmap) {
   let frame;
   try {
@@ -170,7 +172,7 @@ function bandOfBitmap(bitmap) {
   };
 }
 
-// Position encodings: playground/vit_parts.py in JavaScript, as far as the engine needs it.
+// Position encodings: the parts of playground/vit_parts.py that the engine needs, in JavaScript.
 
 // Interpolates learned positions (N, D) from one grid to another, like an image; prefix positions stay.
 export function stretched(positions, width, grid, [rows, columns]) {
@@ -199,7 +201,7 @@ function resized(values, outer, from, width, to) {
   });
   return out;
 }
-// Fixed positions: sines and cosines of falling frequency, side by side, (N, D).
+// Fixed positions (N, D): sines and cosines of falling frequency, side by side.
 export function sinusoidal(tokens, width) {
   const out = new Float32Array(tokens * width);
   for (let token = 0; token < tokens; token++)

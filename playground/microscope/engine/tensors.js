@@ -1,5 +1,5 @@
-// Matrices in the kernels' memory (kernels.c). A matrix is {at: its first byte, rows, columns, step: numbers from row
-// to row}, and so is a part of one. JavaScript allocates; all loops over numbers are in C.
+// Matrices in the kernels' memory (kernels.c). A matrix, or a part of one, is {at: the address of its first byte, rows,
+// columns, step: numbers from row to row}. JavaScript allocates; all loops over numbers are in C.
 
 import { ALIGN } from "../core/container.js";
 import { oneThread, wholeBlocks } from "./faster/threads.js";
@@ -9,11 +9,11 @@ const FLOAT = 4; // bytes
 const SHORT = 2; // bytes of a float16
 const PIXEL = 4; // bytes
 
-// x · σ(slope · x + bend · x³): [slope, bend]
+// [slope, bend] of the activation x · σ(slope · x + bend · x³).
 const ROOT = Math.sqrt(8 / Math.PI);
 export const GATES = { silu: [1, 0], quick_gelu: [1.702, 0], gelu_tanh: [ROOT, 0.044715 * ROOT] };
 
-// Rows and columns of a matrix.
+// A part of a matrix: some of its rows and columns.
 export const part = ({ at, step }, row, rows, column, columns) => ({
   at: at + FLOAT * (row * step + column),
   rows,
@@ -42,7 +42,7 @@ export async function createTensors(compiled, threads = oneThread()) {
     kernels.product(
       ...[x.at, x.step, w.at, w.step, transposed, bias?.at ?? 0, x.rows, x.columns, columns, out.at, out.step],
     );
-  // x as integers, for a product with codes in kernels.c
+  // Converts x to integers, for a product with codes in kernels.c.
   function integers({ at: start, step, rows, columns }) {
     const [numbers, units] = [allocate(SHORT * rows * wholeBlocks(columns)), allocate(FLOAT * rows)];
     kernels.to_integers(start, step, rows, columns, numbers, units);
@@ -71,13 +71,13 @@ export async function createTensors(compiled, threads = oneThread()) {
       return memory.buffer.byteLength;
     },
     copy: (end) => new Uint8Array(memory.buffer, 0, end),
-    // Frees everything made after a mark:
+    // mark() and backTo(mark) free all that was allocated in between.
     mark: () => top,
     backTo: (mark) => {
       top = mark;
     },
     matrix,
-    // A view of a matrix's numbers, without gaps between rows; invalid once the memory grows.
+    // A view of a matrix's numbers, which must have no gaps between rows; invalid once the memory grows.
     numbers,
     read: (x) => numbers(x).slice(), // a promise on a GPU
     // A new matrix of these numbers.
@@ -144,12 +144,12 @@ export async function createTensors(compiled, threads = oneThread()) {
       return new Uint16Array(memory.buffer, out, numbers.length).slice();
     },
 
-    // Pictures, for images.js: `place` is the first byte of one.
+    // Pictures, for images.js; `place`: the address of a picture's first byte.
     pixels: (count) => allocate(PIXEL * count),
     putPixels: (pixels) => lay(pixels),
     readPixels: (place, count) => new Uint8ClampedArray(memory.buffer, place, PIXEL * count).slice(),
     putMixture: ({ spans, weights, ...sizes }) => ({ spans: lay(spans), weights: lay(weights), ...sizes }),
-    // From and to: {place, line: pixels between two lines, apart: pixels between two pixels of a line}
+    // from, to: {place, line: pixels between two lines, apart: pixels between two pixels of a line}
     mix(lines, { spans, weights, most, count }, from, to) {
       const mixture = [spans, weights, most, count];
       kernels.mix(from.place, from.line, from.apart, ...mixture, lines, to.place, to.line, to.apart);

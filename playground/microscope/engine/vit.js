@@ -10,7 +10,8 @@ import { ablate, decodeHalves, openContainer, silence } from "../core/core.js";
 import { rotary, sinusoidal, stretched } from "./images.js";
 import { someColumns, someRows } from "./tensors.js";
 
-export const SOME = 320; // queries whose scores are in memory at one time: enough for 16 × 16 patches and a prefix
+// queries whose scores are in memory at one time; a grid of 16 × 16 with prefix tokens has fewer
+export const SOME = 320;
 
 // A pass calls at(point, x) at the points that vit.py names and goes on with the result: another matrix, or x itself
 // with other numbers. Heads lie side by side: (N, D). At "attention.heard", `at` returns null if nothing is cut, or a
@@ -19,7 +20,7 @@ const untouched = (_, x) => x;
 const IN_LAYER =
   "attention.queries attention.keys attention.values attention.heard attention.heads attention mlp residual";
 
-// softmax(q kᵀ · scale) v of one head
+// Attention of one head: out = softmax(q kᵀ · scale) v.
 function attention(t, q, k, v, scale, silenceScores, out) {
   const scaled = t.take(q, scale); // (N, d)
   for (let first = 0; first < q.rows; first += SOME) {
@@ -34,7 +35,7 @@ function attention(t, q, k, v, scale, silenceScores, out) {
 }
 
 export class VisionTransformer {
-  // `t`: see tensors.js; `bytes`: as engine_file.py writes them
+  // t: see tensors.js; bytes: a file that engine_file.py wrote.
   constructor(t, bytes) {
     const { header, section } = openContainer(bytes);
     if (header.format !== "attention-playground/weights-1") throw new Error("These are no weights for this engine.");
@@ -48,12 +49,12 @@ export class VisionTransformer {
     this.placed = null; // {grid, learned}: the positions of the last picture
   }
 
-  // The same network over a copy of the memory: faster/webgpu.js
+  // The same network with another `t`, which has a copy of the memory: faster/webgpu.js.
   on(t) {
     return Object.assign(Object.create(VisionTransformer.prototype), this, { t });
   }
 
-  // (3, H, W) floats → (patches, D): the same matrix times each patch's pixels
+  // From (3, H, W) floats to (patches, D): multiplies each patch's pixels by the same matrix.
   patchEmbed(image, [rows, columns], out) {
     const { patch_size: P } = this.config;
     const [width, plane] = [columns * P, rows * columns * P * P];
@@ -137,8 +138,8 @@ export class VisionTransformer {
     return Promise.all(parts).then(Object.fromEntries);
   }
 
-  // One layer after the other: {layer, q, k: (h, N, d), norms: (h, N) lengths ‖W_O v‖, adds: (h, N) lengths of what a
-  // head adds to a token, features: (N, D), the tokens after the layer}; at the end returns the logits.
+  // Yields one layer after the other: {layer, q, k: (h, N, d), norms: (h, N) lengths ‖W_O v‖, adds: (h, N) lengths of
+  // the vector that a head adds to a token, features: (N, D), the tokens after the layer}. Returns the logits.
   async *layers(image, grid, { scale = this.scale, at = untouched } = {}) {
     const x = await this.embed(image, grid, at);
     const rotation = this.rotation(grid);
@@ -149,13 +150,13 @@ export class VisionTransformer {
     return this.classify(x);
   }
 
-  // The points of a pass, in order: such as "layers.6.attention.values".
+  // The names of a pass's points, in order, such as "layers.6.attention.values".
   points() {
     const layers = Array.from({ length: this.config.depth }, (_, layer) => layer);
     return ["embedding", ...layers.flatMap((layer) => IN_LAYER.split(" ").map((point) => `layers.${layer}.${point}`))];
   }
 
-  // Pixels to tokens, with their positions added.
+  // Turns pixels into tokens, with positions added.
   async embed(image, grid, at = untouched) {
     const { t } = this;
     const [prefixCount, patches] = [this.config.prefix.length, grid[0] * grid[1]];
@@ -245,7 +246,7 @@ export class VisionTransformer {
     return answer; // (1, D)
   }
 
-  // The paper's pre-training head
+  // The extra layer before the classifier that the ViT paper uses in pre-training.
   preLogits(pooledRow) {
     if (!this.w["pre_logits.fc.weight"]) return pooledRow;
     return this.t.activate(this.linear(pooledRow, "pre_logits.fc"), "tanh");
@@ -258,7 +259,8 @@ export class VisionTransformer {
     return this.t.norm(x, this.w[`${name}.weight`], this.w[`${name}.bias`], this.config.eps, out);
   }
 
-  // ‖W_O v‖ of each token in one head, as in playground/vit_parts.py: ‖W v‖² = vᵀ(WᵀW)v, with no (N, D) per head
+  // ‖W_O v‖ of each token in one head, as in playground/vit_parts.py: ‖W v‖² = vᵀ(WᵀW)v, which needs no (N, D) matrix
+  // for each head.
   valueNorms(v, layer, head, out) {
     const { t } = this;
     const gram = someRows(this.grams[layer], head * v.columns, v.columns); // (d, d)
@@ -269,9 +271,10 @@ export class VisionTransformer {
 // ------------------------------------------------------------------------------------------------------- the weights
 
 const BLOCK = 32; // numbers of a row that share a gain
-const FINE = ".fine"; // of a matrix of the rounding errors, of all rows or the first ones, in 8 more bits
+const FINE = ".fine"; // suffix: 8 more bits for the rounding errors of a matrix, of all rows or the first ones
 
-// Every array of the file in the kernels' memory, by its name: matrices of int8 codes with their gains, or floats.
+// Puts every array of the file into the kernels' memory; returns them by name: matrices of int8 codes with their gains,
+// or floats.
 function readWeights(t, header, section) {
   const floats = (name) => (header.sections[name].dtype === "float16" ? decodeHalves(section(name)) : section(name));
   const groups = {};
@@ -286,7 +289,7 @@ function readWeights(t, header, section) {
   return groups;
 }
 
-// (rows, columns) of a matrix of the file → its numbers, transposed.
+// The numbers of a (rows, columns) matrix of the file, transposed.
 function transposed(name, { sections }, section) {
   const [rows, columns] = sections[name].shape;
   const codes = section(name);
@@ -301,7 +304,7 @@ function transposed(name, { sections }, section) {
   return out;
 }
 
-// WᵀW of each head's part W of W_O, one below the other: (h · d, d) for each layer.
+// For each layer, WᵀW of each head's part W of W_O, one below the other: (h · d, d).
 function readGrams(t, header, section) {
   const { depth, heads, width } = header.config;
   const d = width / heads;
@@ -320,7 +323,7 @@ function readGrams(t, header, section) {
 
 // ----------------------------------------------------------------------------------------------------------- the cuts
 
-// The cuts of core/core.js for a pass.
+// The function `at` that applies the cuts of core/core.js in a pass.
 export function cutting({ t, config: { prefix, heads } }, [rows, columns], cuts) {
   if (!cuts.length) return untouched;
   const tokens = prefix.length + rows * columns;

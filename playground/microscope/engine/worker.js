@@ -1,4 +1,4 @@
-// The worker itself: see computer.js. It loads nothing: its data comes in messages.
+// The worker that runs computer.js. It loads nothing: all data comes in messages.
 
 import { createComputer } from "./computer.js";
 import { help } from "./faster/threads.js";

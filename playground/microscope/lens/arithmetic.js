@@ -1,5 +1,5 @@
-// The computation of one weight: the query's and the key's numbers, their products, the sum, the scale, the exponential
-// and the share. It follows the cursor, and writes out one of the d_k multiplications.
+// The panel that computes one weight: the query's and the key's numbers, their products, the sum, the scale, the
+// exponential and the share. It follows the cursor, and writes out one of the d_k multiplications.
 
 import { pairOf, rankOf, scoreOf } from "../core/answers.js";
 import { ROLES } from "../core/colours.js";
@@ -11,9 +11,9 @@ import { fitCanvas, setText, setVisible } from "../drawing/dom.js";
 import { divisorOf, placeHere, prefixName, saidHere, scaleText } from "./readouts.js";
 import { isMap, isMean, overlayNow } from "./state.js";
 
-// The arithmetic of one pair: a query and a key, of which the cursor chooses one.
+// The chosen pair: a query and a key, one of which is under the cursor.
 
-// The token under the cursor, as a key of the row (or column) on view; null if there is none.
+// The pair of the asking token and the token under the cursor; null if there is none.
 export function aimedPair({ aim, view }, { shown }) {
   if (aim < 0 || shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
   const { pack, answers, token, scale } = shown;
@@ -30,7 +30,7 @@ export function aimedPair({ aim, view }, { shown }) {
   };
 }
 
-// The query and key whose product is shown: the key is the patch under the cursor, else the largest weight.
+// The pair whose product is shown: with the patch under the cursor, else with the largest weight.
 export function chosenPair(choice, frame) {
   const pair = aimedPair(choice, frame);
   if (pair) return pair;
@@ -47,7 +47,7 @@ export const rankOfAim = (choice, frame) => (aimedPair(choice, frame)?.rank ?? 0
 
 export const grouped = (count) => count.toLocaleString("en");
 
-// "q·k/√64"; for another scale, the product in words.
+// "q·k/√64" at the trained scale; at another one, q·k times a number.
 export function productText(pack, scale) {
   if (Math.abs(scale - 1) < 1e-9) return "q·k";
   return Math.abs(scale / pack.scale - 1) < 1e-6 ? `q·k/${divisorOf(pack)}` : `q·k × ${scaleText(scale)}`;
@@ -60,7 +60,7 @@ const SUMS = `
   <p class="product" aria-live="off"></p>
   <dl></dl>`;
 const LEAST_WIDTH = 26; // em of the panel
-const NAMES_WIDTH = 40; // pixels of a canvas for the strips' names in 14-pixel type
+const NAMES_WIDTH = 40; // pixels at a canvas's left for the names of the strips, in 14-pixel type
 
 export function bindSums(choice, frame, page) {
   const panel = document.createElement("section");
@@ -124,7 +124,8 @@ export function paintSums(choice, frame, page) {
   const pair = pairOf(pack, view.layer, view.head, shownPair.query, shownPair.key, scale);
   setText(sums.query, placeHere(page, shownPair.query, pack));
   setText(sums.key, placeHere(page, shownPair.key, pack));
-  writeSteps(sums.steps, stepsOf(page, pair, pack, scale)); // first the text: the strips get the remaining height
+  // first the text, because the strips get the remaining height
+  writeSteps(sums.steps, stepsOf(page, pair, pack, scale));
   fitCanvas(sums.canvas, sums.canvas.clientWidth, sums.canvas.clientHeight, ratio);
   const { dimension } = choice;
   const place = dimension >= 0 && dimension < pack.dim ? dimension : largestPlace(pair.products);
@@ -157,7 +158,8 @@ function placeSums({ sums, root, refs }) {
   style.minHeight = `${Math.round(box.height)}px`;
 }
 
-// Three strips of d_k bars: q, k and q × k. Each strip has its own scale; the number at its left is its largest value.
+// Draws three strips of d_k bars: q, k and q × k. Each strip has its own scale; the number at its left is its largest
+// value.
 function drawStrips(canvas, { q, k, products }, place, unit, colours) {
   const context = canvas.getContext("2d");
   const { width, height } = canvas;
@@ -221,8 +223,8 @@ function writeSteps(list, steps) {
   }
 }
 
-// The line of a locked patch runs from that patch to the patch under the cursor and shows the weight between them.
-// Pointing at a bar of the sorted weights draws the same line to the bar's patch.
+// While a patch is locked, a line runs from it to the patch under the cursor, with the weight between them. Pointing at
+// a bar of the sorted weights draws the line to the bar's patch.
 
 const LABEL_REST = 250; // ms until the label takes clicks; until then the cursor passes through it
 const LABEL_HEIGHT = 48; // CSS pixels that the label needs below its patch
@@ -264,7 +266,7 @@ export function bindLine(lens) {
   bindCurve(lens);
 }
 
-// The line's pair stays while the cursor is on its label, or while the arithmetic is open.
+// Whether the line keeps its pair: while the cursor is on its label, or while the computation is open.
 export const holdsLine = (choice, page, event) =>
   choice.view.locked && (page.line.box.contains(event.relatedTarget) || sumsAreOpen(page));
 
@@ -325,7 +327,7 @@ export function paintLine(lens) {
   writeLabel(lens, pair);
 }
 
-// Puts the label beside its patch, on the side away from the locked patch if there is room.
+// Puts the label beside the patch at the line's end, away from the locked patch if there is room.
 function placeLabel({ shown, pictureHeight }, { line }, queryPatch, aimPatch) {
   const { rows, columns } = shown.pack;
   const row = Math.floor(Math.max(0, aimPatch) / columns);

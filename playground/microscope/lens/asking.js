@@ -1,5 +1,6 @@
-// Requests what the browser cannot compute from its queries and keys: more layers, features, flows, names of heads,
-// whole passes with another scale. Of each kind one request runs at a time; one that is no longer needed is cancelled.
+// Requests data that the browser cannot compute from its queries and keys: more layers, features, flows, names of
+// heads, whole passes with another scale. At most one request of each kind runs; one that is no longer needed is
+// cancelled.
 import { createAnswers } from "../core/answers.js";
 import { decodeHalves, holdsAll, holdsHead, mergePack, unpack } from "../core/core.js";
 import { isLate } from "../core/moments.js";
@@ -81,11 +82,11 @@ export async function receivePicture(data, trace, signal) {
   return picture;
 }
 
-const REST = 150; // ms: the dial may still be moving
+const REST = 150; // ms of delay, because the dial may still be moving
 const ASKED_AGAIN = 5000; // ms until a failed request is repeated
 
-// Requests missing data after a delay. Each new choice restarts the delay, a move of the cursor does not. A missing
-// layer that is on view is requested at once.
+// Requests missing data after a delay. Each new choice restarts the delay; a move of the cursor does not. A missing
+// layer that is shown is requested at once.
 export function askForMissing(lens, onlyPointed) {
   const { data, page } = lens;
   if (onlyPointed && page.asking) return;
@@ -114,7 +115,8 @@ function askNow(lens) {
   if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
   if (request) return;
   data.host.allHere?.();
-  if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main); // elsewhere unseen
+  // See shows names in this drawer only
+  if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main);
 }
 
 // Sends one request. If the lens still shows its trace, `accept` gets the answer, and a frame is drawn unless `accept`
@@ -149,8 +151,8 @@ export function stopAsking(data) {
   data.asked.clear();
 }
 
-// The next layer to fetch: first those on show, then their neighbours, then those of wall and film, rounded where the
-// source rounds: [entry, layer, whether rounded], or null.
+// The next layer to fetch, [entry, layer, whether rounded], or null: first layers on view, then their neighbours, then
+// those of wall and film, rounded where the source rounds.
 function wantedLayer({ choice, data, frame, page }) {
   const { view } = choice,
     { main, whole, other } = data,
@@ -167,7 +169,7 @@ function wantedLayer({ choice, data, frame, page }) {
   if (!sparing) layers.push([main, view.layer + 1, rounded], [main, view.layer - 1, rounded]);
   const isMissing = ([entry, layer, rounded]) =>
     layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? drawnOf(entry) : entry).pack, layer);
-  const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // the moments of See lie in the later layers
+  const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // See takes its moments from the later layers
   const optional = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
     .filter((layer) => !inSee || choice.filmLooked || !(rounded || sparing) || isLate(layer, main.pack))
     .map((layer) => [answering, layer, rounded]);
@@ -201,7 +203,7 @@ function askForMatrix(lens, { what: need, entry, layer }) {
   );
 }
 
-// A map of one patch through all layers.
+// Requests a map of the locked patch through all layers.
 function askForLocked(lens, kind) {
   const { data } = lens;
   if (!canAsk(data, kind)) return;
@@ -224,7 +226,8 @@ function askForWhole(lens) {
   const pass = { ...passOf(choice, lens.frame), ...(source && { from: source }) };
   const question = async (options) => {
     const trace = await data.host.source.whole(main.trace, pass, options).catch((error) => {
-      if (error.status === 400 && pass.cut) lens.page.choose({ cut: "" }); // a link's cut may be impossible here
+      // a link may ask for a cut that this model lacks
+      if (error.status === 400 && pass.cut) lens.page.choose({ cut: "" });
       throw error;
     });
     return { trace, bytes: await data.host.source.layers(trace, [view.layer], options) };
@@ -235,7 +238,7 @@ function askForWhole(lens) {
   });
 }
 
-// Drops whole passes: the dial may ask for a hundred of them for one picture.
+// Drops old whole passes, because the dial may ask for a hundred of them for one picture.
 const keepNew = (data, entry) => dropOld(data, [data.main, data.other, data.whole, entry].filter(Boolean));
 
 function askForNames(lens, { trace, id }) {
@@ -246,7 +249,7 @@ function askForNames(lens, { trace, id }) {
   askOnce(lens, "names", `${id} ${layer}`, question, (heads) => takeNames(data, id, layer, heads));
 }
 
-// Fetches the picture of a trace and the head on view. The former picture stays until both have arrived.
+// Fetches a trace's picture and the head on view. The former picture stays until both have arrived.
 
 // The entries of these traces, or null if a newer request has replaced this one. Throws if the source refuses.
 export async function bring(data, page, traces, view) {
@@ -262,8 +265,8 @@ export async function bring(data, page, traces, view) {
   }
 }
 
-// The entry of a person's own picture, with all layers among which its best moment is searched: the picture opens
-// there.
+// The entry of a person's own picture with all layers in which its best moment is searched, because the picture opens
+// in that moment.
 export async function bringBest(data, page, trace) {
   data.coming?.abort();
   data.coming = new AbortController();
@@ -295,7 +298,7 @@ async function bringOne(data, page, trace, view, signal) {
   return Object.assign(entry, { trace, picture });
 }
 
-// The source chooses a layer if the view has none, or one that this network lacks.
+// The pack for the head of the view. If the view has no layer, or one that this network lacks, the source chooses.
 async function headOnView(data, trace, view, signal) {
   const { source } = data.host;
   const { layer, head } = headWanted(view);
@@ -313,7 +316,7 @@ async function headOnView(data, trace, view, signal) {
 // {layer, head} of a view; layer is null where the source chooses.
 export const headWanted = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
 
-// Parses a number of an address, which may hold anything.
+// Parses a number from an address, which may contain anything; null if it is none.
 const numberIn = (word) => (/^\d{1,3}$/.test(String(word ?? "")) ? Number(word) : null);
 
 function withoutPicture(page, trace, error, signal) {

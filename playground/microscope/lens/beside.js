@@ -1,4 +1,5 @@
-// The second picture: what a convolution reads, all heads of all layers, or another picture to compare with.
+// The second picture: the patches that a convolution reads, all heads of all layers, or another picture to compare
+// with.
 import { answerCell, ownExposure } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
 import { entropyBits, holds, holdsAll, largestIndex } from "../core/core.js";
@@ -23,13 +24,13 @@ import { depthOf, isMap, isMean, layersAtHand } from "./state.js";
 const PIXELS = 8; // pixels along each side of a patch, for its mean colour
 export const FILTER_TITLE = "no network: colour and nearness alone";
 
-// Closing the filter shows the former second picture again.
+// Opens the filter, or closes it and shows the former second picture.
 export function toggleNearness(choice, data, page) {
   const formerSide = data.other ? "compare" : "convolution";
   page.choose({ beside: choice.view.beside === "filter" ? formerSide : "filter" });
 }
 
-// (patches,) the filter's row for this patch; null if the picture's pixels can't be read.
+// The filter's row for this patch, one number for each patch; null if the picture's pixels can't be read.
 function nearnessOf({ main }, { nearness }, patch) {
   const { bitmap } = main.picture;
   if (!bitmap || patch < 0) return null;
@@ -91,7 +92,7 @@ function drawNearness(choice, frame, context, width, height, print, { row, domai
   drawPicture(context, width, height, print.canvas, picture, unit);
 }
 
-// The content for drawPicture: {row, domain, picture}. The words beside it use the same row.
+// The filter's content for drawPicture: {row, domain, picture}. The words beside the picture use the same row.
 function nearnessPicture({ view }, data, frame) {
   const { shown } = frame;
   const { mark } = shown;
@@ -130,14 +131,14 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
   setText(refs.filterExposed, brightestFrom(domain.high, clippedCount, summary.value, FIRST_WAY));
   const sentence = nearnessSentence({ k: view.k, seen: summary, place: placeName(summary.best, columns) });
   const words = [sentence, sharedWords(choice, frame, row)].join(" ");
-  setText(refs.filterWords, words.replaceAll(" %", "\u00a0%")); // keeps each "%" on its number's line
+  setText(refs.filterWords, words.replaceAll(" %", "\u00a0%")); // keeps each "%" on the line of its number
   const { filterBar: bar } = refs;
   if (!bar.width) return;
   const legend = { ...domain, unit: "percent", open: domain.high < 1 };
   drawColourBar(bar.getContext("2d"), bar.width, bar.height, rampOf(choice, frame), legend, frame.unit, frame.colours);
 }
 
-// The share of the head's row that the filter explains. Only for rows of weights.
+// The words for the share of the head's row that the filter explains; "" for maps that are not weights.
 function sharedWords(choice, frame, filterRow) {
   const { view } = choice,
     { shown } = frame;
@@ -161,7 +162,7 @@ export function nearnessShare(choice, data, frame, patch) {
 
 const CELLS = { low: 0, high: 0.25, log: false }; // 25 %: the weight in the middle of the 3 × 3 kernel
 const WALL_TEXT = "Layers downwards, heads to the right, all for the same patch. Click one to enlarge it.";
-const NOT_READY = 0xff171212; // colour of a thumbnail whose sums are still missing
+const NOT_READY = 0xff171212; // colour of a thumbnail while the sums that its columns need are missing
 
 // ------------------------------------------------------------------------------------------- the convolution
 
@@ -183,7 +184,7 @@ export function paintTwin({ choice, data, frame, page }) {
   drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, photo, frame.twin, frame.unit);
   drawRead(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, frame.twin, frame.unit);
 
-  if (!choice.more) return; // the cells are not visible
+  if (!choice.more) return; // the kernel's cells are hidden
   const { k } = view;
   const canvas = refs.kernelCells;
   if (frame.kernelKey !== `${k}`) {
@@ -238,7 +239,7 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
   if (!frame.wallHeat || frame.wallHeat.canvas.width !== width || frame.wallHeat.canvas.height !== height)
     frame.wallHeat = makeHeat(height, width);
   const { wallHeat } = frame;
-  // The picture shows through faintly, at one pixel for each patch.
+  // The picture, at one pixel for each patch, is faintly visible under the heat.
   frame.patchPhoto ??= makePhoto(frame.photo.image, pack.columns, pack.rows);
 
   for (let layer = 0; layer < pack.layers; layer++) {
@@ -280,7 +281,7 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
   );
 }
 
-// Draws all heads as last computed, on the screen or in a file. Returns the places of the thumbnails.
+// Draws all heads as last computed, on the screen or in a file. Returns the positions of the thumbnails.
 export function drawHeads({ view }, data, { shown, wallHeat }, context, w, h, colours, unit) {
   const { pack } = shown;
   const { rows, columns, headNumbers } = pack;
@@ -333,8 +334,8 @@ export function rowBeside({ view }, { main, other }, { shown }) {
   return { token, layer, head, values };
 }
 
-// Similarity of the compared picture's patches to the asking patch of the first one; or that picture's own colours and
-// lengths.
+// Paints the compared picture's map: how similar its patches are to the asking patch of the first picture, or its own
+// colours or lengths.
 function paintOtherMap({ choice, data, frame, page }, other) {
   const { view } = choice;
   const { pack } = other;
@@ -372,11 +373,11 @@ function paintOtherMap({ choice, data, frame, page }, other) {
   setText(page.refs.otherFoot, words);
 }
 
-// Whether both maps have one scale, so that 0.48 has the same colour in both.
+// Whether both maps share one scale of colours, so that 0.48 looks the same in both.
 export const comparesNumbers = (choice, data, frame) =>
   choice.view.beside === "compare" && wayOf(choice.view).needs === "features" && Boolean(otherMap(choice, data, frame));
 
-// Whether the two parts match, or a third part resembles one of them more.
+// The words that say whether the two patches match, or another patch resembles one of them more.
 const matchWords = (match) =>
   match === null ? "" : match < 0 ? "No match: that patch resembles another one here more." : "They match, both ways.";
 

@@ -1,4 +1,4 @@
-// Pointer, keys and buttons. All their changes go through lens.choose({…}).
+// Pointer, keys and buttons. They change the view only by lens.choose({…}).
 
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { dialToScale, queryOf, sameToken, scaleOf, scaleToDial, tokenOf } from "../core/view.js";
@@ -17,14 +17,14 @@ import { canAsk, depthOf, layersAtHand } from "./state.js";
 
 // Sets buttons and sliders from the view.
 
-// The content of the second picture's canvas.
+// Names of the second picture's content, for screen readers.
 const TWINS = {
   convolution: "What a convolution reads at the same patch",
   compare: "The compared picture, asked at the same place",
   filter: "What colour and nearness alone light from the same patch",
 };
 
-// The value of a button's data-value: true, a number or a word.
+// The value that a button sets, from its data-value: true, false, a number or a word.
 export function valueOfButton(button) {
   const text = button.dataset.value;
   if (text === "true" || text === "false") return text === "true";
@@ -34,7 +34,7 @@ export function valueOfButton(button) {
 // The value to mark for a choice: "heat" if the view wants light but can't be drawn as light.
 const shownValue = (view, key) => (key === "draw" && !canBeLit(view) ? "heat" : view[key]);
 
-// `source`: the control in use, which stays unchanged.
+// Sets all controls to the view, except `source`, the control in use.
 export function showChoices(choice, data, page, source = "") {
   const { view } = choice,
     { main } = data,
@@ -50,7 +50,8 @@ export function showChoices(choice, data, page, source = "") {
   for (const element of root.querySelectorAll("[data-ask]")) setVisible(element, canAsk(data, element.dataset.ask));
   for (const element of root.querySelectorAll("[data-section]"))
     setVisible(element, Boolean(main.pack.header.sections[element.dataset.section]));
-  setVisible(refs.wallTab, main.pack.stored.size > 1 || canAsk(data, "layers")); // else the thumbnails show all
+  // a single layer is shown by the thumbnails
+  setVisible(refs.wallTab, main.pack.stored.size > 1 || canAsk(data, "layers"));
   setVisible(refs.compareTab, Boolean(data.other) || canAsk(data, "compare"));
   setText(refs.layerRange, layerRange(data));
   const layers = layersAtHand(data);
@@ -210,7 +211,7 @@ const CLICKER_IN_PRESENT = { ...CLICKER, ArrowRight: 1, ArrowLeft: -1 };
 // The lens takes keys while the focus is inside it or nowhere.
 export function bindKeys(lens, signal) {
   const { root } = lens.page;
-  root.tabIndex = -1; // a click anywhere on it makes it take keys
+  root.tabIndex = -1; // a click inside focuses the lens, so that it gets keys
   root.addEventListener("keydown", (event) => actByKey(lens, event), { signal });
   document.addEventListener("keydown", (event) => event.target === document.body && actByKey(lens, event), { signal });
 }
@@ -235,7 +236,8 @@ function actByKey(lens, event) {
     page.choose({ query: patchText(patch, pack.columns), locked: true });
   } else if (event.key === "Escape") {
     if (closeSheets(page) || closeSums(page)) return;
-    // The browser ends its own full screen; if that was forbidden, the lens filled its frame and leaves that here.
+    // Escape ends the browser's full screen. If full screen was forbidden, the lens fills its frame, and this ends
+    // that.
     if (choice.presenting && !document.fullscreenElement) togglePresenting(lens);
     else page.choose({ locked: false });
   } else if (event.key === "[" || event.key === "]") page.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
@@ -256,7 +258,7 @@ function actByKey(lens, event) {
   event.preventDefault();
 }
 
-// Holds the exposure while the button is pressed: rows compare only at one exposure.
+// Fixes the exposure at its present value, or frees it: rows compare only at one exposure.
 function holdExposure(choice, frame, page) {
   const { high } = frame.shown.mainDomain ?? {};
   if (choice.view.ceiling !== "auto") page.choose({ ceiling: "auto" });
@@ -307,7 +309,7 @@ export function bindButtons(lens) {
   refs.sending.addEventListener("click", () => openShare(lens));
   refs.link.addEventListener("click", () => {
     if (data.main.trace.private)
-      openShare(lens, "link"); // the sheet says what does not travel
+      openShare(lens, "link"); // the sheet says which parts the link lacks
     else copyLink(choice, data, page);
   });
   refs.more.addEventListener("click", () => {
@@ -321,7 +323,7 @@ export function bindButtons(lens) {
   refs.showMe.addEventListener("click", () => data.host.showMe());
 }
 
-// A press anywhere closes the sheets, except on a sheet or on its opener.
+// A press outside the sheets and their openers closes the sheets.
 export function pressOutside(page, event) {
   const isSheet = (element) => element.matches?.(".sheet, [aria-haspopup]") && page.root.contains(element);
   if (!event.composedPath().some(isSheet)) closeSheets(page);

@@ -1,6 +1,6 @@
 // Maps that the source computes: relevance, occlusion and the logit lens. They explain the feature of the locked patch,
-// a label if the model has a classifier, or a typed text. An occlusion arrives step by step. Each relevance is shown
-// with its rank correlation with the occlusion, once that has been measured.
+// a label (if the model has a classifier), or a typed text. An occlusion arrives step by step. A relevance map is shown
+// with its rank correlation with the occlusion, once that is measured.
 
 import { decodeHalves } from "../core/core.js";
 import { percent } from "../core/numbers.js";
@@ -12,8 +12,8 @@ import { isExplained } from "./features.js";
 import { canAsk, entryShown, explainedBy, labelNow, labelsOf, overlayNow } from "./state.js";
 
 const BLANKED = { mean: "the mean colour", noise: "noise", neighbours: "what is around" };
-const CHOICE_RESTS = 150; // ms
-const MOST_MEASURED = 40; // measured rank correlations
+const CHOICE_RESTS = 150; // ms without a new choice before a request
+const MOST_MEASURED = 40; // most rank correlations kept
 
 const BOX = `
   <label data-part="label">of <select aria-label="What is explained"></select></label>
@@ -49,7 +49,7 @@ export function bindExplained(page) {
 
 // ------------------------------------------------------------------------------------------------------- questions
 
-// Asks after a delay that each new choice restarts.
+// Requests the map after a delay that each new choice restarts.
 export function askForExplained(lens) {
   const { page } = lens;
   clearTimeout(page.explained.timer);
@@ -105,7 +105,7 @@ function askAbout(lens) {
     );
 }
 
-// The subject of a request; null: nothing chosen yet.
+// What the request is about, a query, label or text; null if nothing is chosen yet.
 function askedOf(choice, data, frame) {
   const { view } = choice,
     { main } = data,

@@ -19,7 +19,7 @@ export const MOST_FLOWS = 1400; // tokens, as in serving/routes_traces.py; with 
 const KEPT_FEATURES = 8; // layers
 const KEPT_FLOWS = 2; // pictures
 export const isExplained = (view) => wayOf(view).needs === "network"; // see explained.js
-const OPACITY = 0.78; // of the colours above the photograph
+const OPACITY = 0.78; // opacity of the colours above the photograph
 
 // ------------------------------------------------------------------------------------------------------- what came
 
@@ -33,7 +33,7 @@ export function takeMatrix(data, frame, { what: need, entry: { id, pack }, layer
   frame.live.key = "";
 }
 
-// FIFO eviction.
+// Adds an entry; above the maximum, the oldest are dropped.
 function keepInMap(map, key, value, maximum) {
   map.set(key, value);
   for (const oldest of map.keys()) if (map.size > maximum) map.delete(oldest);
@@ -63,13 +63,14 @@ export function missingMatrix(choice, data, frame) {
   }
   if (needs !== "features") return missingForMatches(choice, data);
   if (!featuresOf(data, entry, view.layer)) return { what: "features", entry, layer: view.layer };
-  const needsUncut = resembles && view.curtain > 0 && entry !== main; // similarity in the uncut pass
+  // the curtain shows similarity in the pass without the cut
+  const needsUncut = resembles && view.curtain > 0 && entry !== main;
   if (needsUncut && !featuresOf(data, main, view.layer)) return { what: "features", entry: main, layer: view.layer };
   if (view.beside !== "compare" || !other || otherFeatures(choice, data)) return null;
   return { what: "features", entry: other, layer: sameLayer(view.layer, main.pack, other.pack) };
 }
 
-// Both pictures' features for matching, after the layer that Trace.match uses.
+// Both pictures' features for matching, after the layer that Trace.match (Python) uses.
 export function matchable({ view }, data) {
   const { main, other } = data;
   if (view.beside !== "compare" || !other || main.pack.header.model !== other.pack.header.model) return null;
@@ -85,7 +86,7 @@ function missingForMatches(choice, data) {
   return { what: "features", entry: pair.one ? data.other : data.main, layer: pair.layer };
 }
 
-// Why the map on view has no data; "" if they may still arrive.
+// The sentence that says that the map's data can't come; "" if they may still arrive.
 export function notHere({ view }, { asked }) {
   const request = isExplained(view) ? null : asked.get(wayOf(view).needs);
   return request?.open === false ? "What this needs is not here." : "";
@@ -102,8 +103,8 @@ export function waitingFor(choice, data) {
 
 // ------------------------------------------------------------------------------------------------- the map on view
 
-// {values of all tokens, pixels or null, from: "other" if a patch of the compared picture asks}; null until the data
-// have arrived.
+// The map on view: {values of all tokens, pixels or null, from: "other" if the query is a patch of the compared
+// picture}; null until the data have arrived.
 export function liveMap(choice, data, frame) {
   const { view } = choice,
     { shown, live } = frame;
@@ -125,8 +126,8 @@ export function liveMap(choice, data, frame) {
   return Object.assign(live, { key, from: fromOther ? "other" : null });
 }
 
-// Each map from a layer's features, or from the flows through all layers. `joint`: the compared picture's features, if
-// both share components or parts.
+// How each map is computed from a layer's features, or from the flows through all layers. `joint`: the compared
+// picture's features, if both pictures share components or parts.
 const resemble = (map, { matrix, asked, from }) => similarityInto(map.values, matrix, asked, from);
 const MADE = {
   similarity: resemble,
@@ -166,7 +167,7 @@ function takeParts(map, features, compared) {
   Object.assign(map, { parts: parts, there: comparedParts });
 }
 
-// The map of the compared picture: its patches' similarity to the asking patch, of either picture.
+// The compared picture's map: the similarity of its patches to the query, which may be a patch of either picture.
 export function otherMap(choice, data, frame) {
   const { view } = choice,
     { shown } = frame;
@@ -202,7 +203,7 @@ const THERE = {
   },
 };
 
-// One flat colour for each patch, over a faint photograph. It does not depend on the cursor.
+// Prints one flat colour for each patch over a faint photograph. The result does not depend on the cursor.
 export function printComponents(print, pixels, { rows, columns }) {
   const { context, photo } = print;
   if (print.holds === pixels) return;

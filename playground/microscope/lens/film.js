@@ -1,5 +1,5 @@
-// All layers as a film: the same patch in each layer, as a strip under the picture. A click goes to a layer; dragging
-// along the strip plays the film.
+// All layers as a film: a strip under the picture that shows the row of the same patch in each layer. A click goes to a
+// layer; dragging along the strip plays the film.
 
 import { answerCell, ownExposure } from "../core/answers.js";
 import { entropyBits, holdsAll, largestIndex, wholeLayers } from "../core/core.js";
@@ -92,7 +92,7 @@ export function waySign(choice, data, frame) {
   return missingCount ? `loading ${missingCount} ${missingCount === 1 ? "layer" : "layers"}` : "";
 }
 
-// Paints the film between two frames of the picture, because the rows of all layers would take too long for one frame.
+// Paints the film between two frames of the picture, because the rows of all layers take too long for one frame.
 export function paintFilmSoon(lens) {
   const { frame, page } = lens;
   const { film } = page;
@@ -139,14 +139,14 @@ function paintFilm(lens) {
   drawFilm(lens, layers);
 }
 
-// An empty picture, so that only the photograph is seen until the layer has arrived.
+// A row of zeros, with which only the photograph is seen, until the layer has arrived.
 function noWeights({ strip, shown: { pack } }) {
   if (strip.nothing?.length !== pack.tokens) strip.nothing = new Float32Array(pack.tokens);
   return strip.nothing;
 }
 
-// The row in this layer, (tokens,): of the chosen head, of the head with the sharpest row, or the mean of all heads.
-// Null until the layer has arrived.
+// The row in this layer, one weight for each token: of the chosen head, of the head with the sharpest row, or the mean
+// of all heads. null until the layer has arrived.
 function rowOf({ view, heads }, { strip, shown }, layer) {
   const { token, scale, what } = shown;
   const { answers, pack } = shown.drawn;
@@ -211,23 +211,24 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
   }
 }
 
-// The curtain, which is dragged across the picture: to its right the row at the present scale, to its left the same row
-// without a scale, or at the trained scale if the scale is off. With a cut, the row before the cut is to its left.
+// The curtain is a border that is dragged across the picture. To its right is the row at the present scale; to its left
+// the same row without a scale, or at the trained scale if the scale is off. With a cut, the row before the cut is to
+// its left.
 
 const STEP = 0.05; // step of the curtain per key press
 const COLLAPSED = 0.9; // least weight at which a row without scale counts as collapsed
 
-// Whether the curtain can be drawn. Columns would need all rows' sums at the other scale; maps of features have no
-// scale.
+// Whether the curtain can be drawn: not for columns, which would need all rows' sums at the other scale, and not for
+// maps of features without a cut, which have no scale.
 export const canDraw = (choice, frame) =>
   wayOf(choice.view).resembles ? isCutNow(choice, frame) : choice.view.direction === "row" && !isMap(choice.view.what);
 
-// Whether the curtain hides the pass without the cut, which has the same scale.
+// Whether the pass without the cut is to the left of the curtain; it has the same scale.
 const isCutNow = ({ view }, { shown }) => Boolean(view.cut) && shown.wholeArrived;
 const otherScale = (choice, data, frame) =>
   isCutNow(choice, frame) ? frame.shown.scale : frame.shown.altered ? data.main.pack.scale : 1;
 
-// The print behind the curtain; null if the curtain is open.
+// The print to the left of the curtain, and where it ends; null if the curtain is not in the picture.
 export function printBehind({ choice, data, frame, page }) {
   const { view } = choice,
     { shown } = frame;
@@ -244,7 +245,7 @@ export function printBehind({ choice, data, frame, page }) {
   return { canvas: frame.behind.canvas, to: view.curtain };
 }
 
-// Similarity in the uncut pass, at the same exposure.
+// The map of similarity in the pass without the cut, at the same exposure.
 function similarityBehind(choice, data, frame) {
   const { view } = choice,
     { main } = data,
@@ -298,8 +299,9 @@ export function bindCurtain(choice, page) {
 
 // ------------------------------------------------------------------------------------- a head that does collapse
 
-// When the scale is off and the head on view does not collapse: the head that does for this patch, in this layer or in
-// the nearest one that is loaded. {layer, head, weight} or null; computed once for each patch.
+// A head collapses if, without the scale, one patch gets nearly all of its weight. If the scale is off and the head on
+// view does not collapse, this gives a head that does for this patch, in this layer or the nearest loaded one: {layer,
+// head, weight} or null, computed once for each patch.
 export function collapsing(choice, frame) {
   const { view } = choice,
     { shown } = frame;

@@ -16,8 +16,8 @@ import { asksFromOther, divisorOf, prefixName, scaleText, titleOf, whatToDo } fr
 import { sceneWords } from "./scenes.js";
 import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
 
-const UNBROKEN = 13; // letters: shorter texts after the marked place, "(13 %).", stay on one line
-const LETTERS = 24; // the size of the type changes once for so many letters of the sentence
+const UNBROKEN = 13; // texts after the marked place with fewer letters, as "(13 %).", stay on one line
+const LETTERS = 24; // the type size changes only when the sentence's length changes by so many letters
 
 export function writeHeadline({ choice, data, frame, page: { refs, root } }) {
   const parts = sentenceOf(factsOf(choice, data, frame));
@@ -103,7 +103,7 @@ function promptWords({ view }, { main }) {
 
 const shareOf = (parts, wantedPart) => parts.reduce((count, part) => count + (part === wantedPart), 0) / parts.length;
 
-// The share of each picture that this patch's part covers.
+// The share of each picture covered by the part in which this patch lies.
 function partOf({ parts, there }, mark) {
   if (mark < 0) return null;
   return { here: shareOf(parts, parts[mark]), there: there && shareOf(there, parts[mark]) };
@@ -111,7 +111,7 @@ function partOf({ parts, there }, mark) {
 
 const mostOf = (values, from, to) => (to > from ? values[largestIndex(values, from, to)] : 0);
 
-// Whether the patch is under the curtain. Then the number beside it is hidden.
+// Whether the patch is to the left of the curtain, where the number beside it is hidden.
 const isBehind = ({ behind, columns }, patch) => behind && ((patch % columns) + 0.5) / columns < behind.to;
 
 // "reg0" in the model's code is "register 0" for people.
@@ -130,11 +130,11 @@ function scaleOpening({ main }, { shown }) {
   return `With scores times ${scaleText(shown.scale)} ${layersWords}`;
 }
 
-// The line under the picture: the kind of this row, and a head in which the patch shows more. Updated at most every
-// BETWEEN ms.
+// The line under the picture: the kind of this row, and another head that shows more for this patch. Updated at most
+// every BETWEEN ms.
 
 const BETWEEN = 60; // ms between two updates
-const MORE = 1.5; // a suggested head has at least this many times the score of the head on view
+const MORE = 1.5; // a suggested head's score is at least this many times that of the head on view
 const CROWDS = 24; // number of heads whose mean rows are cached
 
 const KIND_LINE = `
@@ -204,7 +204,7 @@ function kindSentence({ choice, data, frame, page: { kindline } }) {
   return kindWords(kindOf(facts, isEarlyLayer(view.layer, pack.layers)), { one: single, plain: isPlain });
 }
 
-// Suggests a head in which this patch shows clearly more than in the head on view.
+// A head whose row for this patch is clearly more telling than that of the head on view.
 function findBetter({ view }, data, frame) {
   const { main } = data,
     { shown } = frame;
@@ -217,7 +217,7 @@ function findBetter({ view }, data, frame) {
   frame.better = { layer: best.layer, head: best.head, query: patchText(shown.mark, main.pack.columns) };
 }
 
-// The keys that compare patches; null until a late layer has arrived.
+// The vectors for comparing patches: the keys of a late layer; null until that layer has arrived.
 function directions({ kinds, shown }) {
   const { pack } = shown.drawn;
   const layers = tellingLayers(pack).length;

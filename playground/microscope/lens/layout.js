@@ -6,7 +6,7 @@ import { fitCanvas } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, printLight } from "../drawing/light.js";
 import { layersAtHand } from "./state.js";
 
-// Called after anything that changes sizes or colours.
+// Call this after anything that changes sizes or colours.
 export function refresh(lens) {
   const { frame, page } = lens;
   if (!lens.data.main || !page.alive || !page.root.clientWidth) return;
@@ -33,28 +33,29 @@ function readTheme(frame, { refs, root }) {
 // The layouts of lens.css: the width in em of the column beside the picture, and the lowest part that reduces the
 // picture's height.
 const ORDERS = {
-  one: { column: 21, lowest: "stage" }, //    all other parts beside the picture, in a narrower column
-  over: { column: 0, lowest: "below" }, //    all other parts beneath: for panoramas
-  bare: { column: 0, lowest: "stage" }, //    in a file for a slide: the picture alone
-  present: { column: 0, lowest: "scale" }, // for a projector: ends with the sentence, the legend and the switch
+  one: { column: 21, lowest: "stage" }, //    all other parts in a narrower column beside the picture
+  over: { column: 0, lowest: "below" }, //    all other parts below, for panoramas
+  bare: { column: 0, lowest: "stage" }, //    the picture alone, in a file for a slide
+  // for a projector: sentence, legend and switch end above the window's lower edge
+  present: { column: 0, lowest: "scale" },
 };
 const GAP = 1.6; // em, between the picture and the column
-const CLEARLY = 1.06; // a layout with a column below is taken only if its picture is this many times as wide
+const CLEARLY = 1.06; // a layout with parts below must make the picture this many times as wide
 const SHALLOW = 480; // px
 const SHALLOWEST = 380;
 const WORDS = 27; // em needed by the parts below a narrow picture
 const LEAST = 11; // em, least height of a picture
-const TIGHT = 48; // em: below a narrower picture, parts are stacked
-const LOW = 54; // em: in a lower window, the film is lower, too
-const SHORT = 41; // em: in a lower window, such as a slide's frame, only the most important parts are shown
-const SLENDER = 30; // em: in a narrower column all parts are stacked
+const TIGHT = 48; // em: beneath a narrower picture, parts are stacked
+const LOW = 54; // em: in a window lower than this, the film is lower, too
+const SHORT = 41; // em: a window lower than this, as a slide's frame, shows only the most important parts
+const SLENDER = 30; // em: in a column narrower than this, all parts are stacked
 const TALL = 0.9; // aspect below which a picture is a portrait
-const SPARE = 5; // em, below everything: room for the curve
+const SPARE = 5; // em free below everything, enough for the curve
 const IDLE = 3; // em of free height below a picture and its legend; more would look empty
 const BROAD = 46; // em: beside a portrait, a column of at least this width is split into two
 
-// Tries each layout, and takes the one with the largest picture: wide pictures leave no room beside them for texts and
-// controls, tall ones none below.
+// Takes the layout with the largest picture: a wide picture leaves no room for texts and controls beside it, a tall one
+// none below.
 function layOut(lens) {
   const { choice, data, frame, page } = lens;
   const { main } = data,
@@ -101,12 +102,12 @@ function layOut(lens) {
   fillBelow(choice, page, em);
   fillBeneath(lens, em);
   frame.ratio = Math.min(3, window.devicePixelRatio || 1);
-  // Lines and letters on canvas grow with the page's type.
+  // Lines and letters on canvas are sized by the page's type.
   frame.unit = (frame.ratio * em) / 14;
   sizeCanvases(frame, page);
 }
 
-// Beside a panorama the narrow column has room for the curve again.
+// Shows the curve again if the narrow column beside the picture has room for it.
 function fillBelow(choice, page, em) {
   const { root } = page;
   root.classList.remove("spare");
@@ -142,7 +143,7 @@ function twinAspect({ view }, data, aspect) {
 const aspectOf = ({ pack }) =>
   pack.header.size ? pack.header.size[1] / pack.header.size[0] : pack.columns / pack.rows;
 
-// Applies one layout, and measures the largest width of the picture.
+// Applies a layout and returns the largest width that its picture can have.
 function tryWay(choice, frame, page, way, width, em, aspect) {
   const { root, refs } = page;
   const { column, lowest } = ORDERS[way];
@@ -151,14 +152,14 @@ function tryWay(choice, frame, page, way, width, em, aspect) {
   root.dataset.way = way;
   let height = largestWidth;
   for (let round = 0; round < 3; round++) {
-    root.classList.toggle("tight", height < TIGHT * em); // this may change the parts below
+    root.classList.toggle("tight", height < TIGHT * em); // this may change the height of the parts below
     setPictures(frame, page, height, aspect);
     const part = refs[lowest];
     const bottom = part.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
     const otherHeight = bottom + parseFloat(getComputedStyle(root).paddingBottom) - frame.pictureHeight;
     const formerHeight = height;
     height = Math.min(largestWidth, Math.max(LEAST * em, heightOf(choice, page) - otherHeight) * aspect);
-    if (height === formerHeight) break; // another round would measure the same
+    if (height === formerHeight) break; // the size has converged
   }
   setPictures(frame, page, height, aspect);
   return { way, width: height };
@@ -193,7 +194,7 @@ export function setPictures(frame, page, width, aspect) {
   page.root.style.setProperty("--ph", `${frame.pictureHeight}px`);
 }
 
-// The stylesheet sets the sizes of the small canvases, layOut the size of the picture.
+// Fits the canvases: the stylesheet gives the small ones their sizes, layOut the picture its size.
 export function sizeCanvases(frame, { refs }) {
   const { ratio } = frame;
   fitCanvas(refs.picture, frame.pictureWidth, frame.pictureHeight, ratio);
@@ -204,7 +205,7 @@ export function sizeCanvases(frame, { refs }) {
   frame.photo = frame.otherPhoto = null;
 }
 
-// A second picture keeps its own shape inside its frame.
+// The size of the second picture in its frame, with its own aspect.
 export function otherSize(page, entry) {
   const aspect = aspectOf(entry);
   const { width, height } = page.refs.twin;
@@ -242,16 +243,16 @@ export function printPatches({ view }, frame, print, values, from, { rows, colum
 export function readyThumb(frame, thumb) {
   if (!frame.thumbPhoto) {
     const { image } = frame.photo;
-    const { clientWidth, clientHeight } = thumb.canvas; // read once: between two writes it would force a layout
+    const { clientWidth, clientHeight } = thumb.canvas; // read once, because a read after a write forces a layout
     frame.thumbPhoto = makePhoto(image, (clientWidth || 1) * frame.ratio, (clientHeight || 1) * frame.ratio);
   }
   if (thumb.print?.photo !== frame.thumbPhoto) thumb.print = makePrint(frame.thumbPhoto, thumb.canvas);
 }
 
-// While a trace is computed, its photograph is already shown at its final place and size, and all words about the
-// former picture are removed.
+// While a trace is computed, its photograph is already shown at its final place and size, and words about the former
+// picture are removed.
 
-// `bitmap`: shown until its trace has arrived; null: back to the former picture.
+// Shows `bitmap` until its trace has arrived; null: back to the former picture.
 export function expectPicture(lens, bitmap) {
   const { frame, page } = lens;
   if (!bitmap && !page.expected) return;
@@ -266,7 +267,7 @@ export function expectPicture(lens, bitmap) {
   page.see?.expects();
 }
 
-// From now on its trace is shown.
+// Ends the waiting; the trace of the expected picture is shown.
 export function endExpecting(page) {
   page.expected?.close?.();
   page.expected = null;

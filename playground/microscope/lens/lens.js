@@ -107,7 +107,7 @@ export function createLens(parent, options = {}) {
   const root = document.createElement("div");
   root.className = "lens";
   root.innerHTML = MARKUP;
-  root.style.visibility = "hidden"; // hidden until it is laid out: nothing jumps
+  root.style.visibility = "hidden"; // hidden until laid out, so that nothing jumps
   parent.append(root);
   const lens = createState(root, collectRefs(root), options);
   const { choice, data, frame, page } = lens;
@@ -195,7 +195,7 @@ export function createLens(parent, options = {}) {
 }
 
 const LOOK = 400; // ms between two checks whether the lens still fits the window
-// Sizes and colours follow the window, the fonts and the theme.
+// Has sizes and colours follow the window, the fonts and the theme.
 function followThePage(lens) {
   const { page } = lens;
   const { root, refs } = page;
@@ -214,7 +214,7 @@ function followThePage(lens) {
   let lastMeasured = "";
   const looking = setInterval(() => {
     const overflow = lens.data.main ? overflowOf(lens.choice, page) : 0;
-    const measured = `${overflow} ${root.clientWidth}`; // without free room, a second refresh would change nothing
+    const measured = `${overflow} ${root.clientWidth}`; // the same excess again: a refresh can't help
     if (overflow > 2 && measured !== lastMeasured) refresh(lens);
     lastMeasured = measured;
   }, LOOK);
@@ -250,7 +250,7 @@ async function showTraces(lens, { main, other = null, view = null, place, ui, be
     return true;
   }
   update(lens, { view: shownView, place, ui });
-  requestAnimationFrame(() => refresh(lens)); // its texts are there now, with their heights
+  requestAnimationFrame(() => refresh(lens)); // the texts now have their heights
   return true;
 }
 
@@ -325,13 +325,13 @@ function update(lens, { place, view, ui, overlay }) {
   refresh(lens);
 }
 
-// The same picture on another grid: the patch at the same place asks.
+// For the same picture on another grid: moves the query to the patch at the same place.
 function keepPlace(choice, data, page, formerPack) {
   const { pack } = data.main;
   if (pack.rows === formerPack.rows && pack.columns === formerPack.columns) return;
   const token = tokenOf(choice.view.query, formerPack);
   const patch = askedAgain(choice, pack, formerPack);
-  choice.view = { ...choice.view, cut: "" }; // cuts named patches of the former grid
+  choice.view = { ...choice.view, cut: "" }; // a cut names patches of the former grid
   const translated = token >= 0 ? sameToken(token, formerPack, pack) : -1;
   const newToken = patch === null ? translated : pack.prefixCount + patch;
   if (newToken >= 0) choice.view = { ...choice.view, query: queryOf(newToken, pack) };

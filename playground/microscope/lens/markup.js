@@ -3,7 +3,7 @@
 
 import { WAYS, wayWords } from "../core/ways.js";
 
-// Buttons of all ways to look: `isExtra` chooses the rarely used ones.
+// A button for each way to look. isExtra: the rarely used ways, else the others.
 const menu = (isExtra) =>
   Object.values(WAYS)
     .filter((way) => way.extra === isExtra)

@@ -1,5 +1,6 @@
 // Matches between two pictures by their features: a line flies from the patch under the cursor to its match in the
-// other picture. A match is mutual; without one, the line of words below says so. A phone shows only the words.
+// other picture. A match is mutual: each patch is the other's nearest. Without one, the line of words below says so. A
+// phone shows only the words.
 import { decodeHalves, largestIndex } from "../core/core.js";
 import { nearestTo } from "../core/features.js";
 import { percent } from "../core/numbers.js";
@@ -13,7 +14,7 @@ import { matchable } from "./features.js";
 import { tokenName, verdictOf } from "./readouts.js";
 import { canAsk } from "./state.js";
 
-const FLIGHT = 260; // ms
+const FLIGHT = 260; // ms of the line's animation
 
 export function bindMatches(choice, page) {
   const box = document.createElement("div");
@@ -37,7 +38,8 @@ export function bindMatches(choice, page) {
   page.matches = { box, wire, cell, line, words, parts };
 }
 
-// The match of the patch under the cursor: {from: "main" or "other", asked, there, alike, mutual}; null: none.
+// The match of the patch under the cursor: {from: its picture, "main" or "other", asked: its token, there: the matching
+// patch, alike: similarity, mutual}; null without data.
 export function matchNow(choice, data, { match, shown }) {
   const { view } = choice,
     { main, other } = data;
@@ -122,7 +124,7 @@ function flyToMatch({ main, other }, frame, page, pair) {
   cell.animate([{ opacity: 0 }, { opacity: 0, offset: 0.7 }, { opacity: 1 }], { duration: FLIGHT });
 }
 
-// The box of a picture within the lens; the compared one is centred in its canvas.
+// The position of a picture's canvas within the lens. The compared picture is centred in its canvas.
 function pictureBox({ otherBox }, { refs }, canvas, rootBox) {
   const { left, top, width, height } = canvas.getBoundingClientRect();
   const [x, y] = [left - rootBox.left, top - rootBox.top];
@@ -136,8 +138,8 @@ function pictureBox({ otherBox }, { refs }, canvas, rootBox) {
   };
 }
 
-// Patching: after the layer on view, the locked patch is replaced by the compared picture's patch at the same place,
-// and the network continues from there. A small map shows how far each token moves, beside the changed labels.
+// Patching: after the layer on view, the locked patch's feature is replaced by that of the compared picture's patch at
+// the same place, and the network continues. A small map shows how far each token moves, beside the changed labels.
 
 const MAP_WIDTH = 220; // pixels of the small map
 

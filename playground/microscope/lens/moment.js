@@ -1,5 +1,6 @@
-// The best moment of the picture on view: searched between frames, once the layers have arrived. A person's own
-// photograph opens in it, unless the person has touched the picture; the key b shows further moments.
+// The best moment of the picture on view, that is its most telling row. It is searched between frames, once the layers
+// have arrived. A person's own photograph opens in it, unless the person has touched the picture; the key b shows
+// further moments.
 
 import { holdsAll, holdsHead, largestIndex, neighbourhood, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
@@ -13,7 +14,7 @@ import { canAsk, drawnOf, isMap, layersAtHand } from "./state.js";
 const QUIET = 120; // ms without a frame before the search starts or resumes
 const STINT = 6; // ms of one slice of the search
 const UNSTRIKING = "Nothing far apart stands out here.";
-const POINTED = 4; // CSS pixels; a smaller move does not count as pointing, as with STIRRED below
+const POINTED = 4; // CSS pixels; a smaller move does not count as pointing (see also STIRRED)
 
 export function bindMoment(choice, page) {
   const { opening } = choice,
@@ -82,7 +83,7 @@ function workOn(choice, data, page) {
   page.schedule(); // the sentence may say more now
 }
 
-// The features that compare patches: the keys of a late layer.
+// The vectors by which patches are compared: the keys of a late layer.
 export function keysForSearch(pack) {
   const lateLayer = upperLayer(pack);
   return keysOf(pack, holdsAll(pack, lateLayer) ? lateLayer : tellingLayers(pack).at(-1));
@@ -90,7 +91,7 @@ export function keysForSearch(pack) {
 
 export const sceneOf = ({ search, main }) => (search?.id === main.id ? search.scene : null);
 
-// Moves a person's own picture to its best moment once, and only if nothing was chosen before.
+// Shows a person's own picture in its best moment, once, and only if nothing was chosen before.
 function moveToBest(choice, data, page, scene) {
   const { main } = data;
   const { opening, view } = choice;
@@ -103,14 +104,15 @@ function moveToBest(choice, data, page, scene) {
   settle(choice, page);
 }
 
-// The view of the best moment. If no row is striking: the view of the picture's parts, or null if there are none.
+// The view of the best moment. If no row is striking: the map of the picture's parts, or null if the source has no
+// features.
 export function bestView(data, { pack, moments }) {
   const [{ layer, head, patches, tells }] = moments;
   if (tells[0] < STRIKING && canAsk(data, "features")) return { what: "parts", layer: upperLayer(pack) };
   return tells[0] ? { layer, head, query: patchText(patches[0], pack.columns) } : null;
 }
 
-// Says that the picture shows its best moment; the soft cursor shows the moment once.
+// Notes that the picture shows its best moment; the soft cursor then points at it once.
 export function settle(choice, page) {
   const { opening, view } = choice;
   opening.moved = true;
@@ -119,8 +121,8 @@ export function settle(choice, page) {
   opening.greeted = true;
 }
 
-// After a change to a finer grid, each patch became several. Chooses the query among the patches at and around the
-// former place: the one that gives most to the target of the moment's row. Null if unknown.
+// The query after a change to a finer grid, on which each patch became several: of the patches at and around the former
+// place, the one that gives most to the target of the moment's row. null if unknown.
 export function askedAgain({ opening, view }, pack, formerPack) {
   const { layer, head } = view;
   const formerToken = tokenOf(view.query, formerPack);
@@ -152,7 +154,8 @@ function neighboursOf(patch, { rows, columns }) {
   return patches;
 }
 
-// Finishes the search at once, for a picture that opens in its best moment. Null if the picture is no longer wanted.
+// Searches to the end without pauses, for a picture that opens in its best moment. null if the picture is no longer
+// wanted.
 export async function searchAll(data, entry, signal) {
   const { id, pack } = entry;
   const steps = searchMoments(pack, keysForSearch(pack));
@@ -169,14 +172,14 @@ export async function searchAll(data, entry, signal) {
   }
 }
 
-// The patches with the head's most telling rows, the best one last, for the soft cursor; null: unknown.
+// For the soft cursor: the patches with the most telling rows of this head, the best one last; null if unknown.
 export function tellingPatches({ view }, data) {
   const moment = sceneOf(data)?.moments.find(({ layer, head }) => layer === view.layer && head === view.head);
   const patches = moment?.patches.filter((_, i) => moment.tells[i] > 0).reverse();
   return patches?.length ? patches : null;
 }
 
-// The next of the most telling rows of all heads, in a circle.
+// Shows the next of the most telling rows of all heads; after the last comes the first.
 export function surprise(choice, data, page) {
   const { opening } = choice,
     { main } = data,
@@ -200,12 +203,12 @@ export function surprise(choice, data, page) {
 
 export const towardOf = (pack) => directionsOf(keysForSearch(pack));
 
-// For a first visit: a soft cursor glides to three patches, the sentence changes with it, and then the visitor is
-// invited to point. Any action of the visitor ends it. The host decides whether this is a first visit.
+// For a first visit: a drawn "soft" cursor glides to three patches, and the sentence changes with it. Then the visitor
+// is invited to point. Any action of the visitor ends this. The host decides whether this is a first visit.
 
-// The path of the soft cursor that greets a newcomer: its patches, and its position at each moment. No DOM in here.
+// The path of the soft cursor that greets a newcomer: its patches, and its position over time. No DOM.
 
-const AWAY = 350; // ms before it appears
+const AWAY = 350; // ms before the cursor appears
 const GLIDE = 800; // ms from one patch to the next
 const STAY = 850; // ms on a patch: long enough to read the number
 const EDGE = 0.12; // margin that the soft cursor avoids, as a share of the picture
@@ -259,8 +262,8 @@ const GHOST = `
   <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 2l5.2 17.5 3.4-6.6 7.2-1.9z"/></svg>
   <b>your turn</b>`;
 
-// `onBegin`: called when the soft cursor appears. It does not come to people who want no motion, nor in See, which
-// shows the moment itself. Returns whether it is going to appear.
+// Greets a visitor; onBegin is called when the soft cursor appears. There is no greeting for people who want no motion,
+// nor in See, which shows the moment itself. Returns whether the cursor is going to appear.
 export function greet(lens, onBegin) {
   const { page } = lens;
   if (page.ghost || page.see?.on || matchMedia("(prefers-reduced-motion: reduce)").matches) return false;

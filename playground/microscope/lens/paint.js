@@ -1,4 +1,4 @@
-// Paints one frame from the choices and the cursor's place.
+// Paints one frame from the choices and the position of the cursor.
 
 import {
   answerLayer,
@@ -32,7 +32,7 @@ import { paintScissors } from "./scissors.js";
 import { habitOf, isMap, layMean, overlayNow, resolve } from "./state.js";
 
 const SPOKEN = { row: "tokens it listens to:", column: "what this patch gets, on average 1:" };
-const SLICE = 9; // ms of each frame for the sums of columns
+const SLICE = 9; // ms per frame for the sums that columns need
 
 export function paintFrame(lens) {
   const { choice, frame, page } = lens;
@@ -166,7 +166,7 @@ function paintMain(lens) {
   paintColourBar(lens);
 }
 
-// Raises the exposure to `floor`, so that a map without effect is not drawn bright.
+// The exposure, at least `floor`, so that a map of an ineffective change is not bright.
 const exposedTo = (floor, domain) => (floor > domain.high ? { ...domain, high: floor } : domain);
 
 const patchesOf = ({ pack }, values) => ({ values, from: pack.prefixCount, to: pack.tokens });
@@ -202,7 +202,7 @@ function setTag({ view }, frame, { see }, isHidden) {
   picture.tag = tag;
 }
 
-// Patches above the exposure bear their number; the largest has its own label.
+// Patches above the exposure bear their number; the one with the largest weight has its own label.
 function setClipped({ view }, { shown, picture }, isHidden) {
   const { pack, answers, what } = shown;
   picture.clipped = [];
@@ -233,7 +233,7 @@ function paintColourBar({ choice, data, frame, page: { refs, see } }) {
     unit: share ? "percent" : "number",
     open: way.exposed === "brightest" && domain.high < 1,
   };
-  if (see?.on) return; // this map has no numbers
+  if (see?.on) return; // See's colour bar has no numbers
   frame.barKey = key;
   drawColourBar(
     refs.colourBar.getContext("2d"),
@@ -274,7 +274,7 @@ function paintHeads({ choice, data, frame, page: { thumbs } }) {
 
 const HABIT_OF = "This is measured on average over the patches of this picture.";
 
-// Below a head stands its average behaviour, if known; the number is then behind "More".
+// Writes a head's average behaviour below it, if known; then its number is shown only under "More".
 function nameHead(choice, data, frame, thumb, head, number) {
   const habit = habitOf(data, frame, choice.view.layer, head);
   const text = !habit ? number : choice.more ? `${habit.short} ${number}` : habit.short;

@@ -1,4 +1,4 @@
-// The words and numbers of the lens.
+// Writes the words and numbers of the lens.
 
 import { effectiveNumber, largestIndex, neighbourhood, sumOf } from "../core/core.js";
 import { PARTS_CUT } from "../core/features.js";
@@ -17,7 +17,7 @@ export const tokenName = (token, pack) =>
 
 export const prefixName = (name) => (name === "cls" || name === "dist" ? name.toUpperCase() : name);
 
-// The text in See's language if See is on view; else the English one, as in Lab.
+// The text in See's language if See is shown; in Lab the English one.
 export const saidHere = ({ see }, key, english, values = {}) => (see?.on ? see.words(key, values) : english);
 
 export function placeHere(page, token, pack) {
@@ -31,7 +31,7 @@ const toThreeDigits = (x) => (x >= 99.5 ? x.toFixed(0) : x.toFixed(1));
 export const scaleText = (scale) =>
   scale === 0 ? "0" : scale >= 0.01 ? String(Number(scale.toPrecision(3))) : scale.toExponential(1);
 
-// "1/√64" if that is the pack's scale, else the number.
+// The divisor of the scale: "√64" if the pack has that scale, else a number.
 export function divisorOf(pack) {
   return Math.abs(pack.scale * Math.sqrt(pack.dim) - 1) < 1e-3
     ? `√${pack.dim}`
@@ -40,7 +40,7 @@ export function divisorOf(pack) {
 
 // ------------------------------------------------------------------------------------------------------------ titles
 
-// Whether a patch of the compared picture asks, and the first picture shows the patches similar to it.
+// Whether the query is a patch of the compared picture, and the first picture shows similarity to it.
 export const asksFromOther = (choice, data, frame) => overlayNow(choice, data, frame)?.from === "other";
 
 export function writeTitles({ choice, data, frame, page }) {
@@ -83,7 +83,8 @@ export function writeTitles({ choice, data, frame, page }) {
   setVisible(refs.badge, parts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 
-  const trustNote = isExplained(view) ? "" : trustWords(way, main.pack.model); // relevance has its own line
+  // explained.js writes a line about relevance
+  const trustNote = isExplained(view) ? "" : trustWords(way, main.pack.model);
   setText(refs.note, [wayWords(way, "note", cases, { parts: PARTS_CUT }), trustNote].filter(Boolean).join(". "));
   setText(refs.exposed, exposureText(choice, frame));
   setText(refs.outlined, shown.rough ? "" : outlineText(frame.print));
@@ -99,7 +100,7 @@ export function writeTitles({ choice, data, frame, page }) {
         : !choice.everHovered
           ? hasNoLine(page)
             ? whatToDo(data, page)
-            : "" // it stands below the picture, see headline.js
+            : "" // the sentence about locking is below the picture, see headline.js
           : page.touch
             ? "tap to lock"
             : "click to lock",
@@ -120,7 +121,7 @@ function labelText(choice, data, frame) {
   return labelNow(choice, data, frame)?.[1] ?? (explainsLabel(view) ? `label ${view.label}` : "");
 }
 
-// Shown until a person acts: "Point at one eye: the other eye lights up, across the whole face."
+// The sentence shown until a person acts, as "Point at one eye: the other eye lights up, across the whole face."
 export const whatToDo = ({ main }, { touch }) =>
   main.picture.hint || (touch ? "Drag over the picture: each patch asks." : "Put the cursor on a patch: it asks.");
 
@@ -154,11 +155,12 @@ export function brightestFrom(high, clippedCount, largest, way) {
   return `brightest from ${fromText}${clippedCount ? `: ${patches} above, up to ${toText}` : ""}`; // numbers unbroken
 }
 
-// Moves the words in the top right corner away from a labelled patch.
+// Whether the words in the top right corner would cover this labelled patch.
 const isUnderPin = (patch, pack) =>
   patch >= 0 && patch < pack.columns * Math.ceil(pack.rows / 20) && patch % pack.columns >= pack.columns / 3;
 
-// Without registers, outliers may serve as sinks; small models have no outliers.
+// The sentence about patches longer than the limit. Without registers, such outliers may serve as sinks; small models
+// have none.
 function beyondText({ count, bound: limit }, typical) {
   if (!count) return `no patch stands apart (is longer than ${shortNumber(limit)})`;
   const subject = count === 1 ? "1 patch stands" : `${count} patches stand`;
@@ -206,7 +208,7 @@ function writeConvolution({ view }, { shown }, { refs }) {
 
 // ----------------------------------------------------------------------------------------------------------- numbers
 
-// Texts of the markup that See translates: [key, English, selector]. Also accessible names.
+// Texts of the markup that See translates, also accessible names: [key, English, selector].
 const MARKED = [
   ["largestWeight", "largest weight", ".numbers dl div:first-child dt"],
   ["onAverage", "on average", '[data-ref="habitRow"] dt'],
@@ -318,7 +320,7 @@ function writeVerdict({ whole }, { shown }, { refs }) {
   else if (shown.wholeMissing) setText(refs.verdict, "running the whole network…");
 }
 
-// All changed labels, the largest change first: [label, before, after].
+// The sentence about changed labels, [label, before, after], the largest change first.
 export function verdictOf(changes) {
   const [[label, before, after]] = changes;
   if (Math.abs(after - before) < CHANGED)
@@ -328,7 +330,8 @@ export function verdictOf(changes) {
 
 const CHANGED = 0.02; // as in analysis/scale.py
 
-// Offers a head that collapses without scale if the head on view stays spread, so that the switch has a visible effect.
+// If the head on view stays spread without the scale, offers one that collapses, so that the switch has a visible
+// effect.
 function writeOffer(choice, frame, { refs }) {
   const { view } = choice;
   const collapse = collapsing(choice, frame);
@@ -400,7 +403,7 @@ export function sentenceForReaders({ choice: { view }, data, frame, page }) {
   return [sentence, kind, page.matches.words.textContent, filter].filter(Boolean).join(" ");
 }
 
-// The caption of an exported picture: all that is needed to make it again.
+// The caption of an exported picture, with all settings that are needed to make the picture again.
 export function captionOf(choice, data, frame) {
   const { view } = choice,
     { main } = data,

@@ -58,7 +58,7 @@ export function pictureCanvas({ choice, data, frame, page }, factor, withOther) 
   return composePicture(pictures, width, height, captionOf(choice, data, frame), bar, factor);
 }
 
-// The large picture's content, at the size of the file.
+// The large picture's content drawn at the size of a file.
 export function printed(choice, data, frame, photo) {
   const { view } = choice,
     { shown } = frame;
@@ -181,7 +181,7 @@ const SHARED = {
   page: { make: sharedPage, end: () => "html" },
 };
 
-// The sentence of the face on view.
+// The sentence that See or Lab shows.
 const sentenceNow = ({ see, refs }) => (see?.on ? see.says() : refs.sentence.textContent);
 
 export function bindShare(lens) {
@@ -218,7 +218,7 @@ export function beginShare(lens, way) {
   chooseShared(lens, way);
 }
 
-// Shows, before a link is copied, which parts of the view it carries.
+// Before a link is copied, shows which parts of the view the link contains.
 async function showLink(lens) {
   const { share, refs } = lens.page;
   const { private: isPrivate } = lens.data.main.trace;
@@ -274,7 +274,7 @@ function offerShared({ refs, share }) {
   for (const button of [refs.shareGo, refs.shareSave]) button.disabled = !file;
 }
 
-// Opens the phone's own share menu.
+// Opens the share menu of the phone.
 async function passOn(page) {
   const { file } = page.share;
   if (!file) return;
@@ -314,7 +314,7 @@ async function sharedPage(lens) {
 // The present view as an SVG with real text, and as numbers. Both are made of the values on the screen.
 
 const WIDTH = 504; // points: the width of a page's text
-const PER_POINT = 3; //  of a picture, for each point
+const PER_POINT = 3; //  pixels of a picture for each point
 const PANEL_GAP = 8;
 const PANEL_TOP = 24;
 const SMALL_LETTERS = 6.8;

@@ -1,4 +1,4 @@
-// Scenes in the lens: the sheet that lists them, and stepping through them. The host stores them; without such a host
+// Saved scenes: the sheet that lists them, and keys that step through them. The host stores the scenes; if it does not,
 // there is no sheet.
 
 import {
@@ -39,7 +39,7 @@ export function bindScenes(choice, data, page) {
     const reordered = act === "drop" ? list.toSpliced(place, 1) : moveScene(list, place, Number(act));
     changeScenes(choice, data, page, reordered, reordered.indexOf(current));
   });
-  // Saves with every letter, but does not redraw the list while a person types.
+  // Saves at every letter, but does not redraw the list while a person types.
   refs.sceneList.addEventListener("input", (event) => {
     const place = Number(event.target.closest("li").dataset.place);
     keepList(data, renameScene(data.scenes.list, place, event.target.value));
@@ -74,7 +74,7 @@ export function stepScene(choice, data, page, step) {
   return true;
 }
 
-// The position among the scenes, "2 / 5 · "; "" if no scene is shown.
+// The number of the shown scene, as "2 / 5 · "; "" if no scene is shown.
 export const sceneWords = ({ scene: { at: position } }, { scenes: { list } }) =>
   list[position] ? `${position + 1} / ${list.length} · ` : "";
 
@@ -83,7 +83,7 @@ function showScene(choice, data, page, place) {
   const scene = openScene(address);
   choice.scene.at = place;
   writeList(choice, data, page);
-  if (scene.place === (choice.scene.heading ?? choice.place)) return page.showView(scene.view); // without the server
+  if (scene.place === (choice.scene.heading ?? choice.place)) return page.showView(scene.view); // needs no new trace
   choice.scene.heading = scene.place;
   data.host.scenes.show(address);
 }

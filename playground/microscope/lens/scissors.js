@@ -138,7 +138,7 @@ function writeCuts(choice, data, page) {
   );
 }
 
-// An edge in short words: "7,5>3,2" → "row 7, column 5 ⇢ row 3, column 2".
+// A cut edge in words, such as "row 7, column 5 ⇢ row 3, column 2" for "7,5>3,2".
 function edgeWords(edge) {
   if (OFF[edge]) return OFF[edge];
   const [hearer, heard] = edge.split(">");
@@ -213,10 +213,10 @@ export function movedWords({ by: share, times: factor }) {
   return `${distance}: ${shortNumber(factor)} × as far as where as much attention to other patches is cut.`;
 }
 
-// Painting patches with the scissors: other patches no longer hear them. Keyboard: arrows move, the space bar adds or
-// removes a patch, Enter cuts, Escape ends.
+// Painting marks a set of patches that other patches will no longer attend to. By keyboard: arrows move, the space bar
+// adds or removes a patch, Enter cuts, Escape ends.
 
-const LONGEST = 1000; // letters of all cuts together, at most, as in figures/drawing/view.py
+const LONGEST = 1000; // most letters of all cuts together, as in figures/drawing/view.py
 
 // `cut(texts)` applies cuts; `words(sentence)` shows a message.
 export function bindPainting(choice, data, page, { cut, words }) {

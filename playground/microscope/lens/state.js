@@ -1,6 +1,6 @@
 // All state that the lens keeps between frames, in four objects: the choices, the data from the source, the content of
-// the present frame, and the page around it. They are sealed: setting a property that is not listed here throws an
-// error. The table in lens.js lists which file writes which property.
+// the present frame, and the page around it. The objects are sealed: adding a property that is not listed here throws
+// an error. The table in lens.js lists which file writes which property.
 
 import { entropyBits, holds } from "../core/core.js";
 import { placeName } from "../core/sentence.js";
@@ -16,13 +16,13 @@ export const createState = (root, refs, host) =>
 const aChoice = () =>
   Object.seal({
     view: { ...DEFAULT_VIEW },
-    viewToCome: null, //                    given before the first pack arrived
+    viewToCome: null, //                    a view given before the first pack arrived
     place: "", //                           picture and model, as words of an address
     hover: -1, //                           the token under the cursor, −1: none
     aim: -1, //                             the token at the end of the line (see arithmetic.js), −1: none
     hoverOther: -1, //                      the token under the cursor in the compared picture
     pointer: { target: null, x: 0, y: 0, fresh: false }, // the last pointer event; fresh: no frame has read it yet
-    everHovered: false, //                  whether the cursor was ever on a patch; if not, the lens asks for that
+    everHovered: false, //                  whether the cursor was ever on a patch; until then a sentence asks for that
     presenting: false, //                   whether the lens fills the screen
     more: false, //                         whether rarely used parts are unfolded
     heads: "head", //                       in the film: the chosen head, the "sharpest" or the "mean"
@@ -191,11 +191,11 @@ const aPage = (root, refs) =>
 
 // Derives from the choices the drawn pack, its scale, the asking token and the missing data.
 
-// Maps not computed from queries and keys: the source gives their data.
+// Whether a map is computed from data of the source, not from queries and keys.
 export const isMap = (way) => WAYS[way]?.ofHeads === false;
 
-// Whether the source answers this kind of request ("layers", "features", "rollout", "relevance", "whole", "names"), for
-// this trace if it says so. Comparing needs a host with several pictures; texts need a model trained on captions.
+// Whether the source answers this kind of request ("layers", "features", "rollout", "relevance", "whole", "names"); a
+// trace may limit the kinds. Comparing needs a host with several pictures; texts need a model trained on captions.
 export const canAsk = (data, kind) =>
   kind === "compare"
     ? Boolean(data.host.compare)
@@ -211,7 +211,7 @@ export const passOf = ({ view }, { shown }) => ({
   scale: view.pass === "whole" && shown.altered ? view.scale : null,
   cut: view.cut,
 });
-// Values that another sample's pass puts into this one, as in an address.
+// Matches a cut that takes values from another sample's pass; putFrom names that sample as an address does.
 const OF_ANOTHER = /(^|;)(residual|mlp|attention|queries|keys|values|head)@/; // as in playground/cuts.py
 export const putFrom = ({ view }, { other }) =>
   OF_ANOTHER.test(view.cut) && other?.trace.words?.sample ? `sample:${other.trace.words.sample}` : "";
@@ -226,8 +226,8 @@ export const layersAtHand = (data) =>
 // An entry's layers for drawing and search: in full precision if they have arrived, else rounded to eight bits.
 export const drawnOf = (entry) => entry.drawn ?? entry;
 
-// Whether layers for drawing and search come in eight bits, half the size, which looks the same. Layers for comparison,
-// for printed numbers, and layers that the page itself computes have full precision.
+// Whether to request layers for drawing and search in eight bits: half the size, and they look the same. Full precision
+// is needed for comparing and for printed numbers, and costs nothing if the page computes the layers.
 export const isRounded = ({ exact, view }, { host, main }) => {
   const { private: isPrivate, here: isLocal } = main?.trace ?? {};
   return Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !isPrivate && !isLocal;
@@ -244,7 +244,7 @@ export function labelNow({ view }, data, frame) {
   return wayOf(view).explains === "label" ? (labels?.[0] ?? null) : null;
 }
 
-// A key of the subject and the settings of a map of explained.js.
+// A key for a map of explained.js: what the map explains, and its settings.
 export function explainedBy({ view }, { main }, { shown }) {
   const way = wayOf(view);
   const parameters = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
@@ -252,7 +252,7 @@ export function explainedBy({ view }, { main }, { shown }) {
   return `${view.what} ${way.explains === "text" ? view.text : view.label || patch} ${parameters}`;
 }
 
-// Fills one lasting object: this runs in every frame.
+// Fills frame.shown, the same object in every frame, so that nothing is allocated.
 export function resolve(choice, data, frame) {
   const { main, whole } = data;
   const { view } = choice;
@@ -302,7 +302,7 @@ export function overlayNow(choice, data, frame) {
 
 // The patches on the map that speak most for a label and most against it.
 
-// {most, least}: {patch, value} each; null if no label is explained or its map has not arrived.
+// Returns {most, least}, each {patch, value}; null if no label is explained or its map has not arrived.
 export function endsOf(choice, data, frame) {
   const { view } = choice,
     { shown } = frame;
@@ -322,15 +322,15 @@ export function endsOf(choice, data, frame) {
 // "+2.8 %" or "−0.12 logits"
 export const signedWords = (value, unit) => `${value < 0 ? "\u2212" : "+"}${sizeWords(Math.abs(value), unit)}`;
 
-// "Mean of heads": picture, sentence and numbers show the mean row of the layer's heads. While a frame is drawn, the
-// mean replaces the chosen head's row.
+// The choice "mean of heads": picture, sentence and numbers show the mean row of the layer's heads. While a frame is
+// drawn, the mean replaces the chosen head's row.
 
 export function isMean({ heads, view }, { shown }) {
   if (heads !== "mean" || isMap(view.what) || wayOf(view).raw) return false;
   return Boolean(shown.answers) && shown.answers.ready.every(Boolean);
 }
 
-// Returns a function that restores the head's own row.
+// Puts the mean in place of the chosen head's row. Returns a function that restores that row.
 export function layMean(choice, frame) {
   if (!isMean(choice, frame)) return () => {};
   const { head } = choice.view;
@@ -355,7 +355,7 @@ export function layMean(choice, frame) {
   };
 }
 
-// The average behaviour of each head on the picture on view, by name: measured by the source, layer by layer.
+// The average behaviour of each head on the picture on view, as a name. The source measures it, layer by layer.
 
 export function takeNames(data, id, layer, heads) {
   if (!data.habits.has(id)) data.habits.set(id, new Map());
@@ -371,7 +371,8 @@ export function missingNames({ view }, data) {
   return layers.sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))[0] ?? -1;
 }
 
-// {label, short, colour, told, means}, or null if it is unknown. It was measured at the trained scale.
+// A head's average behaviour {label, short, colour, told, means}; null if unknown, or at another scale than the trained
+// one, at which it was measured.
 export function habitOf(data, frame, layer, head) {
   if (frame.shown.altered) return null;
   const habit = data.habits.get(data.main.id)?.get(layer)?.[data.main.pack.headNumbers[head]];

@@ -1,7 +1,7 @@
 // Nine tokens on a 3 × 3 grid. Their queries and keys are arrows that can be dragged, typed or moved with the keyboard;
 // beside them is the resulting 9 × 9 attention.
-// // data: {arrows: "20_0_…", start: the arrows of "Start again", still: they can't be moved yet}. It sends the setting
-// "arrows", and reports the same.
+// data: {arrows: "20_0_…", start: the arrows of "Start again", still: whether the arrows can't be moved yet}. The
+// drawing sends and reports the setting "arrows".
 import { ROLES } from "../core/colours.js";
 import { reportNumbers } from "../core/guesses.js";
 import { inReach, MOST_LONG, readArrows, scoresOf, TOKENS, weightsOf, writeArrows } from "../core/nine.js";
@@ -11,7 +11,7 @@ import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 
 // The nine tokens with their arrows, the resulting matrix, and its arithmetic in words. `state` is the state below.
 
-// The index of an arrow's first number among the 36.
+// The index of the first of an arrow's two numbers among all 36.
 export const indexOf = (token, kind) => 2 * (kind === "q" ? token : TOKENS + token);
 
 export const cellOf = (state) => state.grid.clientWidth / 3;
@@ -189,7 +189,7 @@ function createArrows(stage) {
     which: "q", //        the arrow that the keyboard moves, "q" or "k"
     hover: null, //       the cell of the matrix under the cursor: {row, column}
     held: null, //        the arrow that is being dragged: {token, which}
-    show: "weight", //    or "score"
+    show: "weight", //    whether the matrix shows "weight" or "score"
   });
   bindGrid(state);
   bindMatrix(state);
@@ -248,13 +248,14 @@ function doAction(state, action) {
   reportChange(state);
 }
 
-// The token with the smallest weight gets a key in the direction of the chosen token's query, as long as possible.
+// Gives the token with the smallest weight in the chosen row a key in the direction of the chosen token's query, as
+// long as possible.
 function turnLeastKey(state) {
   const start = state.token * TOKENS;
   const row = weightsOf(scoresOf(state.arrows)).subarray(start, start + TOKENS);
   const leastKey = row.indexOf(Math.min(...row));
   const queryIndex = indexOf(state.token, "q");
-  // A query of length 0 asks nothing.
+  // A query of length 0 has no direction.
   if (!state.arrows[queryIndex] && !state.arrows[queryIndex + 1]) state.arrows[queryIndex] = 2;
   const [x, y] = state.arrows.subarray(queryIndex, queryIndex + 2);
   const factor = MOST_LONG / Math.max(Math.abs(x), Math.abs(y));

@@ -1,7 +1,7 @@
-// A case of attention's cost: dials for an image and a ViT, and counts of FLOPs and bytes.
-// // data: {pieces: names of PIECES, in order; dials: {setting: {label, options}}; switches: the same, with options
+// The cost of attention in a case that the reader sets: dials for an image and a ViT, and counts of FLOPs and bytes.
+// data: {pieces: names of PIECES, in order; dials: {setting: {label, options}}; switches: the same, with options
 // [value, words]; presets and sizes: {label, cases: [[words, {setting: value}]]}; rows: of the table, [words, formula,
-// name in FLOPS]; says: sentences with {holes}; colours}, and the named settings, which it sends when they are chosen.
+// name in FLOPS]; says: sentences with {holes}; colours}, and the named settings. A chosen setting is sent.
 
 import { BYTES, bytesText, caseOf, countedFlops, crossingOf, FLOPS, flopsText, threeDigits } from "../core/costs.js";
 import { markedWords } from "../drawing/listing.js";
@@ -9,7 +9,7 @@ import { keepDrawing } from "../drawing/stage.js";
 
 const LEAST = 16_384; // tokens: a chart's axis reaches at least this far
 const STEP = 1.1; // factor of tokens for an arrow key
-const WORDS = 0.04; // of the large square: smaller squares have no room for their number
+const WORDS = 0.04; // of the large square's side: smaller squares have no room for their number
 const number = (n) => n.toLocaleString("en");
 const fillHoles = (text, holes) => text.replace(/\{(\w+)\}/g, (_, name) => holes[name]);
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
@@ -48,7 +48,7 @@ function choose(state, changes) {
   state.stage.redraw();
 }
 
-// A sentence that says why the case is impossible.
+// A sentence that says why these settings are impossible; "" if they are possible.
 function troubleOf({ image, patch, width, heads }, { no_patch, no_heads }) {
   if (image < patch) return fillHoles(no_patch, { image, patch });
   return width % heads ? fillHoles(no_heads, { width, heads, left: width % heads }) : "";
@@ -63,7 +63,7 @@ function addPart(state, tag, markup) {
   return { place, find: findRef };
 }
 
-// Wraps a piece that is hidden for an impossible case.
+// Wraps a piece's paint function, so that the piece is hidden if the settings are impossible.
 const ofACase =
   ({ place }, paint) =>
   (caseNow, theme) => {
@@ -282,7 +282,7 @@ function chartOf(state, chartFor) {
   });
 }
 
-// The ratio of costs for the chosen counts, which include both ratios that are usually quoted.
+// The sentence about the ratio of costs in the chosen way of counting; the ways include both that are usually quoted.
 function ratioOf(state, caseNow) {
   const { says: texts, switches } = state.told;
   const { count, other: otherPart, mlp } = state.settings;
@@ -299,7 +299,7 @@ function ratioOf(state, caseNow) {
   });
 }
 
-// A square to scale: each token is a column of the tokens that it reads.
+// Paints the score matrix to scale: each token is a column of the tokens that it reads.
 function paintSquare(state, findRef, caseNow, theme) {
   const { says: texts, colours, presets } = state.told;
   const { tokens: n, entries, kernel, side, rest: remainder, heads, layers } = caseNow;
@@ -364,14 +364,14 @@ export default function (component) {
   return keepDrawing(component, createCase);
 }
 
-// Costs by number of tokens: lines on two logarithmic axes, as SVG. The legend has the values at the number of tokens
-// under the cursor, or else at the case's.
+// A chart of costs by number of tokens: lines on two logarithmic axes, as SVG. The legend has the values at the number
+// of tokens under the cursor, else at that of the settings.
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [58, 24, 8, 38]; // px
-const MOST_DECADES = 7; // an axis with more decades numbers only some of them
+const MOST_DECADES = 7; // an axis with more decades has numbers at some of them only
 const DASHES = { solid: "", dot: "2 5", dash: "9 5" };
 const POINTS = 60; // number of points of a line
-const FEWEST = 4; // tokens
+const FEWEST = 4; // tokens at the left end of the axis
 
 // `lines`: [{name, of(tokens), colour, dash}]; `marks`: [{tokens, value, shape, words}]; `text(value)`; `most`: tokens.
 export function paintGrowth(

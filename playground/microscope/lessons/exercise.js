@@ -1,8 +1,8 @@
-// An exercise: a question, a hint, then the answer. If the page can check that it is done, it says so and the browser
-// stores it. If the exercise also offers answers, it is done only after the right one.
-// // data: an Exercise of playground/lessons/parts.py, whose conditions are checked here, and the lesson's settings;
-// or, for a lesson that the server checks, {id, question, hint, answer, done: true | false | null: nothing to check,
-// why: the reason against a tempting state of the page}. In the texts, **, * and ` are as in Markdown.
+// An exercise: a question, a hint, then the answer. If the page can check the exercise, it says when it is done, and
+// the browser stores that. An exercise with answers to choose from is done only after the right one.
+// data: an Exercise of playground/lessons/parts.py, whose conditions are checked here, and the lesson's settings; or,
+// for a lesson that the server checks, {id, question, hint, answer, done: true | false | null: nothing to check, why:
+// the reason against a tempting state of the page}. In the texts, **, * and ` are as in Markdown.
 
 import { DONE, forget, keep, onReport, readKept, reportsHere } from "../core/guesses.js";
 import { isBroken, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
@@ -12,13 +12,13 @@ import { markedWords } from "../drawing/listing.js";
 // Python; {setting: [values as text]}; {drawing, check}: a check of REPORTED on the drawing's numbers; or a list of
 // conditions of which one has to hold.
 
-const NEARLY = 0.005; // of a weight
+const NEARLY = 0.005; // largest difference between two weights that count as equal
 const weightsIn = ({ arrows }) => weightsOf(scoresOf(readArrows(arrows)));
 const isEven = (weight) => Math.abs(weight - 1 / TOKENS) < NEARLY;
-const HEARD = 0.5; // A must give B more than this
+const HEARD = 0.5; // least weight that A must give B
 const sharesEvenly = ({ weights }) => Math.abs(weights[0] - weights[1]) < NEARLY;
 const TINY = -88; // a score whose power is nearly 0 in 32-bit numbers
-const NOT_HEARD = 0.1; // B must give A less than this
+const NOT_HEARD = 0.1; // largest weight that B may give A
 const isOff = (spotsOff, [layer, head]) => spotsOff.some((spot) => spot[0] === layer && spot[1] === head);
 
 const REPORTED = {
@@ -58,7 +58,7 @@ export function holdsNow(condition, settings, reports) {
   return Object.entries(condition).every(([name, values]) => values.includes(settings[name]));
 }
 
-// {done: true | false | null: nothing to check, why: the reason against a tempting state of the page}
+// Returns {done: true | false | null: nothing to check, why: the reason against a tempting state of the page, or ""}.
 export function stateOfExercise({ done, tempting }, settings, reports) {
   if (done === null) return { done, why: "" };
   if (holdsNow(done, settings, reports)) return { done: true, why: "" };
@@ -144,10 +144,10 @@ function offerAnswers(place, options, chosen, onChoose) {
   place.replaceChildren(prompt, ...buttons);
 }
 
-// The whole model as a row of boxes, on top of every lesson: the page's own part is lit, and each box leads to the page
-// about it. Beside it, the numbers of questions guessed and of exercises done in this browser.
-// // data: {boxes: [{name, page, lit, group}], questions, exercises: their numbers, step: the page and its step}
-// It sends the trigger "go": {page}.
+// The whole model as a row of boxes, on top of every lesson. The present page's part is highlighted, and each box leads
+// to the page about it. Beside it: how many questions were guessed and exercises done in this browser.
+// data: {boxes: [{name, page, lit, group}], questions, exercises: how many there are, step: the page and its step}
+// The row sends the trigger "go": {page}.
 
 export function overview({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("[data-overview]") ?? parentElement;

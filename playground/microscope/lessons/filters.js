@@ -1,7 +1,8 @@
-// The filters of the patch embedding as pictures. The one under the cursor is applied to every patch of the picture.
-// // data: bytes, a container. Header: id, patch, grid, size, titles, caption, filter: the chosen one; place: the patch
-// of the sentence `says`, and `channels`: {number, red, green, blue, bias, whole} of each filter, or null. Sections:
-// pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). It sends the setting "filter".
+// The filters of the patch embedding as pictures. The filter under the cursor is applied to every patch of the picture.
+// data: bytes, a container. Header: id, patch, grid, size, titles, caption, filter: the chosen one; place: the patch
+// that the sentence `says` is about, and `channels`: {number, red, green, blue, bias, whole} of each filter, or null.
+// Sections: pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). The drawing sends the
+// setting "filter".
 
 import { decodeHalves, openContainer } from "../core/core.js";
 import { decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/dom.js";

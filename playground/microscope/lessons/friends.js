@@ -1,8 +1,8 @@
 // A picture whose patches attend by colour alone: queries and keys are mean colours of length one. The patch under the
-// cursor lights up the patches of similar colour; hidden patches get exactly nothing.
-// // data: bytes, a pack (see core/core.js) of one layer and one head at 32 bits, with the section "image" and in its
-// header id, temperature: number, temperatures: [number], hidden: a bitmap in base 64 or "", at: "row,column" or ""
-// It sends the settings "temperature", "hidden" and "at".
+// cursor lights up the patches of similar colour; hidden patches get a weight of exactly 0.
+// data: bytes, a pack (see core/core.js) of one layer and one head at 32 bits, with the section "image" and in its
+// header id, temperature: number, temperatures: [number], hidden: a bitmap in base 64 or "", at: "row,column" or "".
+// The drawing sends the settings "temperature", "hidden" and "at".
 
 import { ROLES } from "../core/colours.js";
 import { effectiveNumber, layerOf, openContainer, scoresInto, softmaxInPlace, unpack } from "../core/core.js";
@@ -59,7 +59,7 @@ function createFriends(stage) {
     at: -1, //            the chosen patch
     hover: -1, //         the patch under the cursor, which has priority
     tool: "look", //      or "hide"
-    brush: null, //       while patches are painted: 1 hides them, 0 shows them
+    brush: null, //       while the mouse paints: 1 hides patches, 0 shows them
     steps: [1], //        the temperatures of the dial
     temperature: 1,
   });
@@ -112,7 +112,7 @@ function takeFriends(state, data) {
 
 function readBitmap(text, count) {
   const bits = new Uint8Array(count);
-  if (text.length !== Math.ceil(count / 6)) return bits; // of another grid
+  if (text.length !== Math.ceil(count / 6)) return bits; // the text is for another grid
   for (let i = 0; i < count; i++) bits[i] = (DIGITS.indexOf(text[Math.floor(i / 6)]) >> (i % 6)) & 1;
   return bits;
 }
@@ -271,7 +271,7 @@ function paintMosaic(state, query, aspect, theme) {
   outlineCell(context, (query % columns) * cw, Math.floor(query / columns) * ch, cw, ch, 1);
 }
 
-// A vector of length one is a colour without its brightness; it is shown as bright as possible.
+// The colour of a patch's query. Its vector of length one has no brightness, so it is shown as bright as possible.
 function queryColour(state, patch) {
   const { k } = layerOf(state.pack, 0);
   const part = k.subarray(3 * patch, 3 * patch + 3),

@@ -1,10 +1,11 @@
-// A question before its answer: guess, lock, reveal. The guess is made on the question's picture, and the truth is
-// drawn over it. The truth comes with the question; guesses are stored in this browser and sent nowhere.
-// // data: a Question of playground/lessons/questions.py: {id, asks, prose, guess: {kind: "Number" | "Choice" |
+// A question before its answer. The reader guesses and locks the guess, then the answer is revealed. The guess is made
+// on the question's picture, and the truth is drawn over it. The truth comes with the question; guesses are stored in
+// this browser and not sent.
+// data: a Question of playground/lessons/questions.py: {id, asks, prose, guess: {kind: "Number" | "Choice" |
 // "Painting", …}, picture: null | {kind: "Bars" | "Lines" | "Squares" | "Photo" | "Pictures", …}, truth, says,
 // tempting: [[condition, reason], …]}, and {context, afresh}
-// A style hides the parts that the page reveals after this question: it looks for the question's id in
-// document.documentElement.dataset.guessed (ui/frame.py).
+// Parts of the page that follow the question are hidden until it is answered, by a style that looks for the question's
+// id in document.documentElement.dataset.guessed (ui/frame.py).
 
 import {
   asGuessed,
@@ -25,8 +26,8 @@ import { CHARTS, photograph, pictures, roundedText } from "./guesscharts.js";
 
 const DRAWN = { ...CHARTS, Photo: photograph, Pictures: pictures };
 const BLANK = "▢";
-const ANSWERED = 0.62; // share of the picture's height that stays when parts below are revealed
-const NARROW = 860; // pixels, as in guess.css: in a narrower window everything stands in one column
+const ANSWERED = 0.62; // the picture shrinks to this share of its height when parts below are revealed
+const NARROW = 860; // pixels, as in guess.css: a narrower window has one column
 // A photograph's smallest and largest height in pixels, the pixels below it, and its largest share of the width
 const PHOTO = { least: 320, most: 560, below: 46, share: 0.64, wide: 0.755 }; // wide: if either of two is wide
 const CARD = `<figure data-ref="figure" hidden><svg data-ref="svg" role="img"></svg></figure>
@@ -65,7 +66,7 @@ function beginGuess(root, data, key) {
     data,
     guess: data.guess.kind === "Painting" ? new Set() : null, // or a number, or the key of a choice
     locked: false,
-    passed: false, //  whether it was guessed about another context, such as another picture
+    passed: false, //  whether the guess was about another context, such as another picture
     last: null, //     the last drawn chart, which finds the value under the pointer
     cursor: null, //   the patch of the keyboard's cursor
     asks: null, //     the control of a guess in words
@@ -103,7 +104,7 @@ function beginGuess(root, data, key) {
   return state;
 }
 
-// The guess of an earlier visit.
+// Shows the guess of an earlier visit.
 function showFormer(state) {
   const { id, context, afresh: isAfresh } = state.data;
   const formerGuess = readKept(localStorage)[id];
@@ -150,8 +151,8 @@ const heldBack = ({ data }) => document.querySelector(`.st-key-after_${data.id},
 
 // --------------------------------------------------------------------------------------------------- the three kinds
 
-// A guess of a number: dragged on the picture if there is one, or set with the slider, which also serves keyboards. A
-// whole number can be typed, too.
+// Asks for a number. It is dragged on the picture if there is one, set with the slider, which also serves keyboards, or
+// typed if it is a whole number.
 function askNumber(state) {
   const { low, high, step, log } = state.data.guess;
   const numberField = isTyped(state.data.guess) ? typedField(state) : null;
@@ -186,7 +187,7 @@ function askNumber(state) {
   state.root.classList.toggle("drags", Boolean(state.data.picture && !isPhoto(state.data)));
 }
 
-// A field for a whole number: {place, show(guess)}. It does not overwrite what a person types.
+// A field for a whole number: {place, show(guess)}. show() does not overwrite what a person is typing.
 function typedField(state) {
   const { low, high, step, unit } = state.data.guess;
   const place = document.createElement("label"),
@@ -234,7 +235,7 @@ function askPainting(state) {
   const words = "Drag to paint, drag from a painted patch to wipe. By keyboard: arrows and the space bar.";
   state.refs.field.innerHTML = `<small>${words}</small>`;
   state.asks = () => {};
-  const radius = Math.max(0, Math.round(columns / 28)); // radius of the brush
+  const radius = Math.max(0, Math.round(columns / 28)); // of the brush, in patches
   let isWiping = false;
   const paintPatch = (patch) => {
     const [row, column] = [Math.floor(patch / columns), patch % columns],
@@ -329,7 +330,7 @@ function drawGuess(it) {
 const aspectOfTwo = ({ aspect, beside, covered }) =>
   beside ? aspect + beside.aspect : covered?.length === 2 ? 2 * aspect : 0;
 
-// The remaining height of the window for a photograph, as long as nobody has scrolled.
+// The height that the window leaves for a photograph, measured while nobody has scrolled.
 function photoHeight(state) {
   const top = state.root.getBoundingClientRect().top;
   if (top > 0 && !isScrolled(state.place)) state.tall = innerHeight - top - PHOTO.below;
@@ -361,7 +362,7 @@ function showGuess(state) {
   refs.told.innerHTML = sentences.filter(Boolean).join(" ");
 }
 
-// Counts are written as exact numbers.
+// A number in words; counts are exact.
 const inWords = ({ data: { guess } }, x) => {
   const isCount = isTyped(guess) && Number.isInteger(x) && x < 1e6;
   return `${isCount ? x.toLocaleString("en") : roundedText(x)}${guess.unit}`;

@@ -1,11 +1,11 @@
-// Charts with a guess on their axes: the value to guess is covered, the guess is drawn at its place, and the truth over
-// it. Each function takes a chart (see playground/lessons/questions.py) and its state,
-// {guess: a number, or null, truth, open: whether the truth is shown, high: the largest number, width, height},
-// and returns {svg: its marks as text, valueAt(x, y): the number under the pointer, or null}.
+// Charts with a guess on their axes: the value to guess is covered, the guess is drawn at its position, and the truth
+// over it. Each function takes a chart (see playground/lessons/questions.py) and its state, {guess: a number, or null,
+// truth, open: whether the truth is shown, high: the largest number, width, height}, and returns {svg: its marks as
+// text, valueAt(x, y): the number under the pointer, or null}.
 import { MAGMA } from "../core/colours.js";
 import { lowered } from "../drawing/listing.js";
 
-const LETTER = 7; // width of a name's letter in pixels, about
+const LETTER = 7; // estimated width in pixels of a letter in a name
 const MARGIN = { left: 62, right: 16, top: 26, bottom: 44 };
 
 export const asText = (x) => x.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
@@ -17,10 +17,10 @@ export const roundedText = (x) => {
   return Number(x.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }).replace("-", "−");
 };
 
-// A tick's number: to six digits, from a million on to three.
+// The number at a tick, with six digits; from a million on with three.
 const tickText = (x) => (Math.abs(x) < 1e6 ? x.toLocaleString("en", { maximumSignificantDigits: 6 }) : roundedText(x));
 
-// From numbers to pixels and back; the ends of a log axis must be positive.
+// An axis, which converts numbers to pixels and back. The ends of a logarithmic axis must be positive.
 export function axis(low, high, from, to, log = false) {
   const [a, b] = log ? [Math.log10(low), Math.log10(high)] : [low, high];
   return {
@@ -48,7 +48,7 @@ export function ticks(low, high, log = false, maximum = 6) {
 
 const label = (x, y, words, attributes = "") =>
   `<text x="${x}" y="${y}" ${attributes}>${lowered(asText(words))}</text>`;
-// A label with a ground beneath it. All grounds are drawn first, so that no ground covers letters of another label.
+// A label with a background. All backgrounds are drawn first, so that none covers letters of another label.
 const seriesLabel = (x, y, words, attributes = "") =>
   label(x, y, words, 'class="series back"') + label(x, y, words, `class="series" ${attributes}`);
 const rect = (x, y, width, height, kind) =>
@@ -79,7 +79,7 @@ function upwards(chart, box, low, high, log) {
 // Whether the line of a guess would cross the number on the true bar.
 const crowded = (y, { guess, truth, open }) => open && guess !== null && Math.abs(y.at(guess) - y.at(truth)) < 24;
 
-// Upright bars; `at` is the bar to guess, or null: then a level for all bars is guessed.
+// Upright bars. `at` is the bar to guess; if null, the guess is a level for all bars.
 function uprightBars(chart, state) {
   const box = plotBox(state),
     { values, at: askedIndex } = chart,
@@ -150,7 +150,7 @@ function lyingBars(chart, state) {
     if (isAsked && state.guess !== null) {
       const guessX = x.at(state.guess),
         labelLength = 10 * LETTER,
-        labelX = Math.max(guessX, textEnd ?? guessX) + 10; // in the bar's row, after its number
+        labelX = Math.max(guessX, textEnd ?? guessX) + 10; // right of the number at the bar's end
       svg += `<line class="guess-line" x1="${guessX}" x2="${guessX}" y1="${y - 5}" y2="${y + high + 5}"/>`;
       const ownLabel = (textX, top, anchor = "start") =>
         label(textX, top, "your guess", `class="own" text-anchor="${anchor}"`);
@@ -162,7 +162,7 @@ function lyingBars(chart, state) {
   return { svg, valueAt: (px) => x.value(px) };
 }
 
-// The y values of a line between two x places.
+// The y values that a line has between two x positions.
 const heightsAlong = (points, from, to) => {
   const heightAt = (px) => {
     const i = points.findIndex(([x]) => x >= px);
@@ -175,8 +175,8 @@ const heightsAlong = (points, from, to) => {
   return heights.filter((y) => y !== null);
 };
 
-// The place of a line's name: beside its end, or else further back, above or below the line, where it crosses no line
-// and no name. `labelBoxes`: boxes of names and marks that it must not cross.
+// Where to write a line's name: beside its end, or else further back, above or below the line, where it crosses no line
+// and no name. labelBoxes: boxes of names and marks that it must not cross.
 function placeOfName(line, points, lines, labelBoxes, box) {
   const labelLength = LETTER * line.name.length,
     lastPoint = points.at(-1),
@@ -206,14 +206,14 @@ function placeOfName(line, points, lines, labelBoxes, box) {
   return [left, y];
 }
 
-// From the last visible point to the guess.
+// The line from the last visible point to the guess.
 function lineOfGuess({ at: spot, series, x: positions }, places, x, y, guess) {
   const [n, i] = spot;
   return [places[n][Math.max(0, (series[n].shown ?? 1) - 1)], [x.at(positions[i]), y.at(guess)]];
 }
 
-// Lines over one axis. Only the first points of the guessed series are shown; `at` is the point to guess. Without `at`,
-// the guess is a place on the axis.
+// Lines over one axis. Of the line to guess, only the first points are shown; `at` is the point to guess. Without `at`,
+// the guess is a position on the axis.
 function curves(chart, state) {
   const box = plotBox(state),
     [lowest, highest] = [chart.x[0], chart.x.at(-1)],
@@ -275,7 +275,7 @@ function curves(chart, state) {
   return { svg, valueAt: (px, py) => (chart.at ? y.value(py) : x.value(px)) };
 }
 
-// Two squares to scale. The guess is the ratio of their areas; the large one's corner is dragged.
+// Two squares to scale. The guess is the ratio of their areas; it is set by dragging a corner of the large square.
 function squares(chart, state) {
   const margin = 34,
     longestSide = Math.sqrt(state.high),
@@ -304,13 +304,13 @@ export const CHARTS = {
   Squares: squares,
 };
 
-// A photograph on which a guess is made: patches are painted, or a grid with a guessed number of patches is laid over
-// it. The truth is drawn on the same patches. Arguments and results as above.
+// A photograph on which a guess is made: the reader paints patches, or guesses a number of patches, of which a grid is
+// laid over it. The truth is drawn on the same patches. Arguments and results are as above.
 
 const PICTURES_APART = 16; // pixels between pictures
 const WORDS_BELOW = 26; // pixels for words below a picture
 
-// The picture's box, as large as the place allows.
+// The largest box with this aspect in the room.
 export function fitted(aspect, width, height, top = 0) {
   const high = Math.min(height - top, width / aspect);
   return { left: 0, top, wide: high * aspect, high };
@@ -416,8 +416,8 @@ export function photograph(chart, state) {
   };
 }
 
-// Pictures side by side; many are in two rows, and on a phone two are below each other. Each has a covered and an open
-// form.
+// Pictures side by side; many are in two rows, and on a phone two are one below the other. Each picture exists twice:
+// with the answer covered and open.
 export function pictures(chart, state) {
   const images = state.open ? chart.open : chart.covered,
     piled = images.length === 2 && !state.roomy,

@@ -1,9 +1,9 @@
-// The atlas of heads: every layer and head as a coloured cell, and a card with all numbers of the one under the cursor.
-// // data: {layers, heads, measure: "entropy", microscope: "./?", words: "model=…" of the address, shown: [layer,
-// head], reach: 3,
-// measures: [{key, name, unit, digits, high, values: [layer][head], spread: the same or null}, …],
-// habits: [layer][head] {short, long, told}, offsets: [layer][head] [49 shares, row by row]}
-// A cell is a link into the microscope. In Streamlit, the trigger "open": {layer, head} leads there without loading the
+// The table of all heads: each layer and head is a coloured cell, and a card has all numbers of the head under the
+// cursor.
+// data: {layers, heads, measure: "entropy", microscope: "./?", words: "model=…" of the address, shown: [layer, head],
+// reach: 3, measures: [{key, name, unit, digits, high, values: [layer][head], spread: the same or null}, …], habits:
+// [layer][head] {short, long, told}, offsets: [layer][head] [49 shares, row by row]}
+// A cell is a link into the microscope. In Streamlit, the trigger "open": {layer, head} goes there without loading the
 // page again.
 
 import { reportNumbers } from "../core/guesses.js";
@@ -29,7 +29,7 @@ export function atlas({ data, parentElement, setTriggerValue }) {
       data,
       grid: null, //        see drawing/matrix.js
       atHand: null, //      [layer, head] on the card
-      open: null, //        opens a head in the microscope without loading the page, if set
+      open: null, //        (layer, head) opens the microscope without loading the page, if set
     });
     buildAtlas(root, state);
   }
@@ -118,7 +118,8 @@ function describeHead(root, state, layer, head) {
   drawOffsets(root, data.offsets[layer][head], data.reach);
 }
 
-// The middle, the query itself, is left out of the colours: it often has by far the largest share.
+// Draws the shares by offset. The middle, which is the query itself, does not count for the colours, because it often
+// has by far the largest share.
 function drawOffsets(root, shares, radius) {
   const side = 2 * radius + 1,
     centre = radius * side + radius;
@@ -132,14 +133,13 @@ function drawOffsets(root, shares, radius) {
   root.querySelector(".card figcaption b").textContent = `${(100 * largest).toFixed(largest < 0.1 ? 1 : 0)} %`;
 }
 
-// A board of switches: a click on a head switches it off, a click on a layer's number all of its heads. Beside it, the
-// change of the prediction; below it, the change of the tokens in each layer.
-// // data: {layers, heads, off: "3.0 4.2", the heads that are off, at most `most`; played: the texts that have numbers,
-// or null for all; effect: [layer][head], strongest: [layer, head], picture: data URL, grid: [rows, columns],
-// rows: [[label, before, after], …] or null, read: the text without a prediction,
-// maps: base64 of layers × patches bytes, 255 is `ceiling`, ceiling, means: [layer],
-// summary: {name: "CLS", values: [layer]} or null}
-// It sends the setting "off", and reports {off: [[layer, head], …], heads, strongest}.
+// A board of switches for heads: a click on a head switches it off, a click on a layer's number switches off all its
+// heads. Beside it is the change of the prediction, below it the change of the tokens in each layer.
+// data: {layers, heads, off: "3.0 4.2", the heads that are off, at most `most`; played: the texts that have numbers, or
+// null for all; effect: [layer][head], strongest: [layer, head], picture: data URL, grid: [rows, columns], rows:
+// [[label, before, after], …] or null, read: the text without a prediction, maps: base64 of layers × patches bytes, 255
+// is `ceiling`, ceiling, means: [layer], summary: {name: "CLS", values: [layer]} or null}
+// The board sends the setting "off", and reports {off: [[layer, head], …], heads, strongest}.
 
 export function board({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("[data-board]") ?? parentElement;
@@ -150,16 +150,17 @@ export function board({ data, parentElement, setStateValue }) {
       heads: data.heads,
       data,
       grid: null, //        see drawing/matrix.js
-      film: "", //          the shape for which the row of small pictures was made
-      off: [], //           [layer, head] of each switch that is off; the numbers follow
-      told: null, //        the reported switches, until the answer comes
-      view: null, //        the view of these switches; another view sets them from outside
+      film: "", //          the shape (layers, grid) of the present row of small pictures
+      off: [], //           [layer, head] of each switch that is off; the numbers arrive later
+      told: null, //        the switches that were sent, until the answer comes
+      view: null, //        id of the view; a new id means that the page sets the switches
       tell: null,
     });
     buildBoard(root, state);
   }
   state.data = data;
-  state.tell = (offText) => setStateValue("settings", { off: offText, stamp: Date.now() }); // no two messages are equal
+  // the stamp makes every message different
+  state.tell = (offText) => setStateValue("settings", { off: offText, stamp: Date.now() });
   if (state.told === data.off || state.view !== data.view_id) state.told = null;
   state.view = data.view_id;
   if (state.told === null) state.off = readOff(data);

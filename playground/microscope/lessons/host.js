@@ -1,11 +1,11 @@
-// Plays the parts of a lesson's step in the browser, without Python. playground/lessons/parts.py describes the parts;
+// Shows the parts of a lesson's step in the browser, without Python. playground/lessons/parts.py describes the parts;
 // playground/serving/site_files.py writes how they depend on the settings.
-// // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
+// A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
 // {script, styles, box, look, mount: the script if it is loaded already}}, read(file) and fileAt(file), plotly() → a
 // promise, set(changes), subject: the person's own photograph for this step (see subject.js), or null, stays: the
-// sentence about parts that keep the sample's numbers}. Each kind of part is a function of its place, of `currentPart`,
-// which returns the part for the present settings, of the lesson, and of a signal that ends when the step is left; it
-// returns {draw(), end()}.
+// sentence about parts that keep the sample's numbers}.
+// For each kind of part there is a function. It takes the part's element, `currentPart`, which returns the part for the
+// present settings, the lesson, and a signal that is aborted when the step is left; it returns {draw(), end()}.
 
 import { withHeader } from "../core/container.js";
 import { wordsOf } from "../core/measures.js";
@@ -61,7 +61,7 @@ function playPart(place, part, lesson, signal) {
   return PLAYED[kind](place, currentPart, lesson, signal);
 }
 
-// An element inside `place`, below a line that says whose numbers these are.
+// An element inside `place`, below a line that says which picture the numbers are from.
 function belowLine(place, markup) {
   const [line, box] = ["p", "div"].map((tag) => document.createElement(tag));
   line.className = "lesson-whose";
@@ -70,8 +70,8 @@ function belowLine(place, markup) {
   return box;
 }
 
-// A part for the present settings. Values that were not computed ahead are replaced by the nearest computed ones; a
-// drawing gets their list.
+// The part for the present settings. For values that were not computed ahead, the nearest computed ones are used; a
+// drawing gets the list of these.
 function variantFor({ by, of, same }, { settings }) {
   const wantedValues = by.map((name) => settings[name]);
   const nearestVariant = Object.keys(of)
@@ -94,24 +94,24 @@ const typedSettings = ({ settings, options }) =>
 const asText = ({ options }, name, value) =>
   options[name]?.find(([, optionValue]) => optionValue === value)?.[0] ?? String(value);
 
-// The index of a choice's present option; of the default if the setting's value is not offered.
+// The index of the chosen option. If the setting's value is not offered, the default is set.
 function chosenOption({ setting, options }, { settings, defaults }) {
   const indexNow = () => options.findIndex(([value]) => value === settings[setting]);
   if (indexNow() < 0) settings[setting] = defaults[setting];
   return indexNow();
 }
 
-// Rewrites links of the app, whose settings follow a ?, so that they lead to the same page of the folder.
+// Rewrites links of the app, which have settings after a ?, so that they lead to the same page of the static site.
 const linked = (html) =>
   html.replace(/\[([^\]]+)\]\(\.\/(\w*)\?([^)\s]*)\)/g, (_, text, page, words) => {
     const address = page ? `page=${page}&amp;${words}` : words;
     return `<a href="#${address}">${text}</a>`;
   });
 
-// The part itself, or a promise of the part about the visitor's photograph.
+// The part of the sample, or a promise of the part about the visitor's photograph.
 const ownPart = (part, { subject }) => (part.own && subject ? partOf(part, subject) : part);
 
-// Shows the part, once its promise has resolved, unless a newer part was shown in the meantime.
+// Shows a part once its promise has resolved, unless a newer one was shown meanwhile.
 function shownAs(currentPart, lesson, signal, display) {
   let callCount = 0;
   return {
@@ -246,7 +246,7 @@ const PLAYED = {
     return {
       async draw() {
         Plotly = await lesson.plotly();
-        if (signal.aborted || !place.clientWidth) return; // it is hidden
+        if (signal.aborted || !place.clientWidth) return; // a hidden chart has no width
         const [{ figure, height, name, moves: canMove, own: ownMeasures }, time] = [currentPart(), ++callCount];
         const sampleFigure = { ...figure, data: figure.data.map((trace) => ({ ...trace })) };
         const { data, layout } =
@@ -312,10 +312,10 @@ const PLAYED = {
   },
 };
 
-// Adds the host's settings and links to a drawing's data.
+// A drawing's data with the host's settings and links.
 const withStart = (data, start) => (data instanceof Uint8Array ? withHeader(data, start) : { ...data, ...start });
 
-// Mounts one of our scripts in its own shadow root, as in the app, so that other parts' styles don't reach it.
+// Mounts one of our scripts in a shadow root, as in the app, so that styles of other parts don't apply to it.
 function mountedScript(place, name, lesson, signal, dataOf, afterMount = () => {}) {
   const { script, styles, box, look: className = "", mount: builtIn } = lesson.scripts[name];
   const shadow = place.attachShadow({ mode: "open" });
@@ -382,8 +382,8 @@ function chartLayout(layout, height, place) {
   return { ...structuredClone(layout), ...margins, template, height, autosize: true };
 }
 
-// Points of charts that follow a drawing's settings (playground/lessons/parts.py, Moves). A rule takes the settings and
-// the numbers of chart and drawing, and returns the point's trace.
+// Rules for points of charts that follow a drawing's settings (playground/lessons/parts.py, Moves). A rule takes the
+// settings and the numbers of chart and drawing, and returns the point's trace.
 
 const THREE_DIGITS = { deviation: 2, entropy: 2, peak: 3 };
 const QUANTITY_SAYS = {

@@ -1,8 +1,9 @@
-// A weight beside the value that it carries: for the patch under the cursor, its weights and weight × ‖W_O v‖; below
-// them a mixing desk of its largest weights.
-// // data: the container of playground/pack with {id, layer, patch: the first query, desk: a sentence with holes, look,
-// sections: {pack, image}}. The pack holds only this layer. It sends the setting "look", "layer.head.row.column". It
-// reports `tops`, the patches with the two tags, once a person has chosen a patch.
+// Weights, and weights times the length of the value: for the patch under the cursor, a picture of its weights and one
+// of weight × ‖W_O v‖; below them the largest weights as a mixing desk.
+// data: the container of playground/pack with {id, layer, patch: the first query, desk: a sentence with holes, look,
+// sections: {pack, image}}. The pack holds only this layer. The drawing sends the setting "look",
+// "layer.head.row.column". It reports `tops`, the two patches with the largest numbers, once a person has chosen a
+// patch.
 
 import { ROLES } from "../core/colours.js";
 import { largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";
@@ -38,7 +39,7 @@ function createCarried(stage) {
     bitmap: null,
     photo: null,
     prints: [], //     one for each of the two canvases
-    rows: [], //       of the asking patch, (tokens,) each: its weights, and the contributions as shares of their sum
+    rows: [], //       of the query, (tokens,) each: its weights, and the contributions as shares of their sum
     head: 0,
     patch: 0, //       the chosen patch
     hover: -1, //      the patch under the cursor, which has priority
@@ -161,11 +162,11 @@ export function carried(component) {
   return keepDrawing(component, createCarried);
 }
 
-// Bars with a name below and a number above, as elements: a mixing desk of the largest weights of a row, and the scores
-// and weights of the step after it.
+// Bars with a name below and a number above, as HTML elements. Used for the mixing desk of a row's largest weights, and
+// for the scores and weights of the drawing below.
 
 const CHANNELS = 8;
-export const WEIGHTS = "#B63679"; // of magma, like weights
+export const WEIGHTS = "#B63679"; // a colour of magma, as for weights
 
 // Draws the desk into its place; returns [{name, weight, loud, heard}].
 export function deskOf(place, weights, valueNorms, pack) {
@@ -195,7 +196,7 @@ function nameOf(token, { prefix, prefixCount, columns }) {
   return patch < 0 ? prefix[token] : `${Math.floor(patch / columns)},${patch % columns}`;
 }
 
-// `most`: the value of a bar of full height; bars of negative values go down from zero.
+// most: the value of a bar of full height. Bars of negative values point down from zero.
 export function barsOf({ title, names, values, colour, text, most: maximum = Math.max(...values, 0) }) {
   const figure = document.createElement("figure");
   const caption = document.createElement("figcaption");
@@ -223,9 +224,9 @@ export function barsOf({ title, names, values, colour, text, most: maximum = Mat
   return figure;
 }
 
-// Three scores with dials, e to their power, and the weights: with and without subtracting the largest score.
-// // data: {says: a sentence with the hole `broken`, broken and whole: texts for the hole, the first with the hole
-// `sum`, and the setting scores, "8_0_-8"}. It sends that setting, and reports {scores, naive, weights}.
+// Three scores with dials, e to the power of each, and the weights, with and without subtracting the largest score.
+// data: {says: a sentence with the hole `broken`, broken and whole: texts for the hole, the first with the hole `sum`,
+// and the setting scores, "8_0_-8"}. The drawing sends that setting, and reports {scores, naive, weights}.
 
 const NAMES = ["A", "B", "C"];
 const [LEAST, MOST] = [-100, 1000];

@@ -1,5 +1,5 @@
-// A mask: the scores of nine tokens, the same with −∞ where a token must not look, and their softmax.
-// // data: {arrows: "20_0_…", mask: "" | "causal" | "BE"}. It sends the setting "mask", and reports the same.
+// A mask: the scores of nine tokens, the same scores with −∞ where a token is hidden, and their softmax.
+// data: {arrows: "20_0_…", mask: "" | "causal" | "BE"}. The drawing sends and reports the setting "mask".
 
 import { ROLES } from "../core/colours.js";
 import { onReport, reportNumbers, reportsHere } from "../core/guesses.js";
@@ -34,7 +34,7 @@ function createMasks(stage) {
     arrows: null, //      see core/nine.js
     mask: "", //          "causal", or the letters of the hidden tokens
     marked: { row: 4, column: -1 }, // the cell under the cursor; column −1: the whole row
-    refused: false, //    the last click would have hidden every token
+    refused: false, //    whether the last click was refused, because it would have hidden every token
   });
   const choose = (mask) => {
     state.refused = mask.length === TOKENS && mask !== "causal";
@@ -119,10 +119,10 @@ export function masks(component) {
   return keepDrawing(component, createMasks);
 }
 
-// The vector that each of nine tokens receives, its row of weights times the values: as a table and as a layer of
+// The number that each of nine tokens receives, its row of weights times the values: as a table and as a layer of
 // neurons.
-// // data: {arrows: "20_0_…", values: [nine numbers], letters: [nine], nearly: a value above it counts as large}. It
-// follows the drawing of the arrows while they are dragged, and reports the received values.
+// data: {arrows: "20_0_…", values: [nine numbers], letters: [nine], nearly: a value above it counts as large}. The
+// drawing follows the arrows while they are dragged, and reports the received numbers.
 
 const HIGH = 300; // px
 const SIDE = 86; // px: letters and numbers beside the neurons

@@ -1,16 +1,16 @@
 // A picture is cut into patches; one patch becomes a vector and the vector a token, with all the numbers.
-// // data: bytes, a container (see core/core.js). Header: id, size: [height, width], patch, own: the patch size that
-// the filters were trained for, width: of a token, mean, std, at: "row,column" or "", number: the chosen number of the
+// data: bytes, a container (see core/core.js). Header: id, size: [height, width], patch, own: the patch size that the
+// filters were trained for, width: of a token, mean, std, at: "row,column" or "", number: the chosen number of the
 // token. Sections: pixels (uint8, height × width × 3), filters (width × 3 × own × own), stretch (patch × own), bias
-// (width) and tokens (patches × width). It sends the settings "at" and "number".
+// (width) and tokens (patches × width). The drawing sends the settings "at" and "number".
 import { decodeHalves, openContainer } from "../core/core.js";
 import { dotProduct, patchAfterKey, patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
 import { makeCanvas, outlineCell } from "../drawing/dom.js";
 import { hatch } from "../drawing/matrix.js";
 import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
-// One patch on its way to a token: its colours apart, its rows one after another, the filter, the token. `state` is the
-// state below; `state.flown` goes from 0 to 1.
+// Draws how one patch becomes a token: its colours apart, its rows one after another, the filter, the token.
+// state.flown goes from 0 to 1.
 
 const CHANNELS = ["red", "green", "blue"];
 const SIDE = 92; // pixels: largest side of the enlarged patch
@@ -64,7 +64,7 @@ export function paintFlight(state, theme, { vector, filter }) {
     outlineCell(context, (state.number / width) * w, places.token.y, Math.max(3, w / width), places.token.h, 1);
 }
 
-// Every row of pixels moves from its colour plane to its place in the vector.
+// Moves every row of pixels from its colour plane to its place in the vector.
 function flyRows(state, context, planes, planeX, side, band, w, places) {
   const { patch } = state.cut,
     count = 3 * patch,
@@ -120,7 +120,7 @@ function colourPlanes(state) {
   return canvases;
 }
 
-// Signed numbers as a band of colours: one pixel each, stretched to the width.
+// Draws signed numbers as a band of colours: one pixel for each, stretched to the width.
 function bandOf(context, values, largest, x, y, w, h, theme) {
   if (w <= 0) return;
   const strip = makeCanvas(values.length, 1),
@@ -170,12 +170,12 @@ function createPatches(stage) {
     image: null, //       the picture on a canvas
     at: 0, //             the chosen patch
     number: 0, //         the chosen number of its token
-    wanted: true, //      whether the picture should be taken apart
-    apart: 0, //          how far it is apart, 0 to 1
+    wanted: true, //      whether the picture is to be taken apart
+    apart: 0, //          how far the patches are apart, 0 to 1
     flown: 1, //          the patch's progress on its way to a token, 0 to 1
     stopApart: () => {},
     stopFlight: () => {},
-    places: null, //      the places of the flight's parts
+    places: null, //      where the parts of the animation are drawn
     filter: null, //      {of, values, most}: the filter of number `of` at the size of a patch
     planes: null, //      {key, canvases}: the patch in red, green and blue
   });
@@ -290,7 +290,7 @@ function bindPatches(state) {
   flight.addEventListener("pointerdown", number);
 }
 
-// The places of the cells with their present gaps.
+// The positions of the patches with the present gaps between them.
 function spreadOf(state) {
   const {
     size: [height, width],

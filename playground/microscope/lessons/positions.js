@@ -1,7 +1,7 @@
-// The position embedding: the table, the similarity of the patch under the cursor to all others, and such a map for
-// every patch, in a grid.
-// // data: bytes, a container. Header: id, grid, width, kind, place ("row,column" or ""). Section: places (float16,
-// patches × width). It sends the setting "place".
+// The position embedding: its table, the similarity of the patch under the cursor to all others, and a grid with such a
+// map for every patch.
+// data: bytes, a container. Header: id, grid, width, kind, place ("row,column" or ""). Section: places (float16,
+// patches × width). The drawing sends the setting "place".
 
 import { decodeHalves, openContainer, rowInto, unpack } from "../core/core.js";
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
@@ -12,7 +12,8 @@ import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
 import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
 const MOST_MAPS = 14; // maps along a side; more would be too small
-const CLIPPED = 0.1; // share of the table's numbers with the full colour: a few large ones would make all others pale
+// share of the table's numbers drawn in the full colour; with none, a few large ones would make all others pale
+const CLIPPED = 0.1;
 const WHOLE = { low: -1, high: 1, log: false };
 const MARKUP = `
   <div class="three">
@@ -161,7 +162,7 @@ function paintTable(state, theme, palette, height) {
   outlineCell(context, 1, state.at * step, w - 2, Math.max(2, step), 0.75);
 }
 
-// On a fine grid only every second or third patch's map is drawn.
+// Draws the maps; on a fine grid only those of every second or third patch.
 function paintMaps(state, theme, palette, height) {
   const {
       grid: [rows, columns],
@@ -202,9 +203,9 @@ export function positions(component) {
 
 // The same patches in two orders, and the attention of the patch under the cursor in both: without positions it goes to
 // the same patches.
-// // data: bytes, a pack (see core/core.js) whose layer 0 is the pass in order and whose layer 1 the shuffled one, with
+// data: bytes, a pack (see core/core.js) whose layer 0 is the pass in order and whose layer 1 the shuffled one, with
 // the section "image" (JPEG) and in its header id, places: the patch at each place, order: the number of this order,
-// orders: the number of orders, asker: "row,column" or "". It sends the settings "asker" and "order".
+// orders: the number of orders, asker: "row,column" or "". The drawing sends the settings "asker" and "order".
 
 const SHUFFLE = `
   <div class="three">
@@ -231,7 +232,7 @@ function createShuffle(stage) {
     prints: [],
     heat: null,
     at: 0, //             the asking patch
-    moved: 1, //          the patches' progress to their new places, 0 to 1
+    moved: 1, //          how far the patches are on the way to their new places, 0 to 1
     stop: () => {}, //    stops the motion
   });
   const choose = (place) => {
@@ -290,7 +291,7 @@ function takeShuffle(state, data) {
     state.photo = null;
     state.stage.redraw();
   });
-  if (String(formerPlaces) === String(header.places)) return; // only the positions were switched
+  if (String(formerPlaces) === String(header.places)) return; // only the position embedding was switched on or off
   state.stop();
   state.moved = 0;
   state.stop = state.stage.moves(1100, (t) => {
@@ -352,7 +353,7 @@ function preparePhotos(state, width, height) {
   state.prints = [state.photo, state.shuffled, state.photo].map((photo) => makePrint(photo));
 }
 
-// Every patch on its way from its old place to its new one.
+// Paints every patch between its old place and its new one.
 function paintMoved(state, context, w, h, picture, t) {
   const { rows, columns } = state.pack,
     cw = w / columns,

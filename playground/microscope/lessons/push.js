@@ -1,8 +1,8 @@
 // A patch's token, and the vector that a layer's attention adds to it, as arrows in the plane of both.
-// // data: bytes, a container (see core/core.js). Header: id, grid, size: [height, width], start: the [row, column] of
-// the first patch, layers, upper: the default layer, layer, patch: "row,column" or "", title, names: of the three
-// arrows, says: a sentence with {numbers}. Sections: moves (float16, see pushOf) and image (JPEG). It sends the setting
-// "patch".
+// data: bytes, a container (see core/core.js). Header: id, grid, size: [height, width], start: the [row, column] of the
+// first patch, layers, upper: the default layer, layer, patch: "row,column" or "", title, names: of the three arrows,
+// says: a sentence with {numbers}. Sections: moves (float16, see pushOf) and image (JPEG). The drawing sends the
+// setting "patch".
 
 import { ROLES } from "../core/colours.js";
 import { decodeHalves, openContainer } from "../core/core.js";
@@ -12,11 +12,11 @@ import { markedWords } from "../drawing/listing.js";
 import { magmaCss } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 
-// The vector that a layer's attention adds to one patch's token, in the plane of both: the token lies along the first
-// axis. As Stream.arrows in playground/analysis/block.py. No DOM in here.
+// The arithmetic of these arrows: the token lies along the first axis, as in Stream.arrows of
+// playground/analysis/block.py. No DOM.
 
-// `measures`: (4, layers, patches): the token's length, the added vector's, the cosine between them, and the cosine of
-// the token before and after the whole layer.
+// measures: (4, layers, patches): the length of the token, the length of the added vector, the cosine between the two,
+// and the cosine between the token before and after the whole layer.
 export function pushOf(measures, layers, layer, patch) {
   const patches = measures.length / (4 * layers);
   const [length, push, cosine, persistence] = [0, 1, 2, 3].map(

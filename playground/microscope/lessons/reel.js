@@ -8,7 +8,7 @@
 //   habits    [{label, colour}] of the legend         kinds     [M][layers][heads] names of habits
 //   losses    their names                             begins    [[step, words]] where something begins: lines
 //   chance    the `mass` of an even row; 0: not known
-//   aim       the title of the chart of `mass`        told      [[layer, head, words]] that were told where to look
+//   aim       the title of the chart of `mass`        told      [[layer, head, words]] trained to attend to a place
 //   growing   true while the run goes on: a new moment is then played as it comes
 //   first     [layer, head] to show until somebody chooses; null: those of the settings
 //   played    the layers that are here, as text, if not all are
@@ -75,7 +75,7 @@ export function bindPicture(reel) {
   });
 }
 
-// The step numbers under the slider, as many as fit.
+// Writes as many step numbers under the slider as fit.
 export function writeTicks(reel) {
   const { refs, moments, planned } = reel;
   const labelStep = Math.ceil((planned * 52) / Math.max(200, reel.width - 220));
@@ -104,7 +104,7 @@ function beginMarks({ begins, moments, planned }) {
     });
 }
 
-// Made once for each shape, because a new button loses the keyboard's focus.
+// Creates the heads' buttons, once for each shape, because a new button would lose the keyboard's focus.
 export function buildHeadButtons(reel) {
   const { refs, shape, view } = reel;
   const key = `${shape.layers} ${shape.heads} ${shape.rows} ${shape.columns}`;
@@ -227,7 +227,7 @@ function tellView({ stage, settings, view, moments, message }, names) {
   }
 }
 
-// Settings reported since the last message. If the page draws again from that message, they replace its older settings.
+// Settings reported since the page's last message. They are newer than those in data drawn because of that message.
 const lately = { message: null, told: {} };
 
 const SETTINGS = ["moment", "layer", "head", "patch"];
@@ -269,19 +269,19 @@ function createReelState(root, stage) {
     growing: false,
     first: null,
     played: null,
-    settings: [], //      names of the settings that the page hears of
+    settings: [], //      names of the settings that are reported to the page
     viewId: null,
-    message: null, //     the number of the last one, in the app
+    message: null, //     the number of the app's last message
     packs: new Map(), //  step → pack
-    shape: null, //       of any pack: sizes that all of them share
+    shape: null, //       the sizes that all packs share
     bitmap: null,
     // choices
     view: { moment: 0, layer: 0, head: 0, patch: null },
     chosen: false, //     whether a person chose a head of this run
     pointed: false, //    whether `first` is shown
     hover: null, //       the patch under the cursor, which has priority
-    now: 0, //            the place on the clock, in moments; between two while it plays
-    target: null, //      the moment that it plays to; null: it stands still
+    now: 0, //            the position on the clock, in moments; between two while it plays
+    target: null, //      the moment at which playing ends; null: it does not play
     before: undefined, // the time of the last frame, while it plays
     // data for drawing
     ramp: barColours(),
@@ -375,7 +375,7 @@ function takeImage(reel, image) {
   });
 }
 
-// After a change of size, theme, data, layer or head: everything except the picture and the clock.
+// Draws all but the picture and the clock again, after a change of size, theme, data, layer or head.
 function rebuild(reel) {
   if (!reel.shape || !reel.width || !reel.alive) return;
   const { refs, root, shape, moments } = reel;

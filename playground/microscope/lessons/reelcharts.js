@@ -1,5 +1,5 @@
-// The charts of a training run. All share one axis of time with the clock, so that the same moment is at the same place
-// in each. They are SVG, whose colours follow the theme; while it plays, only the mark of the present moment moves.
+// The charts of a training run. All share one time axis with the clock, so that a moment has the same position in each.
+// They are SVG, whose colours follow the theme; playing moves only the mark of the present moment.
 import { effectiveNumber, entropyBits, holds, largestIndex, rowInto } from "../core/core.js";
 import { percent } from "../core/numbers.js";
 import { queryOf, tokenOf } from "../core/view.js";
@@ -17,7 +17,7 @@ const LEFT = 34,
   TOP = 6,
   BOTTOM = 17;
 
-// The place of a step on the clock: moments have even distances, steps between two of them logarithmic ones.
+// The position of a step on the clock: moments have equal distances; steps between two moments have logarithmic ones.
 export function placeOf(step, moments, planned) {
   const lastIndex = moments.length - 1;
   let i = 0;
@@ -55,7 +55,7 @@ export function moveMark(reel) {
   for (const { mark, x } of reel.charts ?? []) mark.setAttribute("transform", `translate(${x(reel.now).toFixed(1)} 0)`);
 }
 
-// The values of the chosen head at this moment.
+// Writes the chosen head's values at this moment.
 export function writeCharts(reel, moment) {
   const { charts, view, moments, kinds } = reel;
   if (!charts) return;
@@ -164,13 +164,13 @@ function valueAxis({ w, h }, low, high, ticks, words) {
 
 const pathOf = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
 
-// The points of one loss: [step, share of its first value]. Before it begins it is 0, and is left out.
+// The points of one loss: [step, share of its first value]. Zeros before the loss is first used are left out.
 export function shareOfFirst(curve, column) {
   const firstRow = curve.findIndex((row) => row[column] > 0);
   return firstRow < 0 ? [] : curve.slice(firstRow).map((row) => [row[0], row[column] / curve[firstRow][column]]);
 }
 
-// A line for each loss, all from 100 %, the loss of an untrained model.
+// A line for each loss. All start at 100 %, the loss of an untrained model.
 function lossChart(reel, chart) {
   const { curve, losses, moments, planned } = reel;
   const { y, parts } = valueAxis(chart, 0, 1.25, [0, 0.5, 1], (share) => `${100 * share} %`);
@@ -222,7 +222,7 @@ function massChart(reel, chart) {
   return [...parts, ...evenLines, ...headLines(reel, chart, "mass", y)];
 }
 
-// A row for every head, from the first layer downwards, with a field for every moment.
+// A row of coloured fields for every head, from the first layer downwards: one field for every moment.
 function habitChart(reel, chart) {
   const { shape, view, kinds, habits } = reel;
   const { layers, heads } = shape;
@@ -265,7 +265,7 @@ function habitChart(reel, chart) {
   return [...fields, ...names, frame];
 }
 
-// The number of heads with each habit at this moment.
+// Writes the number of heads with each habit at this moment.
 function writeLegend(reel, moment) {
   const chart = reel.charts[3];
   const { habits } = reel;
@@ -280,7 +280,7 @@ function writeLegend(reel, moment) {
   );
 }
 
-// The losses at this step.
+// Writes the losses at this step.
 function writeLosses(reel, step) {
   const { curve, losses } = reel;
   fillLegend(
@@ -307,7 +307,7 @@ function fillLegend({ legend }, entries) {
 // One frame of the time-lapse: the picture between two moments, the mark in the charts, the words. `reel` is the state
 // of reel.js.
 
-const SECONDS = 0.8; // from one moment to the next
+const SECONDS = 0.8; // seconds from one moment to the next
 
 export function onReelFrame(reel, time) {
   reel.frame = 0;
@@ -319,7 +319,7 @@ export function onReelFrame(reel, time) {
   if (reel.target !== null) reel.schedule();
 }
 
-// Advances at an even pace; faster when the run is far ahead.
+// Advances the clock evenly, or faster if the training run is far ahead.
 function advance(reel, time) {
   const seconds = Math.min(100, time - (reel.before ?? time)) / 1000;
   reel.before = time;
@@ -328,7 +328,7 @@ function advance(reel, time) {
   if (reel.now >= reel.target) reel.goTo(reel.target);
 }
 
-// Each moment stands still for a while, then fades into the next.
+// How far the picture has faded to the next moment: each moment first stands still for a while.
 function blendOf(reel) {
   const lastIndex = reel.moments.length - 1;
   const index = Math.min(lastIndex, Math.floor(reel.now)),
@@ -388,7 +388,7 @@ function preparePhotos(reel) {
   reel.thumbPhoto = makePhoto(reel.bitmap, (clientWidth || 1) * reel.ratio, (clientHeight || 1) * reel.ratio);
 }
 
-// The rows of all heads, mixed from two moments. True while one of the two is missing.
+// Fills the rows of all heads, mixed from two moments. Returns true while one of the two is missing.
 function fillRows(reel, from, to, share, token) {
   const { rows, ahead: nextRows, shape, view, moments } = reel;
   const pack = reel.packs.get(moments[from]),

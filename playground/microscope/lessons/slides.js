@@ -1,9 +1,9 @@
-// A plan as slides, in one file that needs no server. A slide shows a scene of the story, in one frame for all scenes,
-// or a lesson's step. Arrow keys, a clicker's page keys and the buttons go to the next slide; N shows the speaker's
-// notes.
-// // In the page: <script type="application/json" id="slides"> {slides: [{title, minutes, notes, story: the scene's
-// number or 0, lesson: null or {settings: {name: {default, options, now}}, parts: as lessons/host.js plays them}}],
-// story: the frame's HTML, files: {name: base64}, scripts: {name: {styles, box, look}}}; the scripts are in
+// A lecture plan as slides, in one file that needs no server. A slide shows a scene of the story, in one frame for all
+// scenes, or a lesson's step. Arrow keys, a clicker's page keys and the buttons go to the next slide; N shows the
+// speaker's notes.
+// The page contains <script type="application/json" id="slides"> with {slides: [{title, minutes, notes, story: the
+// scene's number or 0, lesson: null or {settings: {name: {default, options, now}}, parts: as in lessons/host.js}}],
+// story: the frame's HTML, files: {name: base64}, scripts: {name: {styles, box, look}}}. The scripts themselves are in
 // globalThis.mounts.
 
 import { markedWords } from "../drawing/listing.js";
@@ -29,7 +29,7 @@ function makeSlide({ title, minutes, notes, story, lesson }, deck) {
   return slide;
 }
 
-// The parts of a step; their scripts and numbers are in the file.
+// Shows the parts of a step, whose scripts and numbers are in the file.
 function playOn(box, { settings, parts }, { files, scripts }) {
   const list = document.createElement("div");
   box.append(list);

@@ -1,8 +1,8 @@
-// One softmax row as bars, with two dials: d_k, and the scale as a power of it, 1/d_k^p.
-// // data: {widths, powers, rows: the number of random rows, scores: of this row, a list of q·k for each width, and the
-// settings row, dk, power, view_id}. "dk" and "power" are applied when "view_id" changes, so that a rerun of the page
-// never undoes a choice. It sends the settings after the dials have rested for a moment, and reports the largest
-// weight.
+// One softmax row as bars, with two dials: d_k, and the power p of the scale 1/d_k^p.
+// data: {widths, powers, rows: the number of random rows, scores: of this row, a list of q·k for each width, and the
+// settings row, dk, power, view_id}. "dk" and "power" are applied only when "view_id" changes, so that a rerun of the
+// page never undoes a choice. The drawing sends the settings after the dials have rested for a moment, and reports the
+// largest weight.
 
 import { colourIndex, MAGMA, sharedCeiling } from "../core/colours.js";
 import { reportNumbers } from "../core/guesses.js";
@@ -146,7 +146,7 @@ function draw(bars) {
 
 const shortScale = (scale) => scale.toPrecision(3).replace(/\.?0+$/, "");
 
-// The arithmetic under the cursor.
+// The arithmetic of the bar under the cursor, in words.
 function spelledOut(j, scores, scale, row) {
   const factorWords = scale === 1 ? "" : ` × ${shortScale(scale)} = ${shortNumber(scores[j] * scale)}`;
   return `key ${j + 1}: q·k = ${shortNumber(scores[j])}${factorWords} → weight ${percent(row.weights[j])}`;

@@ -5,14 +5,14 @@
 // {name: n}, tokens: [name, …], steps: [{name, says, formula, axes, shape, reckoning, file, lines: [{number, text,
 // mark}], joined, low, high, end, groups: [{name, role, section, panels, rows, columns}]}, …]}; else, of random tokens,
 // what walknumbers.js and showSizes need.
-// Out go settings: the step, a moment after the last choice and never while it plays; and the sizes of random tokens.
+// It sends settings: the step, a moment after the last choice but never while it plays; and the sizes of random tokens.
 
 import { MAGMA } from "../core/colours.js";
 import { decodeHalves, openContainer } from "../core/core.js";
 import { codeHtml, formulaHtml, markedWords } from "../drawing/listing.js";
 import { sizesProblem, walkOfNumbers } from "./walknumbers.js";
 
-// The numbers of one step as colours: a group for each tensor, with a panel for each head. `walk` is the state of
+// Draws the numbers of one step as colours: a group for each tensor, with a panel for each head. `walk` is the state of
 // steps.js.
 
 const TINTS = { query: [0, 114, 178], key: [213, 94, 0], value: [0, 158, 115], plain: [122, 81, 190] };
@@ -88,7 +88,7 @@ function drawGroup(walk, step, group, place, square) {
   return { group, values, panels: canvases };
 }
 
-// The side of the largest equal squares of which `count` fit.
+// The largest side at which `count` equal squares fit into the place.
 function squareSide(place, count) {
   const box = place.getBoundingClientRect(); // clientWidth rounds up: the last square of a row would not fit
   const width = Math.floor(box.width),
@@ -114,7 +114,8 @@ const isDark = (root) => {
   return parts[0] + parts[1] + parts[2] < 384;
 };
 
-// Signed numbers: the role's colour above zero, grey below, the paper's colour at zero. Weights: magma.
+// Paints numbers. Signed ones have the role's colour above zero, grey below, the paper's colour at zero; weights have
+// the colours of magma.
 function paint(canvas, values, offset, rows, columns, role, limit, dark) {
   const context = canvas.getContext("2d");
   const image = context.createImageData(columns, rows);
@@ -141,13 +142,13 @@ export const nice = (x) => {
   return text.replace("-", "−");
 };
 
-const PACE = 2600; // milliseconds a step is shown while it plays
+const PACE = 2600; // milliseconds for which a step is shown while the walk plays
 const AXES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
 
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("[data-walk]") ?? parentElement;
   const walk = (parentElement.__walk ??= createWalk(root));
-  parentElement.__drawing = walk; // closing reports the step first
+  parentElement.__drawing = walk; // whoever closes the drawing has it report the step first
   walk.tell = (settings) => setStateValue("settings", settings);
   if (data && data !== walk.data) takeWalk(walk, data);
   else if (walk.steps) drawWalk(walk); // called again for a theme switch
@@ -175,14 +176,14 @@ function createWalk(root) {
   const walk = Object.seal({
     root,
     data: null, //        the data that came last
-    about: null, //       the subject of the walk: a picture's layer, or sizes
+    about: null, //       what the walk shows: a picture's layer, or sizes of random tokens
     numbers: null, //     {axis: its length}
     tokens: null, //      the tokens' names
     steps: null, //       see the top of this file
     values: null, //      (section's name) → its numbers
     viewId: null,
     step: 0, //           the step on show
-    playing: 0, //        the timer of the player; 0: it stands still
+    playing: 0, //        the timer of the player; 0: it does not play
     drawn: null, //       [{group, values, panels}] of this step
     pointed: null, //     the cell under the cursor
     width: 0, //          the width of the drawn numbers
@@ -220,7 +221,7 @@ function createWalk(root) {
     if (walk.steps && heat.clientWidth !== walk.width) drawWalk(walk);
   });
   walk.watch.observe(heat);
-  root.__walk = { read: () => walk.steps && readWalk(walk) }; // without steps, its sizes are impossible
+  root.__walk = { read: () => walk.steps && readWalk(walk) }; // there are no steps if the sizes are impossible
   return walk;
 }
 
@@ -385,10 +386,11 @@ function readWalk(walk) {
   };
 }
 
-// Fields for the sizes of random tokens and of their layer. A textbook's example sets them; changing one makes the
-// example the reader's own.
+// Fields for the sizes of random tokens and of their layer. A textbook's example sets them; a reader who changes one
+// has an example of their own.
 
-// header: {example, sizes: {example: {batch, …}}, fields: [[name, label, most], …], and the chosen value of each}
+// The sizes to show. header: {example, sizes: {example: {batch, …}}, fields: [[name, label, most], …], and the chosen
+// value of each}
 export function sizesOf(header) {
   const sizes = header.sizes[header.example] ?? header;
   return Object.fromEntries(header.fields.map(([name, , maximum]) => [name, clamped(sizes[name], maximum)]));

@@ -1,9 +1,9 @@
-// Lessons on a visitor's photograph without Python. A part with `own` (playground/lessons/parts.py) gets its words,
-// numbers, data and pictures from here, instead of those written ahead for a sample.
-// // The photograph is {id, words: of its address, pack: its trace with all layers, bytes: the same as bytes, bitmap:
-// its pixels, at most 1024 to a side, gridFor([rows, columns] of a square picture): its grid of patches, plain: its
-// pass, passed({scale, cut}): a promise of another pass}. A pass is {pack, features(): a promise of the tokens after
-// each layer, as float16 bits, answer(): a promise of [label, probability] of all labels}.
+// Lessons about a visitor's photograph, without Python. For a part with `own` (playground/lessons/parts.py), this file
+// computes the words, numbers, data and pictures, instead of those prepared for a sample.
+// The photograph is {id, words: of its address, pack: its trace with all layers, bytes: the pack as bytes, bitmap: its
+// pixels, at most 1024 to a side, gridFor([rows, columns] of a square picture): its grid of patches, plain: the
+// unchanged pass, passed({scale, cut}): a promise of another pass}. A pass is {pack, features(): a promise of the
+// tokens after each layer, as float16 bits, answer(): a promise of [label, probability] of all labels}.
 
 import { MAGMA } from "../core/colours.js";
 import { toContainer } from "../core/container.js";
@@ -27,7 +27,7 @@ import {
 import { percent } from "../core/numbers.js";
 
 const DRAWN_SIDE = 640; // pixels of a picture in a drawing
-const THUMB = 200; // pixels of the picture on the board
+const THUMB = 200; // pixels of the picture on the board of switches
 const AROUND = 2; // patches on each side of the query
 const ENLARGED_SIDE = 480; // pixels
 const COLOURS_SIDE = 224; // pixels of a square picture whose patches have mean colours
@@ -61,7 +61,7 @@ async function othersOf(ownMeasures, sampleFields, subject) {
   return fields;
 }
 
-// A promise of the chart's {data, layout}. Traces in `recipe` get the photograph's values as y, or all are made again.
+// A promise of the chart's {data, layout}: traces in `recipe` get the photograph's values as y, or all are made again.
 export async function chartOf({ data, layout }, recipe, subject) {
   if (recipe.made) return CHARTS[recipe.made](recipe, subject, { data, layout });
   const valuesOf = (trace, measure) => (measure ? { ...trace, y: measureOf(measure, subject.pack) } : trace);
@@ -85,7 +85,7 @@ function onceFor(subject, key, compute) {
 
 const atScale = (subject, scale) => onceFor(subject, `scale ${scale}`, () => subject.passed({ scale: String(scale) }));
 
-// [layer][head]: the numbers of each head on the photograph, as core/habits.js measures them.
+// The numbers of each head on the photograph, [layer][head], as core/habits.js measures them.
 const headsOf = (subject) =>
   onceFor(subject, "heads", () => {
     const { pack, bitmap } = subject;
@@ -98,8 +98,8 @@ const headsOf = (subject) =>
 const mapHeads = ({ layers, heads }, value) =>
   Array.from({ length: layers }, (_, layer) => Array.from({ length: heads }, (_, head) => value(layer, head)));
 
-// Of a pass without some heads, "3.0 4.2": {change: [layer] (tokens,), see movedTokens, rows: [label, before, after] of
-// the likeliest labels}.
+// The effect of a pass without some heads, such as "3.0 4.2": {change: [layer] (tokens,), see movedTokens, rows:
+// [label, before, after] of the likeliest labels}.
 async function lostWithout(subject, spotsOff) {
   const { plain, pack } = subject;
   const cut = spotsOff
@@ -192,7 +192,7 @@ const DRAWINGS = {
   },
 };
 
-// (patches × 3) → the same, each of length one.
+// Scales each patch's colour (patches × 3) to length one.
 export function unitColours(colours) {
   const unit = colours.map((part) => part + BLACK_PART);
   for (let start = 0; start < unit.length; start += 3) {
@@ -205,11 +205,11 @@ export function unitColours(colours) {
 const NUMBERS = { self: "to_self", class: "to_class", registers: "to_registers" };
 const LIKELY = 5; // number of labels before the change
 
-// A round end for a colour scale: 5, 10, 20, 50, 100 … per cent.
+// The end of a colour scale, a round number: 5, 10, 20, 50, 100 … per cent.
 const roundShare = (share) => [0.05, 0.1, 0.2, 0.5, 1].find((round) => share <= 1.2 * round) ?? 2;
 
 const CHARTS = {
-  // All heads' distances by layer, a trace for each habit, as `scatter` in playground/lessons/heads.py draws them.
+  // Each head's mean distance by layer, a trace for each habit, as `scatter` in playground/lessons/heads.py.
   async by_depth({ habits, hover, patch }, subject, { data, layout }) {
     const { pack } = subject;
     const heads = headsOf(subject);
@@ -259,7 +259,7 @@ const CHARTS = {
 const fillBlanks = (text, values) => text.replace(/\{(\w+)\}/g, (match, name) => values[name] ?? match);
 
 const FIELDS = {
-  // The photograph with the row to guess; beside it, enlarged, the asking patch and its neighbours.
+  // The photograph with the row to guess; beside it the query's patch and its neighbours, enlarged.
   async far_row({ words }, { pack, bitmap }, photo) {
     const { rows, columns } = pack;
     const mark = middleOf(pack);
@@ -316,7 +316,7 @@ const FIELDS = {
     };
   },
 
-  // The question about the widest heads: its lines, its axis, and a guess that no head of the picture supports.
+  // The question about the widest heads: lines, axis, and a tempting guess that this picture contradicts.
   async widest(_, { pack }, lines) {
     const y = widestOf(pack);
     const [dashed, series] = lines.series;
@@ -376,7 +376,7 @@ function widestOf(pack) {
   return Array.from({ length: layers }, (_, n) => Math.max(...spreads.slice(n * heads, (n + 1) * heads)));
 }
 
-// The middle patch's row, (patches,), by the name in a lesson.
+// Functions for the middle patch's row, (patches,), by the names that lessons use.
 export const ROWS = {
   kernel: ({ rows, columns }) => {
     const [y, x] = [Math.floor(rows / 2), Math.floor(columns / 2)];
@@ -391,7 +391,7 @@ export const ROWS = {
   },
 };
 
-// {image, aspect}: a patch, outlined, and the patches around it.
+// A patch, outlined, and the patches around it, enlarged: {image, aspect}.
 async function enlarged(bitmap, { rows, columns }, patch) {
   const cells = 2 * AROUND + 1;
   const [h, w] = [bitmap.height / rows, bitmap.width / columns];
@@ -423,7 +423,7 @@ function drawnOn(bitmap, width, height) {
   return context;
 }
 
-// At most this many pixels to a side.
+// The picture as a JPEG file, `side` pixels long at most.
 function jpegOf(bitmap, side) {
   const share = Math.min(1, side / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(share * pixels)));

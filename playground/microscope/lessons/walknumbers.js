@@ -2,14 +2,14 @@
 // input and output are equally wide, else the teaching layer of lessons/walk.py, whose skip connection carries V.
 // tests/lessons/test_walk_numbers.py compares both with PyTorch.
 
-const MOST_ROWS = 64; // rows on show if there are more than WHOLE_ROWS, as in lessons/walk.py
+const MOST_ROWS = 64; // shown rows, if there are more than WHOLE_ROWS, as in lessons/walk.py
 const WHOLE_ROWS = 100;
-const MOST_COLUMNS = 768; // of all heads together
+const MOST_COLUMNS = 768; // shown columns of all heads together
 const MOST_HEADS = 12;
 const MOST_BILLIONS = 2; // of multiplications: about two seconds
 const EPS = 1e-6; // of LayerNorm
 
-// {batch, tokens, dim, chan, heads} → the numbers in the steps' sentences
+// The numbers in the steps' sentences, from {batch, tokens, dim, chan, heads}.
 export function namedNumbers(sizes) {
   const d_k = sizes.chan / sizes.heads;
   return { ...sizes, width: sizes.chan, d_k, qkv: 3 * sizes.chan, scale: Number((d_k ** -0.5).toPrecision(3)) };
@@ -39,13 +39,14 @@ function uneven({ chan, heads }) {
   );
 }
 
-// Of the matrices in layerSteps
+// The number of multiplications in layerSteps.
 function productsOf({ tokens, dim, chan }) {
   const rows = rowsShown(tokens);
   return (rows + 2 * tokens) * dim * chan + 2 * rows * tokens * chan + rows * chan * chan;
 }
 
-// Equal sizes give equal numbers. Queries, keys and values have about the variance of the tokens.
+// Random tokens and parameters; equal sizes give equal numbers. Queries, keys and values have about the variance of the
+// tokens.
 export function randomLayer({ tokens, dim, chan }) {
   const random = uniform(1);
   return {
@@ -55,7 +56,7 @@ export function randomLayer({ tokens, dim, chan }) {
   };
 }
 
-// mulberry32: uniform numbers between 0 and 1
+// The generator mulberry32: uniform numbers between 0 and 1.
 function uniform(seed) {
   let state = seed;
   return () => {
@@ -66,7 +67,7 @@ function uniform(seed) {
   };
 }
 
-// Box and Muller's transform of two uniform numbers into two normal ones
+// Normal numbers, two from each two uniform ones (Box and Muller).
 function normals(count, deviation, random) {
   const numbers = new Float32Array(count);
   for (let i = 0; i < count; i += 2) {
@@ -80,8 +81,8 @@ function normals(count, deviation, random) {
 
 export const rowsShown = (tokens) => (tokens <= WHOLE_ROWS ? tokens : MOST_ROWS);
 
-// All tensors of the walk by their names, for the tokens on show; K and V for all tokens, because each query meets
-// every key. The heads of Q, K and V lie side by side.
+// All tensors of the walk by their names: rows for the shown tokens, but K and V for all tokens, because each query
+// meets every key. The heads of Q, K and V are side by side.
 export function layerSteps({ tokens, dim, chan, heads }, { x, qkv, proj }) {
   const rows = rowsShown(tokens);
   const input = dim === chan ? normalised(x, dim) : x; // (tokens, dim)
@@ -170,7 +171,7 @@ export function walkOfNumbers(sizes, texts) {
   return { numbers, tokens, steps, values: (section) => sections.get(section) };
 }
 
-// (panels, rows, columns) of a tensor: a panel for each head where a step has heads. `width`: of its last axis.
+// A tensor as (panels, rows, columns): a panel for each head, if the step has heads. width: length of the last axis.
 function shownOf(tensor, { axes, joined: isJoined }, width, heads, rows) {
   const square = axes.at(-1) === "tokens";
   const inPanels = isJoined || axes.includes("heads");

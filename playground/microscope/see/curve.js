@@ -1,5 +1,5 @@
-// The curve from the asking patch to the brightest one, drawn once when the pointer rests; and the staircase, the
-// softmax step by step.
+// The curve from the query's patch to the brightest one, drawn once the pointer rests; and the staircase, a bar chart
+// of the row's largest shares.
 
 import { stepOf } from "../core/light.js";
 
@@ -16,7 +16,7 @@ export function createCurve(frame, box) {
   let drawnPath = "";
   let restTimer = 0;
 
-  // {from, bend, to} in pixels of this picture; null for neighbours.
+  // The curve's ends and bend {from, bend, to} in pixels of a picture of this size; null if the two patches are close.
   function points(w, h) {
     const { shown, picture } = frame;
     const { rows, columns } = shown.pack;
@@ -33,7 +33,7 @@ export function createCurve(frame, box) {
     return { from, bend: [(from[0] + to[0]) / 2, Math.max(0, Math.min(from[1], to[1]) - CURVE_BOW * length)], to };
   }
 
-  // Frames for other reasons keep the curve.
+  // Puts the curve at these ends; null removes it. With the same ends the drawn curve stays.
   function place(ends) {
     const { pictureWidth: w, pictureHeight: h } = frame;
     const path = ends ? curvePath(ends) : "";
@@ -55,8 +55,8 @@ function curvePath({ from, bend, to }) {
   return `M${startText} Q${bendText} ${endText}`;
 }
 
-// A row's softmax as a staircase: bars of its largest shares, and a dashed line where the first would be at the other
-// setting of the switch. Flipping the switch makes the bars grow or shrink.
+// A row's softmax as a staircase: bars of its largest shares, and a dashed outline where the first bar would end at the
+// other setting of the √d_k switch. Flipping the switch makes the bars grow or shrink.
 
 const BARS = 12;
 const FLIP = 250; // ms
@@ -83,7 +83,7 @@ export function barsAt({ from, to, began: startTime }, time) {
 
 export const isMoving = (stairs, time) => time - stairs.began < FLIP;
 
-// `other`: the largest share with the other setting; `ramp` and `domain`: of the picture's colours.
+// bars: the shares; dashed: the largest share at the other setting; ramp, domain: the colours of the picture.
 export function drawStaircase(context, w, h, bars, dashed, { ramp, domain, colours, unit }) {
   context.clearRect(0, 0, w, h);
   const [top, bottom] = [2 * unit, h - unit];

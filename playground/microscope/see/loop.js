@@ -5,20 +5,20 @@ import { ROLES } from "../core/colours.js";
 import { makeCanvas, outlineCell } from "../drawing/dom.js";
 
 const LOOP_MS = 3000;
-const LIT_FROM = 600; // ms: the photograph alone until then
+const LIT_FROM = 600; // ms: until then the photograph alone is shown
 const CURVE_FROM = 850;
 const CURVE_MS = 300;
 const SAID_FROM = 1250;
 const FADE = 200;
 const FILM_RATE = 25; // frames a second
 const FILM_KINDS = ["video/mp4;codecs=avc1.42E01F", "video/mp4"];
-const GIF_MOMENTS = [0, 650, 720, 860, 950, 1050, 1160, 1350, 1500]; // ms of the GIF's pictures; the last one stays
+const GIF_MOMENTS = [0, 650, 720, 860, 950, 1050, 1160, 1350, 1500]; // ms at which frames start; the last stays
 const LOOP_EDGE = 56; // pixels around the words
 const TYPE = { size: 54, lead: 68, small: 28 };
 const PAPER = "#131318";
 const INK = "#f1f1f4";
 const SOFT = "#a9a9b2";
-// The places of picture and words
+// The size of each format, and the places of picture and words in it
 export const LOOP_SHAPES = {
   tall: {
     width: 1080,
@@ -40,8 +40,8 @@ export function loopPicture({ picture: [maxWidth, maxHeight] }, aspect) {
   return [width, Math.round(width / aspect)];
 }
 
-// moment: {photo, lit: canvases of the picture's size, cell: {x, y, width, height} of the query, curve: {from, bend,
-// to} or null, sentence: [{text, marked}], made: the line below it}
+// moment: {photo, lit: canvases of the picture's size, cell: {x, y, width, height} of the query's patch, curve: {from,
+// bend, to} or null, sentence: [{text, marked}], made: the line below the sentence}
 export function drawLoop(context, shape, { photo, lit: litCanvas, cell, curve, sentence, made: credit }, font, ms) {
   const size = [photo.width, photo.height];
   const top = shape === LOOP_SHAPES.wide ? Math.round((shape.height - size[1]) / 2) : 0;
@@ -177,9 +177,9 @@ async function gifOfLoop(canvas, draw, isWanted) {
 // An endless GIF from frames of RGBA pixels, with one palette of the most frequent colours. No DOM.
 
 const GIF_COLOURS = 256;
-const MISSED_MOST = 48; // number of rare colours in the palette
+const MISSED_MOST = 48; // number of palette places for rare colours
 const CONSIDERED = 4000; // frequent colours among which the rare ones are chosen
-const MOST_CODES = 4096; // codes of GIF's LZW have at most twelve bits
+const MOST_CODES = 4096; // codes of GIF's LZW compression have at most twelve bits
 
 // frames: [{pixels: RGBA bytes, ms}]
 export function gifOf(frames, width, height) {
@@ -191,7 +191,7 @@ export function gifOf(frames, width, height) {
   number(height);
   bytes.push(0xf7, 0, 0); // a palette of 256 colours
   for (let i = 0; i < GIF_COLOURS; i++) bytes.push(...(palette[i] ?? [0, 0, 0]));
-  // loops forever
+  // the extension that makes the GIF loop forever
   bytes.push(0x21, 0xff, 11, ...[..."NETSCAPE2.0"].map((letter) => letter.charCodeAt(0)), 3, 1, 0, 0, 0);
   const parts = [Uint8Array.from(bytes)];
   let formerFrame = null;
@@ -276,7 +276,8 @@ function paletteOf(frames) {
 
 const colourAway = ([r, g, b], [red, green, blue]) => 2 * (r - red) ** 2 + 4 * (g - green) ** 2 + (b - blue) ** 2;
 
-// (red, green, blue) → index of the nearest colour; each of the 32,768 colours is searched once.
+// Returns a function (red, green, blue) → index of the nearest palette colour. It searches for each of 32,768 colours
+// once.
 function nearestIn(palette) {
   const cache = new Int16Array(1 << 15).fill(-1);
   return (red, green, blue) => {
@@ -292,7 +293,7 @@ function nearestIn(palette) {
   };
 }
 
-// LZW of bytes.
+// Compresses the palette indices by LZW.
 function packedCodes(indices) {
   const [clearCode, endCode] = [256, 257];
   const bytes = [];

@@ -1,5 +1,5 @@
-// The moments of a picture, below See's picture: at most five, and a surprise. One press chooses a moment's layer, head
-// and patch.
+// The row of moments below See's picture: at most five, and a button for a surprise. A moment is a striking row of
+// weights; a press on it chooses its layer, head and patch.
 
 import { ownExposure } from "../core/answers.js";
 import { holdsHead, rowInto } from "../core/core.js";
@@ -15,7 +15,7 @@ import { PART_NAMES, seeWords } from "./words.js";
 
 const MOMENT_SIZE = { width: 102, height: 70 }; // px, if there is room; 64 × 44 otherwise
 
-// `hold(true)`: acts as if the picture were pointed at.
+// `hold(true)`: shows marks as if the pointer were over the picture.
 export function createMoments({ choice, data, frame, page }, row, { language, hold }) {
   const words = (key, values) => seeWords(language(), key, values);
   const moments = { scene: null, list: [], buttons: [] };
@@ -27,10 +27,10 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     const { main } = data;
     const { view } = choice;
     const scene = sceneOf(data);
-    if (main.trace.words?.first) return; // a coarse trace; moments are searched in the finer one
+    if (main.trace.words?.first) return; // this trace is coarse; moments are searched in the finer one, which follows
     const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
     if (openingMoment?.of !== key) {
-      const patch = view.what === FIRST_WAY ? frame.shown.mark : -1; // without a striking moment it opens without a row
+      const patch = view.what === FIRST_WAY ? frame.shown.mark : -1; // −1: no striking moment, no row
       openingMoment = { of: key, layer: view.layer, head: view.head, patch };
       Object.assign(moments, { scene: null, list: [] });
       row.replaceChildren();
@@ -86,7 +86,7 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     page.choose({ what: FIRST_WAY, direction: "row", layer, head, query, locked: false });
   }
 
-  // A presenter's keys: the next or former moment. False if there is none.
+  // Shows the next or former moment, for a presenter's keys. Returns false if the picture has no moments.
   function step(steps) {
     const pressed = moments.buttons.findIndex((button) => button.getAttribute("aria-pressed") === "true");
     const target = pressed < 0 && steps < 0 ? moments.list.length - 1 : pressed + steps;
@@ -95,7 +95,7 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     return true;
   }
 
-  // A thumbnail cut from the picture, with the row's patch and its brightest one.
+  // Draws the part of the picture around the row's patch and its brightest patch.
   function drawThumb(canvas, photo, pack, { layer, head, patch, best: brightest }) {
     const values = new Float32Array(pack.tokens);
     rowInto(values, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
@@ -130,16 +130,16 @@ function momentButton(name, description) {
   return button;
 }
 
-// The moments of a picture, at most five: those of the search with a far partner, a row that stays near, and a sink. No
-// DOM in here.
+// Chooses the moments of a picture, at most five: rows with a far partner, one row that stays near, and one with a
+// sink. No DOM.
 
 const FAR_ONES = 3;
-const CLOSE = 3; // patches apart at which two places count as the same
-const STAYS_NEAR = 0.35; // share of a row within the 3 × 3 places that makes it near
-const IN_A_SINK = 0.3; // share of a row on one token that makes it a sink
+const CLOSE = 3; // two patches at most this many patches apart count as the same place
+const STAYS_NEAR = 0.35; // least share inside the 3 × 3 places of a row that stays near
+const IN_A_SINK = 0.3; // least share on one special token, which then is a sink
 
-// [{kind: "far" | "near" | "sink" | "same", layer, head, patch, best}], the opening one first. scene: of
-// core/moments.js; opening: {layer, head, patch} with which the picture opened.
+// Returns [{kind: "far" | "near" | "sink" | "same", layer, head, patch, best}], first the row at which the picture
+// opened. scene: see core/moments.js; opening: {layer, head, patch} of that row, or null.
 export function momentsOf(scene, opening) {
   const { pack } = scene;
   const candidates = [opening, ...surprisesOf(scene, 8)]
@@ -151,7 +151,7 @@ export function momentsOf(scene, opening) {
     const isRepeat = distinct.some(
       ({ patch, best }) =>
         (areClose(pack, patch, candidate.patch) && areClose(pack, best, candidate.best)) ||
-        (areClose(pack, patch, candidate.best) && areClose(pack, best, candidate.patch)), // also the reverse
+        (areClose(pack, patch, candidate.best) && areClose(pack, best, candidate.patch)), // or the reverse direction
     );
     if (!isRepeat && distinct.length < FAR_ONES) distinct.push(candidate);
   }
@@ -192,7 +192,7 @@ function sinkShare(row, { prefixCount }) {
   return largest;
 }
 
-// The loaded head in which this patch's row has its largest share; null if none is large enough.
+// The moment of the loaded head in which `shareOf` of this patch's row is largest; null if none reaches `minimum`.
 function strongestMoment(pack, patch, shareOf, minimum, kind) {
   let strongest = null;
   for (const layer of pack.stored.keys()) {
@@ -207,7 +207,7 @@ function strongestMoment(pack, patch, shareOf, minimum, kind) {
   return strongest;
 }
 
-// "eye → eye" if the sample names both places; else the kind's own word.
+// The label of a moment: "eye → eye" if the sample names both places; else a word for its kind.
 export function momentName({ kind, patch, best: brightest }, { rows, columns }, parts, names, wordOf) {
   const [fromPart, toPart] = [partAt(parts, patch, rows, columns), partAt(parts, brightest, rows, columns)];
   if (fromPart && toPart && ["far", "same"].includes(kind))

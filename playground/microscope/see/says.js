@@ -1,12 +1,12 @@
-// See's sentence and the line under it: chooses keys of words.js from the numbers of a row. No DOM in here.
+// See's sentence and the line under it: picks the texts in words.js that fit the numbers of a row. No DOM.
 import { neighbourhood } from "../core/core.js";
 import { percent } from "../core/numbers.js";
 import { aroundPlace, PART_NAMES } from "./words.js";
 
-const FAR_AWAY = 0.15; // share of the longer side, as in core/moments.js
-const WORTH_SAYING = 0.1; // share that a patch gives to itself
+const FAR_AWAY = 0.15; // distance as a share of the picture's longer side, as in core/moments.js
+const WORTH_SAYING = 0.1; // least share of the patch beyond the neighbours, relative to the patch's own share
 
-// The direction of the brightest patch from the asking one.
+// How far the brightest patch is from the asking one: "itself" | "near" | "aside" | "far".
 export function whereOf(mark, brightest, rows, columns) {
   if (mark === brightest) return "itself";
   const [rowDistance, columnDistance] = [
@@ -25,18 +25,20 @@ export function partAt(parts, patch, rows, columns) {
   return parts.find(({ box: [top, left, bottom, right] }) => y >= top && y < bottom && x >= left && x < right) ?? null;
 }
 
-// "the other eye": only if the sample names the place, and it is not the asking patch's part.
+// The name of the brightest patch's place, as "the other eye"; "" if the sample does not name it, or if the asking
+// patch lies in the same part.
 export function nameOfPlace(language, parts, mark, brightest, rows, columns) {
   const [fromPart, toPart] = [partAt(parts, mark, rows, columns), partAt(parts, brightest, rows, columns)];
   if (!toPart || fromPart === toPart) return "";
   return PART_NAMES[language][toPart.kind][fromPart?.kind === toPart.kind ? "other" : "one"];
 }
 
-// Keeps a number and its sign on one line.
+// A percentage with a non-breaking space before its sign.
 export const unbrokenPercent = (share) => percent(share).replaceAll(" ", "\u00a0");
 
-// row: {mark, best, share, rows, columns, even, off, token: the special token with the largest share or "", most,
-// beyond: the brightest patch beyond the neighbours (beyondNear), or null}
+// The sentence about a row. row: {mark, best: the patch with the largest share, share, rows, columns, even, off:
+// whether the √d_k division is off, token: the special token with the largest share or "", most: the largest share of
+// all tokens, beyond: see beyondNear, or null}
 export function sayRow(language, row, parts = []) {
   const { mark, best: brightest, rows, columns, off: isOff } = row;
   const values = { share: unbrokenPercent(row.share), most: unbrokenPercent(row.most), token: row.token };

@@ -1,5 +1,5 @@
-// See: one picture, one sentence, two switches. It is a face of the lens, with the same state and the same drawing. It
-// has its own layout of the lens's parts, its own sentence about the row, and a few parts that Lab lacks.
+// See is the view of the lens with one picture, one sentence and two switches; Lab is the other. Both share state and
+// drawing code. See has a layout, a sentence about the row and a few parts of its own.
 import { holdsHead, largestIndex, rowInto } from "../core/core.js";
 import { isEven } from "../core/light.js";
 import { percent } from "../core/numbers.js";
@@ -28,18 +28,18 @@ import { habitIn, seeWords } from "./words.js";
 
 const BAR = 44; // px, above the lens
 const PHONE_BAR = 48;
-const NO_LINE = 16; // px: a line of advice between the bar and the lens is higher
-const SEE_COLUMN = 334; // px, beside the picture, at least
-const LOW_COLUMN = 262; // px, in a window as low as a phone on its side, or a desktop's at 200 %
+const NO_LINE = 16; // px: a gap above the lens that is higher holds a line of advice
+const SEE_COLUMN = 334; // px: the least width of the column beside the picture
+const LOW_COLUMN = 262; // px: the column's width in a low window: a phone on its side, or a desktop at 200 %
 const PRESENTED = 0.3; // share of the width for the column beside a picture in a lecture hall
-const MOMENTS_HIGH = 56; // px: the moments
+const MOMENTS_HIGH = 56; // px: height of the row of moments
 const BESIDE_FROM = 640; // px: in a narrower window all parts are below the picture
-const LOWEST = 260; // px, of a picture with the column below it
-const BELOW = 470; // px: of the parts below it
-const HIGHEST = 440; // px, of a portrait with the column below it
-// Classes by which layout.js marks a lens of Lab with little or much room.
+const LOWEST = 260; // px: least height of a picture with the column below it
+const BELOW = 470; // px: height of the parts below such a picture
+const HIGHEST = 440; // px: greatest height of a portrait with the column below it
+// layout.js sets these classes on the lens in Lab, for little or much room.
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
-const ROOMY = 102; // px below the picture: the moments are larger there
+const ROOMY = 102; // px free below the picture, from which the moments are drawn larger
 const BARS_SHOWN = 12;
 
 const SEE_HEAD = `
@@ -50,8 +50,7 @@ const SEE_STAIRS = `
 const SEE_NINE = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
 
 // options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a shared
-// page, tryAt: an address that others reach, bar: px above it, story(lens, see): the story beside the picture, see
-// story/story.js}
+// page, tryAt: () => an address for others or "", bar: px above the lens, story(lens, see): creates story/story.js}
 export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "", bar = BAR, story = null }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
@@ -76,7 +75,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const see = {
     face,
     untouched: false, // nobody points, and no moment is shown: the photograph alone
-    drawer: "", //       "why" | "heads" | "numbers" | "moments", if they have no row of their own
+    drawer: "", //       which drawer is open: "why" | "heads" | "numbers" | "moments"; "": none
     lockedForWhy: false,
     stairs: createStaircase(),
     other: new Float32Array(0), // the row at the other setting of the switch
@@ -160,7 +159,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     refresh(lens);
   }
 
-  // ---- one tab stop: arrow keys step through layers and heads
+  // ---- the line under the sentence is one tab stop: arrow keys step through layers and heads
   sourceElement.addEventListener("click", () => openDrawer(see.drawer === "heads" ? "" : "heads"));
   sourceElement.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: ["head", -1], ArrowRight: ["head", 1], ArrowUp: ["layer", 1], ArrowDown: ["layer", -1] };
@@ -172,9 +171,9 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     page.choose({ [key]: choice.view[key] + change });
   });
 
-  // ---- the photograph stays untouched while nobody points; a moment stays until somebody does
+  // ---- the photograph has no marks until the pointer is over it; a shown moment stays until then
   function hold(isHeld) {
-    const isHiding = isHeld && !see.story?.covers(); // the row of a question is hidden
+    const isHiding = isHeld && !see.story?.covers(); // a question of the story asks where this row looks
     if (see.untouched === isHiding) page.schedule();
     see.untouched = !isHiding;
     root.classList.toggle("untouched", see.on && see.untouched);
@@ -201,7 +200,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     turned(newFace);
   }
 
-  // Full screen in either face: the moment stays.
+  // Full screen, in See and in Lab: the shown moment stays.
   function present() {
     if (see.drawer) openDrawer("");
     hold(true);
@@ -214,14 +213,14 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   function pullUp(bar) {
     root.style.marginTop = "";
     const top = root.getBoundingClientRect().top + window.scrollY;
-    see.above = Math.max(bar, top); // the bar may come later
+    see.above = Math.max(bar, top); // the bar may not be on the page yet
     if (top <= bar || top > bar + NO_LINE) return see.above;
     root.style.marginTop = `${bar - top}px`;
     see.above = bar;
     return bar;
   }
 
-  // Sets See's place and room, even before there is a picture.
+  // Sets the position and the height of See, even before there is a picture.
   function stand() {
     root.dataset.face = "see";
     const width = root.clientWidth;
@@ -246,7 +245,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     root.style.setProperty("--twin", String(choice.view.beside === "wall" ? wall : aspect));
     const column = choice.presenting ? Math.max(SEE_COLUMN, PRESENTED * width) : low ? LOW_COLUMN : SEE_COLUMN;
     const availableWidth = isBeside ? Math.min(width - column, (height - (low ? 0 : MOMENTS_HIGH)) * aspect) : width;
-    const availableHeight = aspect < 1 ? HIGHEST : Math.max(LOWEST, height - BELOW); // below a portrait it scrolls
+    const availableHeight = aspect < 1 ? HIGHEST : Math.max(LOWEST, height - BELOW); // the column scrolls there
     const high = isBeside ? availableWidth / aspect : Math.min(availableWidth / aspect, availableHeight);
     root.classList.toggle("roomy", isBeside && !low && !choice.presenting && height - high >= ROOMY);
     frame.tag.low = true; // below the curve
@@ -263,7 +262,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   // ---- a frame
   function paint() {
     if (!see.on) return;
-    if (see.drawer === "why" && !sumsAreOpen(page)) openDrawer(""); // its own × or Escape closed it
+    if (see.drawer === "why" && !sumsAreOpen(page)) openDrawer(""); // the reader closed the sums by × or Escape
     choice.filmWanted = true; // the drawer's film shows all layers
     root.classList.toggle("no-row", !isPlainRow());
     paintPlain();
@@ -297,7 +296,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     if (!isReady) sentence.before = words("comes");
     else if (wayOf(view).coloured && refs.message.textContent) sentence.before = words("unstriking");
     else if (!see.untouched && (!isPlainRow() || mark < 0)) {
-      const { before, share, between, place, after } = sentenceOf(factsOf(choice, data, frame)); // as in Lab
+      const { before, share, between, place, after } = sentenceOf(factsOf(choice, data, frame)); // the sentence of Lab
       sentence = { before: before + share + between, place, after };
     } else if (!see.untouched) sentence = sayRow(spokenLanguage, rowNow(start), partsNow());
     writeSentence(sentence);
@@ -331,7 +330,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   const partsNow = () => data.main.picture.parts ?? [];
 
-  // Replaces the elements and doesn't edit their text: browsers count no layout shift of new elements.
+  // Replaces the elements instead of their text: browsers count no layout shift of new elements.
   function writeSentence({ before, place, after }) {
     const sentenceText = before + place + after;
     if (sentenceElement.saidText === sentenceText) return;
@@ -364,7 +363,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     };
   }
 
-  // The words and mark for a row whose largest share is the patch's own.
+  // If the patch gives its largest share to itself: its brightest patch beyond the neighbours, which the sentence
+  // names. Else null.
   function beyondNow(brightest) {
     const { answers, pack, mark, altered } = frame.shown;
     if (brightest !== mark || altered || !isPlainRow()) return null;
@@ -395,7 +395,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     return see.other[largestIndex(see.other, 0, pack.tokens)];
   }
 
-  // The sheet of Share in See's language.
+  // Writes the sheet behind the Share button in the language of See.
   function writeShared() {
     const wordsOfFace = (key, english) => (see.on ? words(key) : english);
     const names = {
@@ -414,7 +414,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   if (see.on) stand();
   see.story = story?.(lens, { hold }) ?? null;
   return Object.assign(see, {
-    // The distance by which the page above has moved the lens since layout.
+    // The distance by which a change of the page above has moved the lens since the last layout.
     overflow: () => Math.ceil(Math.abs(root.getBoundingClientRect().top + window.scrollY - see.above)),
     layOut,
     paint,
@@ -426,7 +426,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     openDrawer,
     hold,
     sumsAreOpen: () => sumsAreOpen(page),
-    marked: (brightest) => (see.on ? (beyondNow(brightest)?.patch ?? brightest) : brightest), // where the share stands
+    marked: (brightest) => (see.on ? (beyondNow(brightest)?.patch ?? brightest) : brightest), // patch with the label
     habit: (label) => habitIn(language(), label),
     says: () => sentenceElement.textContent,
     spoken: () => [sentenceElement.textContent, sourceElement.textContent].join(" "), // for screen readers
@@ -441,7 +441,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   });
 }
 
-// Writes √d_k as mathematics, only if it changed: writing costs a layout.
+// Sets text with √d_k drawn as mathematics, only if the text changed: writing costs a layout.
 function sayOnce(element, text) {
   if (element.saidText === text) return;
   element.saidText = text;

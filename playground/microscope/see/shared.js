@@ -1,4 +1,4 @@
-// What See can share: the picture with its sentence, a loop, an interactive page.
+// The things that See shares: the picture with its sentence, a loop, an interactive page.
 
 import { toBytes, toContainer } from "../core/container.js";
 import { layerOf } from "../core/core.js";
@@ -8,11 +8,11 @@ import { makePhoto } from "../drawing/light.js";
 import { printed } from "../lens/saving.js";
 import { drawLoop, LOOP_SHAPES, loopPicture, makeLoop } from "./loop.js";
 
-const WIDE_PICTURE = 620; // px of the picture for which a page's numbers and lines are sized
+const WIDE_PICTURE = 620; // px: numbers and lines are sized for a picture of this width
 const AT_REST_MS = 3000;
 
-// see: {words, language, isPlain, sentence: () => {before, place, after}, made: () => the line below it, curve(w, h),
-// shared, tryAt}, see see.js.
+// see: {words, language, isPlain, sentence: () => {before, place, after}, made: () => the line below the sentence,
+// curve(w, h), shared, tryAt}, see see.js.
 export function createShared(lens, see) {
   const { choice, data, frame } = lens;
 
@@ -64,8 +64,9 @@ export function createShared(lens, see) {
   };
 }
 
-// A moment as one HTML file that works without a network: this head's queries and keys in eight bits, the photograph,
-// and the lens. Made in this browser. Names from outside are set as text, and its policy forbids all requests.
+// A moment as one HTML file that works without a network: the queries and keys of this head in eight bits, the
+// photograph, and the lens. The reader's browser makes the file. Names from outside are set as text, and the file's
+// content security policy forbids all requests.
 
 const PHOTO_BYTES = 60e3;
 const PHOTO_SIDES = [1100, 900, 700, 500, 320]; // px of the photograph, tried in this order
@@ -74,8 +75,8 @@ const POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; " +
   "base-uri 'none'; form-action 'none'";
 
-// `script`: of shell/shared.js, with its exported styles; `tryAt`: an address that others reach, or "". `words`:
-// {title, tryYours, still: the sentence}, `language`: of See.
+// script: the code of shell/shared.js with the lens's styles; tryAt: an address at which others reach this site, or "".
+// words: {title, tryYours, still: the sentence}; language: the language of See.
 export async function makeSharedPage({ choice, data, frame }, script, { tryAt, words, language }) {
   const { main } = data;
   const { view } = choice;
@@ -138,7 +139,7 @@ export function pageOf({ title, still, photo, start, packed, code }) {
 `;
 }
 
-// A pack of this head alone; the printed number of heads is still the model's.
+// A copy of the pack with this head alone. Its header keeps the model's number of heads, which is printed.
 export function headPack(pack, layer, head) {
   const { q, k, norms } = layerOf(pack, layer);
   const size = pack.tokens * pack.dim;
@@ -156,7 +157,7 @@ export function headPack(pack, layer, head) {
   return toContainer({ ...header, ...singleHead }, arrays);
 }
 
-// A data URL of at most 60 kB, in the model's own crop so that patches fit.
+// The photograph as a data URL of at most 60 kB, in the model's crop, so that the patches' borders fit.
 async function smallPhoto(bitmap, { rows, columns, header }) {
   const aspect = header.size ? header.size[1] / header.size[0] : columns / rows;
   for (const side of PHOTO_SIDES) {

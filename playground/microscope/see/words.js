@@ -1,5 +1,5 @@
-// All of See's words in whole sentences, one table for each language. {here} is the marked place in the picture. No DOM
-// here.
+// All of See's words in whole sentences, one table for each language. {here} becomes the marked place in the picture.
+// No DOM.
 
 export const LANGUAGES = { en: "English", de: "Deutsch" };
 
@@ -28,7 +28,7 @@ export const SEE_WORDS = {
       "Without ÷ √d_k this patch gives {most} to {token}, which has no place. In the picture it looks {here}.",
     unstriking: "Nothing far apart stands out here. Patches of one colour are alike.",
     here: "here",
-    // ---- under it
+    // ---- the line under the sentence
     from: "layer {layer}, head {head} · one of {count} · brightest from {brightest} · {model}",
     fromNothing: "layer {layer}, head {head} · one of {count} · {model}",
     fromFeatures: "by the features after layer {layer} · {model}",
@@ -303,7 +303,7 @@ export const PART_NAMES = {
   },
 };
 
-// The habits of heads (playground/analysis/heads.py); a fixed offset's direction is appended
+// The habits of heads (playground/analysis/heads.py) in each language. The direction is appended to "fixed offset".
 export const HABIT_NAMES = {
   en: {},
   de: {

@@ -1,5 +1,5 @@
-// Reads and writes the page's address: the choice, and the microscope's view or a lesson's settings, which the server's
-// script reports. Only the browser writes it; Streamlit keeps a query of its own.
+// Reads and writes the page's address. It holds the choice, and either the microscope's view or a lesson's settings,
+// which the server's script reports. Only the browser writes the address; Streamlit has a query of its own.
 
 import { DEFAULT_VIEW, viewFromQuery, viewToQuery } from "../core/view.js";
 import { cutTo } from "../drawing/dom.js";
@@ -7,17 +7,17 @@ import { languageOf } from "../see/words.js";
 import { choice, leftOpen, loadCatalogue } from "./choice.js";
 import { ownPictures } from "./own.js";
 
-// The page on show: its name and path, how many pages were opened before, a lesson's settings, the tour's step, the
-// story's scene, and whether it is a class link.
+// The shown page: its name and path, how many pages were opened before, a lesson's settings, the tour's step, the
+// story's scene, and whether the address is a class link.
 const page = {
   ...{ name: "microscope", path: null, arrived: 0, run: null },
   ...{ settings: {}, tour: null, story: null, classLink: false },
 };
 
-// The microscope's view, kept on every page: a person who comes back finds it unchanged.
+// The microscope's view. It is kept while lessons are read, so that a person who comes back finds it unchanged.
 let view = {};
 
-// Whether the address's words follow a #, as on static hosts, so that they are not sent; else they follow a ?.
+// Whether the address's parameters follow a # and are not sent, as on static hosts; else they follow a ?.
 let isHashUsed = false;
 export const isBehindHash = () => isHashUsed;
 export function writeBehindHash() {
@@ -38,7 +38,7 @@ export function openFace() {
 export const viewNow = () => view;
 export const viewWords = (shownView = view) => Object.fromEntries(new URLSearchParams(viewToQuery(shownView)));
 
-// A compared picture is shown beside the main one, unless the address says otherwise.
+// The view's parameters. While something is compared, the default of `beside` is the compared picture.
 const viewWordsHere = (shownView = view) => ({
   ...(choice.now.beside && { beside: DEFAULT_VIEW.beside }),
   ...viewWords(shownView),
@@ -131,7 +131,7 @@ const keepWord = (name, value) => {
   }
 };
 
-// The face of an address. One with a view but no face was made before See existed: it opens in Lab.
+// The face (See or Lab) of an address. An address with a view but no face was made before See existed: it opens in Lab.
 export function faceOf(words, storedFace) {
   if (words.face === "see" || words.face === "lab") return words.face;
   if (words.tour || words.story || words.class === "yes") return "see"; // a class link opens in See
@@ -174,12 +174,12 @@ function tellOfFace() {
   for (const listener of firstListeners) listener();
 }
 
-// One person's visit: the present page, and the ways to other pages. The toolbar's component reports when the server's
-// script has drawn another page.
+// A person's visit: the present page, and ways to other pages. The toolbar's component reports when the server's script
+// has drawn another page.
 
 const viewListeners = new Set();
 const departure = { wholly: false };
-let settingsTold = { run: null, n: 0 }; // number and run of the last reported settings
+let settingsTold = { run: null, n: 0 }; // run and number of the last reported settings
 let visitPromise = null;
 let isReady = null;
 const whenReady = new Promise((resolve) => {
@@ -209,8 +209,8 @@ export const visit = {
   share: null, // opens the sheet of Share
   picture: null, // (factor) returns a canvas of the picture, at this multiple of its size
   lens: null, // the lens on the stage
-  live: null, // {camera(), film(file)}: show frame after frame on the stage
-  modelForLive: null, // (wanted) returns a promise of the model for these frames; null: this page has none
+  live: null, // {camera(), film(file)}: shows a camera's or a video's frames one after another
+  modelForLive: null, // (wanted) returns a promise of the model for live frames; null: this page has none
   fetch: null, // downloads a model to the server, then chooses it
   leftOut: [], // [key, word] of the address that can't be chosen; the stage reports it
   follow(listener) {
@@ -218,7 +218,7 @@ export const visit = {
     return () => viewListeners.delete(listener);
   },
 
-  // Called whenever the toolbar is drawn. `samples`: the address of their list.
+  // Called whenever the toolbar is drawn. `samples`: the address of the list of samples.
   async arrive({ page, samples, arrived: arrival, run: runId }) {
     visitPromise ??= beginVisit(samples, page).catch((error) => {
       visitPromise = null; // the next call tries again
@@ -233,15 +233,15 @@ export const visit = {
     writeSettings();
   },
 
-  // A lesson's report of its settings: {run, n, page, settings, step}. Each part of a page reports them, and repeats
-  // old reports when the theme changes: `n` tells new from old.
+  // Takes a lesson's report of its settings: {run, n, page, settings, step}. Each part of a page sends reports, and
+  // repeats old ones when the theme changes; `n` tells new reports from old.
   hear(settings) {
     if (settings.run === settingsTold.run && settings.n <= settingsTold.n) return;
     settingsTold = settings;
     writeSettings();
   },
 
-  // To a saved scene or a step of the tour: its picture, model and view.
+  // Goes to a saved scene or a step of the tour: to its picture, model and view.
   go(address, { step = true } = {}) {
     const parsed = readAddress(address);
     setPage({ tour: parsed.tour, story: parsed.story });
@@ -254,7 +254,8 @@ export const visit = {
     writeAddress({ step });
   },
 
-  // Opens another page of the app with the present choice. `isWhole`: the address has only `words`, without the choice.
+  // Opens another page of the app with the present choice. `isWhole`: the address gets only `words`, without the
+  // choice.
   leave(page, words = null, { wholly: isWhole = false } = {}) {
     departure.wholly = isWhole;
     const nextWords = words ?? { ...choice.words(), ...(page === "microscope" ? viewWords() : {}) };
@@ -275,7 +276,8 @@ async function beginVisit(samples, page) {
   isReady();
 }
 
-// The address changed without this module: another page, Back or Forward. `keepsView`: missing words keep their values.
+// Reads an address that this module has not written: another page, Back or Forward. `keepsView`: parameters that are
+// missing keep their values.
 function readAgain({ keep: keepsView }) {
   const parsed = readAddress();
   const { settings, tour, story } = parsed;

@@ -1,5 +1,5 @@
-// The page around a living figure (see playground/figures/html.py): its view is in the address, and its footer has a
-// reserved place.
+// The page around an interactive figure (see playground/figures/html.py). The view is in the page's address, and space
+// for the footer is reserved.
 import { viewFromQuery, viewToQuery } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { isMap } from "../lens/state.js";
@@ -9,8 +9,9 @@ const partOfPage = (id) => document.getElementById(id);
 const published = /^https?:$/.test(location.protocol); // a file on a disk has no address that others can open
 const { view: openingView, heads: heldHeads, bare } = JSON.parse(partOfPage("start").textContent);
 
-// A file may hold only some heads. Links name a head by its number in the model; the lens counts the heads of the file.
-// If a link needs a server, the view shows weights of the trained pass instead.
+// Changes a link's view to one that this file can show. The file may contain only some heads: links name a head by its
+// number in the model, the lens by its place in the file. A view that needs a server becomes the weights of the trained
+// pass.
 const toHeldHead = ({ head, ...view }) => ({
   ...view,
   ...(head === undefined ? {} : { head: Math.max(0, heldHeads.indexOf(Number(head))) }),
@@ -18,7 +19,7 @@ const toHeldHead = ({ head, ...view }) => ({
   pass: "layer",
   beside: view.beside === "compare" ? "convolution" : (view.beside ?? "convolution"),
 });
-// A link holds the whole view: a missing word means the default, not the file's first value.
+// A link holds a whole view, so a missing parameter means the default, not the value with which the file opens.
 const viewOfLink = () => toHeldHead(location.hash.length > 1 ? viewFromQuery(location.hash) : openingView);
 
 const outward = (shownView) =>

@@ -14,14 +14,14 @@ import { mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
 import { mountWall } from "./wall.js";
 
-// Shows the microscope before Streamlit starts. The server puts Streamlit's scripts into a template (ui/toolbar.py),
-// where they wait for the first picture, or in See until they are needed.
+// Shows the microscope before Streamlit starts. The server puts Streamlit's scripts into a template (ui/toolbar.py);
+// they start after the first picture, or in See when they are needed.
 
 const STREAMLITS = "template[data-later]";
 const LATEST = 1000; // ms until Streamlit begins, even without a picture
 const LATEST_IN_SEE = 8000;
 const LEADS_ELSEWHERE = ".opener.pages, .opener.more, a";
-const LAYERS = 400; // ms after the picture, if its layers take longer
+const LAYERS = 400; // ms that Streamlit waits for layers after the picture
 
 // `mounts`: {toolbar, stage}
 async function comeAhead(mounts) {
@@ -45,14 +45,15 @@ async function comeAhead(mounts) {
     begin();
   };
   places.toolbar.addEventListener("pointerdown", (event) => {
-    if (event.composedPath().some((element) => element.matches?.(LEADS_ELSEWHERE))) begin(); // before its page opens
+    // before the other page opens
+    if (event.composedPath().some((element) => element.matches?.(LEADS_ELSEWHERE))) begin();
   });
   mounts.toolbar({ data, parentElement: places.toolbar, setStateValue() {}, setTriggerValue });
   mounts.stage({ parentElement: places.stage });
 }
 
-// Waits for layers from the browser's cache, which come sooner than Streamlit's scripts could be parsed; not for layers
-// from the server.
+// Delays Streamlit's scripts until the layers have come from the browser's cache, which is sooner than the scripts
+// could be parsed. Layers from the server are not waited for.
 function beginAfterPicture(streamlitScripts) {
   let timer = setTimeout(() => {
     timer = setTimeout(begin, openFace().now === "see" ? LATEST_IN_SEE : 0);

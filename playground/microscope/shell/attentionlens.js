@@ -6,7 +6,7 @@ import { bringHeld, defineLens, LensError } from "./element.js";
 import { toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
-// ---- networks in anybody's page
+// ---- networks in other people's pages
 
 // Runs networks in other people's pages, without a server, in one worker for the whole page. Weights are files of
 // playground/models/engine_file.py at an address of the page's choice; nothing is sent or stored.
@@ -30,7 +30,7 @@ const pictures = new Map(); //      id → a picture, as workersource.js wants i
 let shared = null;
 let numbers = 0; // number of pictures so far
 
-// The one source of this page, for elements and for load().
+// The source that all elements of this page and load() share.
 function sharedSource() {
   shared ??= createWorkerSource({
     worker: lateWorker(startWorker, NO_WORKER),
@@ -65,7 +65,7 @@ async function bytesOf(address, kind) {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-// Fetches a model and returns its address, its name for the source.
+// Fetches a model. Returns its address, by which the source names it.
 async function bringModel(model) {
   if (!model) throw new LensError("No model is named: model is the address of its weights.");
   const address = new URL(model, document.baseURI).href;
@@ -120,7 +120,7 @@ async function bringPicture(image, title = "") {
 }
 const TAINTED = "The picture comes from a host that does not let this page read it (CORS).";
 
-// Throws for a picture that the page may show but not read.
+// Throws for a picture that the page may show but not read, because it comes from another site.
 function readOnePixel(bitmap) {
   const context = new OffscreenCanvas(1, 1).getContext("2d");
   context.drawImage(bitmap, 0, 0);
@@ -157,7 +157,7 @@ async function runModel(model, image, { signal } = {}) {
   }
 }
 
-// A pass's record of queries and keys, from which any row is computed.
+// What a forward pass returns: its shape, and row(), which computes a row from queries and keys.
 function seenIn(pack) {
   const { layers, heads, tokens, prefix, rows, columns, scale } = pack;
   return Object.freeze({
@@ -248,7 +248,7 @@ async function bringHere(element) {
   }
 }
 
-// `styles`: of the lens; `worker` and `kernels`: to run a network.
+// styles: the lens's styles; worker, kernels: see `engineParts`.
 export function beginAttentionLens({ styles, ...engine }) {
   Object.assign(engineParts, engine);
   if (!globalThis.customElements || customElements.get("attention-lens")) return;

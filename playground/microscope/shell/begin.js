@@ -1,5 +1,5 @@
-// The first script of a page without a server. Unzips the styles and the page's script, for hosts that compress
-// nothing. The script enters the page as text; the page's policy has its digest.
+// The first script of a page without a server. It unzips the styles and the page's script, for hosts that do not
+// compress. The script enters the page as text; the page's content security policy has its digest.
 import { unzipped } from "../core/container.js";
 
 const BEGIN = document.querySelector("script[data-begin]");
@@ -20,6 +20,7 @@ put.type = "module";
 put.textContent = code;
 document.head.append(put);
 
-// On a first visit the picture is shown before the typeface has arrived; new letters then move nothing.
+// Later visits load the typeface first, so that no text moves. On a first visit the picture is shown before the
+// typeface.
 if (font && navigator.serviceWorker?.controller)
   document.fonts.add(await new FontFace("Source Sans", `url(${fileHere(font)})`, { weight: "200 900" }).load());

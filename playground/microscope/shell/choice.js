@@ -1,11 +1,11 @@
-// A person's choice: the picture, the model, the grid, and the comparison. It is one object for the whole document;
-// address, strip, toolbar and stage all show it, so they cannot disagree. No DOM in here.
-// // {sample, mine: a sample's name or the id of an own picture, model, detail: how many times finer than usual,
-// beside: null | {sample} | {mine} | {model}, chose: whether the person, not the app, chose the model}
+// A person's choice: the picture, the model, the grid, and the comparison. There is one object for the whole document,
+// so that address, strip, toolbar and stage cannot disagree. No DOM.
+// {sample, mine: a sample's name or the id of an own picture, model, detail: how many times finer the grid is than
+// usual, beside: null | {sample} | {mine} | {model}, chose: whether the person, not the app, chose the model}
 import { DEFAULT_VIEW } from "../core/view.js";
 import { ask } from "./http.js";
 
-// The server's samples and their openings; the same for everybody, fetched once.
+// The server's samples and the models that open them; the same for everybody, fetched once.
 
 export const catalogue = {
   samples: [], // [{name, title, hint, kind, credit, start, thumb, picture, opens: {model, detail, layer, head}}]
@@ -30,7 +30,7 @@ export function loadCatalogue(address) {
 
 export const sampleNamed = (name) => catalogue.samples.find((sample) => sample.name === name);
 
-// The first picture: a photograph if there is a model for it; a drawing if one of our own models is asked for.
+// The first picture: a drawing if one of our own models is asked for, else the first sample.
 export const firstSample = (model) =>
   (catalogue.ours.includes(model) ? catalogue.samples.find(({ kind }) => kind === "drawing") : null) ??
   catalogue.samples[0];
@@ -44,9 +44,9 @@ export const choice = {
   get now() {
     return current;
   },
-  // `options`: passed on to the listeners: {quietly: the address has it already}
+  // options: for the listeners, {quietly: the address has this choice already}
   set: (changes, options = {}) => setCurrent(choiceAfter(current, changes), options),
-  // Sets the choice of an address; missing words have their usual values.
+  // Sets the choice that an address names; for missing parameters, their usual values.
   open: (words, options = {}) => setCurrent(openedBy(words), options),
   // Restores a former choice exactly.
   restore: (formerChoice, options = {}) => setCurrent(formerChoice, options),
@@ -86,15 +86,16 @@ export function choiceAfter(formerChoice, changes) {
   return nextChoice;
 }
 
-// The model and detail for a new picture: the model that suits it, unless the person chose one, and the chosen detail.
+// The model and detail for a new picture: the detail that the person chose, and the model that suits the picture unless
+// the person chose one.
 function wishFor(formerChoice, picture) {
   const model = formerChoice.chose && formerChoice.model ? formerChoice.model : usual(picture).model;
   const refined = formerChoice.model && formerChoice.detail !== usualDetail(formerChoice, formerChoice.model);
   return { model, detail: model === formerChoice.model && refined ? formerChoice.detail : usualDetail(picture, model) };
 }
 
-// The comparison after a new choice. Two models stay compared on a new picture, two pictures in a new model. Choosing
-// the compared picture or model swaps both.
+// The comparison after a new choice. Two compared models remain when the picture changes, two compared pictures when
+// the model changes. If the compared picture or model is chosen, both change places.
 function besideOf(formerChoice, nextChoice) {
   const { beside } = formerChoice;
   if (!beside) return null;
@@ -118,7 +119,7 @@ export function wordsOf({ sample, mine, model, detail, beside }) {
   return words;
 }
 
-// Addresses are hostile: unknown words are dropped. The server checks the model's name.
+// Reads a choice from an address, which may be hostile: unknown values are dropped. The server checks the model's name.
 export function openedBy(words) {
   const ownId = isOwn(words.mine) ? words.mine : null;
   const sample = ownId ? null : (sampleNamed(words.sample) ?? firstSample(words.model))?.name;
@@ -131,10 +132,11 @@ export function openedBy(words) {
   return { ...mainChoice, beside: besideFrom(words.with, mainChoice) };
 }
 
-// [key, word] of each dropped word.
+// [key, value] of each parameter that was dropped.
 export function leftOpen(words, openedChoice) {
   const usualWords = wordsOf(openedChoice);
-  const isNone = { detail: words.detail === "1", sample: Boolean(openedChoice.mine) }; // not in an address
+  // values that mean the same as no parameter
+  const isNone = { detail: words.detail === "1", sample: Boolean(openedChoice.mine) };
   return Object.entries(words).filter(([key, word]) => key !== "model" && !isNone[key] && usualWords[key] !== word);
 }
 
@@ -150,7 +152,7 @@ function besideFrom(text, mainChoice) {
 
 // The traces that the microscope shows for a choice, and their view. No DOM in here.
 
-// {main, other} as words of an address for the source.
+// The parameters of the two traces for the source: {main, other}.
 export function tracesOf({ sample, mine, model, detail, beside }) {
   const picture = mine ? { mine } : { sample };
   const traceWords = (pictureWords, name, traceDetail) => ({
@@ -164,8 +166,8 @@ export function tracesOf({ sample, mine, model, detail, beside }) {
   return { main, other: traceWords(beside.mine ? { mine: beside.mine } : { sample: beside.sample }, model, detail) };
 }
 
-// The part of the view that stays when `trace` replaces `formerTrace`, which may be null; null if only the grid
-// changes. Layer and head were chosen for the former picture, and a locked patch belongs to it, so they don't stay.
+// The part of the view that stays when `trace` replaces `formerTrace`, which may be null; the result is null if only
+// the grid changes. Layer, head and a locked patch belong to the former picture, so they don't stay for another.
 export function viewFor(trace, formerTrace, view) {
   const isNewPicture = formerTrace?.picture.id !== trace.picture.id;
   const sameModel = formerTrace?.model === trace.model;
@@ -177,16 +179,16 @@ export function viewFor(trace, formerTrace, view) {
   return nextView;
 }
 
-// Comparing opens and closes the second picture.
+// The view with the second picture shown if something is compared, else without it.
 export const besideFor = (view, isComparing) => ({
   ...view,
   beside: isComparing ? "compare" : view.beside === "compare" ? DEFAULT_VIEW.beside : view.beside,
 });
 
-// Advice beside the picture if the app chose the model, or if another model would suit better: {says, model, label}, or
-// null.
+// Advice beside the picture, {says, model, label} or null: if the app chose the model, or if another one would suit
+// better.
 export function adviceFor(trace, kind, { chose }, formerTrace, realModel) {
-  if (trace.own) return null; // none about a person's own model
+  if (trace.own) return null; // no advice about a person's own model
   const wasOther = formerTrace && formerTrace.model !== trace.model;
   const kindWords = kind === "drawing" ? "a drawing" : "a photograph";
   if (!chose && wasOther)

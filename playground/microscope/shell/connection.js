@@ -1,5 +1,5 @@
-// Reports a lost WebSocket in our words; the picture goes on working, because its numbers come over HTTP. Streamlit
-// reconnects by itself. Its own dialog, which explains how to start a server, is closed.
+// Reports a lost WebSocket in our own words. The picture goes on working because its numbers come over HTTP, and
+// Streamlit reconnects by itself. Streamlit's dialog, which explains how to start a server, is closed.
 import { CONNECTION, hasConnected, isConnected, isEarly } from "./early.js";
 import { forgetNotice, notify } from "./notice.js";
 
@@ -43,17 +43,17 @@ export function watchConnection() {
   };
 }
 
-// A page that never got a connection: Streamlit shows only grey bars. If the server is full, its own page says so and
-// reloads; if the server is away, this code says so. A person who already has the microscope keeps it and gets a notice
-// about missing functions.
+// For a page that never got a connection, where Streamlit shows only grey bars. If the server is full, the server's own
+// page says so and reloads; if there is no answer, this code says so. A person who already sees the microscope keeps it
+// and gets a notice about missing functions.
 
-const DOOR_SOON = 3000; // ms; a slow line is not reported
+const DOOR_SOON = 3000; // ms without a connection before anything is reported
 const DOOR_AGAIN = 5000;
 const SERVER_AWAY = "The server does not answer. This page tries again by itself.";
 const FULL_STATUS = 503;
 const NO_LESSONS = "The server is full: the picture works, and lessons come as soon as there is room.";
 
-let isIn = false; // whether the page has had a connection; from then on the code above reports losses
+let isIn = false; // whether the page has had a connection; then the code above reports losses
 let doorSign = null;
 let isNoticed = false;
 

@@ -1,5 +1,5 @@
-// Mounts toolbar and microscope before Streamlit has built its page, over the places where Streamlit will put them.
-// When Streamlit has made these places, they move there. All parts of Streamlit's page that we read are listed below.
+// Mounts toolbar and microscope before Streamlit has built its page, above the places where Streamlit will put them.
+// When Streamlit has made these places, both move there. Below: all parts of Streamlit's page that we use.
 
 // The data in the page's HTML about all pages of the app (ui/toolbar.py): {samples: the address of their list,
 // pages: [{name, short, title, number, exports}], titles, labelled,
@@ -12,10 +12,11 @@ let pageData = null;
 export const pageSays = () => (pageData ??= JSON.parse(document.querySelector(SCRIPT)?.dataset.toolbar ?? "null"));
 
 const PARTS = ["toolbar", "stage"];
-const FONT = "Source Sans"; // Streamlit's; its page preloads the file
+const FONT = "Source Sans"; // Streamlit's typeface; its page preloads the file
 const FONT_FILE = 'link[rel="preload"][as="font"]';
 
-let earlyPage = null; // {box, unseen: a style, places: {name: element}, wishes: early messages}
+// {box, unseen: the style that hides Streamlit's page, places: {name: element}, wishes: stored messages}
+let earlyPage = null;
 
 // Mounts toolbar and microscope early, if the page allows it; returns their places.
 export function standEarly(styles) {
@@ -50,18 +51,18 @@ export const isEarly = () => Boolean(earlyPage);
 // Stores a part's message to Streamlit until Streamlit is ready.
 export const wish = (...words) => earlyPage?.wishes.push(words);
 
-// Streamlit has made this part's place: an early part moves there and its stored messages are sent.
+// Called when Streamlit has made the place for this part: the early part moves there, and stored messages are sent.
 export function moveIn(part, { parentElement, setTriggerValue }) {
   const from = earlyPage?.places[part];
   if (!from) return;
   delete earlyPage.places[part];
-  from.style.minHeight = `${from.offsetHeight}px`; // reserves the height until the other part has moved, too
+  from.style.minHeight = `${from.offsetHeight}px`; // keeps the height until the other part has moved
   const place = parentElement.querySelector(`[data-${part}]`);
   for (const element of [...from.childNodes]) moveElement(element, place);
   place.remove();
   parentElement[`__${part}`] = from[`__${part}`];
   if (part === "toolbar") {
-    earlyPage.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // until now its place moved
+    earlyPage.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // until now the toolbar's place changed
     for (const words of earlyPage.wishes) setTriggerValue(...words);
   }
   if (!Object.keys(earlyPage.places).length) removeBox();
@@ -85,9 +86,9 @@ function moveElement(element, place) {
   else place.before(element);
 }
 
-// Parts of Streamlit's page that these modules use although Streamlit may change them, as tested with Streamlit 1.67.
-// tests/ui/test_streamlit_private.py counts them and fails when one is gone. ui/streamlit_private.py has those that
-// Python uses.
+// Parts of Streamlit's page that these modules use although Streamlit may change them; tested with Streamlit 1.67.
+// tests/ui/test_streamlit_private.py counts them and fails when one is gone. ui/streamlit_private.py lists the parts
+// that Python uses.
 
 export const MAIN = "stMain"; //             a data-testid: the scrolling part
 export const CONNECTION = "data-test-connection-state"; // an attribute

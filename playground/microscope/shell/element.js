@@ -1,6 +1,6 @@
-// <attention-lens>: the microscope as an element of a page. Its numbers are in the page (`numbers`, `picture`: ids of
-// elements), or a network computes them (`model`, `picture`: addresses; see attentionlens.js). Errors are shown inside
-// the element, sent as an "error" event, and reject the promise `shown`; they are never thrown into the page.
+// <attention-lens>: the microscope as an element of a page. Its numbers are in the page (attributes `numbers` and
+// `picture`: ids of elements), or a network computes them (`model` and `picture`: addresses; see attentionlens.js).
+// Errors are shown inside the element, sent as an "error" event, and reject the promise `shown`; they are never thrown.
 import { unzipped } from "../core/container.js";
 import { createLens } from "../lens/lens.js";
 
@@ -11,9 +11,9 @@ export class LensError extends Error {
   }
 }
 
-// How elements are made: `loadContent(element)` returns {source, trace, view, best} for createLens, its `options`, and
-// forget(). `sheets`: styles of the shadow around the lens; a page that is nothing but the lens has them itself, and
-// needs no shadow.
+// How elements are made. bring(element) returns {source, trace, view, best} for createLens, its `options`, and
+// forget(). sheets: styles for the shadow root around the lens; a page with nothing but the lens has the styles itself
+// and needs no shadow root.
 const making = { bring: null, sheets: null };
 
 const NOT_WORKED = "The attention lens can't show this here.";
@@ -26,7 +26,7 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
   #says = null;
   #lens = null;
   #brought = null; // the content on show
-  #turn = null; //    an object that identifies the latest request to show a pack
+  #turn = null; //    identifies the latest request, so that older ones stop
   #shown = Promise.resolve();
 
   // Resolves when the picture of the attributes is on view; rejects with a LensError.
@@ -69,7 +69,7 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
     root.append(this.#says, this.#place);
   }
 
-  // Several attributes that change together are one change.
+  // Starts a request for content. If several attributes change together, only the last request continues.
   #begin() {
     const request = {};
     this.#turn = request;
@@ -122,7 +122,8 @@ export function defineLens(loadContent, sheets = null) {
 
 // ---- numbers in the page
 
-// `numbers`: the id of a script with base64 of a zipped pack (Trace.to_bytes); `picture`: of an image.
+// Reads content from elements of the page. `numbers`: the id of a script with a zipped pack (Trace.to_bytes) in base64;
+// `picture`: the id of an image.
 export async function bringHeld(element) {
   const bytes = Uint8Array.from(atob(elementOf(element, "numbers").textContent), (letter) => letter.charCodeAt(0));
   const image = elementOf(element, "picture");

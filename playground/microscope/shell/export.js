@@ -1,8 +1,7 @@
-// The sheet of Export: the figure, its file, and the options for it. The server lists all options and the chosen ones
-// (/api/exports, see playground/serving/routes_figures.py).
-//
+// The sheet of Export: a preview of the figure, the options for it, and the download. The server lists all options and
+// the chosen ones (/api/exports, see playground/serving/routes_figures.py).
 // A still figure of a sample has an address, and the preview is an <img> of it. Animations, interactive figures, and
-// figures of a person's own picture are requested with the key and shown as blobs.
+// figures of a person's own picture are requested with the person's key and shown as blobs.
 
 import { setText, setVisible } from "../drawing/dom.js";
 import { addressOf } from "./http.js";
@@ -22,7 +21,7 @@ const EXPORT_HEADINGS = {
   footer: "where it comes from",
   sweep: "Moving",
 };
-const EXPORT_LISTS = ["layout", "purpose"]; // long ones: a list to open; the others are words in a row
+const EXPORT_LISTS = ["layout", "purpose"]; // many options: a select; the others are radio buttons
 const EXPORT_SWITCHES = ["caption", "footer"];
 const EXPORT_LOOK = ["layout", "purpose", "background", "caption", "footer"];
 const CHOICES_OF_KIND = {
@@ -31,11 +30,11 @@ const CHOICES_OF_KIND = {
   webp: ["kind", ...EXPORT_LOOK, "sweep"],
 };
 
-const pickedForExport = {}; // the last options, for the whole document: the next sheet begins with them
+const pickedForExport = {}; // the last options in this document; the next sheet begins with them
 
 // ---- the request
 
-// The choices of each kind of file, in their order. A lesson's page has a fixed layout.
+// The choices for a kind of file, in their order. A lesson's page has a fixed layout.
 export const choicesOfExport = (kind, layout) =>
   (CHOICES_OF_KIND[kind] ?? ["kind", ...EXPORT_LOOK]).filter((name) => name !== "layout" || !layout);
 
@@ -43,14 +42,14 @@ export const choicesOfExport = (kind, layout) =>
 export function wordsOfExport({ words, layout, theme }, choices) {
   const options = {};
   for (const name of choicesOfExport(choices.kind, layout)) if (name in choices) options[name] = String(choices[name]);
-  if (choices.kind === "html" && theme === "dark") options.theme = theme; // "light" leaves it to the reader
+  if (choices.kind === "html" && theme === "dark") options.theme = theme; // in a light page the reader's system decides
   const place = Object.entries({ ...words, ...options, ...(layout ? { only: layout } : {}) });
   return new URLSearchParams(place.filter(([, value]) => value !== null && value !== undefined));
 }
 
 const isOfOwnPicture = (name, value) => name === "mine" || String(value).startsWith("mine:");
 
-// A link to the present view. Own pictures never stand in an address.
+// A link to the present view. An own picture never stands in a link.
 export function linkOfExport(page, words) {
   const url = new URL(page);
   [url.search, url.hash] = ["", ""];
@@ -67,9 +66,9 @@ export const wordsOfExportWait = (peopleAhead) =>
 
 // ---- the sheet
 
-// words: of the choice and the view; layout: of a lesson's page, or null; theme: "light" or "dark"; signal: aborted
-// when the sheet closes; share: makes a loop of three seconds, or null. Returns update(changes of these), for a view
-// that changes while the sheet is open.
+// Fills the sheet. words: parameters of choice and view; layout: of a lesson's page, or null; theme: "light" or "dark";
+// signal: aborted when the sheet closes; share(): makes a loop of three seconds, or null. Returns update(changes of
+// these), for a view that changes while the sheet is open.
 export function fillExport(box, { words, layout = null, ask: sendRequest, theme = "light", share = null, signal }) {
   const current = { words, layout, theme };
   let data = null; // the server's last answer
@@ -115,8 +114,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
   });
   redraw();
 
-  // Sends a request as http.js does. If the server has forgotten the picture, sends the picture and the request again,
-  // once.
+  // Sends a request by http.js. If the server has forgotten the picture, sends the picture and the request once more.
   async function sendWhileOpen(path, { method, signal: abortSignal }) {
     const options = {
       signal: abortSignal,
@@ -181,7 +179,8 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
     address.draw(answer.file.method === "GET" ? addressOf(answer.file.address) : "");
   }
 
-  // A still of a sample, by address. If it fails, asks the server for the reason.
+  // The preview's image. A still figure of a sample is loaded by address; if that fails, a request to the server gives
+  // the reason.
   async function pictureAt({ address: path, method }, abortSignal) {
     if (method === "GET") {
       const image = await loadedImage(addressOf(path), abortSignal).catch(() => null);
@@ -257,7 +256,7 @@ function letGoOfImage(image) {
   if (image?.src.startsWith("blob:")) URL.revokeObjectURL(image.src);
 }
 
-// ---- its parts
+// ---- parts of the sheet
 
 function exportPart(tag, className = "", text = "") {
   const element = document.createElement(tag);

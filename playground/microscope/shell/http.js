@@ -1,9 +1,9 @@
-// Sends requests to the server. People who have to wait see the number of people before them; a refusal has a sentence
-// for people. If the browser itself can answer, no request is sent.
+// Sends requests to the server. People who have to wait see the number of people before them; a refused request has a
+// sentence for people. If the browser itself can answer, nothing is sent.
 import { notify } from "./notice.js";
 
-// The secret by which the server knows this browser's own pictures. It goes in one header, never into an address. A
-// class link keeps it only as long as the tab.
+// The secret by which the server recognises this browser's own pictures. It is sent in a header, never in an address.
+// On a page opened by a class link it is kept only as long as the tab.
 
 const KEPT_KEY = "attention-playground-key";
 const PATTERN = /^[A-Za-z0-9_-]{22,64}$/;
@@ -44,17 +44,19 @@ function makeKey() {
 let root = new URL("../../../../", import.meta.url); // this script lies at …/api/app/DIGEST/shell/
 let answersHere = null;
 
-// From now on `answer(path, {method, body, headers, signal, travels: whether only the server may answer})` is called
-// first; null leaves the request to the server. `place`: the base of all addresses, if it differs.
+// Has `answer(path, {method, body, headers, signal, travels: whether only the server may answer})` called before each
+// request; if it returns null, the request is sent. `place`: the base of all addresses, if it differs.
 export function answerHere(answer, place = root) {
   answersHere = answer;
   root = new URL(place);
 }
 
 export const SERVER_AGAIN = 3000; // ms before the next request to a server that is busy or does not answer
-const PASSING = [0, 408, 502, 503, 504]; // no answer, a stalled body, a proxy without its server, too many people
+// no answer, request too slow, proxy without its server, too many people, proxy timeout
+const PASSING = [0, 408, 502, 503, 504];
 
-let sessionHere = ""; // this page's session at the server: a known key keeps its seat when the server is full
+// this page's session at the server: with a known one, a page keeps its seat when the server is full
+let sessionHere = "";
 export const nameRun = (name) => {
   sessionHere = name ?? "";
 };
@@ -116,7 +118,7 @@ export async function fetchFile(address, options = {}) {
   return response;
 }
 
-// An error in words for people: never an exception's own text.
+// An error's sentence for people; never an exception's own text.
 export const wordsOfTrouble = ({ says }) => says ?? WENT_WRONG;
 
 async function refusalOf(response) {

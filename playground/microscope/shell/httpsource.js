@@ -1,5 +1,4 @@
-// The lens's source if a server has the numbers: each is a resource with an address. The browser's cache keeps those of
-// samples.
+// The lens's source if a server has the numbers: each array has an address. The browser caches those of samples.
 
 import { openContainer } from "../core/core.js";
 import { WAYS } from "../core/ways.js";
@@ -8,7 +7,7 @@ import { ownPictures } from "./own.js";
 
 const KEPT_TRACES = 60; // number of trace descriptions
 
-// `bringAgain(id)`: sends an own picture again that the server has forgotten. `onWait`: see http.js.
+// bringAgain(id): sends an own picture again if the server has forgotten it; onWait: see http.js.
 export function createHttpSource({ bringAgain, onWait }) {
   const knownTraces = new Map(); // words → trace, for samples
 
@@ -23,7 +22,7 @@ export function createHttpSource({ bringAgain, onWait }) {
       return ask(path, { signal, onWait });
     }
   }
-  // Requests sent ahead of need; the first caller takes the answer.
+  // Requests sent before their answer is needed; the first caller gets the answer.
   const earlyRequests = new Map(); // path → its answer
   function earlyOrRequest(path, decode, options) {
     const earlyAnswer = earlyRequests.get(path);
@@ -44,7 +43,7 @@ export function createHttpSource({ bringAgain, onWait }) {
   const matrix = async (trace, name, query, options) =>
     openContainer(await bytesOf(await request(part(trace, name, query), options))).section("matrix");
 
-  // The matrix, with the fields of the answer's header.
+  // A part of the trace as its matrix and the fields of its header.
   async function withHeader(trace, name, query, options) {
     const { header, section } = openContainer(await bytesOf(await request(part(trace, name, query), options)));
     return { ...header, matrix: section("matrix") };
@@ -58,7 +57,7 @@ export function createHttpSource({ bringAgain, onWait }) {
       ...["layers", "labels", "patched", "whole", "cuts", "names", "ran"],
     ],
 
-    // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
+    // words: address parameters of the picture, the model, the grid and the scale of the pass.
     async open(words, options = {}) {
       const text = new URLSearchParams(words).toString();
       if (knownTraces.has(text)) return knownTraces.get(text);
@@ -79,7 +78,7 @@ export function createHttpSource({ bringAgain, onWait }) {
       return earlyOrRequest(part(trace, "layers", words), bytesOf, { signal });
     },
     picture: (trace, options) => earlyOrRequest(trace.picture.address, asImage, options),
-    // Requests all data of the first picture: `headOf(trace)` returns the layer and head in which it opens.
+    // Requests all data of the first picture. headOf(trace) returns the layer and head in which the picture opens.
     async beginWith(words, headOf) {
       const answer = await begin(`api/trace?${new URLSearchParams(words)}`, asJson);
       if (answer.first) return source.beginWith({ ...words, first: "yes" }, headOf);
@@ -102,7 +101,7 @@ export function createHttpSource({ bringAgain, onWait }) {
     async names(trace, layer, options) {
       return (await (await request(part(trace, "names", { layer }), options)).json()).heads;
     },
-    // `scale`: null for the trained one; `cut`: "" for none; `from`: the sample whose pass gives values.
+    // scale: null for the trained scale; cut: "" for none; from: the sample whose pass gives values.
     async whole(trace, { scale, cut, from: otherTrace }, options) {
       const changedWords = {
         ...(scale !== null && { scale: String(scale) }),
@@ -124,8 +123,8 @@ export function createHttpSource({ bringAgain, onWait }) {
   return source;
 }
 
-// The document's source: over HTTP, which sends own pictures again if the server forgot them; or, for models that this
-// browser can compute, the source that does so.
+// The document's source. It uses HTTP and sends own pictures again if the server forgot them; models that this browser
+// can compute are left to another source, see askNearer.
 
 const NOT_HERE = "This browser does not have that photograph: it was forgotten, or it is somebody else's.";
 
@@ -137,7 +136,7 @@ export const source = createHttpSource({
   onWait: sayWaiting,
 });
 
-// From now on the source `nearSource` answers if `nearSource.has(words of picture and model, or a trace)`.
+// Has `nearSource` answer for every picture, model or trace that it has.
 export function askNearer(nearSource) {
   const server = { ...source };
   const sourceOf = (trace) => (nearSource.has(trace) ? nearSource : server);
@@ -148,17 +147,17 @@ export function askNearer(nearSource) {
   Object.assign(source, { keeps, keepsPictures, rounds });
 }
 
-// The source of a site without a server: samples' layers come from files made ahead; this browser computes everything
-// else, as soon as it has the network's weights.
+// The source of a site without a server. Layers of samples come from prepared files; this browser computes all else,
+// once it has the network's weights.
 
 const GONE_WITH_IT = "a model that was opened from files is gone when its page is. Drop its files again.";
 const WITHOUT = "This page was written without the network that would compute that.";
 
-// `computing`: a source made by workersource.js; models: {model: {title, megabytes, asked: whether the person is asked
-// before a download, …}}, all whose weights the page has; `isKept(model)`: a promise. `preparedOf(words)`: the prepared
-// files of a sample, or null: {opening: {layer, head, file} or null, upper: the default layer, layers: files, names: of
-// heads, a file or null}; `read(file)`: a promise of its bytes. `without`: the sentence about a missing network.
-// `knows(model)`: whether the page was written with this model, if not with its weights.
+// computing: a source made by workersource.js. models: {model: {title, megabytes, asked: whether to ask the person
+// before a download, …}}, all whose weights the page has. isKept(model): a promise. preparedOf(words): the prepared
+// files of a sample, or null: {opening: {layer, head, file} or null, upper: the default layer, layers: files, names:
+// file with names of heads, or null}. read(file): a promise of the file's bytes. without: the sentence about a missing
+// network. knows(model): whether the page was written with this model, even if its weights are missing.
 export function createPreparedSource({ computing, models, isKept, preparedOf, read, pictureFile, ...texts }) {
   const { without: missingWords = WITHOUT, knows: isKnown = () => true } = texts;
   const isHere = (model) => Boolean(models[model]);

@@ -59,7 +59,7 @@ function startLecture() {
   );
 }
 
-// The class of a story without a server: it has no members.
+// A class without members, for a story without a server.
 const NOBODY = {
   ...{ now: () => null, follow() {}, go() {}, keepsBoard: () => false },
   headIn: () => ({ drawHead() {} }),

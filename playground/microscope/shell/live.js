@@ -1,5 +1,5 @@
-// The camera's picture or a video, frame by frame: each frame goes through the network in this browser's worker, and
-// the query stays. Locking a patch freezes the picture. Nothing is stored or sent.
+// Shows a camera's or a video's frames: each frame goes through the network in this browser's worker, and the query
+// stays. Locking a patch freezes the picture. Nothing is stored or sent.
 
 import { choice } from "./choice.js";
 import { wordsOfTrouble } from "./http.js";
@@ -8,7 +8,7 @@ import { notify } from "./notice.js";
 
 const WIDEST = 640; // pixels along a frame's longer side
 const COUNTED = 1000; // ms over which the frame rate is measured
-const LIVE_REST = 60; // ms between two checks whether to go on
+const LIVE_REST = 60; // ms between two checks while the film pauses
 const NO_CAMERA = "The camera can't be used: the browser has none, or is not allowed to use it.";
 const NO_FILM = "This browser can't play that film.";
 
@@ -23,8 +23,8 @@ export function liveFrame(id) {
   return { id, film, title: "live", credit: "", hint: "", start: undefined, width, height, file: async () => bitmap };
 }
 
-// `place` gets a line that says that the camera or video runs; `modelFor(wanted)` returns a promise of the model to
-// use; `back()` shows the chosen picture again.
+// place: element for a line that says that the camera or video runs; modelFor(wanted): a promise of the model to use;
+// back(): shows the chosen picture again.
 export function createLive({ lens, place, modelFor, back: onReturn, stageLeft }) {
   let running = null; // {picture: the choice at its beginning, film, frames: their number, end}
   let films = 0;
@@ -84,7 +84,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     const model = await modelFor(choice.now.model);
     const id = `${session.film} ${++session.frames}`;
     const picture = await pictureOfFrame(video);
-    if (running !== session) throw new Error("It was stopped."); // its frame would never be deleted
+    if (running !== session) throw new Error("It was stopped."); // a frame stored now would never be deleted
     frames.set(id, picture);
     const trace = { ...(await source.open({ mine: id, model, first: "yes" })), sparing: true, offers: ["layers"] };
     const { view } = lens;
@@ -92,7 +92,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     return { id, trace };
   }
 
-  // The first frame in a new model keeps only the patch of the former view, because layers differ.
+  // The view of the first frame. In a new model only the patch of the former view stays, because layers differ.
   const viewFirst = (model, formerModel) =>
     formerModel || model !== lens.read()?.model ? {} : { ...lens.view, locked: false };
 
@@ -111,7 +111,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     camera: () => begin(openCamera, "The camera runs"),
     stop: stopSession,
     film: (file) => begin(() => openFilm(file), "The film runs"),
-    // Whether the film goes on after a new choice: only if the picture stays; a new picture ends the film.
+    // Whether the film goes on after a new choice: only if the picture is the same.
     goesOn() {
       if (!running) return false;
       if (running.picture === pictureChosen() && !choice.now.beside) return true;
@@ -155,7 +155,7 @@ async function openFilm(file) {
   return { video, end: stopVideo };
 }
 
-// The camera's own picture, small, and a sentence that says that it runs.
+// Writes a line with the small video and a sentence that the camera or video runs.
 function writeLine(place, video, words, onStop) {
   const line = document.createElement("div");
   line.className = "live-line";

@@ -4,7 +4,7 @@
 // unless another one was chosen meanwhile. `showFetching` draws its progress bar in any box.
 import { makeOneStop, nextByKey } from "./toolbarparts.js";
 
-// The cards of models: their words, and a small picture of the model's attention on the picture on view.
+// The cards of models: text, and a small picture of the model's attention on the present picture.
 
 const HERE_OR_NOT = [
   [true, "On this machine"],
@@ -39,8 +39,8 @@ export function cardOfModel(card, preview) {
   return button;
 }
 
-// of(card) returns the element for a card's preview, or null if the preview would take long. Previews are made one
-// after another, visible ones first, because each may be a forward pass.
+// Loads the cards' previews one after another, visible ones first, because each may be a forward pass. of(card) returns
+// the element for a card's preview, or null if the preview would take long.
 export function lookThrough(root, ask, { sample, mine }) {
   const places = new Map(); // name -> place; a card may reappear after a search
   const queue = [];
@@ -92,7 +92,7 @@ export function lookThrough(root, ask, { sample, mine }) {
   };
 }
 
-// Names come from outside: they are written as text.
+// Creates an element. `text` may come from outside and is set as text, not as markup.
 export function modelPart(kind, className = "", text = "") {
   const part = document.createElement(kind);
   if (className) part.className = className;
@@ -102,7 +102,8 @@ export function modelPart(kind, className = "", text = "") {
 }
 
 const TYPING = 300; // ms without typing until a search is sent
-const AGAIN = 500; // ms between two requests for the progress; a browser silent for 5 s counts as gone
+// ms between two requests for the progress; the server drops a download nobody has asked about for 5 s
+const AGAIN = 500;
 const MOST_MISSED = 20; //  consecutive requests without an answer
 const SILENT = "The server does not answer: try again.";
 const LOST = "It did not arrive: try again.";
@@ -116,7 +117,8 @@ const troubleSentence = ({ status, says: sentence }) => (status === 0 ? SILENT :
 export async function pickModel(ask, name, onProgress, signal) {
   const address = `api/fetching?${new URLSearchParams({ model: name })}`;
   const begin = async () => (await ask(address, { method: "POST", signal })).json();
-  const cancelFetching = () => ask(address, { method: "DELETE" }).catch(() => {}); // the server also notices silence
+  // the server also stops when it is not asked
+  const cancelFetching = () => ask(address, { method: "DELETE" }).catch(() => {});
   signal?.throwIfAborted();
   signal?.addEventListener("abort", cancelFetching, { once: true });
   try {
@@ -139,7 +141,7 @@ async function progressOf(ask, address, begin, signal) {
       return await (await ask(address, { signal })).json();
     } catch (error) {
       signal?.throwIfAborted();
-      if (error.status === 404) return begin(); // dropped: a hidden tab asks too seldom
+      if (error.status === 404) return begin(); // the server dropped it: a hidden tab asks too seldom
       if ((error.status && error.status < 500) || missedAnswers >= MOST_MISSED) throw error;
       await aWhile(AGAIN, signal);
     }
@@ -211,7 +213,7 @@ export function wordsOfFetching({ card, told: progress, trouble }) {
   return `${card.title}: ${(progress.bytes / 1e6).toFixed(0)} of ${(progress.total / 1e6).toFixed(0)} MB`;
 }
 
-// Draws the running download into the box, if there is one. Returns a function that ends this.
+// Draws the running download, if any, into the box. Returns a function that stops the drawing.
 export function showFetching(box) {
   const line = modelPart("div", "model-fetching");
   const [words, bar] = [modelPart("span"), modelPart("progress")];
@@ -262,7 +264,7 @@ export function fillModels(box, { choice, ask, words, done: onPicked }) {
   root.append(search, status, list);
   box.append(root);
 
-  const items = new Map(); // name → {card, item, button, hide: ends the bar under it}, in the list
+  const items = new Map(); // listed models: name → {card, item, button, hide: removes the progress bar}
   const previews = lookThrough(root, ask, words);
   let [question, typing] = [null, 0]; // the last request, and the timer of the next search
 

@@ -1,5 +1,5 @@
-// A short notice in a corner of the page: an error, or the place in the queue. A new one replaces the former; it
-// disappears by itself, unless it has a button or is held until it is closed.
+// A short notice at the top of the page: an error, or the place in the queue. A new notice replaces the former. It
+// disappears by itself, unless it has a button or is held until somebody closes it.
 
 const STAYS = 8000; // ms
 const NOTICE_STYLE = `
@@ -14,7 +14,7 @@ const NOTICE_STYLE = `
 .attention-notice button {
   border: 0; background: none; color: inherit; font: inherit; font-weight: 600; text-decoration: underline;
   text-underline-offset: 3px; white-space: nowrap; cursor: pointer;
-}`; // the style is here, because a notice may be the page's first text
+}`; // the style is here because a notice may come before the style sheets
 
 let box = null;
 let timer = 0;

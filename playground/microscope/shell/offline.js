@@ -1,19 +1,19 @@
-// Fetches files for later visits without an internet connection: after the first picture, in idle time, the small
-// networks and the opening of each sample; all other files on request. The service worker caches files, siteanswers.js
-// weights.
+// Fetches files for later visits without an internet connection: in idle time after the first picture the small
+// networks and each sample's opening view; all other files on request. The service worker caches files, and
+// siteanswers.js caches weights.
 
 import { shownTrace } from "./address.js";
 import { fetchFile } from "./http.js";
 
 const KEEPS_FILES = "attention-playground-files"; // the cache's name in serviceworker.js
-const ALL_KEPT = "attention-playground-offline"; // of localStorage: the list whose files are all stored
+const ALL_KEPT = "attention-playground-offline"; // key in localStorage: names the list whose files are all stored
 const AT_ONCE = 4; // files fetched at the same time
 const HERE = "All of it is kept in this browser: it needs no network.";
 const NO_ROOM = "This browser has no room for all of it: what did not fit needs the network each time.";
 const BROKEN_OFF = "It broke off: try again.";
 
-// `offline`: {soon: names of the first files, all: the name of a list {file: bytes}, bytes: of all files and weights};
-// `kept` and `networks`: see siteanswers.js. `siteFile(name)` is a file's address.
+// soon: names of the files to fetch first; all: name of a list {file: bytes}; bytes: total size of files and weights.
+// kept, networks: see siteanswers.js. siteFile(name): a file's address.
 export function createOffline({ soon: firstFiles, all: listFile, bytes: total }, { kept: store, networks, siteFile }) {
   const cache = () => caches.open(KEEPS_FILES);
   const isInCache = async (name) => Boolean(await (await cache()).match(siteFile(name), { ignoreVary: true }));

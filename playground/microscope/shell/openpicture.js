@@ -1,13 +1,16 @@
-// Opening an own picture: chosen, photographed, dropped or pasted; or a small one by its number.
+// Opens an own picture: a chosen file, a photograph by the camera, a dropped or pasted file; or a labelled small
+// picture by its number.
 
 import { MOST } from "./own.js";
 import { createIcon } from "./toolbarparts.js";
 
-// A computer's camera, asked for only when the button is pressed. (Phones use a file input with `capture`, below.)
+// A computer's camera; the browser asks for permission only when the button is pressed. (Phones use a file input with
+// `capture`, below.)
 
 export const hasCamera = () => Boolean(navigator.mediaDevices?.getUserMedia); // missing on a page without https
 
-// Turns `button` into the camera's picture with a button to take it. `onFiles` gets the file.
+// Replaces `button` by the camera's picture and a button that takes a photograph. onFiles gets the photograph as a
+// file.
 export async function startCamera(button, onFiles, signal) {
   button.disabled = true;
   let stream = null;
@@ -53,10 +56,9 @@ export function picturesAmong(files) {
 
 const WHERE_KEPT = "Your pictures are kept in this browser only. The server forgets them soon after you have left.";
 
-// take(files) opens pictures. `labelled`: {count, what} of those with a number, takeLabelled(number) opens one of them
-// and
-// returns a promise. `kept`: the sentence about the privacy of pictures. `live`: {camera(), film(file)}, if frames can
-// be shown one after another.
+// take(files): opens pictures. labelled: {count, what} of pictures with a number; takeLabelled(number): opens one of
+// them and returns a promise. kept: the sentence about the privacy of pictures. live: {camera(), film(file)}, if frames
+// can be shown one after another.
 export function fillOpenPicture(
   box,
   { take: onFiles, labelled, takeLabelled, kept: privacyNote = WHERE_KEPT, live, signal },
@@ -113,7 +115,7 @@ function noteLine(words) {
   return line;
 }
 
-// A slider goes far, its arrow keys go from one picture to the next; a number may be typed.
+// Chooses a picture by its number: on a slider, whose arrow keys go to the next picture, or typed.
 function byNumber({ count, what: itemName }, takeLabelled) {
   const part = document.createElement("fieldset");
   const legend = document.createElement("legend");
@@ -126,7 +128,7 @@ function byNumber({ count, what: itemName }, takeLabelled) {
     input.setAttribute("aria-label", type === "range" ? "Slider of their numbers" : "Number of a picture");
     return input;
   });
-  // While one is loading, only the latest request matters.
+  // While a picture is loading, only the latest requested number is remembered.
   let [wantedNumber, isBusy] = [null, false];
   const askForIt = async () => {
     isBusy = true;
@@ -157,7 +159,7 @@ const INVITATION =
   "position: fixed; inset: 0; z-index: 1000; display: grid; place-items: center; pointer-events: none; " +
   "border: 6px dashed #0072b2; background: rgb(0 114 178 / 0.22); font: 600 2rem system-ui";
 
-// Drop and paste anywhere on the page, which highlights that it takes a dragged file.
+// Takes files dropped or pasted anywhere on the page. While a file is dragged, the page shows an invitation.
 export function takeDroppedAndPasted(onFiles, isWanted, signal) {
   const invitation = Object.assign(document.createElement("div"), { textContent: "Drop your picture" });
   invitation.style.cssText = INVITATION;

@@ -1,5 +1,5 @@
-// A person's own pictures: stored in their browser, sent to the server for viewing, and sent again if it has forgotten
-// them.
+// A person's own pictures. The browser stores them and sends them to the server for viewing, again if the server has
+// forgotten them.
 
 import { joinScenes, readScenes, writeScenes } from "../core/view.js";
 import { choice, firstSample } from "./choice.js";
@@ -11,7 +11,8 @@ const LONGEST_TITLE = 60; // letters of a file's name; the server cuts there too
 let album = []; // [{id, title, src, blob, when}], the newest last
 let albumPromise = null;
 let sendingCount = 0;
-let keeping = Promise.resolve(); // the running write to the browser's storage; showing a picture does not wait for it
+// the running write to the browser's storage; pictures are shown without waiting for it
+let keeping = Promise.resolve();
 const albumListeners = new Set();
 const returning = new Map(); // id → promise of a picture that is being sent again
 const sentAgainAt = new Map(); // id → when it was last sent again
@@ -32,7 +33,8 @@ export const ownPictures = {
   // A promise of whether a picture that is only in this browser may be sent to the server.
   mayTravel: async () => true,
   read: () => (albumPromise ??= readOnce()),
-  // Sends a file to the server and shows it. `options`: {onWait, signal}, see http.js. A Refusal says why not.
+  // Sends a file to the server and shows the picture. options: {onWait, signal}, see http.js. If the server refuses,
+  // the error is a Refusal with the reason.
   async open(file, options = {}) {
     ownPictures.last = file;
     tellComing(1);
@@ -112,13 +114,13 @@ const sendPicture = (blob, name, options) =>
     headers: { "X-Playground-Name": encodeURIComponent(name.slice(0, LONGEST_TITLE)) },
   }).then((response) => response.json());
 
-// A person's own photographs, kept in their own browser (IndexedDB) so that a reload brings them back.
-// // A photograph: {id: the server's name for it, title, src: a small data URL, blob: the file, when: ms, width,
-// height: in pixels, if this browser opened it}.
-// If a browser stores nothing (private mode, storage forbidden), every function goes on without an error: then the
-// photographs last as long as the page.
+// A person's own photographs, stored in their browser (IndexedDB) so that a reload finds them again.
+// A photograph: {id: the server's name for it, title, src: a small data URL, blob: the file, when: ms, width, height:
+// in pixels, if this browser opened it}.
+// If the browser stores nothing (private mode, storage forbidden), every function goes on without an error; the
+// photographs then last as long as the page.
 
-export const MOST = 8; // photographs; FIFO eviction
+export const MOST = 8; // photographs; when there are more, the oldest is deleted
 
 const DATABASE = "attention-playground",
   STORE = "photographs";
@@ -166,7 +168,7 @@ function openDatabase() {
   });
 }
 
-// The store of the microscope's scenes: in this browser. A link may bring some (#scenes=…).
+// The saved scenes of the microscope, stored in this browser. A link may add some (#scenes=…).
 
 const SCENES = "attention-playground-scenes";
 
@@ -190,7 +192,7 @@ export function keepScenes(text) {
   }
 }
 
-// Merges the scenes of #scenes=, then drops them from the address.
+// Adds the scenes of #scenes= to the saved ones, then removes them from the address.
 export function takeScenesOfLink() {
   const [, text] = location.hash.match(/^#scenes=(.*)$/) ?? [];
   if (!text) return;
@@ -204,11 +206,11 @@ export function takeScenesOfLink() {
   history.replaceState(history.state, "", location.pathname + location.search);
 }
 
-// Whether this browser was here before. Stored only here; the server does not learn it.
+// Whether somebody used this browser here before. Only the browser stores this; the server does not learn it.
 
 const BEEN_HERE = "attention-playground-been-here";
 
-// Greets a newcomer once; never in a browser that stores nothing, which would be greeted each time.
+// Greets a newcomer once. Nobody is greeted if the browser stores nothing, because the greeting would come each time.
 export function greetOnce(lens) {
   try {
     if (!localStorage.getItem(BEEN_HERE)) lens.greet(() => localStorage.setItem(BEEN_HERE, "yes"));

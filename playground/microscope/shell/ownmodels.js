@@ -1,21 +1,21 @@
 // Models from a person's files: a .safetensors file, alone or with its config.json, several such files, or a folder of
-// them. A separate worker opens them (weights/worker.js) and ends; nothing is sent. Facts that the files lack are
-// assumed and listed, and the person can change them.
+// them. A worker of its own reads them (weights/worker.js) and then ends; nothing is sent. Facts that the files lack
+// are assumed and listed, and the person can change them.
 
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
 
-const WEIGHTS_FILE = /\.(safetensors|bin|pt|pth|ckpt)$/i; // a sentence refuses pickled files
+const WEIGHTS_FILE = /\.(safetensors|bin|pt|pth|ckpt)$/i; // pickled files match too, so that a sentence can refuse them
 const JSON_BESIDE = /\.json$/i;
 const MOST_KEPT = 3; // models of this visit
 const MOST_PATCHES_HERE = 1600; // finer grids take a browser half a minute
-const FIRST_LOOK = [16, 16]; // grid of a first look at a model with more patches
+const FIRST_LOOK = [16, 16]; // grid of the first pass of a model with more patches
 const MOST_BYTES = 2e9; // maximum for a file from another address
 const STAYS_HERE_TOO = "from a file of yours, which stays in this browser";
 const OPENER_LOST = "What opens models has stopped: this browser may have too little memory. Try it again.";
 const NEW_VERSION_OF = / \(\d+\)$/;
 
-// Whether these files are a model, not pictures.
+// Whether these files contain a model.
 export const areModel = (files) => files.some(({ name }) => WEIGHTS_FILE.test(name));
 
 const NO_MODEL_IN_IT = "There is no .safetensors in that folder: a model is one, alone or with its config.json.";
@@ -23,7 +23,8 @@ const FOLDER_GONE = "That folder can't be read: it is gone, or this browser may 
 
 const isFolder = (item) => item.webkitGetAsEntry?.()?.isDirectory;
 
-// The toolbar's door for dropped models and its sheet of models; `own()` returns a promise of createOwnModels's result.
+// What the toolbar needs to open dropped models and to fill its sheet of models. own(): a promise of createOwnModels's
+// result.
 export function createModelDoor(door, choice) {
   return {
     takes: ({ files, items }) => areModel([...files]) || [...(items ?? [])].some(isFolder),
@@ -44,7 +45,8 @@ export function createModelDoor(door, choice) {
   };
 }
 
-// The dropped files: {files, folder: its name, or ""}. Read at once: a drop is gone after its event.
+// The dropped files: {files, folder: the folder's name, or ""}. They are read at once, because a drop's data is gone
+// after its event.
 export function readDrop({ files, items }) {
   const entry = [...(items ?? [])].find(isFolder)?.webkitGetAsEntry();
   if (!entry) return Promise.resolve({ files: [...files], folder: "" });
@@ -85,19 +87,19 @@ export function cardOfOpened({ config, name, bytes, notice }) {
   };
 }
 
-// `beginWorker()` returns a new worker; `taken(name)`: whether a model has this name; add(name, card, weights: a Blob)
-// and remove(name) change the page's list; choose(name) shows one.
+// beginWorker(): returns a new worker; taken(name): whether a model has this name; add(name, card, weights: a Blob) and
+// remove(name): change the page's list; choose(name): shows a model.
 export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choose }) {
   const openedModels = new Map(); // name → {files, folder, assumed, given, numbers}
   let openingWorker = null; // the worker that is opening a model
 
-  // Returns a promise of its name, or null if it can't be opened; the reason is shown.
+  // Opens a model. Returns a promise of its name, or null if the model can't be opened; the reason is shown.
   async function openFiles({ files, folder = "" }, options = {}) {
     stopOpening();
     const worker = (openingWorker = beginWorker());
     try {
       const model = await openIn(worker, { files, folder, ...options });
-      if (worker !== openingWorker) return null; // another one was opened in the meantime
+      if (worker !== openingWorker) return null; // another model is being opened meanwhile
       const name = freeName(model.name); // a new name, since cached pictures belong to the former name
       if (options.instead) dropModel(options.instead);
       for (const oldest of [...openedModels.keys()].slice(0, Math.max(0, openedModels.size + 1 - MOST_KEPT)))
@@ -140,7 +142,8 @@ export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choo
     return name;
   }
 
-  // A file of weights at another address, with its sidecar files. `allowed`: origins that models may come from.
+  // Opens a file of weights at another address, with the JSON files beside it. allowed: origins that models may come
+  // from.
   async function openFromAddress(address, allowed) {
     const { origin, pathname, href } = new URL(address);
     if (!allowed.includes(origin)) {
@@ -156,7 +159,8 @@ export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choo
         (name) => fetchWeights(new URL(name, href).href, name).catch(() => null), // some models lack these files
       );
       const files = [weights, ...(await Promise.all(sidecars)).filter(Boolean)];
-      const folder = decodeURIComponent(parts.at(-2) ?? ""); // on the hub: NAME/resolve/main/model.safetensors
+      // on the Hugging Face hub: NAME/resolve/main/model.safetensors
+      const folder = decodeURIComponent(parts.at(-2) ?? "");
       return await openFiles({ files, folder: folder === "main" ? decodeURIComponent(parts.at(-4) ?? "") : folder });
     } catch (error) {
       return notify(`${href} did not arrive (${error.message}).`, { holds: true });

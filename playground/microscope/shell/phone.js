@@ -14,18 +14,18 @@ import {
 import { markedWords } from "../drawing/listing.js";
 import { addressOf, ask } from "./http.js";
 
-const AGAIN_AFTER = 2000; // ms: no connection, or too many requests
+const AGAIN_AFTER = 2000; // ms to the next request after a failed one
 const CODE_OF_CLASS = /^[A-Za-z]{5}$/;
-const REFUSED_FOR_GOOD = [403, 404, 410]; // after other refusals, a later request may succeed
+const REFUSED_FOR_GOOD = [403, 404, 410]; // after any other refusal, a later request may succeed
 
-// host: {code: of the address or "", languages, state(code, after, signal), guess(code, {question, turn, guess}): both
-// promises of JSON that reject with {status, says}, image(path): a promise of an address for <img>, go(code): another
-// class, wakes(listener): calls it when the phone may have slept}
+// host: {code: from the address or "", languages, state(code, after, signal), guess(code, {question, turn, guess}):
+// both return promises of JSON that reject with {status, says}, image(path): a promise of an address for <img>,
+// go(code): opens another class, wakes(listener): calls it when the phone may have slept}
 function createPhone(root, host) {
   const phone = {
     language: languageOfPhone(host.languages),
     state: null, // the server's last answer
-    refusal: null, // the reason without an answer, as in http.js
+    refusal: null, // (language) → why there was no answer, see http.js
     says: null, //   (language) → a sentence under the guess
     wanted: null, // a slider's number before it is sent
     image: null, //  {of: path, src}
@@ -143,7 +143,7 @@ function createPhone(root, host) {
     }
   }
 
-  // A field for the code, with its reason.
+  // A field for the class's code, with the reason why it is asked for.
   function drawDoor() {
     const refusalText = (phone.refusal ?? phone.says)?.(phone.language) ?? "";
     const sentence = phone.state?.ended ? words("ended") : refusalText;
@@ -251,7 +251,7 @@ function createPhone(root, host) {
   };
 }
 
-// The page's host: sends its requests, and tells it when the phone wakes up.
+// The host of createPhone: sends requests, and tells when the phone wakes up.
 const json = (response) => response.json();
 
 createPhone(document.querySelector("[data-phone]"), {
@@ -263,7 +263,7 @@ createPhone(document.querySelector("[data-phone]"), {
     ask(`api/classes/${code}/guesses`, { method: "POST", body: JSON.stringify(guess) }).then(json),
   async image(path) {
     if (/^api.samples./.test(path)) return addressOf(path);
-    const response = await ask(path); // the lecturer's picture: only members of the class get it
+    const response = await ask(path); // only members of the class get the lecturer's picture
     return URL.createObjectURL(await response.blob());
   },
   go: (code) => location.assign(addressOf(`c/${code}`)),

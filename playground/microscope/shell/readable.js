@@ -1,5 +1,5 @@
-// Reads a person's file with the same pixels as Python (playground/pictures/images.py): transparent pixels are put on
-// white, and of 16 bits the upper eight are used. Browsers' own conversions differ by up to one level.
+// Reads a person's file into the same pixels as Python (playground/pictures/images.py): transparent pixels are put on
+// white, and 16-bit channels are cut to their upper eight bits. Browsers' own conversions differ by up to one level.
 
 import { crc32 } from "../core/container.js";
 
@@ -7,11 +7,11 @@ import { crc32 } from "../core/container.js";
 // of a neighbour, so the upper bytes of all numbers form a valid PNG.
 
 const COLOURS = ["IHDR", "sRGB", "gAMA", "cHRM", "iCCP", "cICP", "eXIf"]; // chunks that stay, besides the pixels
-const NUMBERS = { 0: 1, 2: 3, 4: 2, 6: 4 }; // numbers of a pixel, by colour type
+const NUMBERS = { 0: 1, 2: 3, 4: 2, 6: 4 }; // numbers in each pixel, by colour type
 const SIGNATURE = "\x89PNG\r\n\x1a\n";
 const IHDR = { at: 16, depth: 8, pixels: 9, interlaced: 12 }; // the chunk's offset, and offsets of its fields
 
-// Reads a PNG's header; null for other files. `keyed`: transparency is listed apart from the pixels.
+// Reads a PNG's header; null for other files. keyed: transparency is a list of colours (tRNS), not a channel.
 export function headerOf(head) {
   const text = new TextDecoder("latin1").decode(head);
   if (text.slice(1, 4) !== "PNG") return null;
@@ -19,7 +19,7 @@ export function headerOf(head) {
   return { depth, pixels, interlaced: interlaced > 0, keyed: text.includes("tRNS") };
 }
 
-// Returns the file itself if it is damaged.
+// The file with 8 bits a channel; a damaged file is returned unchanged.
 export async function inEightBits(file) {
   try {
     return await withUpperBytes(new Uint8Array(await file.arrayBuffer()));
@@ -56,7 +56,7 @@ function* chunksOf(bytes) {
   }
 }
 
-// Keeps each row's filter byte, and the upper byte of each number.
+// A stream transformer that keeps each row's filter byte, and the upper byte of each 16-bit number.
 function upperBytes(rowBytes, rows) {
   let [place, remaining] = [0, rows * rowBytes];
   const transform = (bytes, stream) => {
@@ -87,16 +87,16 @@ const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
 const numberAt = (bytes, at) => new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0);
 
 const UPRIGHT = { imageOrientation: "from-image" };
-const HEAD = 2 ** 16; // name of the chunk with a PNG's transparent colours
+const HEAD = 2 ** 16; // bytes at the file's begin; chunk with a PNG's transparent colours
 const OPACITY_TOO = 4; // the bit for opacity in a PNG's colour type
 
-// An upright bitmap with the file's own colours, not multiplied by their opacity: then eight bits would be too few for
-// a colour profile. A camera's frame is a bitmap already.
+// Decodes a file to an upright bitmap. Its colours are not multiplied by their opacity, because eight bits would then
+// be too few for a colour profile. A camera's frame is a bitmap already.
 const decodedAnew = async (file, options) =>
   createImageBitmap(await readable(file), { ...UPRIGHT, premultiplyAlpha: "none", ...options });
 
-// Decoding a large JPEG takes long, and several parts of the page need it at almost the same time: they get copies of
-// one bitmap, which stays until it is unused for a while or another file comes.
+// Decoding a large JPEG takes long, and several parts of the page need the bitmap at almost the same time. They get
+// copies of one bitmap, which is kept until another file comes or nobody has used it for a while.
 const JPEG_BEGINS = 0xff;
 const DECODED_STAYS = 2000; // ms
 let lastDecoded = { file: null, coming: null, timer: 0 };
@@ -109,7 +109,7 @@ function dropDecoded() {
 
 const isJpeg = async (file) => new Uint8Array(await file.slice(0, 1).arrayBuffer())[0] === JPEG_BEGINS;
 
-// `options`: resizeWidth and the like.
+// options: as for createImageBitmap, such as resizeWidth.
 export async function toBitmap(file, options = {}) {
   if (!(file instanceof Blob) || !(await isJpeg(file))) return decodedAnew(file, options);
   if (lastDecoded.file !== file) {
@@ -136,8 +136,8 @@ export async function readable(file) {
   return isOpaque ? in8Bits : ((await onWhite(in8Bits)) ?? in8Bits);
 }
 
-// The pixels on white; null if all are opaque, or if this browser can't read the file's own colours, so that a canvas
-// has to do.
+// The pixels on white. null if all are opaque, or if this browser can't read the file's own colours; the second case
+// needs a canvas.
 async function onWhite(file) {
   const bitmap = await createImageBitmap(file, { ...UPRIGHT, premultiplyAlpha: "none" });
   let frame;
@@ -173,7 +173,8 @@ const SENT_AS_IT_IS = 8e6; // bytes: smaller files are not resized
 const MOST_SENT = 32e6; //    the limit of an upload
 const LONGEST_SIDE = 2048; // pixels
 
-// A file under the same name. A file that the browser can't open is sent unchanged, and the server reports the error.
+// The file, made smaller if it is large, under the same name. A file that the browser can't open is returned unchanged;
+// the server then reports the error.
 export async function smallEnough(file) {
   if (file.size <= SENT_AS_IT_IS) return file;
   const shrunkFile = await shrinkFile(file).catch(() => file);

@@ -1,8 +1,8 @@
 // Caches the page for visits without an internet connection. File names contain digests, so a cached file never
-// changes; only the page itself is requested first. Files of the previous version stay, because a tab may still show
-// it. The page caches weights (siteanswers.js). All answers get the two headers that isolate the page, so that the
-// engine's threads may share memory on hosts that don't send our headers. The text before this script is {version,
-// core: names to cache at once, names: all}.
+// changes; only for the page itself the network is asked first. Files of the previous version stay, because a tab may
+// still show that version. The page caches weights (siteanswers.js). The worker adds to each answer the two headers
+// that isolate the page, so that the engine's threads may share memory on hosts that don't send them. The text before
+// this script is {version, core: names to cache at once, names: all}.
 
 const SITE = globalThis.writtenSite;
 const KEPT_FILES = "attention-playground-files";
@@ -56,7 +56,7 @@ async function aFile(request) {
   const match = await cache.match(request, { ignoreVary: true });
   if (match) return match;
   const answer = await fetch(request);
-  if (answer.status === 200) await cache.put(request, answer.clone()).catch(() => {}); // the cache is full
+  if (answer.status === 200) await cache.put(request, answer.clone()).catch(() => {}); // the cache may be full
   return answer;
 }
 

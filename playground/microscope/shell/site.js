@@ -1,5 +1,5 @@
-// The playground without a server: toolbar and microscope in a page of plain files. The page answers requests itself;
-// networks run in a worker, so no picture leaves this machine. Lessons are read from files.
+// The playground without a server: toolbar and microscope in a page of plain files. This page answers the requests
+// itself; networks run in a worker, so no picture leaves the machine. Lessons are read from files.
 
 import { unzipped } from "../core/container.js";
 import { unpack } from "../core/core.js";
@@ -27,7 +27,7 @@ const TOO_OLD =
 const STAYS_HERE = "Your photograph stays here: it is looked at in this browser, and sent to nobody.";
 const NEW_VERSION = "There is a new version of this page.";
 const LIVE = { camera: () => visit.live?.camera(), film: (file) => visit.live?.film(file) };
-const REAL_NAME = "dinov2-small"; // the network that knows photographs
+const REAL_NAME = "dinov2-small"; // the network for photographs
 
 // The data from playground/ui/site: {worker, opener, kernels, models_from: origins that models may come from, cards:
 // {model: …}, weights: {model: {file, bytes, digest, …}}, lessons: {page: see below}, offline: see createOffline}
@@ -72,14 +72,14 @@ async function pictureNamed({ sample, mine }) {
   return { id: name, title: name, credit, hint: "", start, width, height, opens: view, file };
 }
 
-// Runs `act` after the page's load event, even if that event is already over: see begin.js.
+// Runs `act` after the page's load event, or soon if the event is over: see begin.js.
 function whenLoaded(act) {
   if (document.readyState === "complete") setTimeout(act);
   else addEventListener("load", act);
 }
 
-// Opens a model from another address, #model=https://…. Afterwards it is named after its file, and the address loses
-// this part.
+// Opens a model from another address, given as #model=https://…. Then the model is named after its file, and the
+// parameter is removed from the address.
 function bringNamed() {
   const words = new URLSearchParams(location.hash.slice(1));
   const address = words.get("model");
@@ -170,7 +170,7 @@ visit.modelForLive = async (model) => {
   const isAvailable = async (name) => networks[name] && (!networks[name].asked || (await store.isKept(name)));
   if (await isAvailable(model)) return model;
   for (const name of Object.keys(networks)) if (await isAvailable(name)) return name;
-  return Object.keys(networks)[0]; // no model is here: the source's error says which files to fetch first
+  return Object.keys(networks)[0]; // no model is in this browser: the source's error says which files to fetch
 };
 
 function leadTo(page, words = {}) {
@@ -225,7 +225,7 @@ answerHere(
   siteRoot,
 );
 askNearer(prepared);
-mountStage({ parentElement: places.stage, below: footer.offsetHeight + 3 }); // the footer and the gap above it
+mountStage({ parentElement: places.stage, below: footer.offsetHeight + 3 }); // the footer and a gap
 draw(pageAsked());
 choice.follow(
   (_, options) => options.quietly || pageNow().name === "microscope" || leadTo("microscope", choice.words()),
@@ -233,12 +233,12 @@ choice.follow(
 whenLoaded(() => setTimeout(keepForOffline));
 
 // A lesson's page without a server: its steps, one at a time, and how to get the app, which has the whole lesson.
-// // The file of a lesson (playground/ui/site/__init__.py): {settings: {name: {default, options, pattern}}, scripts,
-// plotly, model: of its numbers, steps: [{name, title, beyond, own: see lessons/lesson.py, file: of parts}]}.
-// lessons/host.js, which `host` names, plays the parts.
+// The file of a lesson (playground/ui/site/__init__.py): {settings: {name: {default, options, pattern}}, scripts,
+// plotly, model: whose numbers the lesson shows, steps: [{name, title, beyond, own: see lessons/lesson.py, file: of
+// parts}]}. lessons/host.js, which `host` names, shows the parts.
 
-// `file`: of the lesson; `words`: of the address; `chose(words)`: called after a choice; `read(name)`: a promise of a
-// file's bytes; `fileAt(name)`: its address.
+// file: the lesson's file; words: the address's parameters; chose(words): called after a choice; read(name): a promise
+// of a file's bytes; fileAt(name): a file's address.
 export function showLesson(box, { name, title, about }, { go, file, words, chose, read, fileAt }) {
   leaveLesson();
   const controller = new AbortController();
@@ -317,7 +317,7 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
   const body = document.createElement("div");
   const { settings, defaults, options } = settingsOf(record.settings, words);
   const lesson = { ...record, settings, defaults, options, read, fileAt, plotly: () => plotlyOf(record, fileAt) };
-  let playing = null; // the step on view: {step, parts, end}
+  let playing = null; // the shown step: {step, parts, end}
   let photographPromise = null; // a promise of the person's own photograph
   // {subject, line: whose numbers the step shows}, if a person has chosen an own photograph.
   async function subjectFor({ own }) {
@@ -333,7 +333,7 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
   }
   lesson.set = (changes) => {
     Object.assign(settings, changes);
-    playing.parts?.draw(); // draws the parts again, including the one that reported the photograph and waits
+    playing.parts?.draw(); // also draws the part that reported the photograph and waits for its numbers
     chose({ step: playing.step.name, ...changedOf(record.settings, settings) });
   };
   const goToStep = async (step) => {
@@ -400,8 +400,8 @@ function changedOf(defaults, settings) {
   return Object.fromEntries(changedEntries);
 }
 
-// Loads Plotly for the first chart. Plotly would insert styles, which the page's policy forbids; it does not if
-// elements with their ids exist. shell/site.css has the styles that it needs.
+// Loads Plotly for the first chart. Plotly would insert style elements, which the page's content security policy
+// forbids; it skips them if elements with their ids exist. shell/site.css has the styles that it needs.
 let comingPlotly = null;
 
 function plotlyOf({ plotly: { file, styles } }, fileAt) {

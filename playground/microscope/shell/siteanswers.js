@@ -1,5 +1,5 @@
-// Answers the toolbar's requests in the page itself: the list of samples, models and their download, and a person's own
-// pictures, which stay in the browser. Below: weights, and the worker that computes.
+// Answers the toolbar's requests in the page itself: for the list of samples, for models and their download, and for a
+// person's own pictures, which stay in the browser. Below: weights, and the worker that computes.
 
 import { sharing } from "../engine/faster/threads.js";
 import { visit } from "./address.js";
@@ -29,9 +29,9 @@ const jsonResponse = (body, status = 200) =>
   new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
 const refuse = (sentence, status = 400) => jsonResponse({ says: sentence }, status);
 
-// `models`: as in httpsource.js, each with {good_for, licence, suits} for its card; `kept`: see below;
-// `catalogueFrom(list)` completes the list of samples; `arrived(model)` is called when one has arrived; `without`: the
-// sentence about missing models; `wall`: the file of the wall of moments.
+// models: as in httpsource.js, each with {good_for, licence, suits} for its card; kept: see createKeptWeights;
+// catalogueFrom(list): completes the list of samples; arrived(model): called when a model has been downloaded; without:
+// the sentence about missing models; wall: the file of the wall of moments.
 export function createPageAnswers({
   models,
   kept: store,
@@ -97,11 +97,12 @@ async function openHere(blob, name) {
   return jsonResponse({ id: await idOf(blob), title: name, thumb, width, height });
 }
 
-// [width, height] from the picture's header, read before decoding because a small file may claim more pixels than
-// memory holds; null if it has no such header.
+// [width, height] from the picture's header; null if it has none. They are read before decoding, because a small file
+// may claim more pixels than memory holds.
 async function sizeClaimed(blob) {
   const image = new Image();
-  const src = URL.createObjectURL(blob.slice(0, blob.size, "image/jpeg")); // the browser finds the format by its bytes
+  // the browser ignores this type and looks at the bytes
+  const src = URL.createObjectURL(blob.slice(0, blob.size, "image/jpeg"));
   const size = new Promise((resolve) => {
     image.onload = () => resolve(image.naturalWidth ? [image.naturalWidth, image.naturalHeight] : null);
     image.onerror = () => resolve(null);
@@ -128,7 +129,7 @@ async function smallPicture(bitmap) {
   return `data:image/jpeg;base64,${btoa(String.fromCharCode(...bytes))}`;
 }
 
-// If the operator wants it, a person's own photographs are computed by their browser and not sent. Features that need
+// If the operator wants it, the browser computes a person's own photographs and does not send them. Features that need
 // Python ask the person first.
 
 const ENGINE = "api/engine";
@@ -192,7 +193,7 @@ export function computeOwnHere(models) {
   };
 }
 
-// A sample, for a model that a person has opened from files.
+// A sample picture, to be shown in a model that a person has opened from files.
 async function samplePicture(name) {
   const { title, credit, hint, start, picture } = sampleNamed(name);
   const blob = await (await fetch(addressOf(picture))).blob();
@@ -208,13 +209,13 @@ const asksWhetherItMay = () =>
     notify(WOULD_TRAVEL, { action, closed: () => resolve(false) });
   });
 
-// Networks in this browser: their weights, and a source that uses a worker.
+// Networks in this browser: their weights, and a source that runs them in a worker.
 
-// Caches weights in this browser. They are downloaded in pieces that are stored one by one, so that an interruption
-// loses little: the remaining bytes are requested as a range if the host supports that. File names contain digests, so
-// a cached file is never of another version.
+// Caches weights in this browser. A download is stored piece by piece, so that an interruption loses little: the
+// remaining bytes are requested as a range, if the host supports that. File names contain digests, so a cached file
+// never belongs to another version.
 
-const WEIGHTS = "attention-playground-weights"; // of the browser's cache storage
+const WEIGHTS = "attention-playground-weights"; // name in the browser's cache storage
 const PIECE = 2 ** 21; // bytes
 const DAMAGED = "What came is not what was asked for: try again.";
 
@@ -225,7 +226,7 @@ export function createKeptWeights(files, addressOf) {
 
   const storage = () => globalThis.caches?.open(WEIGHTS).catch(() => null) ?? null;
   const keyOf = (file, piece) => `${addressOf(file)}?piece=${piece}`;
-  const markOf = (file) => `${addressOf(file)}?whole`; // cache key of a mark: the file is complete and verified
+  const markOf = (file) => `${addressOf(file)}?whole`; // cache key that exists if the file is complete and verified
   const verifiedFiles = new Set(); // files that this page has verified
   const openedModels = new Map(); // model → a Blob that a person has opened
 
@@ -244,7 +245,7 @@ export function createKeptWeights(files, addressOf) {
     const store = await storage();
     const isStored = await store?.put(keyOf(file, number), new Response(bytes)).then(
       () => true,
-      () => false, // no room
+      () => false, // the cache is full
     );
     if (isStored) return;
     fallback.set(file, [...(fallback.get(file) ?? []).slice(0, number), bytes]);
@@ -367,14 +368,14 @@ const SIMD = [
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98,
 ];
 
-// Whether this browser supports the features that worker and kernels need; all since 2023 do.
+// Whether this browser supports the features that worker and kernels need, as all browsers since 2023 do.
 export const canCompute = () =>
   Boolean(
     globalThis.WebAssembly?.validate(new Uint8Array([...SIMD, 11])) && globalThis.OffscreenCanvas && globalThis.Worker,
   );
 
-// engine: {worker, opener: of models, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}}}, names of
-// files; `addressOf(name)`: a file's address; `pictureOf`: see workersource.js.
+// engine: names of files {worker, opener: the script that opens models, kernels} and {cards: {model: …}, weights:
+// {model: {file, bytes, digest, …}}}; addressOf(name): a file's address; pictureOf: see workersource.js.
 export function computeHere({ worker, opener, kernels, cards, weights }, addressOf, pictureOf) {
   const store = createKeptWeights(weights, addressOf);
   const isShared = Boolean(globalThis.crossOriginIsolated);

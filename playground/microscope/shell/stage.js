@@ -19,12 +19,12 @@ import { classOfStory, storyWay } from "./storyway.js";
 const HEIGHT = -53; // pixels: the window's height minus the page above the microscope
 const ON_ITS_WAY = "Your photograph is on its way";
 
-// The script of shared pages, which contain it because they run without a server.
+// The text of the script that shared pages contain, because they run without a server.
 const sharedScript = () => fetchFile(addressOf(pageSays().shared)).then((response) => response.text());
 
 const languageNow = () => openFace().language;
 
-// An address of this page for other people; if only this machine reaches it, the address of the repository, if any.
+// The address of this page for other people. If only this machine reaches it, the address of the repository, or "".
 function addressForOthers() {
   const isLocal = /^(localhost|127\.|\[::1\]|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/.test(location.host);
   return isLocal || location.protocol === "file:" ? (pageSays().repository ?? "") : addressOf("");
@@ -53,8 +53,8 @@ function beginStage(root, below) {
     root,
     advice,
     lens: null,
-    before: null, // the trace on view, null at first
-    opened: null, // the view in which this trace opened
+    before: null, // the shown trace, null at first
+    opened: null, // the view with which this trace opened
     good: null, //   the last choice that was shown without an error
     opening: false, // whether anything was requested yet
     showing: false, // whether a request is running
@@ -129,7 +129,7 @@ function beginStage(root, below) {
   return stage;
 }
 
-// `view`: shown unchanged; without it the picture opens with its own. `instead`: whether it replaces a picture that
+// view: shown unchanged; null: the picture's own opening view. instead: whether this choice replaces a picture that
 // could not be shown, which was reported.
 export async function showChoice(stage, { view = null, instead: isFallback = false } = {}) {
   const choiceNow = choice.now;
@@ -153,7 +153,7 @@ export async function showChoice(stage, { view = null, instead: isFallback = fal
   }
 }
 
-// Blocks choosing patches of the old picture until a person's new one is shown.
+// Until a person's new picture is shown, no patch of the old one can be chosen.
 function waitForOwn(stage) {
   const { lens } = stage;
   if (ownPictures.coming) {
@@ -175,7 +175,7 @@ async function showComing(stage) {
   if (bitmap && stage.coming === file) stage.lens.expect(bitmap);
 }
 
-// Streamlit's link past all other parts ends before the toolbar; here it leads to the picture.
+// Streamlit's "skip to content" link would lead to the toolbar; here it leads to the picture.
 function leadToPicture({ lens }) {
   const skip = (event) => {
     if (!isWithin(event.target, SKIP)) return;
@@ -187,7 +187,7 @@ function leadToPicture({ lens }) {
   return () => document.removeEventListener("click", skip, { capture: true });
 }
 
-// Another view of the same picture, from the address.
+// Shows another view of the same picture, from the address.
 function showView(stage) {
   stage.lens.update({ view: { ...stage.before.opens, ...viewNow() } });
   stage.opened = stage.lens.view;
@@ -238,7 +238,7 @@ export async function bringTraces(stage, wantedChoice, wantedView, signal) {
   return [...visit.leftOut.splice(0), ...(isChecked ? notTaken(wantedView, lens.view) : [])];
 }
 
-// Adds its sample's hint to a trace.
+// The trace with the hint and the named parts of its sample.
 const withHint = (trace, { sample }) => ({
   ...trace,
   picture: { ...trace.picture, hint: sampleNamed(sample)?.hint ?? "", parts: sampleNamed(sample)?.parts ?? [] },
@@ -261,7 +261,7 @@ function otherFailed(error, signal) {
   return null;
 }
 
-// After a failed request: repeats it if the server was too busy. Otherwise nothing changes, or, if nothing was shown
+// Handles a failed request: repeats it if the server was too busy. Otherwise nothing changes, or, if nothing was shown
 // yet, the usual picture opens.
 function showTrouble(stage, failedChoice, error, view) {
   if (passes(error)) {
@@ -279,7 +279,7 @@ function showTrouble(stage, failedChoice, error, view) {
     choice.set({ sample: catalogue.samples[0].name, beside: null }, options);
 }
 
-const LONGEST_WORD = 40; // letters of an address that a sentence repeats
+const LONGEST_WORD = 40; // most letters of a value from an address that a sentence repeats
 
 function leftOutWords(ignoredWords) {
   const words = ignoredWords.map(([key, word]) => `${key}=${String(word).slice(0, LONGEST_WORD)}`).join(" and ");
@@ -312,14 +312,14 @@ function showAdvice(stage, trace, choiceNow, formerTrace) {
   const isChanged = stage.advice.hidden === Boolean(advice);
   stage.advice.hidden = !advice;
   stage.advice.replaceChildren();
-  if (isChanged) requestAnimationFrame(() => stage.lens.refresh()); // a line of its own takes height from the picture
+  if (isChanged) requestAnimationFrame(() => stage.lens.refresh()); // the line of advice takes height from the picture
   if (!advice) return;
   const button = document.createElement("button");
   button.textContent = advice.label;
   button.addEventListener("click", () => visit.fetch(advice.model));
   const sentence = document.createElement("span");
   sentence.textContent = `${advice.says} `;
-  button.title = advice.says; // if there is no room for both
+  button.title = advice.says; // the sentence, if there is no room for it
   stage.advice.append(sentence, button);
 }
 

@@ -1,5 +1,5 @@
-// Connects the story to the address, which contains the scene: Back leads to the former scene. Below: the lecturer's
-// class.
+// Connects the story to the address, which contains the number of the scene, so that Back leads to the former scene.
+// Below: the lecturer's class.
 
 import { createClassBar, drawClassBoard, keepClassBoard } from "../classroom/bar.js";
 import { classWords, refusedWords } from "../classroom/words.js";
@@ -36,7 +36,7 @@ export const storyWay = ({ page }) => ({
   },
 });
 
-// The class of story/story.js. It needs a server; in a folder of files there is none.
+// The `klass` of story/story.js. A class needs a server, so a page without one shows the command that starts it.
 export function classOfStory(language) {
   const command = isBehindHash() ? (pageSays().app?.command ?? "python -m playground") : "";
   const klass = lecturersClass({ language, command });
@@ -55,14 +55,14 @@ export function beginStory() {
   else visit.leave("microscope", { ...choice.words(), story: "1" }, { wholly: true });
 }
 
-// The lecturer's class, one for the document: starts it, keeps it for a reload, and polls its state.
-// // The lecturer's link has the code and the secret behind its #, which no browser sends: #lecture=CODE.SECRET, and
+// The lecturer's class, one for the document: starts it, stores it for a reload, and polls its state.
+// The lecturer's link has the class's code and secret behind the #, which browsers do not send: #lecture=CODE.SECRET;
 // #lecture=new starts a class.
 
 const KEPT_CLASS = "attention-playground-class";
 const LECTURE = /(?:^#|&)lecture=(new|([A-Z]{5})\.([\w-]{20,64}))/;
 const OWN_PICTURE = /^api\/pictures\/([0-9a-f]{16})\.jpg$/;
-const EVERY = 300; // ms between two answers: guesses come in by the hundred
+const EVERY = 300; // ms between two requests; many guesses arrive in that time
 
 const classHears = new Set();
 const lecture = { code: "", secret: "", now: null, says: "", shown: true, turn: 0, sent: "", may: {} };
@@ -88,7 +88,8 @@ function keptClass() {
   }
 }
 
-// The `klass` of story/story.js. `language()`: of its words; `command`: starts a server, for pages without one.
+// Creates the `klass` of story/story.js for a page with a server. language(): language of its words; command: the
+// command that starts a server, for pages without one.
 export function lecturersClass({ language, command = "" }) {
   const asLecturer = (path, { headers, ...options } = {}) =>
     ask(path, { ...options, headers: { ...headers, "X-Playground-Lecturer": lecture.secret } }).then((answer) =>
@@ -194,9 +195,9 @@ export function lecturersClass({ language, command = "" }) {
       lecture.sent = text;
       act("go", { scene });
     },
-    // Whether this address is of an own picture, which is sent to the phones only with consent.
+    // Whether this is the address of the lecturer's own picture, which is sent to the phones only with consent.
     isOwn: (address) => OWN_PICTURE.test(address),
-    // `yes`: the lecturer's own photograph may go to the phones.
+    // mayTravel: whether the lecturer's own photograph may be sent to the phones.
     ask({ scene, question }, address, mayTravel = false) {
       const id = address.match(OWN_PICTURE)?.[1];
       const picture = id ? { mine: id, yes: mayTravel } : { picture: address };

@@ -1,9 +1,9 @@
-// A person's own pictures in a row, the latest first, then the samples; the chosen one is marked.
+// A row of thumbnails: a person's own pictures, the latest first, then the samples. The chosen one is marked.
 
 import { setText } from "../drawing/dom.js";
 import { makeOneStop, nextByKey } from "./toolbarparts.js";
 
-const MINE_KEY = "mine:"; // before the id of an own picture, in data-sample
+const MINE_KEY = "mine:"; // prefix in data-sample for the id of an own picture
 
 const keyChosen = ({ mine, sample }) => (mine ? MINE_KEY + mine : sample);
 
@@ -44,7 +44,7 @@ export function createStrip(host) {
   const resized = new ResizeObserver(() => [bringChosenIntoSight(), showWhatIsHidden()]);
   resized.observe(pictures);
 
-  // Scrolls the row sideways with a mouse's wheel; at either end the wheel scrolls the page.
+  // Scrolls the row sideways with the mouse wheel; at either end the wheel scrolls the page.
   function turnSideways(event) {
     if (event.ctrlKey || Math.abs(event.deltaX) >= Math.abs(event.deltaY)) return;
     const formerScroll = pictures.scrollLeft;
@@ -52,7 +52,7 @@ export function createStrip(host) {
     if (pictures.scrollLeft !== formerScroll) event.preventDefault();
   }
 
-  // Fades the edges towards which the row can be scrolled.
+  // Marks the edges behind which there are more pictures; they are faded.
   function showWhatIsHidden() {
     const { scrollLeft, scrollWidth, clientWidth } = pictures;
     pictures.classList.toggle("goes-back", scrollLeft > 2);

@@ -1,5 +1,5 @@
-// Files of the present view for pages without a server: a picture, a figure, its numbers, an interactive page, a link.
-// Each file names its origin and how the app makes it again. Only the app makes PDFs.
+// Files of the present view for pages without a server: a picture, a figure, the numbers, an interactive page, a link.
+// Each file says where it comes from and how the app makes it again. Only the app makes PDFs.
 import { numbersFile } from "../core/container.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { handOver } from "../lens/saving.js";
@@ -9,7 +9,7 @@ import { pageSays } from "./early.js";
 import { wordsOfTrouble } from "./http.js";
 import { ownPictures } from "./own.js";
 
-const FACTOR = 4; // the PNG's size, × the size on the page
+const FACTOR = 4; // the PNG's pixels for each CSS pixel
 const TAKEN = {
   png: { words: "A picture (.png)", type: "image/png" },
   svg: { words: "A figure with text as text (.svg)", type: "image/svg+xml" },
@@ -89,7 +89,7 @@ const pictureName = () => {
 };
 const stem = () => `${choice.now.sample ?? "mine"}-${choice.now.model}`;
 
-// The file's origin in words, as in the app's files (playground/figures/provenance.py).
+// Where the file comes from, in words, as in the app's files (playground/figures/provenance.py).
 function aboutView(numbers, output) {
   const { model } = choice.now;
   const { map, input, dim } = numbers ?? {};

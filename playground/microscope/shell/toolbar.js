@@ -26,7 +26,7 @@ import { besideAsModel, createIcon, createSheet, fillCompare, nextByKey, titleOf
 
 // The menu of pages: real links, so that a page can be opened in a tab of its own.
 
-// pages: [{name, title, number}]; link(page, words) gives an address, go(page, words) leads there within the app.
+// pages: [{name, title, number}]; link(page, words): an address; go(page, words): opens it within the app.
 export function fillPages(box, { pages, page, words, link, go, version, face }) {
   const menu = document.createElement("nav");
   menu.className = "pages";
@@ -39,7 +39,7 @@ export function fillPages(box, { pages, page, words, link, go, version, face }) 
     sayMath(titleElement, title);
     anchor.append(place, titleElement);
     anchor.addEventListener("click", (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // a tab of its own
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // the browser opens a new tab
       event.preventDefault();
       go(name, query);
     });
@@ -71,7 +71,7 @@ export function fillPages(box, { pages, page, words, link, go, version, face }) 
   box.append(menu, versionLine);
 }
 
-// The language of See.
+// The buttons that choose See's language.
 function languageChooser(face) {
   const line = document.createElement("p");
   line.className = "languages";
@@ -90,7 +90,7 @@ function languageChooser(face) {
   return line;
 }
 
-// The fineness of the grid: a native select of the grids that the model offers for this picture.
+// A select of the grids that the model offers for this picture.
 
 export function createGridChooser(choose) {
   const element = document.createElement("label");

@@ -1,7 +1,7 @@
 // Mounts the toolbar as a component of Streamlit, once for the whole visit. On a lesson's page, whose numbers the
 // server computes, it reports each choice to the server's script; on the microscope's page it sends nothing.
-// // data: {page, run: the session, null before Streamlit runs, arrived: number of pages opened, answer: {needs: "key"}
-// | {forgotten: id} | {instead: words} | null}, and the data of early.js
+// data: {page, run: the session, null before Streamlit runs, arrived: number of pages opened, answer: {needs: "key"} |
+// {forgotten: id} | {instead: words} | null}, and the fields of early.js
 
 import { startQuery } from "../core/view.js";
 import { openFace, pageNow, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
@@ -145,7 +145,7 @@ const hostOf = ({ data, more }) => ({
   ...more,
 });
 
-// The layout of a page's figures; null: all; undefined: none.
+// The layout of a page's figures; null: all layouts; undefined: no export.
 function exportsOf({ page, pages }) {
   const { exports } = pages.find(({ name }) => name === page);
   return exports === null ? undefined : exports || null;
@@ -180,7 +180,7 @@ const sayRefusal = (error) => void notify(wordsOfTrouble(error));
 // ------------------------------------------------------------------------------------------------------------ the tour
 
 const tourWay = {
-  asked: 0, // when the person last chose a page: a choice may be newer than the server's message
+  asked: 0, // when the person last chose a page; older messages of the server are ignored
 
   async go(words) {
     const round = ++tourWay.asked;
@@ -205,7 +205,7 @@ const tourWay = {
   },
 };
 
-// The layer, head and patch with which the picture opens.
+// The layer, head and patch with which the chosen picture opens.
 async function firstLook() {
   const trace = await source.open(tracesOf(choice.now).main).catch(() => null);
   if (!trace) return {}; // the stage reports the error

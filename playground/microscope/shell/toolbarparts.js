@@ -1,4 +1,4 @@
-// The icons on the toolbar's buttons, its sheets, and the sheet to compare with.
+// Parts of the toolbar: icons of its buttons, its sheets, and the sheet for comparing.
 
 const STROKES = {
   menu: "M3 5h14M3 10h14M3 15h14",
@@ -10,7 +10,7 @@ const STROKES = {
   on: "M8 6l4 4l-4 4",
 };
 
-// A span, hidden from screen readers: the words beside it say the same.
+// An icon as a span. Screen readers skip it, because the words beside it say the same.
 export function createIcon(name) {
   const span = document.createElement("span");
   span.className = `icon icon-${name}`;
@@ -32,8 +32,8 @@ export function makeOneStop(items, stop) {
   for (const item of items) item.tabIndex = item === stop ? 0 : -1;
 }
 
-// The sheet under a button: one for the whole toolbar, so that only one is ever open.
-// // It lies in the browser's top layer (popover), so that the page can't cover it or cut it off. Escape, a press
+// The sheet under a button. The toolbar has one, so that two are never open.
+// The sheet lies in the browser's top layer (popover), so that the page can't cover it or cut it off. Escape, a press
 // outside and the Tab key past its end close it; then its button has the focus again, unless another element took it.
 
 const SHEET_EDGE = 8; // px of free space between a sheet and the window's edge
@@ -56,7 +56,7 @@ export function createSheet() {
     button.setAttribute("aria-expanded", "true");
     sheet.setAttribute("aria-label", label);
     sheet.dataset.kind = kind;
-    button.after(sheet); // the Tab key goes on from the button
+    button.after(sheet); // so that the Tab key goes from the button into the sheet
     const box = document.createElement("div");
     box.className = "sheet-box";
     sheet.replaceChildren(box);
@@ -134,7 +134,7 @@ export function createSheet() {
 
 const nothingHasFocus = () => [null, document.body].includes(document.activeElement);
 
-// Comparing: with another picture, or with another model on the same picture.
+// The sheet for comparing with another picture, or with another model on the same picture.
 
 // The title of choice.now.beside; "" if nothing is compared.
 export function titleOfBeside({ beside }, { catalogue, ownPictures, titles }) {
@@ -146,7 +146,7 @@ export function titleOfBeside({ beside }, { catalogue, ownPictures, titles }) {
   );
 }
 
-// A stand-in for the choice: the sheet of models chooses the compared model with it.
+// An object like `choice` whose model is the compared one; the sheet of models uses it.
 export const besideAsModel = (choice) => ({
   get now() {
     return { ...choice.now, model: choice.now.beside?.model ?? null };

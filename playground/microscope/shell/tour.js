@@ -1,12 +1,13 @@
-// The guided tour: a card over See with five steps about the present picture, and an outline around each step's part.
-// When it ends, the person gets their former view back. `?tour=3` in the address resumes it. Its words are in
-// see/words.js.
+// The guided tour: a card over See with five steps about the present picture, and an outline around the part that a
+// step is about. When the tour ends, the former view returns. `?tour=3` in the address resumes the tour. Its words are
+// in see/words.js.
 
 import { sayMath } from "../drawing/dom.js";
 import { seeWords } from "../see/words.js";
 import { addressWords, openFace, pageNow, wordsWithoutTour } from "./address.js";
 
-// name: of its words; point: selectors, the first visible one is outlined; words: of the address, which set the view.
+// name: names the step's words in see/words.js; point: selectors, of which the first visible one is outlined; words:
+// address parameters that set the view.
 const LOCKED = { locked: "true" };
 export const TOUR_STEPS = [
   { name: "Ask", point: ".lens [data-ref=pictureBox]", words: {} },
@@ -19,9 +20,9 @@ const KEEP = ".lens .see-says, .lens [data-ref=pictureBox]"; // parts that the c
 
 const MARGIN = 14;
 const INSET = 6; // CSS pixels between the outline and the window's edge
-const LOOK_AGAIN = 250; // ms: the page may change its size
+const LOOK_AGAIN = 250; // ms between two measurements of the outlined part
 const KEPT_BEFORE = "attention-playground-before-tour";
-const GOES_ON = "tour-goes-on"; // of the document: see ui/frame.py
+const GOES_ON = "tour-goes-on"; // attribute of the document while the tour runs: see ui/frame.py
 
 const CARD = `
   <section class="tour-card tour-slim" role="region" aria-label="Guided tour">
@@ -35,12 +36,12 @@ const CARD = `
 let cameByCard = true; // whether the last step was taken on the card, which then keeps the keyboard's focus
 let card = null; // {root, kept} while the tour runs
 
-// `place`: contains the card, under the toolbar's styles; `way`: {go(words): to a step's view, back(before, finished):
-// to the former {page, words, face}, or null if a link led into the tour}
+// place: the element for the card, inside the toolbar's styles; way: {go(words): opens a step's view, back(before,
+// finished): returns to the former {page, words, face}, or null if a link led into the tour}
 export function followTour(place, way) {
   const n = Number(pageNow().tour);
   const step = TOUR_STEPS[n - 1];
-  if (!pageNow().tour && card) keepForReload(null); // the tour was left without its card
+  if (!pageNow().tour && card) keepForReload(null); // the tour was left by Back or a link
   if (!step || pageNow().name !== "microscope") return endCard();
   if (addressWords() === `tour=${n}`) return goToStep(n, way);
   card ??= makeCard(place, way);

@@ -34,7 +34,8 @@ function writeWall(root, moments, language, way) {
   root.querySelector(".wall").replaceChildren(...moments.map((moment) => tileOf(moment, language, way)));
 }
 
-// {words: of its address, row, parts: see see/says.js, title, model, picture: its address, size}
+// A moment as a list item: {words: address parameters, row, parts: see see/says.js, title, model, picture: its address,
+// size}
 function tileOf({ words, row, parts, title, model, picture, size: [width, height] }, language, { link, go }) {
   const tile = document.createElement("li");
   tile.style.setProperty("--aspect", String(width / height));

@@ -1,5 +1,5 @@
 // The lens's source if the browser computes: a worker (engine/worker.js) runs pictures through a network and sends each
-// layer as soon as it exists. No picture leaves this machine. Questions that need a server are not offered.
+// layer as soon as it is computed. No picture leaves this machine. Requests that need a server are not offered.
 //
 //   createWorkerSource({
 //     worker,                    // a Worker
@@ -7,7 +7,7 @@
 //     shared,                    // whether they share their memory: see engine/faster/threads.js
 //     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, first: that of a
 //                                //   first look at a person's own or null, details, layers, heads, head_dim, prefix,
-//                                //   labels, multi_label, own: somebody has brought it}}
+//                                //   labels, multi_label, own: a person opened it}}
 //     weightsOf: (name) => …,    // gives a promise of the bytes of its weights
 //     pictureOf: (words) => …,   // gives one of {id, title, credit, hint, start, width, height, file, opens}, by the
 //   })                           //   words of an address; opens: {model: {layer, head}} where it shows most; file()
@@ -21,13 +21,13 @@ import { toBitmap } from "./readable.js";
 
 const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets the whole picture
 const KEPT_PASSES = 3;
-const KEPT_OF_PASSES = 8e6; // bytes of stored passes besides the latest one; dropped passes run again when needed
+const KEPT_OF_PASSES = 8e6; // bytes of stored passes besides the latest; dropped passes run again when needed
 const LEAST_CHANGE = 0.02; // smallest reported change of a label's probability
-const MOST_SCALE_OF_PASS = 1e9; // as in playground/tracing.py: larger ones may make scores infinite
+const MOST_SCALE_OF_PASS = 1e9; // as in playground/tracing.py: a larger scale may make scores infinite
 const CUT = /^([^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?|(zero|mean)@([^.@*]+|[^.@]+\.[^.@*]+))$/;
-const SMALLEST = 1e-12; // smallest length of a feature
+const SMALLEST = 1e-12; // feature vectors shorter than this count as this long
 
-// An error whose sentence the stage shows.
+// An error with a sentence that the stage shows.
 class Unanswered extends Error {
   constructor(sentence, status = 400) {
     super(sentence);
@@ -37,8 +37,8 @@ class Unanswered extends Error {
 
 export function createWorkerSource({ worker, compiled, shared = false, models, weightsOf, pictureOf }) {
   const passes = new Map(); // trace.id → its pass, the latest last
-  const runningJobs = new Map(); // id → {heard: (message), failed: (error)} of the worker's running jobs
-  const networks = new Map(); // model → a promise: the worker has it
+  const runningJobs = new Map(); // jobs in the worker: id → {heard(message), failed(error)}
+  const networks = new Map(); // model → a promise, resolved when the worker has the network
   let ids = 0;
   let kernels = null;
 
@@ -53,7 +53,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     else question.heard(data);
   });
 
-  // The worker is lost with all its networks and passes: all running jobs fail.
+  // Called when the worker is lost with its networks and passes: all running jobs fail.
   function loseAll(sentence = "What computes here has stopped: try it again.") {
     networks.clear();
     kernels = null;
@@ -68,7 +68,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     return id;
   }
 
-  // A promise that the worker has this network. If fetching fails, the next request tries again.
+  // A promise that resolves when the worker has this network. If fetching fails, the next request tries again.
   function network(model) {
     if (!networks.has(model)) {
       const loading = (async () => {
@@ -86,7 +86,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
 
   // ---------------------------------------------------------------------------------------------------------- passes
 
-  // The pass of a trace, running or done; a cancelled or partly dropped pass runs again.
+  // The pass of a trace, running or done. A cancelled pass, or one with dropped layers, runs again.
   function passOf(trace) {
     let pass = passes.get(trace.id);
     if (!pass) pass = { trace, layers: [], wanted: new Map(), id: 0, turn: null, logits: null, running: false };
@@ -160,7 +160,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     questions.delete(key);
   }
 
-  // A layer of a pass as soon as it exists, or "done": the whole pass.
+  // A promise of a layer of a pass as soon as it is computed; for key "done", of the whole pass.
   function part(trace, key, signal) {
     const pass = passOf(trace);
     const value = key === "done" ? isWhole(pass) && pass : pass.layers[key];
@@ -193,7 +193,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       },
       ...(trace.cut.length && { cuts: trace.cut }),
       ...{ predictions: null, engine: passes.get(trace.id)?.engine },
-      adds: parts.map(({ adds }) => meansOf(adds, heads, prefix.length)), // to a patch, each head of these layers
+      adds: parts.map(({ adds }) => meansOf(adds, heads, prefix.length)), // mean length of what a head adds
     };
     const shape = [heldLayers.length, heads, tokens, dim];
     return toContainer(header, {
@@ -219,7 +219,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
 
   const source = {
     offers: ["layers", "features", "rollout", "whole", "cuts"],
-    keeps: 0, // bytes of layers that the lens stores: none, because this source stores the last passes
+    keeps: 0, // bytes of layers that the lens may cache: none, because this source keeps the last passes
     keepsPictures: 2,
 
     // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
@@ -280,7 +280,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       return toBitmap(await file(), resize);
     },
     features: async (trace, layer, { signal } = {}) => (await part(trace, layer, signal)).features,
-    // [label, its probability] of each label
+    // [label, probability] for each label
     async answer(trace, { signal } = {}) {
       const { labels, multi_label: isMultiLabel } = models[trace.model];
       const { logits } = await part(trace, "done", signal);
@@ -351,7 +351,7 @@ export function lateWorker(begin, silentSentence) {
   };
 }
 
-// The page decodes it: a worker frees the memory of decoded pictures late.
+// Decodes a picture in the page, because a worker frees the memory of decoded pictures late.
 const decoded = (file) =>
   toBitmap(file).catch((error) => {
     throw new Unanswered(error.message, 500);
@@ -400,8 +400,8 @@ function checkCuts({ cut, grid: [rows, columns] }, { prefix, layers, heads }) {
     throw new Unanswered(`This picture and this model have no cut ${unknownCut.slice(0, 80)}.`);
 }
 
-// [label, before, after] of each label that changes, the largest change first; if none does, of the likeliest. As
-// playground/analysis/scale.py::changed.
+// [label, before, after] for each label whose probability changes, the largest change first; if none changes, for the
+// likeliest. The same as playground/analysis/scale.py::changed.
 export function changedLabels(scaledLogits, unscaledLogits, { labels, multi_label: isMultiLabel }) {
   const [before, after] = [scaledLogits, unscaledLogits].map((logits) =>
     isMultiLabel ? logistic(logits) : shares(logits),
@@ -413,7 +413,7 @@ export function changedLabels(scaledLogits, unscaledLogits, { labels, multi_labe
   return (changedOnes.length ? changedOnes : [largestLabel]).map((i) => [labels[i], before[i], after[i]]);
 }
 
-// (heads × tokens) → each head's mean over the patches.
+// From heads × tokens numbers, each head's mean over the patches.
 function meansOf(numbers, heads, start) {
   const tokens = numbers.length / heads;
   return Array.from({ length: heads }, (_, head) => {

@@ -1,5 +1,5 @@
-// Small drawings in the story's column: bars, strips of numbers, heads, layers. Each fills its `box` anew from the
-// story's facts.
+// Small figures in the story's column: bars, strips of numbers, heads, layers. Each function replaces the content of
+// `box`.
 import { ownExposure } from "../core/answers.js";
 import { ROLES } from "../core/colours.js";
 import { bareShare, percent } from "../core/numbers.js";
@@ -11,14 +11,14 @@ import { filledIn } from "../see/words.js";
 import { heardAfter, MOST_SHARES, sharesAt } from "./scenes.js";
 
 const ENLARGED = 168; // px of one patch
-const UNSAID_SIDE = 16; // pixels of a patch, if its side is not known
+const UNSAID_SIDE = 16; // pixels of a patch's side if the model does not state it
 const HEAD_WIDE = 92; // px
 const STRIP = 34; // px, high
 const LEAST_SHOWN = 0.0005; // bars of smaller shares bear no number
-const OWN_DIAL = 0.5; // the place of the model's own scale on the dial of core/view.js
+const OWN_DIAL = 0.5; // where the dial of core/view.js stands at the model's trained scale
 
-// options: {photo: (width, height) → see drawing/light.js, aspect, ratio, code, name: (token) → words, guessed,
-// over(changes), choose(changes): change the marks over the picture, and its view}
+// options: {photo(width, height): a photograph, see drawing/light.js, aspect, ratio, code, name(token): the token in
+// words, guessed, over(changes): changes the marks over the picture, choose(changes): changes its view}
 export function drawFigure(box, figure, facts, options) {
   box.replaceChildren();
   if (figure) FIGURES[figure.kind](box, figure, facts, options);
@@ -36,7 +36,7 @@ const FIGURES = {
     context.drawImage(photoCanvas, x, y, size, size, 0, 0, canvas.width, canvas.height);
   },
 
-  // The largest products, one in each line: q × k = their product.
+  // The largest products of the score, one in each line: q × k = product.
   products(box, { products }) {
     const list = elementIn(box, "ol", "story-products");
     const text = (x) => x.toFixed(2).replace("-", "−");
@@ -52,7 +52,7 @@ const FIGURES = {
     barsIn(box, shares.map(shareBar), Math.max(...shares));
   },
 
-  // Share, and share × length of the value.
+  // The share of some tokens, and share × length of their value.
   handed(box, { handed }, _, { name }) {
     const largest = Math.max(...handed.map(({ share }) => share), 1e-9);
     const list = elementIn(box, "ul", "story-handed");
@@ -83,7 +83,7 @@ const FIGURES = {
     }
   },
 
-  // The largest weight on the place in any head of each layer; the answer is marked after the guess.
+  // For each layer, the largest weight that any head gives the partner; the right bar is marked after the guess.
   layers(box, { layers, first, asker }, facts, look) {
     const { guessed: isGuessed } = look;
     const bars = layers.map((share, layer) => ({ share, text: String(layer), marked: isGuessed && layer === first }));
@@ -101,7 +101,8 @@ const FIGURES = {
   // The number of places that stacked convolutions reach, layer by layer, and that one layer of attention reaches.
   reach(box, { most: largest, words }, { pack, patch }, { over: drawMarks, guessed: isGuessed }) {
     const line = elementIn(box, "p", "story-touch");
-    const [max, value] = isGuessed ? [largest.after, largest.after] : [largest.before, 1]; // as over the picture
+    // the marks over the picture show the same number
+    const [max, value] = isGuessed ? [largest.after, largest.after] : [largest.before, 1];
     const dial = dialIn(line, { min: 1, max, step: 1, value }, words.layers);
     const output = elementIn(line, "output");
     const megaphone = buttonIn(box, words.megaphone);
@@ -122,7 +123,7 @@ const FIGURES = {
     });
   },
 
-  // The query of the square, and the key, the score and the value's length of one of three tokens.
+  // The query of the story's patch, and the key, score and value length of one of three tokens ("books").
   library(box, { q, words }, { books, pack }, { ratio, over: drawMarks }) {
     const largest = Math.max(...q.map(Math.abs), ...books.flatMap(({ k }) => [...k].map(Math.abs)));
     const shelf = elementIn(box, "p", "story-touch");
@@ -150,7 +151,8 @@ const FIGURES = {
     openBookOf(books[0], false);
   },
 
-  // A mixing desk's channels: the shares at any volume. Before the guess only volumes below the model's own.
+  // The shares as the channels of a mixing desk, at any scale ("volume"). Before the guess the dial ends at the trained
+  // scale.
   knob(box, { words }, facts, { guessed: isGuessed, choose }) {
     const channels = elementIn(box, "div", "story-desk");
     const line = elementIn(box, "p", "story-touch");
@@ -170,7 +172,7 @@ const FIGURES = {
     readDial();
   },
 
-  // Chooses the asking token of the row in the picture.
+  // Chooses whose row the picture shows: the square's or the class token's.
   asker(box, { words, query }, _, { choose }) {
     const line = elementIn(box, "p", "story-touch");
     const queries = { square: query, cls: "cls" };
@@ -198,8 +200,8 @@ function buttonIn(box, words) {
   return button;
 }
 
-// ---- their parts
-// One bar for each number: up above zero, down below; the longest has the value `largest`.
+// ---- parts of the figures
+// One bar for each number, upwards if positive, downwards if negative. `largest` is the value of a full bar.
 function stripIn(box, name, values, largest, colour, ratio) {
   elementIn(box, "b", `story-${name}`).textContent = name;
   const canvas = canvasIn(box, box.clientWidth || 300, STRIP, ratio);
@@ -247,12 +249,12 @@ function canvasIn(box, width, height, ratio) {
 
 export const photoAs = (image) => (width, height) => makePhoto(image, Math.round(width), Math.round(height));
 
-// A scene's marks over the photograph: the asking patch, its partner, a grid, the rings of stacked convolutions, place
-// numbers. SVG in units of a patch.
+// A scene's marks over the photograph: the query's patch, its partner, a grid, rings that show how far stacked
+// convolutions reach, place numbers. SVG in units of a patch.
 
 const SVG = "http://www.w3.org/2000/svg";
-const RING_EVERY = 60; // ms, from one ring to the next
-const NUMBERED = 7; // places along a side that bear a number, at most
+const RING_EVERY = 60; // ms between two rings
+const NUMBERED = 7; // most numbered places along a side
 
 export function createOver(place) {
   const svg = document.createElementNS(SVG, "svg");
@@ -263,8 +265,9 @@ export function createOver(place) {
   return svg;
 }
 
-// over: {marks, grid, places, rings: their number, still: at once, everybody, at: a partner} of a scene or null;
-// `guessed`: whether the rings may appear; `hidden`: whether the partner is the question.
+// marks: null or {marks: whether to frame the partner, grid, places: whether to number them, rings: how many, still: no
+// animation, everybody: colours all patches, at: another patch instead of the partner}; guessed: whether the rings may
+// appear; hidden: whether the partner is the question.
 export function drawOver(svg, marks, { pack, patch, partner }, { guessed: isGuessed, hidden: isHidden }) {
   svg.replaceChildren();
   if (!marks) return;

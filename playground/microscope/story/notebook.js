@@ -1,10 +1,10 @@
-// The story's row as a notebook that runs anywhere after one pip install: it holds the head's query and keys, and
-// compares its row with the drawn one. tests/test_story.py runs it. No DOM.
+// The story's row as a Jupyter notebook that needs one pip install. It contains the head's query and keys, and compares
+// the computed row with the one in the picture. tests/test_story.py runs it. No DOM.
 import { layerOf } from "../core/core.js";
 
 const LETTERS_IN_LINE = 96; // letters of base64 per line
 
-// place: {model}; code: see codeOf in story/scenes.js; photograph: a data URL or "".
+// facts: see factsOfStory in story/scenes.js; code: see codeOf there; photograph: a data URL or "".
 export function notebookOf(facts, { model, code, photograph = "" }) {
   const { pack, layer, head, patch, row } = facts;
   const [rowNumber, columnNumber] = [Math.floor(patch / pack.columns), patch % pack.columns];
@@ -68,7 +68,7 @@ function headKeys({ pack, layer, head }) {
   return Float32Array.from(layerOf(pack, layer).k.subarray(head * tokens * dim, (head + 1) * tokens * dim));
 }
 
-// A Python string over several lines.
+// The numbers as base64, in a Python string over several lines.
 function numbersAsCode(values) {
   const bytes = new Uint8Array(Float32Array.from(values).buffer);
   let letters = "";
@@ -88,6 +88,6 @@ const cellNamed = (kind, text, fields) => ({
 const proseCell = (text) => cellNamed("markdown", text, {});
 const codeCell = (text) => cellNamed("code", text, { execution_count: null, outputs: [] });
 
-// The difference between a computed row and the drawn one.
+// The largest difference between a computed row and the one in the picture.
 export const largestError = (row, drawnRow) =>
   row.reduce((largest, share, index) => Math.max(largest, Math.abs(share - drawnRow[index])), 0);

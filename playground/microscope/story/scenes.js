@@ -10,14 +10,14 @@ import { STORY_WORDS, storyWords } from "./words.js";
 
 export const SCENE_COUNT = 12;
 
-const THOUSANDS = "\u202f"; // some languages write a decimal comma
+const THOUSANDS = "\u202f"; // a narrow space: a comma would be read as a decimal comma in some languages
 const numberText = (x, digits) => x.toFixed(digits).replace("-", "−");
 
-// `parts`: of a sample that names them; `facts`: see factsOfStory below.
+// The record of scene n. parts: named parts of a sample picture; facts: see factsOfStory below.
 export function sceneAt(n, facts, language, parts = []) {
   const { pack, patch, partner } = facts;
   const placeNamed = nameOfPlace(language, parts, patch, partner, pack.rows, pack.columns);
-  const isFirstLayer = facts.layer === 0; // input of the first layer: no attention has changed it yet
+  const isFirstLayer = facts.layer === 0; // no attention has changed the first layer's input yet
   const past = {
     rewritten: storyWords(language, isFirstLayer ? "rewrittenByNone" : "rewritten"),
     heard: storyWords(language, isFirstLayer ? "heardNothing" : "heard"),
@@ -37,7 +37,7 @@ export function sceneAt(n, facts, language, parts = []) {
   };
 }
 
-// Patches whose part has the same name: a guess of any of them counts.
+// The patches in the part with this name: as a guess, each of them counts as right.
 function patchesOfPlace({ pack, patch }, language, parts, placeNamed) {
   const allPatches = Array.from({ length: pack.patches }, (_, index) => index);
   return allPatches.filter(
@@ -191,7 +191,7 @@ const SAID = {
   },
 };
 
-// Words for drawings with controls: see story/figures.js.
+// The labels of figures with controls, see story/figures.js.
 const reachWords = (say) => ({
   ...{ layers: say("touchLayers"), megaphone: say("touchMegaphone") },
   ...{ heard: say("touchHeard"), everybody: say("touchEverybody") },
@@ -202,7 +202,7 @@ const bookWords = (say) => ({
 });
 const knobWords = (say) => ({ volume: say("knobVolume"), largest: say("knobLargest"), clips: say("knobClips") });
 
-// Only for models with a class token.
+// For a choice between the square and the class token as the query; null in models without a class token.
 const askersOf = ({ pack, patch }, say) =>
   pack.prefix.includes("cls")
     ? { query: patchText(patch, pack.columns), words: { square: say("askSquare"), cls: say("askClass") } }
@@ -212,13 +212,13 @@ const choiceGuess = (asks, options, truth, after) => ({ kind: "choice", asks, op
 
 const sorted = (row, count) => [...row].sort((a, b) => b - a).slice(0, count);
 
-// [{at, q, k, product}], the largest first, whatever their sign.
+// Returns [{at: dimension, q, k, product}], the largest absolute product first.
 function largestProducts({ q, k, products }) {
   const order = [...products.keys()].sort((a, b) => Math.abs(products[b]) - Math.abs(products[a]));
   return order.slice(0, PRODUCTS).map((index) => ({ at: index, q: q[index], k: k[index], product: products[index] }));
 }
 
-// The error of a guess: {right, words}. `pack` is needed only if the guess is a place.
+// Whether a guess is right, and a sentence about it: {right, words}. `pack` is needed only if the guess is a place.
 export function judged(guess, answer, pack, language) {
   const say = (key, values) => storyWords(language, key, values);
   if (guess.kind === "choice") return verdict(answer === guess.truth, optionWords(guess, guess.truth), say);
@@ -234,7 +234,7 @@ export function judged(guess, answer, pack, language) {
   return { right: false, words: say("off", { count: distance }) };
 }
 
-// The truth in words, without judging a guess.
+// The right answer in words, for a class: no single guess is judged.
 export function truthOf(guess, language) {
   if (guess.kind === "place") return "";
   const truthWords = guess.kind === "choice" ? optionWords(guess, guess.truth) : `${guess.truth}${guess.unit ?? ""}`;
@@ -244,9 +244,9 @@ export function truthOf(guess, language) {
 const optionWords = ({ options }, truth) => options.find(([value]) => value === truth)[1];
 const verdict = (isRight, truth, say) => ({ right: isRight, words: isRight ? say("right") : say("itIs", { truth }) });
 
-const INDENT = " ".repeat(4); // bundled scripts lack the blanks at the start of their lines
+const INDENT = " ".repeat(4); // written this way because bundling removes the blanks at the start of lines
 
-// The row of the story in PyTorch; tests/test_story.py runs it.
+// Python code that computes the story's row with PyTorch; tests/test_story.py runs it.
 export function codeOf({ layer, head, patch, pack }, { model, sample }) {
   const picture = sample ? `samples.named("${sample}").path` : '"photo.jpg"';
   const [row, column] = [Math.floor(patch / pack.columns), patch % pack.columns];
@@ -264,21 +264,21 @@ scores = k @ q[i] / len(q[i]) ** 0.5
 row = scores.softmax(0)`;
 }
 
-// The head's weight on each patch as a digit of 16 steps, relative to the largest.
+// The head's weight on each patch as a hexadecimal digit, 15 for the largest weight.
 export function heatOfRow({ pack, row, best }) {
   const largest = row[pack.prefixCount + best];
   const digits = [...row.slice(pack.prefixCount)].map((share) => Math.round((15 * share) / largest).toString(16));
   return digits.join("");
 }
 
-// A scene's question as plain data for a class, in all languages; the truth is separate, because phones get it when it
-// is shown.
+// A scene's question as plain data for a class, in all languages. The right answer is a separate record: phones receive
+// it only when it is shown.
 
 const LANGUAGES_TOLD = Object.keys(STORY_WORDS);
 
-// {scene: {n, count, title}, question: null | {kind, of, asks, …}, told: shown with the answer: {truth, after, heat}};
-// words are {language: words}.
-// `of`: the picture of the question, so that a class's question about another picture is not mistaken for it.
+// Returns {scene: {n, count, title}, question: null | {kind, of, asks, …}, told: {truth, after, heat}}. `told` is shown
+// with the answer. Every text is {language: text}.
+// `picture`: key of the question's picture; by it, a class's question about another picture is recognised.
 export function askedByScene(n, count, facts, parts, picture) {
   const scenes = Object.fromEntries(LANGUAGES_TOLD.map((tag) => [tag, sceneAt(n, facts, tag, parts)]));
   const inLanguages = (words) => Object.fromEntries(LANGUAGES_TOLD.map((tag) => [tag, words(scenes[tag])]));
@@ -304,7 +304,7 @@ export function askedByScene(n, count, facts, parts, picture) {
 
 const NEAR_SHARE = 5; // percentage points within which a guessed share is right
 const RING = 1; // patches around the query that a 3×3 convolution reads
-const SAME_PLACE = 2; // squares
+const SAME_PLACE = 2; // squares between two places that count as one
 export const TOLD = 5; // tokens that are listed one by one
 export const MOST_SHARES = 12; // largest shares of a row that are drawn
 const CLIPS = 0.9; // largest share at which the mixing desk clips
@@ -321,7 +321,7 @@ export function distanceOf(patch, other, { columns }) {
   return Math.max(rowDistance, Math.abs((patch % columns) - (other % columns)));
 }
 
-// The patch beyond the 3×3 neighbourhood with the largest weight: the story asks for the reason.
+// The patch with the largest weight beyond the 3×3 neighbourhood. The story asks why its weight is large.
 export function partnerOf(row, patch, pack) {
   let farPatch = -1;
   for (let other = 0; other < pack.patches; other++) {
@@ -331,8 +331,8 @@ export function partnerOf(row, patch, pack) {
   return farPatch;
 }
 
-// Null while the story's layer is missing; `layers` is null while any other one is. `side`: pixels of a patch, null if
-// unknown.
+// The facts about a patch in a head; null until its layer has arrived. `layers` is null until all layers have arrived.
+// side: pixels of a patch's side, null if unknown.
 export function factsOfStory(pack, { layer, head, patch }, side) {
   if (!holdsAll(pack, layer)) return null;
   const loadedLayers = wholeLayers(pack);
@@ -365,7 +365,8 @@ export function factsOfStory(pack, { layer, head, patch }, side) {
   };
 }
 
-// [{token, share, length, product}] of the tokens with the largest shares; lengths relative to the longest of all.
+// Returns [{token, share, length, product}] for the tokens with the largest shares; length: of the value vector,
+// relative to the longest value of all tokens.
 function valueLengths(pack, layer, head, row) {
   const { norms } = layerOf(pack, layer);
   if (!norms) return [];
@@ -378,8 +379,9 @@ function valueLengths(pack, layer, head, row) {
   });
 }
 
-// Three tokens as books of a library: the partner; a token with a large share and a short value, easy to find with
-// little inside; the token whose key fits the query least. [{kind, token, k, score, share, length}]
+// The story compares tokens with books of a library. These are three: the partner; a token with a large share and a
+// short value, easy to find with little inside; the token whose key fits the query least. [{kind, token, k, score,
+// share, length}]
 function booksOf(pack, layer, head, query, key, row) {
   const { norms } = layerOf(pack, layer);
   const lengths = norms?.subarray(head * pack.tokens, (head + 1) * pack.tokens);
@@ -393,13 +395,13 @@ function booksOf(pack, layer, head, query, key, row) {
   });
 }
 
-// The largest shares of the row with the scores at another volume, and whether it clips: one share takes nearly all.
+// The largest shares of the row at another scale (the volume of the mixing desk). clips: one share takes nearly all.
 export function sharesAt({ pack, layer, head, patch }, scale, count) {
   const shares = [...rowOfPatch(pack, layer, head, patch, scale)].sort((a, b) => b - a).slice(0, count);
   return { shares, clips: shares[0] > CLIPS };
 }
 
-// `best`: the patch to which this head gives most; `agrees`: whether it lies near the partner.
+// What this head gives the patch. best: the patch with the largest weight; agrees: whether it lies near the partner.
 function headOf(pack, layer, head, patch, partner) {
   const row = rowOfPatch(pack, layer, head, patch);
   let brightest = 0;

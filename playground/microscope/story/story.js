@@ -29,9 +29,10 @@ const MAP_WIDE = 560; // px of the photograph under guessed places
 const FOOT = `<button class="story-back" type="button"></button><ol></ol>
   <button class="story-next" type="button"></button>`;
 
-// way: {at(): the scene's number or 0, go(n): to another, 0 ends it, lesson(name): {title, go()} of a page, place():
-// {model, sample} as in an address, cat(): opens the cat in the story, lab(); in a file both are missing}
-// klass: a class that guesses together, see shell/storyway.js: its state, its bar, its board
+// way: {at(): the scene's number or 0, go(n): to another scene, 0 ends the story, lesson(name): {title, go()} of a
+// lesson's page, place(): {model, sample} as in an address, cat(): opens the story with the cat, lab(): opens Lab}. A
+// shared file has no cat() and no lab().
+// klass: a class that guesses together: its state, bar and board, see shell/storyway.js.
 export function createStory(lens, see, { language, way, klass }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
@@ -44,16 +45,16 @@ export function createStory(lens, see, { language, way, klass }) {
   const title = panel.querySelector("h2");
   const [backButton, nextButton] = [footer.querySelector(".story-back"), footer.querySelector(".story-next")];
   const story = {
-    of: "", // key of the picture, model and grid of `base`
+    of: "", // key of the picture, model and grid that `base` belongs to
     base: null, // {layer, head, patch} of the story
     facts: null,
     held: -1, // number of whole layers when the facts were computed
     guesses: {}, // {scene: guess} for this base
     drawn: "", // key of the panel's content
     viewSet: "", // key of the last view that was set
-    looked: null, // the film's setting before the story needed all layers
-    pressed: false, // whether the button that goes on also submits the guess
-    wantsPicture: false, // whether to ask if the lecturer's photograph may go to the phones
+    looked: null, // choice.filmLooked before the story set it to load all layers
+    pressed: false, // whether the last press on the photograph was a guess, so that its click is ignored
+    wantsPicture: false, // whether to ask the lecturer if the photograph may be sent to the phones
   };
   const classHead = klass.headIn(findPart("class"));
   klass.follow(() => page.schedule());
@@ -67,7 +68,7 @@ export function createStory(lens, see, { language, way, klass }) {
     event.stopPropagation();
     way.go(0);
   });
-  // In a place question, a press on the photograph is the guess and locks nothing.
+  // When a scene asks for a place, a press on the photograph is the guess and does not lock the row.
   refs.picture.addEventListener("pointerdown", guessPlace, { capture: true });
   refs.picture.addEventListener("click", stopClick, { capture: true });
 
@@ -96,7 +97,7 @@ export function createStory(lens, see, { language, way, klass }) {
     const question = classAsks();
     return question ? question.phase === "tells" : way.at() in story.guesses;
   };
-  // Whether the row is hidden because its target is the question.
+  // Whether to hide the row: scene 1 asks where it looks.
   const covers = () => way.at() === 1 && !isGuessed();
 
   function takeGuess(guess) {
@@ -144,7 +145,7 @@ export function createStory(lens, see, { language, way, klass }) {
     draw();
   }
 
-  // A static site sends all layers on request.
+  // A static site loads all layers only if somebody looks at the film.
   function wantAll() {
     story.looked ??= choice.filmLooked;
     choice.filmLooked = true;
@@ -197,7 +198,7 @@ export function createStory(lens, see, { language, way, klass }) {
   }
 
   // ---- a class
-  // Puts the class's bar above the scene while a class runs; else below it, where it disturbs no single reader.
+  // Puts the class's bar above the scene while a class runs, else below, where it does not disturb a single reader.
   function placeClass() {
     const [box, header] = [findPart("class"), panel.querySelector("header")];
     const isAbove = box.previousElementSibling === header;
@@ -208,7 +209,7 @@ export function createStory(lens, see, { language, way, klass }) {
 
   const question = () => askedByScene(way.at(), SCENE_COUNT, story.facts, data.main.picture.parts ?? [], story.of);
 
-  // The facts about the class that the board shows.
+  // The state of the class that the board shows; a change redraws the story.
   const classNow = () => klass.now() && [klass.now().code, klass.now().phones, classAsks(), story.wantsPicture];
 
   function askClass(mayTravel) {
@@ -329,7 +330,7 @@ export function createStory(lens, see, { language, way, klass }) {
     if (lesson) box.append(linkOf(words("more", { lesson: lesson.title }), lesson));
   }
 
-  // The code runs on a server if there is one; otherwise it can be copied.
+  // The end of the story: a button that runs its code, if a server is there; a notebook to keep; a way to Lab.
   function writeEnd(box) {
     const { layer, head, patch, pack } = story.facts;
     const status = document.createElement("p");
@@ -383,7 +384,7 @@ export function createStory(lens, see, { language, way, klass }) {
   };
 }
 
-// For tests and the console.
+// A short form of the facts, for tests and the console.
 const readableFacts = ({ partner, share, distance, loudest, outside, pair }) => ({
   ...{ partner, share, distance, loudest, outside },
   ...{ dot: pair.dot, score: pair.score, shown: percent(share) },

@@ -1,4 +1,5 @@
-// The story's words, one table for each language. Holes are filled with numbers of the picture on view. No DOM in here.
+// The story's words, one table for each language. {name} in a sentence is filled with a number or word about the
+// picture. No DOM.
 import { filledIn } from "../see/words.js";
 
 export const STORY_WORDS = {

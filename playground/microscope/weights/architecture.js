@@ -1,6 +1,6 @@
 // Finds the architecture of a ViT from its weights' names and shapes (already renamed, see layouts.js), and from the
-// config.json and preprocessor_config.json beside them; as hugging_face.py, checkpoints.py and others_files.py of
-// playground/models do, with the same errors. A config is as in playground/vit.py.
+// config.json and preprocessor_config.json beside them. The rules and errors are those of hugging_face.py,
+// checkpoints.py and others_files.py in playground/models. A config has the fields of the one in playground/vit.py.
 
 import { isMeta, isTorchvision } from "./layouts.js";
 import { shown, times, WrongFile, zeros } from "./safetensors.js";
@@ -55,8 +55,8 @@ const ACTIVATIONS = {
 };
 const RESAMPLING = ["nearest", "lanczos", "bilinear", "bicubic"]; // Pillow's numbers
 
-// `names`: of the file's weights; `configFile` and `pixels`: config.json and preprocessor_config.json. Returns {config,
-// state: the renamed weights that are used}.
+// names: the names of the file's weights; configFile, pixels: config.json and preprocessor_config.json. Returns
+// {config, state: the renamed weights that are used}.
 export function huggingFaceConfig(names, whole, configFile, pixels) {
   const reason = unsupportedReason(names, whole);
   if (reason) {
@@ -73,7 +73,8 @@ export function huggingFaceConfig(names, whole, configFile, pixels) {
     throw new WrongFile("it does not cut an RGB picture into square patches of one size");
   if (family === "dinov3" && Number(settings.rope_theta ?? 100) !== 100)
     throw new WrongFile("it turns queries and keys at another pace than DINOv3 (rope_theta)");
-  const projects = names.some((name) => name.startsWith("visual_projection.")); // into the space of captions
+  // the model projects into the space of captions
+  const projects = names.some((name) => name.startsWith("visual_projection."));
   const { reads: readoutConfig, state } = readout(family, whole, width, projects);
   const stateConfig = shownBy(state);
   const { classes, registers } = stateConfig;
@@ -107,7 +108,8 @@ export function huggingFaceConfig(names, whole, configFile, pixels) {
   };
 }
 
-// The values that these files give for the five words that a person may otherwise state.
+// The values that these files give for mean, std, num_heads, act_layer and global_pool, which a person states
+// otherwise.
 export function huggingFaceWords(configFile, pixels) {
   const words = {
     mean: pixels.image_mean,
@@ -133,7 +135,7 @@ function familyOf(names, state) {
   return state.has("blocks.0.ls1.gamma") ? "dinov2" : state.has("dist_token") ? "deit" : "vit";
 }
 
-// The classifier's input, which differs by family; without a classifier, the pooled output of `transformers`.
+// How a family reads its classifier's input from the tokens; without a classifier, the pooled output of `transformers`.
 function readout(family, state, width, projects) {
   const classes = rowsOf(state, "head.weight");
   const stateWithout = (beginning) => new Map([...state].filter(([name]) => !name.startsWith(beginning)));
@@ -145,7 +147,8 @@ function readout(family, state, width, projects) {
     return { reads: { pool: "avg", norm_place: "nowhere" }, state: stateWithout("norm.") };
   if (classes && state.get("head.weight").shape[1] === 2 * width) return { reads: { pool: "token+avg" }, state };
   if (classes && state.has("dist_token") && !state.has("head_dist.weight")) {
-    // One classifier, of the class token alone. Our model averages two, so this one is doubled and the other is 0
+    // The file has one classifier, for the class token alone. Our model averages two, so this one is doubled and the
+    // other is 0
     const doubled = new Map(state);
     for (const kind of ["weight", "bias"]) {
       const tensor = state.get(`head.${kind}`);
@@ -196,7 +199,7 @@ export function baseOf(state) {
 // The config of one of timm's architectures; `parts`: a row of timmtable.js, or null if the architecture is unknown.
 export const timmBase = (parts) => ({ ...USUAL, ...parts });
 
-// `base` corrected by the weights, by `knownWords` (see opening.js) and by config.json (`configFile`).
+// The config: `base`, corrected by the weights, by `knownWords` (see opening.js) and by config.json (`configFile`).
 export function configOfState(base, state, knownWords, configFile) {
   const patches = state.get("patch_embed.proj.weight");
   if (!patches || !state.has("blocks.0.mlp.fc2.weight"))
@@ -228,11 +231,11 @@ export function configOfState(base, state, knownWords, configFile) {
   };
 }
 
-// The number of heads: their width is that of the norm of queries, or else of the named model's heads.
+// The number of heads, from their width: that of the norm of queries, or else that in the named model.
 const headsLike = (base, state, width) =>
   Math.max(1, Math.floor(width / (rowsOf(state, "blocks.0.attn.q_norm.weight") || base.head)));
 
-// Learned positions have a row for each patch, and perhaps for each prefix token.
+// Checks the rows of learned positions: one for each patch, and perhaps for each prefix token.
 function placesOf(base, state, { patch_size: patch, cls_token, dist_token, registers }, givenSize) {
   const imageSides = (givenSize ?? base.image_size).map((side) => Math.floor(side / patch) * patch);
   const areLearned = ["learned", "patches"].includes(base.positions);
@@ -281,7 +284,7 @@ function labelsSaid({ label_names: labelNames, label_descriptions: descriptions 
 
 // --------------------------------------------------------------------------------------- the weights of such a model
 
-// Name → shape, as VisionTransformer of playground/vit.py has them.
+// The shapes of all weights by name, as in VisionTransformer of playground/vit.py.
 export function shapesOf(c) {
   const { width: D, mlp_width: mlpWidth, heads, patch_size: P } = c;
   const shapes = new Map();
@@ -328,7 +331,7 @@ export function shapesOf(c) {
   return shapes;
 }
 
-// Throws if the weights don't fit the config, with the sentences of source.py.
+// Throws if the weights don't fit the config, with the same sentences as source.py.
 export function checkFit(state, config, file) {
   const expected = shapesOf(config);
   const text = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
@@ -351,7 +354,7 @@ export function checkFit(state, config, file) {
   }
 }
 
-// The allowed values of an architecture's description, as in weights_file.py. A file may come from anybody.
+// The allowed values of an architecture's description, as in weights_file.py; a file may come from anybody.
 
 const COUNTS = {
   ...{ patch_size: [1, 224], depth: [1, 100], width: [1, 8192], mlp_width: [1, 65_536], heads: [1, 256] },
@@ -369,7 +372,8 @@ const MOST_SIDE = 4096;
 const LONGEST_LABEL = 200;
 const PAPER = { cls_token: true, dist_token: false, registers: 0, pre_norm: false, qk_norm: false, qkv_bias: true };
 const DEFAULTS = { ...USUAL, ...PAPER, layer_scale: false, gated_mlp: false, pre_logits: false };
-const APP_ALONE = { rotation: [], pool_heads: 0, biased: false, mlp_norm: false }; // the values of other models
+// fields that only the app supports, with the values of all other models
+const APP_ALONE = { rotation: [], pool_heads: 0, biased: false, mlp_norm: false };
 
 // Returns the config, or throws an Error that says what is impossible.
 export function checkedConfig(candidate) {

@@ -1,6 +1,6 @@
-// Weights for the engine, the same numbers as playground/models/engine_file.py writes: large matrices are int8 with a
-// gain for each 32 numbers of a row, or all is float32; gains of LayerScale are multiplied into the matrices before
-// them.
+// Writes weights for the engine, with the same numbers as playground/models/engine_file.py: large matrices are int8
+// with a gain for each 32 numbers of a row, or all is float32; gains of LayerScale are multiplied into the matrices
+// before them.
 
 import { emptyContainer, toHalves } from "../core/container.js";
 import { halfFloats } from "../core/core.js";
@@ -9,8 +9,8 @@ import { countOf, reshaped, WrongFile, withGains } from "./safetensors.js";
 const FORMAT_OF_WEIGHTS = "attention-playground/weights-1";
 const IN_A_BLOCK = 32; // numbers of a row that share a gain
 const TOP = 127; // the largest code
-const ROUNDS = 1.5 * 2 ** 23; // adding it to a float rounds to an integer, halves to the even one
-const MOST_OF_MEMORY = 1.2e9; // bytes
+const ROUNDS = 1.5 * 2 ** 23; // adding this to a float rounds it to an integer, halves to even
+const MOST_OF_MEMORY = 1.2e9; // bytes of weights, at most
 const SAID = // facts of the architecture that the weights don't show
   "activation classes depth eps gated_mlp heads image_size interpolation labels mean mlp_width multi_label " +
   "patch_size pool positions std width";
@@ -102,8 +102,9 @@ function headerOf(config, title, isInt8) {
   };
 }
 
-// Rows that get 8 more bits, for the rounding errors of the first 8: the patches' matrix and the first two layers,
-// whose errors go through all layers, and the rows of queries and keys, because a softmax amplifies errors of scores.
+// How many rows get 8 more bits, for the rounding errors of their first 8 bits: all of the patches' matrix and of the
+// first two layers, whose errors go through all layers, and the rows of queries and keys, because softmax amplifies
+// errors of scores.
 function fineRows(name, [rows]) {
   if (/^(patch_embed\.|blocks\.[01]\.)/.test(name)) return rows;
   return name.endsWith(".attn.qkv.weight") ? (2 * rows) / 3 : 0;
@@ -120,8 +121,8 @@ function restOf(values, codes, gains, rows, columns) {
   return residuals;
 }
 
-// (rows, columns) → {codes: Int8Array, gains: float16 bits, (rows, blocks)}: a number is about code × gain of its
-// block.
+// From (rows, columns) to {codes: Int8Array, gains: float16 bits, (rows, blocks)}: a number is about its code × the
+// gain of its block.
 export function eightBitBlocks(numbers, rows, columns) {
   const blocks = Math.ceil(columns / IN_A_BLOCK);
   const [codes, exact] = [new Int8Array(numbers.length), new Float32Array(rows * blocks)];
@@ -134,7 +135,8 @@ export function eightBitBlocks(numbers, rows, columns) {
     }
   const gains = toHalves(exact);
   const table = halfFloats();
-  for (let i = 0; i < gains.length; i++) if (table[gains[i]] < exact[i]) gains[i]++; // no code above TOP
+  // rounds the gain up, so that no code exceeds TOP
+  for (let i = 0; i < gains.length; i++) if (table[gains[i]] < exact[i]) gains[i]++;
   for (let row = 0; row < rows; row++)
     for (let column = 0; column < columns; column++) {
       const gain = table[gains[row * blocks + Math.floor(column / IN_A_BLOCK)]];

@@ -1,6 +1,6 @@
-// Renames weights of timm, `transformers`, Meta and torchvision to our names, which are timm's; as checkpoints.py,
-// hugging_face.py and others_files.py of playground/models do. A Map of name → tensor goes in and a new one comes out;
-// no numbers are read. Weights that play no part in a pass are left out.
+// Renames weights of timm, `transformers`, Meta and torchvision to our names, which are timm's, by the rules of
+// checkpoints.py, hugging_face.py and others_files.py in playground/models. Takes a Map of name → tensor and returns a
+// new one; no numbers are read. Weights that a pass does not use are left out.
 
 import { added, inThree, joined, places, reshaped, WrongFile, zeros } from "./safetensors.js";
 
@@ -47,7 +47,7 @@ const IN_A_TORCHVISION_LAYER = [
 
 export const isTorchvision = (state) => ["conv_proj.weight", "encoder.pos_embedding"].every((name) => state.has(name));
 
-// DINOv2's or DINOv3's file, as Meta publishes it: both keep the mask token of training.
+// Whether this is DINOv2's or DINOv3's file as published by Meta: both keep the mask token of training.
 export const isMeta = (state) => ["mask_token", BEGINS, "blocks.0.ls1.gamma"].every((name) => state.has(name));
 
 export function noAdapters(state) {
@@ -82,14 +82,14 @@ function torchvisionName(name) {
   return rule ? `${layerPrefix ? `blocks.${layer}.` : ""}${suffix.replace(...rule)}` : name;
 }
 
-// Registers then have no positions, and the class token already contains its own.
+// Adds the class token's position to the token; registers have none.
 function placeTheClassToken(ours) {
   if (!["cls_token", "pos_embed", "reg_token"].every((name) => ours.has(name))) return;
   ours.set("cls_token", added(ours.get("cls_token"), places(ours.get("pos_embed"), 0, 1)));
   ours.set("pos_embed", places(ours.get("pos_embed"), 1));
 }
 
-// Meta's SwiGLU: its gate first, as in ours.
+// Joins the weights of Meta's SwiGLU, with the gate first, as in our model.
 function gated(state) {
   const merged = new Map();
   for (const [name, x] of state) {
@@ -107,7 +107,7 @@ function partner(state, name) {
   return state.get(name);
 }
 
-// head = Sequential(Dropout, Linear): its only matrix is the head.
+// If the head is a Sequential(Dropout, Linear), renames its only matrix to "head".
 function plainHead(state) {
   const matrices = [...state].filter(([name, x]) => /^head\.\d+\.weight$/.test(name) && x.shape.length === 2);
   if (state.has("head.weight") || matrices.length !== 1) return state;
@@ -119,7 +119,7 @@ function plainHead(state) {
 export function fromEva(tensors) {
   const [state, merged] = [fromOthers(tensors), new Map()];
   for (const [name, x] of state) {
-    if (/attn\.v_bias$|mlp\.fc1_x\.(weight|bias)$/.test(name)) continue; // joined when its partner comes
+    if (/attn\.v_bias$|mlp\.fc1_x\.(weight|bias)$/.test(name)) continue; // joined with the other part of the tensor
     if (name.endsWith("attn.q_bias")) {
       const v = partner(state, name.replace("q_bias", "v_bias")); // keys have no bias
       merged.set(name.replace("q_bias", "qkv.bias"), joined(x, zeros(...x.shape), v));
@@ -173,7 +173,7 @@ const IN_A_LAYER = [
 
 export const isHuggingFace = (state) => [...state.keys()].some((name) => PATCHES.test(name));
 
-// Unknown names stay, so that the check of names can report them.
+// Converts weights of `transformers`. Unknown names stay, so that the check of names can report them.
 export function fromHuggingFace(state) {
   const [merged, thirds, gates] = [new Map(), new Map(), new Map()];
   for (const [key, x] of state) {

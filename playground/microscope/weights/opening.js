@@ -1,4 +1,4 @@
-// Opens a model from dropped files: its weights and the files beside them. Their kind is found as in
+// Opens a model from dropped files: its weights and the files beside them. The kind of the files is found as in
 // playground/models/model_file.py.
 
 import {
@@ -20,12 +20,12 @@ const LONGEST_JSON = 4 * 2 ** 20; // bytes
 const LONGEST_NAME = 80; // letters
 const PICKLED = /\.(bin|pt|pth|ckpt|pkl)$/;
 const KIND = ".safetensors";
-const EVERY_FILE_S_NAME = "model.safetensors"; // for a file of this name, the folder's name is shown
+const EVERY_FILE_S_NAME = "model.safetensors"; // the usual name; for such a file the folder's name is shown
 const SHARD = /-\d{5}-of-\d{5}(?=\.safetensors$)/;
 
 const isWeights = ({ name }) => name.endsWith(KIND);
 
-// The files of one model among the dropped ones. Throws a WrongFile that says what is missing.
+// Sorts the dropped files into those of one model. Throws a WrongFile that says what is missing.
 function sorted(files) {
   const weights = files.filter(isWeights);
   const json = (name) => files.find((file) => file.name === name);
@@ -74,7 +74,7 @@ async function openAll({ weights, index, name }) {
   return { metadata: parts[0].metadata, tensors: withFileName(name, () => unwrapState(tensors)) };
 }
 
-// Runs `compute`; an error about the model gets the file's name.
+// Runs `compute`, and puts the file's name into an error about the model.
 function withFileName(name, compute) {
   try {
     return compute();
@@ -85,7 +85,8 @@ function withFileName(name, compute) {
   }
 }
 
-// {config, state, known: words that need not be assumed, unlike: a difference from our model, or ""}
+// Describes the model: {config, state, known: facts that need not be assumed, unlike: how it differs from our model, or
+// ""}.
 function describeModel({ name, metadata, tensors, said: configFile, pixels, given }) {
   if ("config" in metadata) {
     const config = withFileName(name, () => checkedConfig(JSON.parse(metadata.config)));
@@ -102,7 +103,8 @@ const overrides = ({ mean, std, num_heads: heads, act_layer: activation, global_
   ...(std && { std }),
   ...(heads && { heads }),
   ...(activation && { activation }),
-  ...(["token", "avg"].includes(pool) && { pool }), // the weights show "map"; the other values give no labels
+  // "map" can be read from the weights; the other values have no labels
+  ...(["token", "avg"].includes(pool) && { pool }),
 });
 
 function ofHuggingFace({ name, tensors, said: configFile, pixels, given }) {
@@ -141,7 +143,7 @@ function ofTimm({ name, metadata, tensors, said: configFile, given }) {
   });
 }
 
-// `files`: as dropped, of one folder; `folder`: its name, or "". `given`: {word: value} from a person; `numbers`:
+// files: the dropped ones, of one folder; folder: its name, or ""; given: {word: value} stated by a person; numbers:
 // "int8" or "float32". Returns a promise of {name, bytes, config, assumed: {word: the assumption}, notice}.
 export async function openModel(files, { folder = "", given = {}, numbers = "int8", tell: onProgress } = {}) {
   const group = sorted(files);
@@ -183,8 +185,8 @@ export async function openModel(files, { folder = "", given = {}, numbers = "int
 
 // ---------------------------------------------------------------------------------------------- facts that no file has
 
-// Facts about a model that a file of weights lacks: given by a person, or else assumed. As in
-// playground/models/given.py and source.py, in the words of `playground.load`.
+// Facts about a model that a file of weights lacks, stated by a person or else assumed. The rules are those of
+// playground/models/given.py and source.py, the names those of the arguments of `playground.load`.
 
 const READ_OUT = { token: "the class token", avg: "the mean of the patches" }; // weights can't tell these two apart
 const POOLS = [...Object.keys(READ_OUT), "map", "max", "avgmax"]; // with the last two there are rows, but no labels
@@ -224,7 +226,7 @@ const READ = {
   global_pool: readOneOf(POOLS),
 };
 
-// {word: value} of the words from a person or a config file.
+// The facts of WORDS_GIVEN, {name: value}, in a person's answers or a config file.
 function readGiven(source) {
   const words = WORDS_GIVEN.filter(
     (word) => source[word] !== undefined && source[word] !== null && source[word] !== "",
@@ -232,7 +234,7 @@ function readGiven(source) {
   return Object.fromEntries(words.map((word) => [word, READ[word](word, source[word])]));
 }
 
-// The words that a config.json of `timm.models.save_for_hf` gives.
+// The same facts in a config.json of `timm.models.save_for_hf`.
 function toldByTimm({ model_args: built, pretrained_cfg: pixels, global_pool: pool }) {
   const { mean, std } = pixels ?? {};
   return readGiven({ mean, std, num_heads: built?.num_heads, act_layer: built?.act_layer, global_pool: pool });
@@ -240,7 +242,7 @@ function toldByTimm({ model_args: built, pretrained_cfg: pixels, global_pool: po
 
 const numbers = (values) => values.map((value) => String(Number(value.toPrecision(6)))).join(" ");
 
-// Assumptions for unknown words: {word: the assumption in words}.
+// What is assumed for facts that nobody stated: {name: the assumption in words}.
 function assumedOf(config, knownWords) {
   const { mean, std, heads, width, activation, classes, pool, dist_token: dist } = config;
   const possible = {

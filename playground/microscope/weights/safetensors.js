@@ -1,16 +1,16 @@
-// A file of weights in the format safetensors. Its header is checked before any of its data is touched, as in
-// playground/models/weights_file.py: a file may come from anybody, and claim anything. Tensors are read one by one, so
-// that a file is never in memory as a whole.
-// // A tensor that is not read yet is {shape, read: returns a promise of its numbers, a Float32Array}; the functions at
+// Reads a file of weights in the format safetensors. The header is checked before any data is read, as in
+// playground/models/weights_file.py, because a file may come from anybody and claim anything. Tensors are read one by
+// one, so that a file is never in memory as a whole.
+// A tensor that is not read yet is {shape, read: returns a promise of its numbers, a Float32Array}; the functions at
 // the end transform such tensors.
 
 import { decodeHalves } from "../core/core.js";
 
-const LONGEST_HEADER = 4 * 2 ** 20; // bytes; that of a ViT-g has 100,000
+const LONGEST_HEADER = 4 * 2 ** 20; // bytes; the header of a ViT-g has 100,000
 const MOST_TENSORS = 10_000;
 const MOST_DIMENSIONS = 8;
 const LENGTH = 8; // bytes that hold the header's length
-const BYTES = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, U8: 1, BOOL: 1 }; // of a number
+const BYTES = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, U8: 1, BOOL: 1 }; // of each number
 const VIEWS_OF = { F64: Float64Array, F32: Float32Array, F16: Uint16Array, BF16: Uint16Array, I64: BigInt64Array };
 const SMALL_VIEWS = { I32: Int32Array, I16: Int16Array, I8: Int8Array, U8: Uint8Array, BOOL: Uint8Array };
 
@@ -46,17 +46,18 @@ export async function openSafetensors(file, name = file.name) {
 export const pickledFile = (name) =>
   `${name} is a file that torch has pickled, not safetensors. On your own machine playground.load and the command ` +
   "line read it; a page does not.";
-const isPickled = ([a, b]) => (a === 0x50 && b === 0x4b) || (a === 0x80 && b === 0x02); // a zip; pickle itself
+// the begin of a zip file, or of a pickle
+const isPickled = ([a, b]) => (a === 0x50 && b === 0x4b) || (a === 0x80 && b === 0x02);
 
-// Browsers report a file that was deleted or changed with an error of their own.
+// The error for a file that can't be read: browsers have an error of their own if the file was deleted or changed.
 function unreadable(name, error) {
   if (error instanceof WrongFile) return error;
   if (error?.name?.startsWith("Not")) return new WrongFile(`${name} can't be read: it is gone, or was changed.`);
   return new WrongFile(`${name} is not a readable safetensors file (${error.message}); save it again in that format.`);
 }
 
-// A parsed header → {metadata, entries: [{name, dtype, shape, from, to}]}. `size`: bytes of the data. Tensors are
-// adjacent without gaps, so no byte belongs to two of them.
+// Checks a parsed header; returns {metadata, entries: [{name, dtype, shape, from, to}]}. size: bytes of the data.
+// Tensors must be adjacent without gaps, so that no byte belongs to two of them.
 function checkHeader(header, size) {
   if (header === null || typeof header !== "object" || Array.isArray(header)) throw new Error("its header is no list");
   const { __metadata__: metadata = {}, ...tensorHeaders } = header;
@@ -117,7 +118,7 @@ export const zeros = (...shape) => ({ shape, read: async () => new Float32Array(
 export const reshaped = (x, ...shape) => ({ shape, read: x.read });
 export const times = (x, factor) => ({ shape: x.shape, read: async () => (await x.read()).map((n) => factor * n) });
 
-// One below the other, along the first dimension.
+// Joins tensors along the first dimension.
 export const joined = (...parts) => ({
   shape: [parts.reduce((rows, { shape }) => rows + shape[0], 0), ...parts[0].shape.slice(1)],
   async read() {
@@ -131,14 +132,14 @@ export const joined = (...parts) => ({
   },
 });
 
-// Three equal parts along the first dimension.
+// Splits a tensor into three equal parts along the first dimension.
 export const inThree = (x) => {
   const shape = [x.shape[0] / 3, ...x.shape.slice(1)];
   const count = countOf({ shape });
   return [0, 1, 2].map((i) => ({ shape, read: async () => (await x.read()).slice(i * count, (i + 1) * count) }));
 };
 
-// (1, N, D) → (1, to − from, D)
+// Some positions of a tensor: (1, N, D) → (1, to − from, D).
 export const places = (x, from, to = x.shape[1]) => {
   const [, , width] = x.shape;
   return { shape: [1, to - from, width], read: async () => (await x.read()).slice(from * width, to * width) };
@@ -152,7 +153,7 @@ export const added = (a, b) => ({
   },
 });
 
-// (rows, …) with a gain for each row
+// Multiplies each row of a tensor (rows, …) by its gain.
 export const withGains = (x, gains) => ({
   shape: x.shape,
   async read() {

@@ -1,20 +1,21 @@
-// The matrices of tensors.js in a GPU's memory, with the same functions; read() returns promises. One buffer mirrors
-// the kernels' memory: a network on the GPU is a copy of the same bytes at the same addresses. Shaders add in 32-bit
-// floats. Failures (out of memory, a lost device) reject read(), and computer.js goes on without a GPU.
+// Like tensors.js, with the same functions, but the matrices are in a GPU's memory, and read() returns promises. One
+// buffer mirrors the kernels' memory: a network on the GPU is a copy of the same bytes at the same addresses. Shaders
+// add in 32-bit floats. A failure (out of memory, a lost device) rejects read(), and computer.js goes on without a GPU.
 
 import { ALIGN } from "../../core/container.js";
 import { GATES } from "../tensors.js";
 
 const WORD = 4; // bytes
-const APART = 256; // bytes between two calls' numbers, as WebGPU wants
+const APART = 256; // bytes between the numbers of two calls; WebGPU demands this alignment
 const CALLS = 512; // shader calls that are sent together
-const ROOM = 2 ** 24; // bytes at first, besides a network
-const SIDE = 64; // rows and columns of a thread group's part
-const FLOATS = 0; // layout of a product's second matrix: (columns, inner), or
-const TRANSPOSED = 1; // (inner, columns), or
-const CODES = 2; // 8-bit codes, with a gain for each 32 of a row
+const ROOM = 2 ** 24; // bytes of memory at first, in addition to a network's
+const SIDE = 64; // rows and columns that a group of threads computes
+const FLOATS = 0; // layouts of a product's second matrix: (columns, inner)
+const TRANSPOSED = 1; // (inner, columns)
+const CODES = 2; // 8-bit codes, with a gain for each 32 numbers of a row
 
-// `call` holds all addresses, in numbers. The memory is typed as bits: codes are no floats.
+// `call` holds all addresses, counted in 4-byte numbers. The memory is declared as integers, because codes are not
+// floats.
 const SHARED = `
 struct Call {
   x: u32, xStep: u32, y: u32, yStep: u32, out: u32, outStep: u32, gains: u32, bias: u32,
@@ -27,7 +28,7 @@ fn number(at: u32) -> f32 { return bitcast<f32>(memory[at]); }
 fn put(at: u32, x: f32) { memory[at] = bitcast<u32>(x); }
 `;
 
-// out (rows, columns) = x (rows, inner) · y + bias; each thread has 4 × 4 of a group's 64 × 64.
+// out (rows, columns) = x (rows, inner) · y + bias. Each thread computes 4 × 4 numbers of its group's 64 × 64.
 const PRODUCT = `
 const DEEP = 16u;
 var<workgroup> left: array<f32, 1024>;
@@ -80,7 +81,7 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_id) me: ve
   }
 }`;
 
-// Sums and maxima of a row over 64 threads.
+// Sums and maxima of a row, computed by 64 threads together.
 const TOGETHER = `
 var<workgroup> parts: array<f32, 64>;
 fn together(me: u32, mine: f32, largest: bool) -> f32 {
@@ -129,7 +130,7 @@ fn main(@builtin(workgroup_id) row: vec3u, @builtin(local_invocation_index) me: 
   }
 }`;
 
-// Functions of single numbers; WHAT is an index of this list. GELU and the gates: see kernels.c.
+// Functions that compute each number on its own; WHAT is an index of this list. For GELU and the gates see kernels.c.
 const EACH = ["take", "add", "multiply", "gelu", "gate", "relu", "tanh", "rotate"];
 const ONE_BY_ONE = `
 fn gelu(x: f32) -> f32 {
@@ -202,7 +203,7 @@ async function openDevice(gpu) {
   return { device, layout, products, maps, softmax, norm, rootOfDots };
 }
 
-// `bytes`: of the kernels' memory, copied to the same addresses.
+// bytes: the kernels' memory, which is copied to the same addresses.
 function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots }, bytes) {
   const [STORAGE, UNIFORM, COPIES, READ] = [0x80, 0x40, 0x0c, 0x09];
   const buffer = (size, usage) => device.createBuffer({ size, usage });
@@ -254,7 +255,8 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
     return address;
   }
 
-  // `places` in bytes, `sizes` in numbers: by the names of a Call; groups of threads along x and y
+  // places: addresses in bytes, sizes: in numbers, both by the names in Call; across, down: groups of threads along x
+  // and y.
   function run(pipeline, places, sizes, across, down = 1, first = 0, second = 0) {
     if (count === CALLS) submit();
     encoder ??= device.createCommandEncoder();
@@ -350,7 +352,8 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
 const MOST_APART = 1e-3; // relative: a GPU that differs more is not used
 const LONGEST_LAYER = 1000; // ms: a GPU with slower layers is not used
 
-// Networks on the GPU, if it was measured to be faster than the kernels and equally right. `isForced`: for tests.
+// Networks on the GPU, if measurements show that it is faster than the kernels and gives the same numbers. isForced:
+// for tests.
 export function createGpuPasses(gpu, isForced = false) {
   const copies = new Map(); // network → its copy
   let opening = null; // a promise of a device or null
@@ -386,7 +389,8 @@ export function createGpuPasses(gpu, isForced = false) {
     forget,
     giveUp,
     at: async (vit) => (isUsed ? await copyOf(vit) : null),
-    // Measures the GPU once, on the first layer of a picture that was computed. Nobody waits for a device to open.
+    // Measures the GPU once, on the first layer of a picture that was already computed, so that nobody waits for the
+    // device.
     async measure(vit, image, grid) {
       if (isTried) return;
       opening ??= open();
