@@ -109,7 +109,7 @@ def _tidy(svg_bytes: bytes) -> bytes:
 
 
 def _with_fallbacks(style: str) -> str:
-    """matplotlib writes "font: 7px 'Source Sans Pro', 'DejaVu Sans', sans-serif"."""
+    """Adds fallbacks. matplotlib writes "font: 7px 'Source Sans Pro', 'DejaVu Sans', sans-serif"."""
     for name, fonts in FALLBACKS.items():
         if f"'{name}'" in style:
             return re.sub(rf"'{name}'[^;]*", fonts, style)
