@@ -108,7 +108,7 @@ def _alive(subject: Shown, spec: Spec, person: Person | None) -> bytes:
     from playground.figures import html
 
     seen, _ = _traces(subject, spec, person)
-    with queue.drawing():  # matplotlib draws its still picture
+    with queue.drawing():  # matplotlib draws the still picture in the file
         return html.page(figure_words.as_typed(beginning(spec)), seen, subject.picture.image).encode()
 
 
@@ -164,7 +164,7 @@ def _traces(subject: Shown, spec: Spec, person: Person | None) -> tuple:
 
 
 def _turn(seen, passes: float) -> AbstractContextManager[None]:
-    """A turn for an intervention into a finished pass."""
+    """A turn in the queue for the further passes of an intervention."""
     effort.check(seen.vit, seen.grid, passes)
     return queue.turn(seconds=passes * effort.seconds(seen.vit, prod(seen.grid)))
 

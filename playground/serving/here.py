@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 MOST_KEPT = 100 * MB  # bytes of all people's results together; deploy/README.md counts on it
 PATIENCE = 12.0  # seconds: a page looks every second, or later from a hidden tab or on a busy server
 _queue = queue.Queue()
-_ended: WeakSet[Work] = WeakSet()  # runs are dropped with their session
+_ended: WeakSet[Work] = WeakSet()  # weak: a run is dropped with its session
 _ending = Lock()
 
 
@@ -66,7 +66,7 @@ class Work(queue.Nobody):
                     for wait in waits:
                         self.words, self.come_to = wait.words, wait.come_to
                         self.stays()
-        except Exception as error:  # the page says it
+        except Exception as error:  # the page shows it
             self.trouble = error
         finally:
             self._keep()

@@ -92,7 +92,7 @@ WITHIN = "playground.path"
 
 
 class BasePath:
-    """ASGI middleware: stores the path as the app knows it."""
+    """ASGI middleware: stores a request's path without the base path, for `path_of`."""
 
     def __init__(self, app: ASGIApp, base: str):
         self.app, self.base = app, base

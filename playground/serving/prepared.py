@@ -172,7 +172,7 @@ def some_layers(data: mmap.mmap | bytes, layers: list[int] | None, heads: list[i
 
 
 def prepare(report: type | None = None) -> list[str]:
-    """Makes the packs that are missing and gives their names. `report` is a class like tqdm's."""
+    """Makes the packs that are missing and returns their names. `report` is a class like tqdm's."""
     missing = [ahead for ahead in all_packs() if _from_cache(ahead) is None]
     for ahead in report(missing, desc="preparing", unit="picture") if report and missing else missing:
         vit = models.load(ahead.model)
@@ -184,7 +184,7 @@ def prepare(report: type | None = None) -> list[str]:
 
 
 def prepare_behind_everybody() -> None:
-    """Run by a server once, after its first picture."""
+    """Makes the missing packs. A server runs this once, after its first picture."""
     try:
         if names := prepare():
             log.info("prepared %s", ", ".join(names))

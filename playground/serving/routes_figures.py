@@ -45,7 +45,7 @@ async def figure(request: Request) -> Response:
 
 
 async def _respond(request: Request, work: Callable[[], Response]) -> Response:
-    """Errors name the address's words, not the command's flags."""
+    """Answers with `work()`. Its errors name words of the address, not flags of the command."""
 
     def computed() -> Response:
         try:
