@@ -70,7 +70,7 @@ def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
 
 
 def check(spec: Spec, kind: str) -> None:
-    """Raises if this sweep would change nothing, with the reason."""
+    """Raises an error with the reason if this sweep would change nothing."""
     layout = layouts.of(spec)
     if kind == "scale" and (spec.whole or layout.alters_scale):
         raise PlaygroundError(

@@ -243,7 +243,7 @@ def _several(first: int | None, file_numbers: tuple[int, ...] | str | None) -> s
 
 
 def _ranges(numbers: list[int]) -> list[str]:
-    """1, 2, 3, 7 as 1-3, 7."""
+    """Numbers as texts with ranges: 1, 2, 3, 7 as "1-3" and "7"."""
     runs: list[list[int]] = []
     for n in numbers:
         if runs and runs[-1][-1] == n - 1:

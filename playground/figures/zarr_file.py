@@ -81,7 +81,7 @@ def write_some(job: Any, path: Path, picture_numbers: list[int]) -> Iterator[int
 
 
 def _regions(job: Any, kind: str, array: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """(index among the store's layers, numbers) of an array; in one piece if the kind has all of the store's layers."""
+    """Yields (index among the store's layers, numbers) of an array, in one piece if its kind has all these layers."""
     if job.wanted[kind] in ((), tuple(job.layers)):
         yield (), array
         return
@@ -133,7 +133,7 @@ def _new_store(zarr, job: Any, path: Path):
     fresh = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         with warnings.catch_warnings():
-            # about consolidated metadata, which xarray reads although Zarr's format 3 does not specify it yet
+            # hides a warning: xarray reads consolidated metadata, which Zarr's format 3 does not specify yet
             warnings.simplefilter("ignore")
             _describe(zarr.open_group(fresh, mode="w"), job)
             zarr.consolidate_metadata(fresh)

@@ -251,7 +251,7 @@ def given_input(values: Any) -> torch.Tensor:
 
 # Upright RGB of a picture of any mode, in bands of rows, so that there are never two full copies of 64 megapixels.
 
-# Decides by its table of tags whether a colour profile is safe to be read by LittleCMS.
+# Decides, from the table of tags in a colour profile, whether LittleCMS can read it safely.
 #
 # Two kinds would take far too much time or memory: multi-process elements, whose stages may be named a hundred thousand
 # times in a few hundred bytes and are all computed for each of 36,000 colours; and tables that claim more numbers than

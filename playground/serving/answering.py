@@ -1,4 +1,4 @@
-"""A request is answered in a thread, as the person who asks, and only while they wait.
+"""Answers a request in a thread, on behalf of the person who asks, and only while they wait.
 
 After HEARD_AFTER seconds in the queue the answer is a 202 with a ticket and the number of people who come first. The
 browser asks again with that ticket until the answer is ready. A ticket that is no longer asked for is dropped, and the
@@ -75,7 +75,7 @@ class Job:
         self.sentences.append(sentence)
 
     def begin(self, work: Callable[[], Response]) -> None:
-        """Runs in a thread that ends with the work: torch keeps some megabytes for each thread that has computed."""
+        """Runs `work` in a thread that ends with it: torch keeps some megabytes for each thread that has computed."""
 
         def run() -> None:
             began = time.thread_time()

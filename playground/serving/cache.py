@@ -145,8 +145,8 @@ ARENA_MAX, ARENAS = -8, 2  # M_ARENA_MAX
 def keep_few_arenas() -> bool:
     """Stops glibc from keeping freed memory. By default it keeps blocks as large as the first large one that was freed,
     in up to eight arenas per core: twenty people's pictures of 4096² left 1.3 GB of free blocks. A fixed threshold and
-    few arenas prevent that. Nobody waits for an arena, because computations run one at a time. False without glibc:
-    other libraries return memory by themselves."""
+    few arenas prevent that. Nobody waits for an arena, because computations run one at a time. Returns False
+    without glibc: other libraries return memory by themselves."""
     if platform.libc_ver()[0] != "glibc":
         return False
     libc = ctypes.CDLL(None)

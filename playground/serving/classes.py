@@ -2,7 +2,7 @@
 
 Everything runs in the event loop's thread and nothing here awaits, so no lock is needed. A phone is known by a random
 key from its browser, without name or address. A request that waits for news holds one future, which the next change
-ends.
+resolves.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def wake(wait: asyncio.Future[None] | None) -> None:
 class Phone:
     def __init__(self) -> None:
         self.allowance, self.at = float(BURST), clock()
-        self.wait: asyncio.Future[None] | None = None  # of its latest request, which ends an earlier one
+        self.wait: asyncio.Future[None] | None = None  # the latest request waits for it; a new request ends it
 
     def waits(self) -> asyncio.Future[None]:
         self.wake()

@@ -185,7 +185,7 @@ def _check_place(spec: Spec, seen) -> None:
 
 
 def _grid(subject: Shown, spec: Spec) -> list[tuple]:
-    """The (picture, setup) of each cell of a grid, the first one first; empty for other layouts. All are samples."""
+    """The (picture, setup) of each cell of a grid, in order; empty for other layouts. All pictures are samples."""
     if layouts.of(spec).beside(spec) != "many":
         return []
     c = models.load(spec.model).config

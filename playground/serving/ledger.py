@@ -83,7 +83,7 @@ class Ledger:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self.clock = clock
-        self.spent: Counter[str] = Counter()  # seconds by kind of work; the operator reads them
+        self.spent: Counter[str] = Counter()  # seconds by kind of work, for /metrics
         self.phones: dict[str, tuple[str, Visitor]] = {}  # key -> the class that the phone is in, and who started it
         self._grown: dict[object, float] = {}
         self._began = clock()

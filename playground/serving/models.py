@@ -63,7 +63,7 @@ def _bytes(vit) -> int:
 
 
 def load(name: str):
-    """The model of this name; a path is no name."""
+    """The model of this name, which is never a file's path."""
     check_name(name)
     if own_models.is_own(name):
         _drop_if_changed(name)

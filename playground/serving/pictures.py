@@ -36,7 +36,7 @@ _processes_lock = threading.Lock()
 
 
 def decoded(data: bytes, pixels: int, side: int) -> Image.Image:
-    """Decodes a picture; stops when its asker leaves. If the process was killed for another reason, one retry."""
+    """Decodes a picture; stops when the person leaves, and tries again once if the process was killed from outside."""
     try:
         return _decoded(data, pixels, side)
     except Killed:
@@ -95,7 +95,7 @@ class Picture:
     jpeg: bytes  # what the browser shows
     image: Image.Image
     id: str = ""  # equal for equal files
-    is_found: bool = True  # whether its name leads to it from the current folder, for commands
+    is_found: bool = True  # whether a command in the current folder finds it by its name
     network: str = ""  # of the person who uploaded it
     asked_at: float = field(default_factory=time.monotonic)  # time of the last request about it
 

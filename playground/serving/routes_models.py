@@ -160,7 +160,7 @@ class Left(Exception):
 class Fetching:
     def __init__(self, *names: str):
         self.names = names
-        self.bytes = self.total = 0  # of the present file
+        self.bytes = self.total = 0  # of the file that is being fetched
         self.arrived = False  # all files are on this machine; the model is being loaded
         self.over = False
         self.trouble: str | None = None

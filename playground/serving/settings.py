@@ -176,7 +176,7 @@ def find_a_folder() -> bool:
 
 
 def find_a_home() -> None:
-    """Makes a home where the machine does not know the user and HOME is not set: Streamlit would end. The folder is
+    """Makes a home folder if the system does not know the user and HOME is not set: Streamlit needs one. The folder is
     new, so nobody else can have put anything into it."""
     try:
         Path.home()

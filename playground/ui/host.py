@@ -103,7 +103,7 @@ def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]
 
 
 def hear(key: str, lesson: Lesson, drawing: Drawing) -> None:
-    """Takes over the settings that a drawing reports. Unchecked input from a browser."""
+    """Takes over the settings that a drawing reports, which are unchecked input from a browser."""
     settings = words(state[key].settings)
     message = state.get("messages", {}).get(key)
     for name in drawing.settings:
@@ -139,7 +139,7 @@ class _Player:
         self.messages: dict[str, _Message] = {}  # by the keys of drawings
 
     def play(self, parts: Iterable[Part]) -> None:
-        """Successive Waits share one place, which the next part empties."""
+        """Shows the parts. Successive Waits share one place on the page, which the next part clears."""
         coming = iter(parts)
         place, part = None, next(coming, None)
         while part is not None:
@@ -242,14 +242,14 @@ class _Player:
             self.open_head(spot_clicked)
 
     def open_head(self, clicked: object) -> None:
-        """Opens a head in the microscope. Unchecked input from a browser."""
+        """Opens a head in the microscope. `clicked` is unchecked input from a browser."""
         c = self.here.vit.config
         if head := spot(clicked, c.depth, c.heads):
             shown = {"layer": str(head[0]), "head": str(head[1])}
             st.switch_page(PAGES["microscope"].file, query_params=self.here.words(view=True) | shown)
 
     def exercise(self, exercise: Exercise) -> None:
-        (record,) = plain_parts([replace(exercise, own={})], bytes.hex)  # the answer is for this picture
+        (record,) = plain_parts([replace(exercise, own={})], bytes.hex)  # `own` is for other pictures
         settings = {name: str(state[name]) for name in self.lesson.choices}
         lesson_component("exercise")(
             key=f"exercise_{exercise.id or exercise.asks[:40]}", data=record | {"settings": settings}

@@ -109,7 +109,7 @@ def _open(words: dict[str, str], view: dict[str, str], key: str | None, same: He
         state.here, state.trouble = _instead(), str(error)
         state.answer = {"instead": state.here.words()}
         st.rerun()  # draws the toolbar again, which stands above and shows the subject
-    if same is None or new.person is not same.person:  # a new person has other pictures
+    if same is None or new.person is not same.person:  # keeps `same` while its person is the same
         state.here = new
     state.pop("answer", None)
 

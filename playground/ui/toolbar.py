@@ -79,7 +79,7 @@ def _leave(go: dict) -> None:
 
 
 def heard(message: object) -> dict[str, dict | str | None]:
-    """{choice, settings, view, key, run} from the toolbar's message. Unchecked input from a browser."""
+    """{choice, settings, view, key, run} from the toolbar's message, which is unchecked input from a browser."""
     message = message if isinstance(message, dict) else {}
     plain = {part: _plain(message.get(part)) for part in ("choice", "view")}
     settings = message.get("settings")

@@ -232,7 +232,7 @@ def within(lines: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
 
 
 def _curve(points: np.ndarray) -> np.ndarray:
-    """The curve as straight pieces: each bend's beginning and its middle."""
+    """The curve as corners of straight pieces: the beginning and the middle of each bend."""
     starts, ends = (points + np.roll(points, 1, 0)) / 2, (points + np.roll(points, -1, 0)) / 2
     return np.stack([starts, (starts + 2 * points + ends) / 4], axis=1).reshape(-1, 2)
 
@@ -262,7 +262,7 @@ def outlines(chosen: np.ndarray) -> list[list[tuple[int, int]]]:
         while True:
             ends = edges[point]
             turn = 0
-            if len(ends) > 1 and previous is not None:  # two paths cross: turn right, which stays at the same cell
+            if len(ends) > 1 and previous is not None:  # two paths cross: turn right, to stay at the same cell
                 heading = (point[0] - previous[0], point[1] - previous[1])
                 right = (point[0] + heading[1], point[1] - heading[0])
                 turn = ends.index(right)

@@ -83,7 +83,7 @@ def relevance(a: Request) -> Tensor:
 
 
 def occlusion(a: Request) -> Answer:
-    """Prefix tokens get 0, since they can't be blanked."""
+    """How far blanking each patch moves the answer; 0 for prefix tokens, which can't be blanked."""
     import torch
 
     from playground.analysis import occlusion

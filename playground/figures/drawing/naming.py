@@ -89,7 +89,7 @@ def published_trace(spec: Spec, seen: Trace, other: bool = False) -> Trace:
         return replace(seen, model="the other model" if other else "the model")
     if not seen.model.endswith(".safetensors"):
         return seen
-    part_count = 2 if PurePath(seen.model).name == "model.safetensors" else 1  # the folder is its name
+    part_count = 2 if PurePath(seen.model).name == "model.safetensors" else 1  # with the folder, which names it
     return replace(seen, model="/".join(PurePath(seen.model).parts[-part_count:]))
 
 

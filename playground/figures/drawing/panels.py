@@ -41,7 +41,7 @@ class Panel:
         return self.grid[1] / self.grid[0]
 
     def place(self, sheet: Sheet, box: Box, letter: str = "") -> None:
-        """`box`: of the picture. The heading stands above it, after the panel's letter."""
+        """Draws the panel. `box`: of its picture; the heading stands above, after the panel's letter."""
         em, y = sheet.font / 72, box.y - 0.5 * sheet.font / 72
         if self.sub:
             sheet.text(box.x, y, *fitting_words(self.sub, box.width, small(sheet.font, 0.8)), colour=sheet.theme.muted)
@@ -330,7 +330,7 @@ ROOMY = 1.2  # inches: in a wider map, the largest clipped number is written bes
 
 
 def map_panel(panel: Shown, span: Domain, heading: str = "", sub: str = "", small: bool = False) -> Panel:
-    """`small`: whether the map is small and the photograph is also shown by itself."""
+    """The panel of a map. `small`: whether the map is small and the photograph is also shown by itself."""
     spec, subject, map_ = panel.spec, panel.subject, panel.map
     is_asking_here = panel.one.asker is None and spec.asks  # the query is a patch of this picture
     patch = maps.patch_of(subject.seen, spec.query) if is_asking_here else None

@@ -49,7 +49,7 @@ def is_lit(spec: Spec) -> bool:
 
 
 def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
-    """The photograph with the numbers of its patches on it."""
+    """The photograph with its patches' numbers as heat or light."""
     pixels = np.asarray(photo)
     if spec.mask:
         is_inside = spread(densest(grid, spec), photo.size)
@@ -141,7 +141,7 @@ def together(photo: Image.Image, grids: list[np.ndarray], span: Domain) -> Image
 
 
 def thumbnail(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
-    """The photograph with the numbers of its patches, at one pixel a patch."""
+    """As `printed`, on a pale photograph with one pixel a patch."""
     rows, columns = grid.shape
     return printed(pale(photo.resize((columns, rows), Image.Resampling.BOX)), grid, spec, span)
 

@@ -201,7 +201,7 @@ class Sheet:
     def print(
         self, axes: Axes, image: Image.Image, box: Box, add_numbers: Callable[[Image.Image], Image.Image]
     ) -> None:
-        """Draws the picture with numbers on it. `add_numbers` is called when the final size is known."""
+        """Draws the picture with the heat or light that `add_numbers` adds when the final size is known."""
         size = tuple(max(1, round(side * (self.spec.dpi or VECTOR_DPI))) for side in (box.width, box.height))
         scaled = _scaled(image)
         axes.add_artist(Pixels(Picture(lambda size: add_numbers(scaled(size)), size), _extent(axes), zorder=2))

@@ -62,7 +62,7 @@ class Way:
         return {"scores": "", "flows": "rollout", "network": self.name}.get(self.needs, self.needs)
 
     def words(self, kind: str, *cases: str) -> str:
-        """Its words of a kind, for the first of the `cases` that has its own: ("caption", "column")."""
+        """The way's words of this kind, for the first of `cases` that has its own: words("caption", "column")."""
         return words(self.name, kind, *cases)
 
 

@@ -85,7 +85,7 @@ def _numbers(part: str, count: int, name: str) -> list:
 
 
 def names(spec: Spec) -> list[tuple[str, str]]:
-    """(picture, model) of all the traces that the grid needs, the first one first."""
+    """(picture, model) of each trace that the grid needs, in order."""
     rows, columns = axes(spec)
     pictures = next((axis.values for axis in (rows, columns) if axis.name == "pictures"), (spec.image,))
     models = next((axis.values for axis in (rows, columns) if axis.name == "models"), (spec.model,))
