@@ -19,7 +19,7 @@ if __name__ == "__main__":  # Streamlit runs this file for each visitor, again a
         )
         toolbar.draw(PAGES[page.url_path or MICROSCOPE.name])
         page.run()
-else:  # its server imports it once, and takes `app` out of it
+else:  # the server imports this file once and runs its `app`
     from playground.serving import cache
 
     cache.keep_few_arenas()  # before there are threads: each would bring an arena of its own

@@ -30,7 +30,7 @@ NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr
 LOOK_EVERY = 5.0  # seconds between two look-ups of the replicas' addresses
 LAST_SECONDS = 4.0  # from the signal to the end
 FILES = 65536
-# IP addresses are always accepted as host names: no foreign page can have one. In the syntax of nginx.
+# Host names that are always accepted: IP addresses, which no foreign page can have. In the syntax of nginx.
 ADDRESSES = r"~^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$"
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
-os.environ.setdefault("COLUMNS", "100")  # of what --help says
+os.environ.setdefault("COLUMNS", "100")  # the width of the --help texts
 
 import parts  # noqa: E402
 import streamlit  # noqa: E402
@@ -33,12 +33,12 @@ version = release = playground.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
-suppress_warnings = ["myst.header"]  # parts of another file begin below its title
-default_role = "code"  # of `…` in docstrings
+suppress_warnings = ["myst.header"]  # a part of another file may begin with a lower heading
+default_role = "code"  # the role of `…` in docstrings
 autodoc_member_order = "bysource"
 autodoc_default_options = {
     "members": True, "inherited-members": True, "undoc-members": True,
-    "exclude-members": "add_note, args, with_traceback",  # what any exception has
+    "exclude-members": "add_note, args, with_traceback",  # members of every exception
 }  # fmt: skip
 autodoc_preserve_defaults = True
 maximum_signature_line_length = 90

@@ -14,13 +14,13 @@ import re
 import sys
 from pathlib import Path
 
-os.environ["OMP_NUM_THREADS"] = "1"  # threads that wait for a busy core would be measured, not the work
+os.environ["OMP_NUM_THREADS"] = "1"  # with more threads, the time spent waiting for a busy core would be measured
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
 HERE = ROOT / "docs"
-COMPARED_WITH_TIMM = {  # a family -> timm's name, and what is cut down
+COMPARED_WITH_TIMM = {  # a family -> timm's name, and changes that make the model smaller
     "AugReg": ("vit_tiny_patch16_224", {}),
     "DeiT, distilled": ("deit_tiny_distilled_patch16_224", {}),
     "DINO": ("vit_small_patch8_224.dino", {}),

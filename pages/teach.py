@@ -1,4 +1,4 @@
-"""For the one who teaches: plans, misconceptions, sheets to print and a quiz."""
+"""The page for teachers: plans, misconceptions, sheets to print and a quiz."""
 
 import streamlit as st
 

@@ -1,7 +1,7 @@
-"""Batches of views, each step's made anew: windows of them, mirrored, recoloured, and with patches disturbed or hidden.
+"""Batches of views, made anew for each step: windows, mirrored, recoloured, and with patches disturbed or hidden.
 
-A disturbed patch can't be trusted, and a hidden one says nothing, so that other patches of its thing are needed to say
-what it is.
+A disturbed patch can't be trusted and a hidden one says nothing, so the model needs other patches of the same thing to
+tell what the thing is.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def window(views: Views, view_numbers: np.ndarray, top: int, left: int, side: in
 
 
 def recoloured(image: Tensor, random: torch.Generator) -> Tensor:
-    """Each picture with its own brightness, tint, contrast and strength of colour."""
+    """The pictures, each with its own brightness, tint, contrast and strength of colour."""
 
     def between(low: float, high: float, channels: int = 1) -> Tensor:
         return low + (high - low) * torch.rand(len(image), channels, 1, 1, generator=random)

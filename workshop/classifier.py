@@ -78,7 +78,7 @@ class Pool:
         return self._images
 
     def __getstate__(self) -> dict:
-        return {**self.__dict__, "_images": None}  # drops the images: another process opens the file itself
+        return {**self.__dict__, "_images": None}  # without the images: another process opens the file itself
 
 
 def square(image: Image.Image, side: int) -> Image.Image:

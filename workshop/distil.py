@@ -34,7 +34,7 @@ class Statistics:
 
     mean: Tensor  # (384,) of the patches' features
     spread: Tensor  # (384,) of the patches' features
-    picture_mean: Tensor  # (384,) of the class token's
+    picture_mean: Tensor  # (384,) of the class token's features
     picture_spread: Tensor  # (384,) of the class token's features
     components: Tensor  # (384, 48): maps standardised features to principal components of spread 1
     rest: Tensor  # (58,): the spread of the targets of `rest`

@@ -1,7 +1,7 @@
 """The targets that the emergent model predicts, computed from DINOv2's features and from pixels: no mask, no label.
 
   features   DINOv2's feature of each patch
-  the rest   the appearance of the other patches of a patch's thing. A patch's thing are the patches with similar
+  the rest   the appearance of the other patches of a patch's thing. A patch's thing is all patches with similar
              DINOv2 features. The target is the mean over them: of colours and texture, of features, and
              of places. The patch alone does not determine it: the model has to gather it from other patches.
 

@@ -38,7 +38,7 @@ FOREHEAD = (0.6, 0.45)  # of the cat in the sample picture, as shares of height 
 REDRAW_EVERY = 100  # steps
 QUICK = 2000  # pictures on which accuracy is measured during the run
 SHOWN = 10  # pictures in the class token's sheet
-SEEDS = 256  # the first seeds: larger ones reach the held-out scenes
+SEEDS = 256  # seeds from here on would reach the held-out scenes
 C = TypeVar("C", bound=Course)
 
 

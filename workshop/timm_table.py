@@ -1,6 +1,7 @@
 """Facts about timm's plain ViTs that their weights don't show: python -m workshop.timm_table
 
-A page that opens a checkpoint has no timm. This writes the facts that it needs: `microscope/weights/timmtable.js`.
+The page that opens a checkpoint runs without timm. This script writes the facts that the page needs into
+`microscope/weights/timmtable.js`.
 """
 
 from __future__ import annotations

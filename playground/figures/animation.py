@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 MOVING = (".gif", ".webp", ".png")
-LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170  # milliseconds per frame
-STEPS = 12  # from the scale to no scale
+LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170  # milliseconds: a layer, an end of the scale, a scale between, a patch
+STEPS = 12  # from the trained scale to no scale
 
 
 def animate(
@@ -70,7 +70,7 @@ def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
 
 
 def check(spec: Spec, kind: str) -> None:
-    """Raises if this sweep would change nothing, with the reason."""
+    """Raises an error with the reason if this sweep would change nothing."""
     layout = layouts.of(spec)
     if kind == "scale" and (spec.whole or layout.alters_scale):
         raise PlaygroundError(
@@ -91,7 +91,7 @@ def moves(spec: Spec, kind: str) -> bool:
 
 
 def _scale_frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
-    """From the scale to none in even ratios, and back."""
+    """Frames from the trained scale to no scale in equal ratios, and back."""
     ratios = [seen.native_scale ** (1 - i / STEPS) for i in range(1, STEPS)]
     between = [(replace(spec, scale=f"{scale:.4g}"), STEP) for scale in ratios]
     return [(replace(spec, scale="on"), HOLD), *between, (replace(spec, scale="off"), HOLD), *between[::-1]]

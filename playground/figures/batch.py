@@ -39,7 +39,7 @@ def add_command(commands, **look) -> None:
     parts["the file"].add_argument(
         "--skip-existing", action="store_true", help="keep the files that are there: a run that was stopped goes on"
     )
-    parser.set_defaults(run=run, parser=parser)  # its parser suggests the nearest flag for a wrong one
+    parser.set_defaults(run=run, parser=parser)  # __main__ asks it for the flag nearest to a mistyped one
 
 
 def run(options: argparse.Namespace) -> int:
@@ -53,7 +53,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _spec(options: argparse.Namespace) -> Spec:
-    """The options as a Spec without a picture. A drawn figure's also lacks layer and head, which may be several."""
+    """The options as a Spec without a picture. For a drawn figure, layer and head are left out too, because the options
+    may name several."""
     values = {name: getattr(options, name) for name in FIELDS}
     values["model"] = options.model or ("bundled" if BUNDLED.exists() else "untrained")
     if values["model"] == "untrained" and options.model is None and layouts.LAYOUTS[options.layout].of_pictures:
@@ -90,7 +91,7 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
             raise OptionError(f"{word(name, value)} would change nothing here: {why}.")
 
 
-# Which files there will be --------------------------------------------------------------------------------------------
+# Planning the files ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Jo
     if spec.anonymous:  # a file's name can name a person
         width = len(str(len(images)))
         short = {name: f"picture-{number:0{width}}" for number, name in enumerate(images, start=1)}
-    if "pictures" in (spec.rows, spec.columns):  # all of them in one figure
+    if "pictures" in (spec.rows, spec.columns):  # a grid shows all pictures in one figure
         if comma := next((name for name in images if "," in name), None):
             raise PlaygroundError(f"A grid lists its pictures with commas between them: rename {comma}.")
         axis = f"pictures:{','.join(images)}"
@@ -156,8 +157,8 @@ def _layers_and_heads(spec: Spec, options: argparse.Namespace) -> tuple[list, li
 
 
 def _namer(options: argparse.Namespace, spec: Spec, several: bool, layers: bool, heads: bool):
-    """A function that gives each figure's path: in a folder, named after what it shows, or from the fields of the given
-    name."""
+    """Returns a function that gives each figure's path. In a folder a file is named after what the figure shows; else
+    the fields of the given name are filled in."""
     output = options.output
     parts = ["{image}", *["layer-{layer}"] * layers, *["head-{head}"] * heads]
     if _is_folder(output):
@@ -173,7 +174,7 @@ def _namer(options: argparse.Namespace, spec: Spec, several: bool, layers: bool,
     return lambda **fields: Path(re.sub(r"\{(image|layer|head)\}", lambda match: str(fields[match[1]]), output))
 
 
-# And making them ------------------------------------------------------------------------------------------------------
+# Making the figures ---------------------------------------------------------------------------------------------------
 
 
 def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **draw_arguments) -> Path:
@@ -311,7 +312,7 @@ NAME = "manifest.json"
 
 @dataclass(frozen=True)
 class Manifest:
-    path: Path | None  # None: a single figure has none
+    path: Path | None  # None for a single figure
     entries: dict[str, dict]  # a file's name, from the manifest's folder -> what it shows
 
     @staticmethod

@@ -20,7 +20,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )",
 # Comments, which would be a third of all bytes: whole lines, and ends of lines. At the end of a line, a comment that
 # contains a quote might be inside a string, so it is removed only after the end of a statement or a property.
 _COMMENT = re.compile(r"^[ \t]*//.*\n|(?<=[;,{])[ \t]+// .*$|[ \t]+// [^\n\"'`]*$", re.MULTILINE)
-_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth of all bytes; in a template it stands between tags
+_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth of all bytes; HTML in a template needs none
 _BROKEN = re.compile(r"(?<=[,({\[])\n+|\n+(?=[\n})\].?:&|])")  # line breaks inside a statement, and empty lines
 _AROUND = re.compile(  # spaces beside brackets and operators; our strings have none there
     r"(?<=\)) (?=\{)| (?==>)|(?<==>) |(?<=\{) | (?=\})|(?<=\bif) (?=\()|(?<=\bfor) (?=\()|(?<=\belse) (?=\{)"
@@ -63,7 +63,7 @@ def bundle(entry: str) -> str:
         if re.search(r"^import |^export (?!default )", body, re.MULTILINE):
             raise ValueError(f"{name} has an import or export that is not on one line of its own")
         parts.append(f"// ---- {name}\n{body.strip()}\n")
-    return "\n".join(parts).replace("</script", r"<\/script")  # no end of the HTML element
+    return "\n".join(parts).replace("</script", r"<\/script")  # would end an HTML script element
 
 
 def _joined(script: str) -> str:
@@ -80,7 +80,7 @@ def drawing(entry: str, mounts: str) -> str:
 
 
 def exported(entry: str) -> set[str]:
-    """The names that `mounts` may have."""
+    """The functions that the entry exports: `mounts` names one of them."""
     return set(_FUNCTION.findall(_source(entry)))
 
 

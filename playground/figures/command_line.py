@@ -19,7 +19,7 @@ from playground.figures.drawing.ways import WAYS, Way
 from playground.figures.layouts import LAYOUTS, Layout
 from playground.models.given import ACTIVATIONS, POOLS, WORDS
 
-LOOKS = ("colours", "ceiling", "log", "smooth", "draw")  # fields that are also in a view
+LOOKS = ("colours", "ceiling", "log", "smooth", "draw")  # choices of the microscope that only change a map's look
 VIEWED = {choice.field: choice.flag for choice in DRAWN}
 GROUPS = {  # title of a part of the help -> {field of Spec: its flag}
     "what is shown": {
@@ -72,7 +72,7 @@ TRAINED = {  # how a file's model was built and trained, if the file does not sa
     "global_pool": f"what its labels are read from: {', '.join(POOLS)} (of the last two no labels are shown)",
 }
 FLAGS = {name: flag for group in GROUPS.values() for name, flag in group.items()}
-ALIASES = {  # as in Python
+ALIASES = {  # a second flag, spelled as the argument in Python
     "layer": "--layers", "head": "--heads", "query": "--query", "purpose": "--purpose",
     "other_image": "--other-image", "other_queries": "--other-queries", "other_model": "--other-model",
 }  # fmt: skip
@@ -124,7 +124,7 @@ METAVARS = {
     "other_queries": "PLACES", "mass": "SHARE",
     "view": "TEXT", "cut": "CUTS", "label": "NAME", "text": "WORDS",
 }  # fmt: skip
-TRISTATE = ("signed", "log")  # yes, no, or by default what fits the figure
+TRISTATE = ("signed", "log")  # on, off, or by default what suits the figure
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
@@ -158,7 +158,7 @@ def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
         group.add_argument(*flags, choices=choices, type=type(choices[0]), default=default, **choices_kwargs)
     else:
         kind = {"dpi": int, "ceiling": float, "mass": float, "width": read_length}.get(name, str)
-        default = None if name in ("model", "head") else default  # depends on models and sample
+        default = None if name in ("model", "head") else default  # set later, from the models at hand and the sample
         group.add_argument(*flags, metavar=METAVARS[name], type=kind, default=default, **choices_kwargs)
 
 
@@ -198,7 +198,7 @@ def command(spec: Spec, output: str | Path = "figure.png") -> str:
 
 
 def again(spec: Spec, output: str | Path) -> str | None:
-    """The command; None if there is none, or if the figure is anonymous."""
+    """The command that makes this figure again; None if no command can, or if the figure is anonymous."""
     is_repeatable = spec.repeatable and (spec.image or not layouts.of(spec).of_pictures)
     return command(published(spec), output) if is_repeatable and not spec.anonymous else None
 
@@ -232,18 +232,18 @@ def _path(name: str) -> str:
 
 
 def _several(first: int | None, file_numbers: tuple[int, ...] | str | None) -> str | None:
-    """As text: the number that an .html begins with, then the others that it holds."""
+    """The value of --layer or --head for an .html: the number it opens with, then the others it holds."""
     if file_numbers is None:
         return None if first is None else str(first)
     if file_numbers == "all":
         return "all" if first is None else f"{first},all"
     if tuple(file_numbers) == (first,):
-        return f"{first}-{first}"  # a single head would stand for all, beginning at this one
+        return f"{first}-{first}"  # a single number alone would mean: all heads, opening with this one
     return ",".join([str(first), *_ranges(sorted(set(file_numbers) - {first}))])
 
 
 def _ranges(numbers: list[int]) -> list[str]:
-    """1, 2, 3, 7 as 1-3, 7."""
+    """Numbers as texts with ranges: 1, 2, 3, 7 as "1-3" and "7"."""
     runs: list[list[int]] = []
     for n in numbers:
         if runs and runs[-1][-1] == n - 1:
@@ -254,12 +254,12 @@ def _ranges(numbers: list[int]) -> list[str]:
 
 
 def holding(spec: Spec, layer: str | None, head: str | None) -> Spec:
-    """The spec of an .html from its --layer and --head: it begins at the first number and holds all that are named.
-    One layer stands for itself, one head for all of them."""
+    """The spec of an .html from its --layer and --head: it opens with the first number and holds all that are named.
+    A single layer means only that layer; a single head means all heads."""
     first_layer, layers = _read_several(layer, "layer")
     if head in POOLED:
         return replace(spec, layer=first_layer, layers=layers, head=head)
-    first_head, heads = _read_several(head, "head")  # None: 0, or the sample's
+    first_head, heads = _read_several(head, "head")  # None: head 0, or the head chosen for the sample
     return replace(
         spec, layer=first_layer, layers=layers, head=first_head or 0, heads=None if heads == "all" else heads
     )
@@ -277,7 +277,7 @@ def _read_several(text: str | int | None, option: str) -> tuple[int | None, tupl
 
 
 # Options that a figure does not use. The command line refuses them, and a figure's own command leaves them out. The
-# reasons are sentences of option_words.py: {layout:compare} is that option as its reader writes it.
+# reasons are templates: option_words.py replaces {layout:compare} by the option as the reader writes it.
 
 SPECIAL = tuple(dict.fromkeys(option for layout in LAYOUTS.values() for option in layout.uses))
 OF_SOME_WAYS = tuple(dict.fromkeys(option for way in WAYS.values() for option in way.uses))
@@ -298,7 +298,7 @@ def _elsewhere(option: str, field_name: str, table: Mapping[str, Layout] | Mappi
 class Use:
     fields: tuple[str, ...]
     has: Callable[[Spec], bool]  # whether this figure uses these options
-    where: str  # the reason or the figures that use them, in words
+    where: str  # why this figure does not use them
 
 
 USES = (

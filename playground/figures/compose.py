@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 SMALL, TICKS, FOOT = 0.8, 0.72, 0.55  # sizes of small text, of a bar's numbers, of the footer: shares of the font size
-BETWEEN, ASIDE = 0.9, 1.6  # em, from the body to what stands beneath it, or beside it
+BETWEEN, ASIDE = 0.9, 1.6  # em, from the body to the band beneath it, or beside it
 BAR = 13.5  # em: the least width of the colour bar and its words
 LEAST = 6  # em: smallest height of a picture above a caption
 
@@ -41,9 +41,9 @@ def draw(
 ) -> Drawing:
     """The figure that `spec` describes, of a trace and its picture: a matplotlib Figure to go on editing.
 
-    `other` is what a layout sets beside it (see Layout.beside): another trace, with another picture where it has one,
-    or the same pass at another scale. `more`: the traces of all pictures and models of a grid, by their names. `lines`
-    keeps room for a longer caption.
+    `other`: the trace that the layout compares with (see Layout.beside), of another picture or model or at another
+    scale; `other_image`: the picture of that trace. `more`: the traces of all pictures and models of a grid, by their
+    names. `lines` keeps room for a longer caption.
     """
     with house_style(spec.font):
         spec, subject, second = subjects(spec, seen, image, other, other_image, more)
@@ -71,7 +71,7 @@ def described(spec: Spec, seen: Trace, image: Image.Image, **draw_arguments) -> 
 def subjects(
     spec: Spec, seen=None, image=None, other=None, other_image=None, more=None
 ) -> tuple[Spec, Subject | None, Other]:
-    """The figure's subjects under their public names; none for a layout without pictures."""
+    """(the spec, the first and the second subject), under public names; no subjects for a layout without pictures."""
     if not layouts.of(spec).of_pictures:
         return replace(spec, layer=None, query=None, size=None), None, None
     public = naming.published(spec)
@@ -101,7 +101,7 @@ class Band:
     bar: Domain | None
     bar_width: float
     words: list[str]  # above the bar
-    text: float  # where the caption begins, beside the bar; 0: beneath it
+    text: float  # x where a caption beside the bar begins; 0: the caption is beneath the bar
     legend: list[list[tuple[float, str, str, str]]]  # lines of (x, colour, words, shape)
     caption: list[str]
     footer: list[str]
@@ -112,22 +112,22 @@ class Band:
 
     @property
     def pitch(self) -> float:
-        """em, from one line of the caption to the next."""
+        """Line height of the caption, in em."""
         return 1.4 * small(self.font, SMALL) / self.font
 
     @property
     def foot(self) -> float:
-        """em, from one line of the footer to the next."""
+        """Line height of the footer, in em."""
         return 1.36 * small(self.font, FOOT) / self.font
 
     @property
     def tick(self) -> float:
-        """em, from one line above the bar to the next."""
+        """Line height of the words above the bar, in em."""
         return 1.25 * small(self.font, TICKS) / self.font
 
     @property
     def bar_height(self) -> float:
-        """em"""
+        """Height of the bar with its words and numbers, in em; 0 without a bar."""
         return 1.75 + self.tick * len(self.words) if self.bar else 0.0
 
     @property
@@ -185,8 +185,8 @@ class Plan:
     inner: float  # the body's largest width
     width: float  # the body's width
     height: float  # the body's height
-    led: Panel | None = None  # the picture: left of the body with the band beneath it, or left of the band
-    side: float = 0.0  # its height
+    led: Panel | None = None  # the picture by itself, if it stands above the band or left of the band
+    side: float = 0.0  # the height of `led`
 
     @property
     def seen(self) -> float:

@@ -1,4 +1,4 @@
-"""The command `faithfulness`: a table that says for models and methods how far maps can be trusted."""
+"""The command `faithfulness`: a table of how far maps can be trusted, by model and method."""
 
 from __future__ import annotations
 

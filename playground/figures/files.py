@@ -52,7 +52,7 @@ PREFIXES = {
 
 
 def write(figure: Drawing, path: str | Path) -> Path:
-    """A .png, .svg or .pdf file."""
+    """Writes a .png, .svg or .pdf file."""
     path = Path(path)
     makers = {".png": png, ".svg": svg, ".pdf": pdf}
     if path.suffix.lower() not in makers:
@@ -109,7 +109,7 @@ def _tidy(svg_bytes: bytes) -> bytes:
 
 
 def _with_fallbacks(style: str) -> str:
-    """matplotlib writes "font: 7px 'Source Sans Pro', 'DejaVu Sans', sans-serif"."""
+    """Adds fallbacks. matplotlib writes "font: 7px 'Source Sans Pro', 'DejaVu Sans', sans-serif"."""
     for name, fonts in FALLBACKS.items():
         if f"'{name}'" in style:
             return re.sub(rf"'{name}'[^;]*", fonts, style)
@@ -273,7 +273,7 @@ def write_numbers(
 def contents(
     suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **draw_arguments
 ) -> bytes:
-    """The bytes of the file of this kind."""
+    """The bytes of a file with this suffix."""
     makers = {".npz": npz, ".csv": as_csv, ".json": as_json}
     return makers[suffix](*collected(suffix, spec, seen, image, **draw_arguments))
 

@@ -37,7 +37,7 @@ SIDE = 896  # of the picture, in pixels: sharp at the size at which a browser sh
 QUALITY = 85
 STILL = 110  # dots per inch of the figure for viewers without scripts: 770 pixels wide
 STILL_QUALITY = 75
-LIGHT = 6 * 2**20  # bytes of numbers: a file that stays below holds all layers by default
+LIGHT = 6 * 2**20  # bytes of numbers: a file with no more than these holds all layers by default
 STORY_STYLES = ("see/see.css", "story/story.css")
 PAGE = """<!doctype html>
 <html lang="en"{theme}{bare}>
@@ -66,7 +66,7 @@ PAGE = """<!doctype html>
 
 
 def write(file: str | Path, spec: Spec, seen: Trace, image: Image.Image | None = None) -> int:
-    """Writes `page` and gives the file's size in bytes."""
+    """Writes `page` into a file and returns its size in bytes."""
     return keep(Path(file), page(spec, seen, image).encode()).stat().st_size
 
 
@@ -88,11 +88,11 @@ def still(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Drawing:
 
 
 def size(spec: Spec, seen: Trace, image: Image.Image | None = None) -> int:
-    """The size of the page in bytes. It is made for this, because numbers compress differently."""
+    """The size of the page in bytes. It makes the page, because compression depends on the numbers."""
     return len(page(spec, seen, image).encode())
 
 
-# What is in it --------------------------------------------------------------------------------------------------------
+# What the file holds --------------------------------------------------------------------------------------------------
 
 
 LOOKS = (  # options of a drawn figure that an interactive one does not use
@@ -155,7 +155,7 @@ def filled(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Spec:
 def light(spec: Spec, seen: Trace) -> Spec:
     """The spec with all layers if their q and k are few bytes, else with the first layer alone."""
     spec = replace(spec, layers="all", layer=_first_layer(spec, seen) if spec.layer is None else spec.layer)
-    bytes_per_number = 1 if spec.pack == "int8" else 2  # bytes a number
+    bytes_per_number = 1 if spec.pack == "int8" else 2
     numbers = 2 * bytes_per_number * len(seen.record) * len(heads(spec, seen)) * seen.tokens * seen.head_dim
     return spec if numbers * 4 / 3 <= LIGHT else replace(spec, layers=None)
 
@@ -183,8 +183,8 @@ def _pack(spec: Spec, seen: Trace) -> bytes:
 
 
 def _first_layer(spec: Spec, seen: Trace) -> int:
-    """The first layer: the sample's, or two thirds of the way up, where heads look at objects; of the layers in the
-    file, the nearest to that."""
+    """The layer that the file opens with: of the layers in it, the one nearest to the sample's layer or, without a
+    sample, to two thirds of the way up, where heads look at objects."""
     file_layers = spec.layers if isinstance(spec.layers, tuple) else seen.record
     preferred = spec.look.layer if spec.look else seen.upper_layer
     return min(file_layers, key=lambda layer: abs(layer - preferred))
@@ -208,7 +208,7 @@ def _page(spec: Spec, seen: Trace, image: Image.Image | None, story_start: dict 
     public_spec = replace(public_spec, image=name, repeatable=public_spec.repeatable and bool(spec.image))
     facts = _facts(public_spec, seen, picture) | ({"pack": lost} if lost else {})
     if story_start:
-        facts.pop("command", None)  # no command writes this file
+        facts.pop("command", None)  # no command writes the story
     patches = f"{seen.grid[0]} × {seen.grid[1]} patches"
     style, script = f"{stylesheet()}\n{stylesheet('shell/alone.css')}", bundle("shell/alone.js")
     if story_start:
@@ -316,7 +316,7 @@ class Loss:
 
 
 def packing_loss(seen: Trace, pack: bytes, layers: list[int], heads: list[int]) -> Loss:
-    """Measured on the rows of some patches in every head that the file holds, at the scale of the pass."""
+    """The loss in the rows of some patches, in every head that the file holds, at the scale of the pass."""
     from playground.tracing import Trace
 
     packed, queries, patches = Trace.from_bytes(pack), seen.some_patches(MEASURED), slice(len(seen.prefix), None)

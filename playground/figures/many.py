@@ -81,7 +81,7 @@ class Many:
     cut: tuple[str, ...] = ()
     about: tuple[int, ...] = ()  # the labels whose relevance is asked for
     method: str = DEFAULT  # of relevance
-    room: list[int] = field(default_factory=list, compare=False)  # the most pictures that fitted into a card
+    room: list[int] = field(default_factory=list, compare=False)  # the most pictures that fitted into a graphics card
 
     def __len__(self) -> int:
         return len(self.pictures)
@@ -152,7 +152,7 @@ class Many:
         return coordinates
 
     def identity(self) -> dict[str, Any]:
-        """Further facts in which two runs must agree to be continued as one."""
+        """Further facts that must be equal for a run to continue another run's store."""
         unusual = {"cut": self.cut, "about": self.about, "method": self.method if self.method != DEFAULT else ""}
         return {name: value for name, value in unusual.items() if value}
 

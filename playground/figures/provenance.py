@@ -121,7 +121,7 @@ def provenance(spec: Spec, facts: dict[str, str], name: str = "figure.png") -> d
         "Command": again(spec, name),
         "Software": f"Attention Playground {__version__}",
     }
-    # a file's name may be no text: no file format can hold it
+    # a file's name may hold surrogates, which no file format can store
     return {key: value.encode("utf-8", "replace").decode() for key, value in entries.items() if value}
 
 

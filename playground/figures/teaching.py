@@ -165,7 +165,7 @@ def quiz(paper: str, key: bool) -> list[Page]:
         page = pages[-1]
         page.write(f"{number}.  {question.asks}", bold=True)
         for place, option in enumerate(question.options):
-            if not key or place == question.right:  # the key fits two sheets without the wrong answers
+            if not key or place == question.right:  # without the wrong answers, the key fits on two sheets
                 page.write(f"{'☒' if key else '☐'}  {'abcd'[place]})  {option}", indent=0.25)
         if key:
             page.write(question.why, 9.5, indent=0.5)
@@ -305,7 +305,7 @@ def page(title: str, deck: Deck) -> str:
 
 
 def kinds_of(deck: Deck) -> list[str]:
-    """The scripts of lessons that its slides mount."""
+    """The names of the lessons' scripts that the deck's slides mount."""
     names = set()
 
     def look(part: object) -> None:

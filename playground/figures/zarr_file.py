@@ -81,7 +81,7 @@ def write_some(job: Any, path: Path, picture_numbers: list[int]) -> Iterator[int
 
 
 def _regions(job: Any, kind: str, array: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """(index among the store's layers, numbers) of an array; in one piece if the kind has all of the store's layers."""
+    """Yields (index among the store's layers, numbers) of an array, in one piece if its kind has all these layers."""
     if job.wanted[kind] in ((), tuple(job.layers)):
         yield (), array
         return
@@ -118,7 +118,7 @@ def _as_netcdf(job: Any, path: Path, report: type | None, dask: str | None) -> P
 
 
 def _identity(job: Any) -> str:
-    """A text in which two runs must agree to be continued as one."""
+    """A text that must be equal for a run to continue another run's store."""
     question = {
         "model": job.vit.name, "weights": naming.hash_of_weights(job.vit), "size": job.size,
         "config": dataclasses.asdict(job.vit.config), "pictures": job.names,
@@ -128,12 +128,12 @@ def _identity(job: Any) -> str:
 
 
 def _new_store(zarr, job: Any, path: Path):
-    """Makes the store under a temporary name and renames it at the end, because a half-made store looks like
-    a foreign one."""
+    """Makes the store under a temporary name and renames it at the end, because a half-made store would be
+    refused as another run's."""
     fresh = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         with warnings.catch_warnings():
-            # about consolidated metadata, which xarray reads although Zarr's format 3 does not specify it yet
+            # hides a warning: xarray reads consolidated metadata, which Zarr's format 3 does not specify yet
             warnings.simplefilter("ignore")
             _describe(zarr.open_group(fresh, mode="w"), job)
             zarr.consolidate_metadata(fresh)
@@ -150,7 +150,7 @@ def _describe(store, job: Any) -> None:
         if (layers := list(job.wanted[kind])) not in (
             [],
             job.layers,
-        ):  # each layer apart: what is not there takes none
+        ):  # one chunk per layer, so that layers without numbers take no room
             shape, chunk = (len(job.layers), *shape[1:]), (1, *shape[1:])
         array = store.create_array(
             kind, shape=(len(job), *shape), chunks=(1, *chunk), dtype="float32", fill_value=np.nan,

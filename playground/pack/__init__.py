@@ -176,7 +176,7 @@ def check_timelapse(header: dict, arrays: Arrays, habits: tuple[str, ...], sampl
     curve = arrays["curve"]
     if curve.ndim != 2 or len(curve) > 10**5:
         raise ValueError(f"the curve is points of numbers, not {curve.shape}")
-    if len(curve):  # a run of a few steps has none
+    if len(curve):  # a run of a few steps has no curve
         _check_floats("curve", arrays, (len(curve), 1 + len(header["losses"])))
     for i in range(len(moments)):
         if arrays[f"trace{i}"].dtype != np.uint8:

@@ -1,5 +1,6 @@
 """Decodes pictures in a process with limited memory and time (decoder_process.py). A file's header does not say how
-much a decoder will take, and a decoding thread can't be ended; a process can. This module starts it and sends requests.
+much a decoder will take, and a decoding thread can't be ended; a process can. This module starts that process and sends
+requests to it.
 
 A server decodes all uploads this way (serving/pictures.py). Python and notebooks decode in their own process, except
 AVIF and HEIC: a file of three kilobytes that claims 100 × 100 pixels made a decoder take 0.9 GB.
@@ -26,13 +27,13 @@ from playground.errors import Busy, PlaygroundError
 
 MOST_BYTES = 600 * 2**20
 CORE_SECONDS = 5  # seconds of one core for a file
-SLOW, SLOW_CORE_SECONDS = re.compile(rb"....ftyp", re.DOTALL), 20  # AVIF and HEIC; HEIC of 64 megapixels takes 2
+SLOW, SLOW_CORE_SECONDS = re.compile(rb"....ftyp", re.DOTALL), 20  # for AVIF and HEIC; 64 megapixels of HEIC take 2
 PATIENCE = 2.0  # seconds of waiting for each second of a core, since the machine may be busy
 STARTING = 120.0  # seconds until a process is ready; they don't count as a file's time
 LOOK_EVERY = 0.05  # seconds between two checks whether somebody still waits for the answer
 LONGEST_SENTENCE = 2000
 PIPE = 2**20  # bytes
-READY = b"\1"  # a process's first byte
+READY = b"\1"  # the first byte from a process, sent when it is ready
 REQUEST = struct.Struct("<IIIQ")  # most pixels, longest side, seconds of a core, bytes of the file
 HEAD = struct.Struct("<III?")  # header of an answer: width and height of the RGB (or 0, 0), the length of a sentence,
 # and whether it is the process's last answer
@@ -95,14 +96,14 @@ class Worker:
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):  # closing sends the rest, which fails
+            with contextlib.suppress(OSError):  # closing writes what is still buffered, which fails
                 pipe.close()
 
     def decoded(
         self, data: bytes, pixels: int, side: int = 2**31, check_person: Callable[[], None] = lambda: None
     ) -> Image.Image:
-        """Upright RGB of a file, with about `pixels` pixels and sides of at most `side`. `stays` is called repeatedly;
-        if it raises, because the person has left, or if the time is over, the process is ended."""
+        """Upright RGB of a file, with about `pixels` pixels and sides of at most `side`. `check_person` is called
+        repeatedly; if it raises because the person has left, or if the time is over, the process is ended."""
         seconds = SLOW_CORE_SECONDS if SLOW.match(data) else CORE_SECONDS
         answers: SimpleQueue[Answer | None] = SimpleQueue()
         request = REQUEST.pack(pixels, side, seconds, len(data))

@@ -16,7 +16,7 @@ from pathlib import Path
 import pillow_heif
 from PIL import (
     AvifImagePlugin,
-    ImageCms,  # noqa: F401 so that no picture waits for it
+    ImageCms,  # noqa: F401 imported at the start, so that no picture waits for it
 )
 
 from playground.errors import PlaygroundError
@@ -73,7 +73,7 @@ def _most_bytes_taken() -> int:
 
 
 def _limit_memory(most_bytes: int) -> None:
-    with contextlib.suppress(OSError):  # the first that Linux ends when memory runs out
+    with contextlib.suppress(OSError):  # makes Linux end this process first when memory runs out
         Path("/proc/self/oom_score_adj").write_text("1000")
     with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limits
         import resource
@@ -82,7 +82,7 @@ def _limit_memory(most_bytes: int) -> None:
 
 
 def _limit_seconds(seconds: int) -> None:
-    """Gives this process that many more CPU seconds; then the system ends it."""
+    """Gives this process so many more CPU seconds; after them the system ends it."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

@@ -34,8 +34,8 @@ MIN_SIDE, MAX_SIDE = 8, 20_000
 
 MAX_READS = 250_000  # a large, finely divided but honest picture needs some 100,000
 MAX_SCANS, MAX_SCANNED_PIXELS = 100, 1_300_000_000  # every scan of a progressive JPEG visits all its pixels
-MAX_WEBP_PIXELS = 36_000_000  # its decoder keeps three copies beside Pillow's: 64 megapixels took a gigabyte
-MAX_RUN_LENGTH_PIXELS = 4_000_000  # Pillow decodes these in slow Python
+MAX_WEBP_PIXELS = 36_000_000  # the WebP decoder keeps three copies beside Pillow's: 64 megapixels took a gigabyte
+MAX_RUN_LENGTH_PIXELS = 4_000_000  # Pillow decodes run lengths in slow Python
 MAX_TAG_NUMBERS, MAX_TILE_PIXELS = 100_000, 4_000_000
 MAX_HEIF_HEADER = 2**17  # of AVIF and HEIC: libavif takes quadratic time in the number of items
 MAX_TILES_PIXELS = 2 * MAX_PIXELS  # of a HEIC: libheif also decodes tiles outside the picture

@@ -134,7 +134,7 @@ def _decoded_file(data: bytes, pixels: int) -> Image.Image:
         if pixels < KEPT_PIXELS:  # else squares of pixels are averaged, as in the browser's engine
             shrink = shrinkage(picture, pixels)
             picture.draft(None, (picture.width // shrink, picture.height // shrink))
-        blocks = picture.applist  # type: ignore[attr-defined]  # of a JPEG
+        blocks = picture.applist  # type: ignore[attr-defined]  # the application segments of a JPEG
         picture.info["exif"] = next((block for _, block in blocks if block.startswith(HIDDEN_EXIF)), b"")
     return _decoded(picture, pixels)
 
@@ -227,7 +227,7 @@ def model_input(
 
 
 def given_input(values: Any) -> torch.Tensor:
-    """Somebody's own model input, (B, 3, H, W) float32, unchanged: a tensor, an array, or the dictionary of an image
+    """The caller's own model input, (B, 3, H, W) float32, unchanged: a tensor, an array, or the dictionary of an image
     processor of `transformers`."""
     import torch
 
@@ -251,7 +251,7 @@ def given_input(values: Any) -> torch.Tensor:
 
 # Upright RGB of a picture of any mode, in bands of rows, so that there are never two full copies of 64 megapixels.
 
-# Decides by its table of tags whether a colour profile is safe to be read by LittleCMS.
+# Decides, from the table of tags in a colour profile, whether LittleCMS can read it safely.
 #
 # Two kinds would take far too much time or memory: multi-process elements, whose stages may be named a hundred thousand
 # times in a few hundred bytes and are all computed for each of 36,000 colours; and tables that claim more numbers than
@@ -279,7 +279,7 @@ def _is_modest(data: memoryview, size: int) -> bool:
     kind = bytes(data[:4])
     if kind == b"mpet":
         return False
-    if kind in (b"mft1", b"mft2"):  # a table with as many points along each side
+    if kind in (b"mft1", b"mft2"):  # a colour table with equally many points along each axis
         inputs, outputs, points = data[8:11]
         return points**inputs * outputs <= size
     if kind in (b"mAB ", b"mBA ") and (table_start := int.from_bytes(data[24:28])):

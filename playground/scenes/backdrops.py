@@ -97,7 +97,7 @@ def _ridge(rng: np.random.Generator, x: np.ndarray, height: float, rough: float)
 
 
 def _landscape(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None:
-    """materials: sky (two colours, top and horizon), clouds, then grounds from far to near, named by `_ground`."""
+    """Materials: sky (its colours at the top and at the horizon), clouds, then grounds from far to near."""
     sky, cloud, *grounds = backdrop.materials
     sheet.grounds.append(GROUNDS.index("sky"))
     low = np.clip(sheet.y / max(backdrop.horizon, 0.2), 0, 1)[..., None]  # (height, 1, 1)
@@ -145,13 +145,13 @@ def _clouds(sheet: Sheet, cloud: Material, amount: float, horizon: float) -> Non
 
 
 def _fade_to_foreground(sheet: Sheet, horizon: float) -> None:
-    """Near ground is a little darker: it gives the picture a floor."""
+    """Darkens the ground a little towards the bottom of the picture, so that it looks near."""
     depth = np.clip((sheet.y - horizon) / max(1 - horizon, 0.1), 0, 1)[..., None]
     sheet.colours *= 1 - 0.2 * depth**2
 
 
 def _indoors(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None:
-    """materials: wall, table. A soft shadow lies where they meet."""
+    """Materials: wall, table. A soft shadow lies where they meet."""
     wall, table = backdrop.materials
     sheet.fill(wall, "wall")
     glow = np.hypot(sheet.x - rng.uniform(0.1, 0.5), sheet.y - 0.1)[..., None]
@@ -164,5 +164,5 @@ def _indoors(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None
 
 
 def hazy(colour: Colour, haze: Colour, distance: float) -> Colour:
-    """Distant things take on the colour of the air."""
+    """The colour of a thing at this distance, 0 … 1, mixed with that of the air."""
     return mix(colour, haze, distance)

@@ -59,7 +59,7 @@ def _tiles(patch: int) -> np.ndarray:
 
 
 def _sign(sign: str, patch: int) -> Image.Image:
-    """White on black, four fifths as large as its field."""
+    """The sign in white on black, four fifths as large as its field."""
     file = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
     left, top, right, bottom = ImageFont.truetype(file, FINE).getbbox(sign)
     font = ImageFont.truetype(file, 0.8 * FINE * FINE / max(right - left, bottom - top))
@@ -194,7 +194,7 @@ def _landscape() -> Description:
     return Description(backdrop, (boat, *firs, oak), light=5.5, ambience=0.05, aspect=1.5)
 
 
-FIRS = ((1.2, 0.26, 12), (1.29, 0.34, 8), (1.41, 0.42, 20))  # x, size, outline
+FIRS = ((1.2, 0.26, 12), (1.29, 0.34, 8), (1.41, 0.42, 20))  # x, size, seed of the outline
 
 
 def _odd_tile() -> Description:

@@ -116,8 +116,8 @@ def _place(canvas: np.ndarray, objects: np.ndarray, thing: Thing, number: int, l
 
 
 def _window(canvas: np.ndarray, cut: np.ndarray, x0: int, y0: int) -> tuple[np.ndarray, np.ndarray]:
-    """The part of the canvas under a piece with its corner at (x0, y0), and the part of the piece on the canvas, both
-    maybe empty."""
+    """The part of the canvas under a piece with its corner at (x0, y0), and the part of the piece on the canvas.
+    Both may be empty."""
     left, top = max(0, x0), max(0, y0)
     right, low = max(left, min(canvas.shape[1], x0 + cut.shape[1])), max(top, min(canvas.shape[0], y0 + cut.shape[0]))
     return canvas[top:low, left:right], cut[top - y0 : low - y0, left - x0 : right - x0]

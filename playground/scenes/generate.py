@@ -16,7 +16,7 @@ from playground.scenes.silhouettes import ANY_WAY_UP, SHAPES
 from playground.scenes.textures import MATERIALS, NATURAL, Colour, Material, mix, oklch, palette
 
 HELD_OUT = 2**40  # seeds from here on are for evaluation; training uses those below
-SMALLEST, LARGEST = 0.3, 0.64  # things, in heights of the picture
+SMALLEST, LARGEST = 0.3, 0.64  # sizes of things, in heights of the picture
 OUTLINES = 128  # outlines of each thing; every process draws an outline once and keeps it
 
 _KINDS = ("empty", "textured", "patterned", "cluttered", "patchwork", "landscape", "indoors")
@@ -216,7 +216,7 @@ def _thing(
 
 
 def _dress(rng, shape: str, size: float, colours, behind, placed: list[Thing]) -> tuple[Material, ...]:
-    """Three materials. That of the body decides how hard the object is to recognise by colour."""
+    """Materials for body, second and third part. The body's decides how hard the object is to recognise by colour."""
     choice = rng.random()
     unused_colours = [colour for colour in colours if colour not in behind] or colours
     if shape == "face" and choice < 0.85:
@@ -253,7 +253,7 @@ def _spot(rng, size: float, same_shape: list[Thing], others: list[Thing], spread
 
 
 def _grounded(rng: np.random.Generator, thing: Thing, backdrop: Backdrop) -> Thing:
-    """In a landscape or a room most things stand on the ground, and their shadow lies on it."""
+    """The thing, in a landscape or a room usually moved onto the ground, where its shadow lies."""
     if backdrop.kind not in GROUNDED or (thing.shape in _AIRBORNE and rng.random() < 0.7):
         return thing
     if rng.random() < 0.2:

@@ -54,7 +54,7 @@ def with_points(parts: list[Part], points: np.ndarray) -> list[Part]:
 
 
 def _inlay(outline: np.ndarray, rng: np.random.Generator, centre: tuple[float, float] = (0, 0)) -> list[Part]:
-    """Sometimes a smaller copy inside in the second colour: one object of two colours."""
+    """The outline, sometimes with a smaller copy of itself inside, in the second colour."""
     parts = [Part(outline)]
     if rng.random() < 0.2:
         parts.append(Part(np.array(centre) + (outline - centre) * rng.uniform(0.45, 0.6), SECOND))

@@ -192,7 +192,7 @@ def _wood(rng: np.random.Generator, rings: int) -> np.ndarray:
 
 
 def _cells(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Distance to the nearest point over the second nearest (Worley): scales, skin, cobbles."""
+    """The distance to the nearest point divided by that to the second nearest (Worley): scales, skin, cobbles."""
     n = FIELD // 2
     jitter = rng.uniform(0.1, 0.9, (2, count, count)).astype(np.float32)
     positions = np.arange(n, dtype=np.float32) * count / n
@@ -210,7 +210,7 @@ def _cells(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def _pebbles(rng: np.random.Generator, largest: float) -> np.ndarray:
-    """Dead leaves: discs with sizes from a power law, each on top of those before."""
+    """The dead leaves model: discs with sizes from a power law, each on top of those before."""
     sheet = Image.new("L", (FIELD, FIELD), 128)
     pen = ImageDraw.Draw(sheet)
     count = 5000

@@ -1,1 +1,1 @@
-"""What a running server keeps: models, traces, pictures, sessions and the queue. It knows no Streamlit."""
+"""What a running server keeps: models, traces, pictures, sessions and the queue. Nothing here uses Streamlit."""

@@ -1,4 +1,4 @@
-"""A request is answered in a thread, as the person who asks, and only while they wait.
+"""Answers a request in a thread, on behalf of the person who asks, and only while they wait.
 
 After HEARD_AFTER seconds in the queue the answer is a 202 with a ticket and the number of people who come first. The
 browser asks again with that ticket until the answer is ready. A ticket that is no longer asked for is dropped, and the
@@ -24,7 +24,7 @@ from playground.errors import Busy, PlaygroundError
 from playground.serving import ledger, people, queue
 from playground.serving.hosts import is_foreign
 
-HEARD_AFTER = 0.3  # seconds
+HEARD_AFTER = 0.3  # seconds until a waiting browser hears how many come first
 AGAIN = 400  # milliseconds until the browser asks again
 PATIENCE = 5.0  # seconds without a further request, after which a browser has left
 FULL = {  # whose share is used up -> the sentence
@@ -54,7 +54,7 @@ class Job:
     def __init__(self, visitor: ledger.Visitor):
         self._visitor = visitor
         self.ticket = secrets.token_urlsafe(12)
-        self.ahead = 0  # how many come first
+        self.ahead = 0  # the number of people who come first
         self.sentences: list[str] = []
         self.asked_at = time.monotonic()
         self.has_left = False
@@ -75,7 +75,7 @@ class Job:
         self.sentences.append(sentence)
 
     def begin(self, work: Callable[[], Response]) -> None:
-        """Runs in a thread that ends with the work: torch keeps some megabytes for each thread that has computed."""
+        """Runs `work` in a thread that ends with it: torch keeps some megabytes for each thread that has computed."""
 
         def run() -> None:
             began = time.thread_time()
@@ -114,7 +114,7 @@ async def answer(request: Request, work: Callable[[], Response]) -> Response:
             job.asked_at = time.monotonic()
             if future.done():
                 return future.result()
-            if job.ahead and people.key_of(request):  # an <img> keeps no ticket: its request waits instead
+            if job.ahead and people.key_of(request):  # an <img> can't send a ticket: its request goes on waiting
                 _waiting[job.ticket] = job
                 return JSONResponse(
                     {"before": job.ahead, "again": AGAIN}, 202,

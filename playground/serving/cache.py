@@ -17,11 +17,11 @@ from weakref import WeakSet
 from playground.serving import queue
 
 MB = 2**20
-LOOK_EVERY = 0.5  # seconds
+LOOK_EVERY = 0.5  # seconds between two checks whether a waiting thread's person has left
 
 
 class Cache:
-    """Calls `dropped` with the key of each entry that it evicts."""
+    """A cache that calls `on_drop` with the key of each entry that it evicts."""
 
     def __init__(
         self, most_bytes: int, size: Callable[[Any], int] = len, on_drop: Callable[[Hashable], None] = lambda key: None
@@ -32,7 +32,7 @@ class Cache:
         self._entries: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # key -> (value, its bytes)
         self._making: dict[Hashable, threading.Lock] = {}
         self.used_at = time.monotonic()
-        self.hits = self.misses = 0  # the operator reads them
+        self.hits = self.misses = 0  # for /metrics
         self._lock = threading.Lock()
 
     @property
@@ -126,10 +126,10 @@ class Caches:
             return iter(list(self._caches))
 
     def trim(self, most_bytes: int) -> None:
-        """The least recently used cache loses its entries first."""
+        """Evicts entries, from the least recently used cache first, until all caches together fit `most_bytes`."""
         caches = sorted(self, key=lambda cache: cache.used_at)
         excess = sum(cache.bytes for cache in caches) - most_bytes
-        for cache in caches[:-1]:  # the last one is in use now
+        for cache in caches[:-1]:  # the last one is in use now and keeps its entries
             while excess > 0 and (size_before := cache.bytes):
                 cache.drop_oldest()
                 excess -= size_before - cache.bytes
@@ -145,8 +145,8 @@ ARENA_MAX, ARENAS = -8, 2  # M_ARENA_MAX
 def keep_few_arenas() -> bool:
     """Stops glibc from keeping freed memory. By default it keeps blocks as large as the first large one that was freed,
     in up to eight arenas per core: twenty people's pictures of 4096² left 1.3 GB of free blocks. A fixed threshold and
-    few arenas prevent that. Nobody waits for an arena, because computations run one at a time. False without glibc:
-    other libraries return memory by themselves."""
+    few arenas prevent that. Nobody waits for an arena, because computations run one at a time. Returns False
+    without glibc: other libraries return memory by themselves."""
     if platform.libc_ver()[0] != "glibc":
         return False
     libc = ctypes.CDLL(None)

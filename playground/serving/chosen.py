@@ -26,7 +26,7 @@ from playground.version import __version__
 #
 # Addresses may be hostile: an unexpected value is dropped, and the page shows its default.
 
-PAGE = {  # setting of the page -> the pattern of its values; the microscope's are in figures/drawing/view.py
+PAGE = {  # setting of the page -> the pattern of its values; figures/drawing/view.py has those of the microscope
     "model": r"[A-Za-z0-9_./-]{1,80}",
     "mine": r"[0-9a-f]{16}",
     "sample": "|".join(re.escape(s.name) for s in (*PHOTOGRAPHS, *SAMPLES)),
@@ -142,7 +142,7 @@ def _other_sample(cut: tuple[str, ...], compared_words: str) -> str:
     """The sample from whose pass a cut takes a part. Only samples are allowed, since their traces are shared by all."""
     if not cut:
         return ""
-    from playground.tracing import is_of_another  # with torch
+    from playground.tracing import is_of_another  # imported late, with torch
 
     if not any(map(is_of_another, cut)):
         return ""

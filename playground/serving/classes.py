@@ -1,8 +1,8 @@
 """Classes that guess together: their phones, the open question and the guesses. In memory only.
 
-Everything runs in the event loop's thread and nothing here waits, so nothing is locked. A phone is known by a random
+Everything runs in the event loop's thread and nothing here awaits, so no lock is needed. A phone is known by a random
 key from its browser, without name or address. A request that waits for news holds one future, which the next change
-ends.
+resolves.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CODE_LENGTH = 5
 LONGEST_LIFE = 4 * 3600.0  # seconds
 LEFT_AFTER = 20 * 60.0  # seconds without a request of the lecturer, after which their class may be ended for another
 MOST_CLASSES, MOST_OF_A_NETWORK, MOST_OF_A_KEY = 64, 16, 2
-MOST_PHONES, MOST_PHONES_IN_ALL = 500, 3000  # of a class, of all
+MOST_PHONES, MOST_PHONES_IN_ALL = 500, 3000  # phones in one class, in all classes
 MOST_QUESTIONS, MOST_ROUNDS = 12, 2
 MOST_SCREENS = 4  # pages of one lecturer that wait at the same time
 MOST_SQUARES = 10_000
@@ -76,17 +76,17 @@ def refusal(key: str, status: int = 400, **filled: object) -> Refused:
 class Question:
     """A question about one scene. `for_phones` is what phones show of it, as the lecturer's page sent it."""
 
-    number: int  # in this class
+    number: int  # counts the questions of the class
     scene: int
     kind: str
     low: int
-    high: int  # of a place: the last square
-    values: tuple[str, ...]  # of a choice
+    high: int  # for a place: the last square
+    values: tuple[str, ...]  # for a choice
     for_phones: Mapping[str, object]
     about: str = ""  # which picture and square it is about, as the lecturer's page names them
     phase: str = ASKS
-    rounds: list[dict[str, int | str]] = field(default_factory=lambda: [{}])  # phone's key -> guess
-    hands: list[dict[str, int]] = field(default_factory=lambda: [{}])  # counted in the room: value -> hands
+    rounds: list[dict[str, int | str]] = field(default_factory=lambda: [{}])  # for each round: phone's key -> guess
+    hands: list[dict[str, int]] = field(default_factory=lambda: [{}])  # raised hands, for each round: value -> count
     truth: int | str | None = None
     after: object = None
     heat: str = ""  # for a place: each square's weight as a digit of 16 steps; "" where there are too many squares
@@ -123,7 +123,7 @@ def wake(wait: asyncio.Future[None] | None) -> None:
 class Phone:
     def __init__(self) -> None:
         self.allowance, self.at = float(BURST), clock()
-        self.wait: asyncio.Future[None] | None = None  # of its latest request, which ends an earlier one
+        self.wait: asyncio.Future[None] | None = None  # the latest request waits for it; a new request ends it
 
     def waits(self) -> asyncio.Future[None]:
         self.wake()
@@ -199,7 +199,7 @@ class Class:
             if len(self.phones) >= MOST_PHONES or _phones() >= MOST_PHONES_IN_ALL:
                 raise refusal("full", 503)
             phone = self.phones[key] = Phone()
-            ledger.costs.phones[key] = f"class {self.code}", Visitor(self.key, self.network)  # the class pays
+            ledger.costs.phones[key] = f"class {self.code}", Visitor(self.key, self.network)  # the class pays its costs
             self.tell_lecturer()
         return phone
 

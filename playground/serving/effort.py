@@ -16,10 +16,10 @@ from playground.models.names import plain_name
 
 PNG_BYTES = 100e6  # bytes of pixels decoded per second, on an old processor that is also busy
 JPEG_PIXELS, OTHER_PIXELS = 100e6, 20e6  # pixels decoded per second
-UNKNOWN = 2.0  # seconds
+UNKNOWN = 2.0  # seconds, for a file that can't be parsed
 HEADER = 2**16  # bytes that are read; enough for all headers of a JPEG
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # channels by PNG colour type
-SIZE = re.compile(rb"ispe.{4}(.{4})(.{4})", re.DOTALL)  # in AVIF and HEIC: each picture of the file has one
+SIZE = re.compile(rb"ispe.{4}(.{4})(.{4})", re.DOTALL)  # the size of each picture in an AVIF or HEIC file
 
 
 def seconds_to_decode(data: bytes) -> float:
@@ -57,7 +57,7 @@ def _of_webp(data: bytes) -> tuple[int, int]:
 
 
 def _of_jpeg(data: bytes) -> float:
-    """A progressive JPEG visits its pixels once per scan; ten scans are usual."""
+    """Seconds for a JPEG. A progressive one visits its pixels once per scan; ten scans are usual."""
     at = 2
     while at < len(data):
         marker, length = struct.unpack_from(">xBH", data, at)

@@ -108,7 +108,7 @@ def _alive(subject: Shown, spec: Spec, person: Person | None) -> bytes:
     from playground.figures import html
 
     seen, _ = _traces(subject, spec, person)
-    with queue.drawing():  # matplotlib draws its still picture
+    with queue.drawing():  # matplotlib draws the still picture in the file
         return html.page(figure_words.as_typed(beginning(spec)), seen, subject.picture.image).encode()
 
 
@@ -164,7 +164,7 @@ def _traces(subject: Shown, spec: Spec, person: Person | None) -> tuple:
 
 
 def _turn(seen, passes: float) -> AbstractContextManager[None]:
-    """A turn for an intervention into a finished pass."""
+    """A turn in the queue for the further passes of an intervention."""
     effort.check(seen.vit, seen.grid, passes)
     return queue.turn(seconds=passes * effort.seconds(seen.vit, prod(seen.grid)))
 
@@ -185,7 +185,7 @@ def _check_place(spec: Spec, seen) -> None:
 
 
 def _grid(subject: Shown, spec: Spec) -> list[tuple]:
-    """The (picture, setup) of each cell of a grid, the first one first; empty for other layouts. All are samples."""
+    """The (picture, setup) of each cell of a grid, in order; empty for other layouts. All pictures are samples."""
     if layouts.of(spec).beside(spec) != "many":
         return []
     c = models.load(spec.model).config

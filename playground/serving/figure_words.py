@@ -28,7 +28,7 @@ from playground.serving.pictures import Picture
 from playground.serving.traces import Setup
 
 PLACE = ("sample", "mine", "model", "detail", "with")  # words of picture and model, which chosen.py reads
-ELSEWHERE = ("model", "weights", "size", "other_image", "other_model", "view")  # not words
+ELSEWHERE = ("model", "weights", "size", "other_image", "other_model", "view")  # fields that are no words of an address
 LOOKS = tuple(
     name for name in command_line.FLAGS if name not in ELSEWHERE and name not in {choice.field for choice in DRAWN}
 )
@@ -77,7 +77,7 @@ def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[Sh
     subject, view = shown(words, person), view_of(words)
     spec = description(subject, view, **looks)
     spec = replace(spec, view=urlencode({key: view[key] for key in VIEW_ALONE if key in view}))
-    if layout.of_pictures:  # an address states these itself; Export leaves them out
+    if layout.of_pictures:  # `description`, which Export uses too, leaves these two out
         spec = replace(spec, whole=view.get("pass") == "whole", colours=view.get("colours", "shared"))
     if subject.compared is not None:
         spec = replace(spec, **_compared_names(subject))
@@ -238,7 +238,7 @@ def as_typed(spec: Spec) -> Spec:
     return replace(spec, model=own_models.in_folder(spec.model), other_model=own_models.in_folder(spec.other_model))
 
 
-# And back -------------------------------------------------------------------------------------------------------------
+# From a Spec to words -------------------------------------------------------------------------------------------------
 
 
 def address_words(subject: Shown, compares: bool) -> dict[str, str]:

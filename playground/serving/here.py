@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 # when no page looks at it any more. The results of all runs share one limit in bytes.
 
 MOST_KEPT = 100 * MB  # bytes of all people's results together; deploy/README.md counts on it
-PATIENCE = 12.0  # seconds: a page looks every second, or later from a hidden tab or on a busy server
+PATIENCE = 12.0  # seconds without a look from a page, after which work stops; busy pages look late
 _queue = queue.Queue()
-_ended: WeakSet[Work] = WeakSet()  # runs are dropped with their session
+_ended: WeakSet[Work] = WeakSet()  # weak: a run is dropped with its session
 _ending = Lock()
 
 
 class Work(queue.Nobody):
-    """A run in the name of the person who started it, while they look at it."""
+    """A run on behalf of the person who started it. It stops when no page of theirs looks at it."""
 
     def __init__(self, run: Run, former: Work | None = None):
         self.words = ""
@@ -66,7 +66,7 @@ class Work(queue.Nobody):
                     for wait in waits:
                         self.words, self.come_to = wait.words, wait.come_to
                         self.stays()
-        except Exception as error:  # the page says it
+        except Exception as error:  # the page shows it
             self.trouble = error
         finally:
             self._keep()

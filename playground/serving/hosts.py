@@ -36,7 +36,7 @@ async def is_answered(scope: Scope) -> bool:
 
 
 def is_foreign(headers: Headers) -> bool:
-    """Whether a page of another host or port asks. Streamlit alone accepts pages of this machine on any port."""
+    """Whether a page of another host or port asks. Streamlit by itself would accept any port."""
     origin = headers.get("origin")
     return origin is not None and urlsplit(origin).netloc != headers.get("host", "")
 
@@ -53,7 +53,7 @@ def names() -> frozenset[str]:
 
 
 def _name_in(host: str) -> str | None:
-    """The host's name or address, without its port; None for what is no host."""
+    """The host's name or address, without its port; None if it is no valid host."""
     match = HOST.fullmatch(host.lower())
     return match and (match["v6"] or match["name"].removesuffix("."))
 
@@ -67,7 +67,7 @@ def _is_address(name: str) -> bool:
 
 
 async def _is_full_name(name: str) -> bool:
-    """This machine's full name, such as box.example.org. The network is asked only if `name` begins like ours."""
+    """Whether this is the machine's full name, such as box.example.org. Asks the network only if it may be ours."""
     begins = name.startswith(f"{_short(socket.gethostname().lower())}.")
     return begins and name == await asyncio.to_thread(_full_name)
 
@@ -84,7 +84,7 @@ def _short(machine: str) -> str:
 # The path of the app on its host: /attention on a host with several apps, else empty. In the browser all addresses are
 # relative, so only this module knows the path.
 #
-# Streamlit has its own parts under this path by itself (STREAMLIT_SERVER_BASE_URL_PATH, --server.baseUrlPath).
+# Streamlit serves its own parts under this path by itself (STREAMLIT_SERVER_BASE_URL_PATH, --server.baseUrlPath).
 
 OPTION = "STREAMLIT_SERVER_BASE_URL_PATH"
 PROBED = ("/healthz", "/readyz")
@@ -92,7 +92,7 @@ WITHIN = "playground.path"
 
 
 class BasePath:
-    """ASGI middleware: stores the path as the app knows it."""
+    """ASGI middleware: stores a request's path without the base path, for `path_of`."""
 
     def __init__(self, app: ASGIApp, base: str):
         self.app, self.base = app, base

@@ -30,8 +30,8 @@ MOST_KNOWN = 50_000  # networks and people whose costs are kept; the cheapest ar
 # The number of households that share the cost of a network: length of its prefix -> households
 OLD = {32: 1, 24: 8, 16: 64}
 NEW = {64: 1, 56: 1, 48: 1, 32: 64}  # a home has a /56 or a /64, and anybody may have a /48; a provider a /32
-CLASS = 50  # households of a class, and of all classes together: starting many gains nothing
-OF_PHONE, OF_CLASS = 5.0, 100.0  # recent seconds; higher costs are charged to somebody else, see Ledger.payer
+CLASS = 50  # households that a class counts as, and all classes together
+OF_PHONE, OF_CLASS = 5.0, 100.0  # recent seconds that a phone and a class may cost: see Ledger.payer
 START = 5.0  # seconds charged for starting a class
 
 Path = tuple[tuple[str, int], ...]  # (network, households), the narrowest first
@@ -78,12 +78,12 @@ def path(address: str) -> Path:
 
 
 class Ledger:
-    """Recent costs. Instead of shrinking old costs, new ones are multiplied by a growing factor: their order stays
-    right."""
+    """Recent costs, of which half is forgotten every HALF seconds: instead of shrinking old costs, it multiplies new
+    ones by a growing factor, which keeps their order."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self.clock = clock
-        self.spent: Counter[str] = Counter()  # seconds by kind of work; the operator reads them
+        self.spent: Counter[str] = Counter()  # seconds by kind of work, for /metrics
         self.phones: dict[str, tuple[str, Visitor]] = {}  # key -> the class that the phone is in, and who started it
         self._grown: dict[object, float] = {}
         self._began = clock()
@@ -104,9 +104,9 @@ class Ledger:
                 self._grown = {name: self._grown[name] for name in dearest}
 
     def cost(self, name: object) -> float:
-        """Seconds that a network, or a person in it (a Who), has cost lately."""
+        """Seconds that a network, or a person in it (a Visitor), has cost lately."""
         with self._lock:
-            growth = self._growth()  # before what has grown: it may begin anew
+            growth = self._growth()  # called first, because it may rescale `_grown`
             return self._grown.get(name, 0.0) / growth
 
     def payer(self, visitor: Visitor, asks: float = 0.0) -> Visitor:
@@ -211,7 +211,7 @@ class Room:
 
     @contextmanager
     def holding(self, visitor: Visitor, count: float = 1) -> Iterator[str]:
-        """Gives the trouble; without one, the visitor holds the amount meanwhile."""
+        """Yields the trouble; if there is none, the visitor holds the amount inside the `with` block."""
         trouble = self.take(visitor, count)
         try:
             yield trouble
@@ -243,9 +243,9 @@ class Seat:
 
 
 class Seats:
-    """If all seats are taken, the network furthest above its share loses one, even if it is in use: first a page
-    without a key, which is not a browser's, then the page that is idle for longest. A newcomer of that same network
-    gets only an idle seat, so that a full hall does not throw itself out."""
+    """The open pages. If all seats are taken, the network furthest above its share loses one, even if it is in use:
+    first a page without a key, which is not a browser's, then the page that is idle for longest. A newcomer of that
+    same network gets only an idle seat, so that people of one network don't throw each other out."""
 
     def __init__(self, costs: Ledger, capacity: int = SEATS):
         self.costs, self.clock, self.capacity = costs, costs.clock, capacity
@@ -285,8 +285,8 @@ class Seats:
         seat.end()
 
     def asks(self, session: str, key: str, person: bool = True) -> None:
-        """A request names its open page by the session. `person`: a person acted, not a timer."""
-        for seat in list(self.open):  # a page's thread may ask
+        """Notes a request of the open page with this session. `person`: whether a person acted, not a timer."""
+        for seat in list(self.open):  # a copy, because pages' threads change the seats
             if session and seat.session == session:
                 if person:
                     seat.used_at = self.clock()
@@ -307,7 +307,7 @@ class Seats:
         self._charged = now
 
     def address_of(self, session: str) -> str | None:
-        """The address of the open page with this session; None before the page has told it, and after it has left."""
+        """The address of the open page with this session; None before the page has reported it or after it has left."""
         return next((seat.address for seat in list(self.open) if session and seat.session == session), None)
 
     def account(self, visitor: Visitor, asks: float = 0.0) -> Visitor:

@@ -63,7 +63,7 @@ def _bytes(vit) -> int:
 
 
 def load(name: str):
-    """The model of this name; a path is no name."""
+    """The model of this name, which is never a file's path."""
     check_name(name)
     if own_models.is_own(name):
         _drop_if_changed(name)
@@ -75,7 +75,7 @@ _made_of: dict[str, tuple] = {}  # model of the owner's folder -> its files when
 
 
 def _drop_if_changed(name: str) -> None:
-    """Reloads a model whose files the owner has changed while the server runs."""
+    """Drops a loaded model whose files the owner has changed, so that it is loaded again."""
     files = own_models.files_of(name)
     if _made_of.get(name, files) != files:
         loaded_models().drop_where(lambda key: key == name)
@@ -196,7 +196,7 @@ def details(name: str) -> list[int]:
     patch, (height, width) = cut(name)
     patches = (height // patch) * (width // patch)
     finer = [d for d in (2, 3, 4) if patches * d * d <= MOST_PATCHES]
-    if name not in CUT:  # these are small enough, and torch may not be there yet
+    if name not in CUT:  # those in CUT are small enough, and torch may not be imported yet
         vit = load(name)
         finer = [d for d in finer if effort.seconds(vit, patches * d * d) <= effort.MOST_SECONDS]
     return [1, *finer]
@@ -227,7 +227,7 @@ class Card:
     name: str
     title: str
     good_for: str
-    suits: str  # kinds of pictures, or, without training, nothing
+    suits: str  # the kinds of pictures that it suits; "" for an untrained model
     megabytes: int  # to fetch; 0 for a model that comes with the playground
     licence: str
     here: bool

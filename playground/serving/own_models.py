@@ -38,7 +38,7 @@ def is_own(name: str) -> bool:
 
 
 def called(name: str) -> str | None:
-    """The name in an address of a model file named without the prefix; None where there is no such file."""
+    """own/NAME for the model file called NAME; None if there is no such file."""
     return OWN + name if OWN + name in files() else None
 
 

@@ -36,7 +36,7 @@ _processes_lock = threading.Lock()
 
 
 def decoded(data: bytes, pixels: int, side: int) -> Image.Image:
-    """Decodes a picture; stops when its asker leaves. If the process was killed for another reason, one retry."""
+    """Decodes a picture; stops when the person leaves, and tries again once if the process was killed from outside."""
     try:
         return _decoded(data, pixels, side)
     except Killed:
@@ -95,7 +95,7 @@ class Picture:
     jpeg: bytes  # what the browser shows
     image: Image.Image
     id: str = ""  # equal for equal files
-    is_found: bool = True  # by its name in the current folder, so that a command can name it
+    is_found: bool = True  # whether a command in the current folder finds it by its name
     network: str = ""  # of the person who uploaded it
     asked_at: float = field(default_factory=time.monotonic)  # time of the last request about it
 
@@ -114,7 +114,7 @@ class Picture:
 
     @property
     def bytes(self) -> int:
-        return 4 * self.image.width * self.image.height + len(self.jpeg)  # Pillow takes four for red, green and blue
+        return 4 * self.image.width * self.image.height + len(self.jpeg)  # Pillow takes four bytes a pixel
 
     def halve(self) -> bool:
         """Halves width and height to save memory. Existing traces stay. False if the picture is already small."""
@@ -137,7 +137,7 @@ def upload(data: bytes, name: str) -> Picture:
     """Decodes an upload; PlaygroundError says what is wrong with the file."""
     with _waits(len(data)), queue.decoding(seconds_to_decode(data)):
         image = decoded(data, ENOUGH, 2 * SHOWN_SIDE)
-    shown = image.copy()  # of the reduced image, which is three times as fast for 12 megapixels
+    shown = image.copy()  # of the reduced image: for 12 megapixels three times as fast
     shown.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
     called = name[:LONGEST_NAME]
     return _keep(Picture(called, False, as_jpeg(shown), image, digest(data), is_found=called == name != ""))

@@ -81,7 +81,7 @@ class Ahead:
 
     @property
     def file(self) -> str:
-        """A digest of everything that the numbers depend on, so that an old pack is never shown."""
+        """The file's name. Its digest is of everything that the numbers depend on, so that no old pack is shown."""
         grid = self.sample.look and self.sample.look.grid
         made_of = (sample_digest(self.sample.name), model_digest(self.model), grid, __version__)
         return f"{self.name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}.pack"
@@ -136,7 +136,7 @@ def _from_cache(ahead: Ahead) -> mmap.mmap | None:
 
 @lru_cache(100)
 def _is_whole(path: Path, number: int, size: int, changed: int) -> bool:
-    """Checks the file once per version of it."""
+    """Whether the file is undamaged, checked once for each version of the file."""
     if trouble := what_is_wrong_with(path):
         log.warning("%s is damaged (%s) and counts as absent: it is made again.", path, trouble)
     return trouble is None
@@ -172,7 +172,7 @@ def some_layers(data: mmap.mmap | bytes, layers: list[int] | None, heads: list[i
 
 
 def prepare(report: type | None = None) -> list[str]:
-    """Makes the packs that are missing and gives their names. `report` is a class like tqdm's."""
+    """Makes the packs that are missing and returns their names. `report` is a class like tqdm's."""
     missing = [ahead for ahead in all_packs() if _from_cache(ahead) is None]
     for ahead in report(missing, desc="preparing", unit="picture") if report and missing else missing:
         vit = models.load(ahead.model)
@@ -184,7 +184,7 @@ def prepare(report: type | None = None) -> list[str]:
 
 
 def prepare_behind_everybody() -> None:
-    """Run by a server once, after its first picture."""
+    """Makes the missing packs. A server runs this once, after its first picture."""
     try:
         if names := prepare():
             log.info("prepared %s", ", ".join(names))

@@ -1,6 +1,6 @@
 """A QR code of a short address, as rows of "0" and "1" (1 is dark), without the quiet edge.
 
-Only bytes, and versions 1 to 5 with the lowest correction, which consist of one block: 106 bytes are enough. The terms
+It has only bytes, in versions 1 to 5 with the lowest correction, which need one block: 106 bytes are enough. The terms
 are those of ISO/IEC 18004: a *version* is a size, a *mask* is a pattern over the data that avoids large dark or light
 areas.
 """

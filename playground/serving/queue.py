@@ -191,7 +191,7 @@ class Queue:
             self._serve_next()
 
     def ahead(self, ticket: Ticket) -> tuple[int, int]:
-        """(the tickets that come first, the number of other people whose they are). Questions without a key count as
+        """(number of tickets that come first, number of other people who hold them). Questions without a key count as
         those of another visitor from the same address, so that somebody who is alone is not told to wait for a
         person."""
         with self._lock:

@@ -1,6 +1,6 @@
 """Beyond the weights: relevance, occlusion, the logit lens, texts, and patching from another picture.
 
-An answer is the feature of a token, `query=7,5`, or a label, `label=3`, where the model has a head.
+What is explained is the feature of a token, `query=7,5`, or a label, `label=3`, if the model has a classifier.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ async def text(request: Request) -> Response:
 
 async def patched(request: Request) -> Response:
     """Activation patching: replaces the stream of `query` after `layer` by that of `there` in the picture of `with=`.
-    Gives how far each token's feature moves, and the labels."""
+    Returns how far each token's feature moves, and the labels."""
     words = request.query_params
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:

@@ -1,7 +1,7 @@
 """A class over HTTP: a light page for phones, requests that wait for news, and the actions of the lecturer.
 
-Nothing here takes a thread. A phone waits in one request, which is answered after a change, or after WAIT_SECONDS with
-the same state; then it asks again.
+No request here occupies a thread. A phone waits in one request, which is answered after a change, or after
+WAIT_SECONDS with the same state; then the phone asks again.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ async def figure(request: Request) -> Response:
 
 
 async def _respond(request: Request, work: Callable[[], Response]) -> Response:
-    """Errors name the address's words, not the command's flags."""
+    """Answers with `work()`. Its errors name words of the address, not flags of the command."""
 
     def computed() -> Response:
         try:
@@ -122,7 +122,7 @@ CHOICES = (
 
 
 def offers(words: Mapping[str, str], person: Person | None) -> dict:
-    """Export's options for a view, the chosen ones, and the resulting file, as data for the sheet.
+    """Export's options for a view, the chosen ones, and the resulting file, as data for Export's sheet.
 
     `only` is the layout of a lesson's page, which exports nothing else and has no view."""
     subject, view, options = _request(words, person)

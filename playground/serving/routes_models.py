@@ -33,7 +33,7 @@ WIDE = 168  # pixels
 
 
 def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
-    """The picture under the heat of one row: the one with which it opens in this model."""
+    """The picture under the heat of one row, that of its opening view in this model."""
     from playground.tracing import Trace
 
     setup = Setup(model, chosen.detail(picture.sample_name, model))
@@ -48,7 +48,7 @@ def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
 
 
 LONGEST_SEARCH = 80  # letters
-SAMPLE = "public, max-age=3600"  # previews may look different in the next version
+SAMPLE = "public, max-age=3600"  # for previews of samples, which may look different in the next version
 
 
 async def offered(request: Request) -> Response:
@@ -160,11 +160,11 @@ class Left(Exception):
 class Fetching:
     def __init__(self, *names: str):
         self.names = names
-        self.bytes = self.total = 0  # of the present file
+        self.bytes = self.total = 0  # of the file that is being fetched
         self.arrived = False  # all files are on this machine; the model is being loaded
         self.over = False
         self.trouble: str | None = None
-        self.people_waiting = 0  # people
+        self.people_waiting = 0
 
     def _work(self) -> None:
         try:

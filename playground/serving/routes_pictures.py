@@ -94,7 +94,7 @@ ROUTES = [
 # Uploads in progress. Each is in memory until it is complete, so slow senders must not fill that memory.
 
 LARGEST = 32 * MB  # bytes of one file: the limit of open_image
-PIECE_SECONDS, FILE_SECONDS = 15.0, 120.0  # until the next piece of a file, until all of it
+PIECE_SECONDS, FILE_SECONDS = 15.0, 120.0  # seconds until the next piece of a file, until the whole file
 STEP = 2**18  # bytes per SLOW_SECONDS below which a sender is slow
 SLOW_SECONDS = 4.0
 LOOK_AGAIN = 0.1  # seconds between two looks for room

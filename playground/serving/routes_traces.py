@@ -65,7 +65,7 @@ def described(picture: Picture, setup: Setup, person: Person | None) -> dict:
         "model": setup.model,
         "title": plain_name(setup.model),
         "detail": setup.detail,
-        "layers": None if picture.sample else models.load(setup.model).config.depth,  # for a sample, without torch
+        "layers": None if picture.sample else models.load(setup.model).config.depth,  # a sample's would need torch
         "scale": setup.scale,
         "cut": list(setup.cut),
         "grid": list(traces.grid(picture, setup)),

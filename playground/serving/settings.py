@@ -4,14 +4,14 @@ PLAYGROUND_MODELS    names to offer beside the bundled model, with spaces betwee
 PLAYGROUND_MODELS_DIR  a folder whose model files (*.safetensors) are offered too, under their own names
 PLAYGROUND_OPEN      "no": nothing but the models offered may be asked for; default: any plain ViT of timm
 PLAYGROUND_OFFLINE   "yes": nothing is fetched; only models whose weights are on this machine can be had
-PLAYGROUND_BORROWED  a second folder in which what is borrowed is looked for (playground/models/borrowed.py reads it)
+PLAYGROUND_BORROWED  a second folder with fetched weights and photographs (playground/models/borrowed.py reads it)
 PLAYGROUND_FRAMED_BY sites whose pages may show the app in a frame, such as https://huggingface.co; default: none
 PLAYGROUND_HOSTS     names by which browsers call the server, beside localhost, this machine's own and its addresses
 PLAYGROUND_PROXIES   addresses and networks of proxies that may say for whom they ask (X-Forwarded-For); default: none
 PLAYGROUND_OPERATORS addresses and networks from which /metrics may be read; default: this machine's own
 PLAYGROUND_USER_HEADER  the header in which one of these proxies names who has logged in, such as X-Forwarded-User
 PLAYGROUND_LOG       "json": a line of JSON for each event; default: "text"
-PLAYGROUND_COMPUTE   "browser": their owners' browsers compute own photographs, where they can; default: "server"
+PLAYGROUND_COMPUTE   "browser": a browser runs models on its owner's photographs, where it can; default: "server"
 PLAYGROUND_DEVICE    cpu, cuda, mps; default: the best there is
 PLAYGROUND_AT_ONCE   forward passes at the same time; default 1, with all cores
 PLAYGROUND_CACHE_MB  for models, for the samples' traces and for uploads' traces, three numbers; default 3000 600 1200
@@ -128,7 +128,7 @@ def _header(name: str, text: str) -> str | None:
 
 
 def _one_of(name: str, text: str, words: tuple[str, ...]) -> str:
-    """A setting that is one of the `known` words; an empty text means the first of them."""
+    """A setting that is one of `words`; an empty text means the first of them."""
     if (text or words[0]) not in words:
         raise PlaygroundError(f"PLAYGROUND_{name} is {' or '.join(words)}; given was {text!r}.")
     return text or words[0]
@@ -164,7 +164,7 @@ log = logging.getLogger("playground")
 
 
 def find_a_folder() -> bool:
-    """Whether there is a writable home folder: matplotlib needs one."""
+    """Whether temporary files can be written, at worst in memory: matplotlib needs a folder for them."""
     try:
         tempfile.gettempdir()
     except FileNotFoundError:
@@ -176,7 +176,7 @@ def find_a_folder() -> bool:
 
 
 def find_a_home() -> None:
-    """Makes a home where the machine does not know the user and HOME is not set: Streamlit would end. The folder is
+    """Makes a home folder if the system does not know the user and HOME is not set: Streamlit needs one. The folder is
     new, so nobody else can have put anything into it."""
     try:
         Path.home()

@@ -111,8 +111,8 @@ def cards(names: Sequence[str]) -> dict[str, dict]:
 
 
 def write_samples(folder: Folder, photographs: Path | None, model: str, named_samples: Collection[str] | None) -> dict:
-    """The list of samples as the browser reads it; the first is the one that the page opens with. `own`: a folder of
-    photographs that come before them, in this model. `named`: the samples whose heads get names, None: all."""
+    """The list of samples as the browser reads it; the page opens with the first. `photographs`: a folder of
+    the owner's pictures, which come first, in this model. `named_samples`: those whose heads get names, None: all."""
     shipped = samples()
     ready = {ahead: data for ahead in prepared.all_packs() if (data := prepared.all_layers(ahead)) is not None}
     listing = json.loads(routes_samples.listed(shipped, models.has_real()))
@@ -313,7 +313,7 @@ def _key(values: Iterable[object]) -> str:
 
 
 def _only_ahead(lesson: Lesson, step: Step, parts: list[dict]) -> list[dict]:
-    """Leaves only the played options of a choice."""
+    """The parts, with only those options of a choice that are played ahead."""
     played = {name: {str(v) for v in vs} for group in step.ahead for name, vs in _options(lesson, group).items()}
     for part in _nested(parts):
         if part["kind"] in ("choice", "slider", "pick"):

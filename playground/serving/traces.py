@@ -20,7 +20,7 @@ from playground.serving.prepared import some_layers
 
 FIRST_LOOK = 20  # patches along each side of a square picture
 FIRST_LOOK_ABOVE = 8e9  # multiplications of a whole pass, below which a first look saves no time
-MOST_PACKED = 32 * MB  # one answer with several layers
+MOST_PACKED = 32 * MB  # bytes of one answer with several layers
 OWN_TRACES = 400 * MB  # bytes of one person's traces; the settings limit those of all people
 
 log = logging.getLogger("playground")
@@ -204,8 +204,8 @@ def names_of_samples() -> Cache:
 
 
 def measure(seen, layer: int) -> list[tuple[str, str, str, str, str]]:
-    """(label, short label, colour, told, meaning) of each head. `told` is what a loss asked of its weights in training:
-    the end of "this head was told to …"; else empty. Names are an extra: they come after all who wait for a picture."""
+    """(label, short label, colour, training task, meaning) of each head. The task is what a loss asked of its weights,
+    as the end of "this head was told to …", or "". Whoever waits for a picture comes before names."""
     from playground.analysis import heads
 
     with queue.turn(finer=True):

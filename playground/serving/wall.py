@@ -26,7 +26,7 @@ from playground.version import __version__
 
 HIGH = 300  # pixels
 QUALITY = 82
-QUERY = ("#0072b2", "#ffffff")  # inner and outer frame around the asking patch
+QUERY = ("#0072b2", "#ffffff")  # inner and outer frame around the query's patch
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Moment:
     sample: str
     layer: int
     head: int
-    patch: tuple[int, int]  # row and column of the asking patch
+    patch: tuple[int, int]  # row and column of the query
 
     @property
     def shown_sample(self) -> Sample:
@@ -45,7 +45,7 @@ class Moment:
         return self.shown_sample.look.model if self.shown_sample.look else "bundled"
 
     def words(self) -> dict[str, str]:
-        """The words of an address that name this moment's sample."""
+        """The words of the address that opens this moment in the microscope."""
         row, column = self.patch
         place = {"layer": str(self.layer), "head": str(self.head), "query": f"{row},{column}"}
         return {"sample": self.sample, "model": self.model} | place | {"face": "see"}
@@ -115,7 +115,7 @@ def aspect(moment: Moment) -> float:
 
 @lru_cache(len(MOMENTS))
 def _weights(moment: Moment) -> tuple[np.ndarray, tuple[str, ...], tuple[int, int]]:
-    """(the asking patch's row, names of the prefix tokens, the grid). Computed without torch, whose import would delay
+    """(the query's weights, names of the prefix tokens, the grid). Computed without torch, whose import would delay
     the page."""
     data = traces.layers(pictures.sample(moment.sample), traces.Setup(moment.model), None, [moment.layer])
     header, arrays = unpack(data)
@@ -140,7 +140,7 @@ def facts(moment: Moment) -> dict:
 
 @lru_cache(len(MOMENTS))
 def picture(moment: Moment) -> bytes:
-    """A JPEG: the photograph under the heat, as the microscope draws it, and a frame around the patch that asks."""
+    """A JPEG: the photograph under the heat, as the microscope draws it, and a frame around the query's patch."""
     from playground.figures.drawing import light, prints
 
     weights, prefix, grid = _weights(moment)

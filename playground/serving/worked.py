@@ -36,7 +36,7 @@ def lesson_cache() -> Cache:
 
 
 def worked_out(picture: Picture, setup: Setup, own_cache: Cache, name: Hashable, make: Callable[[], Any]) -> Any:
-    """Gives `make()`, computed once: for a sample shared by everybody, for an upload in the session's cache."""
+    """Returns `make()`, computed once: for a sample shared by everybody, for an upload in the session's cache."""
     key = (picture.id, setup, name)
     return worked_for_all().get(key, make) if picture.sample else value_of(own_cache, key, make)
 
@@ -67,7 +67,7 @@ def bytes_of(value: Any) -> int:
     if isinstance(value, np.ndarray):  # a slice keeps its whole array
         return max(value.nbytes, 0 if value.base is None else bytes_of(value.base))
     if isinstance(value, Image.Image):
-        return 4 * value.width * value.height  # Pillow takes four for red, green and blue
+        return 4 * value.width * value.height  # Pillow takes four bytes a pixel
     if hasattr(value, "untyped_storage"):  # a tensor; torch is not imported only to ask that
         return value.untyped_storage().nbytes()
     if is_dataclass(value):

@@ -1,1 +1,1 @@
-"""Everything that knows Streamlit: what the pages share."""
+"""All modules that use Streamlit: what the app's pages share."""

@@ -23,7 +23,7 @@ class Script:
     styles: str  # a file of microscope/
     look: str = ""  # another class of the element, for styles of a single lesson
     mounts: str = ""  # the function to call, in a file with several drawings
-    settles: bool = False  # whether it takes settings only from a new message, and else keeps and reports its own
+    settles: bool = False  # whether, between two messages, it keeps the settings that it has reported
 
     @property
     def html(self) -> str:
@@ -120,8 +120,8 @@ def stage() -> None:
 
 
 def while_there(key: str, listen: Callable[[], object]) -> Callable[[], None]:
-    """Handles a message of a page that was just left: Streamlit has forgotten the component of this key, but not its
-    callback."""
+    """A callback that ignores messages of a page that was just left: Streamlit has forgotten the component of this key,
+    but not its callback."""
 
     def hear() -> None:
         if key in st.session_state:
@@ -131,7 +131,7 @@ def while_there(key: str, listen: Callable[[], object]) -> Callable[[], None]:
 
 
 def spot(value: object, layers: int, heads: int) -> tuple[int, int] | None:
-    """The head that a drawing names, as {layer, head}. Unchecked input from a browser."""
+    """(layer, head) from a drawing's message, unchecked input from a browser; None if there is no such head."""
     value = words(value)
     layer, head = value.get("layer"), value.get("head")
     if type(layer) is int and type(head) is int and 0 <= layer < layers and 0 <= head < heads:

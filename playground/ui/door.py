@@ -61,7 +61,7 @@ class Door:
                 full = HTMLResponse(FULL, 503, {"Retry-After": "10", "Cache-Control": "no-store"})
                 return await full(scope, receive, send)
             answer = _with_full_header(answer)
-        with suppress(ClientDisconnect):  # uvicorn ends the connection
+        with suppress(ClientDisconnect):  # the client has left; uvicorn ends the connection
             await self.app(scope, receive, answer)
 
     async def _socket(self, address: str, scope: Scope, receive: Receive, send: Send) -> None:

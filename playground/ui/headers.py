@@ -8,10 +8,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.serving import hosts, ledger, settings
 
-# Nothing is loaded from, sent to, or framed by another host. Why each word is there:
-#   script-src       Streamlit's files and ours. blob: the few lines by which a component imports ours arrive as text.
+# Nothing is loaded from, sent to, or framed by another host. What each directive allows:
+#   script-src       Streamlit's files and ours. blob: a component's few lines, which import our script, come as text.
 #                    wasm-unsafe-eval: protobuf's 64-bit numbers. The digest: one line in Streamlit's index.html.
-#   style-src        Streamlit's and Plotly's styles are written into the page
+#   style-src        styles that Streamlit and Plotly write into the page
 #   img-src          thumbnails, the pictures in Markdown, what is exported
 #   font-src         the fonts of the formulas
 #   connect-src      the WebSocket, pictures and numbers; data: a photograph from the camera
@@ -37,7 +37,7 @@ def headers() -> dict[str, str]:
 
 
 class Headers:
-    """ASGI middleware."""
+    """ASGI middleware: adds the headers, and answers 404 for NOBODYS_BUSINESS."""
 
     def __init__(self, app: ASGIApp):
         self.app = app
@@ -78,4 +78,4 @@ class KnownHosts:
         ledger.refused["foreign names"] += 1
         named = " and ".join(hosts.hosts_named(scope))[:100]
         refusal = PlainTextResponse(REFUSAL.format(named=named), 403, headers() | {"Cache-Control": "no-store"})
-        await refusal(scope, receive, send)  # for a socket, too: its browser gets the status
+        await refusal(scope, receive, send)  # a socket's browser gets this status, too

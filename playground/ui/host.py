@@ -1,5 +1,5 @@
-"""Plays a lesson in the app: shows each part with Streamlit when it arrives, and a lesson's runs with a button and
-their progress. Knows no lesson by name."""
+"""Plays a lesson in the app: shows each part with Streamlit when it arrives, and each run with a button and its
+progress. Nothing here is about a single lesson."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from playground.ui.pages import PAGES
 
 state = st.session_state
 SEEN = (Ask, Chart, Drawing, Picture, Row, Table)
-WIDE = 420  # pixels: a slider, and a list that opens
+WIDE = 420  # pixels: the width of a slider or of a drop-down list
 
 
 def show(name: str) -> None:
@@ -62,7 +62,7 @@ def show(name: str) -> None:
 
 
 def _play(lesson: Lesson, step: str, here: Here, at_work: bool) -> None:
-    """A fragment: a setting of this step, or polling for its work, redraws nothing else."""
+    """Runs as a fragment of the page: a setting of this step, or polling for its work, redraws nothing else."""
     if runs_of_this_session(here) != at_work:
         st.rerun()  # the whole page: a fragment can't start or stop its own polling
     with queue.page():
@@ -83,8 +83,8 @@ def _draw(lesson: Lesson, step: str, here: Here) -> None:
 
 
 def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]:
-    """Plays the step of this name. While a model loads, the page is not left white: on first opening, the parts above
-    the drawings wait for them, with a picture in their place."""
+    """Yields the parts of the step of this name. A model may have to load when the step is first opened: then a picture
+    stands in place of all parts up to the first drawing until that drawing is ready."""
     key = ("opened", name)
     if not subject.has(key):
         meanwhile = Picture(as_jpeg(small(subject.image)))
@@ -103,7 +103,7 @@ def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]
 
 
 def hear(key: str, lesson: Lesson, drawing: Drawing) -> None:
-    """Takes over the settings that a drawing reports. Unchecked input from a browser."""
+    """Takes over the settings that a drawing reports, which are unchecked input from a browser."""
     settings = words(state[key].settings)
     message = state.get("messages", {}).get(key)
     for name in drawing.settings:
@@ -116,8 +116,8 @@ def hear(key: str, lesson: Lesson, drawing: Drawing) -> None:
 @dataclass
 class _Message:
     """The last message to a drawing. If the drawing itself reported a setting, the message stays the same and its bytes
-    are not sent again; the session keeps only their digest. Streamlit may recreate a drawing: by the message's number
-    it knows that it has had this message, and keeps the settings that it has reported since."""
+    are not sent again; the session keeps only their digest. Streamlit may recreate a drawing: it then knows by
+    the number that the message is not new, and keeps the settings that it has reported since."""
 
     digest: bytes
     sent: dict[str, object]  # the settings in the message
@@ -134,12 +134,12 @@ MESSAGE_NUMBERS = count(1)
 class _Player:
     def __init__(self, lesson: Lesson, here: Here):
         self.lesson, self.here = lesson, here
-        self.numbers = count()  # of parts, for keys
+        self.numbers = count()  # numbers the parts, for their keys
         self.offered: set[str] = set()  # settings that have a control on the page
         self.messages: dict[str, _Message] = {}  # by the keys of drawings
 
     def play(self, parts: Iterable[Part]) -> None:
-        """Successive Waits share one place, which the next part empties."""
+        """Shows the parts. Successive Waits share one place on the page, which the next part clears."""
         coming = iter(parts)
         place, part = None, next(coming, None)
         while part is not None:
@@ -242,14 +242,14 @@ class _Player:
             self.open_head(spot_clicked)
 
     def open_head(self, clicked: object) -> None:
-        """Opens a head in the microscope. Unchecked input from a browser."""
+        """Opens a head in the microscope. `clicked` is unchecked input from a browser."""
         c = self.here.vit.config
         if head := spot(clicked, c.depth, c.heads):
             shown = {"layer": str(head[0]), "head": str(head[1])}
             st.switch_page(PAGES["microscope"].file, query_params=self.here.words(view=True) | shown)
 
     def exercise(self, exercise: Exercise) -> None:
-        (record,) = plain_parts([replace(exercise, own={})], bytes.hex)  # the answer is of this picture already
+        (record,) = plain_parts([replace(exercise, own={})], bytes.hex)  # `own` is for other pictures
         settings = {name: str(state[name]) for name in self.lesson.choices}
         lesson_component("exercise")(
             key=f"exercise_{exercise.id or exercise.asks[:40]}", data=record | {"settings": settings}

@@ -26,8 +26,8 @@ _MODEBAR = {
 
 
 def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, first: str | None = None) -> Here:
-    """The page's title, under the toolbar, and its idea in one sentence, shown above the `first` step only. Widgets
-    whose `key` is a setting's name stand in the address."""
+    """The page's title, under the toolbar, and its idea in one sentence, shown above the `first` step only. A widget
+    whose `key` is a setting's name has its value in the address."""
     here = arrive(page, settings)
     st.session_state.titles = {}
     if st.session_state["class"] == "no":
@@ -40,7 +40,7 @@ def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, f
 
 
 def _overview(page: str) -> None:
-    """A drawing of the whole model, with the page's part lit."""
+    """A drawing of the whole model, in which the page's part is highlighted."""
     boxes = [
         {
             "name": name.strip(), "page": about, "lit": page in lit,
@@ -78,7 +78,7 @@ def low(text: str) -> str:
 
 
 def steps(titles: Mapping[str, str]) -> str:
-    """The steps of a page to choose from; returns the chosen one. One step is on the screen at a time."""
+    """Offers the page's steps and returns the chosen one: one step is on the screen at a time."""
     if len(titles) > 1:
         st.pills("Step", titles, format_func=titles.get, key="step", label_visibility="collapsed", required=True)
     st.session_state.titles = titles
@@ -90,7 +90,7 @@ def _on_next(step: str) -> None:
 
 
 def _place() -> str:
-    """A text that changes with the page and its step: then the browser scrolls to the top."""
+    """The page and its step: when this text changes, the browser scrolls to the top."""
     return f"{st.session_state.page} {st.session_state.get('step', '')}"
 
 

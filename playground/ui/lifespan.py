@@ -126,7 +126,7 @@ def _end_soon_after(number: signal.Signals) -> None:
 
 
 class LeftPages:
-    """ASGI middleware, behind the one that filters messages to Streamlit."""
+    """ASGI middleware that drops requests from parts of a left page. It is behind `Door`, which checks messages."""
 
     def __init__(self, app: ASGIApp):
         self.app = app

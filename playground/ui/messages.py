@@ -14,7 +14,7 @@ AGAIN_AFTER = 2.0  # seconds after which a toast about waiting is prolonged
 
 
 def plain(text: str) -> str:
-    """Escapes user text for Markdown: a file's name is shown as it is, and fetches nothing."""
+    """Escapes user text for Markdown: a file's name is shown as it is and can't fetch anything."""
     return re.sub(r"[\\`*$<>\[\]~]|_(?!\w)|(?<!\w)_|:(?=\w)", r"\\\g<0>", " ".join(text.split()))
 
 

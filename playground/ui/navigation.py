@@ -19,7 +19,7 @@ from playground.ui import messages, streamlit_private
 from playground.ui.components import app_component
 from playground.ui.toolbar import heard
 
-CLASS = Setting.of("no", ("no", "yes"))  # of every page: a class link hides what a class does not need
+CLASS = Setting.of("no", ("no", "yes"))  # a setting of every page: a class link hides what a class does not need
 MICROSCOPE = "microscope"
 
 
@@ -32,7 +32,7 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Here:
     if read := moved or address != state.get("address") or "here" not in state:
         state.page, state.settings, state.address = page, settings, address
         _set(address)
-    state.arriving = state.get("arriving", False) or read  # until the page has told its settings
+    state.arriving = state.get("arriving", False) or read  # until `tell_settings` has reported the page's settings
     _look(address if read else None)
     bring_back_settings()
     return state.here
@@ -54,14 +54,14 @@ def _set(address: Mapping[str, str]) -> None:
 
 
 def _look(address: dict[str, str] | None) -> None:
-    """Sets the subject from the address, or from what the toolbar has reported since then."""
+    """Sets the subject from the address or from the toolbar's new report; without both, keeps the former subject."""
     state = st.session_state
     message = state.pop("came_with", None) or _from_toolbar()
-    if message and message["settings"] is not None:  # the page was there before this server
+    if message and message["settings"] is not None:  # the page was opened on a former server
         _set(message["settings"])
     state.arriving = state.arriving or bool(message)
     if message and "here" not in state and message["run"] == streamlit_private.session():
-        address = None  # the page was there before this server, and a choice was made since
+        address = None  # the page was opened on a former server, and the choice is newer than its address
     if address is None and message is None:
         return _stay()
     words, view = chosen.read_address(address) if address is not None else ({}, {})
@@ -108,8 +108,8 @@ def _open(words: dict[str, str], view: dict[str, str], key: str | None, same: He
             _send_again({"forgotten": forgotten} if key else {"needs": "key"}, words)
         state.here, state.trouble = _instead(), str(error)
         state.answer = {"instead": state.here.words()}
-        st.rerun()  # the toolbar, which shows the same, stands above
-    if same is None or new.person is not same.person:  # the picture is where the person is
+        st.rerun()  # draws the toolbar again, which stands above and shows the subject
+    if same is None or new.person is not same.person:  # keeps `same` while its person is the same
         state.here = new
     state.pop("answer", None)
 
@@ -120,7 +120,7 @@ def _send_again(choice: dict[str, str], words: dict[str, str]) -> None:
     if st.session_state.get("answer") != answer:
         st.session_state.answer = answer
         st.rerun()  # the toolbar, drawn before this, has to be drawn again to tell the browser
-    stays = settings.now().compute == "browser"  # then its browser asks before it sends it
+    stays = settings.now().compute == "browser"  # then the browser asks the person before it sends the photograph
     st.caption("This lesson needs your photograph." if stays else "Your photograph is on its way to the server.")
     st.stop()
 

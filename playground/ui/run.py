@@ -49,7 +49,7 @@ class Socket(WebSocketsSansIOProtocol):
 
 
 def serve(sockets: Iterable[socket.socket], behind_proxy: bool = False) -> None:
-    """Runs until it is told to end."""
+    """Serves the app at these sockets until a signal ends it."""
     settings.find_a_home()
     import streamlit as st
     import uvicorn

@@ -19,7 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 RERUN, FINISHED = "rerun_script", "script_finished"
 HEARD = (RERUN, "stop_script", "app_heartbeat")  # the messages of a browser that our pages need
-PARTS = {  # parts of Streamlit's page, as selectors for frame.py's styles; scripts have theirs in early.js
+PARTS = {  # selectors of parts of Streamlit's page, for frame.py's styles; for scripts, early.js has them
     "HEADER": '[data-testid="stHeader"]',  # the bar on top
     "MAIN": '[data-testid="stMain"]',  # what scrolls
     "CONTENT": '[data-testid="stMainBlockContainer"]',  # the column in it
@@ -49,7 +49,7 @@ def said(message: bytes) -> str:
 
 
 def by_clock(message: bytes) -> bool:
-    """Whether a fragment asks by itself to be drawn again, every few seconds, and no person."""
+    """Whether a fragment's timer sent this request, every few seconds, and no person."""
     return BackMsg.FromString(message).rerun_script.is_auto_rerun
 
 
@@ -130,7 +130,7 @@ def toast(sentence: str, former=None, **options):
 
 @st.fragment(run_every=86400)
 def drawn_by_the_next_server() -> None:
-    """Makes Streamlit redraw a page after a reconnect, which it does only if a fragment has a timer. Without it a
+    """Makes Streamlit redraw a page after a reconnect, which it does only if a fragment has a timer. Otherwise a
     restarted server would not know the page, and requests of its fragments would be lost."""
 
 

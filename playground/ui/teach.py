@@ -43,7 +43,7 @@ CLASS = "./?story=1#lecture=new"  # shell/storyway.js reads it
 
 @st.fragment(run_every=5)
 def present() -> None:
-    """Shows how the class reaches the server. Screen readers don't announce its changes."""
+    """Shows how many people are on the server and how many wait. Screen readers don't announce changes."""
     st.caption(sentence(ledger.seats.people(), queue.passes().waiting))
 
 

@@ -35,7 +35,7 @@ def draw(page: Page) -> None:
         "page": page.name,
         "arrived": state.get("arrived", 0),
         "answer": state.get("answer"),
-        "run": streamlit_private.session(),  # changes with the server
+        "run": streamlit_private.session(),  # a new id after a restart of the server
     }
     app_component("toolbar")(
         key="toolbar", data=data, default={"choice": None}, on_choice_change=lambda: None, on_go_change=_on_go
@@ -79,7 +79,7 @@ def _leave(go: dict) -> None:
 
 
 def heard(message: object) -> dict[str, dict | str | None]:
-    """{choice, settings, view, key, run} from the toolbar's message. Unchecked input from a browser."""
+    """{choice, settings, view, key, run} from the toolbar's message, which is unchecked input from a browser."""
     message = message if isinstance(message, dict) else {}
     plain = {part: _plain(message.get(part)) for part in ("choice", "view")}
     settings = message.get("settings")
@@ -98,7 +98,7 @@ def _plain(words: object) -> dict[str, str]:
 # If a version of Streamlit writes them differently, they start at once
 STREAMLITS_OWN = re.compile(rb'(?:\s*<(?:script type="module"|link rel="modulepreload")[^>]*>(?:</script>)?)+')
 PATHS = ("", MICROSCOPE.name)  # endings of the address of the microscope's page
-# Streamlit writes its own name into the window's title until it starts, and in See it may never start
+# Streamlit writes its own name into the window's title until it starts, and on the page See it may never start
 OURS = {
     b"<title>Streamlit</title>": f"<title>{TITLE}</title>".encode(),
     b'href="./favicon.png"': (

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def say(key: str, *cases: str, **filled: object) -> str:
-    """The words for `key` in way_words.py, for the first of the `cases` that has its own, filled in."""
+    """The sentence for `key` in way_words.py, for the first of `cases` that has one, with `filled` put in."""
     return words(key, "figure", *filter(None, cases)).format(**filled)
 
 
@@ -192,7 +192,7 @@ def peak(maps: list[Map], span: Domain | None) -> str:
 
 
 def blocks(maps: list[Map]) -> str:
-    """Which blocks an occlusion has blanked, of one map or of several."""
+    """A sentence on the sizes of the blocks that were blanked, over all maps; "" if none were."""
     blanked = sorted({side for map_ in maps if map_.blanked for side in map_.blanked.sides}, reverse=True)
     return say("blanked", blocks=sides(blanked)) if blanked else ""
 
@@ -204,7 +204,7 @@ def sides(of_blocks: Sequence[int]) -> str:
 
 
 def for_and_against(spec: Spec, maps: list[Map]) -> str:
-    """The share on each side, and its largest patch: "; 48 % for it, most patch 3, 4 (+3.2 %); 52 % against it, …"."""
+    """Both sides' shares and largest patches: "; 48 % for it, most patch 3, 4 (+3.2 %); 52 % against it, …"."""
     if not spec.for_and_against or moved_by_nothing(maps):
         return ""
     sides_in_words = []
@@ -412,7 +412,7 @@ def _scaled(spec: Spec, panels: list[Shown]) -> list[str]:
     number = seen.scale_number(spec.scale)
     if number == seen.native_scale == seen.scale:
         return []
-    if not spec.way.of_heads and not spec.whole:  # numbers of the pass, which ran with the trained scale
+    if not spec.way.of_heads and not spec.whole:  # these numbers are of the pass, which ran with the trained scale
         return []
     several = len({panel.spec.layer for panel in panels}) > 1
     where = say("scaled_in", "pass" if spec.whole else "each" if several else "")
@@ -423,7 +423,7 @@ def _scaled(spec: Spec, panels: list[Shown]) -> list[str]:
 
 
 def prefix_line(spec: Spec, maps: list[Map]) -> str:
-    """The shares of the prefix tokens, which maps don't show: of one map, or from the least to the most of several."""
+    """The shares of the prefix tokens, which maps don't show; for several maps, the range of each."""
     if not maps or not prefix_shares(maps[0], spec):
         return ""
     if len(maps) == 1:

@@ -1,6 +1,6 @@
 """How weights become light on a photograph: the numbers that the screen, figures and living files share.
 
-The same lines stand in microscope/core/light.js; tests/figures/test_light.py compares the two.
+microscope/core/light.js has the same arithmetic; tests/figures/test_light.py compares the two.
 
 Heat: warm colours over the photograph, which is a little darker and paler. A larger weight is more opaque, and its
 colour goes from red through orange to gold. The colour is lighter than the photograph beneath it and keeps the
@@ -20,10 +20,10 @@ BENEATH = (0.0, 0.79)  # the photograph's darkest and brightest tone under the h
 KEPT = 0.7  # share of the photograph's colour that is left under the heat
 TONES, STEPS = 64, 256  # in the table of heat: tones of the photograph, steps of weights
 TOPS = (0.54, 0.99)  # OKLab's L of the brightest weight, over black and over white
-LIFTED = 0.4  # lightness of the faintest colour: 0: the photograph's tone, 1: the brightest colour
+LIFTED = 0.4  # lightness of the faintest colour: from 0, the photograph's tone, to 1, the brightest colour
 HUES = (20, 55, 95)  # degrees, from the faintest to the strongest: red, orange, gold
 AGAINST = (285, 255, 220)  # degrees, for values below zero: violet, blue, sky; as light as HUES
-# Hatching of values below zero, for prints in grey: lines a cell, their width in periods, the share of colour left
+# Hatching of values below zero, for prints in grey: lines per patch, a line's share of the period, its share of colour
 HATCH = (4, 0.3, 0.3)
 MIN_PERIOD = 4  # pixels from line to line
 CHROMAS = (0.17, 0.20, 0.17)
@@ -49,8 +49,8 @@ def exposure(values: np.ndarray) -> float:
 
 
 def _as_written(value: float) -> float:
-    """Rounds up to two digits: the exposure is then exactly the number in the legend, and the same on the screen and in
-    a figure, whose sums differ in the last digits."""
+    """Rounds up to two digits. So the exposure is exactly the number in the legend, and the same on the screen and in
+    a figure, although the sums of the two differ in the last digits."""
     if not value > 0:
         return 0.0
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
@@ -88,7 +88,7 @@ def hatched(share: np.ndarray, cell: float) -> np.ndarray:
 
 
 def faded(photo: np.ndarray, ends: tuple[float, float], share_kept: float) -> np.ndarray:
-    """The photograph with `ends` as its darkest and brightest tone and the share `kept` of its colour: 0 … 255."""
+    """The photograph with `ends` as its darkest and brightest tone and `share_kept` of its colour: 0 … 255."""
     photo = np.asarray(photo, np.float64)
     grey = (photo @ LUMA)[..., None]
     return 255 * ends[0] + (ends[1] - ends[0]) * (grey + share_kept * (photo - grey))
@@ -165,7 +165,7 @@ def _encoded(x: np.ndarray) -> np.ndarray:
 
 
 def light(photo: np.ndarray, lit: np.ndarray) -> np.ndarray:
-    """The photograph under light. photo: (height, width, 3), 0 … 255; lit: (height, width), 0 dim … 1 as it is"""
+    """The photograph under light. photo: (height, width, 3), 0 … 255; lit: (height, width), 0 (dim) … 1 (unchanged)"""
     lit = lit[..., None]
     return (faded(photo, DIM, DRAINED) * (1 - lit) + np.asarray(photo, np.float64) * lit + 0.5).astype(np.uint8)
 
@@ -189,14 +189,14 @@ def densest(grid: np.ndarray, mass: float = MASS) -> np.ndarray:
 
 def contours(chosen: np.ndarray) -> list[np.ndarray]:
     """Smooth closed lines around the chosen cells, as control points (points, 2) of quadratic curves, row and column. A
-    curve's ends are the midpoints between neighbouring points. The centres inside the curves are those of chosen
-    cells."""
+    curve's ends are the midpoints between neighbouring points. The curves enclose exactly the centres
+    of the chosen cells."""
     return [_smoothed(path) for path in outlines(chosen)]
 
 
 def _smoothed(path: list[tuple[int, int]]) -> np.ndarray:
-    """Moves each corner towards the mean of its neighbourhood. On stairs it goes all the way, which makes them slopes;
-    elsewhere part of the way, which keeps islands of one or two cells visible and thin ends round."""
+    """Moves each corner towards the mean of its neighbours. A corner of stairs moves all the way, so that stairs become
+    slopes; others move part of the way, so that islands of one or two cells stay visible and thin ends round."""
     ends = np.array(path, float)
     points = np.concatenate([
         start + np.arange(length)[:, None] * (end - start) / length
@@ -205,7 +205,7 @@ def _smoothed(path: list[tuple[int, int]]) -> np.ndarray:
     ])  # fmt: skip
     incoming, outgoing = points - np.roll(points, 1, 0), np.roll(points, -1, 0) - points
     turns = incoming[:, 0] * outgoing[:, 1] - incoming[:, 1] * outgoing[:, 0]
-    stairs = np.minimum(turns * np.roll(turns, 1), turns * np.roll(turns, -1)) < 0  # left, then right
+    stairs = np.minimum(turns * np.roll(turns, 1), turns * np.roll(turns, -1)) < 0  # a left turn beside a right turn
     return points + (np.where(stairs, 1, EASED) / 4)[:, None] * (outgoing - incoming)
 
 
@@ -232,7 +232,7 @@ def within(lines: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
 
 
 def _curve(points: np.ndarray) -> np.ndarray:
-    """The curve as straight pieces: each bend's beginning and its middle."""
+    """The curve as corners of straight pieces: the beginning and the middle of each bend."""
     starts, ends = (points + np.roll(points, 1, 0)) / 2, (points + np.roll(points, -1, 0)) / 2
     return np.stack([starts, (starts + 2 * points + ends) / 4], axis=1).reshape(-1, 2)
 
@@ -262,7 +262,7 @@ def outlines(chosen: np.ndarray) -> list[list[tuple[int, int]]]:
         while True:
             ends = edges[point]
             turn = 0
-            if len(ends) > 1 and previous is not None:  # two paths cross: turn right, which stays at the same cell
+            if len(ends) > 1 and previous is not None:  # two paths cross: turn right, to stay at the same cell
                 heading = (point[0] - previous[0], point[1] - previous[1])
                 right = (point[0] + heading[1], point[1] - heading[0])
                 turn = ends.index(right)

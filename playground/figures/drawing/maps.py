@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 
-# How the numbers of each way to look are computed: one function for each record of ways.py. The browser's are in
-# microscope/core/ways.js.
+# How the numbers of each way to look are computed: one function for each record of ways.py. The browser has its
+# own functions in microscope/core/ways.js.
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Request:
     spec: Spec
     layer: int
     head: int
-    scale: str | None  # None: that of the pass
-    asker: Trace | None = None  # the trace of another picture, if its patch asks
+    scale: str | None  # None: the scale of the pass
+    asker: Trace | None = None  # the trace of another picture, if the query is a patch of that picture
 
     @property
     def by_row(self) -> bool:
@@ -83,7 +83,7 @@ def relevance(a: Request) -> Tensor:
 
 
 def occlusion(a: Request) -> Answer:
-    """Prefix tokens get 0, since they can't be blanked."""
+    """How far blanking each patch moves the answer; 0 for prefix tokens, which can't be blanked."""
     import torch
 
     from playground.analysis import occlusion
@@ -153,8 +153,8 @@ class Domain:
 
 
 def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None) -> Map:
-    """The map of one head that `spec` describes. `scale`: None means that of the pass. `asker`: for similarity, the
-    trace of another picture, if its patch asks."""
+    """The map of one head that `spec` describes. `scale`: None means the scale of the pass. `asker`: for similarity,
+    the trace of another picture, if the query is a patch of that picture."""
     if spec.way.of_heads and head in POOLED:
         heads = [Request(seen, spec, layer, number, scale) for number in range(seen.heads)]
         result = pooled(heads, head)
@@ -188,7 +188,7 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
         high = max(float(np.abs(values).max()), floor(spec, maps)) or 1.0
         return Domain(-high, high, bar, percent=spec.in_percent, signed=True)
     if way.spread:
-        from playground.analysis import token_norms  # with torch, which the server begins without
+        from playground.analysis import token_norms  # imported late, because the server starts without torch
 
         typical_values = (
             values[values <= token_norms.bound(values)] if "typical" in way.uses and spec.typical else values
@@ -202,7 +202,7 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
 
 
 def floor(spec: Spec, maps: list[Map]) -> float:
-    """The least exposure. It keeps a map dark if blanking moves nothing."""
+    """The smallest exposure that is allowed: it keeps a map dark if blanking moves nothing."""
     return least_move(spec) if moved_by_nothing(maps) else 0.0
 
 

@@ -31,13 +31,13 @@ FILES = (".safetensors", ".pth", ".pt", ".bin", ".ckpt", ".tar")
 
 def is_changed(seen: Trace) -> bool:
     """Whether the model's parameters were changed after loading: then it is no longer what its name says."""
-    from playground.models import source  # with torch, which the server begins without
+    from playground.models import source  # imported late, because the server starts without torch
 
     return seen.vit is not None and source.is_changed(seen.vit, seen.weight_versions)
 
 
 def is_random(seen: Trace) -> bool:
-    """Whether the model is untrained. A trace that was read from a file has no model: there the name tells."""
+    """Whether the model is untrained. For a trace from a file, which has no model, the name says it."""
     if seen.vit is None:
         return plain_name(seen.model).endswith(RANDOM)
     return seen.vit.random_weights and not is_changed(seen)
@@ -89,7 +89,7 @@ def published_trace(spec: Spec, seen: Trace, other: bool = False) -> Trace:
         return replace(seen, model="the other model" if other else "the model")
     if not seen.model.endswith(".safetensors"):
         return seen
-    part_count = 2 if PurePath(seen.model).name == "model.safetensors" else 1  # the folder is the model's name
+    part_count = 2 if PurePath(seen.model).name == "model.safetensors" else 1  # with the folder, which names it
     return replace(seen, model="/".join(PurePath(seen.model).parts[-part_count:]))
 
 
@@ -108,7 +108,7 @@ def _model_file(name: str | None, plain: str, anonymous: bool) -> str | None:
     name = name.removeprefix("local-dir:")
     return (
         PurePath(name).name if name.endswith(FILES) or Path(name).exists() else name
-    )  # a repository keeps its account
+    )  # a repository stays "account/name"
 
 
 def _is_own(name: str) -> bool:
@@ -140,7 +140,7 @@ def hash_of_image(image: Image.Image) -> str:
     return sha256(f"{image.width}x{image.height}".encode() + image.convert("RGB").tobytes()).hexdigest()[:16]
 
 
-# How far a map of what matters can be trusted: its rank correlation with blanking, beside those of a random and of a
+# How far an attribution map can be trusted: its rank correlation with blanking, beside those of a random and of a
 # constant map.
 
 TRUST = "rank correlation with blanking"

@@ -24,7 +24,7 @@ class Subject:
     name: str
 
 
-Many = dict[tuple[str, str], Subject]  # of a grid: (picture, model) -> its trace
+Many = dict[tuple[str, str], Subject]  # the traces of a grid: (picture, model) -> trace and picture
 Other = Subject | Many | None  # what stands beside a figure's first subject
 
 
@@ -32,8 +32,8 @@ Other = Subject | Many | None  # what stands beside a figure's first subject
 class OneMap:
     subject: Subject
     spec: Spec  # with this map's layer, head and query
-    scale: str | None  # of this layer; None: that of the pass
-    asker: Trace | None = None  # for similarity between two pictures: the trace whose patch asks
+    scale: str | None  # of this layer; None: the scale of the pass
+    asker: Trace | None = None  # for similarity between two pictures: the trace whose patch is the query
 
     def map(self) -> Map:
         return maps.look(self.subject.seen, self.spec, self.spec.layer, self.spec.head, self.scale, self.asker)

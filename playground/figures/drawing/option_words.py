@@ -2,7 +2,7 @@
 address.
 
 A sentence names options by their fields in Spec: {mass}, or with a value {layout:compare}. `OptionError.in_words`
-replaces these by the words of its readers; without it they are Python's.
+replaces these names by the words of one kind of reader; `str()` of the error writes them as in Python.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class Words:
     """How one kind of reader writes options."""
 
     alone: Callable[[str], str]  # an option -> its word
-    given: Callable[[str, str], str]  # (its word, a value) -> both as written together
-    own: Mapping[str, str] = field(default_factory=dict)  # words of options that follow no rule; they show no value
+    given: Callable[[str, str], str]  # (an option's word, a value) -> the option with that value
+    own: Mapping[str, str] = field(default_factory=dict)  # exceptions to these rules, written without a value
 
     def __getitem__(self, option: str) -> Word:
         if option in self.own:
@@ -65,7 +65,7 @@ class OptionError(PlaygroundError):
 
 
 def word(option: str, value: object) -> str:
-    """The option's slot in a sentence, filled later with the host's own word for it; a switch comes with its value."""
+    """A placeholder for an option, which `Words.put_into` fills in; the value is included if it is True or False."""
     return f"{{{option}:{value}}}" if isinstance(value, bool) else f"{{{option}}}"
 
 
@@ -110,7 +110,7 @@ def read_size(text: str | None) -> tuple[int, int] | None:
     return int(parts[0]), int(parts[1])
 
 
-MOST = 999  # as in an address; no model has more layers or heads
+MOST = 999  # the limit in an address too; no model has more layers or heads
 
 
 def read_numbers(text: str | int, most: int | None, takes: str, noun: str) -> list[int]:

@@ -41,7 +41,7 @@ class Panel:
         return self.grid[1] / self.grid[0]
 
     def place(self, sheet: Sheet, box: Box, letter: str = "") -> None:
-        """`box`: of the picture. The heading stands above it, after the panel's letter."""
+        """Draws the panel. `box`: of its picture; the heading stands above, after the panel's letter."""
         em, y = sheet.font / 72, box.y - 0.5 * sheet.font / 72
         if self.sub:
             sheet.text(box.x, y, *fitting_words(self.sub, box.width, small(sheet.font, 0.8)), colour=sheet.theme.muted)
@@ -64,7 +64,7 @@ class Body(Protocol):
 
 
 class Panels:
-    """Pictures of one height, in as many rows as make them largest."""
+    """Pictures of equal height, in the number of rows that makes them largest."""
 
     def __init__(self, panels: list[Panel]) -> None:
         self.panels = panels
@@ -132,8 +132,8 @@ class Panels:
 
 @dataclass(frozen=True)
 class Grid:
-    """Panels in rows and columns, with a title for each row, turned, and for each column. Pictures of different shapes
-    have the same height."""
+    """Panels in rows and columns, with a title above each column and a turned one beside each row. Pictures of
+    different shapes have the same height."""
 
     panels: list[list[Panel]]
     beside: list[str]
@@ -216,7 +216,7 @@ def _title(text: str, room: float, points: float) -> tuple[str, float]:
 
 
 PICTURE = 0.2  # share of the width for the picture beside a matrix, at most
-TALLEST, IN_A_COLUMN = 0.75, 1.3  # a matrix's largest height, × its width: on a page, in a column
+TALLEST, IN_A_COLUMN = 0.75, 1.3  # a matrix's largest height / width: on a page, in a column
 TURNED = 1.1  # on a slide, layers become columns only if this makes the cells larger by this factor
 FLAT = 0.65  # in a wide paper, layers become columns if the cells keep this share of their size: it saves height
 WIDE = 4.5  # inches: a paper of at least this width is wide
@@ -319,7 +319,7 @@ class Matrix:
 
 
 def _step(least_pitch: float, pitch: float) -> int:
-    """Every n-th label is written: the smallest n with which they don't touch."""
+    """The smallest n for which labels don't touch if every n-th is written."""
     return next(n for n in (1, 2, 4, 5, 10, 20, 50, 1000) if n * pitch >= least_pitch)
 
 
@@ -330,9 +330,9 @@ ROOMY = 1.2  # inches: in a wider map, the largest clipped number is written bes
 
 
 def map_panel(panel: Shown, span: Domain, heading: str = "", sub: str = "", small: bool = False) -> Panel:
-    """`small`: whether the map is small and the photograph is also shown by itself."""
+    """The panel of a map. `small`: whether the map is small and the photograph is also shown by itself."""
     spec, subject, map_ = panel.spec, panel.subject, panel.map
-    is_asking_here = panel.one.asker is None and spec.asks  # the patch is one of this picture
+    is_asking_here = panel.one.asker is None and spec.asks  # the query is a patch of this picture
     patch = maps.patch_of(subject.seen, spec.query) if is_asking_here else None
 
     def draw(sheet, axes, box) -> None:
@@ -368,7 +368,7 @@ def map_panel(panel: Shown, span: Domain, heading: str = "", sub: str = "", smal
 
 
 def photo_panel(spec: Spec, subject: Subject) -> Panel:
-    """The picture; the patch that asks, if there is one, is outlined."""
+    """The picture, with the query's patch outlined if there is one."""
     if spec.query is None or not spec.asks:
         return Panel("picture", subject.name if spec.image else "", subject.seen.grid, partial(_photo, subject, None))
     patch = maps.patch_of(subject.seen, spec.query)
@@ -406,5 +406,5 @@ def kernel_panel(spec: Spec, subject: Subject) -> Panel:
 def has_room(spec: Spec, panels: int, aspect: float) -> bool:
     """Whether the picture by itself fits beside the panels without making them too small."""
     if not spec.made_for.roomy:
-        return spec.purpose == "half" and panels == 1 and aspect > 2.5  # the picture stands above
+        return spec.purpose == "half" and panels == 1 and aspect > 2.5  # the picture then stands above the map
     return panels == 1 or not spec.made_for.height or aspect < 1.25

@@ -34,13 +34,13 @@ THEMES = {
     "dark": Theme("#0e1117", "#fafafa", "#a9adb8", "#3a3d47"),
 }
 
-PALE = (48, 0.4)  # of the photograph beneath small maps: its darkest tone, and how much of its contrast is left
+PALE = (48, 0.4)  # the photograph beneath small maps: its darkest tone, the share of its contrast that is left
 FIELD = 0.55  # share of the photograph that shows where a stack of convolutions reaches
 PART_COLOURS = ("#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255")  # as in core/colours.js
 PART_TINT = 0.5  # opacity of these colours over the photograph
 BAR_CELL = 48  # pixels: the bar is hatched like a patch of this height
 FLAT = 127  # a middle grey, ground of the heat's colour bar
-LIT_GOLD = (236, 190, 96)  # ground of the light's colour bar: bright and colourful, so that both can fade
+LIT_GOLD = (236, 190, 96)  # ground of the light's colour bar: bright and colourful, so that fading shows
 
 
 def is_lit(spec: Spec) -> bool:
@@ -49,7 +49,7 @@ def is_lit(spec: Spec) -> bool:
 
 
 def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
-    """The photograph with the numbers of its patches on it."""
+    """The photograph with its patches' numbers as heat or light."""
     pixels = np.asarray(photo)
     if spec.mask:
         is_inside = spread(densest(grid, spec), photo.size)
@@ -75,7 +75,7 @@ def densest(grid: np.ndarray, spec: Spec) -> np.ndarray:
 
 
 def outline(grid: np.ndarray, spec: Spec) -> list[np.ndarray]:
-    """The lines around these patches."""
+    """The lines around the patches of `densest`."""
     return light.contours(densest(grid, spec))
 
 
@@ -113,7 +113,7 @@ def grey(photo: np.ndarray) -> np.ndarray:
 
 
 def magma(share: np.ndarray) -> np.ndarray:
-    import matplotlib  # waits until something is drawn
+    import matplotlib  # imported late, because it is slow to import
 
     return matplotlib.colormaps["magma"](share, bytes=True)[..., :3]
 
@@ -141,7 +141,7 @@ def together(photo: Image.Image, grids: list[np.ndarray], span: Domain) -> Image
 
 
 def thumbnail(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
-    """The photograph with the numbers of its patches, at one pixel a patch."""
+    """As `printed`, on a pale photograph with one pixel a patch."""
     rows, columns = grid.shape
     return printed(pale(photo.resize((columns, rows), Image.Resampling.BOX)), grid, spec, span)
 
@@ -213,7 +213,7 @@ ENDS = (2, 98)  # percentiles: where a colour is dark and where it is bright
 
 
 def patches(seen: Trace, layer: int) -> np.ndarray:
-    """Features of patches at length 1, so that a few long ones don't decide everything: (patches, width)."""
+    """The patches' features, normalised to length 1, so that a few long ones don't dominate: (patches, width)."""
     x = seen.features(layer)[len(seen.prefix) :].numpy().astype(np.float64)
     return x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
 
@@ -244,8 +244,8 @@ def _together(layers: list[tuple[Trace, int]]) -> list[list[int]]:
 
 
 def parts(layers: list[tuple[Trace, int]]) -> list[Map]:
-    """A map of parts for each trace and layer. Maps of the same layer of the same model are cut together, so that the
-    same part has the same number in all of them."""
+    """A map of parts for each trace and layer. Maps of the same layer of the same model are clustered together, so
+    that a part has the same number in all of them."""
     from playground.tracing import parts_of
 
     by_index: dict[int, Map] = {}

@@ -40,7 +40,7 @@ SHAPES = {  # plotly's names for them, as in playground/analysis/heads.py -> mat
     "hexagon": "H", "x-thin-open": "x", "cross": "P",
 }  # fmt: skip
 
-_turn = threading.RLock()  # matplotlib's settings belong to the whole process
+_turn = threading.RLock()  # matplotlib's settings are global: one thread may use them at a time
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def house_style(font: str | None = None) -> Iterator[None]:
     """matplotlib's defaults and our fonts, not the user's settings: so the same spec gives the same pixels."""
     our_settings = {
         "font.family": fonts.families(font),
-        "text.hinting": "no_hinting",  # a line is as long in pixels as it is in points
+        "text.hinting": "no_hinting",  # hinting would change the length of a line
         "svg.fonttype": "none",  # text stays text
         "svg.hashsalt": "attention-playground",
         "pdf.fonttype": 42,  # whole TrueType outlines, embedded
@@ -117,7 +117,7 @@ CELL_PIXELS = 900  # the width of a figure in a notebook
 
 
 class Drawing(Figure):
-    """A matplotlib figure that a notebook shows by itself, and that knows what it shows."""
+    """A matplotlib figure that a notebook shows by itself, with its spec and the facts about it."""
 
     spec: Spec
     facts: dict[str, str]  # see playground/figures/provenance.py
@@ -201,7 +201,7 @@ class Sheet:
     def print(
         self, axes: Axes, image: Image.Image, box: Box, add_numbers: Callable[[Image.Image], Image.Image]
     ) -> None:
-        """Draws the picture with numbers on it. `printed` adds the numbers when the final size is known."""
+        """Draws the picture with the heat or light that `add_numbers` adds when the final size is known."""
         size = tuple(max(1, round(side * (self.spec.dpi or VECTOR_DPI))) for side in (box.width, box.height))
         scaled = _scaled(image)
         axes.add_artist(Pixels(Picture(lambda size: add_numbers(scaled(size)), size), _extent(axes), zorder=2))
@@ -279,12 +279,12 @@ class Sheet:
             self.figure.add_artist(wire)
 
     def sign(self, axes: Axes, patch: tuple[int, int] | None, box: Box, symbol: str) -> None:
-        """Draws a habit's shape inside the patch's mark."""
+        """Draws the shape of a head's habit inside the patch's mark."""
         if patch is not None and self.spec.marker:
             self.shape(axes, patch[1] + 0.5, patch[0] + 0.5, symbol, 0.42 * _cell(axes, box))
 
     def shape(self, axes: Axes, x: float, y: float, symbol: str, points: float) -> None:
-        """Draws the shape that stands for a habit, white on black."""
+        """Draws the shape that stands for a head's habit, white on black."""
         if not symbol:
             return
         points *= 1.35 if symbol == "star" else 1.0
@@ -386,8 +386,8 @@ def _cell(axes: Axes, box: Box) -> float:
 def emptiest_side(
     grid: np.ndarray, patch: tuple[int, int], size: tuple[float, float], mark: tuple[int, int] | None
 ) -> tuple[float, float] | None:
-    """Where words of a size (high, wide) hide the least of the grid's values beside a patch: their middle (row,
-    column); None if no side has room."""
+    """The centre (row, column) for words of size (high, wide) beside a patch, on the side where they hide the smallest
+    values; None if no side has room."""
     (row, column), (high, wide) = (patch[0] + 0.5, patch[1] + 0.5), size
     across, down = (1 + wide) / 2, (1 + high) / 2
     sides = []

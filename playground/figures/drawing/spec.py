@@ -31,7 +31,7 @@ class Purpose:
     captioned: bool = True  # False: the caption is not drawn; -o x.tex writes it, and the venue's LaTeX sets it
 
 
-PACKS = ("float16", "int8")  # numbers of queries and keys in a living file
+PACKS = ("float16", "int8")  # number formats of queries and keys in an interactive .html
 MM = 25.4  # in an inch
 PURPOSES = {
     "slide": Purpose(40 / 3, 7.5, 18, 192, "a whole 16:9 slide", roomy=True),
@@ -86,10 +86,10 @@ class Spec:
     size: tuple[int, int] | None = None  # (height, width) of the model's input
     layer: int | None = None  # None: two thirds of the way up, where heads look at objects
     head: int | str = 0  # or "mean" or "max" of all heads
-    query: tuple[int, int] | str | None = None  # a patch, or a prefix token's name; None: the picture's start
+    query: tuple[int, int] | str | None = None  # a patch, or a prefix token's name; None: samples.start_patch
     scale: str = "on"  # or "off", or a number
     whole: bool = False  # the whole forward pass ran with that scale, not this layer alone
-    cut: str = ""  # who did not hear whom in the pass, as in playground/cuts.py; several are separated by ;
+    cut: str = ""  # edges cut in the pass, written as in playground/cuts.py and separated by ;
     label: str = ""  # the number or the name of the label that is explained; "": the feature of the query
     text: str = ""  # what patches are compared with, in a model that learned from captions
     method: str = "gradient"  # of relevance
@@ -102,7 +102,7 @@ class Spec:
     depth: str = "follow"  # number of stacked convolutions whose reach is shown; "follow": as many as layers so far
     other_image: str | None = None  # of the layout "compare"
     other_model: str | None = None
-    other_queries: str | None = None  # in the same picture, each in a colour of its own: "3,4-10,12"
+    other_queries: str | None = None  # more patches of the picture, each in a colour of its own: "3,4-10,12"
     rows: str | None = None  # of the layout "grid": "layers:2,5,8", see layouts/grid.py
     columns: str | None = None
     # How it looks
@@ -204,7 +204,7 @@ class Spec:
 
     @property
     def cuts(self) -> list[str]:
-        """The parts of `cut` that need one pass."""
+        """The parts of `cut` that need no other pass."""
         return [text for text in self._texts if not _is_put(text)]
 
     @property
@@ -239,8 +239,8 @@ class Spec:
         return self.dpi or (MOVING_DPI if self.sweep else self.made_for.dpi)
 
     def settled(self, seen: Trace | None, marks: bool = True) -> Spec:
-        """The spec with the trace's values in place of its defaults. `marks`: whether the figure marks a query; else
-        the spec has none."""
+        """The spec with the trace's values in place of its defaults. `marks`: whether the figure marks a query;
+        if not, `query` becomes None."""
         if seen is None:
             return self
         if self.label and not self.label.isdecimal():

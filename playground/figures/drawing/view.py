@@ -28,7 +28,7 @@ class Choice:
 
     @property
     def text(self) -> str:
-        """A regular expression for its value in an address."""
+        """A regular expression for the choice's value in an address."""
         options = (True, False) if isinstance(self.default, bool) else self.options
         return self.pattern or "|".join(re.escape(as_in_address(option)) for option in options)
 

@@ -57,7 +57,7 @@ ENGLISH = {
     "components.caption": "the first three principal components of the patches’ features as red, green and blue",
     "parts.caption": "the patches cut into {parts} parts by their features and their neighbours', a colour for each",
     "norm.caption": "how long each patch’s features are",
-    # trust: how far a map of what matters can be trusted, in figures, in files (made), in the browser (beside)
+    # trust: how far an attribution map can be trusted, in figures, in files (made), in the browser (beside)
     "trust.figure": "Rank correlation with blanking, mean of {pictures} drawn scenes in {model}: {correlation} (a "
     "random map {random}, a constant one {constant}).",
     "trust.figure.here": "Rank correlation with blanking on this picture: {correlation} ({blocks} blocks, by {blank}; "

@@ -26,16 +26,16 @@ class Way:
     unit_of_label: str = ""  # the unit where a label is explained, if it differs
     asks_a_patch: bool = True  # False: the map is the same for all queries
     through_layers: bool = False  # of the whole network, not of one layer
-    whole: bool = False  # its numbers and those of the prefix tokens are parts of one whole
-    raw: bool = False  # before the softmax: a column of it needs no other rows
+    whole: bool = False  # whether the numbers of patches and prefix tokens add up to a whole
+    raw: bool = False  # from before the softmax: a column then needs no other rows
     explains: str = ""  # what it explains. "patch": a patch's feature, or the label if one is chosen; "label": the
     #                     chosen or the likeliest label; "text": a text that somebody types
-    attributes: bool = False  # whether it claims to show what matters: then its trustworthiness is stated beside it
-    resembles: bool = False  # whether its numbers are likenesses to the query, which another picture may have, too
+    attributes: bool = False  # whether it claims to show what matters: figures then say how far to trust it
+    resembles: bool = False  # whether its numbers are similarities to the query, also across pictures
     uses: tuple[str, ...] = ()  # options of a figure that only some ways use
     sentence: str = "most"  # how the browser's sentence is made: see FORMS in microscope/core/sentence.js
     extra: bool = True  # whether the menu lists it only under “more”
-    pack: str = ""  # a section that a pack must have for it
+    pack: str = ""  # the section of a pack (playground/pack) with its numbers
 
     @property
     def of_heads(self) -> bool:
@@ -58,11 +58,11 @@ class Way:
 
     @property
     def offer(self) -> str:
-        """What a source of the browser must offer for it."""
+        """What the browser's source of numbers must be able to compute for it; "": nothing."""
         return {"scores": "", "flows": "rollout", "network": self.name}.get(self.needs, self.needs)
 
     def words(self, kind: str, *cases: str) -> str:
-        """Its words of a kind, for the first of the `cases` that has its own: ("caption", "column")."""
+        """The way's words of this kind, for the first of `cases` that has its own: words("caption", "column")."""
         return words(self.name, kind, *cases)
 
 
@@ -106,7 +106,7 @@ FIRST = next(iter(WAYS))  # the default
 
 TABLE = PACKAGE / "microscope" / "core" / "waytable.js"
 DERIVED = ("of_heads", "coloured", "spread", "rows", "offer")
-OF_PYTHON = ("whole",)  # the browser asks for `rows`
+OF_PYTHON = ("whole",)  # fields that the browser does not read: it reads `rows`
 FIGURES = ("title", "bar", "caption", "made", "unit", "figure")  # words that the browser never says
 
 

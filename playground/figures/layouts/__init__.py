@@ -32,7 +32,7 @@ def of(spec: Spec) -> Layout:
 
 
 def marks(spec: Spec) -> bool:
-    """Whether the asking patch is marked on the figure."""
+    """Whether the query's patch is marked on the figure."""
     layout = of(spec)
     return layout.asks or ("query" not in layout.unused and layout.prepared(spec).asks)
 

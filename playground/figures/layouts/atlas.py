@@ -19,7 +19,7 @@ from playground.models.names import plain_name
 if TYPE_CHECKING:
     from playground.analysis.heads import Habit
 
-STRIP = 0.2  # of a cell's height: width of the strip for the habit beside the map
+STRIP = 0.2  # width of the strip for the habit beside the map, as a share of the cell's height
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def draw(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
         axes.add_patch(Rectangle((box.x, box.y), box.width, box.height, color=average.habit.colour, linewidth=0))
         extent = (box.x + strip + edge, box.y + edge, box.x + box.width - edge, box.y + box.height - edge)
         sheet.layer(axes, prints.bare(average.grid, spans[place]), extent)
-        middle = box.x + (strip + edge) / 2, box.y + box.height / 2  # a shape, for the colour-blind
+        middle = box.x + (strip + edge) / 2, box.y + box.height / 2  # the habit as a shape too, for the colour-blind
         sheet.shape(axes, *middle, average.habit.symbol, 72 * 0.7 * strip)
 
     habits_present = {panel.map.habit for panel in drawn_maps}

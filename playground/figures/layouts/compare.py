@@ -21,7 +21,7 @@ def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     if other is None:
         raise OptionError(ALONE)
     scale = layer_scale(spec)
-    if spec.way.resembles and subject.seen.model == other.seen.model:  # of one patch, in both pictures
+    if spec.way.resembles and subject.seen.model == other.seen.model:  # similarity to one patch, in both pictures
         return [OneMap(subject, spec, scale), OneMap(other, spec, scale, asker=subject.seen)]
     query = maps.same_place(spec.query, subject.seen, other.seen)
     layer = maps.same_layer(spec.layer, subject.seen, other.seen)
@@ -32,7 +32,7 @@ def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
 
 
 def names(drawn_maps: list[Shown]) -> list[tuple[str, str]]:
-    """(heading, what stands beneath it)"""
+    """(heading, the line beneath it) of each panel"""
     models = [naming.model(panel.seen) for panel in drawn_maps]
     pictures = [PurePath(panel.subject.name).stem for panel in drawn_maps]
     headings = models if models[0] != models[1] else pictures
@@ -65,7 +65,7 @@ def draw(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
 
 
 def _with_line(spec: Spec, drawn_maps: list[Shown], drawing: Drawn, matching_patch: tuple[int, int]) -> Drawn:
-    """A line from the patch that asks to its match in the other picture, as on the screen."""
+    """Adds a line from the query's patch to its match in the other picture, as on the screen."""
     first, second = drawing.body.panels
     query_patch = maps.patch_of(drawn_maps[0].seen, spec.query)
     first_axes: list = []
@@ -121,7 +121,7 @@ def scale_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
 
 
 def scale_names(spec: Spec, drawn_maps: list[Shown]) -> list[tuple[str, str]]:
-    """(heading, what stands beneath it)"""
+    """(heading, the line beneath it) of each panel"""
     seen = drawn_maps[0].seen
     trained = captions.say("scaled_in", "trained" if seen.scale == seen.native_scale else "")
     where = captions.say("scaled_in", "pass" if spec.whole else "")
@@ -177,7 +177,7 @@ def both_and_less(asks: list[OneMap]) -> list[Map]:
 
 
 def expose_change(spec: Spec, drawn_maps: list[Shown]) -> tuple[Domain, list[Domain]]:
-    """The change has its own signed domain around zero."""
+    """As `exposed`, and for the change a signed domain of its own around zero."""
     span, spans = exposed(spec, drawn_maps[:2])
     return span, [*spans, _around_zero(spec, drawn_maps[2].map)]
 

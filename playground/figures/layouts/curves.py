@@ -131,7 +131,7 @@ SCALES = {0.0: ("none", WITHOUT), 0.5: ("1/√d_k", WITH)}  # a power of 1/d_k -
 
 @dataclass(frozen=True)
 class Curves:
-    """What a chart shows instead of a map."""
+    """The numbers of one chart, which a panel shows instead of a map."""
 
     quantity: str
     of: dict[float, scale.Curve]  # {power in SCALES: curve}

@@ -43,7 +43,7 @@ def axes(spec: Spec, counts: There = None) -> tuple[Axis, Axis]:
     chosen_axis = rows or columns
     fixed_axis = (
         Axis("heads", (spec.head,)) if chosen_axis.name == "layers" else Axis("layers", (spec.layer,))
-    )  # changes nothing
+    )  # an axis of one value, if only one axis was given
     return rows or fixed_axis, columns or fixed_axis
 
 
@@ -85,11 +85,11 @@ def _numbers(part: str, count: int, name: str) -> list:
 
 
 def names(spec: Spec) -> list[tuple[str, str]]:
-    """(picture, model) of all the traces that the grid needs, the first one first."""
+    """(picture, model) of each trace that the grid needs, in order."""
     rows, columns = axes(spec)
     pictures = next((axis.values for axis in (rows, columns) if axis.name == "pictures"), (spec.image,))
     models = next((axis.values for axis in (rows, columns) if axis.name == "models"), (spec.model,))
-    pairs = {(picture, model): None for model in models for picture in pictures}  # each model is loaded once
+    pairs = {(picture, model): None for model in models for picture in pictures}  # by model: each is loaded once
     return list(pairs)
 
 
@@ -183,7 +183,7 @@ def caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
 
 
 def outside(spec: Spec, drawn_maps: list[Shown]) -> str:
-    """The shares of prefix tokens, for rows of weights. Maxima over heads are no rows."""
+    """The shares of prefix tokens, for rows of weights. A maximum over heads is no row of weights and has none."""
     return captions.prefix_line(
         spec, [panel.map for panel in drawn_maps if panel.map.breadth is not None or not spec.way.rows]
     )

@@ -173,7 +173,7 @@ def outside_of_each(spec: Spec, drawn_maps: list[Shown], names: list[tuple[str, 
     return captions.say("outside", "each", parts="; ".join(parts)) if parts else ""
 
 
-MANY = 24  # maps on one sheet: with more, each is small
+MANY = 24  # with more maps than these on one sheet, each is small
 
 
 def small_maps(spec: Spec) -> Spec:
@@ -189,5 +189,5 @@ def one_head(spec: Spec, subject: Subject, other: Other = None) -> list[OneMap]:
 
 
 def layer_scale(spec: Spec) -> str | None:
-    """The scale of the spec's layer; None: that of the pass, if the whole pass ran with the spec's scale."""
+    """The scale of the spec's layer; None, for the scale of the pass, if the whole pass ran with the spec's scale."""
     return None if spec.whole else spec.scale

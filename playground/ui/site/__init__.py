@@ -116,7 +116,7 @@ def write(
     taught: Collection[str] | None = None,
     models_from: Sequence[str] = (),
 ) -> Path:
-    """Writes the site into an empty folder, or over one that this has written. `named`: see site_files.py; `taught`:
+    """Writes the site into an empty folder, or over a site written before. `named`: see site_files.py; `taught`:
     some of the lessons, None: all; `models_from`: hosts from which the page may fetch a model that an address names."""
     site_files.check(names)
     from_origins = origins(models_from)
@@ -287,7 +287,7 @@ def _manifest(icon: str) -> dict:
 
 
 def _licences(names: Sequence[str]) -> str:
-    """Writes the authors and licences of the weights, and what was changed in them."""
+    """The authors and licences of the weights, and what was changed in them, as Markdown."""
     from playground.models.engine_file import header
 
     lines = ["# What lies in this folder, and whose it is", "", f"The Attention Playground {__version__}: MIT.", ""]
@@ -325,7 +325,7 @@ PICTURE = {"sample": "meadow", "model": "bundled"}  # of all lessons
 
 
 def write_lessons(folder: Folder, taught: Collection[str] | None = None) -> dict[str, str]:
-    """{page: a file of JSON}: what shell/site.js shows."""
+    """{page: the file of its lesson as JSON, which shell/site.js shows}"""
     here = Here(PICTURE)
     scripts = {
         name: {
