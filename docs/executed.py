@@ -28,7 +28,7 @@ class Cell:
     kind: str  # "markdown" or "code"
     text: str
     printed: str = ""
-    value: Any = None  # of its last expression
+    value: Any = None  # of the cell's last expression
 
 
 def read(file: Path) -> list[Cell]:

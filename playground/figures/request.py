@@ -26,10 +26,10 @@ from playground.vit import Config, VisionTransformer
 
 Run = Callable[
     [bool, tuple[int, int] | None, str], Trace
-]  # (whether of the other picture or model, size, scale) -> a trace
+]  # (whether to trace the other picture or model, size, scale) -> a trace
 Turn = Callable[[Trace, float], AbstractContextManager[object]]  # (a trace, number of further passes)
 SHOWN_SIDE = 2048  # pixels: larger pictures are reduced first, as on the page
-FINEST = 4  # times finer than native, along each side
+FINEST = 4  # the input may have this many times the native patches along each side
 
 
 def no_turn(seen: Trace, passes: float) -> AbstractContextManager[object]:

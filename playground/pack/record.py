@@ -54,7 +54,7 @@ class Record:
     input: Tensor | None  # (1, 3, height, width)
     vit: VisionTransformer | None
     weight_versions: WeightVersions = ()  # of the model in this pass
-    cuts: Cuts = field(default_factory=lambda: Cuts((), Shape((), (1, 1), 1, 1)))  # who did not hear whom in the pass
+    cuts: Cuts = field(default_factory=lambda: Cuts((), Shape((), (1, 1), 1, 1)))  # edges cut in the pass
     at: At = untouched  # the pass's interventions as a function, see playground/vit.py
     interventions: tuple[str, ...] = ()  # the same in words: "heads 4.0, 7.3 off"
     stored_norms: dict[int, Tensor] = field(default_factory=dict)  # value norms of a record that was read from bytes
@@ -402,7 +402,7 @@ def table_of_query(seen: Any, query: Any, scale: Any) -> pd.DataFrame:
 
 
 def table_of_heads(seen: Any, scale: Any, distances: Tensor) -> pd.DataFrame:
-    """One row for each layer and head. `far`, (patches, patches): the distance between patches."""
+    """One row for each layer and head. `distances`: (patches, patches), between patches."""
     import pandas as pd
 
     asking = seen.some_patches(SPREAD)
