@@ -1,4 +1,4 @@
-"""What hostile people try, for benchmarks/hold.py: each against the same running server, which must hold."""
+"""Attacks for benchmarks/hold.py. All run against the same server, which must stay up and answer others."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from playground.errors import PlaygroundError
 from playground.serving.ledger import NEW_PAGE
 
-MOST_FILE_SECONDS = 1.0  # until a hostile file of weights, a pack or a folder is refused
-LONG = 12.0  # seconds: a pass may take ten
-OWN = 2050  # MB that people's own pictures may take by deploy/README.md: traces, pictures, messages, a decoding
+MOST_FILE_SECONDS = 1.0  # seconds until a hostile file of weights, pack or folder is refused
+LONG = 12.0  # most seconds of a wait, because a pass may take ten
+OWN = 2050  # MB that deploy/README.md allows for people's pictures: traces, pictures, messages, a decoding
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Outcome:
 
 
 class Watch:
-    """The server's memory while an attack goes on."""
+    """Measures the server's memory and the time while an attack goes on."""
 
     def __init__(self, server: Server):
         self.server, self.before = server, megabytes([server])
@@ -100,7 +100,7 @@ def twenty_large_pictures(server: Server) -> Outcome:
 
 
 def greedy_profiles(server: Server) -> Outcome:
-    """Twenty pictures whose colour profiles ask for a core for minutes each, and an honest photograph behind them."""
+    """Twenty pictures whose colour profiles would take minutes each, and an ordinary photograph after them."""
     file = io.BytesIO()
     stages_of_nothing = profiles.stages(100_000, profiles.matrix_stage())
     Image.new("RGB", (64, 48)).save(file, "PNG", icc_profile=profiles.matrix_profile(D2B0=stages_of_nothing))
@@ -142,7 +142,7 @@ def ten_tabs(server: Server) -> Outcome:
 
 
 def stalled(server: Server) -> Outcome:
-    """Files of ten people that go no further, while somebody else looks at pictures and brings one."""
+    """Twenty stalled uploads, while somebody else looks at pictures and uploads one."""
     watch, lines = Watch(server), []
     for number in range(20):
         head = [
@@ -261,7 +261,7 @@ def _crowded(attack: Callable[[Server], tuple[newcomers.Waits, newcomers.Waits]]
 
 
 def silent_sockets(server: Server) -> Outcome:
-    """As many as there is room for, which say nothing; then somebody else comes."""
+    """Silent sockets, as many as there is room for, and then a visitor."""
     watch, lines = Watch(server), []
     for _ in range(450):
         with suppress(OSError):
@@ -291,7 +291,7 @@ def half_read(server: Server) -> Outcome:
 
 
 def minted_keys(server: Server) -> Outcome:
-    """Three hundred keys, each with a photograph of its own; then somebody from elsewhere brings one."""
+    """A network uploads photographs with 300 new keys; then somebody of another network uploads one."""
     watch = Watch(server)
 
     async def go() -> float:
@@ -343,7 +343,7 @@ def _hello(origin: str, host: str) -> bytes:
 
 
 def told_to_end(server: Server) -> Outcome:
-    """While it computes, and while an upload stalls: the last attack of all."""
+    """Ends the server while it computes and while an upload stalls. This attack runs last."""
     watch = Watch(server)
     line = socket.create_connection(("127.0.0.1", server.port))
     key = b"X-Playground-Key: somebody-who-stalls-at-the-end\r\n"
@@ -399,21 +399,21 @@ def all_of_them(server: Server, only: str = "") -> Iterator[tuple[str, Outcome]]
         began = time.perf_counter()
         try:
             yield name, attack(server)
-        except Exception as error:  # the others are tried all the same
+        except Exception as error:  # go on with the next attack
             sentence = f"it broke off: {type(error).__name__}: {error}"
             yield name, Outcome(sentence, time.perf_counter() - began, "not measured", False)
 
 
 async def _warm(server: Server) -> None:
-    """The first visitor brings torch and the models into memory."""
+    """Visits the server once, so that it loads torch and the bundled model."""
     person = await _opened(server, "model=bundled")
     await person.pick("flock")
     await person.close()
 
 
 def hostile_files() -> Iterator[tuple[str, str, float]]:
-    """What was read, what came of it ("refused"), and after how many seconds; by this process, without a server. What
-    each takes of memory is in tests/test_hostile_files.py."""
+    """(name, outcome, seconds) of each hostile file, read in this process without a server. Their use of memory is
+    measured in tests/test_hostile_files.py."""
     for name, make in FILES.items():
         with tempfile.TemporaryDirectory() as folder:
             reader = make(Path(folder))

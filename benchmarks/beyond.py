@@ -1,9 +1,9 @@
-"""What cuts and relevance cost, as multiples of a pass measured beside them: python benchmarks/beyond.py [--times 5]
+"""The cost of cuts and relevance, as multiples of a pass: python benchmarks/beyond.py [--times 5]
 
-The time is that of one thread, so that whoever else computes on the machine changes nothing. How much memory relevance
-takes beside a trace is read from Linux. And how well each relevance foretells what blanking patches really moves: the
-rank correlation over blocks of 4 × 4 patches, on the sample photographs, beside rollout, the mean weights of a layer,
-and mere nearness.
+Times are CPU times of one thread, so that other programs on the machine change little. Memory of relevance is read
+from /proc and compared with that of a trace. Also prints how well each kind of relevance predicts the effect of
+blanking: the rank correlation over blocks of 4 × 4 patches, on the sample photographs, beside rollout, the mean weights
+of a layer, and mere nearness.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def costs(name: str, times: int) -> None:
         "every patch hears its 3 × 3 alone": (lambda: tracing.trace(vit, image, size=size, cut="*>3x3"), 1.3),
         **{f"relevance: {m}": (lambda m=m: seen.relevance((1, 1), method=m), 3.5) for m in relevance.METHODS},
     }
-    # One after the other in each round: what else the machine does meets all alike.
+    # Each round measures a pass and the work in turn, so that other load affects both alike.
     for what, (work, bar) in measurements.items():
         ratios = []
         for _ in range(times):
@@ -63,7 +63,7 @@ def costs(name: str, times: int) -> None:
 
 
 def memory() -> None:
-    """Of DINOv2 S at 32 × 32 patches: the most that is in memory beyond what was there before."""
+    """Prints the additional peak memory of a trace and of relevance, for DINOv2 S at 32 × 32 patches."""
     vit = playground.load("dinov2-small")
     image = playground.open_image(PHOTOGRAPHS[0].path)
     seen = None
@@ -73,7 +73,7 @@ def memory() -> None:
         seen = tracing.trace(vit, image, size=(32 * 14, 32 * 14))
 
     trace()
-    for method in relevance.METHODS:  # fills caches
+    for method in relevance.METHODS:  # the first calls fill caches
         seen.relevance((1, 1), method=method)
     seen = None
     of_trace = more_memory(trace)
@@ -92,7 +92,7 @@ def more_memory(work: Callable[[], object]) -> int:
 
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")  # the most so far is forgotten
+    Path("/proc/self/clear_refs").write_text("5")  # resets the recorded peak
     memory_before = said("VmRSS")
     work()
     return said("VmHWM") - memory_before

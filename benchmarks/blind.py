@@ -1,14 +1,13 @@
-"""Which heads somebody would show a newcomer, judged blind: python benchmarks/blind.py --photographs album
+"""Blind judging of heads that one could show a newcomer: python benchmarks/blind.py --photographs album
 
-Writes sheets of heads to build/blind/, without names and in a shuffled order: all of the bundled model's, as many of
-DINOv2 S's, and among them rows of the filter without a network and of a random network, to see what the judge lets
-pass. A strip is one head on twenty photographs of which nothing trained; in each the outlined patch asks, the same one
-for everybody. All see 14 × 14 patches. Each patch is as bright as its weight; the one that asks is bright, whatever it
-takes of itself.
+Writes sheets of heads to build/blind/, without names and in random order: all heads of the bundled model and as many of
+DINOv2 S. A few rows of the filter without a network and of a random network show how strict the judge is. A strip shows
+one head on twenty photographs that no model was trained on. The outlined patch is the query, the same one for all
+heads. All models see 14 × 14 patches. A patch's brightness is its weight, but the query is always bright.
 
 A judge looks at the sheets and writes the numbers of the strips that pass into a file, before opening key.json. A head
-passes if in most of the pictures a newcomer sees at once what lights up and why it is that, and if that is more than
-the surroundings of the patch. Then `python benchmarks/blind.py --verdicts FILE` says whose they were.
+passes if in most of the pictures a newcomer sees at once what lights up and why, and if that is more than the
+neighbours of the query. Then `python benchmarks/blind.py --verdicts FILE` tells which heads these were.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ from playground.tracing import trace  # noqa: E402
 OUT = ROOT / "build" / "blind"
 SIDE, CELL = 14, 6  # patches of a side; pixels of a patch on a sheet
 MAP, GAP, ACROSS, STRIPS = SIDE * CELL, 2, 10, 6
-DARK, BRIGHT = 0.12, 0.98  # how much of the photograph is seen without any weight; the quantile that is fully bright
-FILTERS, RANDOM = 4, 4  # strips of the two that have learned nothing
-OF_SAMPLES = {  # the patch that asks, as parts of height and width of the photograph's middle square
+DARK, BRIGHT = 0.12, 0.98  # brightness without any weight; the quantile of weights that is fully bright
+FILTERS, RANDOM = 4, 4  # strips of the filter and of the random network
+OF_SAMPLES = {  # sample -> the query's place, as shares of height and width of the photograph's middle square
     "chelsea": (0.39, 0.32), "coffee": (0.63, 0.65), "astronaut": (0.70, 0.59), "rocket": (0.63, 0.83),
     "camera": (0.87, 0.73),
 }  # fmt: skip
 OF_HOPPER = (0.40, 0.45)
-OF_ALBUM = {  # tuxpaint-templates-….jpg, kept apart from training
+OF_ALBUM = {  # tuxpaint-templates-NAME.jpg, not used for training -> the query's place
     "burnt_bark": (0.30, 0.60), "cliff": (0.55, 0.50), "corn_maze": (0.30, 0.35), "jellyfish": (0.75, 0.52),
     "lighthouse": (0.70, 0.42), "mossy_log": (0.50, 0.50), "ocean_waves": (0.43, 0.25), "redwoods_above": (0.80, 0.50),
     "sheep": (0.53, 0.40), "sun_behind_clouds": (0.50, 0.60), "sun_behind_leaves": (0.83, 0.47),
@@ -79,7 +78,7 @@ def sheets(album: Path | None, model: str) -> None:
 
 
 def asked(album: Path | None) -> Iterator[tuple[Image.Image, int]]:
-    """The middle square of each photograph, and the number of the patch that asks."""
+    """The middle square of each photograph, and the number of its query patch."""
     hopper = Path(matplotlib.get_data_path()) / "sample_data" / "grace_hopper.jpg"
     files = {samples.named(name).path: spot for name, spot in OF_SAMPLES.items()} | {hopper: OF_HOPPER}
     if album is not None:
@@ -94,7 +93,7 @@ def asked(album: Path | None) -> Iterator[tuple[Image.Image, int]]:
 
 
 def every_head(model: str, pictures: list) -> dict[str, np.ndarray]:
-    """Whose -> (pictures, P), the weights on the patches."""
+    """{name of a head or filter: its weights on the patches (pictures, P)}"""
     rng = np.random.default_rng()
     our_vit, dinov2 = zoo.load(model, device="cpu"), zoo.load("dinov2-small", device="cpu")
     untrained = zoo.load("dinov2-small", device="cpu", pretrained=False)

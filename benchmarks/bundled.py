@@ -1,13 +1,13 @@
-"""What the bundled model can do, on scenes that its training can't have seen: python benchmarks/bundled.py [FILE]
+"""Measures the bundled model on scenes that were not in its training: python benchmarks/bundled.py [FILE]
 
 Prints the numbers of assets/MODEL.md and their bars; `--write-card` writes them there, and the main ones into
-docs/pages/numbers.md. Heads, and the settings of the filter, are chosen on other held-out scenes than those that they
-are measured on.
+docs/pages/numbers.md. Heads and settings of the filter are chosen on other held-out scenes than those on which they
+are measured.
 
-With `--photographs DIR` (see workshop/PHOTOGRAPHS.md) also on photographs that no training has seen: things
-cut out before other photographs, and pairs of parts. DINOv2, the model that was told where to look, and the filter
-without a network stand beside. If FILE is the folder of a run, its running mean is measured as far as it has come, and
-how well it predicts DINOv2's features.
+`--photographs DIR` (see workshop/PHOTOGRAPHS.md) also measures on photographs that no training has seen: cut-out
+things on other photographs, and pairs of parts. For comparison, it measures DINOv2, the model that was told where to
+look, and the filter without a network. If FILE is the folder of a run, the running mean of its weights so far is
+measured, and how well it predicts DINOv2's features.
 """
 
 import argparse
@@ -22,13 +22,13 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 CARD, NUMBERS = ROOT / "assets" / "MODEL.md", ROOT / "docs" / "pages" / "numbers.md"
-BEGIN, END = "<!-- numbers: benchmarks/bundled.py --write-card -->", "<!-- end of numbers -->"  # in both of them
+BEGIN, END = "<!-- numbers: benchmarks/bundled.py --write-card -->", "<!-- end of numbers -->"  # marks in both files
 OTHERS = 200  # scenes on which heads and settings are chosen
-NAMED = 60  # scenes on which what the class token names is compared with where it looks
+NAMED = 60  # scenes for comparing what the class token names with where it looks
 APART, APART_SEED = 480, 2**16  # views of photographs that no training sees
-BEFORE, BEFORE_OTHERS, SIDE = 200, 100, 14  # pictures of things before photographs: measured, to choose on; patches
+BEFORE, BEFORE_OTHERS, SIDE = 200, 100, 14  # things on photographs: measured, to choose on; patches of a side
 BESIDE = {"DINOv2 S": "dinov2-small", "told where to look": "bundled-taught"}
-MARGIN = 0.02  # above the filter
+MARGIN = 0.02  # least lead over the filter
 
 
 def load_seconds(file: Path) -> float:
@@ -97,7 +97,7 @@ def less(number: tuple[float, float]) -> str:
 
 
 def on_photographs(vit, folder: Path, views_folder: Path, read_out) -> list[tuple[str, str, str]]:
-    """The same kind of lines, on what is kept apart of the photographs. `read_out` predicts features from a picture."""
+    """Rows of the table, measured on the held-out photographs. `read_out` compares predicted and DINOv2's features."""
     from playground.models import zoo
     from workshop.photographs import albums
 
@@ -110,7 +110,7 @@ def on_photographs(vit, folder: Path, views_folder: Path, read_out) -> list[tupl
 
 
 def of_the_named(vit, scenes: list) -> list[tuple[str, str, str]]:
-    """What the class token takes from the things that it names."""
+    """Rows of the table: the share of the class token's attention on things that it names."""
     from playground.training.evaluate import on_the_named
 
     shares = on_the_named(vit, scenes)
@@ -127,8 +127,8 @@ def of_the_named(vit, scenes: list) -> list[tuple[str, str, str]]:
 
 
 def in_eight_bits(vit) -> list[tuple[str, str, str]]:
-    """How far rows are off where the browser computes them, with weights rounded to 8 bits: on the samples'
-    photographs, of all layers and heads."""
+    """Rows of the table: the error of attention rows with model weights in 8 bits, as in the browser, on the sample
+    photographs over all layers and heads."""
     from playground.pictures.images import fit, open_image
     from playground.samples import PHOTOGRAPHS
     from playground.tracing import trace
@@ -153,7 +153,7 @@ def in_eight_bits(vit) -> list[tuple[str, str, str]]:
 
 
 def rounded(vit):
-    """The same model, its weights as models/engine_file.py rounds them."""
+    """A copy of the model with weights rounded as by models/engine_file.py."""
     import copy
 
     import numpy as np
@@ -174,7 +174,7 @@ def rounded(vit):
 
 
 def before_photographs(vits: dict, apart) -> list[tuple[str, str, str]]:
-    """Things before photographs: the head and the filter's widths are chosen on a third of the pictures."""
+    """Rows of the table for cut-out things on photographs. A third of the pictures serves to choose head and filter."""
     from playground.analysis import colour_nearness
     from playground.training import evaluate
 
@@ -233,7 +233,7 @@ def things(apart) -> tuple[list, list]:
 
 
 def on_things(pictures: list, grids: list, rows_of, title: str) -> tuple:
-    """The shares on the pictures that a head is chosen on, and on those that it is measured on."""
+    """(shares on the pictures for choosing a head, shares on the pictures for measuring it)"""
     from tqdm import tqdm
 
     from playground.training.evaluate import Shares
@@ -250,7 +250,7 @@ def plus(shares) -> str:
 
 
 def pairs_of_parts(vits: dict) -> list[tuple[str, str, str]]:
-    """The rows on pairs of parts, as eyes.py measures them."""
+    """Rows of the table for pairs of parts, as measured by eyes.py."""
     import eyes
 
     tables = {title: eyes.answers(vit) for title, vit in vits.items()} | {"filter": eyes.of_filter()}
@@ -279,7 +279,7 @@ def cosine(apart, views_folder: Path, read_out) -> tuple[str, str, str]:
 
 
 def cosines(apart, views_folder: Path, read_out) -> list[float]:
-    """The cosine of predicted and DINOv2's features, for each photograph."""
+    """For each photograph, the cosine between predicted features and DINOv2's."""
     import torch
     from tqdm import tqdm
 
@@ -294,7 +294,7 @@ def cosines(apart, views_folder: Path, read_out) -> list[float]:
 
 
 def from_run(folder: Path):
-    """The running mean of a run, and what reads features out of it."""
+    """(the model with the running mean of a run's weights, read_out, the step)"""
     import json
 
     import torch
@@ -311,7 +311,7 @@ def from_run(folder: Path):
     maps, first_patch = state["teachers"], len(vit.config.prefix)
 
     def read_out(picture, features) -> torch.Tensor:
-        """The mean cosine of predicted and DINOv2's features over the patches."""
+        """The cosine between predicted features and DINOv2's, averaged over the patches."""
         x = pixels(torch.from_numpy(picture.copy())[None], vit.config)
         last = vit.norm(vit.features(x, vit.config.depth - 1))[0, first_patch:]
         predicted = F.linear(last, maps["features.weight"], maps["features.bias"]) * maps["of_spread"] + maps["of_mean"]
@@ -342,7 +342,7 @@ def main() -> None:
             vit, read_out, step = from_run(file)
             print(f"step {step}")
             file /= "model.safetensors"
-            if not file.exists():  # the run has not finished
+            if not file.exists():  # no model file: FILE is the folder of an unfinished run
                 file = Path(work_folder) / "model.safetensors"
                 model_file.save(vit, file)
         vit = loading.load(str(file), device="cpu")

@@ -1,8 +1,8 @@
-"""What rows, cuts, relevance and sweeps cost on a graphics card, beside this machine's processor: time and memory, and
-how far their numbers lie apart (bar 1e-4).
+"""Time and memory of rows, cuts, relevance and sweeps on a graphics card and on the processor, and the largest
+difference of their numbers (bar 1e-4).
 
 python benchmarks/card.py                # ViT-S/16 and ViT-B/16 with random weights; --models NAME …, --side 448
-python benchmarks/card.py --device cpu   # the processor against itself: the script, where there is no card
+python benchmarks/card.py --device cpu   # compares the processor with itself, to try the script without a card
 """
 
 import argparse
@@ -22,7 +22,7 @@ BAR = 1e-4
 
 
 def works(vit, pixels) -> dict[str, Callable[[], torch.Tensor]]:
-    """Returns {name: function that computes the numbers}."""
+    """{name: function that computes the numbers}"""
     prepared = sweeping.prepared_sweep(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, pixels.shape[2:])
     seen = playground.trace(vit, pixel_values=pixels)
     layer = vit.config.depth // 2
@@ -41,9 +41,9 @@ def works(vit, pixels) -> dict[str, Callable[[], torch.Tensor]]:
 
 
 def measured(work: Callable[[], torch.Tensor], device: str, times: int) -> tuple[float, float, torch.Tensor]:
-    """(seconds, megabytes above what was held before, the numbers); of a processor no megabytes."""
+    """(seconds, additional peak memory in MB, the numbers). Memory is measured on a card only."""
     on_card = device.startswith("cuda")
-    numbers, best_seconds = work(), float("inf")  # a first call fills caches
+    numbers, best_seconds = work(), float("inf")  # the first call fills caches
     if on_card:
         torch.cuda.reset_peak_memory_stats()
         bytes_before = torch.cuda.memory_allocated()

@@ -1,10 +1,10 @@
-"""A class of 300 phones behind one address, of which one is hostile: how long from *Reveal* until the last who waits
-has it, and what a phone costs in memory.
+"""A class of 300 phones behind one address, one of them hostile: the time from *Reveal* until the last waiting phone
+shows the answer, and the server's memory for each phone.
 
     python benchmarks/class.py --phones 300 --rounds 5
 
-The hostile one guesses for other questions, asks without a pause, brings bodies of a megabyte and tries codes. The bar
-is a p95 of 300 ms over the rounds, on two cores with their phones.
+The hostile phone guesses for other questions, asks without a pause, sends bodies of a megabyte and tries other codes.
+The bar is a 95th percentile of 300 ms over the rounds, with server and phones on two cores.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ MOST_MS, MOST_KB = 300, 30
 
 
 class Line:
-    """One connection that is kept, as a browser has it."""
+    """One persistent connection, like a browser's."""
 
     def __init__(self, server: Server, key: str, **headers: str):
         self.server, self.headers = server, {"Host": server.address, "X-Playground-Key": key, **headers}
         self.reader: asyncio.StreamReader | None = None
 
     async def ask(self, path: str, body: dict | bytes | None = None) -> tuple[int, dict]:
-        """Status 0 where the line was cut; as a browser does, it then asks once more over another one."""
+        """(status, answer). On a broken line, asks once more over a new one, like a browser; then the status is 0."""
         for _ in range(2):
             try:
                 return await self._ask(path, body)
@@ -85,7 +85,7 @@ class Phone:
     def __init__(self, server: Server, code: str, number: int):
         self.number, self.path = number, f"/api/classes/{code}"
         self.listens, self.speaks = (Line(server, f"{number:024}") for _ in range(2))
-        self.phase, self.when = "", 0.0  # what it shows, and since when
+        self.phase, self.when = "", 0.0  # the phase that the phone shows, and since when
         self.trouble = 0
 
     async def live(self) -> None:
@@ -104,10 +104,10 @@ class Phone:
             turn = question and (question["number"], question["turn"])
             if question and question["phase"] == "asks" and guessed != turn:
                 guessed = turn
-                self.guessing = asyncio.create_task(self.guess(*turn))  # the phone listens meanwhile
+                self.guessing = asyncio.create_task(self.guess(*turn))  # the phone goes on listening meanwhile
 
     async def guess(self, number: int, turn: int) -> None:
-        await asyncio.sleep(self.number % 100 / 100)  # a room answers within a second: sooner than any
+        await asyncio.sleep(self.number % 100 / 100)  # all phones guess within a second, faster than people
         guess = {"question": number, "turn": turn, "guess": 1 + self.number % 34}
         while (await self.speaks.ask(f"{self.path}/guesses", guess))[0] in (0, 429, 503):
             self.trouble += 1
@@ -115,7 +115,7 @@ class Phone:
 
 
 async def hostile(server: Server, code: str) -> None:
-    """All at once, without a pause: for another class, for another question, a huge body, a flood."""
+    """Sends hostile requests without a pause: guesses for other questions, a huge body, other codes, a flood."""
     line = Line(server, "evil" * 6)
     path = f"/api/classes/{code}"
     for round_ in range(10**9):
@@ -132,8 +132,8 @@ async def hostile(server: Server, code: str) -> None:
 
 
 async def measure(server: Server, phones: int, rounds: int) -> tuple[list[float], list[float], float, int]:
-    """(ms from Reveal to the last who waits, ms of the server's processor meanwhile, by round; kB of memory a phone,
-    answers that were refused)"""
+    """(for each round: ms from Reveal to the last phone; for each round: CPU ms of the server; kB of memory per phone;
+    number of refused answers)"""
     key = "lecturer" * 3
     _, class_record = await Line(server, key).ask("/api/classes", {"root": f"{server.url}/"})
     lecturer = Line(server, key, **{"X-Playground-Lecturer": class_record["secret"]})
@@ -143,7 +143,7 @@ async def measure(server: Server, phones: int, rounds: int) -> tuple[list[float]
         while (await lecturer.ask(path))[1]["question"]["answered"][-1] < count:
             await asyncio.sleep(0.1)
 
-    await asyncio.sleep(3)  # what a server does after its start
+    await asyncio.sleep(3)  # the server's own work after its start
     memory_before = memory(server)
     room = [Phone(server, class_record["code"], number) for number in range(phones - 1)]
     lives = [asyncio.create_task(phone.live()) for phone in room]
@@ -170,13 +170,13 @@ async def measure(server: Server, phones: int, rounds: int) -> tuple[list[float]
 
 
 def memory(server: Server) -> float:
-    """kB that the server's process holds."""
+    """The resident memory of the server's process in kB."""
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     return float(status.partition("VmRSS:")[2].split()[0])
 
 
 def processor(server: Server) -> float:
-    """ms of processor time that the server has taken so far; another program on the machine does not change it."""
+    """The CPU time of the server so far in ms, which other programs on the machine do not change."""
     fields = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
     return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

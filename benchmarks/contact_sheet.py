@@ -1,13 +1,13 @@
-"""The contact sheet of heat and light: real rows on photographs and drawings, and what was measured on them.
+"""The contact sheet of the drawing styles heat and light, with real rows on photographs and drawings, and measurements.
 
 python benchmarks/contact_sheet.py                   writes build/contact-sheet.png and prints the bars
-python benchmarks/contact_sheet.py FILE.jpg …        the same with photographs of your own, in the best model at hand
-python benchmarks/contact_sheet.py --against COMMIT  and beside each heat the heat as that commit drew it
+python benchmarks/contact_sheet.py FILE.jpg …        the same with your own photographs, in the best model at hand
+python benchmarks/contact_sheet.py --against COMMIT  also shows each heat as that commit drew it
 
-Each line: the photograph, the heat (that of the commit before it), the light, and the convolution's picture of the same
-patch. Lightness is CIE 1976 L*, chroma its C*. "Outside" are the patches that get less than an even share. Where a
-photograph is black or white, the demands fight: that lightness rises with the weight at every place comes first, then
-the colour difference; the contrast may then fall to 60 %.
+Each line shows the photograph, the heat (before it, that of the commit), the light, and the convolution of the same
+patch. Lightness is CIE 1976 L*, chroma is C*. "Outside" are patches that get less than an even share. On black or white
+photographs not all aims can be met: first, lightness must rise with the weight everywhere; second comes the colour
+difference; the contrast may fall to 60 %.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from playground.samples import samples  # noqa: E402
 OUT = ROOT / "build" / "contact-sheet.png"
 PATCHES = 28 * 28
 HEIGHT = 210  # pixels of a picture on the sheet
-PLACES = ((0.42, 0.4), (0.62, 0.55), (0.2, 0.75))  # of the patches that ask, as parts of height and width
-VEIL = 0.25  # what a projector in a bright room adds to everything
+PLACES = ((0.42, 0.4), (0.62, 0.55), (0.2, 0.75))  # of the query patches, as shares of height and width
+VEIL = 0.25  # lightness that a projector in a bright room adds everywhere
 
 
 def main() -> None:
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def light_of(commit: str) -> ModuleType:
-    """playground/figures/drawing/light.py as it was."""
+    """The module playground/figures/drawing/light.py of this commit."""
     shown = subprocess.run(
         ["git", "show", f"{commit}:playground/figures/drawing/light.py"],
         cwd=ROOT,
@@ -85,7 +85,7 @@ def pair(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def cases(files: list[str]):
-    """(picture, trace, heads): photographs in DINOv2 where it is on this machine, drawings in ours."""
+    """(picture, trace, heads) of photographs in DINOv2, if it is on this machine, and of drawings in our model."""
     bundled = playground.load("bundled", device="cpu")
     try:
         dinov2 = playground.load("dinov2-small", device="cpu")
@@ -165,7 +165,7 @@ def contour(picture: np.ndarray, lines: list[np.ndarray], cell: int) -> np.ndarr
     return np.asarray(image)
 
 
-# What is measured -----------------------------------------------------------------------------------------------------
+# Measurements ---------------------------------------------------------------------------------------------------------
 
 
 def lightness(picture: np.ndarray) -> np.ndarray:
@@ -181,15 +181,15 @@ def in_grey(picture: np.ndarray) -> np.ndarray:
 
 
 def kept(measure, statistic, picture: np.ndarray, photo: np.ndarray, area: np.ndarray) -> float:
-    """What is left of the photograph's contrast or colour, over an area."""
+    """The share of the photograph's contrast or colour that is left in an area."""
     value_before = statistic(measure(photo)[area]) if area.any() else 0
     return (
         float(statistic(measure(picture)[area]) / value_before) if value_before > 1 else np.nan
-    )  # nothing was there to be kept
+    )  # the photograph itself has no contrast there
 
 
 def recognisable(picture: np.ndarray, photo: np.ndarray, weights: np.ndarray) -> float:
-    """What is left of the contrast within the patch with the largest weight."""
+    """The share of the contrast that is left within the patch with the largest weight."""
     within = [
         of_patches(lightness(x), weights.shape).std(axis=(1, 3)).ravel()[weights.argmax()] for x in (picture, photo)
     ]
@@ -201,13 +201,13 @@ def of_patches(pixels: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
 
 
 def islands(lines: list[list[tuple[int, int]]]) -> int:
-    """How many of several lines go around no more than one patch."""
+    """The number of contour lines that enclose at most one patch, if there are several lines."""
     areas = [abs((x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2) for y, x in (np.array(line).T for line in lines)]
     return sum(area <= 1 for area in areas) if len(areas) > 1 else 0
 
 
 def difference(picture: np.ndarray, mask: np.ndarray) -> float:
-    """CIE 1976 colour difference between the mean of the 60 % set and the mean of the rest."""
+    """The CIE 1976 colour difference between the mean inside the mask, the 60 % set, and the mean outside."""
     colours = lab(picture)
     return float(np.linalg.norm(colours[mask].mean(0) - colours[~mask].mean(0))) if not mask.all() else 0.0
 
@@ -234,7 +234,7 @@ def report(measured: list[dict]) -> None:
 
 
 def line(name: str, measured: list[dict], fact: str, bar: float) -> None:
-    """The lowest, the median, and in how many rows the bar is reached."""
+    """Prints a measure's lowest value, its median, and the share of rows that reach the bar."""
     values = np.array([facts[fact] for facts in measured])
     values = values[~np.isnan(values)]
     numbers = f"{values.min():8.2f} {np.median(values):8.2f} {np.mean(values >= bar):6.0%}"

@@ -1,10 +1,10 @@
-"""Grows the corpus of hostile pictures in tests/hostile/kept/: Hypothesis puts files together for as long as it is told
-to, ever others. Of each kind the smallest file stays for each thing that came of one: how it was opened, each sentence
-of a refusal, a decoder that was ended. tests/pictures/test_kept.py tries them all again.
+"""Grows the corpus of hostile pictures in tests/hostile/kept/. Hypothesis builds new files for the given time. For each
+kind and each outcome (opened, each sentence of a refusal, an ended decoder), the smallest file is kept.
+tests/pictures/test_kept.py tries all of them again.
 
     python benchmarks/corpus.py --minutes 60
 
-The exit status is 1 if a file ended the process that decodes, or took it more than SLOW of a core. It reads /proc.
+The exit status is 1 if a file ended the decoder's process, or took more than SLOW seconds of CPU time. Needs /proc.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from playground.pictures.decoder import Killed, TookTooMuch, Worker  # noqa: E40
 
 LITTLE = png(pixels=zlib.compress(bytes(80_000)))
 FOLDER = ROOT / "tests" / "hostile" / "kept"
-A_ROUND = 300  # files of one seed
-LARGEST = 2**15  # bytes of a file that is kept
-SLOW = 2.0  # seconds of a core
+A_ROUND = 300  # files for each seed
+LARGEST = 2**15  # most bytes of a kept file
+SLOW = 2.0  # seconds of CPU time
 PIXELS = 2**22
 
-decoding.PATIENCE = 60.0  # only the seconds of a core say something of a file where the machine has other work
+decoding.PATIENCE = 60.0  # judges files by CPU time alone, because the machine may have other work
 
 
 class Decoder:
-    """Says what came of a file. One that ended the process gets another for the next."""
+    """Opens files in a decoder's process, which is replaced after a file has ended it."""
 
     def __init__(self) -> None:
         self.worker = Worker()
@@ -53,11 +53,11 @@ class Decoder:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def came(self, data: bytes) -> tuple[str, float]:
-        """And the seconds of a core that it took; one that has ended took too much."""
+        """(outcome of a file, CPU seconds of its decoding); infinite seconds if the file ended the process."""
         if not self.worker.goes_on():
             self.worker.end()
             self.worker = Worker()
-            self.worker.decoded(LITTLE, PIXELS)  # it has started
+            self.worker.decoded(LITTLE, PIXELS)  # waits until the new process has started
         seconds_before = self.core_seconds()
         try:
             width, height = self.worker.decoded(data, PIXELS).size
@@ -72,11 +72,11 @@ class Decoder:
 class Corpus:
     def __init__(self, decoder: Decoder):
         self.decoder, self.seen = decoder, Counter()
-        self.smallest: dict[tuple[str, str], Path] = {}  # by kind and by what came of it
+        self.smallest: dict[tuple[str, str], Path] = {}  # (kind, outcome) -> the smallest file
         self.troubles: list[str] = []
         self.slowest = 0.0
         FOLDER.mkdir(exist_ok=True)
-        for file in sorted(FOLDER.iterdir()):  # of an earlier run
+        for file in sorted(FOLDER.iterdir()):  # files of earlier runs
             self.keep(file.name.partition("-")[0], decoder.came(file.read_bytes())[0], file)
 
     def try_one(self, kind: str, data: bytes) -> None:

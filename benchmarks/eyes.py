@@ -1,14 +1,14 @@
-"""Do eyes find eyes? python benchmarks/eyes.py [MODEL or FILE …]
+"""Measures whether eyes attend to eyes: python benchmarks/eyes.py [MODEL or FILE …]
 
-In each photograph pairs of regions that belong together are marked by hand. Every patch of one region is asked whom it
-listens to in the rest of the picture, its own region and the patches around that left out. Two numbers, over both
-directions: how much of that attention the partner region takes, and how many of the patches *find* it, which means
-that at least three of the five strongest patches lie there.
+In each photograph, pairs of regions that belong together are marked by hand. For every patch of one region, we take its
+attention to the rest of the picture, without its own region and the patches around it. Two numbers are averaged over
+both directions: the partner region's share of that attention, and the share of patches that *find* the partner, which
+means that at least three of their five strongest patches lie there.
 
-One head answers all pairs of a photograph: the one that is best on the pairs of the *other* photographs. The filter
-without a network (playground/analysis/colour_nearness.py) stands beside, its two widths chosen in the same way; so does
-the partner's share of the picture, which is what blind attention would give it. The second table lets each pair choose
-its head. That is no measure: among so many heads even a random network has one that leans the right way.
+All pairs of a photograph are measured with one head: the best on the pairs of the *other* photographs. The table also
+shows the filter without a network (playground/analysis/colour_nearness.py), with widths chosen in the same way, and the
+partner's share of the picture, which even attention would give it. The second table lets each pair choose its own head.
+That proves nothing: among so many heads, even a random network has one that fits.
 """
 
 import sys
@@ -27,7 +27,7 @@ from playground.models import borrowed
 
 MODELS = ("dinov2-small", "bundled", "bundled-taught", "DINOv2's shape, random")
 FILTER = "filter"
-Box = tuple[float, float, float, float]  # top, left, bottom, right, as parts of height and width
+Box = tuple[float, float, float, float]  # top, left, bottom, right, as shares of height and width
 PAIRS: dict[str, dict[str, tuple[Box, Box]]] = {
     "chelsea": {
         "the eyes": ((0.28, 0.30, 0.50, 0.46), (0.36, 0.65, 0.56, 0.76)),
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def show(titles: list[str], found: dict[str, tuple[torch.Tensor, list[int]]]) -> None:
-    """A line for each pair, then the means. `found`: (pairs, 2) numbers, and which candidate gave them."""
+    """Prints a line for each pair, then the means. `found`: {name: (numbers (pairs, 2), candidate of each pair)}."""
     print(f"{'':34}{'area':>6}" + "".join(f"{name[-28:]:>34}" for name in found))
     for pair, (title, area) in enumerate(zip(titles, areas(), strict=True)):
         line = f"{title:34}{area:6.1%}"
@@ -91,7 +91,8 @@ def loaded(name: str):
 
 
 def answers(vit, scale: float = 1) -> list[torch.Tensor]:
-    """For each photograph (heads of all layers, pairs, 2); of rows that are read at another scale, if one is given."""
+    """For each photograph, the two numbers of each head and pair: (heads of all layers, pairs, 2). `scale` multiplies
+    the scores before the softmax."""
     tables_of = []
     for picture, pairs in PAIRS.items():
         sample = samples.named(picture)
@@ -108,13 +109,12 @@ def answers(vit, scale: float = 1) -> list[torch.Tensor]:
 
 
 def sharper(rows: torch.Tensor, scale: float) -> torch.Tensor:
-    """The rows that the scores times `scale` would have, but for a factor: e to the power of (scale · score) is the
-    weight to the power of the scale."""
+    """The rows of the scores times `scale`, up to a factor per row, because e^(scale · score) = (e^score)^scale."""
     return (rows / rows.amax(-1, keepdim=True)) ** scale
 
 
 def of_filter() -> list[torch.Tensor]:
-    """For each photograph (settings, pairs, 2): the same without a network."""
+    """For each photograph, the two numbers of each setting of the filter and each pair: (settings, pairs, 2)."""
     tables_of = []
     for picture, pairs in PAIRS.items():
         sample = samples.named(picture)
@@ -127,7 +127,7 @@ def of_filter() -> list[torch.Tensor]:
 
 
 def of_pairs(weights: torch.Tensor, pairs: dict[str, tuple[Box, Box]], grid: tuple[int, int]) -> torch.Tensor:
-    """(pairs, 2): the two numbers of a head with these weights, (patches, patches)."""
+    """The two numbers of each pair, (pairs, 2), for a head with these weights (patches, patches)."""
     numbers = []
     for boxes in pairs.values():
         first_box, second_box = (inside(box, grid) for box in boxes)
@@ -137,8 +137,8 @@ def of_pairs(weights: torch.Tensor, pairs: dict[str, tuple[Box, Box]], grid: tup
 
 
 def elsewhere(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
-    """(pairs, 2) of the candidate that the partner takes most of, on average over the pairs of the other photographs;
-    and which one that is, for each pair."""
+    """(the numbers of each pair (pairs, 2), the candidate of each pair): the candidate with the largest mean share on
+    the partners in the other photographs."""
     numbers, choices = [], []
     for number, table in enumerate(tables):
         other_pictures = torch.cat(
@@ -151,19 +151,19 @@ def elsewhere(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
 
 
 def for_itself(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
-    """The numbers of the candidate that is best for each pair itself, and which one that is."""
+    """(the numbers of each pair with its own best candidate, this candidate for each pair)"""
     all_shares = torch.cat(tables, dim=1)  # (candidates, pairs, 2)
     best_candidates = all_shares[:, :, 0].argmax(dim=0)  # (pairs,)
     return all_shares[best_candidates, torch.arange(len(best_candidates))], best_candidates.tolist()
 
 
 def mean_and_error(numbers: torch.Tensor) -> tuple[float, float]:
-    """The mean over pairs, and its standard error."""
+    """The mean over pairs and its standard error."""
     return float(numbers.mean()), float(numbers.std() / len(numbers) ** 0.5)
 
 
 def areas() -> list[float]:
-    """Of each pair, the mean share of the picture that a region covers."""
+    """For each pair, the mean share of the picture that one of its regions covers."""
     lines_found = []
     for picture, pairs in PAIRS.items():
         for boxes in pairs.values():
@@ -173,21 +173,21 @@ def areas() -> list[float]:
 
 
 def inside(box: Box, grid: tuple[int, int]) -> torch.Tensor:
-    """(rows, columns): the patches whose middle lies in the box."""
+    """(rows, columns) of bool: whether a patch's middle lies in the box."""
     top, left, bottom, right = box
     rows, columns = ((torch.arange(n) + 0.5) / n for n in grid)
     return ((rows > top) & (rows < bottom))[:, None] & ((columns > left) & (columns < right))[None]
 
 
 def asked(weights: torch.Tensor, region: torch.Tensor, partner: torch.Tensor) -> torch.Tensor:
-    """(2, patches here): how much of the attention to elsewhere goes there, and whether that is found."""
+    """(2, patches of `region`): the partner's share of the attention outside the region, and whether it is found."""
     grown = torch.nn.functional.max_pool2d(region[None, None].float(), 3, stride=1, padding=1)[0, 0].bool()
-    rows = weights[region.flatten()].clone()  # (patches here, patches)
+    rows = weights[region.flatten()].clone()  # (patches of `region`, patches)
     rows[:, (grown & ~partner | region).flatten()] = 0
     partner_share = rows[:, partner.flatten()].sum(dim=-1) / rows.sum(dim=-1).clamp(
         min=1e-9
-    )  # narrow filters may leave nothing
-    strongest = rows.topk(5, dim=-1).indices  # (patches here, 5)
+    )  # narrow filters may leave no attention
+    strongest = rows.topk(5, dim=-1).indices  # (patches of `region`, 5)
     return torch.stack([partner_share, (partner.flatten()[strongest].sum(dim=-1) >= 3).float()])
 
 

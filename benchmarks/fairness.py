@@ -1,7 +1,7 @@
-"""Do people get their turn while a thousand are hostile? Two hours on the real ledger, seats and queue, with a clock of
-its own: a minute of play takes some twelve seconds of a core. Its smallest case is in tests/serving/test_fairness.py.
+"""Do people get their turn while a thousand are hostile? Simulates two hours with the real ledger, seats and queue.
+A simulated minute takes about twelve seconds of a core. tests/serving/test_fairness.py runs the smallest case.
 
-    python benchmarks/fairness.py             # a thousand in forty networks, a hundred people, a class of 300
+    python benchmarks/fairness.py             # 1,000 adversaries in 40 networks, 100 people, a class of 300
     python benchmarks/fairness.py --minutes 10
 """
 
@@ -23,16 +23,16 @@ from playground.serving import classes, ledger
 from playground.serving.ledger import Ledger, Seat, Seats, Visitor, network
 from playground.serving.queue import Queue, Ticket
 
-EVERY = 60.0  # seconds between what a person asks
-FAIR_AFTER = 5  # minutes: to begin with nobody has cost anything, and people wait until hostile networks have
-EVERY_OF_CLASS = 600.0  # and a student of a class, who waits for the lecturer: all honest people need .65 of the server
-SMALL, COSTLY = 0.3, 7.0  # seconds that it takes
+EVERY = 60.0  # mean seconds between two questions of a person
+FAIR_AFTER = 5  # minutes: at first no network has costs yet, and people wait beside the hostile ones
+EVERY_OF_CLASS = 600.0  # the same for a student; all honest people together need 0.65 of the server's time
+SMALL, COSTLY = 0.3, 7.0  # seconds of work for a question
 HALL = "192.0.2.77"
 
 
 @dataclass(eq=False)
 class Player:
-    """`seconds` that each of their questions takes, `at_once` of them asked, every so many seconds."""
+    """Asks `at_once` questions every `every` seconds on average, each of which takes `seconds` of work."""
 
     visitor: Visitor
     seconds: float = SMALL
@@ -45,7 +45,7 @@ class Player:
 
 
 class World:
-    """One queue and the seats; what happens next is the first of a heap."""
+    """A simulation with one queue and the seats; a heap holds the coming events."""
 
     def __init__(self, seed: int = 0):
         self.now, self.random = 0.0, random.Random(seed)
@@ -103,7 +103,7 @@ class World:
 
 
 def people(count: int, hosts: list[str]) -> list[Player]:
-    """One person a network; every tenth of them shares a /24 with an attacker."""
+    """People in one network each; every tenth shares a /24 with an attacker."""
     own_addresses = [f"203.{number}.113.5" for number in range(count)]
     neighbour_addresses = [f"{host.rpartition('.')[0]}.250" for host in hosts if "." in host]
     addresses = [
@@ -114,7 +114,8 @@ def people(count: int, hosts: list[str]) -> list[Player]:
 
 
 def adversaries(count: int, networks: int) -> tuple[list[Player], list[str]]:
-    """In turns: one address, a house with many networks; keyed or not, cheap or costly, steady or in bursts."""
+    """Adversaries of all kinds: with one address or many networks, with keys or without, cheap or costly, steady or in
+    bursts."""
     hosts = [f"198.{n}.100.7" if n % 2 else f"2001:db8:{n + 1:x}" for n in range(networks)]
     players = []
     for number in range(count):
@@ -157,7 +158,8 @@ def p95(players: list[Player]) -> float:
 def play(
     count: int, hostile: int, networks: int, students: int, seconds: float, tells: bool = False
 ) -> dict[str, float]:
-    """p95 in peace and under attack, of people; of the class; and how often a person found no place."""
+    """The 95th percentiles of the waits of people, in peace and under attack, and of the class; and how often a person
+    found no place."""
     enemies, hosts = adversaries(hostile, networks)
     calm, attacked, pupils = people(count, hosts), people(count, hosts), a_class(students)
     World().play(calm, seconds)

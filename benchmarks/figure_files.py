@@ -1,7 +1,7 @@
-"""How large a figure's files are and how long each takes, as a table for the numbers page:
+"""The sizes of a figure's files and the times to make them, as a table for docs/pages/numbers.md:
 python benchmarks/figure_files.py
 
-The trace is there already, as in a notebook and on the page; times are the medians of five. `--times 1` for the sizes.
+The trace exists before, as in a notebook. Times are medians of five; `--times 1` suffices for the sizes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import playground  # noqa: E402
 from playground.errors import PlaygroundError  # noqa: E402
 
 SUBJECTS = (("bundled", "meadow"), ("dinov2-small", "chelsea"))
-FILES = {  # what it is -> its suffix and the options
+FILES = {  # title -> (suffix of the file, options of the figure)
     "one head, a slide": (".png", {}),
     "the same": (".svg", {}),
     "the same ": (".pdf", {}),

@@ -1,5 +1,5 @@
-"""Requests and page runs without a pause, for benchmarks/attacks.py: ten others click meanwhile, half of them in the
-network that floods. What they wait in peace and in the flood is measured in the same run."""
+"""Floods of requests and of page runs, for benchmarks/attacks.py. Ten other people click meanwhile, half of them in the
+flooding network; their waits without and during the flood are measured in the same run."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from websockets.exceptions import WebSocketException  # noqa: E402
 
 from playground.samples import SAMPLES  # noqa: E402
 
-TEN, TWENTY, SIX_HUNDRED = 10, 20, 600  # people, and the hostile
+TEN, TWENTY, SIX_HUNDRED = 10, 20, 600  # people; hostile connections; stalled files
 CALM, FLOOD = 5.0, 15.0  # seconds
 FLOODING, ELSEWHERE = LAIRS[1], LAIRS[0]
-PIPELINED = 50  # requests that a connection sends at once, again and again
+PIPELINED = 50  # requests that a connection sends at once, repeatedly
 LINES = 300
-ALONE = "import asyncio, sys, floods; asyncio.run(floods.flood(*sys.argv[1:]))"  # in a process of its own
-MOST_P95 = 1.0  # seconds; the flood itself is on the same cores
+ALONE = "import asyncio, sys, floods; asyncio.run(floods.flood(*sys.argv[1:]))"  # runs in a separate process
+MOST_P95 = 1.0  # seconds; the flood's own process takes the same cores
 
 
 async def others_wait(server: Server, flood: Callable[[], Awaitable[None]]) -> tuple[float, float]:
-    """p95 of what ten others wait who click once a second, in peace and in the flood."""
+    """The 95th percentiles of the waits of ten people who click once a second, before and during the flood."""
     people = [Person(server.url, network=(FLOODING, ELSEWHERE)[number % 2]) for number in range(TEN)]
     await asyncio.gather(*(person.open() for person in people))
     for sample in SAMPLES:
-        await people[0].pick(sample.name)  # into memory
+        await people[0].pick(sample.name)  # makes the server compute and keep the sample's trace
     calm = await _click(people, CALM)
     going = asyncio.create_task(flood())
     await asyncio.sleep(1)
@@ -57,7 +57,7 @@ async def _click(people: list[Person], seconds: float) -> list[float]:
         while (asked := time.perf_counter()) < until:
             try:
                 waits.append(await person.pick(chance.choice(SAMPLES).name))
-            except Exception:  # no answer at all is the longest wait
+            except Exception:  # no answer counts as an endless wait
                 waits.append(float("inf"))
             await asyncio.sleep(max(0.0, 1 - (time.perf_counter() - asked)))
 
@@ -70,7 +70,7 @@ def _p95(waits: list[float]) -> float:
 
 
 def pages(server: Server) -> tuple[float, float]:
-    """Four sockets ask for a page again as soon as it has come."""
+    """Four sockets that ask for the next page as soon as one has come."""
 
     async def flood() -> None:
         await asyncio.gather(*(without_a_pause(server.url, FLOODING) for _ in range(4)))
@@ -79,17 +79,17 @@ def pages(server: Server) -> tuple[float, float]:
 
 
 def visits(server: Server) -> tuple[float, float]:
-    """Twenty sockets ask for a page and are gone, again and again."""
+    """Twenty sockets that ask for a page and close, repeatedly."""
     return asyncio.run(others_wait(server, lambda: _again_and_again(server, coming_and_going)))
 
 
 def bodies(server: Server) -> tuple[float, float]:
-    """Twenty connections bring a picture in pieces of one byte; who is cut off comes again."""
+    """Twenty connections that upload a picture in pieces of one byte, and come again when they are cut off."""
     return asyncio.run(others_wait(server, lambda: _again_and_again(server, crumbs)))
 
 
 def files(server: Server) -> tuple[float, float]:
-    """Six hundred files stall half-way, each with a key of its own; who is refused comes again."""
+    """600 uploads that stall half-way, each with its own key, and are sent again when they are refused."""
 
     def stall(url: str, home: str) -> Awaitable[None]:
         return stalling(url, home, sends=2**16)
@@ -110,7 +110,7 @@ async def _again_and_again(
 
 
 def requests(server: Server, path: str) -> tuple[float, float]:
-    """Many connections without a key; each sends its next request before the last was answered."""
+    """Many connections without a key, which send requests without waiting for answers."""
 
     async def flood() -> None:
         process = await asyncio.create_subprocess_exec(
@@ -139,7 +139,7 @@ def numbers(server: Server, name: str, **parameters: str) -> str:
 
 
 class Line(asyncio.Protocol):
-    """Sends as much as it may, and throws away what it is sent."""
+    """A connection that sends its payload as fast as it can, and ignores what it receives."""
 
     def __init__(self, payload: bytes):
         self.said, self.over = payload, asyncio.get_running_loop().create_future()
@@ -161,7 +161,7 @@ class Line(asyncio.Protocol):
 
 
 async def flood(address: str, path: str, network: str) -> None:
-    """A connection that is cut off opens again."""
+    """Floods a path over many connections; a connection that is cut off opens again."""
     host, _, port = address.partition(":")
     request = f"GET {path} HTTP/1.1\r\nHost: {address}\r\nX-Forwarded-For: {network}\r\n\r\n".encode() * PIPELINED
 

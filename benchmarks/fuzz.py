@@ -1,4 +1,4 @@
-"""Thousands of mutated pictures, addresses, packs and folders: no exception but ours, no crash, no growth.
+"""Opens thousands of mutated pictures, addresses, packs and folders: only our own exceptions, no crash, no growth.
 
 python benchmarks/fuzz.py [--count 1000] [--seed 1]
 """
@@ -42,11 +42,11 @@ def one_picture(data: bytes) -> str:
         return "refused in a sentence"
 
 
-_apart: list[Worker] = []  # the one that decodes now
+_apart: list[Worker] = []  # the last one decodes
 
 
 def one_apart(data: bytes) -> str:
-    """Decodes in a process that is ended when a file takes too much; no file may cause that."""
+    """Decodes in a worker, which is ended if a file takes too much. Raises in that case, because no file may."""
     if not _apart or not _apart[-1].goes_on():
         _apart.append(Worker())
     try:
@@ -88,7 +88,7 @@ def _refused_or(parse: Callable[[], object]) -> str:
     return "read"
 
 
-KINDS = {  # title -> (examples: given to a function, what is done with one)
+KINDS = {  # title -> (function that passes examples to a function, function that tries one example)
     "pictures": (lambda count, seed, each: [each(data) for data in images(count, seed)], one_picture),
     **{
         f"pictures of parts: {kind}": (partial(for_each, strategy), one_apart)

@@ -1,6 +1,6 @@
 """The gallery: every layout of `python -m playground figure`, with the command that makes each.
 
-python benchmarks/gallery.py      # writes assets/readme/gallery/: pictures of moderate size, and a page that shows them
+python benchmarks/gallery.py      # writes pictures of moderate size and a page to assets/readme/gallery/
 python benchmarks/gallery.py --folder build/gallery heads.png      # some of them, elsewhere
 """
 
@@ -19,9 +19,9 @@ from playground.figures.request import from_files  # noqa: E402
 FOLDER = ROOT / "assets" / "readme" / "gallery"
 DPI = 72
 
-# {other} and {walk} are found in what the models answer: see `found`
+# `found` replaces {other} and {walk} by patches, which it chooses by the model's rows.
 CAT = "chelsea --model dinov2-small"  # the photographs and DINOv2 come with `python -m playground download`
-FIGURES = {  # a file's name -> what it shows, and the options that make it
+FIGURES = {  # file -> (title, options of the command)
     "convolution.png": ("A convolution and attention", f"{CAT} --layout convolution"),
     "light.png": ("One head, as light", f"{CAT} --draw light --theme dark"),
     "grid.png": (
@@ -55,8 +55,8 @@ FIGURES = {  # a file's name -> what it shows, and the options that make it
 
 
 def found(options: str) -> str:
-    """With the patches that it leaves open: `other`, whose row has least in common with that of the picture's start,
-    and `walk`, from the start to the patch that it listens to most, outside of its neighbourhood, and back."""
+    """The options with {other} and {walk} filled in. `other` is the patch whose row overlaps least with the row of the
+    start patch; `walk` leads from the start to the patch that it attends to most beyond its neighbours, and back."""
     if "{" not in options:
         return options
     words = shlex.split(options)
@@ -69,7 +69,7 @@ def found(options: str) -> str:
     row, column = spec.query
     start = row * seen.grid[1] + column
     common = rows.minimum(rows[start]).sum(-1)
-    peaked = rows.amax(-1) >= rows.amax(-1).median()  # else it would be one that listens to nobody in particular
+    peaked = rows.amax(-1) >= rows.amax(-1).median()  # excludes patches with nearly even rows
     least_common = divmod(int(common.masked_fill(~peaked, 2).argmin()), seen.grid[1])
     spread_row = seen.on_grid(seen.row(spec.layer, head, spec.query)).clone()
     spread_row[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2] = 0

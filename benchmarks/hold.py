@@ -1,15 +1,15 @@
-"""Does it hold? A class at once, what hostile people try, and a soak, against real servers on this machine.
+"""Load, attacks and soak tests against real servers on this machine: does the app hold?
 
     python benchmarks/hold.py                  # everything, in nine minutes
-    python benchmarks/hold.py --soak 30        # the soaks, in our model and in DINOv2, for half an hour each
+    python benchmarks/hold.py --soak 30        # the soaks, in the bundled model and in DINOv2, half an hour each
     python benchmarks/hold.py --only attacks   # or load, soak, innocents, rolling
-    python benchmarks/hold.py --only attacks --named costly   # those of them with this in their name
-    python benchmarks/hold.py --innocents 10   # ten minutes among the hostile instead of one
-    python benchmarks/hold.py --quick          # a tenth of the people for seconds: does the script itself work here?
+    python benchmarks/hold.py --only attacks --named costly   # only attacks with this word in their name
+    python benchmarks/hold.py --innocents 10   # ten minutes beside hostile clients instead of one
+    python benchmarks/hold.py --quick          # a tenth of the people for seconds, to try the script
 
-The exit status is 1 if a bar of DESIGN was missed or an attack succeeded. Two replicas behind the proxy need nginx, and
-the rows of DINOv2 need `python -m playground download dinov2-small photographs`; without them they are left out. What
-breaks off is told and the rest goes on; told to stop (Ctrl-C, SIGTERM), it ends its servers and keeps what it printed.
+The exit status is 1 if a bar was missed or an attack succeeded. Two replicas behind the proxy need nginx, and the rows
+of DINOv2 need `python -m playground download dinov2-small photographs`; without these, their parts are left out. A part
+that fails is reported, and the rest goes on. Ctrl-C and SIGTERM end the servers and keep what was printed.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from playground.models import borrowed  # noqa: E402
 from playground.samples import samples  # noqa: E402
 
 MOST_P95 = 1.0  # seconds
-MOST_MEGABYTES = 6000  # of one process: the container's limit
-MOST_GROWTH = 1.05  # of memory, from the middle third of a soak to its last
-MOST_TIMES = 2.0  # that innocents wait longer among the hostile than in peace
+MOST_MEGABYTES = 6000  # of one process, as the container's limit
+MOST_GROWTH = 1.05  # of memory, from the middle third of a soak to the last third
+MOST_TIMES = 2.0  # most that waits of innocents may grow beside hostile clients
 PEOPLE, UPLOADERS, IN_DINO = 300, 30, 10
-OURS = f"model=bundled&sample={samples()[0].name}"  # who has ours before a photograph has chosen it, and keeps it
+OURS = f"model=bundled&sample={samples()[0].name}"  # with the model in the address, no photograph opens in DINOv2
 
 troubles: list[str] = []
 
 
 class Image(Server):
-    """nginx and the app behind it, as the image starts them."""
+    """A server started like the image: nginx with the app behind it."""
 
     @property
     def command(self) -> list[str]:
@@ -62,7 +62,7 @@ class Image(Server):
 
 @contextmanager
 def serving(count: int = 1, kind: type[Server] = Server) -> Iterator[tuple[str, list[Server]]]:
-    """(url, servers): one server, or several behind the proxy."""
+    """(url, servers) of one server, or of several behind the proxy."""
     deployed = {
         "PLAYGROUND_BORROWED": str(borrowed.cache_folder()),
         "PLAYGROUND_CACHE_MB": "1300 250 480",  # as in compose.yaml
@@ -106,7 +106,7 @@ def row(title: str, seen: dict, processes: int = 1) -> None:
 
 
 def attempt(title: str, work: Callable[[], None]) -> None:
-    """A part that breaks off takes no other with it."""
+    """Runs a part; if it raises, prints the error and counts it as a failure, so that other parts still run."""
     try:
         work()
     except Exception as error:
@@ -157,7 +157,7 @@ def attack(only: str = "") -> None:
 
 
 def soak(minutes: float, share: float = 1) -> None:
-    """Photographs without end, each of them a new one to the server's caches."""
+    """People upload photographs without end, none of which the server's caches know."""
     people = max(1, round(share * UPLOADERS))
     real_pictures = real_photos(round(share * 400))
     for words in (OURS, "model=dinov2-small") if real_pictures else (OURS,):
@@ -209,7 +209,7 @@ def among_the_hostile(minutes: float, share: float = 1) -> None:
 
 
 def replaced(seconds: float, share: float = 1) -> None:
-    """Replaces one of two replicas and judges that nobody loses more than one wait."""
+    """Ends and restarts one of two replicas, and judges whether anybody has to ask again more than once."""
     if not NGINX:
         return
     with serving(2) as (url, servers):
@@ -236,7 +236,7 @@ def main() -> int:
     options = parser.parse_args()
     share = 0.1 if options.quick else 1
     seconds, minutes = (8, 0.2) if options.quick else (options.seconds, options.soak)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the servers end too
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C, so that the servers end too
     sections = {
         "load": lambda: load(seconds, share),
         "attacks": lambda: attack(options.named),

@@ -1,9 +1,9 @@
-"""Do innocents stay well while others are hostile? For benchmarks/hold.py: two hundred pages at one server. Half are of
-people who click every five seconds, ten of them on photographs of their own; a tenth is hostile in every way that is
-known here, the rest are people who listen.
-Networks are played by X-Forwarded-For, which the server believes of this machine. The hostile come from three of them,
-one of which they share with innocents. The same people click for a while before, in peace: that is what they are
-compared to. The hostile have a process of their own: what they do in Python delays nobody's clock.
+"""Do innocent visitors get answers while others are hostile? For benchmarks/hold.py: two hundred pages at one server.
+Half of them belong to people who click every five seconds, ten of these on their own photographs. A tenth is hostile in
+every known way; the rest only have a page open.
+X-Forwarded-For stands for networks, because the server believes this machine's headers. The hostile clients come from
+three networks, one of which they share with innocents. For comparison, the same people first click without them. The
+hostile clients run in a separate process, so that their Python code does not distort the measured times.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from websockets.asyncio.client import connect
 from playground.samples import SAMPLES
 
 PEOPLE, WITH_PHOTOS = 200, 10
-HALLS = ("198.51.100.1", "198.51.100.2", "2a41:4af8:4c17:4b8f::1")  # where innocents sit
-LAIRS = ("198.51.100.1", "203.0.113.5", "2a41:4af8:4c17:4b90::")  # the first is shared; the last is a whole /64
-PEACE = 0.25  # of the time, before anybody is hostile
+HALLS = ("198.51.100.1", "198.51.100.2", "2a41:4af8:4c17:4b8f::1")  # networks of innocents
+LAIRS = ("198.51.100.1", "203.0.113.5", "2a41:4af8:4c17:4b90::")  # of the hostile; the last is a /64
+PEACE = 0.25  # share of the time before the attacks begin
 
 
 def lair(number: int) -> str:
@@ -40,13 +40,13 @@ def lair(number: int) -> str:
 
 
 async def silent(url: str, home: str) -> None:
-    """A socket that says nothing."""
+    """Opens a socket and sends nothing."""
     async with _socket(url, home) as socket:
         await socket.wait_closed()
 
 
 async def without_a_pause(url: str, home: str) -> None:
-    """Asks for a page again as soon as it has come."""
+    """Asks for the next page as soon as one has come."""
     question = BackMsg()
     question.rerun_script.page_name = "shapes"
     async with _socket(url, home) as socket:
@@ -57,13 +57,13 @@ async def without_a_pause(url: str, home: str) -> None:
 
 
 def largest_file(url: str) -> str:
-    """The address of Streamlit's own script, of megabytes."""
+    """The address of Streamlit's own script, which has several megabytes."""
     with urllib.request.urlopen(url) as page:
         return "/" + re.search(r"static/js/index\.[^\"]+\.js", page.read().decode())[0]
 
 
 async def coming_and_going(url: str, home: str) -> None:
-    """Asks for a page, and is gone before it has come."""
+    """Asks for a page and closes the socket before the page comes."""
     question = BackMsg()
     question.rerun_script.page_name = "shapes"
     async with _socket(url, home) as socket:
@@ -71,7 +71,7 @@ async def coming_and_going(url: str, home: str) -> None:
 
 
 async def crumbs(url: str, home: str) -> None:
-    """A picture in pieces of one byte."""
+    """Uploads a picture in pieces of one byte."""
     address = urlsplit(url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
     head = [
@@ -85,7 +85,7 @@ async def crumbs(url: str, home: str) -> None:
 
 
 async def half_read(url: str, home: str) -> None:
-    """Asks for a large file, and fetches none of it."""
+    """Asks for a large file on ten connections and reads none of it."""
     address = urlsplit(url)
     file, lines = await asyncio.to_thread(largest_file, url), []
     for _ in range(10):
@@ -99,7 +99,7 @@ async def half_read(url: str, home: str) -> None:
 
 
 async def ahead(url: str, home: str) -> None:
-    """Sends requests without a key, and more before the first is answered."""
+    """Sends requests without a key and without waiting for answers."""
     address = urlsplit(url)
     lines = ["GET /api/trace?model=bundled HTTP/1.1", f"Host: {address.netloc}", f"X-Forwarded-For: {home}"]
     requests = "\r\n".join([*lines, "", ""]) * 200 + "\r\n".join([*lines, "Connection: close", "", ""])
@@ -130,7 +130,7 @@ async def questions(url: str, home: str) -> None:
 
 
 async def stalling(url: str, home: str, sends: int = 2**20) -> None:
-    """A file that never comes to its end."""
+    """Uploads a file that never ends."""
     address = urlsplit(url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
     head = [
@@ -140,7 +140,7 @@ async def stalling(url: str, home: str, sends: int = 2**20) -> None:
     writer.write("\r\n".join(head).encode() + bytes(sends))
     try:
         async with asyncio.timeout(20):
-            await reader.read()  # until it is cut off
+            await reader.read()  # until the server closes the connection
     finally:
         writer.close()
 
@@ -157,7 +157,7 @@ def _socket(url: str, home: str):
 
 
 def be_hostile(url: str, seconds: float, count: int, tried: Connection) -> None:
-    """In a process of its own: tries every way until the time is over, and says which it tried."""
+    """Runs in a separate process: attacks in every way until the time is over, and sends the names of the attacks."""
     PHOTOS[:] = drawn_photos(10)
     until = time.perf_counter() + seconds
 
@@ -165,7 +165,7 @@ def be_hostile(url: str, seconds: float, count: int, tried: Connection) -> None:
         names = []
         while time.perf_counter() < until:
             attack = WAYS[number % len(WAYS)]
-            with suppress(Exception):  # refused, cut off: it tries again
+            with suppress(Exception):  # refused or cut off: try again
                 async with asyncio.timeout(max(0.1, until - time.perf_counter())):
                     await attack(url, lair(number // len(WAYS)))
             names.append(attack.__name__)
@@ -179,19 +179,19 @@ def be_hostile(url: str, seconds: float, count: int, tried: Connection) -> None:
 
 
 async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
-    """{calm, attacked: seconds until each answer, those about one's own photographs apart; late: seconds that this
-    process was late itself; errors, memory, tried}"""
+    """{calm, attacked: seconds until each answer; own calm, own attacked: the same for own photographs; late: delays of
+    this process itself; errors, memory, tried}"""
     photos = drawn_photos(10)
     clicking, hostile = round(share * PEOPLE / 2), max(len(WAYS), round(share * PEOPLE / 10))
     with_photos = max(1, round(share * WITH_PHOTOS))
     listening = max(0, round(share * PEOPLE) - clicking - hostile)
     models = ["model=bundled"] * with_photos + [""] * (
         clicking + listening - with_photos
-    )  # two cores keep up with ours
+    )  # the bundled model, because two cores are too slow for larger ones
     people = [Person(server.url, words, network=HALLS[i % len(HALLS)]) for i, words in enumerate(models)]
     for start in range(0, len(people), 20):
         await asyncio.gather(*(person.open() for person in people[start : start + 20]))
-    await people[0].pick(SAMPLES[0].name)  # brings the model into memory
+    await people[0].pick(SAMPLES[0].name)  # makes the server load the model
     await people[0].drop(photos[0], "mine.jpg")
     began, seconds = time.perf_counter(), 60 * minutes
     peace = began + PEACE * seconds

@@ -1,7 +1,7 @@
-"""How large the package is and how long its installation takes, as a table for docs/pages/numbers.md:
+"""The size of the package and the time of its installation, as a table for docs/pages/numbers.md:
 
-python benchmarks/installation.py              into a fresh environment that sees the packages of this one
-python benchmarks/installation.py --index URL  with all that it needs; URL: torch's index without CUDA
+python benchmarks/installation.py              into a new environment that sees the packages of this one
+python benchmarks/installation.py --index URL  with all dependencies; URL: torch's index without CUDA
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def run(*command: str | Path, cwd: Path) -> float:
 
 
 def built(folder: Path) -> Iterator[tuple[str, str]]:
-    """The source archive of the checkout, and the wheel of the archive."""
+    """Rows of the table: the source archive of the checkout, and the wheel built from it."""
     seconds = run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=ROOT)
     (archive,) = folder.glob("*.tar.gz")
     yield "source archive, made", f"{archive.stat().st_size / 1e6:.1f} MB in {seconds:.1f} s"
@@ -45,7 +45,7 @@ def built(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def installed(folder: Path, index: str | None) -> Iterator[tuple[str, str]]:
-    """The wheel, and the first things that somebody does with it."""
+    """Rows of the table: installing the wheel, and the first commands of a user."""
     environment = folder / "environment"
     venv.create(environment, with_pip=False)
     paths = {"base": str(environment), "platbase": str(environment)}
@@ -69,7 +69,7 @@ def installed(folder: Path, index: str | None) -> Iterator[tuple[str, str]]:
 
 
 def needed() -> float:
-    """Bytes, of what requirements.txt names and all that this needs in turn, but for torch and what it brings."""
+    """The bytes of all packages that requirements.txt needs, directly or not, without torch and its CUDA packages."""
     from packaging.requirements import Requirement
 
     names = [line.split("#")[0].strip() for line in NEEDED.read_text().splitlines() if line[:1].isalpha()]

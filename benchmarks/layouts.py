@@ -1,9 +1,9 @@
-"""Every layout of figures in every size and for pictures of every shape, on contact sheets to be looked at.
+"""Contact sheets of all layouts of figures, in all sizes and for pictures of all shapes, for looking through.
 
 python benchmarks/layouts.py             writes build/layouts/LAYOUT-slides.png, -wide.png and -narrow.png
-python benchmarks/layouts.py heads grid  those of some layouts alone; --grey: as a printer without colours has them
+python benchmarks/layouts.py heads grid  only these layouts; --grey: as printed without colours
 
-That no words overlap and none are too small is a test (tests/figures/test_layouts.py); whether it looks right is not.
+tests/figures/test_layouts.py tests that no words overlap or are too small; only looking shows whether a sheet is good.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from playground.figures.layouts import LAYOUTS  # noqa: E402
 from playground.samples import SAMPLES  # noqa: E402
 
 OUT = ROOT / "build" / "layouts"
-ASPECTS = {  # (width, height) -> what a person called the file
+ASPECTS = {  # (width, height) -> the name of the picture's file
     (1, 1): "cat.png",
     (3, 2): "a very long name of a photograph that was taken on a beach 2024-08-13.jpg",
     (16, 9): "кошка Ünïcödé.jpg",
@@ -37,7 +37,7 @@ SIZES = {
     "wide": ({"purpose": "page"}, {"purpose": "neurips"}, {"purpose": "nature-wide"}),
     "narrow": ({"purpose": "column"}, {"purpose": "cvpr"}, {"purpose": "nature"}, {"width": 2.4}),
 }
-TYPE = 12  # pixels of the type: as small as can be read on the sheet
+TYPE = 12  # pixels of the letters: as small as can be read on the sheet
 GAP = 14  # pixels
 
 
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def picture(aspect: tuple[int, int]) -> Image.Image:
-    """A drawing, cropped to this shape."""
+    """A drawing, cropped to this aspect."""
     return ImageOps.fit(playground.open_image(SAMPLES[0].path), (120 * aspect[0], 120 * aspect[1]))
 
 
@@ -80,7 +80,7 @@ def drawn(layout: str, size: dict, traces: dict, aspect: tuple[int, int]) -> Ima
 
 
 def sheet(lines: list[list[Image.Image]]) -> Image.Image:
-    """On grey, so that the figures' edges show."""
+    """The figures on a grey sheet, so that their edges show."""
     wide = max(sum(tile.width + GAP for tile in line) for line in lines) + GAP
     high = sum(max(tile.height for tile in line) + GAP for line in lines) + GAP
     page, y = Image.new("RGB", (wide, high), "#8a8a8a"), GAP

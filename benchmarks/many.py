@@ -1,4 +1,4 @@
-"""What the numbers of many pictures cost, beside timm's own batched forward of as many, in one run:
+"""The cost of `trace_many`, compared with timm's batched forward pass of as many pictures in the same run:
 
 python benchmarks/many.py           # DINOv2 S at 16 × 16, random weights, 1,000 pictures; --count N for fewer
 """
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import playground
 
 BATCH = 8
-ASKED = {  # what is asked -> the bar, times timm's forward
+ASKED = {  # numbers that are asked for -> the bar, as a multiple of timm's forward pass
     ("features", "weights:8"): 1.1,
     ("entropy", "distance"): 1.6,
     ("relevance",): 4.0,
@@ -25,7 +25,7 @@ ASKED = {  # what is asked -> the bar, times timm's forward
 
 
 def measured(rounds: int) -> tuple[float, dict[tuple[str, ...], float]]:
-    """(seconds of timm's forward, of what is asked how many times as many)"""
+    """(seconds of timm's forward pass, {numbers asked for: their time as a multiple of it})"""
     timm_vit = timm.create_model("vit_small_patch14_dinov2", img_size=224, num_classes=0).eval()
     vit = playground.load(timm_vit)
     pixels = torch.randn(BATCH, 3, 224, 224)
@@ -33,7 +33,7 @@ def measured(rounds: int) -> tuple[float, dict[tuple[str, ...], float]]:
     for numbers in ASKED:
         tasks[numbers] = partial(playground.trace_many([None], vit, numbers, size=(224, 224))._pass, pixels)
     times: dict = {name: [] for name in tasks}
-    for _ in range(rounds):  # side by side, so that a busy machine slows all of them
+    for _ in range(rounds):  # in turns, so that a busy machine slows all of them
         for name, run in tasks.items():
             began = time.perf_counter()
             with torch.no_grad():

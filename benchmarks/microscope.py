@@ -1,8 +1,8 @@
 """The microscope's speed, measured inside a real Chromium against a real server: python benchmarks/microscope.py
 
-Prints the table of docs/pages/numbers.md. Script time is what the page computes and draws from a cursor's move to the
-frame that shows it; the pages of packs are served without a network. `--few` takes a few samples only, to see that all
-works.
+Prints the table of docs/pages/numbers.md. Script time is the time for computing and drawing from a move of the cursor
+to the frame that shows it; pages of packs are served from this machine. `--few` measures a few samples only, to try
+the script.
 """
 
 import argparse
@@ -26,11 +26,11 @@ from browser.visitor import LAUNCH, Visitor  # noqa: E402
 from playground.figures.bundle import bundle, stylesheet  # noqa: E402
 from playground.pack import pack  # noqa: E402
 
-WIDTH = 384  # of a feature
+WIDTH = 384  # numbers of a feature
 
 
 def random_pack(layers: int, heads: int, side: int, held: list[int], dim: int = 64) -> bytes:
-    """What a forward pass of a ViT with a class token and side × side patches leaves, filled with noise."""
+    """A pack of a ViT with a class token and side × side patches, filled with noise."""
     random, tokens = np.random.default_rng(0), 1 + side * side
     shape = (len(held), heads, tokens, dim)
     header = {
@@ -72,7 +72,7 @@ lens.show({{ main: {{ id: "noise", title: "", picture: {{ id: "none", title: "",
 
 @contextmanager
 def lens_page(data: bytes, beside: str, tokens: int = 0):
-    """The microscope alone in a page of its own, as in an exported file; of so many tokens it has features, too."""
+    """A page with only the microscope, like an exported file. With `tokens`, it also has features of so many tokens."""
     fields = {"style": stylesheet(), "script": bundle("lens/lens.js"), "width": WIDTH, "tokens": tokens}
     page = PAGE.format(beside=beside, **fields).encode()
 
@@ -81,7 +81,7 @@ def lens_page(data: bytes, beside: str, tokens: int = 0):
             body, kind = (data, "application/octet-stream") if self.path == "/pack" else (page, "text/html")
             self.send_response(200 if self.path in ("/", "/?", "/pack") else 404)
             self.send_header("Content-Type", f"{kind}; charset=utf-8")
-            self.send_header("Cross-Origin-Opener-Policy", "same-origin")  # these two make the page's clock finer
+            self.send_header("Cross-Origin-Opener-Policy", "same-origin")  # these two headers refine the page's clock
             self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
             self.end_headers()
             self.wfile.write(body)
@@ -98,10 +98,10 @@ def lens_page(data: bytes, beside: str, tokens: int = 0):
 def hover(visitor: Visitor, moves: int) -> list[float]:
     """Milliseconds of script for each frame while the cursor wanders over the picture, patch by patch."""
     rows, columns = visitor.read()["grid"]
-    visitor.hover((1, 3))  # what is made once is made now; beside the curtain, which hangs at the left edge
+    visitor.hover((1, 3))  # fills caches before the measurement; not at the left edge, where the curtain is
     visitor.page.evaluate("theLens().clearTimings()")
     for i in range(1, moves + 1):
-        patch = (i * 7) % (rows * columns)  # far enough for another patch each time
+        patch = (i * 7) % (rows * columns)  # another patch each time
         visitor.page.mouse.move(*corner(visitor, patch // columns, patch % columns))
         visitor.page.evaluate("new Promise(requestAnimationFrame)")
     return visitor.page.evaluate("theLens().timings()")
@@ -143,12 +143,12 @@ class InSee(Visitor):
     had_lab = False
 
 
-ROUNDS = 3  # in each order
+ROUNDS = 3  # measurements in each order
 AROUND = 44 + 56  # pixels above and below the picture in See
 
 
 def both_faces(chromium: Browser, url: str, moves: int) -> None:
-    """See's hover beside Lab's on the same picture, equally large, in turns; of each the lowest median."""
+    """Compares hovering in See and in Lab on the same picture at the same size, in turns, by the lowest medians."""
     visitors = {"Lab": Visitor(chromium, url).open(), "See": InSee(chromium, url).open()}
     in_lab = visitors["Lab"].part("picture").bounding_box()
     page = visitors["See"].page
@@ -176,7 +176,7 @@ PREPARE = """async (what) => {
 
 
 def features_under_the_cursor(chromium: Browser, moves: int) -> None:
-    """Similarity and the colours of components (384 numbers a token), and the line of a locked patch."""
+    """Measures hovering for similarity and component colours (384 numbers per token), and for a locked patch's line."""
     for side, bar in ((16, "≤ 4 ms"), (37, "≤ 16 ms")):
         tokens = 1 + side * side
         with lens_page(random_pack(12, 6, side, [8]), "convolution", tokens) as page:

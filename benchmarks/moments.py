@@ -1,8 +1,8 @@
-"""The best moment of each photograph beside the view in which it would open: python benchmarks/moments.py [FILE …]
+"""Shows each photograph's best moment beside its default view: python benchmarks/moments.py [FILE …]
 
-Writes build/moments.png: a line for each photograph, the default layer and head asked from the middle, then the three
-patches of the best moment. Without files the five photographs of benchmarks/eyes.py; `--model` takes another model than
-DINOv2. Of these five it also says whether the best row finds the partner of a pair that eyes.py marks.
+Writes build/moments.png. Each photograph has a line: the row of the middle patch in the default layer and head, then
+the rows of the best moment's three patches. Without files, it takes the five photographs of benchmarks/eyes.py and also
+says whether the best row finds the partner of a pair that eyes.py marks. `--model` replaces DINOv2.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from playground.models import borrowed  # noqa: E402
 from playground.samples import named  # noqa: E402
 
 OUT = ROOT / "build" / "moments.png"
-PATCHES = 28 * 28  # about as many as the app cuts a photograph into, for DINOv2
+PATCHES = 28 * 28  # about as many as in the app, for DINOv2
 WIDE = 360  # pixels of a picture on the sheet
 HIGH = 240
 BLUE = (0, 114, 178)
@@ -66,7 +66,7 @@ def size(picture: Image.Image, patch: int) -> tuple[int, int]:
 
 
 def partners(name: str, seen, best: Moment) -> str:
-    """The pairs of regions of which the best patch lies in one: how much the other takes of what goes elsewhere."""
+    """For pairs with the best patch in one region: the other region's share of its attention outside its own."""
     row = seen.matrix(best.layer, best.head)[len(seen.prefix) :, len(seen.prefix) :]
     shares = []
     for pair_name, boxes in eyes.PAIRS[name].items():

@@ -1,6 +1,6 @@
-"""Those who come while others are hostile, and bring a photograph: three attacks that kept them out, for
-benchmarks/attacks.py. How long they wait in peace and beside the hostile is measured in the same run. Each is of a
-network of their own, played by X-Forwarded-For."""
+"""Newcomers who open a page and upload a photograph during three attacks that once kept them out, for
+benchmarks/attacks.py. Their waits without and during the attack are measured in the same run. Each newcomer has a
+network of their own, for which X-Forwarded-For stands."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from browser.server import Server  # noqa: E402
 from crowd import Person, drawn_photos  # noqa: E402
 from innocents import without_a_pause  # noqa: E402
 
-COME, APART = 12, 1.0  # newcomers, one after the other so many seconds
-SETTLED = 8.0  # seconds of the attack before they come
+COME, APART = 12, 1.0  # number of newcomers; seconds between two of them
+SETTLED = 8.0  # seconds from the attack's beginning to the first newcomer
 PAGES, COSTLY, NETWORKS = 200, 40, 40
-SIDE = 7900  # of the costly pictures
-MOST_WAIT, MOST_TIMES = 3.0, 2.0  # seconds until a newcomer's picture; of a photograph, times as long as in peace
+SIDE = 7900  # pixels of the costly pictures' sides
+MOST_WAIT, MOST_TIMES = 3.0, 2.0  # seconds until the first picture; for photographs, a multiple of the calm wait
 
 
 @dataclass
@@ -45,13 +45,13 @@ def p95(waits: list[float]) -> float:
 
 
 def holds(calm: Waits, attacked: Waits) -> bool:
-    tolerance = MOST_TIMES * max(0.5, p95(calm.photographs))  # below half a second, twice as long is no wait
+    tolerance = MOST_TIMES * max(0.5, p95(calm.photographs))  # calm waits below half a second count as half a second
     return p95(attacked.pages) <= MOST_WAIT and p95(attacked.photographs) <= tolerance
 
 
 async def beside(server: Server, attack: Callable[[], Awaitable[None]]) -> tuple[Waits, Waits]:
-    """How long newcomers wait in peace, and during the attack."""
-    await come(server.url, 2, 0)  # the first one waits for torch
+    """(waits of newcomers before the attack, and during it)"""
+    await come(server.url, 2, 0)  # the first newcomer waits until torch is loaded
     calm = await come(server.url, COME, 1)
     going = asyncio.create_task(attack())
     await asyncio.sleep(SETTLED)
@@ -68,7 +68,7 @@ async def come(url: str, count: int, round_: int) -> Waits:
         await asyncio.sleep(number * APART)
         person, began = Person(url, "model=bundled", network=f"203.{number}.{round_}.5"), time.perf_counter()
         opened_after = shown_after = float("inf")
-        with suppress(Exception):  # no answer at all is the longest wait
+        with suppress(Exception):  # no answer counts as an endless wait
             await person.open()
             await person.pick("flock")
             opened_after = time.perf_counter() - began
@@ -83,8 +83,8 @@ async def come(url: str, count: int, round_: int) -> Waits:
 
 
 def all_seats(server: Server) -> tuple[Waits, Waits]:
-    """Two addresses open two hundred pages each, and let them ask now and then: who asked lately was never asked to
-    leave."""
+    """Two addresses open two hundred pages each, and all pages ask now and then. Once, no page that had asked lately
+    was closed."""
 
     async def attack() -> None:
         people = [Person(server.url, network=("198.51.100.1", "203.0.113.5")[n % 2]) for n in range(2 * PAGES)]
@@ -105,7 +105,7 @@ def all_seats(server: Server) -> tuple[Waits, Waits]:
 
 
 def costly_pictures(server: Server) -> tuple[Waits, Waits]:
-    """Forty legal PNGs of 62 megapixels in 16 bits, half a megabyte each, from forty networks of one house."""
+    """Forty legal PNGs of 62 megapixels in 16 bits, half a megabyte each, from forty networks of one /56."""
 
     async def attack() -> None:
         async def bring(n: int) -> None:
@@ -122,7 +122,7 @@ def costly_pictures(server: Server) -> tuple[Waits, Waits]:
 
 
 def costly_figures(server: Server) -> tuple[Waits, Waits]:
-    """A wall of maps, each time another one, and pages without a pause, from forty networks."""
+    """Forty networks ask for a different wall of maps each time, and for pages without a pause."""
 
     async def attack() -> None:
         async def draw(home: str) -> None:

@@ -1,9 +1,9 @@
-"""Models that a page opens, beside Python: python benchmarks/opened.py [FAMILY …]
+"""Compares models that a page opens with Python: python benchmarks/opened.py [FAMILY …]
 
-Each family as timm or `transformers` saves it, with random weights (none of the real ones is fetched) whose queries and
-keys grow until the median of the rows' largest weights is 20 × even. Its files are opened by the browser's code under
-Node, once in float32 and once in 8 bits, and its rows of eight pictures are compared with Python's: total variation of
-a row, and how many rows have their largest weight at the same token. Means; the worst picture in brackets.
+A model of each family is saved by timm or `transformers`, with random weights. Its queries and keys are scaled until
+the median of the rows' largest weights is 20 × that of an even row. The browser's code opens the files under Node, in
+float32 and in 8 bits, and its rows on eight pictures are compared with Python's: by the total variation of a row, and
+by the share of rows with their largest weight at the same token. Prints means, with the worst picture in brackets.
 """
 
 import sys
@@ -19,7 +19,7 @@ BARS = {"float32": (1e-4, 0.97), "int8": (0.008, 0.97)}
 
 
 def pictures() -> list:
-    """Photographs where they are on this machine, then drawings."""
+    """The photographs on this machine, then drawings."""
     from engine_under_node import photographs
 
     from playground.pictures.images import open_image

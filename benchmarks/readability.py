@@ -1,10 +1,10 @@
-"""How long the sentences of each page are, and how rare their words.
+"""The lengths of sentences and the rare words of each lesson.
 
     python benchmarks/readability.py            # the working tree
     python benchmarks/readability.py REVISION   # beside an older one
 
-Read are the texts of playground/lessons that hold a sentence: strings with a space
-and a full stop, question mark or colon. A word is rare if it is longer than nine letters and stands on that page only.
+Counts strings of playground/lessons that hold a sentence: those with a space and a full stop, question mark or colon.
+A word is rare if it has more than nine letters and occurs on one page only.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pathlib import Path
 from statistics import mean
 
 ROOT = Path(__file__).parent.parent
-LONG = 30  # words in a sentence, from which a reader may lose the thread
+LONG = 30  # a sentence with more words than this counts as long
 sys.path.insert(0, str(ROOT))
 
 
 def strings(source: str) -> list[str]:
-    """The texts of a file, without its docstrings; what is computed inside them counts as one word."""
+    """The strings of a file, without docstrings; each inserted value counts as one word."""
     tree = ast.parse(source)
     inside_f_strings = {
         id(node_inside) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for node_inside in ast.walk(node)
@@ -67,7 +67,7 @@ def read(revision: str | None) -> Callable[[str], str | None]:
 
 
 def measure(revision: str | None) -> dict[str, tuple[int, float, int, int, list[str]]]:
-    """page -> (sentences, words in one, the longest, how many are long, its rare words)"""
+    """{page: (sentences, mean words per sentence, words of the longest, number of long ones, rare words)}"""
     from playground.ui.pages import LESSONS
 
     text_of, pages = read(revision), {}

@@ -1,10 +1,10 @@
-"""Which relevance foretells best what blanking patches moves: python benchmarks/relevances.py [FILE …] [--model NAME]
+"""Which kind of relevance predicts the effect of blanking best: python benchmarks/relevances.py [FILE …] [--model NAME]
 
-This is what the default of `relevance` was chosen by. Of each picture six tokens are explained: the patch that it opens
-with, four that are drawn, and, where the model has one, the class token. Blocks of patches are blanked one at a time by
-the mean colour, and each map is judged by the rank correlation of its sums in these blocks with what moved; also
-without the block that the patch itself lies in, which moves it most in any case. Beside the methods stand rollout, mere
-nearness, and a map drawn at random. (Deletion and insertion: `attention-playground relevance FOLDER --out scores.csv`.)
+The default of `relevance` was chosen by these numbers. In each picture, six tokens are explained: the start patch, four
+random patches and, if the model has one, the class token. Blocks of patches are blanked one at a time with the mean
+colour. A map's score is the rank correlation of its sums over the blocks with the token's movements; a second score
+leaves out the block of the patch itself, which moves it most in any case. For comparison: rollout, mere nearness, and
+a random map. (Deletion and insertion: `attention-playground relevance FOLDER --out scores.csv`.)
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from playground.pictures import images  # noqa: E402
 from playground.samples import SAMPLES, named  # noqa: E402
 from playground.tracing import METHODS, Query, Trace  # noqa: E402
 
-SIDE = 18  # patches: about so many squared is the grid, whatever the model
-DRAWN = 4  # patches of a picture
+SIDE = 18  # rows and columns of the grid, approximately, in every model
+DRAWN = 4  # random patches of a picture
 
 
 def asked(seen: Trace, start: tuple[float, float], name: str) -> Iterator[Query]:
@@ -45,7 +45,7 @@ def asked(seen: Trace, start: tuple[float, float], name: str) -> Iterator[Query]
 
 
 def maps(seen: Trace, query: Query) -> dict[str, Tensor]:
-    """(rows, columns) each."""
+    """{name: map (rows, columns)}"""
     maps_found = {method: seen.on_grid(seen.relevance(query, method=method)) for method in METHODS}
     maps_found["rollout"] = seen.on_grid(seen.rollout(query))
     if isinstance(query, tuple):
@@ -56,8 +56,8 @@ def maps(seen: Trace, query: Query) -> dict[str, Tensor]:
 
 
 def moves(seen: Trace, blocks: list[Tensor]) -> Tensor:
-    """(blocks, tokens): how far each token's feature moves without each of these: ‖x' − x‖ / ‖x‖ after the last norm,
-    as analysis/occlusion.py measures it, of all tokens at once."""
+    """(blocks, tokens): how far each token's feature moves when a block is blanked: ‖x' − x‖ / ‖x‖ after the last norm,
+    as in analysis/occlusion.py, but for all tokens at once."""
     vit, pixels = seen.vit, seen.input
 
     def features(images: Tensor) -> Tensor:
@@ -72,7 +72,7 @@ def moves(seen: Trace, blocks: list[Tensor]) -> Tensor:
 
 
 def judged(seen: Trace, queries: list[Query]) -> Iterator[tuple[Query, str, tuple[float, float]]]:
-    """Of each query and map: the rank correlation over all blocks, and over all but that of the patch itself."""
+    """(query, name of the map, (rank correlation over all blocks, the same without the query's own block))"""
     side = occlusion.side_of(seen.grid)
     blocks = occlusion.blocks(seen.grid, side)
     blocks = [blocks[i] for i in occlusion.comparable(blocks)]

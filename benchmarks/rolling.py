@@ -1,5 +1,5 @@
-"""Two replicas behind the proxy, and one of them is ended and started again while people look at pictures and bring
-their own: what does each of them lose? For benchmarks/hold.py."""
+"""One of two replicas behind the proxy is ended and restarted while people look at pictures and upload their own.
+Counts the failed requests of each person. For benchmarks/hold.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crowd import Person, drawn_photos
 from playground.samples import SAMPLES
 
 EVERY = 2.0  # seconds between one person's clicks
-AGAIN = 0.5  # seconds after which what has failed is tried again
+AGAIN = 0.5  # seconds until a failed request is repeated
 
 
 async def rolling(url: str, servers: list[Server], people: int, seconds: float) -> dict:

@@ -1,7 +1,7 @@
-"""The README's pictures of the app, into assets/readme: python benchmarks/screenshots.py
+"""Writes the README's pictures of the app to assets/readme: python benchmarks/screenshots.py
 
-They show the photographs and DINOv2, which `python -m playground download dinov2-small photographs` and
-`python -m playground prepare` have to have brought.
+They show photographs in DINOv2. First run `python -m playground download dinov2-small photographs` and
+`python -m playground prepare`.
 """
 
 import argparse
@@ -32,12 +32,12 @@ EYE = (11, 23)  # a patch of one eye of the cat, in samples.py's grid
 
 
 class Newcomer(Visitor):
-    """Whose browser has shown neither face yet: a plain link opens See."""
+    """A visitor whose browser remembers neither See nor Lab, so that a plain link opens See."""
 
     had_lab = False
 
 
-SHOTS = {  # a file's name -> the address, the patch that is pointed at, the browser
+SHOTS = {  # file -> (address, patch under the cursor, browser options)
     "see": (CAT, EYE, DESK),
     "see-dark": (CAT, EYE, {**DESK, "color_scheme": "dark"}),
     "see-phone": (CAT, EYE, PHONE),
@@ -50,19 +50,19 @@ SHOTS = {  # a file's name -> the address, the patch that is pointed at, the bro
     "phone": (CAT, EYE, PHONE),
 }
 PAGES = ["training"]
-SHEET = "see-sizes"  # of See in windows of these sizes, light and dark
+SHEET = "see-sizes"  # See in windows of all SIZES, light and dark
 SIZES = (
     (1920, 1080), (1440, 900), (1280, 720), (1024, 768), (834, 1112), (844, 390), (640, 360), (390, 844), (360, 740),
     (320, 568),
 )  # fmt: skip
 TOUCHED = (834, 844, 390, 360, 320)  # widths of tablets and phones
-MOVING = "moving"  # what the README begins with: the cat's eyes, √d_k, a photograph of one's own
+MOVING = "moving"  # the README's first picture: the cat's eyes, √d_k, a user's own photograph
 FRAME = {"viewport": {"width": 1152, "height": 648}, "device_scale_factor": 0.85}
 WAY = ((11, 23), (10, 22), (9, 14), (8, 12), (9, 10), (13, 9), (20, 19), (22, 20), (11, 23))  # over the cat
-OWN = ((0.40, 0.19), (0.48, 0.18), (0.44, 0.72), (0.75, 0.83))  # over the photograph: eyes, suit, helmet
-BEAT, REST = 450, 1500  # milliseconds a frame
+OWN = ((0.40, 0.19), (0.48, 0.18), (0.44, 0.72), (0.75, 0.83))  # on the own photograph: eyes, suit, helmet
+BEAT, REST = 450, 1500  # milliseconds of a short and of a long frame
 ALL = [*SHOTS, *PAGES, SHEET, MOVING]
-LINE, ACROSS, GAP = 300, 2000, 8  # pixels: of a line of the sheet, and between its pictures
+LINE, ACROSS, GAP = 300, 2000, 8  # pixels: height and width of a line of the sheet, space between pictures
 
 
 def shoot(chromium: Browser, url: str, file: Path) -> None:
@@ -86,7 +86,7 @@ def shown(chromium: Browser, url: str, file: Path, visits: type[Visitor], addres
 
 
 def shoot_sizes(chromium: Browser, url: str, file: Path) -> None:
-    """All of them on one sheet, line by line."""
+    """Writes one sheet with See in all window sizes."""
     with TemporaryDirectory() as folder:
         for (width, height), colours in product(SIZES, ("light", "dark")):
             touch = {"has_touch": True, "is_mobile": True} if width in TOUCHED else {}
@@ -137,7 +137,7 @@ def shoot_moving(chromium: Browser, url: str, file: Path) -> None:
     photograph = (borrowed.cache_folder() / "astronaut.png").read_bytes()
     hand_over(visitor, "drop", photograph, "image/png", "my photograph.png")
     visitor.until("r => r.row && r.picture !== 'chelsea'")
-    visitor.page.get_by_text("eye → eye").wait_for(state="detached")  # of the cat: its own moments come
+    visitor.page.get_by_text("eye → eye").wait_for(state="detached")  # until the cat's moments are gone
     box = visitor.part("picture").bounding_box()
     for right, down in OWN:
         visitor.page.mouse.move(box["x"] + right * box["width"], box["y"] + down * box["height"])
@@ -154,7 +154,7 @@ def shoot_page(chromium: Browser, url: str, file: Path) -> None:
     visitor = Visitor(chromium, url, **DESK).open()
     visitor.page.goto(f"{url}/{file.stem}")
     visitor.page.get_by_text("Next: ").wait_for()
-    visitor.page.wait_for_timeout(5000)  # charts and moments
+    visitor.page.wait_for_timeout(5000)  # until charts and moments are drawn
     visitor.page.screenshot(path=file)
     visitor.close()
 

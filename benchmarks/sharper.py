@@ -1,8 +1,9 @@
-"""Do heads know more than they show? python benchmarks/sharper.py MODEL … --photographs DIR
+"""Measures heads with sharper rows: python benchmarks/sharper.py MODEL … --photographs DIR
 
-The table of workshop/TRIALS.md: what own things and partners take, in percent, if the scale before the softmax is
-larger, in the rows that are read and nowhere else. The order of a row's weights stays, the largest take more. For each
-scale the head is chosen on other pictures (benchmarks/bundled.py has the measures, and their other columns).
+Prints the table of workshop/TRIALS.md: the share of attention on a patch's own thing and on partner regions, in
+percent, if the scale before the softmax is larger. Only the measured rows change, not the pass. A row's order stays,
+and its largest weights grow. For each scale, the head is chosen on other pictures. benchmarks/bundled.py has the
+measures.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def main() -> None:
 
 
 def of_heads(vit, scale: float) -> Callable:
-    """The rows of all heads, each as the larger scale would have it."""
+    """A function that returns the rows of all heads at the larger scale."""
     rows_of = evaluate.of_heads(vit)
     return lambda *given: eyes.sharper(rows_of(*given), scale)
 

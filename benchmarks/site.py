@@ -1,8 +1,8 @@
-"""The engine that computes in the browser, beside Python: python benchmarks/site.py [--times 5]
+"""Compares the browser's engine with Python: python benchmarks/site.py [--times 5]
 
-First under Node, for each model: how far rows of 8-bit weights are from Python's on photographs, and what a pass takes.
-Then in a real Chromium before a plain server of files: from a photograph to its first drawn layer, and to all layers.
-CPU time stands beside the wall's, for a machine that does other things too. One thread.
+First under Node, for each model: the difference between rows with 8-bit model weights and Python's on photographs, and
+the time of a pass. Then in a real Chromium with a plain file server: the times from a photograph to its first drawn
+layer and to all layers. Also prints CPU time, because the machine may have other work. One thread.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def in_the_browser(folder: Path, times: int) -> None:
 
 
 def _round():
-    """The photographs one after the other, again and again: a picture that is open already is not opened."""
+    """Cycles through the photographs, because the page does not open the same picture twice in a row."""
     while True:
         yield from photographs().values()
 

@@ -1,8 +1,8 @@
-"""What a visit to the playground without a server takes: python benchmarks/site_visits.py [--times 5]
+"""Measures visits to the playground without a server: python benchmarks/site_visits.py [--times 5]
 
-The written folder behind a plain server of files, in a real Chromium: the first picture and its bytes, a second visit
-without a network, a photograph of one's own to its first drawn layer and to all layers, pictures of the camera in a
-second, and memory. CPU time of the page's process stands beside the wall's, for a machine that does other things too.
+A real Chromium opens the written folder on a plain file server. Measured are the first picture and its bytes, a second
+visit without a network, the times from a user's photograph to its first drawn layer and to all layers, camera pictures
+per second, and memory. Also prints the page's CPU time, because the machine may have other work.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ DROPPED = (
 
 class Visit(AtTheSite):
     def processes(self) -> list[int]:
-        """Of all pages of the browser; one page at a time is open."""
+        """The ids of the browser's page processes. Only one page is open at a time."""
         cdp = self.context.browser.new_browser_cdp_session()
         processes = cdp.send("SystemInfo.getProcessInfo")["processInfo"]
         cdp.detach()
@@ -84,7 +84,7 @@ class Visit(AtTheSite):
         return sum(_cpu(pid) for pid in self.processes())
 
     def memory(self) -> float:
-        """MB that no other process shares, once what is not needed was given back."""
+        """The private memory of the page's processes in MB, after garbage collection: the lowest value within 8 s."""
         self.context.new_cdp_session(self.page).send("HeapProfiler.collectGarbage")
         until, found = time.monotonic() + 8, []
         while time.monotonic() < until:
@@ -177,7 +177,7 @@ def memory(browser: Browser, url: str, count: int) -> None:
 
 
 def _made(count: int) -> Iterator[str]:
-    """Photographs of 6 megapixels that nobody has seen, as JPEG in base64."""
+    """New photographs of 6 megapixels, as JPEG in base64."""
     from base64 import b64encode
 
     random = np.random.default_rng(0)

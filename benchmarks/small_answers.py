@@ -1,9 +1,9 @@
-"""How long a small answer takes on a connection that is open already, and what TCP_NODELAY does to it.
+"""The time of a small answer on an open connection, with and without TCP_NODELAY.
 
     python benchmarks/small_answers.py [--times 100]
 
-Two servers, ours and one that Streamlit's own command starts, are asked in turns: ui/run.py makes its sockets so that
-asyncio sets the option, and Streamlit does not. Medians.
+Asks two servers in turns: ours, whose sockets get the option from asyncio (see ui/run.py), and one started by
+Streamlit's own command, whose sockets do not. Prints medians.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ASKED = ("/healthz", "/api/models", "/api/trace?sample=meadow&model=bundled")
 
 
 class Without(Server):
-    """The same server, whose second packet waits for the acknowledgement of the first."""
+    """The app without TCP_NODELAY: the second packet of an answer waits for the acknowledgement of the first."""
 
     def start(self) -> Without:
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address=127.0.0.1"]
@@ -53,7 +53,7 @@ def measure(servers: list[Server], times: int) -> None:
     print(f"{'ms':42}{'with':>8}{'without':>9}{'bar':>6}")
     for path in ASKED:
         for line in lines:
-            milliseconds(line, path)  # the first one computes
+            milliseconds(line, path)  # the first answer takes a computation
         rounds = [[milliseconds(line, path) for line in lines] for _ in range(times)]
         with_it, without = map(statistics.median, zip(*rounds, strict=True))
         print(f"{path:42}{with_it:8.2f}{without:9.2f}{BAR:6.0f}")

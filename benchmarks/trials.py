@@ -1,8 +1,9 @@
-"""The table of workshop/TRIALS.md: python benchmarks/trials.py RUN … --photographs DIR
+"""Prints the table of workshop/TRIALS.md: python benchmarks/trials.py RUN … --photographs DIR
 
-A line for each run of `python -m workshop.trials`, measured as benchmarks/bundled.py measures, its running mean as far
-as it has come; and for each but the first a line of what it has more than the first. There the error is that of the
-difference, picture by picture, which is smaller than that of the two numbers. How far chance goes, another seed says.
+One line for each run of `python -m workshop.trials`: the running mean of its weights so far, measured like
+benchmarks/bundled.py. For each run but the first, a second line gives the difference from the first. Its error is that
+of the differences picture by picture, which is smaller than the errors of the two numbers. A run with another seed
+shows the effect of chance.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from playground.scenes import generate  # noqa: E402
 from playground.training import evaluate  # noqa: E402
 from workshop.photographs import albums  # noqa: E402
 
-COLUMNS = ("near", "far", "unlike", "pairs", "cosine")  # one number a picture or a pair
+COLUMNS = ("near", "far", "unlike", "pairs", "cosine")  # each has one number per picture or pair
 
 
 def main() -> None:
@@ -60,14 +61,14 @@ def per_picture(vit, pictures: list, grids: list) -> dict[str, Tensor]:
 
 
 def names(vit, scenes: list) -> tuple[float, float]:
-    """Macro-F1 with the thresholds as they were learned; the class token's attention on objects by their area."""
+    """(macro-F1 with the learned thresholds, the class token's attention on objects divided by their area)"""
     sums = evaluate.Sums(vit, scenes)
     scores = evaluate.f1(torch.stack(sums.predicted), torch.stack(sums.labels))
     return float(scores.mean()), sum(sums.class_mass) / sum(sums.object_area)
 
 
 def shown(name: str, values: Tensor, sign: str = "") -> str:
-    """The mean and error in percent; of a cosine without percent."""
+    """The mean and its error as text, in percent except for a cosine."""
     mean, error = evaluate.mean_and_error(values)
     number = f"{mean:{sign}.3f} ± {error:.3f}" if name == "cosine" else f"{100 * mean:{sign}.1f} ± {100 * error:.1f}"
     return number.replace("-", "−")

@@ -1,8 +1,8 @@
-"""How long an own photograph takes from drop to a picture that can be hovered, for ours and for DINOv2 S, with the ways
-that were tried: python benchmarks/upload.py [--times 5]
+"""The time from dropping a photograph to a picture that answers the cursor, in the bundled model and in DINOv2 S,
+for the settings that were tried: python benchmarks/upload.py [--times 5]
 
-A photograph of 11 megapixels is dropped into a real Chromium before a real server; the server's own CPU time stands
-beside the wall's, for a machine that does other things too.
+Drops a photograph of 11 megapixels into a real Chromium with a real server. Also prints the server's CPU time, because
+the machine may have other work.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from playground.samples import named, samples  # noqa: E402
 
 SIDES = (4032, 2688)
 NO_FIRST_LOOK = "traces.FIRST_LOOK_ABOVE = float('inf')"
-WAYS = (  # what is measured, the model, what is changed in the server, how many pictures come one after the other
+WAYS = (  # (title, model, code that changes the server, number of pictures that appear one after the other)
     ("ours, 14 × 14", "bundled", "", 1),
     ("ours, 28 × 28", "bundled",
      f"from playground.serving import opening\nopening.detail = lambda *_: 2\n{NO_FIRST_LOOK}", 1),
@@ -44,9 +44,9 @@ WAYS = (  # what is measured, the model, what is changed in the server, how many
     ("**DINOv2 S, first 20 × 20, then 28 × 28: the app**", "dinov2-small", "", 2),
 )  # fmt: skip
 
-# Fills window.seen with the moments (ms after the drop) at which a picture with another grid was painted. Before it the
-# page takes 150 ms to make a file out of what this script sends. Each drop has a list of its own, so that a watch left
-# over from the drop before writes nowhere.
+# Fills window.seen with the moments (ms after the drop) at which a picture with another grid was painted. Before
+# the drop, the page takes 150 ms to make a file out of this script's data. Each drop has its own list, so that an
+# observer left over from an earlier drop adds nothing to it.
 WATCH = """(pictures) => {
   let began = performance.now();
   addEventListener("drop", () => (began = performance.now()), { capture: true, once: true });
@@ -81,13 +81,13 @@ def cpu_seconds(server: Server) -> float:
 
 
 def measure(chromium, model: str, change: str, pictures: int, times: int) -> list[list[float]]:
-    """For each photograph: seconds to the first picture, to the last one, and of the server's CPU."""
+    """For each photograph: seconds to the first picture, seconds to the last one, CPU seconds of the server."""
     with tempfile.TemporaryDirectory() as folder:
         lines = "from playground.serving import models, traces\n" + change
         Path(folder, "sitecustomize.py").write_text(lines if change else "")
         environment = {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "HF_HUB_CACHE": str(borrowed.hub_cache())}
         with serving(**environment) as server:
-            # A model that does not suit the sample counts as chosen, and stays for the photographs.
+            # Opens a sample with a model that is not its default, so that the model stays chosen for the photographs.
             sample = samples()[0].name if model == "bundled" else "meadow"
             visitor = Visitor(chromium, server.url).open(f"sample={sample}&model={model}")
             seconds = []
@@ -102,7 +102,7 @@ def measure(chromium, model: str, change: str, pictures: int, times: int) -> lis
                 visitor.rest()
                 seconds.append([seen[0] / 1e3, seen[pictures - 1] / 1e3, cpu_seconds(server) - cpu_before])
             visitor.close()
-    return seconds[1:]  # the first one imports torch
+    return seconds[1:]  # without the first photograph, for which the server imports torch
 
 
 def main() -> None:

@@ -1,9 +1,9 @@
-"""What a visit costs: bytes and seconds until there is something to see, in a real Chromium before a real server.
+"""Bytes and seconds of a visit until a picture is seen, in a real Chromium with a real server.
 
     python benchmarks/visit.py [--times 3] [--few]
 
-Prints a table with the bars of the design. The server has a home of its own; the photographs and DINOv2 that are on
-this machine are lent to it. Bytes are counted as they come over the wire, those of the WebSocket too.
+Prints a table with the bars. The server has its own home folder, but uses this machine's photographs and DINOv2. Bytes
+are counted as they come over the network, including the WebSocket.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from playground.models import borrowed  # noqa: E402
 PATIENCE = 120.0  # seconds
 LINE = {"latency": 100, "downloadThroughput": 4e6 / 8, "uploadThroughput": 4e6 / 8, "offline": False}  # 4 Mbit/s
 SEEN = "() => { const r = window.theLens?.()?.read(); return r?.painted ? Number(r.waits === '') : -1; }"
-# Chooses in the page, and waits there for the frame that shows it: milliseconds.
+# Chooses a layer in the page; returns the milliseconds until the frame that shows it.
 TO_LAYER = """async (layer) => {
   const slider = inShadow('.lens [data-ref="layer"]');
   const began = performance.now();
@@ -65,7 +65,7 @@ window.inShadow = (selector, root = document) => {
 
 
 class Wire:
-    """Bytes that come to a page, by whose they are."""
+    """Counts the bytes that a page receives: Streamlit's, fonts, ours, and those of the WebSocket."""
 
     def __init__(self, page: Page):
         self.urls: dict[str, str] = {}
@@ -110,7 +110,7 @@ def wait(page: Page, fulfilled: Callable[[int], bool]) -> float:
         try:
             if fulfilled(page.evaluate(SEEN)):
                 return time.perf_counter() - began
-        except Exception:  # the page is being loaded
+        except Exception:  # the page is still being loaded
             pass
         time.sleep(0.01)
     raise TimeoutError("nothing was painted")
@@ -177,7 +177,7 @@ def main() -> None:
                 starts.append(time.perf_counter() - began)
                 context.close()
         with serving(**lent) as server:
-            visit(chromium, server.url)[0].close()  # torch is imported
+            visit(chromium, server.url)[0].close()  # makes the server import torch
             time.sleep(0 if options.few else 15)
             rows = [first_and_again(chromium, server.url) for _ in range(times)]
             slow = []

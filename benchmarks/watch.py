@@ -1,4 +1,4 @@
-"""What one look of `watch` costs, in forward passes of the model that learns, in one run:
+"""The cost of one moment of `watch`, as a multiple of a forward pass of the model in training:
 
 python benchmarks/watch.py              # timm's ViT-S/16; --model NAME for another
 """
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    torch.set_num_threads(1)  # whoever else computes on the machine changes nothing
+    torch.set_num_threads(1)  # so that other work on the machine changes little
     model = timm.create_model(options.model).train()
     pixels = torch.randn(1, 3, 224, 224)
     with tempfile.TemporaryDirectory() as folder:
@@ -45,7 +45,7 @@ def main() -> None:
         forward()
         looking._look()
         looks, passes = [], []
-        for _ in range(options.rounds):  # side by side, so that a busy machine slows both
+        for _ in range(options.rounds):  # in turns, so that a busy machine slows both
             looking.steps += 1
             looks.append(clock(looking._look))
             passes.append(clock(forward))

@@ -1,8 +1,8 @@
 """Which of timm's plain-ViT names load: python benchmarks/zoo.py
-The facts that the app shows beside each offered model, into assets/models.json: python benchmarks/zoo.py --offers
+Writes the facts that the app shows for each offered model to assets/models.json: python benchmarks/zoo.py --offers
 
-Every name's shapes are built twice, by timm and by us, and timm's state dict must fit ours exactly (no memory, no
-network). Prints the count that docs/pages/numbers.md states, and the reasons for the rest.
+Builds each model without memory for weights, in timm and in our code, and checks that timm's state dict fits ours
+exactly. Needs no network. Prints the count for docs/pages/numbers.md, and the reasons why the other names fail.
 """
 
 import json
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def offers() -> dict[str, dict]:
-    """Read by the app, which would otherwise have to wait for timm's import before it could list them."""
+    """{model: its facts}. The app reads them from a file, because importing timm to list them would take seconds."""
     from timm.models import get_pretrained_cfg
 
     from playground.models import borrowed, catalogue

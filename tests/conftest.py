@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-# In these helpers, too, a failed assert shall print the values that it compared
+# pytest rewrites the asserts of these helpers, too, so that a failed one prints the values that it compared.
 pytest.register_assert_rewrite(
     *(f"browser.{name}" for name in ("own_picture", "policy", "server", "stranger", "truth", "visitor")),
     *("figure_files", "fuzz", "hostile", "models", "pictures", "tiny_runs", "waiting"),

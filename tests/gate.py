@@ -1,4 +1,4 @@
-"""pytest that runs failed tests again: python tests/gate.py [pytest's arguments]
+"""Runs pytest, and failed tests a second time: python tests/gate.py [pytest's arguments]
 
 Each failed test is run once more, alone in a process. If it passes then, it depends on chance: the gate prints FLAKED,
 the test's name and the output of both runs, and goes on. Such a test should be repaired before anything else. If the

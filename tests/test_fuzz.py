@@ -22,7 +22,7 @@ def test_a_mutated_picture_is_opened_or_refused_in_a_sentence():
             opened += open_image(data).width > 0
         except PlaygroundError:
             continue
-    assert 0 < opened < 150  # the mutations are neither harmless nor hopeless
+    assert 0 < opened < 150  # some mutated pictures open, others do not
 
 
 @pytest.mark.slow
@@ -49,7 +49,7 @@ def test_a_picture_of_parts_that_say_anything_is_opened_or_refused_within_its_sh
 def test_a_mutated_address_is_answered_with_a_picture_or_a_sentence():
     refused = []
     for words in addresses(150):
-        for said in (words, chosen.read_address(words)[0]):  # as a route reads the words, and as a page does
+        for said in (words, chosen.read_address(words)[0]):  # the words as a route gets them, and as a page does
             try:
                 picture, setup = chosen.read(said, None)
             except PlaygroundError as error:

@@ -1,4 +1,4 @@
-"""A head that is switched off, against zeros in its columns of W_O."""
+"""A pass with heads switched off equals a pass with zeros in these heads' columns of W_O."""
 
 import copy
 

@@ -207,7 +207,7 @@ def test_no_logits_of_labels_go_through_a_softmax_unasked():
     assert not lines
 
 
-# What is printed ----------------------------------------------------------------------------------------------------
+# Printed numbers ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("multi", [True, False])

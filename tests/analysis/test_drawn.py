@@ -1,6 +1,6 @@
-"""Means are over the rows of all patches. In a fine grid they are over randomly drawn patches, and the words say so.
+"""Means over rows use the rows of all patches, or in a fine grid those of randomly drawn ones, and the words say so.
 
-The numbers of the lessons on Chelsea in DINOv2 are computed once more here, from queries and keys, in float64."""
+This file recomputes the lessons' numbers on `chelsea` in DINOv2 from queries and keys, in float64."""
 
 import math
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Scores of maps against a loop; blanking against a pass without those patches."""
+"""Scores of maps, compared with a loop; blanking, compared with a pass on the blanked picture."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Every attribution has its rank correlation with blanking, in figures too; checked against ranks made by hand."""
+"""Every attribution, in figures too, has its rank correlation with blanking; compared with ranks computed by hand."""
 
 import csv
 

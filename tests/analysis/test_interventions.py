@@ -195,8 +195,8 @@ def test_occlusion_is_a_loop_over_blocks(theirs, two):
 
 
 def test_named_points_are_transformer_lens_s(theirs, two, ours):
-    """hook_q, hook_k, hook_v, hook_z, hook_attn_out, hook_mlp_out and hook_resid_post of a TransformerLens block are
-    queries, keys, values, heads, attention, mlp and residual here."""
+    """hook_q, hook_k, hook_v, hook_z, hook_attn_out, hook_mlp_out and hook_resid_post of a TransformerLens block
+    correspond to our queries, keys, values, heads, attention, mlp and residual."""
     tensors = {}
 
     def keep(point, x):
@@ -325,7 +325,7 @@ def test_a_batch_gives_what_each_picture_gives_alone(ours, two):
 
 
 def test_whom_a_token_hears_may_be_anything_and_rows_say_so(two):
-    """A causal mask, as in a language model."""
+    """Tests a causal mask, as in a language model."""
     everything = {
         f"layers.{layer}.attention.heard": lambda x: torch.ones(1, 1, 17, 17).tril().bool() for layer in range(4)
     }

@@ -17,7 +17,7 @@ def features(count: int, blobs: np.ndarray = BLOBS) -> np.ndarray:
 
 
 def made(values: np.ndarray, name: str) -> str:
-    """A line of JavaScript that makes the browser's features of `values`, with a prefix token before the patches."""
+    """A line of JavaScript that builds the browser's features from `values`, with a prefix token before the patches."""
     return f"const {name} = features.makeFeatures(Float32Array.from(given.{name}), {len(values) + 1}, 9, 1, 10);"
 
 

@@ -80,7 +80,7 @@ def test_with_a_neuron_that_never_fires_only_an_empty_token_has_come(small, pict
 
 
 def test_relevance_goes_through_the_moved_neurons(planted, picture):
-    """The gradient is autograd's."""
+    """The gradient in the relevance equals the gradient that autograd computes."""
     vit = with_register(planted[0], [(LAYER, NEURON), (0, 3)])
     seen = playground.trace(vit, picture)
     _, x, rotation = seen.entering()

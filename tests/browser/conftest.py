@@ -40,7 +40,7 @@ def stranger(server):
 
 @pytest.fixture
 def visit(arrive, server):
-    """visit("sample=flock", color_scheme="dark") gives a visitor who has the picture before them; see Visitor.open."""
+    """visit("sample=flock", color_scheme="dark") gives a visitor whose page shows the picture; see Visitor.open."""
     return lambda address="", says="", **options: arrive(Visitor, server.url, **options).open(address, says)
 
 
@@ -62,7 +62,7 @@ def visitor(_stayed):
 
 @pytest.fixture
 def go(visitor):
-    """go("sample=flock") gives the module's `visitor` at that address, in half the time that `visit` takes."""
+    """go("sample=flock") gives the module's `visitor` at that address, twice as fast as `visit`."""
     return visitor.open
 
 

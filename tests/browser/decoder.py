@@ -1,4 +1,4 @@
-"""The browser's own decoding behind a plain server of files, in Chromium and in the system's Firefox."""
+"""Runs the browser's own decoding on a page of a plain file server, in Chromium and in the system's Firefox."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Decoder:
         return np.frombuffer(pixels, np.uint8).reshape(*size, 4)[..., :3]
 
     def sent(self, data: bytes) -> bytes:
-        """The bytes that a browser uploads for this file, made smaller where it is large."""
+        """The bytes that a browser uploads for this file, after shrinking a large picture."""
         (self.folder / "picture").write_bytes(data)
         return base64.b64decode(self.run(SENT, "/picture"))
 

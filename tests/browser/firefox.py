@@ -1,4 +1,4 @@
-"""Drives the system's Firefox over WebDriver BiDi, for Playwright can drive only the Firefox that it ships."""
+"""Drives the system's Firefox over WebDriver BiDi, because Playwright drives only the Firefox that it ships."""
 
 from __future__ import annotations
 

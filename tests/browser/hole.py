@@ -5,7 +5,7 @@ import threading
 
 
 class Hole:
-    """Accepts every connection that the server opens to the internet, and never answers."""
+    """Accepts all connections that the server would open to the internet, and never answers."""
 
     def __init__(self):
         self.asked: list[socket.socket] = []

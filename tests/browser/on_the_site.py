@@ -1,4 +1,4 @@
-"""Somebody at the site without a server, behind a plain server of files."""
+"""A visitor of the static site, which a plain file server serves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PRESSED = '.strip [data-sample^="mine:"][aria-pressed="true"]'
 
 
 class AtTheSite(Visiting):
-    """A Visiting on the written site: its policy, too, forbids the eval of Playwright's wait_for_function."""
+    """A visitor of the written site. The site's policy forbids the eval that Playwright's wait_for_function needs."""
 
     def arrive(self, address: str = "") -> AtTheSite:
         self.asked: list[str] = []  # paths, one for each request

@@ -1,4 +1,4 @@
-"""A visitor of See, and the scripts that tell whether anything on the page jumps."""
+"""A visitor of See, and scripts that detect whether anything on the page jumps."""
 
 from browser.visitor import Visitor
 

@@ -53,7 +53,7 @@ class Server:
         settings = ("STREAMLIT_", "HF_", "XDG_", "PLAYGROUND_")
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(settings)}
         ours = {"HOME": str(home), "HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs())}
-        ours["PLAYGROUND_PROXIES"] = "127.0.0.1"  # tests play people of other networks
+        ours["PLAYGROUND_PROXIES"] = "127.0.0.1"  # so that tests can act as other networks
         self.environment = inherited | ours | environment
 
     @property

@@ -31,7 +31,7 @@ def answer(url: str, method: str = "GET", data: bytes | None = None, **headers: 
 
 
 def ask(url: str, method: str = "GET", data: bytes | None = None, **headers: str) -> tuple[int, dict[str, str]]:
-    """The status and the headers."""
+    """The status and the headers of an answer."""
     return answer(url, method, data, **headers)[:2]
 
 
@@ -44,7 +44,7 @@ class Stranger:
         self.key = secrets.token_urlsafe(24)
         self.said: list[str] = []
         self.elements: dict[str, object] = {}
-        self.kinds: set[str] = set()  # of all messages that came
+        self.kinds: set[str] = set()  # the kinds of all messages received
         stream = url.replace("http", "ws") + "/_stcore/stream"
         self.socket = connect(stream, subprotocols=["streamlit"], max_size=MOST, open_timeout=PATIENCE, legacy=True)
         first = BackMsg()

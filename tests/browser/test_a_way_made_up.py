@@ -1,4 +1,4 @@
-"""A new view that these tests invent works in the browser by its record, its words and one function."""
+"""A new view needs only its record, its words and one function: these tests invent one and open it in a browser."""
 
 import re
 from dataclasses import replace

@@ -92,7 +92,7 @@ def test_the_page_is_sent_compressed_under_the_path_too(server):
 
 @pytest.fixture
 def proxy(server, tmp_path):
-    """nginx with the unchanged files of deploy/nginx, which mention no path."""
+    """nginx with the unchanged files of deploy/nginx, which do not contain the path."""
     if NGINX is None:
         pytest.skip("nginx is not installed here")
     started = Proxy(tmp_path, [server]).start()

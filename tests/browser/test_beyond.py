@@ -48,7 +48,7 @@ QUERY_COLOUR = (0, 0x72, 0xB2)
 
 
 def box_colours(visitor, row, column) -> set:
-    """The colours around this patch on the picture that are near the query's: empty if no box is drawn there."""
+    """{QUERY_COLOUR} if the picture shows a box of this colour around the patch, else an empty set."""
     found = part(visitor, "canvas[data-ref=picture]").evaluate(
         """(canvas, [row, column, rows, columns, [r, g, b]]) => {
           const [w, h] = [canvas.width / columns, canvas.height / rows];

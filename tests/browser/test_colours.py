@@ -86,7 +86,7 @@ def test_rows_of_attention_are_those_of_python(decoder, photo, kind):
     ("width", "height", "kept"), [(6028, 4019, 1), pytest.param(7001, 5001, 2, marks=pytest.mark.slow)]
 )
 def test_a_photograph_of_a_large_camera_is_seen_in_one_way(decoder, photo, width, height, kept):
-    """At full size; or reduced by `kept` pixels to one on each side, where it has more than Python keeps."""
+    """Browser and Python reduce a picture with too many pixels alike: `kept` pixels of a side become one."""
     large = photo.resize((width, height), Image.Resampling.BILINEAR)
     assert math.ceil(math.sqrt(width * height / KEPT_PIXELS)) == kept
     data = saved(large, "JPEG", quality=85)

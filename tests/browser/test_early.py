@@ -120,7 +120,7 @@ class Newcomer(Visitor):
     ["lab", pytest.param("a page", marks=pytest.mark.slow), pytest.param("a photograph", marks=pytest.mark.slow)],
 )
 def test_in_see_streamlit_begins_when_something_needs_it(arrive, server, needs):
-    """Each page of Streamlit's opens a session on the server, and to look at pictures needs no session."""
+    """Streamlit's page opens a session on the server, which a visitor does not need for looking at pictures."""
     visitor = arrive(Newcomer, server.url).open("sample=flock&model=bundled")
     visitor.until("r => r.waits === ''")
     visitor.unfold("pictures").locator('[data-sample="portrait"]').click()

@@ -221,7 +221,7 @@ WRONG = {  # case: (attributes, what the element says)
     "a query off the grid": ({"view": "query=99,0"}, "given was 99,0"),
     "a wrong word": ({"view": "direction=up"}, "direction is row, column; given was up"),
 }
-# Puts a new element in place of the former one; gives its error event's sentence and its rejection's sentence and name
+# Replaces the element. Returns the sentence of its error event, and the sentence and name of its rejection.
 SHOW = """async (attributes) => {
   await customElements.whenDefined("attention-lens");
   document.querySelector("attention-lens")?.remove();

@@ -1,4 +1,4 @@
-"""The server ends soon after SIGTERM, whatever it is doing: compose and systemd wait five seconds."""
+"""The server ends within five seconds after SIGTERM, whatever it does: compose and systemd wait no longer."""
 
 import signal
 import socket
@@ -20,7 +20,7 @@ MODEL = "vit_tiny_patch16_224.augreg_in21k_ft_in1k"  # not on this machine
 
 
 class Hub(ThreadingHTTPServer):
-    """Answers requests for "/", by which its presence is tested; all others hang until `over` is set."""
+    """Answers requests for "/", with which the app tests whether a hub is there. Others hang until `over` is set."""
 
     daemon_threads = True
 

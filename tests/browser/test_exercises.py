@@ -1,5 +1,5 @@
-"""Exercises in a browser: each is done once the page is in the state that it asks for; hints, answers, and what the
-browser keeps."""
+"""Exercises in a browser: each counts as done once the page is in the required state; also hints, answers and stored
+progress."""
 
 from urllib.parse import quote
 
@@ -38,7 +38,7 @@ def at_i() -> str:
 
 
 def strongest(layer: bool) -> str:
-    """Switches off the head that adds most, or all heads of its layer."""
+    """The address that switches off the head that adds most, or all heads of its layer."""
     effect = look(seen()).effect
     most, one = np.unravel_index(np.nanargmax(effect), effect.shape)
     return f"off={quote(' '.join(f'{most}.{head}' for head in (range(seen().heads) if layer else [one])))}"
@@ -56,7 +56,7 @@ def largest_box() -> str:
 
 
 def differing() -> str:
-    """Addresses a row in which the patch with the largest weight does not add the longest vector."""
+    """The address of a row in which the patch with the largest weight does not add the longest vector."""
     trace = seen()
     layer, front = trace.upper_layer, len(trace.prefix)
     weights = trace.weights(layer)[:, front:, front:]  # (heads, queries, patches)
@@ -73,7 +73,7 @@ def lower_gradient() -> str:
 
 
 def sharp_moment() -> str:
-    """The first moment of the training at which a head is as much sharper as the exercise asks for."""
+    """The address of the first moment of the training at which a head is as sharp as the exercise asks for."""
     sharpest = [(moment.step, moment.habits.entropy.min()) for moment in timelapse.read().moments]
     return f"moment={next(step for step, bits in sharpest if bits <= sharpest[0][1] - SHARPER)}"
 
@@ -115,7 +115,7 @@ def fewest_tokens(page) -> None:
     page.get_by_role("slider", name="Tokens").press("Home")
 
 
-# (page, address, action there, exercises that are done afterwards); a function computes its address from the model
+# (page, address or function that returns one, action there, exercises that are done afterwards)
 DONE = [
     ("by_hand", arrows(torch.zeros(9, 2), torch.zeros(9, 2)), None, ("by_hand_even", "by_hand_one_role")),
     ("by_hand", one_way, None, ("by_hand_one_way",)),

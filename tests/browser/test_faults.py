@@ -1,4 +1,4 @@
-"""Faults that a visitor meets without a fault of their own: the server is lost or full, a tab is closed."""
+"""Faults that no visitor causes: the server is lost or full, or a tab is closed during a computation."""
 
 import re
 
@@ -109,7 +109,7 @@ def test_streamlit_s_own_dialog_is_closed_before_anybody_sees_it(visit, server):
     assert visitor.page.evaluate("painted") == []
 
 
-# There is no room -----------------------------------------------------------------------------------------------------
+# The server is full ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def test_on_a_lesson_who_gets_no_socket_reads_that_the_server_is_full_and_comes_
     page.goto(f"{server.url}/by_hand?model=bundled&sample=flock")
     page.get_by_role("heading", name="Full, trying again").wait_for()
     no_room()
-    page.get_by_role("heading", name="By hand").first.wait_for()  # the page has come again by itself
+    page.get_by_role("heading", name="By hand").first.wait_for()  # the page has reloaded by itself
 
 
 @pytest.mark.slow
@@ -248,7 +248,7 @@ def test_the_next_server_is_brought_one_s_own_picture(visit, server):
             assert visitor.brought == ["dropped.jpg"] * 2, "once to each server"
 
 
-# Several tabs, and no patience ----------------------------------------------------------------------------------------
+# Several tabs, reloads and closed tabs --------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ def test_every_drawing_is_shown_before_it_is_ready_and_ready_soon_after(bare, ar
 
     assert not ready()
     visitor = arrive(Visitor, bare.wait().url)
-    visitor.page.goto(bare.url)  # the bare address
+    visitor.page.goto(bare.url)  # an address without words
     assert visitor.until()["grid"] == [28, 28]  # the meadow, in the layer that ships
     last = SAMPLES[-1].name
     visitor.open(f"sample={last}")

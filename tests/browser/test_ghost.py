@@ -4,8 +4,8 @@ import pytest
 
 from browser.visitor import Visitor
 
-# Notes in every frame what the page asks and says at the end of each rest of the cursor, so that a slow machine misses
-# none.
+# Records, at the end of each rest of the cursor, what the page asks and says. Looks in every frame, so that a slow
+# machine misses no rest.
 NOTES = """
 window.rests = [];
 let rested = false;

@@ -23,7 +23,7 @@ STEPS = {
     "training": ("timelapse", "pair", "now"),
     "code": ("file", "twice", "library"),
 }
-# The steps whose questions depend on the chosen model and picture
+# The steps whose questions depend on the chosen model and picture, by lesson
 OF_THE_CHOICE = {**STEPS, "by_hand": ("colours",), "training": ("timelapse",), "cost": ()}
 # Drawings and animations; icons are too small to count.
 DRAWN = """canvas, svg, img, pre, .js-plotly-plot, .drawing, .walk, .read, .carried, .softmax, .atlas, .board, .reel"""
@@ -91,7 +91,7 @@ def with_dinov2(really_here):
 
 @pytest.mark.slow
 def test_so_does_every_step_in_dinov2_on_a_photograph(arrive, with_dinov2):
-    """All questions that depend on the model and the picture. Where blanking patches takes long, the step shows the
+    """Tests the questions that depend on model and picture. Where blanking patches takes long, the step shows the
     patch first and asks after the computation; where blanking would take too long, the step says so."""
     visitor = arrive(Visitor, with_dinov2.url, newcomer=True)
     page = visitor.page

@@ -1,4 +1,4 @@
-"""The lesson on heads in a browser: the atlas answers the mouse, opens the microscope, and its switches switch."""
+"""The lesson on heads in a browser: the atlas answers the mouse and opens the microscope, and its switches work."""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -73,7 +73,7 @@ def test_a_click_opens_the_head_in_the_microscope(lesson):
 def test_one_click_switches_a_head_off_and_another_one_on_again(lesson):
     page = lesson("step=off").page
     layer = seen().layers // 2
-    head = int(np.nanargmax(look(seen()).effect[layer]))  # one that adds something
+    head = int(np.nanargmax(look(seen()).effect[layer]))  # a head that adds something
     lost = without(seen(), {(layer, head)})
     cell(page, layer, head, "board").click()
     page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()

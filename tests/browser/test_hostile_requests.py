@@ -123,7 +123,7 @@ def test_a_model_that_would_keep_everybody_waiting_is_refused(stranger):
         assert_lives(stranger)
 
 
-# Too much of everything -----------------------------------------------------------------------------------------------
+# Too large, too many --------------------------------------------------------------------------------------------------
 
 
 def test_an_upload_above_the_limit_is_refused_before_it_is_read(server, stranger):
@@ -253,7 +253,7 @@ def test_nobody_reads_somebody_else_s_picture_by_any_address(server, stranger):
     for method, place in asked:
         path = place.format_map(words)
         assert thief.get(path, method)[0] == 404, path
-        assert thief.get(path, method, **browser)[0] in (403, 404), path  # with no key at all
+        assert thief.get(path, method, **browser)[0] in (403, 404), path  # without any key
         in_address = f"{server.url}/{path}{'&' if '?' in path else '?'}key={stranger.key}"
         assert answer(in_address, method)[0] in (400, 403, 404), path
     for method, place in asked[:-1]:

@@ -36,7 +36,7 @@ def test_another_sample_is_drawn_and_stands_in_the_address_with_the_page_s_setti
     visitor = read("patches", "step=filters&filter=14")
     visitor.pick("portrait")
     visitor.page.wait_for_url("**sample=portrait**")
-    assert words(visitor)["filter"] == "14"  # once it is there, the address also names the step
+    assert words(visitor)["filter"] == "14"  # the lesson's settings stay in the address
     visitor.page.go_back()
     visitor.page.wait_for_url("**sample=flock**")
     visitor.page.locator('.strip [data-sample="flock"][aria-pressed="true"]').wait_for()
@@ -82,7 +82,7 @@ def test_back_takes_a_setting_and_a_step_away_and_a_reload_keeps_them(read):
 
 @pytest.mark.slow
 def test_a_lesson_that_is_open_while_the_server_restarts_goes_on_in_its_step(arrive):
-    """Streamlit remembers an older address, for only the browser writes the address."""
+    """Only the browser writes the address, so Streamlit would restart the lesson from an older one."""
     with serving() as server:
         visitor = arrive(Visitor, server.url)
         visitor.forgiven = re.compile(f"{LOST.pattern}|{REFUSED.pattern}")
@@ -158,5 +158,5 @@ def test_the_links_of_teach_open_their_scenes(visit):
         visitor.rest()
         assert visitor.page.get_by_test_id("stException").count() == 0
         query, stands = dict(parse_qsl(urlsplit(link).query)), words(visitor)
-        # The address leaves defaults out
+        # Addresses omit default values
         assert all(stands.get(key, word) == word for key, word in query.items()), (link, stands)

@@ -1,4 +1,4 @@
-"""The queue: a waiting page says how many come first, goes on by itself, and gives its place back when it is left."""
+"""The queue: a waiting page says how many people come first, goes on by itself, and gives up its place when closed."""
 
 import re
 from collections.abc import Callable
@@ -93,13 +93,13 @@ def hears(visitor, before: int) -> None:
 
 @pytest.mark.slow
 def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(visit, server):
-    """Of two equal requests, that of the visitor with fewer pictures so far comes first. This test stays the last of
-    the file, for its crowd still waits when it ends."""
+    """Of two equal requests, that of the visitor with fewer pictures so far comes first. This test must stay the
+    last of the file, because its crowd still waits when it ends."""
     second, first = visit("model=untrained"), visit("model=untrained")
     second.pick("portrait")
     left = crowd(server, "still-life", "odd-tile")
     first.page.locator('.strip [data-sample="flock"]').click()
-    hears(first, 1)  # the one being served; the crowd's other one asks for more, so it comes later
+    hears(first, 1)  # only the one being served: the crowd's other request costs more
     second.page.locator('.strip [data-sample="landscape"]').click()
     hears(second, 2)
     first.page.close()

@@ -1,4 +1,4 @@
-"""What the microscope shows is what Python computes, and it follows hands, keys and buttons."""
+"""The microscope shows what Python computes, and follows the pointer, keys and buttons."""
 
 import io
 from itertools import pairwise
@@ -32,7 +32,7 @@ def test_the_row_under_the_cursor_is_python_s_row(visitor):
                 shown = visitor.hover(patch)
                 assert (shown["layer"], shown["head"]) == (layer, head)
                 assert_close(shown["row"], truth.row(layer, head, patch), 1e-4)
-                assert_close(shown["row"], seen().row(layer, head, patch), 2e-3)  # what sixteen bits cost
+                assert_close(shown["row"], seen().row(layer, head, patch), 2e-3)  # the error of 16-bit numbers
                 rows.append(shown["row"])
     assert all(apart(a, b) > CLOSE for a, b in pairwise(rows))
 

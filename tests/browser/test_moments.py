@@ -49,7 +49,7 @@ def test_where_nothing_strikes_an_own_photograph_opens_in_its_parts_and_says_so(
 
 
 def of_the_network(visitor) -> dict[str, str]:
-    """All that the page says of the head's row, in the legend, the numbers and the line beneath."""
+    """The page's texts about the head's row: the legend, the numbers and the line on its kind."""
     visitor.page.locator(".kindline [data-kind]:not(:empty)").wait_for()
     names = ("sentence", "exposed", "big", "peak", "peakAt", "badge", "note")
     return {name: visitor.part(name).inner_text() for name in names} | {

@@ -14,11 +14,11 @@ from playground.models.names import plain_name
 from playground.pictures.images import fit
 
 SHORT = {"sample": "meadow", "model": "bundled"}
-WORDS = ("sample", "mine", "model", "detail", "with")  # those words of an address that name a picture or a model
+WORDS = ("sample", "mine", "model", "detail", "with")  # words of an address that select pictures or a model
 
 
 def chosen(visitor) -> dict:
-    """What each part of the page says of the choice."""
+    """{part of the page: the choice that it shows}"""
     page = visitor.page
     address = {word: value for word, value in parse_qsl(urlsplit(page.url).query) if word in WORDS}
     stage = page.evaluate("window.theLens?.()?.read() ?? null")
@@ -34,7 +34,7 @@ def chosen(visitor) -> dict:
 
 
 def expected(grid: tuple[int, int], words: dict) -> dict:
-    """What `chosen` is to return for these words of the address."""
+    """The value that `chosen` should return for these words of the address."""
     shown = " × ".join(map(str, grid))
     return {
         "address": words,
@@ -95,7 +95,7 @@ def test_all_agree_after_every_kind_of_choice_and_on_every_step_back_and_on_agai
     step(coarse, mine=mine, model="bundled-taught")
     visitor.unfold("compare").locator('[data-beside="portrait"]').click()
     step(coarse, mine=mine, model="bundled-taught", **{"with": "sample:portrait"})
-    visitor.pick("portrait")  # the two change places
+    visitor.pick("portrait")  # the two pictures change places
     step((14, 14), sample="portrait", model="bundled-taught", **{"with": f"mine:{mine}"})
     visitor.unfold("compare").get_by_role("button", name="end the comparison").click()
     step((14, 14), sample="portrait", model="bundled-taught")

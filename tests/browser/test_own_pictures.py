@@ -1,4 +1,4 @@
-"""An own picture can be brought in every way and is shown upright; a broken one harms nothing."""
+"""A visitor's own picture can be opened in every way and is shown upright; a broken file harms nothing."""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -67,7 +67,7 @@ def test_a_dropped_file_that_is_no_picture_is_said(visitor):
 
 
 def chosen(address: str) -> dict[str, list[str]]:
-    """The words of the address for picture and model: those of the view may follow later."""
+    """The words of the address for picture and model, without those of the view, which may follow later."""
     words = parse_qs(urlsplit(address).query)
     return {name: words[name] for name in ("sample", "mine", "model", "detail") if name in words}
 
@@ -155,7 +155,7 @@ def test_a_browser_that_keeps_nothing_shows_photographs_all_the_same(arrive, ser
     assert_shows(visitor, data, "dropped.jpg")
 
 
-# What the microscope says, and whether its picture takes clicks, at the moment when it begins to wait.
+# The microscope's sentence, and whether its picture takes clicks, at the moment when it begins to wait
 SAY_WHEN_IT_WAITS = """() => {
   const find = (root) => root.querySelector(".lens")
     ?? [...root.querySelectorAll("*")].map((e) => e.shadowRoot && find(e.shadowRoot)).find(Boolean);

@@ -1,4 +1,4 @@
-"""The page around the microscope: nothing scrolls, flickers or asks another machine, and it is readable in the dark."""
+"""The page around the microscope does not scroll or flicker, asks no other machine, and is readable in dark mode."""
 
 import re
 

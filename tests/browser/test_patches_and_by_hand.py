@@ -176,7 +176,7 @@ def test_filters_places_and_the_shuffle_answer_the_mouse(read):
     told = reader.until_drawn(SHUFFLE, f"r.id !== '{blind['id']}'")
     back = [told["before"][prefix + patch] for patch in told["order"]]
     assert max(abs(a - b) for a, b in zip(told["after"][prefix:], back, strict=True)) > 0.001
-    # The link also holds step=shuffle, for its word filter= alone would open the step on filters
+    # The link also holds step=shuffle, because the word filter= alone would open the step on filters
     again = read("patches", reader.link("positions=on"))
     assert again.until_drawn(SHUFFLE)["id"] == told["id"]
     again.choose("2 · What the matrix looks for")

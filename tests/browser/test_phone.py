@@ -1,4 +1,4 @@
-"""On a phone everything is in reach: the camera first, the ways to look within two screens, and what is sent on."""
+"""The page on a phone: the camera comes first, all ways to look lie within two screens, and sharing works."""
 
 import pytest
 from PIL import Image
@@ -23,7 +23,7 @@ def phone(visit, size=(390, 844), **more):
 
 
 def fingers(visitor, *paths):
-    """Each finger goes along its path, all at once: [(x, y), …] of each."""
+    """Moves several fingers at once, each along its path [(x, y), …]."""
     session = visitor.context.new_cdp_session(visitor.page)
     for step, places in enumerate(zip(*paths, strict=True)):
         points = [{"x": x, "y": y, "id": n} for n, (x, y) in enumerate(places)]
@@ -66,7 +66,7 @@ def test_a_drag_asks(visit):
 
 
 def test_a_tap_locks_and_two_fingers_scroll(visit):
-    """Not on the page of the drag: some milliseconds after one Chromium takes a tap for a finger that bounces."""
+    """Uses a new page, because Chromium ignores a tap that follows a drag within some milliseconds."""
     visitor = phone(visit)
     x, y = visitor.place((3, 3))
     visitor.page.touchscreen.tap(x, y)
@@ -78,7 +78,7 @@ def test_a_tap_locks_and_two_fingers_scroll(visit):
 
 
 def alive_alone(browser, file) -> None:
-    """It opens from the disk, asks nobody, and answers the mouse."""
+    """Asserts that the file opens from the disk, sends no request, and answers the mouse."""
     context, asked = browser.new_context(viewport={"width": 390, "height": 844}), []
     context.on("request", lambda request: asked.append(request.url))
     page = context.new_page()

@@ -241,7 +241,7 @@ def test_no_log_holds_an_address_or_a_query_while_the_app_is_down(alone):
 
 
 def test_half_of_a_new_address_is_one_network_and_a_house_and_a_street_are_one_too(tmp_path):
-    """nginx gets the addresses in the header in which another proxy would pass them on."""
+    """The test sends the addresses to nginx in X-Forwarded-For, like another proxy."""
     if NGINX is None:
         pytest.skip("nginx is not installed here")
     alone = Proxy(tmp_path, [Nobody], PLAYGROUND_PROXIES="127.0.0.1")

@@ -1,5 +1,4 @@
-"""The app where DINOv2 and the photographs have been fetched to the machine; skipped with a message where they have
-not."""
+"""The app on a machine with DINOv2 and the photographs. Skipped with a message where they are not there."""
 
 import numpy as np
 import pytest

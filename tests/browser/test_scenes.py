@@ -1,4 +1,4 @@
-"""Views saved in order, and stepped through with a clicker."""
+"""Saved views, through which a presenter steps with a clicker."""
 
 
 def save(visitor) -> None:
@@ -20,11 +20,11 @@ def test_scenes_are_stepped_through_with_a_clicker_s_keys_and_are_there_again_af
     save(visitor)
     loads = page.evaluate("performance.timeOrigin")
     visitor.part("present").click()
-    page.keyboard.press("PageUp")  # another picture, from the server
+    page.keyboard.press("PageUp")  # this scene's picture comes from the server
     visitor.until(f"r => r.grid.join() === '{grid[0]},{grid[1]}' && r.scale === 1 && r.query === '3,4' && r.locked")
     page.keyboard.press("ArrowLeft")
     visitor.until("r => r.scale !== 1 && r.query === '3,4'")
-    page.keyboard.press("PageUp")  # stays: no scene comes before the first
+    page.keyboard.press("PageUp")  # no effect before the first scene
     visitor.until("r => r.scale !== 1 && r.query === '3,4'")
     assert page.evaluate("performance.timeOrigin") == loads
     page.reload()

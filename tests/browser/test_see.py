@@ -206,7 +206,7 @@ def test_a_link_that_says_a_view_opens_lab_as_it_was_and_one_of_see_opens_see(se
 def test_drawers_lie_over_the_column_and_the_photograph_never_moves(see):
     person = see()
     person.page.locator(".see-moments button").nth(1).wait_for()
-    person.page.wait_for_function("() => document.fonts.status === 'loaded'")  # the bar has its height then
+    person.page.wait_for_function("() => document.fonts.status === 'loaded'")  # the bar's height depends on its font
     person.part("picture").element_handle().wait_for_element_state("stable")
     before = person.box("picture")
     for name, part in (("Why", ".sums"), ("Heads", '[data-ref="wall"]'), ("Numbers", ".counts .big")):
@@ -304,7 +304,7 @@ def test_at_200_percent_the_photograph_keeps_two_fifths_and_moments_have_a_door(
     zoomed = {"viewport": {"width": 640, "height": 360}, "device_scale_factor": 2}
     person = arrive(Seeing, server.url, **zoomed).open("model=bundled&sample=chelsea&face=see")
     person.page.locator(".see-moments button").nth(1).wait_for(state="attached")
-    person.page.wait_for_function("() => document.fonts.status === 'loaded'")  # the bar has its height then
+    person.page.wait_for_function("() => document.fonts.status === 'loaded'")  # the bar's height depends on its font
     person.part("picture").evaluate(STANDS_STILL)
     box = person.box("picture")
     assert box["width"] * box["height"] >= 0.4 * 640 * 360, box

@@ -34,7 +34,7 @@ LONG = (
     "a HEIC of 48 megapixels that claims 64 × 48",  # making each HEIC takes ten seconds; Chromium reads none
     "a HEIC of 900 large tiles",
 )
-# Returns the notice's sentence and closes the notice; without a notice, whether the picture is another one
+# Closes the notice and returns its sentence; without a notice, returns whether the picture has changed
 HEARD = """(before) => {
   const said = sentences()[0];
   if (said) document.querySelector(".toolbar .notice button").click();
@@ -199,7 +199,7 @@ def test_what_the_camera_sees_is_looked_at_while_it_moves_and_a_locked_patch_fre
 def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_old_one(
     arrive, folder, monkeypatch, tmp_path
 ):
-    """On a copy of the folder, for the test writes another version into it."""
+    """Uses a copy of the folder, because the test writes another version into it."""
     place = tmp_path / "host" / "playground"
     shutil.copytree(folder, place)
     with plain_server(place.parent) as url:
@@ -275,7 +275,7 @@ def test_a_worker_that_is_lost_is_begun_anew(somebody):
 
 
 def test_an_address_that_is_not_there_leads_to_the_page_that_it_names(arrive, host):
-    """GitHub Pages answers a missing address with 404.html. A plain file server does not, so a route plays its part."""
+    """GitHub Pages answers a missing address with 404.html. A plain file server does not, so a route does so here."""
     visitor = arrive(AtTheSite, host)
     visitor.context.route("**/playground/heads*", lambda route: route.fulfill(
         status=404, content_type="text/html",
@@ -306,8 +306,8 @@ def test_a_large_network_is_fetched_when_a_person_wants_it_and_on_a_phone_too(so
 
 @pytest.mark.slow
 def test_hostile_files_are_shown_or_refused_in_a_sentence_and_the_next_photograph_is_looked_at(somebody):
-    """Takes the small ones of the generated files, and a few of each kind of the kept ones: these broke Python's
-    decoders once, and tests/pictures/test_kept.py gives all of them to Python."""
+    """Opens the small generated files, and a few kept files of each kind. Kept files once broke Python's decoders;
+    tests/pictures/test_kept.py opens all of them in Python."""
     visitor = somebody("#model=bundled&sample=flock")
     kinds = groupby(sorted(KEPT.iterdir()), lambda file: file.name.partition("-")[0])
     kept = {file.name: file.read_bytes for _, files in kinds for file in islice(files, FEW)}

@@ -64,7 +64,7 @@ def fills(visitor, sample: str, window: tuple[int, int]) -> None:
     legend = visitor.part("legend").bounding_box()
     below = height - (legend["y"] + legend["height"])
     print(f"{sample} at {width} × {height}: {picture}, {covered:.1%} of the window, {below:.0f} pixels below")
-    square = picture["width"] < 1.2 * picture["height"]  # LEAST is for 3:2; a square covers less of a window
+    square = picture["width"] < 1.2 * picture["height"]  # LEAST holds for 3:2; a square covers less of a window
     assert covered >= LEAST[window] * (0.55 if square else 1), window
     assert below < IDLE
     assert height - (lens["y"] + lens["height"]) < IDLE

@@ -1,4 +1,4 @@
-"""The lesson Training: its clock, its picture, which answers at every moment, and a model trained on the spot."""
+"""The lesson Training: its clock, its picture at every moment, and models that are trained during the test."""
 
 from urllib.parse import urlsplit
 
@@ -97,7 +97,7 @@ def test_playing_goes_through_all_moments_and_asks_nobody(watch, moments):
     path = watcher.page.evaluate("window.path")
     assert path == sorted(path)
     assert {int(now) for now in path} == set(range(first, last + 1))
-    assert len({round(now, 2) for now in path}) > 3 * (last - first)  # it also shows values between moments
+    assert len({round(now, 2) for now in path}) > 3 * (last - first)  # the drawing also shows values between moments
 
 
 @pytest.mark.slow

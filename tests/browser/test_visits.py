@@ -1,4 +1,4 @@
-"""The requests of a visit: what a reload fetches again, and what the page sends to whom."""
+"""The requests of a visit: what a reload fetches again, and which data the page sends to which host."""
 
 import json
 import re

@@ -112,7 +112,7 @@ def test_every_written_command_works_in_an_empty_folder(scripts, empty, tmp_path
     chosen = [words for words in commands() if words[0] not in ELSEWHERE]
     assert len(chosen) >= 6
     (tmp_path / "commands.json").write_text(json.dumps(chosen))
-    (empty / "FOLDER").mkdir()  # the documentation's name for a folder of one's own photographs
+    (empty / "FOLDER").mkdir()  # the documentation calls a user's own folder FOLDER
     Image.radial_gradient("L").convert("RGB").save(empty / "FOLDER" / "circle.png")
     said = run(scripts / "python", "-c", EACH, tmp_path / "commands.json", cwd=empty)
     outputs = [words[words.index("-o") + 1] for words in chosen if words[0] == "figure"]

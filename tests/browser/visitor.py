@@ -69,11 +69,11 @@ window.sentences = () => {
 """
 
 
-# Opened below the root, as at /heads, Streamlit looks for its own endpoints below that page first.
+# On a page such as /heads, Streamlit first looks for its own endpoints below that page.
 OWN_404 = re.compile(r"status of 404.*/_stcore/(health|host-config)$")
 # The browser's line on the console when a route refuses a request; the page itself shows a sentence.
 REFUSED = re.compile(r"status of 4\d\d .*/api/")
-# The browser's lines on the console while the server is away. A busy machine prints more kinds, for it retries longer.
+# The browser's lines on the console while the server is away. A busy machine prints more kinds, as pages retry longer.
 LOST = re.compile(
     "ERR_(CONNECTION|CONTENT|EMPTY|SOCKET|NETWORK)|WebSocket|disconnected|/_stcore/|is not responding|InitPings"
 )
@@ -277,8 +277,8 @@ class Visitor:
         self.unfold("model").get_by_role("button").filter(has_text=title).first.click()
 
     def says(self, words: str) -> str:
-        """Waits for a sentence on the page that holds these words, and returns the sentence. One script does both, for
-        sentences disappear. The browser's stand in a corner or under the toolbar, the server's in toasts."""
+        """Waits for a sentence on the page that holds these words, and returns the sentence. One script does both,
+        because sentences disappear: the page's own ones in a corner or under the toolbar, the server's in toasts."""
         return self.page.wait_for_function(SAYS, arg=words, polling=LOOKS).json_value()
 
     def check(self) -> None:

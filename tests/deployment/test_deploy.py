@@ -1,5 +1,5 @@
-"""The files that put the app on a server agree with each other and with the app. A real proxy is in
-tests/browser/test_proxy.py; a real build of the image needs an engine for containers."""
+"""The deployment files agree with each other and with the app. tests/browser/test_proxy.py runs a real proxy. No test
+builds the image, because that needs a container engine."""
 
 import configparser
 import json
@@ -62,7 +62,7 @@ def container() -> dict:
 
 
 def in_the_image() -> list[Path]:
-    """The files of this repository that .dockerignore lets through; of all lines that fit, the last one decides."""
+    """The files of this repository that .dockerignore lets through. As in Docker, the last matching line decides."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -123,18 +123,18 @@ def test_every_page_works_with_what_the_image_holds(image):
 
 
 def test_the_image_starts_passes_its_own_probe_and_stops_when_it_is_told_to(image):
-    """Its command and its probe as they stand in the Dockerfile, with another port: nginx and the app."""
+    """Runs the Dockerfile's own command, which starts nginx and the app, and its own probe on another port."""
     if NGINX is None:
         pytest.skip("nginx is not installed here")
     port = str(free_port())
-    command = [*json.loads(told("CMD")[0]), "--port", port]  # a list: no shell stands before the server
+    command = [*json.loads(told("CMD")[0]), "--port", port]  # a JSON list: starts without a shell
     probe = json.loads(told("HEALTHCHECK")[0].partition("CMD")[2].replace(str(PORT), port))
     ours = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
     def is_healthy() -> bool:
         return subprocess.run(probe, env=ours, capture_output=True).returncode == 0
 
-    assert not is_healthy()  # nobody else is
+    assert not is_healthy()  # nothing else answers on this port
     with (image.parent / "image.log").open("w+") as log:
         server = subprocess.Popen(command, cwd=image, env=ours, stdout=log, stderr=log)
         try:
@@ -164,19 +164,19 @@ def test_the_image_ends_when_either_of_its_two_ends(image, which):
 
 
 def children(pid: int) -> list[int]:
-    """In the order in which they were started."""
+    """The child processes of a process, in the order in which they were started."""
     return sorted(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
 
 
 def test_one_command_of_the_readme_renews_the_digest_of_the_base_image(tmp_path):
-    """With a docker that knows one digest."""
+    """Runs the README's command with a fake `docker` that always prints the same digest."""
     (line,) = re.findall(r"^image=python.*$", read("deploy/README.md"), re.MULTILINE)
     (tmp_path / "docker").write_text('#!/bin/sh\necho "$@" >> asked\nprintf sha256:%064d 7\n')
     (tmp_path / "docker").chmod(0o755)
     (base,) = told("FROM")
     shutil.copy(ROOT / "Dockerfile", tmp_path)
     env = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
-    for _ in range(2):  # a newer digest takes the place of the one before
+    for _ in range(2):  # the second run replaces a digest that is there already
         subprocess.run(["sh", "-ec", line], cwd=tmp_path, env=env, check=True)
         before, _, digest = base.partition("@")
         assert re.fullmatch(r"sha256:[0-9a-f]{64}", digest), "the Dockerfile names its image by a digest"
@@ -185,7 +185,7 @@ def test_one_command_of_the_readme_renews_the_digest_of_the_base_image(tmp_path)
 
 
 def test_torch_comes_from_the_index_that_is_given_in_the_version_of_the_lock(tmp_path):
-    """The Dockerfile's own line, with a pip that writes down what it was asked for."""
+    """Runs the Dockerfile's own line with a fake `pip` that prints its arguments."""
     run, bill = (rest for rest in told("RUN") if "pip install" in rest)
     assert "--require-hashes -r requirements-bom.lock" in bill
     line = run.partition("&& packages=")[0]
@@ -222,12 +222,12 @@ def test_compose_runs_replicas_that_share_a_secret_behind_a_proxy():
     (hub,) = (shlex.split(rest) for rest in told("ENV"))
     assert f"HF_HOME={app['volumes'][0].partition(':')[2]}" in hub
     assert proxy["depends_on"]["app"]["condition"] == "service_healthy"
-    assert proxy["image"] == app["image"]  # in another role, with the same nginx.conf
+    assert proxy["image"] == app["image"]  # the same image, as a proxy
     assert proxy["command"] == [*json.loads(told("CMD")[0]), "--replicas", f"app:{PORT}"]
     assert proxy["ports"] == [f"{PORT}:{PORT}"]
     assert proxy["read_only"]
-    assert HEALTH in told("HEALTHCHECK")[0]  # which both have
-    assert app["environment"]["PLAYGROUND_PROXIES"]  # else all people would be of one network: the proxy's
+    assert HEALTH in told("HEALTHCHECK")[0]  # the probe of both services
+    assert app["environment"]["PLAYGROUND_PROXIES"]  # else all visitors would share the proxy's address
     assert proxy["environment"]["PLAYGROUND_HOSTS"] == app["environment"]["PLAYGROUND_HOSTS"]
 
 
@@ -236,7 +236,7 @@ def test_what_is_served_to_others_offers_its_list_alone_and_may_hold_less_than_i
     unit = read("deploy/playground@.service")
     pod = {said["name"]: said.get("value") for said in container()["env"]}
     (tmp,) = (volume["emptyDir"] for volume in kubernetes("Deployment")["spec"]["template"]["spec"]["volumes"])
-    assert app["tmpfs"] == "/tmp:size=200m"  # memory, and so in the sum
+    assert app["tmpfs"] == "/tmp:size=200m"  # this folder lies in memory, so it counts
     assert tmp == {"medium": "Memory", "sizeLimit": "200Mi"}
     assert app["environment"]["PLAYGROUND_OPEN"] == "${OPEN:-no}"
     assert pod["PLAYGROUND_OPEN"] == "no"
@@ -264,14 +264,14 @@ def test_proxies_let_through_what_the_app_takes_and_say_no_other_limit_twice():
     ingress = {name.rpartition("/")[2].replace("-", "_"): value for name, value in ingress.items()}
     assert ingress["proxy_body_size"] == f"{limit + 1}m"
     assert ingress["proxy_request_buffering"] == "off"
-    assert not {name for name in ingress if name.startswith("limit_")}  # the image's own nginx has them
+    assert not {name for name in ingress if name.startswith("limit_")}  # the image's own nginx sets the limits
     (wait,) = set(re.findall(r"proxy_read_timeout (\d+)s;", conf)) | {ingress["proxy_read_timeout"]}
     assert int(wait) > 3 * run.PING
     assert ingress["affinity"] == "cookie"
 
 
 def test_both_ways_to_serve_many_can_put_the_app_under_a_path():
-    """What the path does is tried in tests/browser/test_base_path.py; empty, it does nothing."""
+    """The default is an empty path. tests/browser/test_base_path.py tests the app under a path."""
     app = yaml.safe_load(read("compose.yaml"))["services"]["app"]
     pod = {said["name"]: said.get("value") for said in container()["env"]}
     assert app["environment"][hosts.OPTION] == "${BASE_PATH:-}"
@@ -322,7 +322,7 @@ def test_kubernetes_names_one_host_everywhere_and_lets_only_the_ingress_in():
     (ingress,) = policy["ingress"]
     assert ingress["from"][0]["namespaceSelector"]["matchLabels"]
     assert ingress["ports"] == [{"port": container()["ports"][0]["name"]}]
-    assert variables["PLAYGROUND_PROXIES"]  # which is why
+    assert variables["PLAYGROUND_PROXIES"]  # believed because only the ingress reaches the app
     assert policy["egress"] == []
     assert variables["HF_HUB_OFFLINE"] == "1"
 
@@ -355,7 +355,7 @@ def test_no_file_brings_a_secret_along():
     ignored = ["git", "check-ignore", "-q", "--no-index"]
     for name in (".env", "deploy/kubernetes/cookie.env"):
         assert subprocess.run([*ignored, name], cwd=ROOT).returncode == 0
-    fetched = DEPLOY / "validate.py"  # its digests say which schemas it takes
+    fetched = DEPLOY / "validate.py"  # this file holds the digests of the schemas
     for file in DEPLOY.rglob("*"):
         if file.is_file() and file != fetched and "__pycache__" not in file.parts:
             assert not re.search(r"\b[0-9a-f]{32,}\b", file.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The image's two processes as deploy/start.py starts them: what nginx keeps off, and what it tells the app."""
+"""nginx and the app as deploy/start.py starts them: what nginx keeps away from the app, and what it tells the app."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from browser.test_proxy import NGINX
 from waiting import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed here")
-BELIEVED = "127.0.0.2"  # another address of this machine, from which a test plays a proxy
+BELIEVED = "127.0.0.2"  # a second address of this machine, from which tests act as a proxy
 
 
 @contextmanager
 def started(folder: Path, **environment: str) -> Iterator[str]:
-    """Its address; PLAYGROUND_PROXIES names BELIEVED alone."""
+    """The address of nginx and an app that believe only the proxy BELIEVED."""
     port = free_port()
     ours = {"HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs()), "PLAYGROUND_PROXIES": BELIEVED}
     with (folder / "log").open("w") as log:
@@ -57,7 +57,7 @@ def edge(folder):
 
 
 def says(url: str, path: str, source: str = "127.0.0.1", **headers: str) -> tuple[int, dict[str, str], bytes]:
-    """What is answered to a GET from this address of the machine's."""
+    """(status, headers, body) of the answer to a GET that is sent from the address `source`."""
     host, port = url.removeprefix("http://").split(":")
     lines = [f"GET {path} HTTP/1.1", f"Host: {host}:{port}", "Connection: close"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
@@ -70,7 +70,7 @@ def says(url: str, path: str, source: str = "127.0.0.1", **headers: str) -> tupl
 
 
 def addresses(html: bytes) -> tuple[str, str]:
-    """(a script of Streamlit's, one of ours) that a page names."""
+    """(address of a script of Streamlit, address of a script of ours) in a page."""
     text = html.decode()
     return (
         "/" + re.search(r"static/js/index[^\"]*js", text)[0],
@@ -111,7 +111,7 @@ uvicorn.Server(config).run(sockets=[line])
 
 @pytest.fixture(scope="module")
 def whom(folder):
-    """nginx before a program that says whom it takes the asker for."""
+    """A function that asks through nginx and returns which visitor the app takes the asker for."""
     from browser.test_proxy import start
 
     place, port = folder / "whom", free_port()
@@ -162,7 +162,7 @@ def test_a_proxy_s_words_about_the_scheme_count(whom):
 
 
 def test_what_never_changes_is_asked_of_the_app_once_and_kept_compressed(edge, folder):
-    """`Accept: text/html` had it compressed anew each time."""
+    """Once, requests with `Accept: text/html` were compressed anew each time."""
     static, ours = addresses(says(edge, "/")[2])
     for path in (static, ours):
         for _ in range(3):
@@ -211,7 +211,7 @@ def test_its_log_names_no_address_no_query_and_no_key(edge, folder):
 
 
 def test_a_body_in_crumbs_reaches_the_app_whole_or_not_at_all(edge):
-    """Pieces of a byte took the app's time, each of them. nginx hands a small body on when all of it has come."""
+    """nginx sends a small body to the app only when it is complete, because each tiny piece would cost the app time."""
     host, port = edge.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), PATIENCE) as line:
         line.sendall(b"POST /api/labelled?number=1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -219,7 +219,7 @@ def test_a_body_in_crumbs_reaches_the_app_whole_or_not_at_all(edge):
         assert b" 413 " in line.makefile("rb").readline()
 
 
-SHORTER = {  # nginx's own limits, so short that a test waits for them
+SHORTER = {  # limits of nginx, lowered so that tests reach them soon
     "client_header_timeout": "1s", "client_body_timeout": "1s", "send_timeout": "1s", "limit_conn lines": "20",
     "limit_conn houses": "30",
 }  # fmt: skip
@@ -227,7 +227,7 @@ SHORTER = {  # nginx's own limits, so short that a test waits for them
 
 @pytest.fixture(scope="module")
 def strict(folder):
-    """nginx with deploy/nginx.conf, but for its numbers, before an app that answers each GET with a megabyte."""
+    """nginx with deploy/nginx.conf and the limits of SHORTER, before an app that answers each GET with 10 MB."""
     from browser.test_proxy import start
 
     place, port = folder / "strict", free_port()
@@ -270,7 +270,7 @@ def line_to(port: int) -> socket.socket:
 
 
 def is_ended(line: socket.socket) -> bool:
-    """Everything that still comes is read; PATIENCE is the line's own."""
+    """Whether the server closes the line within PATIENCE, the timeout of the socket. Reads what still comes."""
     try:
         while line.recv(2**16):
             pass
@@ -302,7 +302,7 @@ def test_who_does_not_read_their_answer_is_cut_off(strict):
 
 
 def was_reset(line: socket.socket) -> bool:
-    """Found by writing, for nothing is read."""
+    """Whether the server reset the line: a write fails. The client reads nothing in these tests."""
     try:
         line.send(b"\r\n")
     except OSError:
@@ -327,7 +327,7 @@ def test_a_network_holds_so_many_connections_and_another_one_finds_room(strict):
 
 
 def test_questions_behind_each_other_on_one_line_are_answered_one_by_one(strict):
-    """The app never has two of them at a time, for nginx asks it for the next when one has been answered."""
+    """Pipelined requests: nginx passes the next one to the app only after it has answered the one before."""
     with line_to(strict) as line:
         line.sendall((HEAD + b"\r\n") * 50 + HEAD + b"Connection: close\r\n\r\n")
         assert line.makefile("rb").read().count(b"HTTP/1.1 200 OK") == 51

@@ -1,4 +1,4 @@
-"""What the app is built on: bounds, licences, the lock of the image, and where torch comes from."""
+"""The app's dependencies: version bounds, licences, the image's lock files, and the source of torch."""
 
 import importlib.util
 import json
@@ -69,7 +69,7 @@ def test_the_audit_points_at_bounds_that_let_in_what_was_not_tried_and_at_licenc
 
 
 def test_the_audit_finds_nothing_in_what_these_tests_run_with(audit):
-    """Except that an older release than the newest may be installed, which speaks for nothing newer."""
+    """The audit's rules hold for the installed releases. They may be older than the newest, which this cannot judge."""
     wanted = audit.requirements(ROOT / "requirements.txt")
     assert all(r.specifier.contains(audit.metadata.version(r.name), prereleases=True) for r in wanted)
     packages = {package.metadata["Name"].lower(): package for package in audit.closure(wanted)}
@@ -78,7 +78,7 @@ def test_the_audit_finds_nothing_in_what_these_tests_run_with(audit):
 
 
 class Osv(BaseHTTPRequestHandler):
-    """Knows one vulnerability, of Pillow 9."""
+    """Stands for osv.dev and knows one vulnerability, in Pillow 9."""
 
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["queries"]
@@ -102,9 +102,9 @@ def test_the_audit_names_known_vulnerabilities_and_says_when_they_were_not_looke
         sentence, good = audit.vulnerabilities(packages, url)
         assert sentence.endswith("none but 1 accepted")
         assert good
-    with served(Index) as url:  # which answers, but not what was asked
+    with served(Index) as url:  # a server that answers something else
         assert audit.vulnerabilities(packages, url)[1] is False
-    sentence, good = audit.vulnerabilities(packages, url)  # nobody is there any more
+    sentence, good = audit.vulnerabilities(packages, url)  # the server has been stopped
     assert "not looked up, for osv.dev gave no answer" in sentence
     assert not good
 
@@ -113,7 +113,7 @@ def test_the_audit_names_known_vulnerabilities_and_says_when_they_were_not_looke
 
 
 def locked(*parts: str) -> dict[str, str]:
-    """Package -> its version in these parts of the lock, which has a hash for each."""
+    """{package: version} in these lock files, after asserting that each package has a hash."""
     text = "".join(read(f"requirements{part}.lock") for part in parts)
     blocks = [block for block in re.split(r"^(?=[a-z])", text, flags=re.MULTILINE) if block.strip()]
     assert all("--hash=sha256:" in block for block in blocks)

@@ -1,4 +1,4 @@
-"""Kubernetes' files and compose.yaml against their schemas. These are fetched: without a network it is skipped."""
+"""Checks the Kubernetes files and compose.yaml against schemas, which are downloaded. Skipped without a network."""
 
 import importlib.util
 from copy import deepcopy
@@ -24,7 +24,7 @@ def schemas(tmp_path_factory):
 
 
 def document(kind: str) -> dict:
-    """One of ours, to be broken; compose.yaml has no kind."""
+    """A copy of our document of this kind, which a test may break. compose.yaml has the kind ""."""
     return deepcopy(next(document for _, document in validate.ours() if document.get("kind", "") == kind))
 
 

@@ -1,4 +1,4 @@
-"""The stored pictures and texts of each layout, in tests/figures/kept/, so that no change goes unnoticed.
+"""The stored pictures and texts of each layout, in tests/figures/kept/, with which tests compare new ones.
 
 PYTHONPATH=. python tests/figures/keeping.py             # rewrites the stored pictures and texts: check the diff
 PYTHONPATH=. python tests/figures/keeping.py wall heads  # only those pictures

@@ -119,7 +119,7 @@ def test_every_layout_is_written_in_three_formats(layout, tmp_path):
     assert all(size > 5000 for size in sizes.values()), sizes
 
 
-# A layout is one object
+# A layout is defined by one record
 
 
 def tabled(spec: Spec) -> list[tuple[dict, np.ndarray]]:

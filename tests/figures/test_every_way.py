@@ -83,7 +83,7 @@ def test_the_browser_has_the_table_that_python_writes():
         assert theirs["said"][way.name] == way.words("note", "column")
 
 
-# A way made up for the test -------------------------------------------------------------------------------------------
+# A way invented for the test ------------------------------------------------------------------------------------------
 
 
 def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared):

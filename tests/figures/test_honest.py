@@ -34,7 +34,7 @@ from playground.numbers import bare_share
 from playground.samples import PHOTOGRAPHS
 from playground.vit import Config, VisionTransformer
 
-# What is drawn
+# Contents of the drawing
 
 
 def test_all_in_a_grid_means_all(seen, picture):
@@ -95,7 +95,7 @@ def test_a_comparison_of_two_grids_names_the_patch_of_each(small, picture):
         assert panel.sub.startswith(words), "what stands at the end is left out where a panel is narrow"
 
 
-# An SVG's letters
+# Letters in an SVG
 
 
 def test_an_svg_brings_its_letters(seen, picture):
@@ -115,7 +115,7 @@ def test_a_font_of_one_s_own_is_not_given_away():
     assert files.faces(root) == ""
 
 
-# One grid
+# The grid of a sample
 
 
 def test_python_and_the_command_line_see_a_sample_in_one_grid(monkeypatch):

@@ -1,4 +1,4 @@
-"""The numbers of many pictures are those of each picture's own trace."""
+"""`trace_many` gives the same numbers as a trace of each single picture."""
 
 import numpy as np
 import pytest

@@ -25,7 +25,7 @@ def test_a_model_that_computes_no_numbers_is_a_sentence_before_anything_is_writt
 
 
 def test_one_picture_without_numbers_stops_nobody_else(zarr, small, pictures, tmp_path, monkeypatch):
-    """For example, a bright picture may overflow in float16."""
+    """One picture may give NaN, for example a bright one that overflows in float16."""
     run = playground.trace_many(pictures, small, "entropy", batch=5)
     compute = many.Many._pass
 

@@ -18,7 +18,7 @@ from playground.figures import Spec, files
 from playground.figures.drawing import option_words
 from playground.vit import VisionTransformer
 
-# Where a figure comes from
+# Metadata
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])

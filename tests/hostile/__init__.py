@@ -1,6 +1,6 @@
-"""Broken and hostile files: name -> a function that builds the bytes.
+"""Broken and hostile picture files. KINDS maps a name to a function that returns the file's bytes.
 
-The large ones keep a Pillow without our checks busy for seconds or minutes, or make it take gigabytes.
+Without our checks, Pillow takes minutes or gigabytes to open some of them.
 """
 
 import json
@@ -24,11 +24,11 @@ KINDS = {
 
 
 def read_apart(script: str, *options: str) -> dict[str, dict]:
-    """What a script says of each file, by name: it runs in a process of its own and prints a line of JSON for each."""
+    """{file's name: the script's report}. Runs the script in a new process; it prints one line of JSON per file."""
     tests = Path(__file__).parents[1]
     environment = os.environ | {
         "PYTHONPATH": f"{tests.parent}{os.pathsep}{tests}",
-        "MALLOC_MMAP_THRESHOLD_": "65536",  # what is freed goes back at once, and is measured again next time
+        "MALLOC_MMAP_THRESHOLD_": "65536",  # malloc returns freed memory at once, so each file is measured alone
     }
     command = [sys.executable, *options, "-c", script]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900)

@@ -1,6 +1,6 @@
-"""Files that are no pictures: weights, packs, time-lapses and folders that claim what can't be.
+"""Hostile weights, packs, time-lapses and folders, with impossible claims.
 
-name -> a function that makes the file in a folder and gives the function that reads it.
+FILES maps a name to a function that writes the file into a folder and returns the function that reads it.
 """
 
 import dataclasses
@@ -26,14 +26,14 @@ Read = Callable[[], object]
 
 
 def sparse(file: Path, size: int) -> Path:
-    """It claims that many bytes, and takes none on the disk."""
+    """Makes or extends a sparse file to this size, which takes no more space on the disk."""
     with file.open("r+b" if file.exists() else "wb") as made:
         made.truncate(size)
     return file
 
 
 def described(folder: Path, value: float = 0.0, **said) -> Read:
-    """Weights of a small model, all of the same value, whose description says something else in places."""
+    """Weights of a small model, all with the same value; `said` replaces entries of its description."""
     state = {name: torch.full_like(tensor, value) for name, tensor in VisionTransformer(SMALL).state_dict().items()}
     config = json.dumps(dataclasses.asdict(SMALL) | said)
     save_file(state, folder / "a.safetensors", metadata={"config": config})
@@ -41,7 +41,7 @@ def described(folder: Path, value: float = 0.0, **said) -> Read:
 
 
 def claimed(folder: Path, numbers: int = 2**28, length: int | None = None) -> Read:
-    """A header that names one large tensor, which is not on the disk."""
+    """A sparse file of weights, whose header names one large tensor."""
     entries: dict = {"a": {"dtype": "F32", "shape": [numbers], "data_offsets": [0, 4 * numbers]}}
     entries["__metadata__"] = {"config": json.dumps(dataclasses.asdict(SMALL))}
     text, file = json.dumps(entries).encode(), folder / "a.safetensors"
@@ -56,7 +56,7 @@ def packed(folder: Path, header: dict, body: bytes = b"") -> Read:
 
 
 def large_pack(folder: Path, number: float) -> Read:
-    """All that its header says is so: twelve layers of twelve heads over 1,024 patches."""
+    """A valid pack of 12 layers, 12 heads and 1,024 patches, in which all numbers are `number`."""
     shape = (12, 12, 1024, 64)
     header = {
         "format": FORMAT, "model": "x", "layers": 12, "heads": 12, "head_dim": 64, "tokens": 1024,
@@ -73,7 +73,7 @@ def lapse(folder: Path, size: int, header: bytes = b"") -> Read:
 
 
 def lapse_of_rubbish(folder: Path) -> Read:
-    """A good one, but for its first moment: 90 MB of nothing."""
+    """The stored time-lapse with 75 MB of zeros as its first moment."""
     header, arrays = unpack(TIMELAPSE.read_bytes())
     (folder / "lapse.bin").write_bytes(pack(header, arrays | {"trace0": np.zeros(75 * 10**6, np.uint8)}))
     return partial(timelapse.read, folder / "lapse.bin")

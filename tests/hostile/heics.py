@@ -4,7 +4,7 @@ import struct
 
 from hostile.making import box, patched, saved
 
-QUICK = {"enc_params": {"preset": "ultrafast"}}  # a large picture takes the encoder ten seconds otherwise
+QUICK = {"enc_params": {"preset": "ultrafast"}}  # other presets take ten seconds for a large picture
 
 
 def heic_claiming(width: int, height: int, data: bytes | None = None) -> bytes:
@@ -17,12 +17,12 @@ def large_heic() -> bytes:
 
 
 def heic_of_tiles(rows: int, columns: int, tile: int, output: tuple[int, int], nested: bool = False) -> bytes:
-    """The same tile again and again. The tile is coded once, so that the file stays small."""
+    """A grid in which all tiles are the same coded tile, so that the file stays small."""
     coded = saved("HEIF", (tile, tile), **QUICK)
     settings = coded[coded.index(b"hvcC") - 4 :][: int.from_bytes(coded[coded.index(b"hvcC") - 4 :][:4])]
     picture = coded[coded.index(b"mdat") + 4 :]
     width, height = output
-    grid = bytes((0, 1, rows - 1, columns - 1)) + struct.pack(">II", width, height)  # with sides of four bytes
+    grid = bytes((0, 1, rows - 1, columns - 1)) + struct.pack(">II", width, height)  # sides of four bytes each
 
     def full(name: bytes, data: bytes, version: int = 0) -> bytes:
         return box(name, bytes((version, 0, 0, 0)) + data)

@@ -15,7 +15,7 @@ def jpeg_with(segments: bytes, data: bytes | None = None) -> bytes:
 
 
 def jpeg_of(width: int, height: int, bits: int = 8, layers: int = 3, frame: int = 0xC0) -> bytes:
-    """Only a header, which may claim any size."""
+    """A JPEG that has only a header, which may claim any size."""
     sof = struct.pack(">BHHB", bits, height, width, layers) + b"".join(bytes((i, 0x11, 0)) for i in range(layers))
     return b"\xff\xd8" + segment(frame, sof) + segment(0xDA, bytes(10)) + b"\xff\xd9"
 

@@ -1,4 +1,4 @@
-"""How broken files are made."""
+"""Helpers that build broken files."""
 
 import io
 import random
@@ -8,10 +8,10 @@ import zlib
 from PIL import Image
 from pillow_heif.as_plugin import _save_heif
 
-Image.register_save("HEIF", _save_heif)  # only for writing
+Image.register_save("HEIF", _save_heif)  # the app itself only reads HEIF
 
 
-BIG = 8_000  # 8,000 × 8,000 is just allowed
+BIG = 8_000  # pixels of a side: a picture of 8,000 × 8,000 is just allowed
 NOISE = random.Random(0).randbytes(20_000)
 
 
@@ -22,7 +22,7 @@ def saved(kind: str, size=(64, 48), mode="RGB", color=0, **options) -> bytes:
 
 
 def noisy(kind: str, **options) -> bytes:
-    """A picture that doesn't compress, so that half a file is half a picture."""
+    """A picture of noise, which hardly compresses, so that half of its file holds about half of the picture."""
     file = io.BytesIO()
     Image.frombytes("RGB", (80, 80), NOISE[: 80 * 80 * 3]).save(file, kind, **options)
     return file.getvalue()
@@ -41,7 +41,7 @@ def patched(data: bytes, at: int, new: bytes) -> bytes:
 
 
 def deflated_zeros(size: int) -> bytes:
-    """Compressed zeros, a thousandth of `size`."""
+    """`size` zeros, compressed by zlib to about a thousandth."""
     packer = zlib.compressobj(9, wbits=-15)
     megabyte = packer.compress(bytes(2**20)) + packer.flush(zlib.Z_FULL_FLUSH)
     return b"\x78\xda" + megabyte * (size // 2**20) + b"\3\0" + struct.pack(">HH", size % 65521, 1)

@@ -1,6 +1,6 @@
-"""Colour profiles that keep LittleCMS busy, or claim what can't be; and honest ones by the same hand.
+"""Builds ICC colour profiles: ordinary ones, and hostile ones that keep LittleCMS busy or make impossible claims.
 
-name -> a function that builds the profile.
+GREEDY and HARMLESS map a name to a function that returns the profile's bytes.
 """
 
 import struct
@@ -14,7 +14,7 @@ def fixed(*numbers: float) -> bytes:
 
 
 def profile(tags: dict[bytes, bytes], space: bytes = b"RGB ", between: bytes = b"XYZ ", kind: bytes = b"scnr") -> bytes:
-    """Tags of the same bytes lie at the same place, as in honest profiles."""
+    """An ICC profile with these tags. Tags with equal bytes share one place, as in ordinary profiles."""
     at, places, body = 128 + 4 + 12 * len(tags), {}, b""
     for data in tags.values():
         if data not in places:
@@ -27,7 +27,7 @@ def profile(tags: dict[bytes, bytes], space: bytes = b"RGB ", between: bytes = b
 
 
 def whole(data: bytes) -> bytes:
-    """In words of four bytes."""
+    """The data, padded to a multiple of four bytes."""
     return data + bytes(-len(data) % 4)
 
 
@@ -37,7 +37,7 @@ def text(words: str) -> bytes:
 
 
 def texts(times: int) -> bytes:
-    """The same letter in as many languages."""
+    """A text tag with `times` entries of one letter."""
     return b"mluc" + bytes(4) + struct.pack(">II", times, 12) + struct.pack(">4sII", b"enUS", 2, 16) * times
 
 
@@ -58,11 +58,11 @@ def described(**tags: bytes) -> dict[bytes, bytes]:
     return usual | {name.encode(): data for name, data in tags.items()}
 
 
-# What an honest scanner has: three colours and a curve ----------------------------------------------------------------
+# An ordinary scanner's profile: three colours and a curve -------------------------------------------------------------
 
 
 def matrix_profile(red: tuple = (0.61, 0.31, 0.02), **tags: bytes) -> bytes:
-    """Adobe RGB, more or less."""
+    """A profile similar to Adobe RGB, whose red and tags may be replaced."""
     colours = {"rXYZ": xyz(*red), "gXYZ": xyz(0.205, 0.626, 0.061), "bXYZ": xyz(0.149, 0.063, 0.745)}
     curves = dict.fromkeys(("rTRC", "gTRC", "bTRC"), parametric(0, 2.2))
     return profile(described(**(colours | curves | tags)))
@@ -72,14 +72,14 @@ def matrix_profile(red: tuple = (0.61, 0.31, 0.02), **tags: bytes) -> bytes:
 
 
 def table16(inputs: int, outputs: int, grid: int, points: bytes, entries: int = 2) -> bytes:
-    """Type mft2: curves, a grid of points, curves."""
+    """A table of ICC type mft2: curves, a grid of points, curves."""
     ramp = struct.pack(f">{entries}H", *(65535 * i // max(1, entries - 1) for i in range(entries)))
     head = struct.pack(">BBBB", inputs, outputs, grid, 0) + fixed(1, 0, 0, 0, 1, 0, 0, 0, 1)
     return b"mft2" + bytes(4) + head + struct.pack(">HH", entries, entries) + ramp * inputs + points + ramp * outputs
 
 
 def ink_table(grid: int) -> bytes:
-    """Cyan, magenta, yellow and black to Lab: each takes light away, as ink on paper does."""
+    """A table from CMYK to Lab, in which each ink absorbs light, as on paper."""
     levels = [1 - i / (grid - 1) for i in range(grid)]
     points = []
     for c in levels:
@@ -93,12 +93,12 @@ def ink_table(grid: int) -> bytes:
 
 
 def ink_profile(grid: int = 9) -> bytes:
-    """CMYK, as a printer's."""
+    """A CMYK profile like that of a printer."""
     return profile(described(A2B0=ink_table(grid)), b"CMYK", b"Lab ", b"prtr")
 
 
 def curves_and_grid(curves: bytes, channels: int = 3, grid: int | None = None, points: bytes = b"") -> bytes:
-    """Type mAB: curves, a grid, curves, a matrix, curves; all curves at the same place."""
+    """A table of ICC type mAB: curves, a grid, curves, a matrix, curves. All curves are the same bytes."""
     parts = curves * channels
     at = 32
     matrix = fixed(1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0)
@@ -108,11 +108,11 @@ def curves_and_grid(curves: bytes, channels: int = 3, grid: int | None = None, p
     return head + parts + matrix + clut
 
 
-# Multi-process elements: the whole of a small computer language -----------------------------------------------------
+# Multi-process elements: chains of stages, which may be very long -----------------------------------------------------
 
 
 def stages(times: int, stage: bytes, channels: int = 3) -> bytes:
-    """So many stages that are all the same bytes."""
+    """`times` stages, all of which are the same bytes."""
     at = 16 + 8 * times
     head = b"mpet" + bytes(4) + struct.pack(">HHI", channels, channels, times)
     return head + struct.pack(">II", at, len(stage)) * times + stage
@@ -130,7 +130,7 @@ def grid_stage(grid: int, channels: int = 3) -> bytes:
     )
 
 
-# What LittleCMS is not asked to read: seconds to minutes of a core, or hundreds of megabytes
+# The app keeps these from LittleCMS, which would take seconds to minutes or hundreds of megabytes.
 GREEDY: dict[str, Callable[[], bytes]] = {
     "100,000 stages": lambda: matrix_profile(D2B0=stages(100_000, matrix_stage())),
     "30,000 stages of grids": lambda: matrix_profile(D2B0=stages(30_000, grid_stage(2))),
@@ -148,7 +148,7 @@ GREEDY: dict[str, Callable[[], bytes]] = {
     ),
     "5,000 tags": lambda: matrix_profile(**{f"{number:4}": curve() for number in range(5_000)}),
 }
-# What it reads soon enough, or refuses by itself
+# LittleCMS reads these within seconds or refuses them itself.
 HARMLESS: dict[str, Callable[[], bytes]] = {
     "100 tags": lambda: matrix_profile(**{f"{number:4}": curve() for number in range(80)}),
     "curves of 32,767 points": lambda: profile(described(A2B0=curves_and_grid(curve(*range(32_767)), 3, 2, bytes(48)))),

@@ -1,7 +1,7 @@
-"""Files that ask for far more than they show: many pages, pictures behind the picture, directories that point at
-themselves, tiles, sixteen bits, inks. Each may be opened or refused, but soon, and in little memory.
+"""Pictures that could cost far more than they show: many pages, appended pictures, directories that point at
+themselves, tiles, 16 bits, CMYK. The app may open or refuse each, but soon and with little memory.
 
-name -> a function that builds the file.
+STRANGE maps a name to a function that returns the file's bytes.
 """
 
 import io
@@ -18,7 +18,7 @@ from hostile.tiffs import long, short, tiff
 
 
 def directory(*entries: tuple[int, int, int, int], following: int = 0) -> bytes:
-    """Of EXIF and MPF."""
+    """A TIFF directory with these entries (tag, type, count, value), as EXIF and MPF contain."""
     packed = b"".join(struct.pack("<HHII", *entry) for entry in entries)
     return b"II*\0\x08\0\0\0" + struct.pack("<H", len(entries)) + packed + struct.pack("<I", following)
 
@@ -47,10 +47,10 @@ def film(kind: str, times: int) -> bytes:
 
 
 def tiled(side: int, tile: int, **more) -> bytes:
-    """All tiles lie at the same place."""
+    """A tiled TIFF, all of whose tiles lie at the same place in the file."""
     pixels, count = zlib.compress(bytes(tile * tile * 3)), (-(-side // tile)) ** 2
     tags = [long(256, side), long(257, side), short(259, 8), short(322, tile), short(323, tile)]
-    at = 8 + 2 + 12 * 11 + 4 + 8 * count  # behind the two lists
+    at = 8 + 2 + 12 * 11 + 4 + 8 * count  # the pixels lie behind the two lists
     tags += [long(324, *[at] * count), long(325, *[len(pixels)] * count)]
     return tiff(*tags, pixels=pixels, without=(273, 278, 279))
 

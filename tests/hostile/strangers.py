@@ -1,4 +1,4 @@
-"""Files of other kinds, and pieces of files."""
+"""Files that are no pictures, and pieces of pictures."""
 
 import io
 import pickle
@@ -11,7 +11,7 @@ from hostile.pngs import PNG
 
 
 class Trap:
-    """If it is ever unpickled, the test fails."""
+    """An object that ends the process if it is unpickled."""
 
     def __reduce__(self):
         return exec, ("raise SystemExit('unpickled')",)

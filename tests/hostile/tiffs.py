@@ -16,7 +16,7 @@ def long(tag: int, *values: int) -> tuple[int, int, int, bytes]:
 
 
 def tiff(*tags, pixels: bytes = b"", without=(), following=0) -> bytes:
-    """A 64 × 64 RGB picture in one strip, except for what `tags` (tag, type, count, bytes) replace."""
+    """A TIFF of a 64 × 64 RGB picture in one strip. `tags` (tag, type, count, bytes) replace its usual tags."""
     usual = [long(256, 64), long(257, 64), short(258, 8), short(259, 1), short(262, 2), short(277, 3)]
     usual += [long(278, 2**32 - 1), long(273, 0), long(279, len(pixels))]
     entries = {tag[0]: tag for tag in [*usual, *tags] if tag[0] not in without}

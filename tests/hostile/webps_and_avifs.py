@@ -19,7 +19,7 @@ def vp8x(width: int, height: int, flags: int = 0) -> tuple[bytes, bytes]:
 
 
 def animated_webp(width: int, height: int, spoil: bool = False) -> bytes:
-    """A large canvas with small frames."""
+    """A WebP that claims a canvas of this size and has two small frames; `spoil` damages the first."""
     second = Image.frombytes("RGB", (64, 48), NOISE[: 64 * 48 * 3])
     data = saved("WEBP", save_all=True, append_images=[second])
     at = data.index(b"VP8X") + 12
@@ -33,7 +33,7 @@ def avif(*boxes: bytes) -> bytes:
 
 
 def avif_items(count: int) -> bytes:
-    """libavif compares each with all before it: 200,000 of them take 45 seconds."""
+    """An AVIF that lists `count` items. libavif compares each with all earlier ones: 200,000 take 45 seconds."""
     places = b"".join(struct.pack(">IHHHII", item, 0, 0, 1, 0, 4) for item in range(1, count + 1))
     return avif(box(b"pitm", bytes(4) + b"\0\1"), box(b"iloc", b"\2\0\0\0\x44\0" + struct.pack(">I", count) + places))
 

@@ -18,7 +18,7 @@ const SEVERAL = JSON.parse(
   ),
 );
 
-// At the server's address, …/api/app/DIGEST/ENTRY, so that a script finds the app's root from its own address.
+// Files lie at …/api/app/DIGEST/ENTRY, as on the server: a script finds the app's root from its own address.
 const APP = mkdtempSync(join(tmpdir(), "bundle-"));
 async function served(entry, digest, { mounts = "", tail = "" } = {}) {
   const source = withBundle(`sys.stdout.buffer.write(bundle.drawing("${entry}", "${mounts}").encode())`).toString();
@@ -26,7 +26,7 @@ async function served(entry, digest, { mounts = "", tail = "" } = {}) {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, source + tail);
   writeFileSync(join(dirname(file), "package.json"), '{"type": "module"}');
-  return { source, module: await import(pathToFileURL(file)) }; // a SyntaxError names a double declaration
+  return { source, module: await import(pathToFileURL(file)) }; // throws a SyntaxError if a name is declared twice
 }
 
 for (const [name, mounts] of [...COMPONENTS, ...SEVERAL]) {
@@ -79,7 +79,7 @@ test("every module is in a bundle", () => {
 
 test("nothing in the microscope names another host", () => {
   for (const name of readdirSync(MICROSCOPE, { recursive: true }).filter((name) => /\.(js|css)$/.test(name))) {
-    // An ellipsis, a namespace that nobody fetches, fonts beside the page, and a part of the same figure
+    // Allowed: an ellipsis, an XML namespace, fonts beside the page, and a reference within a figure
     const names =
       /https:\/\/…|http:\/\/www\.w3\.org\/2000\/svg|url\((?:"\$\{font\.href\}"|\$\{fileHere\(font\)\}|#colours)\)/g;
     const text = readFileSync(join(MICROSCOPE, name), "utf8").replaceAll(names, "");

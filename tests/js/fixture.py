@@ -1,7 +1,7 @@
-"""Writes a pack and the rows that belong to it, with numpy alone: the browser's core is tested against somebody else.
+"""Writes a pack and the rows that follow from it, with numpy alone, as an independent reference for the browser's core.
 
-`python tests/js/fixture.py FOLDER` leaves pack.bin and expected.json there. The container is written here by hand and
-not by playground.bundle, because a mistake made on both sides would go unnoticed.
+`python tests/js/fixture.py FOLDER` leaves pack.bin and expected.json there. This file writes the container
+without playground.bundle, because a mistake shared by both sides would go unnoticed.
 """
 
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-HELD, HEADS, GRID, DIM = [1, 3], 3, (3, 4), 10  # a width that four does not divide
+HELD, HEADS, GRID, DIM = [1, 3], 3, (3, 4), 10  # DIM is no multiple of four
 PREFIX = ["cls", "reg0"]
 TOKENS = len(PREFIX) + GRID[0] * GRID[1]
 SCALE = DIM**-0.5
@@ -87,7 +87,7 @@ def main(folder: Path) -> None:
                             "weighted": (row * norms[place, head]).tolist(),
                         }
                     )
-    # Every kind of float16 there is: zeros, the smallest, subnormal, normal, the largest, infinite.
+    # Every kind of float16: zeros, the smallest, subnormal, normal, the largest, infinite.
     bits = [0x0000, 0x8000, 0x0001, 0x03FF, 0x0400, 0x3555, 0x3C00, 0xC000, 0x7BFF, 0xFBFF]
     halves = [[b, float(np.array([b], np.uint16).view(np.float16)[0])] for b in bits]
     every = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)

@@ -48,7 +48,7 @@ def test_a_picture_that_the_model_answers_rightly_stays():
 
 
 def test_where_a_model_names_nothing_one_for_everyday_things_takes_its_place(tmp_path, monkeypatch):
-    """That model is made here with random weights. It has ImageNet's labels, and a softmax over them."""
+    """The fixture builds that model with random weights, ImageNet's labels and a softmax over them."""
     import timm
 
     from playground.models import timm_models

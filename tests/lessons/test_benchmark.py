@@ -1,4 +1,4 @@
-"""Measured time and memory are true, and the measurement is bounded."""
+"""The lesson's measurements of time and memory are correct and end in bounded time."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ def test_a_peak_is_seen_after_it_has_gone():
 @linux
 def test_materialised_attention_takes_the_memory_of_its_matrices_and_fused_does_not(monkeypatch):
     monkeypatch.setattr(benchmark, "SIDES", (8, 24))
-    monkeypatch.setattr(benchmark, "MOST_PASS", FAR)  # no limit, for busy machines
+    monkeypatch.setattr(benchmark, "MOST_PASS", FAR)  # no time limit, because the machine may be busy
     with torch.no_grad():
         points = {(p.kind, p.tokens): p for p in benchmark.measure(64, 8, 3, 2**30)}
     assert set(points) == {(kind, tokens) for kind in GROWTH for tokens in (64, 576)}
@@ -68,7 +68,7 @@ def test_a_series_goes_through_all_its_steps(monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", lambda _, **options: start([sys.executable, "-c", program], **options))
     series, counts = Series(64, 1, 1), []
     assert all(moment is None for moment in series.each_moment(lambda: counts.append(len(series.points))))
-    assert counts[:STEPS] == list(range(STEPS))  # each step waits for its turn
+    assert counts[:STEPS] == list(range(STEPS))  # each step takes a turn of the queue
     assert [p.tokens for p in series.points] == list(range(STEPS))
 
 

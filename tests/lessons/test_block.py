@@ -1,4 +1,5 @@
-"""The lesson on the rest of a layer: its boxes have all weights, and the browser computes Python's arrows."""
+"""The lesson on the rest of a layer: its boxes count all parameters, and the browser draws the arrows that Python
+computes."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Windows and linear attention against loops over all pairs."""
+"""Windowed and linear attention, compared with loops over all pairs."""
 
 import torch
 import torch.nn.functional as F

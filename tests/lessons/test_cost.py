@@ -1,4 +1,4 @@
-"""The lesson on the cost: the browser's numbers are Python's, and the words give the measured ones."""
+"""The lesson on the cost: the browser computes the same numbers as Python, and its sentences give measured ones."""
 
 import json
 import subprocess

@@ -85,5 +85,5 @@ def test_a_small_start_is_nearly_even_and_a_large_one_is_not():
 def test_the_deviation_of_a_scaled_score_is_width_times_the_square_of_the_start(deviation, expected):
     assert 768 * deviation**2 == pytest.approx(expected, rel=0.02)
     weights = experiments.even_at_the_start(start=deviation).clamp(min=1e-30).log()
-    if deviation < 0.05:  # a larger one gives weights too small for 32-bit numbers
+    if deviation < 0.05:  # larger deviations give weights too small for 32-bit numbers
         assert float(weights.std(-1).mean()) == pytest.approx(expected, rel=0.1)

@@ -120,7 +120,7 @@ def own(tmp_path_factory) -> tuple[Trace, str]:
 def test_each_measure_has_a_twin_that_gives_the_same(own):
     seen, file = own
     calls = [(name, given) for name in MEASURES for given in GIVEN.get(name, [{}])]
-    adds = heads.look(seen).effect.tolist()  # relative to the layer's mean
+    adds = heads.look(seen).effect.tolist()  # the effects are relative to the layer's mean
     lines = """
       const pack = core.unpack(new Uint8Array(readFileSync(given.file)));
       pack.header.adds = given.adds;
@@ -149,7 +149,7 @@ def all_words() -> list[Words]:
 
 
 def test_the_browser_fills_the_same_words_for_the_sample_and_others_for_a_photograph(own):
-    """Braces that are no placeholder, such as those in a model's name, stay."""
+    """Braces that enclose no placeholder, such as "{a model}", stay."""
     seen, file = own
     words = Words("{share:%} of {side} in {a model}", values={
         "share": Measured("far_share", 0.25), "side": Measured("longer_side", 14),

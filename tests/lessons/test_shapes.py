@@ -1,4 +1,4 @@
-"""Each step that the lesson walks through is what the real layer computes."""
+"""Each step of the lesson on shapes shows what the real layer computes."""
 
 import re
 from pathlib import Path

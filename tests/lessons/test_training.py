@@ -108,7 +108,7 @@ def trained(trial, monkeypatch):
 
 def test_what_became_of_each_is_said_in_its_own_numbers(trial):
     learner = trial.learned[ALONE]
-    assert "from step" not in training_now.in_numbers(ALONE, learner)  # it has not learned yet
+    assert "from step" not in training_now.in_numbers(ALONE, learner)  # this model has not started to learn
     mass, layer, head = learner.best
     assert f"head {head} of layer {layer} gives the twin {percent(mass)} " in training_now.in_numbers(ALONE, learner)
 
@@ -125,7 +125,7 @@ def test_habits_masses_and_what_was_told_go_to_the_drawing(trial):
     assert other_header["told"] == []
     assert [learner["run"].partition("-")[0] for learner in (header, other_header)] == [
         trial.id
-    ] * 2  # one clock for both
+    ] * 2  # both models share one clock
 
 
 def test_a_head_that_looks_at_the_twin_is_shown_first(trial):
@@ -180,13 +180,13 @@ def test_after_it_the_told_heads_do(runs, begins):
     figure = training.drawn(runs[1], "", begins)
     coloured = [line for line in figure.data if line.line.color == training.TOLD]
     assert len(coloured) == len(Recipe().gathering)
-    for line in coloured:  # no moment was saved around step 4,860, where the loss began: a gap
+    for line in coloured:  # a gap around step 4,860, where the loss began and no moment was saved
         gap = line.x.index(None)
         assert (line.x[gap - 1], line.x[gap + 1]) == (2671, 5371)
         assert np.isnan(line.y[gap])
         assert not line.connectgaps
     (label,) = [note for note in figure.layout.annotations if "begins" in note.text]
-    assert 10**label.x == pytest.approx(4860)  # the axis has logarithms; once, the label's x was 4,860 itself
+    assert 10**label.x == pytest.approx(4860)  # on the log axis; once, the label was placed at 4,860 itself
     ends = sorted(line.y[-1] for line in coloured)
     assert ends == pytest.approx(sorted(100 * runs[1].moments[-1].mass[head] for head in Recipe().gathering))
 
@@ -216,7 +216,7 @@ def test_the_head_that_is_called_best_is_so_on_other_scenes():
 
 
 def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
-    """The filter's widths are chosen on the same number of other scenes."""
+    """The filter's width is chosen on as many other scenes, then measured on the scenes of the heads."""
 
     def filtered(first: int) -> torch.Tensor:
         masses = []

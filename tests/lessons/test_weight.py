@@ -89,7 +89,7 @@ def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_wit
 @pytest.mark.parametrize(("length", "expected"), [(9.0, "It has a **megaphone**"), (1.0, "no **megaphone**")])
 def test_a_long_key_is_a_megaphone(seen, monkeypatch, length, expected):
     mean, token = look(seen), 20
-    mean.to_one[1, 2] = 0.97  # this head agrees most
+    mean.to_one[1, 2] = 0.97  # the rows of this head agree most
     monkeypatch.setattr(measures, "token_of_agreeing", lambda seen, habits: token)
     keys = seen.record[1].k[2]
     keys[token] *= length * float(keys[len(seen.prefix) :].norm(dim=-1).median() / keys[token].norm())
@@ -134,7 +134,7 @@ def test_where_a_pair_is_here_both_are_measured_on_the_picture(monkeypatch, smal
     text = " ".join(part.text for part in parts if isinstance(part, Words))
     assert ", 0 registers" in text
     assert ", 2 registers" in text
-    assert text.count("beyond Tukey’s bound") == 3  # the page's model and both of the pair
+    assert text.count("beyond Tukey’s bound") == 3  # for the model of the page and both models of the pair
     assert {part.name for part in parts if isinstance(part, Chart)} == {f"token-lengths-{name}" for name in pair}
     assert sum(isinstance(part, Picture) for part in parts) == 6
 
@@ -145,7 +145,7 @@ def test_where_a_pair_is_here_both_are_measured_on_the_picture(monkeypatch, smal
 def test_many_tokens_are_blanked_when_asked(monkeypatch):
     from playground.analysis import occlusion
 
-    monkeypatch.setattr(weight, "AT_ONCE", 100)  # so that 196 patches, which are quick, count as many
+    monkeypatch.setattr(weight, "AT_ONCE", 100)  # so that 196 patches count as too many
     monkeypatch.setattr(occlusion, "sides_of", lambda grid: [7])  # few blocks
     monkeypatch.setattr(occlusion, "FEW", 3)
     *_, question, choice = parts_of("weight", "explain")

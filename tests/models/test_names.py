@@ -1,4 +1,4 @@
-"""What a model is called where people read it."""
+"""The names of models in texts for readers."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Heads that were told where to look: the file of weights names them, and no conversion loses the names."""
+"""Heads that were told where to look in training: the file of weights lists them, and no conversion loses the list."""
 
 import json
 

@@ -224,7 +224,7 @@ def test_a_sample_on_disk_is_what_the_code_draws(sample):
     stored = np.asarray(Image.open(sample.path), int)
     image = draw_sample(sample.name).image
     assert stored.shape == image.shape
-    assert np.abs(stored - image).mean() < 3  # what JPEG loses
+    assert np.abs(stored - image).mean() < 3  # the loss of JPEG
 
 
 def test_samples_are_small_enough_to_ship():

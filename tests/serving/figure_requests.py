@@ -1,4 +1,4 @@
-"""Asking for a figure by its address, and for the same by its command."""
+"""Helpers that ask for a figure by its address, and make the same figure with the command."""
 
 import shlex
 from pathlib import Path
@@ -12,7 +12,7 @@ STRANGER = {"X-Playground-Key": "another-key-of-a-test-browser"}
 FLOCK = {"sample": "flock", "model": "bundled", "layer": "3", "head": "2", "query": "4,9"}
 AS_FLAGS = "figure flock --layer 3 --head 2 --patch 4,9"
 TINY, AS_TINY = {"purpose": "column", "dpi": "20"}, "--for column --dpi 20"
-WRITTEN = {"csv", "npz", "json"}  # which have neither width nor dots
+WRITTEN = {"csv", "npz", "json"}  # files without a width or a resolution
 
 
 def small(kind: str) -> tuple[dict, str]:
@@ -35,7 +35,7 @@ def by_command(flags: str, kind: str, folder: Path) -> bytes:
     words = shlex.split(flags)
     picture = words[1] if len(words) > 1 and not words[1].startswith("-") else "figure"
     layout = words[words.index("--layout") + 1] if "--layout" in words else "head"
-    out = folder / f"{picture}-{layout}.{kind}"  # a file says what it is called
+    out = folder / f"{picture}-{layout}.{kind}"  # some figures contain the name of their file
     assert main([*words, "-o", str(out)]) == 0
     return out.read_bytes()
 

@@ -1,4 +1,4 @@
-"""How a request is answered: who waits hears it, who leaves ends the work, and nothing but sentences goes out."""
+"""How a request is answered: those who wait are told so, work ends when its asker leaves, and errors are sentences."""
 
 import asyncio
 import threading
@@ -21,7 +21,7 @@ from serving.visits import ANNA, BERT, refused
 
 @pytest.fixture
 def line(monkeypatch):
-    """The queue, in which the first place may be taken: `with line.take(): …`."""
+    """A queue with one place at work, which a test takes with `with line.take(): …`."""
     line = Queue(1)
     monkeypatch.setattr(queue, "passes", lambda: line)
     monkeypatch.setattr(answering, "HEARD_AFTER", 0.05)
@@ -77,7 +77,7 @@ def test_who_waits_hears_how_many_come_first_and_gets_the_answer_with_the_ticket
 
 
 class line_of_another:
-    """One more who stands before."""
+    """Adds one more waiting ticket to the line, from a thread of its own."""
 
     def __init__(self, line: Queue):
         self.line, self.go = line, threading.Event()
@@ -97,7 +97,7 @@ class line_of_another:
 
 
 async def finally_(http, visitor: dict, response: httpx.Response) -> httpx.Response:
-    """Asks again until the answer is there."""
+    """Asks again with the ticket until the answer is no longer 202."""
     while response.status_code == 202:
         ticket = {"X-Playground-Ticket": response.headers["X-Playground-Ticket"]}
         response = await http.get("/", headers=visitor | ticket)
@@ -105,7 +105,7 @@ async def finally_(http, visitor: dict, response: httpx.Response) -> httpx.Respo
 
 
 def test_an_image_of_a_page_that_has_no_key_waits_for_its_answer(line):
-    """An <img> asks once, and keeps no ticket."""
+    """An <img> sends one request and cannot send a ticket, so this request waits."""
 
     async def visit() -> httpx.Response:
         async with serving(lambda: computing([])) as http:
@@ -258,11 +258,11 @@ def test_what_happens_behind_an_answer_is_said_with_it(line):
     assert httpx.URL(f"http://x/?says={sentences}").params["says"] == "The graphics card's memory is full × 2."
 
 
-# Too many -------------------------------------------------------------------------------------------------------------
+# Too many questions ---------------------------------------------------------------------------------------------------
 
 
 def together(line: Queue, *visitor: dict) -> list[int]:
-    """The statuses for these, who all ask while somebody computes."""
+    """The statuses that these visitors get when they all ask while the only place is taken."""
 
     async def visit() -> list[int]:
         async with serving(lambda: computing([])) as http:
@@ -296,7 +296,7 @@ def test_one_key_takes_no_more_places_than_its_share(line, monkeypatch):
 
 
 def test_of_one_key_s_places_some_are_refused_by_the_queue_itself(line):
-    """Which counts a person's questions over all tabs and pages."""
+    """The queue counts a person's questions over all tabs and pages."""
     statuses = together(line, *[ANNA] * (queue.OF_KEY + 3))
     assert (statuses.count(202), statuses.count(503)) == (queue.OF_KEY, 3)
 

@@ -1,4 +1,4 @@
-"""The path before the app; the whole app under one is in tests/browser/test_base_path.py."""
+"""The base path of the app's addresses. tests/browser/test_base_path.py runs the whole app under one."""
 
 import pytest
 from starlette.applications import Starlette

@@ -9,7 +9,7 @@ from playground.serving.cache import Cache, Caches
 
 
 def together(work, people: int = 2) -> list:
-    """What `work` gives to each of them, all starting at the same moment."""
+    """Calls `work` in one thread per person, all at the same moment, and returns their results."""
     answers, start = [], threading.Barrier(people)
 
     def call() -> None:
@@ -82,11 +82,11 @@ def test_many_caches_share_one_bound_and_the_longest_away_gives_first():
     for cache in caches:
         cache.get("first", lambda: b"x" * 20)
         cache.get("second", lambda: b"x" * 20)
-    caches[0].get("second", bytes)  # somebody came back
+    caches[0].get("second", bytes)  # somebody reads this cache again
     everybody.trim(70)
     assert [cache.bytes for cache in caches] == [40, 0, 20]
     everybody.trim(5)
-    assert [cache.bytes for cache in caches] == [40, 0, 0]  # whoever asks now keeps what was just made
+    assert [cache.bytes for cache in caches] == [40, 0, 0]  # the cache that was read last keeps its entries
 
 
 def test_who_comes_while_somebody_looks_through_all_disturbs_nobody():
@@ -94,7 +94,7 @@ def test_who_comes_while_somebody_looks_through_all_disturbs_nobody():
     cache_list = [caches.add(Cache(1)) for _ in range(3)]
     looking = iter(caches)
     first = next(looking)
-    newcomer = caches.add(Cache(1))  # a WeakSet would raise "Set changed size during iteration"
+    newcomer = caches.add(Cache(1))  # a plain loop over the WeakSet would raise "Set changed size during iteration"
     assert {first, *looking} == set(cache_list)
     assert set(caches) == {*cache_list, newcomer}
 

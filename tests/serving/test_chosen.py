@@ -1,4 +1,4 @@
-"""What an address asks for, and the digest of all that decides its numbers."""
+"""What an address asks for, and the digest of everything that determines the resulting numbers."""
 
 import shutil
 
@@ -32,10 +32,10 @@ def refused(words: dict, person=None) -> Refused:
 @pytest.mark.parametrize(
     ("words", "name", "setup"),
     [
-        ({}, "meadow", Setup("bundled", 2)),  # the first drawing, on a finer grid
+        ({}, "meadow", Setup("bundled", 2)),  # the default: the first drawing, on a finer grid
         ({"sample": "meadow"}, "meadow", Setup("bundled", 2)),
         ({"sample": "flock"}, "flock", Setup("bundled")),
-        ({"sample": "meadow", "model": "bundled"}, "meadow", Setup("bundled")),  # an old link opens as it was
+        ({"sample": "meadow", "model": "bundled"}, "meadow", Setup("bundled")),  # a model in the link: the plain grid
         ({"model": "untrained"}, "meadow", Setup("untrained")),
         ({"sample": "flock", "scale": "off"}, "flock", Setup("bundled", scale=1.0)),
         ({"sample": "flock", "scale": "0.25", "detail": "2"}, "flock", Setup("bundled", 2, 0.25)),
@@ -55,7 +55,7 @@ def test_what_an_address_leaves_open_is_what_suits_the_picture(words, name, setu
         ({"sample": "../../etc/passwd"}, 404),
         ({"sample": "meadow\n"}, 404),
         ({"sample": "x" * 10**5}, 404),
-        ({"sample": "coffee"}, 404),  # a photograph that was not fetched
+        ({"sample": "coffee"}, 404),  # a photograph that is not on this server
         ({"mine": "0123456789abcdef"}, 404),
         ({"mine": "../meadow"}, 404),
         ({"model": "vit_nonsense_patch3"}, 404),
@@ -101,7 +101,7 @@ def test_a_sample_is_not_asked_for_where_a_picture_of_one_s_own_is(anna):
 
 
 def test_a_model_that_is_not_here_is_named_with_what_its_fetching_takes(monkeypatch):
-    """The link that names it is not lost: the page offers to fetch it."""
+    """The refusal holds what the page needs to offer a download of the model."""
     monkeypatch.setattr(models, "may_fetch", lambda name: True)
     error = refused({"model": "dinov2-small"})
     assert error.more["missing"] == {
@@ -111,7 +111,7 @@ def test_a_model_that_is_not_here_is_named_with_what_its_fetching_takes(monkeypa
 
 
 def test_a_model_of_the_server_s_own_is_named_to_who_leaves_its_prefix_out(monkeypatch, tmp_path):
-    """Nothing of that name is to be fetched from elsewhere."""
+    """The server's own model is named, because no model called "leaves" can be fetched."""
     (tmp_path / "leaves.safetensors").touch()
     monkeypatch.setattr(settings, "now", lambda: settings.Settings(models_dir=str(tmp_path)))
     error = refused({"model": "leaves"})
@@ -143,7 +143,7 @@ def test_what_is_compared_is_as_fine_as_what_it_is_compared_with():
     assert chosen.compared(words | {"with": "model:untrained"}, None)[1] == Setup("untrained")
 
 
-# The digest
+# The digest of a trace
 
 
 def test_a_digest_is_of_all_that_goes_into_the_numbers():
@@ -176,7 +176,7 @@ def test_other_weights_under_the_same_name_have_other_digests(monkeypatch, tmp_p
 
 
 def test_a_digest_is_not_of_the_numbers_that_come_out(monkeypatch):
-    """They differ between processors in the last digit: replicas on other machines would not understand each other."""
+    """The last digits differ between processors, so digests of results would differ between replicas."""
     former = chosen.digest(FLOCK, Setup("untrained"))
     for name in ("trace", "_run", "layers"):
         monkeypatch.setattr(traces, name, lambda *_, **__: pytest.fail("something was computed"))

@@ -1,4 +1,4 @@
-"""A class that guesses together: its state, with a clock of its own."""
+"""The state of a class that guesses together, with a clock that the tests move."""
 
 import asyncio
 import json
@@ -102,7 +102,7 @@ def test_vote_discuss_vote_again_keeps_both_and_then_tells_the_truth(group):
     group.show()
     group.ask_again()
     with pytest.raises(Refused):
-        group.take("a", question.number, 1, 4)  # of the first vote, late
+        group.take("a", question.number, 1, 4)  # a late guess, for the first vote
     group.take("a", question.number, 2, 8)
     group.show()
     assert question.counts() == [{"3": 1}, {"8": 1}]
@@ -176,7 +176,7 @@ def test_a_phone_is_its_class_s_until_that_ends_and_starting_one_costs(group, mo
 
 
 def test_the_code_says_where_its_lecturer_sits():
-    """A proxy reads it as deploy/nginx.conf says, and a seat that no proxy gave says nothing."""
+    """deploy/nginx.conf reads the lecturer's server from the code. A seat that no proxy gave puts nothing into it."""
     tables = re.findall(r"map \$letter. \$digit. \{ ((?:[A-Z] [0-9a-f]; )+)\}", NGINX_CONF.read_text())
     digits = [dict(pair.split() for pair in table.strip("; ").split("; ")) for table in tables]
     assert len(digits) == 2

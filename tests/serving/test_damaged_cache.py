@@ -1,4 +1,4 @@
-"""One damaged file in the cache takes away what it held, and nothing else."""
+"""A damaged file in the cache makes only its own model or photograph unavailable."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ DAMAGES = {
 
 @pytest.fixture
 def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
-    """A cache of its own that holds all that is borrowed, and a server that has looked at none of it."""
+    """A cache folder of the test with all borrowed files, none of which the server has read yet."""
     monkeypatch.delenv("HF_HUB_CACHE")
     really_here("dinov2-small")
     really_here("photographs")
@@ -78,7 +78,7 @@ def test_all_else_is_shown(kind, cache, client):
 @pytest.mark.parametrize("kind", ["an empty photograph", "half of DINOv2"])
 @pytest.mark.parametrize("page", ["", "heads", "patches"])
 def test_every_page_is_drawn(kind, page, cache, monkeypatch):
-    monkeypatch.setattr(lifespan, "_warm_up", lambda: None)  # it would go on in the caches of other tests
+    monkeypatch.setattr(lifespan, "_warm_up", lambda: None)  # its thread would still run during other tests
     damage(cache, kind)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240)
     if page:
@@ -97,7 +97,7 @@ def test_it_is_said_once_to_whoever_runs_the_server(cache, caplog):
 
 
 def test_weights_whose_numbers_are_none_are_refused_without_their_folder(cache, caplog):
-    """They are as long as they should be: only the doctor reads all of them."""
+    """NaN weights in a file of the right length: only the doctor reads the whole file. No sentence names a folder."""
     file = cache / borrowed.DINOV2.file
     data = file.read_bytes()
     file.unlink()

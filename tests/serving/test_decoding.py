@@ -1,4 +1,4 @@
-"""What people bring is decoded in processes of their own, of which a spare one is always there."""
+"""People's pictures are decoded in separate processes; one spare process is always ready."""
 
 import io
 import os
@@ -33,7 +33,7 @@ def fresh(monkeypatch):
 
 
 class Asker(queue.Nobody):
-    """Does something whenever it is asked whether it stays."""
+    """An asker that calls `act` whenever the queue asks whether the asker stays."""
 
     def __init__(self, act):
         self.stays = act
@@ -42,7 +42,7 @@ class Asker(queue.Nobody):
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "HEIF"])
 def test_no_file_is_decoded_in_the_server_s_own_process(kind, monkeypatch):
     expected = open_image(saved(quarters(), kind))
-    monkeypatch.setattr(ImageFile.ImageFile, "load", None)  # whoever decodes here fails
+    monkeypatch.setattr(ImageFile.ImageFile, "load", None)  # decoding in this process fails
     assert pictures.upload(saved(quarters(), kind), "mine").image == expected
 
 
@@ -72,7 +72,7 @@ def test_the_spare_one_takes_the_place_of_one_that_died_while_it_had_nothing_to_
 
 
 def test_a_process_that_is_killed_in_the_middle_of_a_picture_costs_nobody_their_picture(fresh):
-    """By hand, or by Linux when memory runs out: its score says that it is the first."""
+    """Linux kills this process first when memory runs out, because of its OOM score. An operator may kill it, too."""
     pictures.warm_up()
     killed = fresh[0]
 
@@ -105,7 +105,7 @@ def test_who_leaves_frees_the_place_of_the_next(fresh):
 
 
 def test_the_next_one_does_not_wait_for_a_picture_whose_sender_has_gone(fresh, tmp_path, monkeypatch):
-    """It takes minutes in a process that looks at no profile before it follows it."""
+    """The picture takes minutes: its decoder is patched to apply a costly colour profile without a check."""
     one_decoder = queue.Queue(1)
     monkeypatch.setattr(queue, "decodings", lambda: one_decoder)
     lines = "import playground.pictures.images as profiles\nprofiles.is_usable = lambda profile: True\n"

@@ -1,4 +1,4 @@
-"""The doctor finds what is damaged, says what to do, and mends it; and tells no secret."""
+"""The command `doctor` finds damage, says what to do and repairs it, and prints no secret."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture
 def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
-    """A cache of its own that holds all that is borrowed, and one pack. What is fetched comes from nearby."""
+    """A cache folder of the test with all borrowed files and one pack. Downloads are replaced by local copies."""
     monkeypatch.delenv("HF_HUB_CACHE")
     really_here("dinov2-small")
     really_here("photographs")
@@ -106,7 +106,7 @@ def test_what_can_not_be_fetched_is_said_and_the_rest_is_mended(cache, monkeypat
     monkeypatch.setattr(catalogue, "fetch", refuse)
     damage(cache / "chelsea.png", half)
     pack = damage(next(cache.glob("*.pack")), half)
-    assert main(["doctor", "--repair"]) == 0  # nothing is damaged any more
+    assert main(["doctor", "--repair"]) == 0  # the damaged photograph is removed, the pack made anew
     out = capsys.readouterr().out
     assert "There is no network." in out
     assert prepared.what_is_wrong_with(pack) is None
@@ -182,7 +182,7 @@ def test_an_installed_package_is_asked_for_its_own_bounds_but_not_for_those_of_i
 
 
 def test_a_decoder_that_can_not_work_is_wrong(nothing_fetched, monkeypatch):
-    monkeypatch.setattr(decoder, "MOST_BYTES", "no number")  # its process ends at once
+    monkeypatch.setattr(decoder, "MOST_BYTES", "no number")  # an invalid limit: the decoder's process ends at once
     assert "no picture that people bring can be opened" in said(WRONG)
 
 
@@ -210,7 +210,7 @@ def test_no_secret_is_printed(nothing_fetched, tmp_path):
 
 
 def test_a_checkout_may_lie_in_a_folder_called_app(nothing_fetched, tmp_path, monkeypatch):
-    """As it does in the image, where no package of this name is installed: the doctor ended with an exception."""
+    """In the image, the folder is called app and the package is not installed. Once, the doctor raised there."""
 
     def none(name):
         raise doctor.metadata.PackageNotFoundError(name)

@@ -1,4 +1,4 @@
-"""Whatever the sheet of Export offers, the command that it says makes the same file, byte for byte."""
+"""For each file that the Export sheet offers, the command that it shows writes the same bytes."""
 
 import shlex
 
@@ -29,7 +29,7 @@ def offered(client, words: dict) -> dict:
 
 
 def assert_the_same(client, words: dict, folder) -> None:
-    """The file that is offered for these words, and the one of the command beside it."""
+    """Asserts that the file offered for these words equals the file of the command shown beside it."""
     data = offered(client, words)
     assert words.items() >= {key: data["chosen"][key] for key in ("layout", "kind")}.items(), data["chosen"]
     ours = client.request(data["file"]["method"], f"/{data['file']['address']}", headers=KEY)
@@ -42,15 +42,15 @@ def assert_the_same(client, words: dict, folder) -> None:
 
 @pytest.fixture(scope="module")
 def offers(client) -> dict[str, list[str]]:
-    """A way to look -> the layouts that are offered for it."""
+    """{what a figure shows: the layouts offered for it}"""
     words = FLOCK | {"kind": "numbers", "table": "csv"}
     return {way: [one["name"] for one in offered(client, words | {"what": way})["offers"]["layout"]] for way in WHATS}
 
 
 @pytest.fixture(scope="module")
 def turns(offers) -> dict[str, list[str]]:
-    """Two layouts for each way to look, those first that no other way has been drawn in: a layout and a way are put
-    into an address and a command apart from each other, so each pair would say nothing new."""
+    """{what a figure shows: two layouts}, preferring layouts that were chosen least so far. Addresses and commands
+    hold the layout and the `what` separately, so testing every pair would find nothing more."""
     drawn_layouts, chosen_layouts = [], {}
     for way, layouts in offers.items():
         chosen_layouts[way] = sorted(layouts, key=drawn_layouts.count)[:2]
@@ -68,13 +68,13 @@ def test_of_everything_the_numbers_of_a_layout_that_is_offered_are_its_command_s
         assert_the_same(client, words | compared, tmp_path)
 
 
-@pytest.mark.parametrize("way", ["value", "relevance", "components", "parts"])  # magma, a sign, colours, areas
+@pytest.mark.parametrize("way", ["value", "relevance", "components", "parts"])  # magma, signed values, colours, areas
 def test_everything_is_drawn_as_its_command_draws_it(client, way, tmp_path):
     words = FLOCK | {"what": way, "kind": "png", "layout": "convolution", "purpose": "column"}
     assert_the_same(client, words, tmp_path)
 
 
-NUMBERS = {"kind": "numbers", "table": "csv"}  # which are made in a tenth of the time of a drawing
+NUMBERS = {"kind": "numbers", "table": "csv"}  # ten times faster to make than a drawing
 SVG = {"kind": "svg"}
 
 

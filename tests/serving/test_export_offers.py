@@ -1,4 +1,4 @@
-"""What Export offers is what the tables hold, and each offered address is the offered command."""
+"""Export offers what the tables hold, and each offered address asks for the same file as the offered command."""
 
 import io
 from urllib.parse import urlencode
@@ -19,7 +19,7 @@ def client():
     return TestClient(Starlette(routes=ROUTES))
 
 
-# What Export offers ---------------------------------------------------------------------------------------------------
+# Offers of the sheet --------------------------------------------------------------------------------------------------
 
 
 def offers(client, **words) -> dict:
@@ -47,7 +47,7 @@ def test_export_offers_what_the_tables_hold(client):
     ("words", "offered"),
     [
         ({"with": "sample:meadow"}, True), ({"with": "model:untrained"}, True),
-        ({"with": "sample:landscape"}, False),  # of another shape
+        ({"with": "sample:landscape"}, False),  # a picture of another shape
         ({"with": "sample:meadow", "what": "components"}, False),
     ],
 )  # fmt: skip
@@ -66,7 +66,7 @@ def test_only_what_can_be_is_offered(client):
     assert "atlas" not in names(offers(client, kind="webp"), "layout")
 
 
-OFFERED = [layout for layout in LAYOUTS if layout != "grid"]  # in the sheet nobody says which rows and columns
+OFFERED = [layout for layout in LAYOUTS if layout != "grid"]  # the sheet cannot ask for rows and columns
 
 
 @pytest.mark.slow

@@ -1,5 +1,5 @@
-"""Attacks that kept people waiting, on the real ledger, seats and queue, with a clock of their own. The whole play, of
-a thousand adversaries for two hours, is benchmarks/fairness.py."""
+"""Attacks that once kept people waiting, on the real ledger, seats and queue with a simulated clock.
+benchmarks/fairness.py simulates a thousand adversaries for two hours."""
 
 import sys
 from pathlib import Path
@@ -16,14 +16,14 @@ from fairness import COSTLY, HALL, Player, World, join, p95, people, play
 
 @pytest.fixture(autouse=True)
 def seats(monkeypatch):
-    monkeypatch.setattr(ledger, "seats", ledger.seats)  # a world brings its own
+    monkeypatch.setattr(ledger, "seats", ledger.seats)  # `World` replaces it; monkeypatch puts it back
     monkeypatch.setattr(ledger, "costs", ledger.costs)
     yield
     classes.end_all()
 
 
 def waits_beside(enemies: list[Player], seconds: float = 150) -> tuple[float, float]:
-    """p95 of ten people in peace, and beside these."""
+    """The 95th percentile of the waits of ten people: alone, and beside these enemies."""
     calm, attacked = people(10, []), people(10, [])
     World().play(calm, seconds)
     World().play([*attacked, *enemies], seconds)
@@ -41,7 +41,7 @@ def test_the_smallest_play_of_many_adversaries():
 
 
 def test_forty_costly_pictures_from_one_house_keep_nobody_waiting():
-    """62 megapixels of a legal PNG, five seconds each, from forty networks of one /56: others waited a minute."""
+    """Legal PNGs of 62 megapixels, five seconds each, from forty networks of one /56. Once, others waited a minute."""
     house = [
         Player(Visitor("", f"2001:db8:1:2{number:02x}::/64"), seconds=5.0, every=30.0, hostile=True)
         for number in range(40)
@@ -51,7 +51,7 @@ def test_forty_costly_pictures_from_one_house_keep_nobody_waiting():
 
 
 def test_costly_figures_from_forty_networks_keep_nobody_waiting():
-    """Seven seconds each, again and again: newcomers waited for twenty."""
+    """Figures of seven seconds each, without a pause. Once, newcomers waited for twenty seconds."""
     networks = [Player(Visitor("", f"10.{n}.0.1"), seconds=COSTLY, every=10.0, hostile=True) for n in range(40)]
     calm, attacked = waits_beside(networks)
     assert attacked <= 3 * calm + 1, (calm, attacked)
@@ -65,7 +65,7 @@ def test_many_cheap_questions_from_forty_networks_keep_nobody_waiting():
 
 
 def test_a_class_behind_one_address_gets_its_turns_whoever_else_is_behind_it():
-    """Eighty students beside one who asks for seven seconds again and again, and a flood from the same hall."""
+    """Eighty students, one who asks for work of seven seconds without a pause, and a flood from the same hall."""
     students = [Player(Visitor(f"student {n}", HALL), every=120.0) for n in range(80)]
     hostile = Player(Visitor("hostile student", HALL), COSTLY, 2.0, 12, hostile=True)
     flood = [Player(Visitor(f"minted {n}", HALL), every=3.0, at_once=4, hostile=True) for n in range(20)]
@@ -78,7 +78,7 @@ def test_a_class_behind_one_address_gets_its_turns_whoever_else_is_behind_it():
 
 @pytest.mark.slow
 def test_classes_that_hostile_networks_start_keep_nobody_waiting():
-    """Forty of them, with phones that ask without a pause."""
+    """Forty classes, whose phones ask every three seconds."""
     calm, attacked, phones = people(10, []), people(10, []), []
     World().play(calm, 150)
     world = World()

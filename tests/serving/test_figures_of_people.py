@@ -1,4 +1,4 @@
-"""Whose a figure is: with the key of the picture's owner; and how a page holds one, keeps it and waits for it."""
+"""Figures of a person's own picture need that person's key; and how other pages embed, keep and await a figure."""
 
 import threading
 
@@ -19,14 +19,14 @@ def client():
 
 @pytest.fixture
 def mine():
-    """The id of a photograph of somebody's own."""
+    """The id of a photograph that belongs to `KEY`."""
     picture = pictures.upload(PORTRAIT.read_bytes(), "my cat.jpg")
     people.enter(KEY["X-Playground-Key"]).take(picture)
     yield picture.id
     people.forget(KEY["X-Playground-Key"])
 
 
-# Whose picture it is --------------------------------------------------------------------------------------------------
+# A person's own picture -----------------------------------------------------------------------------------------------
 
 
 def test_a_figure_of_ones_own_picture_needs_its_key(client, mine):
@@ -60,7 +60,7 @@ def test_a_file_of_ones_own_picture_has_its_name(client, mine):
     assert f"mine={mine}" in data["file"]["address"]
 
 
-# In a page of somebody's own ------------------------------------------------------------------------------------------
+# In somebody else's page ----------------------------------------------------------------------------------------------
 
 
 def test_a_page_can_hold_one_and_a_reader_can_keep_it(client):
@@ -81,7 +81,7 @@ def test_what_a_browser_has_is_not_drawn_again(client, monkeypatch):
 
 
 def test_a_page_s_picture_waits_for_its_turn_and_our_own_script_is_told(client, monkeypatch):
-    made(client, "csv", FLOCK)  # traced before: who asks for the same trace at the same moment waits without a turn
+    made(client, "csv", FLOCK)  # traced before: two requests for one new trace would share a turn
     line = queue.Queue(1)
     monkeypatch.setattr(queue, "figures", lambda: line)
     answers = []
@@ -91,7 +91,7 @@ def test_a_page_s_picture_waits_for_its_turn_and_our_own_script_is_told(client, 
         page.start()
         until(lambda: line.waiting, "the picture of a page waits")
         own_response = ask(client, "png", FLOCK | TINY | {"head": "1"}, headers=KEY)
-        # The picture was asked without a key from the same address: it may be of the same page, and is no other person.
+        # The <img> sent no key from the same address. It may belong to the same page, so it counts as no other person.
         assert (own_response.status_code, own_response.json()["before"]) == (202, 1)
         assert not answers
     page.join(60)

@@ -1,4 +1,4 @@
-"""Files on their way to the server: whoever stalls or trickles takes no room from others."""
+"""Uploads on their way to the server: slow and stalled ones take no room from others."""
 
 import asyncio
 import gc
@@ -14,7 +14,7 @@ from playground.serving.ledger import Room
 
 
 class Upload:
-    """Somebody who sends these pieces, and after the last one nothing more unless that `ends` it."""
+    """An upload that sends these pieces. With `ends`, the last piece ends the body; without, the upload stalls."""
 
     def __init__(self, person: int, *pieces: bytes, ends: bool = False, length: int | None = None):
         self.pieces, self.ends = list(pieces), ends
@@ -26,12 +26,12 @@ class Upload:
 
     async def receive(self):
         if not self.pieces:
-            await asyncio.Event().wait()  # for ever
+            await asyncio.Event().wait()  # stalls for ever
         piece = self.pieces.pop(0)
         return {"type": "http.request", "body": piece, "more_body": bool(self.pieces) or not self.ends}
 
     async def arrives(self) -> int:
-        """How much, or the status of the refusal."""
+        """The number of bytes that arrived, or the refusal's status as a negative number."""
         try:
             return len(await routes_pictures.read_body(Request(self.scope, self.receive)))
         except Refused as refused:
@@ -80,7 +80,7 @@ def test_a_person_brings_one_file_after_the_other():
         while not on_their_way():
             await asyncio.sleep(0)
         first_task = asyncio.create_task(upload_of(0).arrives())
-        assert await upload_of(1).arrives() == 100  # somebody else's
+        assert await upload_of(1).arrives() == 100  # an upload of somebody else
         done = first_task.done()
         stalling.cancel()
         assert await first_task == 100
@@ -90,7 +90,7 @@ def test_a_person_brings_one_file_after_the_other():
 
 
 def test_uploads_that_trickle_take_no_place_from_others():
-    """A hundred that have brought little are no burden: only what they brought is counted."""
+    """A hundred uploads that have sent little fill no room: only bytes that have arrived are counted."""
 
     async def another() -> int:
         trickling = [asyncio.create_task(Upload(i, bytes(1000)).arrives()) for i in range(100)]
@@ -111,7 +111,7 @@ def test_where_there_is_no_room_who_stalls_goes_first(monkeypatch):
 
     async def all_of_them() -> tuple[list[int], list[int]]:
         stalling = [asyncio.create_task(Upload(i, bytes(MB)).arrives()) for i in range(4)]
-        while on_their_way() < 4 * MB:  # the last one has the place beyond the bound
+        while on_their_way() < 4 * MB:  # the last upload may exceed the bound
             await asyncio.sleep(0)
         arrived = await asyncio.gather(*(upload_of(10 + i, 2 * MB).arrives() for i in range(4)))
         ended = [task.result() for task in stalling if task.done()]
@@ -127,7 +127,7 @@ def test_where_there_is_no_room_who_stalls_goes_first(monkeypatch):
 
 
 def test_a_class_whose_pictures_do_not_fit_all_at_once_loses_none(monkeypatch):
-    """Half of each has come when there is no more room: one after the other goes on to its end."""
+    """The room is full when half of each file has come. Then one file after the other is read to its end."""
     monkeypatch.setattr(ledger, "uploads", Room("uploads", 6 * MB))
 
     async def everybody() -> tuple[list[int], int]:
@@ -140,7 +140,7 @@ def test_a_class_whose_pictures_do_not_fit_all_at_once_loses_none(monkeypatch):
 
     arrived, most_at_once = asyncio.run(everybody())
     assert arrived == [2 * MB + 3] * 12
-    assert most_at_once <= 6 * MB + 2 * MB + 1000  # one goes on beyond the bound
+    assert most_at_once <= 6 * MB + 2 * MB + 1000  # one upload may exceed the bound
 
 
 def test_a_file_that_takes_too_long_ends(monkeypatch):
@@ -162,7 +162,7 @@ def test_what_is_too_large_is_refused_when_it_is_announced_and_when_it_comes_una
 
 @pytest.mark.parametrize(("bound", "keys"), [(Room("files", 9, 2), (1, 1, 1)), (Room("files", 2, 9), (1, 2, 3))])
 def test_more_files_than_there_is_room_for_are_refused_however_little_has_come_of_them(bound, keys, monkeypatch):
-    """Fifteen hundred that stall had the server look at all of them for each of them, and nobody else was heard."""
+    """Once, each of 1,500 stalled uploads looked through all others, and the server answered nobody else."""
     monkeypatch.setattr(ledger, "files", bound)
 
     async def one_more() -> int:
@@ -179,7 +179,7 @@ def test_more_files_than_there_is_room_for_are_refused_however_little_has_come_o
 
 
 def test_where_there_is_no_place_for_another_file_one_that_stalls_gives_way(monkeypatch):
-    """Two networks whose files send a byte now and then would keep everybody else's photographs out."""
+    """Otherwise two networks that send a byte now and then would keep out everybody else's photographs."""
     monkeypatch.setattr(ledger, "files", Room("files", 3))
     monkeypatch.setattr(routes_pictures, "SLOW_SECONDS", 0.0)
     monkeypatch.setattr(routes_pictures, "_looked", 0.0)

@@ -1,4 +1,4 @@
-"""Who comes next and who gives way, by a clock that the test turns."""
+"""Who is served next and who gives way, with a clock that the tests move."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def at(address: str, person: str = "") -> Visitor:
 
 
 def order(costs: Ledger, *asking: Visitor) -> list[Visitor]:
-    """In which these are served who ask at the same moment, for next to nothing."""
+    """The order in which these visitors are served if all ask at the same moment for almost no work."""
     line = Queue(at_once=0, charged=costs)
     for visitor in asking:
         line.join(Ticket(visitor, seconds=1e-9))
@@ -53,7 +53,7 @@ def test_half_of_a_cost_is_forgotten_in_two_minutes_and_the_order_stays(costs, c
     costs.charge(at("10.0.9.2"), 3)
     cheap, dear = at("10.0.0.1"), at("10.0.9.2")
     assert order(costs, dear, cheap) == [cheap, dear]
-    clock.now += 1000 * HALF  # numbers would grow beyond all bounds
+    clock.now += 1000 * HALF  # costs must stay finite after 1,000 half-lives
     costs.charge(at("10.0.9.2"), 1)
     assert costs.cost("10.0.9.2/32") == pytest.approx(1)
 
@@ -83,7 +83,7 @@ def test_what_is_known_of_many_does_not_grow_without_end(costs, monkeypatch):
     assert len(costs._grown) <= 100
 
 
-# What runs out
+# Rooms: what can run out
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_the_furthest_above_its_share_is_a_house_and_in_it_who_holds_most():
 
 
 class Ended(list):
-    """Whose pages were closed."""
+    """The names of the pages that were closed."""
 
     def enter(self, seats: Seats, name: str, address: str, key: str = ""):
         seat = seats.enter(address, lambda: self.append(name))
@@ -153,8 +153,8 @@ def seats(costs):
 
 
 def test_two_addresses_that_hold_all_pages_lock_no_newcomer_out(ended, costs, clock):
-    """The attack: 200 pages each, and a request with the key of each every fifty seconds. Newcomers were refused 720
-    of 720 times."""
+    """Each address holds 200 pages and sends a request with each page's key every fifty seconds. Once, newcomers were
+    refused 720 of 720 times."""
     seats = Seats(costs)
     for number in range(400):
         ended.enter(seats, f"{number}", f"10.{number % 2}.0.1", f"key {number}")
@@ -168,7 +168,7 @@ def test_two_addresses_that_hold_all_pages_lock_no_newcomer_out(ended, costs, cl
             clock.now += 8
             if newcomer:
                 seats.leave(newcomer)
-        for number in range(2):  # the attackers come back
+        for number in range(2):  # the attackers take every free seat again
             while ended.enter(seats, f"again {len(ended)}", f"10.{number}.0.1", f"key {len(ended)}"):
                 pass
     assert refused == 0
@@ -220,7 +220,7 @@ def test_one_browser_has_so_many_pages_and_no_more(costs, ended, clock):
 
 
 def test_in_the_fullest_network_a_page_without_a_key_goes_before_an_older_one_with_one(seats, ended, clock):
-    """What has no key is no browser's: a script's, most likely."""
+    """A page without a key is most likely opened by a script: every browser sends one."""
     for number in range(10):
         ended.enter(seats, f"page {number}", "10.9.0.1", "" if number == 7 else f"key {number}")
         clock.now += 1

@@ -1,4 +1,4 @@
-"""What lessons worked out: counted for real, within one bound for all sessions, made again where it was dropped."""
+"""Results of lessons: their true size is counted, one bound holds for all sessions, and dropped ones are made again."""
 
 import gc
 import re
@@ -51,7 +51,7 @@ def held_by_all() -> int:
     [
         (bytes(3 * MB), 3),
         (numbers(2), 2),
-        (numbers(2).reshape(4, -1)[0], 2),  # a slice keeps all of it
+        (numbers(2).reshape(4, -1)[0], 2),  # a slice keeps its whole base array
         (torch.zeros(MB, 2), 8),
         (torch.zeros(MB, 2)[:10], 8),
         (torch.zeros(MB, 2).numpy()[:10], 8),

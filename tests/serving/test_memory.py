@@ -1,4 +1,4 @@
-"""What pictures take while they are decoded, and what is given back when it is free."""
+"""Memory that decoding pictures takes, and memory that is given back afterwards."""
 
 import json
 import platform
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-SPARE = 25  # MB of the process that waits to take the other one's place
+SPARE = 25  # MB of the spare decoder's process
 MEASURE = """
 import io, json, resource, sys, threading
 from PIL import Image
@@ -45,8 +45,8 @@ pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C
 
 
 def dropped(kind: str, side: int, people: int) -> dict[str, float]:
-    """In a process of its own: how many MB it grew at most, how many of them are kept, and how many the process that
-    decodes took."""
+    """Runs MEASURE in a new process. Returns the MB by which it grew at most, the MB of kept pictures, and the MB of
+    its decoder."""
     command = [sys.executable, "-c", MEASURE, kind, f"{side}", f"{people}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -61,7 +61,7 @@ def told(word: str) -> int:
 
 @pytest.mark.slow
 def test_a_class_that_drops_large_pictures_leaves_no_free_blocks_behind():
-    """The server itself holds what is kept; all else is the memory of the process that decodes, one after the other."""
+    """The server's process grows only by the kept pictures; the decoder's process takes all other memory."""
     seen = dropped("WEBP", 4096, people=10)
     assert seen["shown"] == 10
     assert seen["held"] > 100
@@ -97,7 +97,7 @@ os._exit(0)
 
 
 def test_threads_share_two_arenas_for_each_keeps_free_what_no_other_takes(tmp_path):
-    """glibc decides how many there may be with the first thread: the app has to say so before."""
+    """glibc fixes the number of arenas when the first thread starts, so the app has to set it earlier."""
     file = tmp_path / "arenas.xml"
     subprocess.run([sys.executable, "-c", ARENAS, str(file)], cwd=ROOT, check=True, capture_output=True, text=True)
-    assert file.read_text().count("<heap nr=") <= 1 + 2  # the first one is no thread's own
+    assert file.read_text().count("<heap nr=") <= 1 + 2  # the main arena and two for threads

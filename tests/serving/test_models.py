@@ -1,4 +1,4 @@
-"""What a server does where memory or its settings do not allow more."""
+"""What a server refuses when memory, time or its settings do not allow more."""
 
 import gc
 import shutil
@@ -99,10 +99,10 @@ def test_what_would_take_too_long_is_neither_offered_nor_done(monkeypatch):
         return speed
 
     monkeypatch.setattr(effort, "per_second", per_second)
-    vit, unseen = models.load("untrained"), pictures.sample("odd-tile")  # no other test has traced it
+    vit, unseen = models.load("untrained"), pictures.sample("odd-tile")  # a picture that no other test has traced
     all_patches = effort.multiplications(vit, 196)
-    speed = all_patches  # a second for what is usual
-    assert models.details("untrained") == [1, 2]  # four times the patches, and more than four times the work
+    speed = all_patches  # the usual work takes one second
+    assert models.details("untrained") == [1, 2]  # detail 2: four times the patches, over four times the work
     speed = all_patches / 11
     assert models.details("untrained") == [1]
     with pytest.raises(PlaygroundError, match="14 × 14 patches would take about 11 seconds"):
@@ -115,7 +115,7 @@ def test_the_estimated_work_is_what_torch_counts():
 
     vit = models.load("untrained")
     counter = FlopCounterMode(display=False)
-    with counter, sdpa_kernel(SDPBackend.MATH):  # the counter does not know the fused kernel of processors
+    with counter, sdpa_kernel(SDPBackend.MATH):  # FlopCounterMode does not count the fused CPU kernel
         playground.trace(vit, pictures.sample("flock").image)
     assert counter.get_total_flops() / 2 == pytest.approx(effort.multiplications(vit, 196), rel=0.02)
 
@@ -136,7 +136,7 @@ def test_a_name_is_resolved_once(name, monkeypatch):
 
     def resolve(name, *given, **more):
         requests.append(name)
-        return replace(real_resolve(name, *given, **more), weights=None)  # the hub is not asked
+        return replace(real_resolve(name, *given, **more), weights=None)  # so that no weights are downloaded
 
     monkeypatch.setattr(models, "loaded_models", cache(models.loaded_models.__wrapped__))
     monkeypatch.setattr(zoo, "resolve", resolve)
@@ -144,12 +144,12 @@ def test_a_name_is_resolved_once(name, monkeypatch):
     assert requests == [name]
 
 
-# Model files of whoever runs the server
+# Model files of the operator
 
 
 @pytest.fixture
 def own_folder(monkeypatch, tmp_path):
-    """A folder with a small model's file, one that is no model, and a server that offers the folder."""
+    """A folder with a small model, a file that is no model, and a model whose scores overflow. The server offers it."""
     shutil.copy(BUNDLED, tmp_path / "my-cats.safetensors")
     (tmp_path / "broken.safetensors").write_bytes(b"nothing of the kind")
     beyond_all_measure(tmp_path / "beyond.safetensors")
@@ -187,7 +187,7 @@ def test_a_path_is_still_no_name(own_folder):
 
 
 def beyond_all_measure(file):
-    """The bundled model with keys that no float32 holds the scores of."""
+    """Writes the bundled model with keys so large that its scores overflow float32."""
     import torch
     from safetensors import safe_open
     from safetensors.torch import save_file

@@ -1,4 +1,4 @@
-"""Models of whoever runs the server: what stands beside a file, and what was assumed where nothing does."""
+"""The operator's own models: the description beside a file, and what is assumed without one."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def folder(monkeypatch, tmp_path):
 
 
 def say(folder, **more) -> None:
-    """Beside the file, a moment later than before."""
+    """Writes the description beside the model's file, with a later time than before."""
     file = folder / "leaves.json"
     then = file.stat().st_mtime_ns + 10**9 if file.exists() else None
     file.write_text(json.dumps(SAID | more))

@@ -1,4 +1,4 @@
-"""What is kept of a person: forgotten in time, within bounds, and read by nobody else."""
+"""What the server keeps of a person: for a limited time, within bounds, and readable by nobody else."""
 
 import gc
 import weakref
@@ -37,7 +37,7 @@ def test_a_person_is_forgotten_ten_minutes_after_their_last_request(clock):
     person = people.enter(A)
     person.take(picture())
     clock[0] += 599
-    assert people.find_person(A) is person  # which was a request
+    assert people.find_person(A) is person  # this call counts as a request
     clock[0] += 599
     people.forget_the_gone()
     assert people.find_person(A) is person
@@ -100,7 +100,7 @@ def test_the_last_few_pictures_of_a_person_are_kept(clock):
     for number in range(people.MOST_PICTURES + 2):
         person.take(picture(number))
     assert [one.name for one in person.pictures.values()] == ["2.jpg", "3.jpg", "4.jpg"]
-    person.take(picture(2))  # again
+    person.take(picture(2))  # the same picture again
     assert [one.name for one in person.pictures.values()] == ["3.jpg", "4.jpg", "2.jpg"]
 
 
@@ -114,16 +114,16 @@ def test_asking_for_what_is_everybody_s_keeps_nothing_of_a_person(http):
     "key", ["", "x" * 21, "x" * 65, "x" * 21 + "é", "x" * 30 + " ", "../" * 8, "x" * 10**5, "x" * 21 + "\n"]
 )
 def test_what_is_no_key_makes_nobody_a_person(http, key):
-    former = [*people._people]  # those of other tests
+    former = [*people._people]  # people of other tests
     try:
         answer = http.post("/api/pictures", content=photograph(), headers={"X-Playground-Key": key.encode()})
-    except (ValueError, RuntimeError):  # the client itself refuses to send it
+    except (ValueError, RuntimeError):  # the HTTP client refuses to send such a header
         return
     refused(answer, 403)
     assert [*people._people] == former
 
 
-# Nobody reads what is another's, by any address
+# No address gives a person's data to anybody else
 
 ANYTHING = {
     "digest": "0" * 16, "edition": "0" * 16, "name": "flock", "kind": "svg", "entry": "shell/app.js",
@@ -157,13 +157,13 @@ def test_nobody_reads_another_s_picture_by_any_address(http, route):
 
 
 def is_everybody_s(answer, route) -> bool:
-    """What these routes answer to all alike: the list of models, scripts, and what a stranger does with their own."""
+    """Whether this route answers everybody alike: lists, scripts, and what strangers do with their own pictures."""
     alike = {"/api/models", "/api/moments", "/api/pictures", "/api/fetching", "/healthz", "/readyz", "/c", "/c/{code}"}
     return route.path in alike or (route.path == "/api/app/{digest}/{entry:path}")
 
 
 def test_with_the_key_of_the_page_all_of_it_is_there(http):
-    """So that the test above can fail."""
+    """Shows that the test above could fail."""
     mine = bring(http, ANNA)
     words = {"mine": mine["id"], "model": "bundled"}
     reply = http.get("/api/trace", params=words, headers=ANNA).json()

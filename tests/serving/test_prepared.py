@@ -1,4 +1,4 @@
-"""What was made ahead says the same as what would be made now."""
+"""Prepared packs hold the same as packs that are computed now."""
 
 import importlib.util
 import json
@@ -34,13 +34,13 @@ EVERY_LAYER = list(range(6))
 
 @pytest.fixture
 def cache(nothing_fetched, tmp_path):
-    """The folder of the packs, on a machine that has made none and has no photographs; it is not there yet."""
+    """The path of the packs' folder, which does not exist yet, on a machine without photographs."""
     return borrowed.cache_folder()
 
 
 @pytest.fixture
 def cat_alone(really_here, tmp_path, monkeypatch):
-    """The weights and the cat, fetched but not prepared, in a folder that is only read; and an empty cache."""
+    """The weights and the photograph of a cat in a read-only folder, not yet prepared; and an empty cache."""
     really_here("dinov2-small")
     really_here("photographs")
     fetched = tmp_path / "fetched"
@@ -49,24 +49,24 @@ def cat_alone(really_here, tmp_path, monkeypatch):
         (fetched / file).symlink_to(borrowed.find(file))
     monkeypatch.setenv("PLAYGROUND_BORROWED", str(fetched))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr(prepared, "SAMPLES", ())  # the drawings have tests of their own
+    monkeypatch.setattr(prepared, "SAMPLES", ())  # without the drawings: other tests prepare them
     monkeypatch.setattr(prepared, "FINER", {})
     return named("chelsea")
 
 
 def layers(name: str, numbers: list[int] | None = None, detail: int = 1) -> bytes | None:
-    """What lies ready of a sample."""
+    """The prepared layers of a sample, or None if they are not prepared."""
     return prepared.layers(name, Ahead(named(name)).model, detail, numbers, None)
 
 
 def shown(name: str, numbers: list[int] | None = None) -> dict:
-    """What a person gets who chooses it, ready or not."""
+    """The header of the layers that a person gets who chooses the sample, prepared or not."""
     picture = pictures.sample(name)
     return unpack(traces.layers(picture, chosen.usual_setup(picture.sample_name), None, numbers))[0]
 
 
 def compared(ours: bytes, theirs: bytes) -> None:
-    """Equal, but for the last digits, in which processors differ."""
+    """Asserts that two packs are equal up to the last digits, which differ between processors."""
     (header, arrays), (fresh, expected) = unpack(ours), unpack(theirs)
     guesses = [dict(header_of.pop("predictions")) for header_of in (header, fresh)]
     assert header == fresh
@@ -75,7 +75,7 @@ def compared(ours: bytes, theirs: bytes) -> None:
         assert np.allclose(arrays[name], expected[name], rtol=2e-3, atol=2e-3), name
 
 
-# What ships -----------------------------------------------------------------------------------------------------------
+# Packs that ship with the app -----------------------------------------------------------------------------------------
 
 
 def test_the_layer_that_ships_is_one_of_a_fresh_trace():
@@ -111,13 +111,13 @@ def test_the_first_picture_needs_no_torch_on_a_machine_that_has_nothing_yet(tmp_
 
 
 def test_a_server_begins_without_torch():
-    """It takes seconds: who comes meanwhile is answered."""
+    """Importing torch takes seconds, in which the server should answer already."""
     begun = "import streamlit, app, sys; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", begun], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout == "False\n", done.stdout + done.stderr
 
 
-# What is made on this machine -----------------------------------------------------------------------------------------
+# Packs that are made on this machine ----------------------------------------------------------------------------------
 
 
 def test_each_drawing_is_prepared_once_and_says_what_a_fresh_trace_says(cache):
@@ -189,7 +189,7 @@ def test_a_damaged_pack_counts_as_absent(flock_alone, damage):
     assert layers("flock", [2]) is not None
     file.write_bytes(damage(content))
     assert layers("flock", [2]) is None
-    assert shown("flock", [2])["held"] == [2]  # traced
+    assert shown("flock", [2])["held"] == [2]  # computed, not prepared
     assert prepare() == ["flock"]
     assert layers("flock", [2]) is not None
 
@@ -233,7 +233,7 @@ def test_who_chooses_a_drawing_that_is_not_ready_comes_before_all_that_is_prepar
     traces.of_samples().drop_where(lambda key: True)
     background = threading.Thread(target=lambda: made_names.extend(prepare()))
     person = threading.Thread(target=lambda: headers.append(shown("portrait", [1])))
-    with queue.turn():  # somebody's pass
+    with queue.turn():  # the only place at work is taken
         background.start()
         until(lambda: len(passes.line) == 1, "nothing is prepared")
         person.start()
@@ -288,7 +288,7 @@ def test_an_eye_of_the_cat_finds_the_other_eye_where_the_photograph_opens(cat_al
     eye = start_patch("chelsea", seen.grid)
     for scale, least in (("on", 0.6), ("off", 0.95)):
         weights = seen.on_grid(seen.row(cat_alone.look.layer, cat_alone.look.head, eye, scale))
-        left_eye = weights[6:12, 10:16].sum().item()  # the left eye: 5 % of the picture
+        left_eye = weights[6:12, 10:16].sum().item()  # 5 % of the picture's area
         print(f"1/√d_k {scale}: the other eye takes {left_eye:.0%}, its strongest patch {weights.max().item():.0%}")
         assert left_eye > least
     assert weights.max() > 0.9  # without 1/√d_k nearly everything comes from one patch

@@ -1,4 +1,4 @@
-"""The small picture on a model's card."""
+"""The small picture of attention on a model's card."""
 
 import numpy as np
 

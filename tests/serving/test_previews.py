@@ -1,4 +1,4 @@
-"""What other programs show of a link."""
+"""Previews that other programs show for a link."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""A QR code is read back here, by the rules of ISO/IEC 18004 written down once more, the other way round."""
+"""QR codes are decoded here by the rules of ISO/IEC 18004, which this file implements a second time."""
 
 import pytest
 
@@ -15,7 +15,7 @@ ADDRESSES = ["http://a.b/c/X", "http://192.168.178.23:8501/c/ACDEF", "https://at
 
 
 def read(rows: list[str]) -> str:
-    """Unmasks, walks the columns, checks the correction, and takes the bytes."""
+    """The text of a QR code: unmasks the cells, walks the columns and checks the error correction."""
     side = len(rows)
     grid = [[int(cell) for cell in row] for row in rows]
     formats = [[grid[row][column] for row, column in places] for places in qr._format_places(side)]
@@ -33,7 +33,7 @@ def read(rows: list[str]) -> str:
                     bits.append(grid[row][column] ^ mask(row, column))
         up = not up
     words = [int("".join(map(str, bits[i : i + 8])), 2) for i in range(0, len(bits) - 7, 8)]
-    for power in range(qr.CORRECTION[version]):  # the whole is divisible by each factor of the divisor
+    for power in range(qr.CORRECTION[version]):  # the message is divisible by each factor of the generator
         root, remainder = 1, 0
         for _ in range(power):
             root = qr._times(root, 2)

@@ -19,7 +19,7 @@ def test_never_more_at_once_than_allowed_and_all_get_their_turn():
             with lock:
                 now += 1
                 most_at_once = max(most_at_once, now)
-            barrier.wait()  # nobody gets on who is alone
+            barrier.wait()  # goes on only when two are at work at once
             with lock:
                 now -= 1
                 done.append(i)
@@ -34,7 +34,7 @@ def test_never_more_at_once_than_allowed_and_all_get_their_turn():
 
 @pytest.fixture
 def busy():
-    """A queue whose only place at work is taken until the test says `go`."""
+    """A queue whose only place at work is taken until the test sets `release`."""
     queue, release, begun = Queue(1, charged=Ledger()), threading.Event(), threading.Event()
 
     def hold():
@@ -70,7 +70,7 @@ def test_who_waits_is_told_how_many_come_first(busy):
 def test_nobody_who_is_alone_is_told_that_a_person_comes_first():
     queue = Queue(1)
     me, keyless, stranger = Visitor("me", "here"), Visitor("", "here"), Visitor("them", "there")
-    for before, people in ((me, 0), (keyless, 0), (stranger, 1)):  # what needs no key may be of the same page
+    for before, people in ((me, 0), (keyless, 0), (stranger, 1)):  # a request without a key may come from the same page
         counts = []
         first = queue.take(visitor=before)
         first.__enter__()
@@ -117,7 +117,7 @@ def test_who_is_at_work_for_longer_than_counts_keeps_nobody_waiting():
     now = 0.9
     assert queue.ahead(second)[0] == 1
     now = 1.1
-    queue.ahead(second)  # whoever waits looks now and then
+    queue.ahead(second)  # a waiting person asks now and then, which starts overdue work
     assert (queue.at_work, queue.line) == ([first, second], [third])
     queue.leave(first)
     assert queue.line == [third]
@@ -135,7 +135,7 @@ def joined(queue: Queue, visitor: Visitor, **question) -> Ticket:
 
 
 def served(queue: Queue) -> list[Visitor]:
-    """Who waits, in the order of service."""
+    """The waiting visitors, in the order of service."""
     order = []
     while queue.at_work:
         queue.leave(queue.at_work[0])
@@ -154,7 +154,7 @@ def line(no_seats):
 def test_who_asks_ten_things_keeps_a_stranger_waiting_for_one(line):
     mine = [joined(line, Visitor("me")) for _ in range(10)]
     stranger = joined(line, Visitor("stranger"))
-    assert line.ahead(stranger) == (2, 2)  # what is at work now, and one of mine
+    assert line.ahead(stranger) == (2, 2)  # the ticket at work, and one of mine
     assert [line.ahead(ticket)[0] for ticket in mine] == [1, *range(3, 12)]
     assert [visitor.person for visitor in served(line)] == ["me", "stranger", *["me"] * 9]
 
@@ -202,7 +202,7 @@ def test_where_too_many_wait_the_last_is_sent_away_and_a_stranger_finds_a_place(
 
 
 def asks(queue, visitor: list[Visitor], finer: bool = False) -> tuple[list[threading.Thread], list[Visitor]]:
-    """Each of them in a thread, in this order; and the order in which they are served."""
+    """One thread for each visitor, queued in this order, and the list that records the order of service."""
     threads, served = [], []
 
     def ask(asker):
@@ -241,7 +241,7 @@ def test_two_networks_take_turns(busy):
 
 @pytest.mark.parametrize("minted", [True, False], ids=["minted keys", "no keys"])
 def test_in_a_network_all_who_have_no_page_open_are_one_person(busy, minted, no_seats):
-    """Four hundred questions without a key made somebody else of the same address wait for half a minute."""
+    """Once, 400 questions without a key made another person of the same address wait for half a minute."""
     queue, release = busy
     seat = ledger.seats.enter("10.0.0.1", list)
     seat.key = "ann"
@@ -274,7 +274,7 @@ def test_what_makes_an_answer_finer_waits_for_those_who_have_none(busy):
 
 
 def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(no_seats):
-    """All woke whenever one had been served, and each looked at the whole line: four hundred took half a core."""
+    """Once, all waiting threads woke when one was served and searched the line: 400 of them took half a core."""
     queue = Queue(charged=Ledger(lambda: 0.0))
     tickets = [joined(queue, Visitor("", f"10.0.{number}.1")) for number in range(200)]
     assert [ticket for ticket in tickets if ticket.turn.is_set()] == queue.at_work == tickets[:1]
@@ -284,7 +284,7 @@ def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(no_seats):
 
 
 def test_a_flood_does_not_order_a_long_line_anew_for_each_question(monkeypatch, no_seats):
-    """A line of 600 took five milliseconds each time, and two hundred questions a second a core and more."""
+    """Ordering a line of 600 takes five milliseconds: at 200 questions a second, more than one core."""
     now, ordered = 0.0, []
     queue = Queue(charged=Ledger(lambda: now))
     monkeypatch.setattr(Queue, "_order", lambda queue, order=Queue._order: (ordered.append(queue), order(queue)))
@@ -312,7 +312,7 @@ def test_where_no_more_may_wait_who_has_cost_least_of_a_network_finds_a_place(no
 
 
 def test_what_a_house_asks_from_its_many_networks_counts_before_it_is_served(line):
-    """The first questions of 25 networks of one /48 were as cheap as a newcomer's, and stood before it."""
+    """Once, first questions from 25 networks of one /48 counted as free and stood before a newcomer's."""
     for number in range(25):
         joined(line, Visitor("", f"2001:db8:1:{number:x}00::/64"))
     newcomer = joined(line, Visitor("ann", "10.99.0.1"))
@@ -321,6 +321,6 @@ def test_what_a_house_asks_from_its_many_networks_counts_before_it_is_served(lin
 
 def test_what_makes_an_answer_finer_waits_for_those_of_other_networks_too(line):
     finer = joined(line, Visitor("ann", "10.0.0.1"), finer=True)
-    for _ in range(3):  # the third would cost more than hers
+    for _ in range(3):  # the third question costs ben more than ann's question costs her
         joined(line, Visitor("ben", "10.0.0.2"))
     assert line.line[-1] is finer

@@ -1,4 +1,4 @@
-"""One table names every address and its words: the routes that there are, and what the browser's scripts ask for."""
+"""The table WORDS names every address and its parameters: it matches the routes and the requests of the scripts."""
 
 import re
 import subprocess
@@ -37,7 +37,7 @@ def test_what_draws_figures_is_loaded_for_those_who_ask_for_one():
 
 
 def addresses() -> dict[str, str]:
-    """Each address that a script names, with its holes as *, and the script."""
+    """{address that a script asks for, with * in place of each ${…}: name of the script}"""
     words_of = {}
     for name, text in SCRIPTS.items():
         code = re.sub(r"(?m)^\s*//.*$|\s//\s.*$", "", text)
@@ -47,7 +47,7 @@ def addresses() -> dict[str, str]:
 
 
 def fits(address: str, path: str) -> bool:
-    """A hole of an address stands for a part of the path."""
+    """Whether an address fits a route's path; each * fits one part of the path."""
     parts, pattern = address.partition("?")[0].split("/"), path.lstrip("/").split("/")
     return len(parts) == len(pattern) and all(
         part == "*" or part == want or ("{" in want and re.fullmatch(re.sub(r"\{\w+\}", ".+", want), part))
@@ -82,7 +82,7 @@ def test_a_word_that_a_script_spells_out_is_one_of_the_address_s():
 
 
 def test_each_part_of_a_trace_that_the_lens_asks_for_is_a_route_with_its_words():
-    """Their names and words are put together in one place: httpsource.js."""
+    """httpsource.js builds all addresses of a trace's parts and their parameters."""
     text = SCRIPTS["shell/httpsource.js"]
     asked_parts = set(re.findall(r'(?:part|matrix|withHeader)\((?:trace|whole), "(\w+)"', text))
     known_parts = {path.rpartition("/")[2] for path in WORDS if path.startswith("GET /api/trace/")}
@@ -94,7 +94,7 @@ def test_each_part_of_a_trace_that_the_lens_asks_for_is_a_route_with_its_words()
 
 @pytest.fixture
 def read(monkeypatch):
-    """The words that were looked for in an address."""
+    """The names of the query parameters that routes have read."""
     headers = set()
 
     class Reading(QueryParams):
@@ -117,7 +117,7 @@ def read(monkeypatch):
 @pytest.mark.usefixtures("nothing_fetched")
 @pytest.mark.parametrize("route", [route for route in WORDS if route not in FIGURES])
 def test_a_route_reads_its_words_and_no_others(route, read):
-    """Asked with no words, for a sample and for a picture of one's own."""
+    """The route is asked for a sample and for a person's own picture."""
     method, path = route.split(" ")
     with client() as http:
         mine = bring(http, ANNA)["id"]
@@ -187,7 +187,7 @@ def test_no_hostile_value_of_any_word_brings_out_more_than_a_sentence(route):
                 refused(answer)
 
 
-# What who runs the server may read, and nobody else.
+# Metrics, which only the operator may read
 
 
 def from_where(address: str) -> TestClient:
@@ -224,7 +224,7 @@ def test_who_asks_on_the_machine_itself_reads_numbers_and_nobody_s_name(seats, a
 
 
 def test_its_labels_come_from_the_program_and_never_from_a_request(seats):
-    """Whoever could name one would fill the operator's memory."""
+    """Labels chosen by visitors would fill the memory of the operator's metrics server."""
     source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "playground").rglob("*.py"))
     named = set(re.findall(r'="([^"]+)"}', from_where("127.0.0.1").get("/metrics").text))
     assert {f'"{name}"' in source for name in named} == {True}

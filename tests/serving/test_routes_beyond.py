@@ -1,4 +1,4 @@
-"""What a client of HTTP reads about relevance, occlusion, labels and patching is what Python computes."""
+"""HTTP answers about relevance, occlusion, labels and patching equal what Python computes."""
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells
     passes = [header["passes"] for header, _ in steps]
     assert passes == sorted(set(passes))
     assert passes[-1] == steps[-1][0]["of"] == occlusion.passes_of(seen.grid)
-    # Each pass is made once, and the whole picture once for each answer; a corner of 2 × 2 patches is its own block.
+    # Each pass runs once, and the whole picture once per answer. Up to four passes are saved where blocks coincide.
     assert passes[-1] - 4 <= sum(blanked) - len(steps) <= passes[-1]
     measured = occlusion.Measured(seen, occlusion.Target(query=(7, 5)))
     *_, last = occlusion.occlusion(measured)
@@ -81,7 +81,7 @@ def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells
 
 @pytest.mark.slow
 def test_an_occlusion_of_a_label_is_in_logits_and_says_its_blocks_as_a_figure_does(http, seen):
-    """Python blanks the same blocks: with one constant for the number of passes, and one rule for their sides."""
+    """The route and Python blank the same blocks: one constant limits the passes, one rule gives the blocks' sides."""
     header, values = read(part(http, OURS, "occluded", label="11", by="mean", step="3"))
     *_, last = occlusion.occlusion(occlusion.Measured(seen, occlusion.Target(label=11)))
     np.testing.assert_allclose(values, last.map.flatten(), rtol=2e-3, atol=1e-4)
@@ -113,7 +113,7 @@ def test_what_was_taken_from_one_s_own_picture_is_kept_by_nobody(http):
 
 
 def test_relevance_that_would_take_too_long_is_refused_before_it_begins(http, monkeypatch):
-    part(http, OURS, "relevance", query="1,2")  # the pass is there
+    part(http, OURS, "relevance", query="1,2")  # so that the pass is in the cache
     digest = described(http, OURS)["digest"]
     monkeypatch.setattr(effort, "MOST_SECONDS", 0.0)
     for name, words in {

@@ -1,4 +1,4 @@
-"""A class over HTTP: what phones, the lecturer and strangers are answered."""
+"""A class over HTTP: the answers to phones, to the lecturer and to strangers."""
 
 import json
 import threading

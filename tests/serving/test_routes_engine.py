@@ -1,4 +1,4 @@
-"""What browsers compute with, where the operator wants that."""
+"""The files of the engine in the browser, which the server offers if its operator allows."""
 
 import pytest
 

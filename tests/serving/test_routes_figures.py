@@ -1,4 +1,4 @@
-"""An address of a figure gives the command's file, byte for byte, or refuses what the command refuses."""
+"""A figure's address returns the same bytes as the command, and refuses what the command refuses."""
 
 import io
 import re
@@ -22,7 +22,7 @@ def client():
 
 # The same file --------------------------------------------------------------------------------------------------------
 
-OF_LAYOUTS = {  # (words beside the picture and how it looks, the same as flags)
+OF_LAYOUTS = {  # layout -> (words of the address, the same as flags of the command)
     "head": (FLOCK, AS_FLAGS),
     "convolution": (FLOCK | {"k": "7", "depth": "2"}, f"{AS_FLAGS} --kernel 7 --depth 2"),
     "heads": (
@@ -48,7 +48,7 @@ def test_every_layout_is_tried():
 
 
 @pytest.mark.slow
-# The numbers of those that the sheet of Export offers: test_export_commands.py
+# test_export_commands.py compares the numbers of the layouts that the Export sheet offers.
 @pytest.mark.parametrize(
     ("layout", "kind"), [*((layout, "svg") for layout in LAYOUTS), ("grid", "csv"), ("curves", "csv")]
 )

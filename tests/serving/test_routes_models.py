@@ -1,4 +1,4 @@
-"""The models over HTTP: cards, small pictures, and a model that is fetched while a person waits for it."""
+"""The models over HTTP: their cards, small pictures, and downloads for which people wait."""
 
 import io
 import threading
@@ -27,7 +27,7 @@ def client():
 
 @pytest.fixture
 def server(monkeypatch):
-    """server(open=False, …): the settings that the server then has."""
+    """A function that changes the server's settings: server(open=False, …)."""
 
     def with_settings(**changes):
         changed = replace(settings.Settings(), **changes)
@@ -41,7 +41,7 @@ def server(monkeypatch):
 
 @pytest.fixture
 def hub(server, monkeypatch):
-    """A hub whose one download has 3 of 8 MB until it is let go; what goes wrong with it is put into `trouble`."""
+    """A hub whose download stops at 3 of 8 MB until `let_go` is set, and then raises what `trouble` holds."""
 
     class Hub:
         half, let_go, trouble = threading.Event(), threading.Event(), []
@@ -144,7 +144,7 @@ def test_a_small_picture_of_what_there_is_not_is_refused_with_a_sentence(client,
     assert answer.json()["says"].endswith(".")
 
 
-# Fetching
+# Downloads
 
 
 def test_a_model_comes_and_says_how_far_it_is(client, hub):

@@ -1,4 +1,4 @@
-"""A person's own pictures over HTTP, and who may change what is kept."""
+"""A person's own pictures over HTTP, and who may change or delete them."""
 
 import gc
 import io
@@ -33,7 +33,7 @@ def test_a_picture_that_is_brought_is_there_for_who_brought_it_and_for_nobody_s_
 
 
 def test_the_same_file_has_the_same_name_wherever_it_is_brought(http):
-    """The address of an own picture is good at another replica, and after the server was started anew."""
+    """So the address of an own picture also works at another replica and after a restart."""
     first = bring(http, ANNA)["id"]
     assert http.delete("/api/pictures", headers=ANNA).status_code == 204
     refused(http.get(f"/api/pictures/{first}.jpg", headers=ANNA), 404)
@@ -82,7 +82,7 @@ def test_an_id_that_there_is_not_is_404(http, id):
     assert len(people.find_person(ANNA["X-Playground-Key"]).pictures) == 1
 
 
-# Who may change something
+# Requests that change something
 
 CHANGING = [
     (method, route.path)
@@ -186,7 +186,7 @@ def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_th
     gc.collect()
     limit_pictures(monkeypatch, pictures.bytes_of_people() + 12 * 2**20)
     former_bytes, keys = pictures.bytes_of_people(), [f"{number}" * 22 for number in range(6)]
-    for number, key in enumerate(keys):  # of 7.7 MB each
+    for number, key in enumerate(keys):  # pictures of 7.7 MB each
         people.enter(key).take(own_picture(number))
     assert pictures.bytes_of_people() - former_bytes <= 12 * 2**20
     widths = [next(iter(people.find_person(key).pictures.values())).image.width for key in keys]
@@ -199,7 +199,7 @@ def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_th
 
 
 def bring_one(number: int, network: str) -> str:
-    """Gives the key of who brought it."""
+    """Uploads a picture as a new person of this network, and returns the person's key."""
     key = f"{network}{number:02d}".ljust(22, "-")
     with queue.working_for(answering.Job(ledger.Visitor(key, network))):
         people.enter(key).take(pictures.upload(photograph(number, 400), "mine.jpg"))
@@ -207,7 +207,7 @@ def bring_one(number: int, network: str) -> str:
 
 
 def test_when_there_is_no_room_the_oldest_of_the_network_that_has_most_is_forgotten(monkeypatch):
-    """Though each of them has a key of its own."""
+    """New keys do not help: the pictures of the network that mints keys are forgotten."""
     gc.collect()
     monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
     monkeypatch.setattr(pictures, "_of_people", type(pictures._of_people)())
@@ -226,7 +226,7 @@ def test_when_there_is_no_room_the_oldest_of_the_network_that_has_most_is_forgot
 
 
 def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_brought(monkeypatch):
-    """Somebody of a hall waited for a large model, and somebody else there brought three hundred pictures."""
+    """Once, a person who waited for a large model lost their picture to 300 uploads from the same hall."""
     gc.collect()
     monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
     monkeypatch.setattr(pictures, "_of_people", type(pictures._of_people)())
@@ -244,7 +244,7 @@ def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_b
 
 
 def test_when_there_is_no_room_for_one_more_picture_it_is_said(http, monkeypatch):
-    """All others come from networks that have less."""
+    """All other pictures belong to networks that hold less, so none of them is forgotten."""
     gc.collect()
     limit_pictures(monkeypatch, pictures.bytes_of_people() + 2**20 // 4)
     answer = http.post("/api/pictures", content=photograph(1, 500), headers=ANNA)

@@ -1,4 +1,4 @@
-"""The samples over HTTP: what the strip shows of them, and their files."""
+"""The samples over HTTP: their list for the strip, and their files."""
 
 import base64
 import io

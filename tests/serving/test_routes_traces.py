@@ -1,4 +1,4 @@
-"""A plain client of HTTP, without a browser, reads what the microscope shows, and it is what Python computes."""
+"""HTTP answers with the microscope's numbers, read without a browser, equal what Python computes."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -45,7 +45,7 @@ def part(http, words: dict, name: str, who: dict | None = None, **more):
 
 
 def row_of(pack: bytes, layer: int, head: int, query: int) -> np.ndarray:
-    """The weights of one row, from what came, by the formula: softmax(q · k × scale)."""
+    """One row of weights, computed from the pack's q and k as softmax(q · k × scale)."""
     header, arrays = unpack(pack)
     place = header["held"].index(layer)
     heads = header.get("some_heads", list(range(header["heads"])))
@@ -76,7 +76,7 @@ def test_a_row_that_is_read_over_http_is_the_row_of_python(http, mine, whose, he
 
 def test_a_sample_s_row_in_the_bundled_model_needs_no_pass_and_is_python_s(http, monkeypatch):
     monkeypatch.setattr(traces, "_run", lambda *_: pytest.fail("a pass was made"))
-    words = {"sample": "meadow", "model": "bundled", "detail": "2"}  # what comes with the playground
+    words = {"sample": "meadow", "model": "bundled", "detail": "2"}  # a picture and a model that ship with the app
     pack = part(http, words, "layers", layers="4").content
     meadow = pictures.sample("meadow")
     size = traces.size(meadow, Setup("bundled", 2))
@@ -86,7 +86,7 @@ def test_a_sample_s_row_in_the_bundled_model_needs_no_pass_and_is_python_s(http,
     assert np.abs(row_of(pack, 4, 3, query) - theirs).max() < 5e-3 * theirs.max()
 
 
-TOTAL_VARIATION = 0.008  # of rows, on average over a layer: as of the network in eight bits that browsers compute with
+TOTAL_VARIATION = 0.008  # of rows, averaged over a layer; the 8-bit network in browsers has the same bound
 
 
 @pytest.mark.parametrize("model", ["bundled", "untrained"])
@@ -151,7 +151,7 @@ def test_names_of_a_sample_are_measured_once_and_for_nobody_nothing_is_measured(
 
 
 def test_a_head_that_was_told_where_to_look_says_so_and_no_other(http):
-    """What its file lists."""
+    """The told heads are those that the model's file lists."""
     from playground.analysis.heads import training_task
 
     vit = models.load("bundled-taught")
@@ -278,7 +278,7 @@ def test_more_than_one_answer_holds_is_refused_and_a_layer_alone_is_not(http, mo
 
 
 def test_numbers_are_packed_one_after_the_other_however_many_ask(http, monkeypatch):
-    """A layer may take 20 MB: a class that asks for it at once must not take 300 times as much."""
+    """A layer may take 20 MB: 300 students who ask for it at once must not take 300 times as much."""
     at_work, counts, to_bytes = [], [], Trace.to_bytes
 
     def counted(*arguments):
@@ -339,7 +339,7 @@ def test_words_that_mean_nothing_here_change_nothing(http):
 
 @pytest.mark.parametrize("cut", ["residual@2:4,9<1,1", "values@3;*>3x3@1", "head@1.0>4.1", "zero@1.0>4.1"])
 def test_what_is_put_into_a_pass_is_what_python_puts(http, cut):
-    """The text of a figure, in the address of a trace: Lab's link."""
+    """The address of a trace takes a `cut` in the notation of figures; links from the Lab use it."""
     words = FLOCK | {"cut": cut} | ({} if cut.startswith("zero") else {"with": "sample:meadow"})
     description = described(http, words)
     assert description["cut"] == cut.split(";")

@@ -1,4 +1,4 @@
-"""Our scripts by address: each may be kept for ever, for another script has another address."""
+"""Our scripts' addresses hold a digest, so browsers may cache each script for ever."""
 
 from urllib.parse import quote
 
@@ -38,7 +38,7 @@ def test_an_old_address_is_gone_and_the_page_is_asked_to_reload(http):
     assert "reload" in refused(http.get(f"/api/app/{'0' * 16}/{APP}"), 410)
     other_address = scripts.address(APP, "shell/toolbar.css").split("?")[
         0
-    ]  # the digest of the script with other styles
+    ]  # this digest is of the script with other styles
     assert "reload" in refused(http.get(f"/{other_address}"), 410)
 
 
@@ -73,14 +73,13 @@ def test_a_file_with_several_drawings_mounts_the_one_that_is_asked_for(http):
 
 
 def test_no_script_stands_in_a_message_to_a_page():
-    """A message carries the address alone: the stub is a few lines."""
+    """A message carries only a short stub that imports the script by its address."""
     assert len(components.STUB) < 1000
     assert "import(" in components.STUB
 
 
 def test_only_so_many_scripts_are_kept(http):
-    """A stranger may ask for as many lists of styles as there are orders of them, and for one of them a thousand
-    times in one address."""
+    """A stranger may ask for the styles in every order, or repeat one of them a thousand times in one address."""
     names = sorted(scripts._names_of(".css"))
     refused(http.get(f"/api/app/{'0' * 16}/{APP}", params={"styles": ",".join(names * 3)}), 404)
     for n in range(len(names)):

@@ -82,7 +82,7 @@ except ValueError as error:
 
 
 def test_an_import_reads_no_setting_and_sets_no_variable():
-    """The wrong setting is found when the settings are needed, not when a module is imported."""
+    """A wrong setting is reported when the settings are read, not when a module is imported."""
     wrong = os.environ | {"PLAYGROUND_AT_ONCE": "two", "PLAYGROUND_OFFLINE": "yes"}
     run = subprocess.run([sys.executable, "-c", PROGRAM], env=wrong, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr

@@ -1,4 +1,4 @@
-"""A machine on which nothing can be written, and a user whom it does not know."""
+"""A machine whose disk cannot be written, and a user without an entry in the list of users."""
 
 import os
 import pwd
@@ -21,7 +21,7 @@ def nothing_can_be_written(monkeypatch, tmp_path):
 
 @pytest.fixture
 def nobody(monkeypatch):
-    """Whom no list of users names."""
+    """Runs the test as a user without an entry in the list of users and without a HOME."""
 
     def unknown(number):
         raise KeyError(number)

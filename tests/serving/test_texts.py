@@ -1,5 +1,4 @@
-"""Texts in the app: a model of the operator's own that learned from captions says so, and tells which patches are like
-a text."""
+"""Texts in the app: an operator's model that learned from captions says so, and compares patches with a text."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Work of many passes takes its turn in pieces: whoever waits comes in between, and it ends when its asker has left."""
+"""Work of many passes gives way to waiting people between two passes, and ends when its asker has left."""
 
 import threading
 from functools import cache
@@ -33,15 +33,15 @@ MANY = {
 
 @pytest.fixture
 def one_queue(monkeypatch):
-    """In which others come first as soon as they wait."""
-    line = Queue(1, charged=Ledger())  # what earlier tests have cost is not asked
+    """A queue in which long work gives way as soon as somebody waits."""
+    line = Queue(1, charged=Ledger())  # a new ledger, without the costs of earlier tests
     monkeypatch.setattr(queue, "passes", lambda: line)
     monkeypatch.setattr(queue, "SLICE", 0.0)
     return line
 
 
 class Stranger:
-    """Asks when the first pass is over, which ends once they wait."""
+    """Asks at the end of the first pass, which does not return before the stranger waits."""
 
     def __init__(self, line: Queue, vit):
         self.line, self.done = line, []
@@ -55,7 +55,7 @@ class Stranger:
             until(lambda: self.line.waiting, "the stranger does not wait")
 
     def _ask(self) -> None:
-        with self.line.take(visitor=ledger.Visitor("stranger", "192.0.2.9")):  # somebody who has cost nothing yet
+        with self.line.take(visitor=ledger.Visitor("stranger", "192.0.2.9")):  # a visitor without costs comes first
             self.done.append("the stranger")
 
     def leave(self) -> list[str]:
@@ -81,7 +81,7 @@ def test_a_short_piece_is_not_cut_up(one_queue, seen, monkeypatch):
 
 
 def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_queue, monkeypatch):
-    """Of three hundred askers each had begun, held what it had found so far in memory, and none came to its end."""
+    """Once, all of 300 askers had begun, each with its partial result in memory, and none was finished."""
     monkeypatch.setattr(queue, "_long", cache(lambda: Queue(queue.MOST_LONG)))
     begun, counts, over, release = set(), [], [], threading.Event()
 
@@ -117,7 +117,7 @@ def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_que
 
 
 class Leaving(queue.Nobody):
-    """A person who has left when they are looked for the third time."""
+    """A person who has left when the queue asks for the third time."""
 
     looked = 0
 
@@ -138,8 +138,8 @@ def test_it_ends_when_the_asker_has_left(one_queue, seen, monkeypatch, work):
 
 
 def test_the_sum_of_heads_is_measured_in_pieces(one_queue):
-    """On the page itself."""
-    traces.of_samples.cache_clear()  # a trace of an earlier test has a model of its own
+    """The lesson's page itself gives way between two passes."""
+    traces.of_samples.cache_clear()  # a cached trace may belong to another model object, without the hook
     stranger = Stranger(one_queue, models.load("untrained"))
     open_the_sum()
     assert stranger.leave()[:3] == ["a pass", "the stranger", "a pass"]
@@ -147,7 +147,7 @@ def test_the_sum_of_heads_is_measured_in_pieces(one_queue):
 
 def test_what_would_take_too_many_passes_is_refused_with_a_size_that_would_do(monkeypatch):
     vit = models.load("untrained")
-    speed = effort.multiplications(vit, 196) / 5  # five seconds for one
+    speed = effort.multiplications(vit, 196) / 5  # one pass takes five seconds
     monkeypatch.setattr(effort, "per_second", lambda device: speed)
     effort.check(vit, (14, 14), passes=1.9)
     passes = passes_of_addition(vit.config.depth, vit.config.heads, 0)
@@ -176,7 +176,7 @@ class Ann(queue.Nobody):
 def started(monkeypatch, work) -> here.Work:
     monkeypatch.setattr(queue, "find", Ann)
     run = here.Work(Run("two", "Train now", work, ""))
-    monkeypatch.setattr(queue, "find", queue.Nobody)  # its thread has no page
+    monkeypatch.setattr(queue, "find", queue.Nobody)  # the run's thread belongs to no page
     return run
 
 
@@ -230,7 +230,7 @@ def test_a_page_waits_for_its_turn_and_a_part_that_is_drawn_in_it_takes_none(mon
         assert pages == []
     other_page.join()
     assert pages == [1]
-    draws()  # the next page takes a turn of its own
+    draws()  # the next run of the page waits for a new turn
     assert pages == [1, 1]
     assert line.at_work == []
 

@@ -1,4 +1,4 @@
-"""People who wait for a model: one at a time of each, and who asks no more has left."""
+"""People who wait for a model: each person waits for one model, and one who stops asking counts as gone."""
 
 import threading
 import time
@@ -83,7 +83,7 @@ def test_only_so_many_models_come_at_the_same_time(coming):
         routes_models.wait_for(f"{number}" * 22, f"model {number}")
     with pytest.raises(PlaygroundError, match=r"4 models are on their way to this server already: try again"):
         routes_models.wait_for(ANNA, "one more")
-    routes_models.wait_for(ANNA, "model 0")  # one of those that come may be waited for
+    routes_models.wait_for(ANNA, "model 0")  # more people may wait for a model that is on its way
     routes_models.stop_waiting("1" * 22, "model 1")
     routes_models.wait_for(BERT, "one more")
 
@@ -96,12 +96,12 @@ def test_one_network_leaves_a_model_s_place_to_others(coming):
     routes_models.wait_for(BERT, "one more", "elsewhere")
 
 
-# Models on their way: once for everybody, stopped when nobody waits, and a hub out of reach is said at once.
+# Downloads: one per model for everybody, stopped when nobody waits, refused at once without the hub
 
 
 @pytest.fixture
 def slow(monkeypatch):
-    """A download that goes on until it is let go, and how often it was begun."""
+    """A download that lasts until the test lets it go; yields a list of the downloads that were begun."""
     begun = []
 
     def fetch(name, report):

@@ -1,4 +1,4 @@
-"""The wall of moments: what it says of each is so, and each picture is there under its address alone."""
+"""The wall of moments: its sentences are true, and each picture is served under its address only."""
 
 import io
 
@@ -51,8 +51,8 @@ def test_each_picture_is_lit_where_the_row_is_brightest():
         facts = wall.facts(moment)
         grid = facts["columns"], facts["rows"]
         change = Image.fromarray(np.abs(np.asarray(image) - unlit).sum(-1).astype(np.float32))
-        lit = np.asarray(change.resize(grid, Image.Resampling.BOX)).ravel().copy()  # of each patch
-        lit[facts["mark"]] = 0  # the frame
+        lit = np.asarray(change.resize(grid, Image.Resampling.BOX)).ravel().copy()  # one value for each patch
+        lit[facts["mark"]] = 0  # without the patch's own frame
         assert (lit > lit[facts["best"]]).mean() < 0.03, moment
 
 

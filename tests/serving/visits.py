@@ -1,4 +1,4 @@
-"""Browsers that ask the server's routes, and pictures of their own."""
+"""HTTP clients that play browsers, and pictures for them to upload."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def client() -> TestClient:
 
 
 def photograph(number: int = 0, side: int = 300) -> bytes:
-    """A file of somebody's own, another one for each number."""
+    """The JPEG file of a picture, a different one for each number."""
     out = io.BytesIO()
     ground = Image.linear_gradient("L").resize((side, side * 3 // 4)).convert("RGB")
     ground.paste((number * 40 % 256, 90, 200), (side // 4, side // 4, side // 2, side // 2))
@@ -27,7 +27,7 @@ def photograph(number: int = 0, side: int = 300) -> bytes:
 
 
 def bring(client: TestClient, who: dict, number: int = 0, **options) -> dict:
-    """{id, title, thumb} of a picture that this person has brought."""
+    """Uploads a picture for this person and returns its {id, title, thumb}."""
     name = {"X-Playground-Name": options.pop("name", f"{number}.jpg")}
     answer = client.post("/api/pictures", content=photograph(number, **options), headers=who | name)
     assert answer.status_code == 200, answer.text
@@ -35,7 +35,7 @@ def bring(client: TestClient, who: dict, number: int = 0, **options) -> dict:
 
 
 def refused(answer, status: int | None = None) -> str:
-    """The sentence of an answer that refuses, which has a status and no trace of Python."""
+    """The sentence of a refusal, after asserting that it has a 4xx status and shows no traceback."""
     assert 400 <= answer.status_code < 500, (answer.status_code, answer.text[:300])
     assert status in (None, answer.status_code), (answer.status_code, answer.text[:300])
     sentence = answer.json()["says"]

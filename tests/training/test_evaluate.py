@@ -120,7 +120,7 @@ def test_a_candidate_is_chosen_on_the_other_pictures_and_measured_here():
 
 
 def test_shares_of_all_heads_are_those_of_scenes(vit, pictures):
-    """`Shares` equals `Sums` scene by scene, with and without the eight neighbours; of the filter too."""
+    """`Shares` equals `Sums` scene by scene, with and without the eight neighbours, for heads and for the filter."""
     scene = pictures[0]
     grid = patch_targets(scene).objects
     shares = evaluate.Shares.of([scene.image], [grid], evaluate.of_heads(vit))

@@ -1,4 +1,4 @@
-"""The microscope's page, which names our script before Streamlit's."""
+"""The HTML of a page: it names our script before Streamlit's scripts."""
 
 import html
 import json
@@ -21,7 +21,7 @@ PAGE = (Path(streamlit.__file__).parent / "static" / "index.html").read_text()
 
 
 def titled(page: str) -> str:
-    """With our title and picture in the place of Streamlit's."""
+    """The page with Streamlit's title and icon replaced by ours."""
     for theirs, ours in toolbar.OURS.items():
         assert theirs.decode() in page
         page = page.replace(theirs.decode(), ours.decode())
@@ -29,7 +29,7 @@ def titled(page: str) -> str:
 
 
 OURS = re.compile(r'<script type="module" async src="\./(.*?)" data-toolbar="(.*?)"></script>')
-TOLD = re.compile(r'(?:<meta property="(?:og|twitter):[^>]*>\n?)+')  # to other programs: serving/routes_figures.py
+TOLD = re.compile(r'(?:<meta property="(?:og|twitter):[^>]*>\n?)+')  # see serving/routes_figures.py
 WAITING = re.compile(r"<template data-later>(.*?)</template>", re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""A class link: the scene alone, in the same state for everybody; and the page for the one who teaches."""
+"""A class link, which opens one scene in the same state for everybody; and the lecturer's page."""
 
 from pathlib import Path
 

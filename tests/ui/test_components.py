@@ -1,4 +1,4 @@
-"""What the JavaScript modules say to a page."""
+"""Messages of the JavaScript modules to a page."""
 
 from streamlit.testing.v1 import AppTest
 

@@ -1,4 +1,4 @@
-"""What one socket says."""
+"""Limits on what one socket sends: how fast, and which messages reach Streamlit."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ HALF = BackMsg(rerun_script=ClientState(query_string="sample=meadow")).Serialize
 
 
 class Chatter:
-    """Somebody who says `count` things at once, and reads what they are sent only when `reads` is set."""
+    """A client that sends `count` messages at once, and reads answers only when `reads` is set."""
 
     def __init__(self, count: int):
         self.left, self.heard, self.reads = count, 0, asyncio.Event()
@@ -60,7 +60,7 @@ def test_who_talks_without_a_pause_is_heard_more_slowly(monkeypatch):
 
 
 def heard_of(*messages: dict) -> tuple[list[str], list[dict]]:
-    """What Streamlit hears of these messages, and what the browser is sent."""
+    """(kinds of these messages that reach Streamlit, messages that go back to the browser)"""
     messages_to_come, received, sent = [*messages, {"type": "websocket.disconnect", "code": 1000}], [], []
 
     async def receive():
@@ -95,7 +95,7 @@ KINDS = [field.name for field in BackMsg.DESCRIPTOR.oneofs_by_name["type"].field
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_streamlit_hears_only_what_our_pages_say(kind):
-    """Two bytes empty the caches of everybody; another message has a million addresses for uploads made."""
+    """Other messages are attacks: two bytes empty everybody's caches, and one asks for a million upload addresses."""
     ours = kind in ("rerun_script", "stop_script", "app_heartbeat")
     received, sent = heard_of(binary(message_of(kind)), binary(BackMsg(app_heartbeat=True)))
     assert received == [kind, "app_heartbeat"] if ours else ["app_heartbeat"]

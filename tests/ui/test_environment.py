@@ -1,4 +1,4 @@
-"""Streamlit's options that stand in the environment hold, though its own command does not start the server."""
+"""Streamlit's options in environment variables take effect, although we start the server without its command."""
 
 import pytest
 from streamlit import config

@@ -1,4 +1,4 @@
-"""Questions before their answers: every lesson has one, and a hostile guess is none."""
+"""Every lesson asks a question before it shows the answer, and a hostile guess is ignored."""
 
 import inspect
 import json
@@ -38,7 +38,7 @@ def drawn(app) -> set[str]:
 
 @pytest.mark.usefixtures("nothing_fetched")
 def test_a_guess_is_no_business_of_the_server_s():
-    """The truth goes with the question, and nobody listens for an answer."""
+    """The question's message holds the true value, so the browser judges the guess and sends nothing back."""
     (component,) = [
         element for element in opened("by_hand").get("bidi_component") if element.proto.component_name.endswith("guess")
     ]

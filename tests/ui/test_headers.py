@@ -1,4 +1,4 @@
-"""Headers of every answer, and the parts of the server that are nobody's business."""
+"""Headers of every answer, and Streamlit's routes that the app switches off."""
 
 import pytest
 from starlette.applications import Starlette
@@ -38,7 +38,7 @@ def http():
 @pytest.mark.parametrize("method", ["GET", "PUT", "POST", "DELETE", "OPTIONS"])
 @pytest.mark.parametrize("path", CLOSED)
 def test_what_no_page_of_ours_uses_is_not_there(http, path, method):
-    """Streamlit's own uploads lie in memory until a session ends, and are not counted."""
+    """For example, files uploaded by Streamlit's own route would stay in memory uncounted until a session ends."""
     answer = http.request(method, f"http://testserver{path}")
     assert (answer.status_code, "streamlit" in answer.text) == (404, False)
     assert answer.headers["Content-Security-Policy"].startswith(POLICY)

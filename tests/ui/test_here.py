@@ -1,4 +1,4 @@
-"""What a person looks at, on a page that the server draws."""
+"""`Here`: the picture and the settings of a person on a page that the server draws."""
 
 import gc
 import weakref
@@ -25,7 +25,7 @@ def mine():
 
 
 def test_a_sample_needs_no_key_and_nothing_is_kept_of_who_looks_at_it():
-    people.forget(KEY)  # whom another test may have brought
+    people.forget(KEY)  # another test may have entered this person
     here = Here({"sample": "flock"}, {"layer": "2"}, KEY)
     assert (here.picture.name, here.setup, here.own) == ("flock", Setup("bundled"), None)
     assert people.find_person(KEY) is None

@@ -1,4 +1,4 @@
-"""How the app plays a lesson: a setting that a step does not offer, and what cannot be had."""
+"""How the app plays a lesson: settings that a step does not offer, and results that are not available."""
 
 import dataclasses
 from pathlib import Path
@@ -25,7 +25,7 @@ def opened(**words: str) -> AppTest:
 
 @pytest.mark.parametrize(("word", "text"), [("layer", "40"), ("layer", "4")])
 def test_a_value_that_a_step_does_not_offer_becomes_the_default(word, text):
-    """Layer 4 is the upper one of our small model, with which the step opens."""
+    """Layer 4 exists, but is `upper_layer` of the bundled model, which this step shows as its default, -1."""
     app = opened(step="mlp", model="bundled", **{word: text})
     assert (app.session_state[word], word in app.session_state.address) == (-1, False)
 
@@ -42,7 +42,7 @@ def test_a_model_that_cannot_be_had_is_a_sentence():
     assert "choose a smaller one" in error.value
 
 
-# What a button of a lesson starts, on the page of the training, without a browser.
+# Runs that a button of the lesson on training starts, without a browser
 
 
 APP = Path(__file__).parent.parent.parent / "app.py"
@@ -50,7 +50,7 @@ APP = Path(__file__).parent.parent.parent / "app.py"
 
 @pytest.fixture
 def short(monkeypatch):
-    """Runs of a few milliseconds a step."""
+    """Replaces the training runs by short ones with a few milliseconds per step."""
     config = dataclasses.replace(quick.SMALL, width=12, mlp_width=12)
     recipes = {
         name: dataclasses.replace(recipe, steps=20, batch=2, config=config) for name, recipe in quick.recipes().items()
@@ -63,7 +63,7 @@ def trained(page: AppTest) -> here.Work:
     page.switch_page("pages/training.py").run()
     next(button for button in page.button if button.label == "Train now").click().run()
     work = page.session_state.works["two"]
-    until(lambda: work.look() == 0 and work.over, "the two have not learned")  # who does not look loses their place
+    until(lambda: work.look() == 0 and work.over, "the two have not learned")  # looking keeps the run alive
     page.run()
     assert work.trouble is None
     return work

@@ -1,4 +1,4 @@
-"""What a drawing says comes from a browser, which may say anything: no error page."""
+"""A drawing's messages come from a browser and may hold anything: none of them leads to an error page."""
 
 from types import SimpleNamespace
 

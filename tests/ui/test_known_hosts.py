@@ -1,4 +1,4 @@
-"""By which names the server may be called: the rule, without a network. A real server is in tests/browser."""
+"""Which Host headers the server accepts, tested without a network. tests/browser tests a real server."""
 
 import asyncio
 import socket
@@ -33,7 +33,7 @@ FOREIGN = (
 
 @pytest.fixture(autouse=True)
 def box(monkeypatch):
-    """A machine that is called box, and box.example.org by the network; its operator gives two names more."""
+    """A machine with the host name box and the full name box.example.org; its operator gives two more names."""
     monkeypatch.setattr(socket, "gethostname", lambda: "Box")
     monkeypatch.setattr(socket, "getfqdn", lambda: "box.example.org")
     monkeypatch.setattr(settings, "now", lambda: Settings(hosts=("hall.example", "attention.hall.example")))
@@ -60,7 +60,7 @@ def test_no_other_name_is_answered_whatever_a_proxy_is_said_to_have_heard(name):
 
 
 def test_who_names_no_host_is_no_browser_and_who_names_two_is_refused():
-    """A probe in HTTP/1.0 need not name one."""
+    """A probe in HTTP/1.0 may send no Host header."""
     assert is_answered()
     assert not is_answered("localhost", "evil.example")
     assert not is_answered("localhost", "localhost")

@@ -1,4 +1,4 @@
-"""`attention-playground` without a command."""
+"""The program `attention-playground` without a subcommand, which starts the app."""
 
 import http.server
 import os
@@ -13,7 +13,7 @@ from playground.ui import launch
 
 @pytest.fixture
 def taken():
-    """A port of localhost on which somebody listens."""
+    """A port of localhost on which another socket listens."""
     with socket.socket() as other_socket:
         other_socket.bind(("127.0.0.1", 0))
         other_socket.listen()
@@ -26,7 +26,7 @@ def taken():
         (["--port", "70000"], "--port goes from 1 to 65535"),
         (["--port", "0"], "--port goes from 1 to 65535"),
         (["--host", "no such place"], "This machine has no address 'no such place'"),
-        (["--host", "192.0.2.1"], "This machine has no address '192.0.2.1'"),  # an address of nobody, for examples
+        (["--host", "192.0.2.1"], "This machine has no address '192.0.2.1'"),  # an address reserved for documentation
     ],
 )
 def test_where_nothing_can_listen_is_one_sentence(options, sentence, capsys):
@@ -63,7 +63,7 @@ def test_who_lets_others_in_reads_in_one_sentence_what_is_not_defended(host, ope
     assert main(["--host", host, "--no-browser"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if "only the image is protected" in line] == ([launch.OPEN] if opens else [])
-    assert launch.OPEN.count(".") == 2  # of the file's name and of the sentence
+    assert launch.OPEN.count(".") == 2  # one in the file's name, one at the end of the sentence
 
 
 def test_what_is_no_name_is_refused_before_the_server_starts(monkeypatch, capsys):

@@ -1,4 +1,4 @@
-"""A part of a page that asks while its page is being left: it is not drawn, and the next page stays."""
+"""A fragment that asks for a run while its page is being left is not run, and the next page stays."""
 
 import asyncio
 
@@ -31,7 +31,7 @@ END = {"type": "websocket.disconnect"}
 
 
 def talk(*messages: dict) -> tuple[list[tuple[str, str]], list[str]]:
-    """What of these the server hears, as (page, part); and which pages the browser is told that a run is of."""
+    """The runs, as (page, fragment), that these messages start; and the pages that the browser is told."""
     received, sent, coming = [], [], []
 
     async def receive() -> dict:

@@ -1,4 +1,4 @@
-"""What the log says, where it is read by a program."""
+"""The log in JSON, for servers whose log is read by a program."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Formulas in prose: nothing that stands low or under a root is left as plain letters."""
+"""Formulas in prose: subscripts and roots are never left as plain letters."""
 
 import pytest
 

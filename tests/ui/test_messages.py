@@ -27,7 +27,7 @@ def test_other_people_s_words_are_no_markdown(words, shown):
 
 
 def who_runs() -> str:
-    """The network of whoever's page is run here."""
+    """The address of the visitor for whom a page is run."""
 
     def page() -> None:
         import streamlit as st
@@ -40,7 +40,7 @@ def who_runs() -> str:
 
 
 def test_a_page_is_run_for_the_network_of_its_socket(monkeypatch):
-    """Of the server's own machine Streamlit tells no address: requests had one, and the page's questions had none."""
+    """Streamlit gives no address for browsers on the server's machine, so it comes from the seat of the socket."""
     places = ledger.Seats(ledger.Ledger())
     monkeypatch.setattr(ledger, "seats", places)
     monkeypatch.setattr(streamlit_private, "session", lambda: "this page's")

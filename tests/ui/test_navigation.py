@@ -1,4 +1,4 @@
-"""Where a person is: what the address says, what the toolbar tells, and what goes with them from page to page."""
+"""A person's choice: from the address, from the toolbar's messages, and from page to page."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ STAMPS = iter(range(10**6))
 
 @pytest.fixture
 def mine():
-    """The id of a photograph of Anna's own, which the server has."""
+    """The id of a photograph that belongs to `KEY`."""
     picture = pictures.upload(photograph(), "mine.jpg")
     people.enter(KEY).take(picture)
     yield picture.id
@@ -38,7 +38,7 @@ def opened(page: str = "cost", message: dict | None = None, **words: str) -> App
 
 
 def tells(app: AppTest, choice: dict, key: str | None = None, view: dict | None = None) -> AppTest:
-    """The toolbar tells a choice."""
+    """Runs the app with a message of the toolbar that tells a choice."""
     message = {"choice": choice, "view": view or {}, "key": key, "stamp": next(STAMPS)}
     app.session_state["toolbar"] = {"choice": message}
     app.run()
@@ -47,7 +47,7 @@ def tells(app: AppTest, choice: dict, key: str | None = None, view: dict | None 
 
 
 def address(app: AppTest) -> dict[str, str]:
-    """What the browser is told to write into it; as long as nothing is told, it stays as it was read."""
+    """The words that the app tells the browser to write into its address."""
     return app.session_state["address"]
 
 
@@ -65,7 +65,7 @@ def test_the_toolbar_stands_above_the_microscope():
 
 
 def test_nothing_of_a_picture_travels_in_the_microscope_s_page():
-    """Its numbers come over HTTP: the message of a page is as long as its words."""
+    """The browser fetches the numbers over HTTP, so the page's own messages stay short."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
     sizes = {c.proto.component_name: c.proto.ByteSize() for c in app.get("bidi_component")}
     assert sizes["attention_stage"] < 5_000, sizes
@@ -109,7 +109,7 @@ def test_what_an_address_asks_for_and_there_is_not_shows_something_else_with_a_s
     assert here(app).picture.sample
     assert address(app) == here(app).words()
     toasts = [toast.value for toast in app.toast]
-    refused = words.keys() & {"model", "detail"} and words.get("detail") != "99"  # which is no word of an address
+    refused = words.keys() & {"model", "detail"} and words.get("detail") != "99"  # detail 99 is dropped silently
     assert len(toasts) == bool(refused), toasts
     assert all(sentence.endswith((".", "!")) for sentence in toasts), toasts
     if refused:
@@ -117,7 +117,7 @@ def test_what_an_address_asks_for_and_there_is_not_shows_something_else_with_a_s
 
 
 def test_the_microscope_s_page_leaves_what_cannot_be_had_to_the_browser():
-    """Which offers to fetch a model, brings a picture again, and says in one sentence what else there is."""
+    """There, the browser offers to fetch the model, uploads the picture again, or explains what it shows instead."""
     for words in ({"model": "vit_nonsense_patch3"}, {"mine": "0123456789abcdef"}, {"model": "dinov2-small"}):
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         app.query_params.update({"sample": "flock"} | words)
@@ -138,7 +138,7 @@ def test_the_toolbar_s_choice_is_shown_and_stands_in_the_lesson_s_address():
 
 
 def test_what_was_told_once_is_not_told_again():
-    """A page of which a widget runs hears the toolbar's last words each time."""
+    """Each rerun of a page gets the toolbar's last message again, which must not change the view again."""
     app = tells(opened("cost", sample="flock"), {"sample": "portrait"})
     former_id = here(app).view_id
     app.run()
@@ -151,8 +151,8 @@ def test_the_address_goes_before_what_the_toolbar_tells_at_the_first_run():
 
 
 def test_a_choice_that_was_told_to_this_server_goes_before_the_address_that_it_read_first():
-    """The page was there before the server: a restarted one."""
-    message = {"choice": {"sample": "portrait"}, "view": {}, "key": None, "run": "test session id"}  # AppTest's
+    """Such a page was open before the server was restarted."""
+    message = {"choice": {"sample": "portrait"}, "view": {}, "key": None, "run": "test session id"}  # AppTest's id
     assert here(opened("cost", message=message, sample="flock")).picture.name == "portrait"
     assert here(opened("cost", message=message | {"run": "another"}, sample="flock")).picture.name == "flock"
 
@@ -181,7 +181,7 @@ def test_what_was_chosen_goes_along_to_the_next_page_with_the_microscope_s_view(
     assert (subject.picture.name, subject.setup.model, subject.view) == ("flock", "untrained", {"layer": "3"})
 
 
-# One's own picture
+# A person's own picture
 
 
 def test_an_own_picture_is_shown_with_the_key_that_the_toolbar_tells(mine):
@@ -245,7 +245,7 @@ def test_who_chooses_what_cannot_be_had_while_their_picture_is_forgotten_sees_a_
     assert app.session_state["answer"]["instead"] == here(app).words()
 
 
-# What a browser may say
+# Messages that a browser may send
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The server under the app, with a small app of the test's own."""
+"""The web server that runs the app, tested with a small app."""
 
 import threading
 
@@ -10,7 +10,7 @@ from websockets.sync.client import connect
 
 from playground.ui import run
 
-PING, CRUMB = b"\x89\x80\0\0\0\0", b"\0\x80\0\0\0\0"  # a continuation without a byte
+PING, CRUMB = b"\x89\x80\0\0\0\0", b"\0\x80\0\0\0\0"  # frames: a ping, and an empty continuation
 BEGINNING = b"\x02\x80\0\0\0\0"
 
 

@@ -1,4 +1,4 @@
-"""Who gets a socket, a seat and a turn, and who gives way."""
+"""Who gets a socket, a seat and a turn, and who loses them to others."""
 
 import asyncio
 
@@ -25,7 +25,7 @@ def places(monkeypatch):
 
 
 class Browser:
-    """One that opens a socket, and says what it is told to."""
+    """A browser that opens a socket and sends the messages that a test puts into `says`."""
 
     def __init__(self, sockets: Door, address: str = "10.0.0.1", **headers: str):
         self.sockets, self.says, self.sent = sockets, asyncio.Queue(), []
@@ -48,7 +48,7 @@ class Browser:
 
 
 async def streamlit(scope, receive, send) -> None:
-    """It hears all, and answers nothing."""
+    """Stands for Streamlit: reads all messages and answers none."""
     while (await receive())["type"] == "websocket.receive":
         pass
 
@@ -106,7 +106,7 @@ def test_a_socket_gives_way_to_a_newcomer_of_another_network(places, monkeypatch
         await settle()
         people[2].open()
         await settle()
-        people[0].task.exception()  # it has ended, and without one
+        people[0].task.exception()  # reads the result, so that asyncio does not complain
         for browser in people[1:]:
             browser.leaves()
             await browser.task
@@ -129,7 +129,7 @@ def test_who_is_stopped_by_the_server_s_end_is_stopped(places):
 
 
 def asked(path: str, **headers: str) -> list[dict]:
-    """What is answered to a GET."""
+    """The ASGI messages that answer a GET."""
     sent, headers_sent = [], [(name.replace("_", "-").encode(), word.encode()) for name, word in headers.items()]
     scope = {"type": "http", "method": "GET", "path": path, "headers": headers_sent, "client": ("10.0.0.2", 5)}
 
@@ -154,7 +154,7 @@ def test_when_the_server_is_full_a_page_says_so_and_tries_again(places, monkeypa
     assert b'http-equiv="refresh"' in body["body"]
     assert b"<script" not in body["body"]
     for other in ("/api/models", "/healthz", "/figure.svg", "/static/js/index.js", "/_stcore/health"):
-        assert asked(other)[0]["status"] == 200  # who is there already goes on
+        assert asked(other)[0]["status"] == 200  # open pages go on working
 
 
 @pytest.mark.parametrize("path", ["/", "/microscope"])
@@ -181,12 +181,12 @@ def test_a_request_with_a_key_keeps_the_place_of_its_page(places):
     ("origin", "foreign"),
     [
         ("http://localhost:8501", False),
-        ("https://localhost:8501", False),  # behind TLS
+        ("https://localhost:8501", False),  # a proxy ends TLS
         ("http://localhost:9999", True),
         ("http://localhost", True),
         ("http://other.example:8501", True),
         ("null", True),
-        (None, False),  # no browser
+        (None, False),  # a client without an Origin is no browser
     ],
 )
 def test_only_pages_of_the_same_host_and_port_open_a_socket(places, origin, foreign):
@@ -206,7 +206,7 @@ def test_only_pages_of_the_same_host_and_port_open_a_socket(places, origin, fore
 
 
 def test_streamlit_hears_of_the_next_run_when_the_one_before_has_ended(places, monkeypatch):
-    """Sockets that asked for a page without a pause kept its event loop busy, though few of their pages were drawn."""
+    """Once, sockets that asked for a page without a pause kept Streamlit's event loop busy."""
     monkeypatch.setattr(door, "RUN_WAITS", PATIENCE)
 
     async def asked_for_four() -> list[int]:
@@ -261,7 +261,7 @@ def binary_said(kind: str) -> dict:
     return {"type": "websocket.send", "bytes": message.SerializeToString()}
 
 
-# Answers on their way
+# Answers that are being sent
 
 
 def test_an_answer_on_its_way_is_counted_until_all_of_it_has_gone(places):

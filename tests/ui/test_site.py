@@ -1,4 +1,4 @@
-"""The folder that the command `site` writes; tests/browser/test_site.py visits it."""
+"""The folder that the command `site` writes; tests/browser/test_site.py opens it in a browser."""
 
 import base64
 import gzip
@@ -30,7 +30,7 @@ def folder(tmp_path_factory):
 
 
 def listed(folder) -> list[dict]:
-    """The samples, as the page reads them."""
+    """The list of samples that the static page reads."""
     (file,) = folder.glob("samples-*.packed")
     return json.loads(gzip.decompress(file.read_bytes()))["samples"]
 
@@ -60,7 +60,7 @@ def test_the_policy_stands_in_the_page_and_nothing_runs_or_styles_inside_of_it(f
     assert "default-src &#x27;none&#x27;; script-src &#x27;self&#x27; &#x27;wasm-unsafe-eval&#x27;" in page
     assert (
         page.count("unsafe-inline") == page.count("style-src-attr &#x27;unsafe-inline&#x27;") == 1
-    )  # Plotly sets some
+    )  # Plotly sets style attributes
     assert not re.search(r"<style|style=|<script[^>]*>[^<]|https?://| on\w+=", page)
 
 
@@ -114,7 +114,7 @@ def test_the_heads_of_a_sample_have_the_names_that_the_app_gives_them(folder):
     entry = json.loads(file.read_text(encoding="utf-8"))
     ready = Trace.from_bytes(prepared.all_layers(prepared.Ahead(named("portrait"))))
     image = playground.open_image(named("portrait").path)
-    seen = playground.trace(models.load("bundled"), image, size=ready.size)  # as the app, which has the pixels
+    seen = playground.trace(models.load("bundled"), image, size=ready.size)  # like the app, from the pixels
     for layer in range(seen.layers):
         assert [tuple(head) for head in entry[layer]] == traces.measure(seen, layer)
 

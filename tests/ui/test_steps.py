@@ -1,4 +1,4 @@
-"""One idea on the screen at a time: the steps of a page, in its address and behind its Next."""
+"""The steps of a page: one at a time, named in the address and reached by the button Next."""
 
 import re
 from pathlib import Path
@@ -85,7 +85,7 @@ def test_the_words_of_steps_are_settings_of_the_page_and_step_is_the_last(page):
 
 
 def test_no_button_has_the_name_of_a_setting_or_of_another_button():
-    """The session keeps both under one name: a setting that says "entropy" would press a button of that name."""
+    """Buttons and settings share the session's state: a setting called like a button would press this button."""
     files = (ROOT / "playground/ui").glob("*.py")
     pressed = re.compile(r"\.button\((?:[^()]|\([^()]*\))*?key=\"(\w+)\"")
     keys = [key for file in files for key in pressed.findall(file.read_text(encoding="utf-8"))]

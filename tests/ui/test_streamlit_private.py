@@ -1,4 +1,4 @@
-"""Parts of Streamlit that are not promised: each test fails when one is gone, and says so before a page breaks."""
+"""Private parts of Streamlit that the app uses: a test fails when a new release changes one of them."""
 
 import ast
 import dataclasses
@@ -31,13 +31,13 @@ def test_nobody_is_asked_for_our_address():
     from streamlit.web.server import server_util
 
     assert callable(net_util.get_external_ip)
-    assert "net_util.get_external_ip," in inspect.getsource(server_util)  # looked up when it is called
+    assert "net_util.get_external_ip," in inspect.getsource(server_util)  # looked up at each call
 
 
 def test_a_fresh_server_never_runs_pages_without_app_py(monkeypatch):
     monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
     streamlit_private.use_our_pages()
-    PagesManager(str(ROOT / "app.py"))  # which looks for pages/, unless it is told
+    PagesManager(str(ROOT / "app.py"))  # without `use_our_pages`, this would search pages/
     assert PagesManager.uses_pages_directory is False
 
 
@@ -65,7 +65,7 @@ def test_a_run_knows_whether_the_browser_went_back():
 def test_a_toast_within_a_callback_leaves_no_warning():
     assert WARNING in inspect.getsource(delta_generator)
     record = logging.LogRecord("streamlit", logging.WARNING, "", 0, WARNING, (), None)
-    log = logger.get_logger("root")  # as delta_generator says
+    log = logger.get_logger("root")  # the logger that delta_generator uses
     former_filters = list(log.filters)
     streamlit_private.hush_toasts()
     assert not log.filter(record)
@@ -107,7 +107,7 @@ def test_the_page_s_parts_are_called_as_the_styles_say(selector):
     assert files, f"nothing in Streamlit's frontend says {word}"
 
 
-# How much of it we lean on --------------------------------------------------------------------------------------------
+# How many private parts the app uses ----------------------------------------------------------------------------------
 
 OURS = [ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "playground").rglob("*.py")]
 
@@ -115,7 +115,7 @@ PRIVATE = "streamlit_private.py"
 
 
 def inner(file: Path) -> set[str]:
-    """The names that a file imports from Streamlit's inner modules."""
+    """The names that a file imports from Streamlit's submodules."""
     imported = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -126,7 +126,7 @@ def inner(file: Path) -> set[str]:
 
 
 def underscored(file: Path) -> set[str]:
-    """The names with an underscore that it reads of what is not its own."""
+    """The names of private attributes that a file reads from other objects than `self` and `cls`."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     reads = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr.startswith("_"))
     other_files = {
@@ -136,7 +136,7 @@ def underscored(file: Path) -> set[str]:
 
 
 def replaced(file: Path) -> set[str]:
-    """What a file puts in the place of a part of another module: `module.part = …`, where the module is Streamlit's."""
+    """The parts of Streamlit's modules that a file replaces: `module.part = …`."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     theirs = {name.rpartition(".")[2] for name in inner(file)}
     parts = (part for node in ast.walk(tree) if isinstance(node, ast.Assign) for part in node.targets)
@@ -151,7 +151,7 @@ def test_at_most_ten_names_of_streamlit_are_inner_ones():
     knows = [file for file in OURS if "streamlit" in file.read_text(encoding="utf-8")]
     names = {file.name: inner_names for file in knows if (inner_names := inner(file) | underscored(file))}
     assert sum(map(len, names.values())) <= 10, names
-    assert set(names) <= {PRIVATE, "launch.py"}, names  # which starts Streamlit as its command does
+    assert set(names) <= {PRIVATE, "launch.py"}, names  # launch.py starts Streamlit as Streamlit's own command does
 
 
 def test_at_most_eight_selectors_reach_into_its_page_and_each_is_used():

@@ -88,7 +88,7 @@ def test_what_is_measured_with_comes_from_packages_that_train_nothing():
 
 
 def test_no_stamp_is_measured_with_whose_kin_trains(tmp_path):
-    """The names put apart all stamps of some families, and only some of others, which must not be measured with."""
+    """A family of similar stamps may be measured with only if all its stamps are kept out of training."""
     stamps = [
         f"animals-birds-{bird}{variant}"
         for bird in ["owl", "crow", "hen", "emu", "jay", "kite"]

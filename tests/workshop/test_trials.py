@@ -55,7 +55,7 @@ def test_each_trial_changes_the_expected_fields_of_the_recipe():
 
 
 def test_the_old_recipe_sees_the_same_pictures_and_is_asked_for_disturbed_ones(some_views):
-    step = 500  # a step at which much is disturbed
+    step = 500  # a step in the training at which images are strongly disturbed
     recipe = dataclasses.replace(SHORT, hidden=0)
     clean = some_views(recipe)[step]
     old = trials.DisturbedTargets(recipe, Path(), Path())[step]

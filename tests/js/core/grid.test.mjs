@@ -5,8 +5,8 @@ import { patchAfterKey, patchAt, patchFrom, patchText } from "../../../playgroun
 
 test("a patch and its text are the same place", () => {
   for (let patch = 0; patch < 12; patch++) assert.equal(patchFrom(patchText(patch, 4), 3, 4), patch);
-  assert.equal(patchFrom("9,9", 3, 4), 11); // of a finer grid: the nearest patch
-  assert.equal(patchFrom("", 3, 4), 6); // the middle
+  assert.equal(patchFrom("9,9", 3, 4), 11); // a patch of a finer grid becomes the nearest one
+  assert.equal(patchFrom("", 3, 4), 6); // the default is the middle
 });
 
 test("a point on a picture belongs to one patch, also at its edges and beyond", () => {

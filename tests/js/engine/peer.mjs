@@ -19,4 +19,4 @@ for (let run = 0; run < runs; run++) {
   durations.cpu.push((usage.user + usage.system) / 1000);
 }
 console.log(JSON.stringify(durations));
-process.exit(); // its threads would stay
+process.exit(); // the library's threads would keep the process alive

@@ -93,10 +93,10 @@ test("the layer on view is asked for at once; what is ahead of time waits until 
   frame(lens);
   await pass(REST - 1);
   assert.deepEqual(asked(source), []);
-  frame(lens); // a choice starts the rest anew
+  frame(lens); // a choice restarts the cursor's rest
   await pass(REST - 1);
   assert.deepEqual(asked(source), []);
-  frame(lens, true); // a move of the cursor does not
+  frame(lens, true); // `pointed`: the cursor moved, which restarts nothing
   await pass(1);
   assert.deepEqual(asked(source), ["layers cat 1"]);
 });

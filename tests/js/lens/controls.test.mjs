@@ -54,7 +54,7 @@ test("keys move the patch, stop at the border, and choose layer, head, switch, d
     ["[", "layer", 1],
     [".", "head", 1],
     [",", "head", 0],
-    ["5", "head", 2], // by the model's number of the head
+    ["5", "head", 2], // key 5: the head numbered 5 in the model
     ["4", "head", 2], // no such head
     ["s", "scale", "off"],
     ["s", "scale", "on"],

@@ -73,7 +73,7 @@ test("the head in which this patch shows more is named, and the button leads the
   const now = microscope.lens.view;
   assert.deepEqual([now.layer, now.head, now.query, now.locked], [Number(layer), Number(head), query, true]);
   microscope.lens.update({ view: { layer: 0, head: 0, query: "3,3" } });
-  microscope.key("b"); // another of the most telling rows
+  microscope.key("b"); // goes to another of the best moments
   assert.ok(microscope.lens.view.locked);
 });
 

@@ -1,4 +1,4 @@
-// The whole lens in a page under Node. All elements have the same small size, for drawing costs time. A canvas records
+// The whole lens in a page under Node. All elements have one small size, because drawing costs time. A canvas records
 // its calls, and a frame comes only when the test calls draw().
 
 import { Window } from "happy-dom";
@@ -9,7 +9,7 @@ import { aSource, aTrace, pass } from "./alens.mjs";
 
 const WIDE = 900; // pixels of the lens: its controls stand beside the picture
 const [WIDTH, HEIGHT] = [90, 60]; // pixels of all its elements
-const ROOM = 200; // pixels of height: the picture has its smallest size
+const ROOM = 200; // pixels of height, at which the picture has its smallest size
 
 const page = new Window({ url: "https://playground.test/", width: WIDE, height: 800 });
 const frames = [];
@@ -118,7 +118,7 @@ export function draw(maximum = 5) {
   for (let n = 0; n < maximum && frames.length; n++) for (const item of frames.splice(0)) item(performance.now());
 }
 
-// {lens: for a host, part: an element by its name, key: presses one, …} with a picture of 2 × 3 patches on view.
+// The lens with a picture of 2 × 3 patches: {lens: its handle, part: finds an element, key: presses a key, …}.
 export async function mounted({
   pack = {},
   view = {},

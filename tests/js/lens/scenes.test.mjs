@@ -67,7 +67,7 @@ function click(target) {
 test("a run of the page between typing and Enter takes nothing from what was typed", () => {
   type(0, "an eye");
   const input = inputOf(0);
-  readKept(lens.choice, lens.data, lens.page); // the page has run
+  readKept(lens.choice, lens.data, lens.page); // as after a rerun of the page
   assert.equal(inputOf(0), input, "the input that somebody types into was replaced");
   assert.equal(input.value, "an eye");
   assert.deepEqual(names(), ["an eye", "b", "c"]);

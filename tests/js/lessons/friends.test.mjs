@@ -62,7 +62,7 @@ test("a hidden patch gets exactly nothing; it is kept in the address, and read f
   drawing.click(drawing.find('[data-tool="hide"]'));
   const cell = [WIDE / COLUMNS, WIDE / ROWS];
   drawing.point(picture, "pointerdown", 1.5 * cell[0], 0.5 * cell[1]);
-  drawing.point(picture, "pointermove", 2.5 * cell[0], 0.5 * cell[1]); // painted on
+  drawing.point(picture, "pointermove", 2.5 * cell[0], 0.5 * cell[1]); // the drag goes on to the next cell
   drawing.point(picture, "pointerup", 0, 0);
   drawing.point(picture, "pointerleave", 0, 0);
   draw();

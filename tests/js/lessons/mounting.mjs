@@ -1,4 +1,4 @@
-// A page under Node, in which each part of a lesson is mounted as by Streamlit, with data and an element.
+// A page under Node that mounts a part of a lesson with data and an element, like Streamlit.
 
 import { mock } from "node:test";
 

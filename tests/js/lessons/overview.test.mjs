@@ -33,7 +33,7 @@ test("what was guessed and done is counted as it happens, and can be forgotten",
   const countsText = () => drawing.find("p span").textContent;
   assert.deepEqual([countsText(), drawing.find("[data-forget]").hidden], ["", true]);
   keep(localStorage, "far", { words: "you said 60 %", guess: 60 });
-  keep(localStorage, "seen", { words: "", guess: "" }); // shown without a guess
+  keep(localStorage, "seen", { words: "", guess: "" }); // the answer was shown without a guess
   dispatchEvent(new CustomEvent("guess-locked"));
   assert.equal(countsText(), "1 of 43 questions guessed; kept in this browser only.");
   keep(localStorage, "even", true, DONE);

@@ -73,7 +73,7 @@ test("a lesson's step is played when its slide is reached, and keys and buttons 
   assert.ok(frame.classList.contains("away"));
   assert.match(second.querySelector(".scene").textContent, /What grows\?/);
   const pressed = [...second.querySelectorAll("button")].map((button) => button.getAttribute("aria-pressed"));
-  assert.deepEqual(pressed, ["false", "true"]); // from the plan, not the lesson's defaults
+  assert.deepEqual(pressed, ["false", "true"]); // this setting comes from the plan, not from the lesson's defaults
   await pressButton("PageDown");
   assert.deepEqual(shown(), [true, false, "2 of 2"]);
   document.getElementById("back").click();

@@ -69,7 +69,7 @@ test("what lies outside of nine patches is all that the row gives to others, spe
 test("a patch that looks mostly at itself says where it looks beyond its neighbours, if that is worth saying", () => {
   const pack = { prefixCount: 1, rows: 20, columns: 20 };
   const weights = new Float32Array(401);
-  weights.set([0.09, 0.08], 1); // itself, and the patch beside it
+  weights.set([0.09, 0.08], 1); // the patch itself and its neighbour
   weights[400] = 0.06;
   const beyond = beyondNear(weights, 0, pack, 0);
   assert.equal(beyond.patch, 399);

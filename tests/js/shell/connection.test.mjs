@@ -15,7 +15,7 @@ after(stop);
 
 const become = async (state) => {
   app.setAttribute("data-test-connection-state", state);
-  await new Promise(setImmediate); // until the watcher has looked
+  await new Promise(setImmediate); // lets the connection's watcher run
 };
 const box = () => document.querySelector(".attention-notice");
 const shownText = () => (box()?.hidden === false ? box().querySelector("span").textContent : null);

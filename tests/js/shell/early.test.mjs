@@ -24,7 +24,7 @@ test("what stands early moves as it is, says what it wished, and the box goes wi
   const root = places.stage.querySelector("[data-stage]");
   root.append(document.createElement("canvas"));
   const state = (places.stage.__stage = { root });
-  places.toolbar.append(document.createElement("aside")); // a line of a model on its way
+  places.toolbar.append(document.createElement("aside")); // the line that announces a download
   wish("go", { page: "heads" });
 
   const toolbar = streamlitsPlace("toolbar");

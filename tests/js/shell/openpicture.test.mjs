@@ -138,7 +138,7 @@ test("text that is pasted stays text", () => {
 test("while a file is dragged over the page, the page invites it", () => {
   const toolbar = createToolbar(aPlace(), aHost());
   const invites = () => document.documentElement.classList.contains("takes-a-picture");
-  filesCome("dragover", []); // words of the page
+  filesCome("dragover", []); // a drag without files, as of text
   assert.equal(invites(), false);
   filesCome("dragover", [aFile("a.jpg")]);
   assert.equal(invites(), true);

@@ -14,7 +14,7 @@ import "./page.mjs";
 
 goTo("/microscope");
 Object.assign(catalogue, CATALOGUE, { real: null }); // without advice
-let refusals = []; // for the next requests
+let refusals = []; // the errors with which the next requests fail
 askNearer({
   has: () => true,
   async open({ model, sample, mine, first, detail }) {
@@ -36,7 +36,7 @@ function aStage(meanwhile) {
     expect() {},
     async show({ view }) {
       const wanted = () => (typeof view === "function" ? view(lens.view) : view);
-      wanted(); // the layer that comes first
+      wanted(); // asks for the first layer
       lens.view = { ...lens.view, ...meanwhile.shift() };
       const now = wanted();
       if (now) lens.view = { ...DEFAULT_VIEW, layer: 4, query: "7,7", ...now };

@@ -31,7 +31,7 @@ beforeEach(() => {
   setPage({ tour: null, name: "microscope" });
   openFace().set("lab");
 });
-afterEach(() => at(null)); // removes the card and its clock
+afterEach(() => at(null)); // removes the card and stops its clock
 
 test("five steps, in each language no more than ninety words", () => {
   assert.equal(TOUR_STEPS.length, 5);
@@ -171,7 +171,7 @@ test("the focus stays on the card of who steps by it, and is not taken from anyb
   const elsewhere = document.createElement("input");
   document.body.append(elsewhere);
   elsewhere.focus();
-  at(2); // by Back or Forward
+  at(2); // as after Back or Forward
   assert.equal(document.activeElement, elsewhere);
   button("next").click();
   at(3);

@@ -84,7 +84,7 @@ function aWorker(decode) {
   return worker;
 }
 
-const UNREADABLE = 40; // seed of a picture
+const UNREADABLE = 40; // the seed of a picture that cannot be decoded
 globalThis.createImageBitmap = async ({ seed }) => {
   if (seed === UNREADABLE) throw new Error("The source image could not be decoded.");
   return { seed, close() {} };
@@ -218,7 +218,7 @@ test("a model that is not here, and a scale that is no number, are refused", asy
   await assert.rejects(source.open(words({ model: "large" })), { status: 400, says: /no model called large/ });
   for (const scale of ["much", "-1", "2e9"]) await assert.rejects(source.open(words({ scale })), { status: 400 });
   assert.equal((await source.open(words({ scale: "off" }))).scale, 1);
-  assert.equal((await source.open(words({ scale: "32" }))).scale, 32); // d_k in place of 1/√d_k: a lesson offers it
+  assert.equal((await source.open(words({ scale: "32" }))).scale, 32); // a lesson offers d_k in place of 1/√d_k
 });
 
 test("the rollout is the product of (A + I)/2, for a patch and for all", async () => {

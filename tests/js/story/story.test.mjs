@@ -159,7 +159,7 @@ test("what is said where a hand moves something is filled when it moves", () => 
 test("a wrong place says how far it was, a wrong number what is true", () => {
   const place = { kind: "place", truth: 0 };
   assert.deepEqual(judged(place, 3 * 8 + 5, pack, "en"), { right: false, words: "You were 5 squares off." });
-  assert.ok(judged(place, 9, pack, "en").right); // a square beside it
+  assert.ok(judged(place, 9, pack, "en").right); // a place beside the true one
   const share = { kind: "number", truth: 88, unit: " %" };
   assert.equal(judged(share, 12, pack, "en").words, storyWords("en", "itIs", { truth: "88 %" }));
   const close = { right: true, words: storyWords("en", "close", { truth: "88 %" }) };

@@ -1,6 +1,6 @@
-"""What a reader sees of each lesson's step, as text: what is kept of it in kept.json must still be there.
+"""The texts that a reader sees in each step of a lesson. kept.json holds those that must not be lost.
 
-`PYTHONPATH=. python tests/ui/lessons/kept.py` writes the file again, after a change of words that is meant."""
+`PYTHONPATH=. python tests/ui/lessons/kept.py` writes the file again after an intended change of words."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def opened(page: str, **words: str) -> AppTest:
 
 
 def texts_of_steps(page: str) -> dict[str, list[str]]:
-    """{step: what it says, in order}"""
+    """{step: its visible texts, in order}"""
     app = opened(page)
     titles = app.session_state["titles"] or {"": ""}
     collected = {}
@@ -61,7 +61,7 @@ def visible(app: AppTest) -> Iterator[str]:
 
 
 def strings(thing: object) -> Iterator[str]:
-    """What is a sentence or a title: it has a space, and is no data."""
+    """All sentences and titles in a nested value: texts with a space that are no data."""
     if isinstance(thing, str):
         if " " in thing and not thing.startswith(("data:", "M ")) and not re.fullmatch(r"[\d ,.|-]+", thing):
             yield plain(thing)
@@ -75,8 +75,7 @@ def strings(thing: object) -> Iterator[str]:
 
 
 def plain(text: str) -> str:
-    """Without marks of Markdown and of formulas, and with # for every number: those are tested where they are
-    measured."""
+    """The text without Markdown and marks of formulas, and with # for each number: other tests check the numbers."""
     text = re.sub(r"\$([^$]*)\$", r"\1", text).replace("\\sqrt{", "√").replace("\\text{", "")
     text = re.sub(r"</?(?:sub|sup|b|i|br)>|[*`{}\\^_]", "", text)
     return re.sub(r"\s+", " ", NUMBER.sub("#", text)).strip()
@@ -87,7 +86,7 @@ def read() -> dict[str, dict[str, list[str]]]:
 
 
 if __name__ == "__main__":
-    os.environ["HF_HUB_CACHE"] = str(ROOT / "empty")  # as where nothing was fetched
+    os.environ["HF_HUB_CACHE"] = str(ROOT / "empty")  # so that no fetched model is there
     os.environ.pop("PLAYGROUND_BORROWED", None)
     wanted = sys.argv[1:] or LESSONS
     kept = (read() if FILE.exists() else {}) | {page: texts_of_steps(page) for page in wanted}

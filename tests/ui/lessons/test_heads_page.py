@@ -1,4 +1,4 @@
-"""The page of heads with models that lack what others have."""
+"""The page on heads with models that have no class token or no registers."""
 
 from pathlib import Path
 
@@ -65,5 +65,5 @@ def test_columns_that_do_not_apply_are_absent_and_said_in_a_word(open_page):
 
 def test_heads_that_the_model_does_not_have_are_passed_over(open_page):
     app = open_page(ONLY_CLASS, off="0.1 9.9", over="samples", measure="distance")
-    assert app.session_state.off == "0.1 9.9"  # the address is the person's
+    assert app.session_state.off == "0.1 9.9"  # the address keeps what the person wrote
     assert not app.exception

@@ -1,4 +1,4 @@
-"""Nothing that a lesson says is lost: each step still has every text that kept.json holds of it."""
+"""No text of a lesson is lost: each step still shows every text that kept.json holds for it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What lessons work out lies in playground/serving/people.py, and almost nothing in the sessions' state."""
+"""Results of lessons are kept by playground/serving/people.py, and almost nothing in the sessions' state."""
 
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -36,7 +36,7 @@ PAGES = (
     ("training", {}),
     ("code", {"step": "twice"}),
 )
-KEEP_NOTHING = (("training", {}),)  # its film: see tests/training/test_quick.py
+KEEP_NOTHING = (("training", {}),)  # tests/training/test_quick.py checks the size of its film
 
 
 def opened(page: str, words: dict[str, str], **state: object) -> AppTest:
@@ -52,15 +52,15 @@ def opened(page: str, words: dict[str, str], **state: object) -> AppTest:
 
 
 def shown(app: AppTest) -> list[str | bytes]:
-    """The texts, charts and drawings of a lesson as they go to the browser. The strip of samples is in every page, and
-    its settings are told with a number that counts."""
+    """The texts, charts and drawings that a lesson sends to the browser, without the strip of samples, which every page
+    has, and the settings, whose messages hold a counter."""
     components = [one.proto for one in app.get("bidi_component")]
     drawings = [one.bytes or one.json for one in components if not one.component_name.endswith(("strip", "settings"))]
     return [text.value for text in app.markdown] + [one.proto.spec for one in app.get("plotly_chart")] + drawings
 
 
 def mb(thing: object, seen: set[int]) -> float:
-    """The MB that hang on it and on nobody else: without what the caches hold, and without samples, which all share."""
+    """The MB that `thing` alone keeps in memory: without contents of caches and without samples, which all share."""
     if id(thing) in seen or isinstance(thing, Cache) or (isinstance(thing, Picture) and thing.sample):
         return 0
     seen.add(id(thing))
@@ -80,7 +80,7 @@ def mb(thing: object, seen: set[int]) -> float:
 
 
 def in_session(app: AppTest) -> dict[str, float]:
-    """What each entry of its state holds, in MB."""
+    """{entry of the session's state: the MB that it holds}"""
     seen: set[int] = set()
     return {name: mb(thing, seen) for name, thing in app.session_state._state.filtered_state.items()}
 
@@ -101,7 +101,7 @@ def test_a_page_s_session_keeps_next_to_nothing_beside_the_cache(page, words):
 
 
 def test_what_is_measured_here_is_measured():
-    """An array in a session's state, in whatever it is wrapped, would be found."""
+    """Shows that `mb` finds an array in a session's state, however deeply it is nested."""
     app = opened("block", {"step": "stream"}, found=(("key",), {"all": [torch.zeros(2**20)]}))
     assert in_session(app)["found"] == pytest.approx(4, abs=0.01)
 

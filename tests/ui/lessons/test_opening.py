@@ -1,4 +1,4 @@
-"""No page is white while a model is loaded and runs."""
+"""No page is empty while a model is loaded and runs."""
 
 import pytest
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("nothing_fetched")
 
 
 def looking() -> Here:
-    """Nothing was made of it before."""
+    """A `Here` for the sample `meadow` with an empty cache of results."""
     here = Here({"sample": "meadow", "model": "bundled"})
     here._worked = Cache(100, size=lambda _: 1)
     return here

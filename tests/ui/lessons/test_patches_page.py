@@ -1,4 +1,4 @@
-"""Patches: tokens that are no patches, counted, and where positions come from."""
+"""The page on patches: how many tokens are no patches, and where positions come from."""
 
 import json
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_positions_that_have_not_moved_are_like_their_beginning():
 
 
 def test_as_many_patches_are_asked_for_as_the_control_below_shows(monkeypatch):
-    """It asked about the model's 28 × 28, while the picture below fell into 14 × 14."""
+    """Once, the question asked about the model's 28 × 28 patches, and the picture below it showed 14 × 14."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.query_params["model"], app.query_params["sample"] = "bundled", "meadow"
     app.switch_page("pages/patches.py").run()

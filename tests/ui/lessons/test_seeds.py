@@ -1,4 +1,4 @@
-"""Ideas that stand on a page as a drawing or a sentence: what is drawn is what is computed."""
+"""Ideas that a page shows in a drawing or a sentence: each drawing shows the computed values."""
 
 import io
 from pathlib import Path

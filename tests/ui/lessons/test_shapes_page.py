@@ -1,4 +1,4 @@
-"""Shapes in the app: what addresses of former days open."""
+"""The page on shapes: what old addresses open."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the one who teaches sees of the class."""
+"""What a lecturer sees of the class."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""One voice: what is learned are parameters, and weights are shares of attention."""
+"""Consistent words: learned numbers are called parameters; a weight is a share of attention."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ LEARNED = re.compile(
 
 
 def told(file: Path) -> list[str]:
-    """The texts of a file that readers see: no comments, no docstrings."""
+    """The strings of a file, without docstrings."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     hidden = {
         node.body[0].value for node in ast.walk(tree)

@@ -12,17 +12,17 @@ from playground.lessons.registry import LESSONS
 from ui.lessons.kept import strings
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
-MOST = 9_100  # words that a reader meets who opens nothing: about 16,000 they were
-ALL = 10_300  # with every reason for every wrong guess
-LONGEST = 480  # of one step, with all reasons
+MOST = 9_100  # words outside of folds; once, there were about 16,000
+ALL = 10_300  # words with the reasons for all wrong guesses
+LONGEST = 480  # words of one step with all reasons
 DRAWN = ("figure", "file", "after", "kind")  # fields without sentences of their own
 
 
 def read(parts: Iterable[dict], reasons: Callable[[list], list]) -> Iterator[str]:
-    """All sentences, answers too; code is no prose, and what is folded away is for who wants more. `reasons` chooses
-    among those for wrong guesses, of which a reader meets one."""
+    """All sentences of the parts, without code and without contents of folds. `reasons` chooses which of the reasons
+    for wrong guesses count, because a reader sees only one of them."""
     for whole in parts:
-        part = {name: value for name, value in whole.items() if name != "own"}  # the same about a visitor's photograph
+        part = {name: value for name, value in whole.items() if name != "own"}  # `own`: the part about a photograph
         if part["kind"] == "fold":
             yield part["title"]
         elif "parts" in part:
@@ -33,7 +33,7 @@ def read(parts: Iterable[dict], reasons: Callable[[list], list]) -> Iterator[str
         elif part["kind"] == "exercise":
             whys = [why for _, why in part["tempting"]] + [why for _, why in part["answers"]]
             yield from strings(part | {"tempting": reasons(whys), "answers": [words for words, _ in part["answers"]]})
-        elif part["kind"] == "drawing" and part["name"] == "read":  # lines of code
+        elif part["kind"] == "drawing" and part["name"] == "read":  # this drawing shows lines of code
             yield from ()
         elif part["kind"] != "code":
             yield from strings({name: value for name, value in part.items() if name not in DRAWN})
@@ -53,7 +53,7 @@ def parts_of_step(name: str, step: str) -> list[dict]:
 
 
 def met() -> dict[str, int]:
-    """Words of each lesson. A label that stands on several of its steps is read once."""
+    """{lesson: number of its words}. A label that several steps show counts once."""
     return {
         name: sum(
             map(words_in, {text for step in lesson.steps for text in read(parts_of_step(name, step), one)})
