@@ -58,7 +58,7 @@ export function createClassBar(head, host) {
 // photograph as an element.
 export function drawClassBoard(
   box,
-  { language, now: state, of: question, asked: options, act, ask: setAsking, picture, wantsPicture },
+  { language, now: state, of: question, asked: storyQuestion, act, ask: setAsking, picture, wantsPicture },
 ) {
   const words = (name, values) => classWords(language, name, values);
   box.replaceChildren();
@@ -81,7 +81,7 @@ export function drawClassBoard(
   }
   drawGuesses(madeIn(box, "div"), question, { language, picture });
   if (question.phase === "tells") return;
-  classButton(box, words("tell"), () => act("truth", options.told), true);
+  classButton(box, words("tell"), () => act("truth", storyQuestion.told), true);
   if (question.answered.length < 2) classButton(box, words("again"), () => act("again"));
 }
 

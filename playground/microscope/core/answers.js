@@ -168,13 +168,13 @@ function scoreRange(answers, layer) {
 export function exposureOfBoth(pictures, way, ceiling, log) {
   if (WAYS[way].spread) return domainOfBoth(pictures);
   if (ceiling !== "auto") return domainTo(ceiling, log);
-  const joined = new Float32Array(pictures.reduce((count, { from, to }) => count + to - from, 0));
+  const joinedValues = new Float32Array(pictures.reduce((count, { from, to }) => count + to - from, 0));
   let offset = 0;
   for (const { values, from, to } of pictures) {
-    joined.set(values.subarray(from, to), offset);
+    joinedValues.set(values.subarray(from, to), offset);
     offset += to - from;
   }
-  return domainTo(exposure(joined, 0, joined.length), log);
+  return domainTo(exposure(joinedValues, 0, joinedValues.length), log);
 }
 
 // A domain from the smallest to the largest value of both pictures.

@@ -202,7 +202,7 @@ export function matchesOf(one, other) {
     mostBack = new Float32Array(otherCount).fill(-Infinity);
   for (let i = 0; i < count; i++) {
     for (let j = 0; j < otherCount; j++) {
-      const alike = alongside(
+      const alike = dotOfVectors(
         one.unit,
         (one.from + i) * one.width,
         other.unit,
@@ -226,7 +226,7 @@ export function matchesOf(one, other) {
 // other's nearest}.
 export function nearestTo(one, token, other) {
   const match = mostSimilar(one, token, other);
-  const alike = alongside(one.unit, token * one.width, other.unit, match * one.width, one.width);
+  const alike = dotOfVectors(one.unit, token * one.width, other.unit, match * one.width, one.width);
   return { there: match, alike, mutual: mostSimilar(other, match, one) === token };
 }
 
@@ -308,7 +308,7 @@ function nearest(points, centres, width) {
   const alike = new Float64Array(parts.length).fill(-Infinity);
   for (let i = 0; i < parts.length; i++) {
     for (let part = 0; part < centres.length; part++) {
-      const value = alongside(points, i * width, centres[part], 0, width);
+      const value = dotOfVectors(points, i * width, centres[part], 0, width);
       if (value > alike[i]) {
         alike[i] = value;
         parts[i] = part;
@@ -340,7 +340,7 @@ function largestFirst(parts, k) {
 }
 
 // The dot product of two vectors, in four parallel sums: in a single one, every addition would wait for the one before.
-export function alongside(a, aAt, b, bAt, width) {
+export function dotOfVectors(a, aAt, b, bAt, width) {
   let s0 = 0,
     s1 = 0,
     s2 = 0,

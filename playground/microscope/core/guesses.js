@@ -82,9 +82,9 @@ export function forget(storage) {
 export function reasonFor(guess, truth, tempting) {
   if (guess === truth) return "";
   const contains = ([low, high], x) => typeof x === "number" && low <= x && x <= high;
-  const fits = ([condition]) =>
+  const isMet = ([condition]) =>
     Array.isArray(condition) ? contains(condition, guess) && !contains(condition, truth) : condition === guess;
-  return tempting.find(fits)?.[1] ?? "";
+  return tempting.find(isMet)?.[1] ?? "";
 }
 
 // The numbers that a page's drawings report, {drawing: its numbers}, which the exercises beside them read. They are

@@ -96,13 +96,13 @@ function patternOf(weights, { rows, columns, patches, prefixCount, tokens }) {
 
 // The 7 × 7 pattern around the query; 0 where the mean is over less than half of the patches, which would be noise.
 function aroundOf({ mean, asked }, rows, columns) {
-  const around = new Array(WIDE * WIDE).fill(0);
+  const nearPattern = new Array(WIDE * WIDE).fill(0);
   for (let down = -Math.min(REACH, rows - 1); down <= Math.min(REACH, rows - 1); down++)
     for (let right = -Math.min(REACH, columns - 1); right <= Math.min(REACH, columns - 1); right++) {
       const index = placeOf(down, right, rows, columns);
-      if (2 * asked[index] >= rows * columns) around[(down + REACH) * WIDE + right + REACH] = mean[index];
+      if (2 * asked[index] >= rows * columns) nearPattern[(down + REACH) * WIDE + right + REACH] = mean[index];
     }
-  return around;
+  return nearPattern;
 }
 
 // How far the rows differ from the mean pattern of offsets, and whether the differences follow colour. The patch itself

@@ -2,7 +2,7 @@
 // needs no network. tests/row_kinds.py has the same rule; tests/analysis/test_row_kinds.py compares the two. No DOM.
 
 import { entropyBits, layerOf, rowInto } from "./core.js";
-import { alongside, makeFeatures } from "./features.js";
+import { dotOfVectors, makeFeatures } from "./features.js";
 
 const CROWD = 48; // patches, evenly spread, whose mean row stands for the rows of all
 const NEAR = 0.07; // radius of the neighbourhood, as a share of the longer side
@@ -22,7 +22,7 @@ export function spreadPatches(rows, columns, maximum) {
 }
 
 // The neighbourhood's radius in patches. Rounds n + ½ to the even integer, as Python does.
-export function reach(rows, columns) {
+export function neighbourRadius(rows, columns) {
   const exact = NEAR * Math.max(rows, columns);
   const floor = Math.floor(exact);
   return Math.max(1, exact - floor === 0.5 ? floor + (floor % 2) : Math.round(exact));
@@ -62,7 +62,7 @@ export function directionsOf({ unit, width, from, tokens }) {
 
 // The cosine of two patches' directions.
 export const alikeness = ({ values, width }, patch, other) =>
-  alongside(values, patch * width, values, other * width, width);
+  dotOfVectors(values, patch * width, values, other * width, width);
 
 export function likenessOf(directions, patch) {
   const cosines = new Float32Array(directions.values.length / directions.width);
@@ -74,7 +74,7 @@ export function likenessOf(directions, patch) {
 
 // The mean row of evenly spread patches: {tokens: its weight on each token, most: the token with the largest, offsets:
 // its weight at each offset from the query, (2 rows − 1) × (2 columns − 1), the query itself in the middle}.
-export function crowdOf(pack, layer, head, scale) {
+export function meanRowOf(pack, layer, head, scale) {
   const { rows, columns, prefixCount, tokens } = pack;
   const queries = spreadPatches(rows, columns, CROWD);
   const row = new Float32Array(tokens);
@@ -112,7 +112,7 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
   for (let j = prefixCount; j < tokens; j++) patchTotal += row[j];
   const belongs = (j) => likeness[j] >= ALIKE && row[prefixCount + j] >= patchTotal / patches;
   const region = component(belongs, patch, rows, columns);
-  const reaches = reach(rows, columns),
+  const reaches = neighbourRadius(rows, columns),
     y = Math.floor(patch / columns),
     x = patch % columns;
   const width = 2 * columns - 1,

@@ -24,7 +24,7 @@ const CHROMAS = [0.17, 0.2, 0.17];
 const OPAQUE = 0.94; // opacity of the strongest colour
 const OPACITY_POWER = 2.3; // above 1: opacity rises fast at first, so that small weights are visible
 const GAMMA = 0.8; // below 1: makes small weights a little stronger
-const BRIGHTEST = 0.008; // share of the cells that may exceed the exposure
+const CLIPPED_SHARE = 0.008; // share of the cells that may exceed the exposure
 const PEAK = 0.2; // the exposure is at least this × the largest value, so that a dominant patch stands out
 const FLOOR = 2; // the exposure is at least this × the mean, so that an even row shows no pattern
 const EVEN = 0.95; // a row whose 2^entropy is at least this share of all tokens is called even
@@ -44,7 +44,7 @@ export const exposure = (values, from, to) => exposureOfAll(values, [from], to -
 
 // One exposure for several pictures, so that they can be compared. Each has `count` values from an index in `places`.
 export function exposureOfAll(values, places, count) {
-  const rank = Math.floor(places.length * count * BRIGHTEST);
+  const rank = Math.floor(places.length * count * CLIPPED_SHARE);
   // The rank + 1 largest values so far. The rank is small, so this list is faster than sorting.
   const largest = new Float64Array(rank + 1).fill(-Infinity); // ascending
   let total = 0;
@@ -301,8 +301,8 @@ export function cellsInside(paths, rows, columns) {
         endX = (path[i + 1] + path[(i + 3) % count]) / 2;
       const bendY = (y + 2 * path[i] + endY) / 4,
         bendX = (x + 2 * path[i + 1] + endX) / 4;
-      cross(inside, columns, y, x, bendY, bendX);
-      cross(inside, columns, bendY, bendX, endY, endX);
+      toggleCrossing(inside, columns, y, x, bendY, bendX);
+      toggleCrossing(inside, columns, bendY, bendX, endY, endX);
       [y, x] = [endY, endX];
     }
   }
@@ -312,7 +312,7 @@ export function cellsInside(paths, rows, columns) {
 
 // Marks where a straight piece of a curve crosses a row of centres, by toggling the next cell centre to the right. A
 // piece is too short to cross two rows.
-function cross(inside, columns, y0, x0, y1, x1) {
+function toggleCrossing(inside, columns, y0, x0, y1, x1) {
   const row = Math.ceil(Math.min(y0, y1) - 0.5);
   if (row + 0.5 >= Math.max(y0, y1)) return;
   const column = Math.ceil(x0 + ((row + 0.5 - y0) / (y1 - y0)) * (x1 - x0) - 0.5);

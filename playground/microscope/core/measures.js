@@ -14,7 +14,7 @@ const CROWD_SEEN = 24; // patches, evenly spread, whose mean row stands for all 
 export const middleOf = ({ rows, columns }) => patchFrom("", rows, columns);
 
 export const MEASURES = {
-  differing: (pack) => 100 * cached(pack, "differing", differing),
+  differing: (pack) => 100 * cached(pack, "differing", shareDiffering),
   rows_asked: ({ patches, layers, heads }) => patches * layers * heads,
   distances: (pack) => cached(pack, "distances", distances),
   mean_distance: (pack, { layer }) =>
@@ -79,7 +79,7 @@ function eachHead(pack, visit) {
 }
 
 // The share of rows in which the patch with the largest weight is not the patch that adds the longest vector.
-function differing(pack) {
+function shareDiffering(pack) {
   const { layers, heads, patches, prefixCount, tokens } = pack;
   let count = 0;
   eachHead(pack, (layer, head, rows) => {
@@ -121,13 +121,13 @@ const byLayer = (pack) => Array.from({ length: pack.layers }, (_, layer) => MEAS
 function correlationWithPlace(numbers) {
   if (numbers.length < 3) return 0;
   const [centre, mean] = [(numbers.length - 1) / 2, meanOf(numbers)];
-  let [covariance, places, values] = [0, 0, 0];
+  let [covariance, placeSquares, values] = [0, 0, 0];
   for (const [n, number] of numbers.entries()) {
     covariance += (n - centre) * (number - mean);
-    places += (n - centre) ** 2;
+    placeSquares += (n - centre) ** 2;
     values += (number - mean) ** 2;
   }
-  return covariance / Math.sqrt(places * values);
+  return covariance / Math.sqrt(placeSquares * values);
 }
 
 // The mean entropy of each head's rows: all heads of layer 0, then all of layer 1, …

@@ -3,7 +3,7 @@
 // the two. No DOM.
 
 import { rowInto, rowsInto, wholeLayers } from "./core.js";
-import { ALIKE, alikeness, component, directionsOf, likenessOf, reach, spreadPatches } from "./kinds.js";
+import { ALIKE, alikeness, component, directionsOf, likenessOf, neighbourRadius, spreadPatches } from "./kinds.js";
 
 const BESIDE = 0.03; // of the longer side: partners at a smaller distance don't count
 const FAR = 0.25; // of the longer side: at this distance or more a partner counts in full
@@ -248,7 +248,7 @@ function litInto(out, { rows, columns, patches }, meanRow, { patch, likeness, wo
     likeness[largest] >= SEEN &&
     !region[largest] &&
     !region[peak] &&
-    patchDistance(patch, largest, columns) > reach(rows, columns);
+    patchDistance(patch, largest, columns) > neighbourRadius(rows, columns);
   return (isFar ? 1 : PLAIN) * Math.sqrt(island * total) * (row[peak] / row[largest]);
 }
 

@@ -133,8 +133,8 @@ function ofTheMost({ seen, special }, amount) {
   const isBeaten = special?.most > seen.value; // a special token gets more than any patch
   const isTold = special?.share >= WORTH_TELLING || isBeaten;
   const isPlural = isTold && / and |registers/.test(special.names);
-  const taken = isTold && { names: special.names, taken: percent(special.share) };
-  const prefixClause = words("special", taken || {}, isPlural ? "several" : isTold && "one");
+  const specialValues = isTold && { names: special.names, taken: percent(special.share) };
+  const prefixClause = words("special", specialValues || {}, isPlural ? "several" : isTold && "one");
   const caseName = seen.where === "far" ? isBeaten && "beaten" : seen.where;
   return words("mostly", { amount, special: prefixClause }, caseName);
 }

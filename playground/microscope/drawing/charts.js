@@ -40,7 +40,7 @@ export function drawColourBar(context, w, h, ramp, domain, unit, colours, agains
   context.font = `${12 * unit}px ${colours.font}`;
   context.fillStyle = colours.soft;
   context.textBaseline = "top";
-  for (const { t, words } of withRoom(ticksOfBar(domain), w, 6 * unit, (text) => context.measureText(text).width)) {
+  for (const { t, words } of ticksThatFit(ticksOfBar(domain), w, 6 * unit, (text) => context.measureText(text).width)) {
     context.textAlign = t === 0 ? "left" : t === 1 ? "right" : "center";
     context.fillText(words, t * w, bar + 4 * unit);
   }
@@ -63,7 +63,7 @@ function hatchBar(context, w, h, unit) {
 }
 
 // Leaves out inner numbers that would touch another one on a narrow bar.
-export function withRoom(ticks, w, gap, widthOf) {
+export function ticksThatFit(ticks, w, gap, widthOf) {
   const leftShare = (t) => (t === 0 || t === 1 ? t : 0.5); // part of the label to the left of its position
   const span = ({ t, words }) => [t * w - leftShare(t) * widthOf(words), t * w + (1 - leftShare(t)) * widthOf(words)];
   const shown = [ticks[0], ticks.at(-1)];

@@ -41,7 +41,7 @@ function withSubscript(element, letter, subscript) {
 
 // Applies data-style as style inside an element with new content: the content security policy of a page without a
 // server allows scripts to set styles, but no styles in markup.
-export function styled(element) {
+export function applyDataStyles(element) {
   for (const part of element.querySelectorAll("[data-style]")) part.style.cssText = part.dataset.style;
 }
 

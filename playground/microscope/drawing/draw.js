@@ -76,9 +76,9 @@ export function drawPicture(context, w, h, canvas, shown, unit) {
   if (shown.clipped?.length) numberCells(context, w, h, shown, unit);
   if (shown.behind) drawBehind(context, w, h, shown.behind, unit);
   if (shown.grid) drawGrid(context, w, h, shown.rows, shown.columns, unit);
-  const covered =
+  const isTagBehind =
     shown.tag && shown.behind && ((shown.tag.patch % shown.columns) + 0.5) / shown.columns < shown.behind.to;
-  if (shown.tag && !covered) tagCell(context, w, h, shown, unit);
+  if (shown.tag && !isTagBehind) tagCell(context, w, h, shown, unit);
   if (shown.mark >= 0) {
     const cw = w / shown.columns,
       ch = h / shown.rows;

@@ -137,9 +137,9 @@ function printCells(print, way, stepOfCell, fillCell) {
 const edge = (place, count, length) => Math.round((place * length) / count);
 
 function heatCell(print, step, x0, x1, y0, y1) {
-  if (step < 0) return coldCell(print, -step, x0, x1, y0, y1);
+  if (step < 0) return negativeCell(print, -step, x0, x1, y0, y1);
   const { pixels, photo } = print;
-  const table = laidOver(),
+  const table = blendTable(),
     colours = step * TONES,
     photoShare = 256 - OPACITIES[step];
   const { tones, beneath, width } = photo;
@@ -151,8 +151,8 @@ function heatCell(print, step, x0, x1, y0, y1) {
 }
 
 // Draws a patch with a value below zero: hatched, in the colours for such values.
-function coldCell({ pixels, photo, rows }, step, x0, x1, y0, y1) {
-  const table = laidOver(true);
+function negativeCell({ pixels, photo, rows }, step, x0, x1, y0, y1) {
+  const table = blendTable(true);
   const { tones, beneath, width, height } = photo;
   const inLine = hatching(height / rows);
   const [fullStep, faintStep] = [step, hatchedStep(step)];
@@ -172,10 +172,10 @@ function blend(pixel, photoShare, { redBlue, green }, index) {
 }
 
 // By sign: the table of heat with colours multiplied by their opacity, plus half a step, so that truncation rounds.
-const laidTables = new Map();
+const blendTables = new Map();
 
-function laidOver(isAgainst = false) {
-  if (laidTables.has(isAgainst)) return laidTables.get(isAgainst);
+function blendTable(isAgainst = false) {
+  if (blendTables.has(isAgainst)) return blendTables.get(isAgainst);
   const table = heatTable(isAgainst);
   const blended = { redBlue: new Uint32Array(table.length), green: new Uint32Array(table.length) };
   for (let index = 0; index < table.length; index++) {
@@ -183,7 +183,7 @@ function laidOver(isAgainst = false) {
     blended.redBlue[index] = Math.imul(table[index] & 0xff00ff, opacity) + 0x800080;
     blended.green[index] = Math.imul(table[index] & 0xff00, opacity) + 0x8000;
   }
-  laidTables.set(isAgainst, blended);
+  blendTables.set(isAgainst, blended);
   return blended;
 }
 
@@ -191,7 +191,7 @@ function laidOver(isAgainst = false) {
 function printSmoothHeat(print, values, offset, domain) {
   const { rows, columns, pixels } = print;
   const { width, height, tones, beneath } = print.photo;
-  const warmTable = laidOver(),
+  const warmTable = blendTable(),
     inLine = domain.signed ? hatching(height / rows) : null;
   const clamped = (n, count) => Math.min(count - 1, Math.max(0, n));
   for (let y = 0, p = 0; y < height; y++) {
@@ -207,7 +207,7 @@ function printSmoothHeat(print, values, offset, domain) {
       const upper = values[above + left] * (1 - columnFraction) + values[above + right] * columnFraction;
       const lower = values[below + left] * (1 - columnFraction) + values[below + right] * columnFraction;
       const signed = stepOf(upper * (1 - rowFraction) + lower * rowFraction, domain);
-      const table = signed < 0 ? laidOver(true) : warmTable;
+      const table = signed < 0 ? blendTable(true) : warmTable;
       const step = signed < 0 && inLine(x, y) ? hatchedStep(-signed) : Math.abs(signed);
       pixels[p] = blend(beneath[p], 256 - OPACITIES[step], table, step * TONES + tones[p]);
     }
@@ -274,7 +274,7 @@ export function strokeOutlines(context, paths, cw, ch, unit) {
 
 // Writes a thumbnail's pixels: the heat over a photograph, both with one pixel for each patch.
 export function heatInto(pixels, pixelOffset, stride, values, offset, rows, columns, { tones, beneath }, domain) {
-  const table = laidOver();
+  const table = blendTable();
   for (let row = 0, cell = 0; row < rows; row++) {
     for (let column = 0, p = pixelOffset + row * stride; column < columns; column++, cell++, p++) {
       const step = stepOf(values[offset + cell], domain);
@@ -286,7 +286,7 @@ export function heatInto(pixels, pixelOffset, stride, values, offset, rows, colu
 // 256 CSS colours for bars and charts. draw: "heat" (over a middle grey), "light" (over a bright colour) or "against"
 // (for values below zero).
 export function barColours(draw = "heat") {
-  const table = laidOver(draw === "against");
+  const table = blendTable(draw === "against");
   const tone = toneOf(MIDDLE, MIDDLE, MIDDLE),
     [base] = fadedPixels([MIDDLE, MIDDLE, MIDDLE, 0], BENEATH, KEPT);
   return Array.from({ length: STEPS }, (_, step) => {

@@ -35,7 +35,7 @@ function openStage(parentElement, create) {
   const sentValues = new Map();
   const pending = {}; // settings to report next
   let reportTimer = 0;
-  const tellPage = () => {
+  const sendReports = () => {
     if (!Object.keys(pending).length) return;
     stage.setStateValue("settings", { ...pending });
     for (const key of Object.keys(pending)) delete pending[key];
@@ -52,7 +52,7 @@ function openStage(parentElement, create) {
       sentValues.set(key, value);
       pending[key] = value;
       clearTimeout(reportTimer);
-      reportTimer = setTimeout(tellPage, PATIENCE);
+      reportTimer = setTimeout(sendReports, PATIENCE);
     },
     // Whether the drawing should take this value from the page: not while a newer one is on its way there.
     heeds: (key, value) => {
@@ -73,7 +73,7 @@ function openStage(parentElement, create) {
     cancelAnimationFrame(stage.frame);
     clearTimeout(reportTimer);
   };
-  stage.tellNow = tellPage;
+  stage.tellNow = sendReports;
   return stage;
 }
 

@@ -14,7 +14,7 @@
 import { decodeHalves, readCuts } from "../core/core.js";
 import { createThreads } from "./faster/threads.js";
 import { createGpuPasses } from "./faster/webgpu.js";
-import { displayed, modelInput } from "./images.js";
+import { modelInput, resizedPicture } from "./images.js";
 import { createTensors, someColumns, someRows } from "./tensors.js";
 import { cutting, SOME, VisionTransformer } from "./vit.js";
 
@@ -62,7 +62,7 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
 const nextTurn = () => new Promise((resolve) => setTimeout(resolve)); // lets waiting messages in
 
 // `send(message, transfer)`: posts it with these buffers. `decode`: see images.js. `gpu`: see faster/webgpu.js.
-export function createComputer(send, decode = displayed, gpu = createGpuPasses(globalThis.navigator?.gpu)) {
+export function createComputer(send, decode = resizedPicture, gpu = createGpuPasses(globalThis.navigator?.gpu)) {
   const networks = new Map();
   const stoppedIds = new Set();
   let kernels = null;

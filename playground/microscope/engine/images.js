@@ -120,7 +120,7 @@ let context = null; // made once: a new one takes longer than drawing a frame
 let band = new Uint8Array(0);
 
 // The picture in this size as (H, W, 4) bytes, the last of each pixel unused; t: tensors.js. Closes the picture.
-export async function displayed(t, bitmap, height, width, interpolation) {
+export async function resizedPicture(t, bitmap, height, width, interpolation) {
   const resizer = createResizer(t, bitmap.width, bitmap.height, width, height, interpolation);
   const frame = plainFrame(bitmap);
   try {
@@ -175,7 +175,7 @@ function bandOfBitmap(bitmap) {
 // Position encodings: the parts of playground/vit_parts.py that the engine needs, in JavaScript.
 
 // Interpolates learned positions (N, D) from one grid to another, like an image; prefix positions stay.
-export function stretched(positions, width, grid, [rows, columns]) {
+export function resizedPositions(positions, width, grid, [rows, columns]) {
   const prefix = positions.length - grid[0] * grid[1] * width;
   const withRows = resized(positions.subarray(prefix), 1, grid[0], grid[1] * width, rows); // (rows, old columns, D)
   const patches = resized(withRows, rows, grid[1], width, columns); // (rows, columns, D)

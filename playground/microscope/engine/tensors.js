@@ -14,14 +14,14 @@ const ROOT = Math.sqrt(8 / Math.PI);
 export const GATES = { silu: [1, 0], quick_gelu: [1.702, 0], gelu_tanh: [ROOT, 0.044715 * ROOT] };
 
 // A part of a matrix: some of its rows and columns.
-export const part = ({ at, step }, row, rows, column, columns) => ({
+export const partOfMatrix = ({ at, step }, row, rows, column, columns) => ({
   at: at + FLOAT * (row * step + column),
   rows,
   columns,
   step,
 });
-export const someRows = (x, row, rows) => part(x, row, rows, 0, x.columns);
-export const someColumns = (x, column, columns) => part(x, 0, x.rows, column, columns);
+export const someRows = (x, row, rows) => partOfMatrix(x, row, rows, 0, x.columns);
+export const someColumns = (x, column, columns) => partOfMatrix(x, 0, x.rows, column, columns);
 
 // `compiled`: a WebAssembly.Module of kernels.c
 export async function createTensors(compiled, threads = oneThread()) {
@@ -54,7 +54,7 @@ export async function createTensors(compiled, threads = oneThread()) {
     );
 
   // Copies an array of bytes or integers into the memory; returns its address.
-  function lay(values) {
+  function copyIn(values) {
     const address = allocate(values.byteLength);
     new values.constructor(memory.buffer, address, values.length).set(values);
     return address;
@@ -88,7 +88,7 @@ export async function createTensors(compiled, threads = oneThread()) {
     },
     // A matrix of int8 codes, (rows, columns), with a gain for each 32 of a row.
     putCodes(codes, gains, rows, columns) {
-      return { at: lay(codes), rows, columns, step: columns, gains: lay(gains) };
+      return { at: copyIn(codes), rows, columns, step: columns, gains: copyIn(gains) };
     },
 
     // x (rows, inner), w (columns, inner) → x wᵀ + bias, (rows, columns)
@@ -137,7 +137,7 @@ export async function createTensors(compiled, threads = oneThread()) {
     // Bits of the nearest float16 numbers.
     toHalves(numbers) {
       const mark = top;
-      const address = lay(numbers);
+      const address = copyIn(numbers);
       const out = allocate(SHORT * (numbers.length + 8));
       kernels.halves(address, numbers.length, out);
       top = mark;
@@ -146,9 +146,9 @@ export async function createTensors(compiled, threads = oneThread()) {
 
     // Pictures, for images.js; `place`: the address of a picture's first byte.
     pixels: (count) => allocate(PIXEL * count),
-    putPixels: (pixels) => lay(pixels),
+    putPixels: (pixels) => copyIn(pixels),
     readPixels: (place, count) => new Uint8ClampedArray(memory.buffer, place, PIXEL * count).slice(),
-    putMixture: ({ spans, weights, ...sizes }) => ({ spans: lay(spans), weights: lay(weights), ...sizes }),
+    putMixture: ({ spans, weights, ...sizes }) => ({ spans: copyIn(spans), weights: copyIn(weights), ...sizes }),
     // from, to: {place, line: pixels between two lines, apart: pixels between two pixels of a line}
     mix(lines, { spans, weights, most, count }, from, to) {
       const mixture = [spans, weights, most, count];

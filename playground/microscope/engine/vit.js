@@ -7,7 +7,7 @@
 // playground/models/engine_file.py and weights/blocks.js.
 
 import { ablate, decodeHalves, openContainer, silence } from "../core/core.js";
-import { rotary, sinusoidal, stretched } from "./images.js";
+import { resizedPositions, rotary, sinusoidal } from "./images.js";
 import { someColumns, someRows } from "./tensors.js";
 
 // queries whose scores are in memory at one time; a grid of 16 × 16 with prefix tokens has fewer
@@ -92,7 +92,7 @@ export class VisionTransformer {
     const N = x.rows;
     const mixtures = t.matrix(N, D); // the heads' outputs, side by side
     const matrixOf = (columns) => t.matrix(heads * N, columns);
-    const kept = { q: matrixOf(d), k: matrixOf(d), norms: matrixOf(1), adds: matrixOf(1) }; // (h, N, d), (h, N)
+    const headOutputs = { q: matrixOf(d), k: matrixOf(d), norms: matrixOf(1), adds: matrixOf(1) }; // (h, N, d), (h, N)
     for (let head = 0; head < heads; head++) {
       const mark = t.mark();
       const [q, k, v] = qkvParts.map((matrix) => someColumns(matrix, head * d, d)); // (N, d) each
@@ -100,13 +100,13 @@ export class VisionTransformer {
       const silent = silenceHead && ((scores, first) => silenceHead(t, scores, first, head));
       const mixture = someColumns(mixtures, head * d, d); // (N, d)
       attention(t, q, k, v, scale, silent, mixture);
-      t.take(q, 1, headRows(kept.q));
-      t.take(k, 1, headRows(kept.k));
-      this.valueNorms(v, layer, head, headRows(kept.norms));
-      this.valueNorms(mixture, layer, head, headRows(kept.adds));
+      t.take(q, 1, headRows(headOutputs.q));
+      t.take(k, 1, headRows(headOutputs.k));
+      this.valueNorms(v, layer, head, headRows(headOutputs.norms));
+      this.valueNorms(mixture, layer, head, headRows(headOutputs.adds));
       t.backTo(mark);
     }
-    return [this.linear(at("attention.heads", mixtures), `${name}.proj`), kept];
+    return [this.linear(at("attention.heads", mixtures), `${name}.proj`), headOutputs];
   }
 
   // The same small network applied to each token separately: to mlp_width numbers, an activation, and back to D.
@@ -185,7 +185,7 @@ export class VisionTransformer {
     const { native_grid: native, width } = this.config;
     if (`${grid}` === `${native}`) return this.w.pos_embed;
     if (`${grid}` !== this.placed?.grid) {
-      const positions = stretched(await this.t.read(this.w.pos_embed), width, native, grid);
+      const positions = resizedPositions(await this.t.read(this.w.pos_embed), width, native, grid);
       this.placed = { grid: `${grid}`, learned: positions }; // pictures of one shape share it
     }
     return this.t.put(this.placed.learned, this.placed.learned.length / width, width);

@@ -8,7 +8,7 @@ import { percent, shortNumber } from "../core/numbers.js";
 import { explainsLabel, sizeWords, unitOf, wayOf, wayWords } from "../core/ways.js";
 import { rankAt } from "../drawing/charts.js";
 import { fitCanvas, setText, setVisible } from "../drawing/dom.js";
-import { divisorOf, placeHere, prefixName, saidHere, scaleText } from "./readouts.js";
+import { divisorOf, placeHere, prefixName, scaleText, wordsInFace } from "./readouts.js";
 import { isMap, isMean, overlayNow } from "./state.js";
 
 // The chosen pair: a query and a key, one of which is under the cursor.
@@ -132,7 +132,7 @@ export function paintSums(choice, frame, page) {
   drawStrips(sums.canvas, pair, place, unit, colours);
   const number = (x) => x.toFixed(2).replace("-", "−");
   const position = { place: place + 1, count: pack.dim };
-  const opening = saidHere(page, "sumsNumber", `number ${position.place} of ${position.count}`, position);
+  const opening = wordsInFace(page, "sumsNumber", `number ${position.place} of ${position.count}`, position);
   setText(
     sums.product,
     `${opening}: ${number(pair.q[place])} × ${number(pair.k[place])} = ${number(pair.products[place])}`,
@@ -205,11 +205,11 @@ function stepsOf(page, pair, pack, scale) {
   const [count, total] = [grouped(pair.of), pair.total.toPrecision(4)];
   const power = `e^(score − ${largest}), the row's largest taken off`;
   return [
-    [saidHere(page, "sumsDot", `q·k: the sum of the ${dim} products`, { dim }), number(pair.dot)],
-    [saidHere(page, "sumsScore", `the score ${product}`, { product }), number(pair.score)],
-    [saidHere(page, "sumsPower", power, { largest }), pair.exponential.toPrecision(3)],
+    [wordsInFace(page, "sumsDot", `q·k: the sum of the ${dim} products`, { dim }), number(pair.dot)],
+    [wordsInFace(page, "sumsScore", `the score ${product}`, { product }), number(pair.score)],
+    [wordsInFace(page, "sumsPower", power, { largest }), pair.exponential.toPrecision(3)],
     [
-      saidHere(page, "sumsTotal", `of the sum of all ${count} of these, ${total}`, { count, total }),
+      wordsInFace(page, "sumsTotal", `of the sum of all ${count} of these, ${total}`, { count, total }),
       percent(pair.weight),
     ],
   ];

@@ -123,9 +123,9 @@ function askNow(lens) {
 // returns false. A new request of the same kind cancels the former one.
 export function askOnce(lens, kind, key, question, accept) {
   const { data, page } = lens;
-  const former = data.asked.get(kind);
-  if (former?.key === key && (former.open || performance.now() - former.at < ASKED_AGAIN)) return;
-  former?.stop.abort();
+  const formerRequest = data.asked.get(kind);
+  if (formerRequest?.key === key && (formerRequest.open || performance.now() - formerRequest.at < ASKED_AGAIN)) return;
+  formerRequest?.stop.abort();
   const request = { key, open: true, at: performance.now(), stop: new AbortController() };
   data.asked.set(kind, request);
   question({ signal: request.stop.signal })
@@ -164,15 +164,15 @@ function wantedLayer({ choice, data, frame, page }) {
   const answering = shown.wholeArrived ? whole : main;
   const { found: strongest, pack } = frame.collapse; // the sentence names this head's weight
   if (strongest && pack === shown.drawn.pack) layers.push([answering, strongest.layer]);
-  const rounded = isRounded(choice, data);
+  const isInEightBits = isRounded(choice, data);
   const { sparing } = main.trace ?? {};
-  if (!sparing) layers.push([main, view.layer + 1, rounded], [main, view.layer - 1, rounded]);
+  if (!sparing) layers.push([main, view.layer + 1, isInEightBits], [main, view.layer - 1, isInEightBits]);
   const isMissing = ([entry, layer, rounded]) =>
     layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? drawnOf(entry) : entry).pack, layer);
   const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // See takes its moments from the later layers
   const optional = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
-    .filter((layer) => !inSee || choice.filmLooked || !(rounded || sparing) || isLate(layer, main.pack))
-    .map((layer) => [answering, layer, rounded]);
+    .filter((layer) => !inSee || choice.filmLooked || !(isInEightBits || sparing) || isLate(layer, main.pack))
+    .map((layer) => [answering, layer, isInEightBits]);
   return layers.find(isMissing) ?? optional[0] ?? null;
 }
 

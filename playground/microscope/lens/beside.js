@@ -14,7 +14,7 @@ import { makeCanvas, makeHeat, setText, setVisible } from "../drawing/dom.js";
 import { drawConvolution, drawPicture, drawRead, drawWall, printParts, wallCells } from "../drawing/draw.js";
 import { heatInto, makePhoto, makePrint, printNothing } from "../drawing/light.js";
 import { missingMatrix, otherMap, printComponents } from "./features.js";
-import { waySign } from "./film.js";
+import { loadingWords } from "./film.js";
 import { otherSize, photoOf, printPatches, rampOf } from "./layout.js";
 import { brightestFrom, titleOf, tokenName, writeOther } from "./readouts.js";
 import { depthOf, isMap, isMean, layersAtHand } from "./state.js";
@@ -268,7 +268,7 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
     }
   }
   wallHeat.context.putImageData(wallHeat.data, 0, 0);
-  setText(refs.otherFoot, [WALL_TEXT, waySign(choice, data, frame)].filter(Boolean).join(" · "));
+  setText(refs.otherFoot, [WALL_TEXT, loadingWords(choice, data, frame)].filter(Boolean).join(" · "));
   frame.wallCells = drawHeads(
     choice,
     data,

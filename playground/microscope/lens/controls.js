@@ -9,7 +9,7 @@ import { closeSums, holdsLine, openSums } from "./arithmetic.js";
 import { toggleNearness } from "./beside.js";
 import { refresh } from "./layout.js";
 import { surprise } from "./moment.js";
-import { layerRange, prefixName, saidHere } from "./readouts.js";
+import { layerRange, prefixName, wordsInFace } from "./readouts.js";
 import { beginShare, copyLink, savePicture, togglePresenting } from "./saving.js";
 import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";
@@ -18,7 +18,7 @@ import { canAsk, depthOf, layersAtHand } from "./state.js";
 // Sets buttons and sliders from the view.
 
 // Names of the second picture's content, for screen readers.
-const TWINS = {
+const SECOND_PICTURE_NAMES = {
   convolution: "What a convolution reads at the same patch",
   compare: "The compared picture, asked at the same place",
   filter: "What colour and nearness alone light from the same patch",
@@ -58,7 +58,7 @@ export function showChoices(choice, data, page, source = "") {
   refs.layer.min = String(layers[0]);
   refs.layer.max = String(layers.at(-1));
   refs.layer.value = String(view.layer);
-  const layerNow = saidHere(page, "layerNow", `layer ${view.layer}, ${layerRange(data)}`, { layer: view.layer });
+  const layerNow = wordsInFace(page, "layerNow", `layer ${view.layer}, ${layerRange(data)}`, { layer: view.layer });
   refs.layer.setAttribute("aria-valuetext", layerNow);
   refs.layer.disabled = main.pack.stored.size < 2 && !canAsk(data, "layers");
   if (source !== "dial")
@@ -80,7 +80,7 @@ export function showChoices(choice, data, page, source = "") {
   refs.kernelSizes.classList.toggle("extra", view.k === 3); // a chosen size stays visible
   setVisible(refs.nine, convolution);
   setVisible(refs.twin, view.beside !== "wall");
-  refs.twin.setAttribute("aria-label", TWINS[view.beside] ?? "");
+  refs.twin.setAttribute("aria-label", SECOND_PICTURE_NAMES[view.beside] ?? "");
   setVisible(refs.wall, view.beside === "wall");
   if (view.beside === "wall") setVisible(refs.twinBadge, false);
   else if (view.beside === "compare" && !data.other)

@@ -87,7 +87,7 @@ function missingForMatches(choice, data) {
 }
 
 // The sentence that says that the map's data can't come; "" if they may still arrive.
-export function notHere({ view }, { asked }) {
+export function missingSentence({ view }, { asked }) {
   const request = isExplained(view) ? null : asked.get(wayOf(view).needs);
   return request?.open === false ? "What this needs is not here." : "";
 }
@@ -95,7 +95,7 @@ export function notHere({ view }, { asked }) {
 export function waitingFor(choice, data) {
   const { view } = choice,
     { main } = data;
-  if (notHere(choice, data)) return notHere(choice, data);
+  if (missingSentence(choice, data)) return missingSentence(choice, data);
   const way = wayOf(view);
   if (way.needs !== "flows" || main.pack.tokens <= MOST_FLOWS) return wayWords(way, "waiting", [], view);
   return view.locked ? "Asking the model…" : "Click a patch: this map is made for a locked one.";
@@ -122,14 +122,14 @@ export function liveMap(choice, data, frame) {
   if (live.values?.length !== tokens) live.values = new Float32Array(tokens);
   live.pixels = live.parts = live.there = null;
   const joint = comparable(matrix, compared) ? compared : null;
-  MADE[view.what](live, { matrix, asked: token, from: fromOther ? compared : matrix, together: joint });
+  MAP_MAKERS[view.what](live, { matrix, asked: token, from: fromOther ? compared : matrix, together: joint });
   return Object.assign(live, { key, from: fromOther ? "other" : null });
 }
 
 // How each map is computed from a layer's features, or from the flows through all layers. `joint`: the compared
 // picture's features, if both pictures share components or parts.
 const resemble = (map, { matrix, asked, from }) => similarityInto(map.values, matrix, asked, from);
-const MADE = {
+const MAP_MAKERS = {
   similarity: resemble,
   norm: (map, { matrix }) => map.values.set(matrix.norms),
   rollout: (map, { matrix, asked }) => flowInto(map.values, matrix, asked),

@@ -87,7 +87,7 @@ export function missingLayers(choice, data, { shown }, allLayers = false) {
 }
 
 // The words for the missing layers, "loading 3 layers"; "" if none is missing.
-export function waySign(choice, data, frame) {
+export function loadingWords(choice, data, frame) {
   const missingCount = missingLayers(choice, data, frame).length;
   return missingCount ? `loading ${missingCount} ${missingCount === 1 ? "layer" : "layers"}` : "";
 }
@@ -113,7 +113,7 @@ function paintFilm(lens) {
   if (layers.length < 2) return;
   for (const button of film.buttons) button.setAttribute("aria-pressed", String(button.dataset.film === choice.heads));
   setText(film.buttons[0], `head ${pack.headNumbers[view.head]}`);
-  setText(film.sign, waySign(choice, data, frame));
+  setText(film.sign, loadingWords(choice, data, frame));
   const { rows, columns } = pack;
   const width = layers.length * columns;
   if (strip.heat?.canvas.width !== width || strip.heat.canvas.height !== rows) strip.heat = makeHeat(rows, width);

@@ -3,14 +3,14 @@
 
 import { holdsHead, largestIndex, sumOf } from "../core/core.js";
 import { patchText } from "../core/grid.js";
-import { crowdOf, isEarlyLayer, isMuch, isPeak, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
+import { isEarlyLayer, isMuch, isPeak, kindOf, kindWords, likenessOf, meanRowOf, rowFacts } from "../core/kinds.js";
 import { isEven } from "../core/light.js";
 import { headsFor, STRIKING, tellingLayers } from "../core/moments.js";
 import { placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
 import { asks, unitOf, wayOf } from "../core/ways.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { nearnessShare } from "./beside.js";
-import { MOST_FLOWS, notHere } from "./features.js";
+import { MOST_FLOWS, missingSentence } from "./features.js";
 import { sceneOf, towardOf } from "./moment.js";
 import { asksFromOther, divisorOf, prefixName, scaleText, titleOf, whatToDo } from "./readouts.js";
 import { sceneWords } from "./scenes.js";
@@ -57,7 +57,7 @@ export function factsOf(choice, data, frame) {
     direction: view.direction,
     label: way.explains === "text" ? view.text : (labelNow(choice, data, frame)?.[1] ?? ""),
     asks: asks(view),
-    waits: map && !overlay && (notHere(choice, data) || promptWords(choice, data)),
+    waits: map && !overlay && (missingSentence(choice, data) || promptWords(choice, data)),
     name: asksFromOther(choice, data, frame)
       ? "that patch"
       : token < pack.prefixCount
@@ -231,7 +231,7 @@ function directions({ kinds, shown }) {
 
 function crowdNow({ view }, { kinds, shown }) {
   const key = `${view.layer} ${view.head} ${shown.scale}`;
-  const crowd = kinds.crowds.get(key) ?? crowdOf(shown.pack, view.layer, view.head, shown.scale);
+  const crowd = kinds.crowds.get(key) ?? meanRowOf(shown.pack, view.layer, view.head, shown.scale);
   kinds.crowds.delete(key);
   kinds.crowds.set(key, crowd);
   for (const oldest of kinds.crowds.keys()) if (kinds.crowds.size > CROWDS) kinds.crowds.delete(oldest);

@@ -32,7 +32,7 @@ function readTheme(frame, { refs, root }) {
 
 // The layouts of lens.css: the width in em of the column beside the picture, and the lowest part that reduces the
 // picture's height.
-const ORDERS = {
+const LAYOUTS = {
   one: { column: 21, lowest: "stage" }, //    all other parts in a narrower column beside the picture
   over: { column: 0, lowest: "below" }, //    all other parts below, for panoramas
   bare: { column: 0, lowest: "stage" }, //    the picture alone, in a file for a slide
@@ -40,7 +40,7 @@ const ORDERS = {
   present: { column: 0, lowest: "scale" },
 };
 const GAP = 1.6; // em, between the picture and the column
-const CLEARLY = 1.06; // a layout with parts below must make the picture this many times as wide
+const WIDER_FACTOR = 1.06; // a layout with parts below must make the picture this many times as wide
 const SHALLOW = 480; // px
 const SHALLOWEST = 380;
 const WORDS = 27; // em needed by the parts below a narrow picture
@@ -84,7 +84,7 @@ function layOut(lens) {
   else if (size === "wide") {
     const stacked = tryWay(choice, frame, page, "over", width, em, aspect);
     const sideBySide = tryWay(choice, frame, page, "one", width, em, aspect);
-    if (stacked.width > CLEARLY * sideBySide.width) tryWay(choice, frame, page, "over", width, em, aspect);
+    if (stacked.width > WIDER_FACTOR * sideBySide.width) tryWay(choice, frame, page, "over", width, em, aspect);
   } else {
     root.dataset.way = size;
     root.classList.toggle("shallow", window.innerHeight < SHALLOW); // a phone on its side: the picture first
@@ -146,7 +146,7 @@ const aspectOf = ({ pack }) =>
 // Applies a layout and returns the largest width that its picture can have.
 function tryWay(choice, frame, page, way, width, em, aspect) {
   const { root, refs } = page;
-  const { column, lowest } = ORDERS[way];
+  const { column, lowest } = LAYOUTS[way];
   const pair = way === "present" && choice.view.beside === "filter" && !root.classList.contains("slim");
   const largestWidth = pair ? (width - GAP * em) / 2 : width - (column && column + GAP) * em;
   root.dataset.way = way;

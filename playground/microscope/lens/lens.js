@@ -212,7 +212,7 @@ function followThePage(lens) {
   observer.observe(refs.stage);
   // Late content above the lens, such as the toolbar's second line, moves it without an event.
   let lastMeasured = "";
-  const looking = setInterval(() => {
+  const fitCheckTimer = setInterval(() => {
     const overflow = lens.data.main ? overflowOf(lens.choice, page) : 0;
     const measured = `${overflow} ${root.clientWidth}`; // the same excess again: a refresh can't help
     if (overflow > 2 && measured !== lastMeasured) refresh(lens);
@@ -227,7 +227,7 @@ function followThePage(lens) {
   document.addEventListener("pointerdown", (event) => pressOutside(page, event), { signal, capture: true });
   return () => {
     observer.disconnect();
-    clearInterval(looking);
+    clearInterval(fitCheckTimer);
     controller.abort();
   };
 }

@@ -12,7 +12,7 @@ import { setText } from "../drawing/dom.js";
 import { canAsk, drawnOf, isMap, layersAtHand } from "./state.js";
 
 const QUIET = 120; // ms without a frame before the search starts or resumes
-const STINT = 6; // ms of one slice of the search
+const SEARCH_SLICE = 6; // ms of one slice of the search
 const UNSTRIKING = "Nothing far apart stands out here.";
 const POINTED = 4; // CSS pixels; a smaller move does not count as pointing (see also STIRRED)
 
@@ -67,7 +67,7 @@ function nextOf(choice, data) {
 function workOn(choice, data, page) {
   const search = page.alive ? nextOf(choice, data) : null;
   if (!search) return;
-  const deadline = performance.now() + STINT;
+  const deadline = performance.now() + SEARCH_SLICE;
   search.steps ??= searchMoments(search.pack, keysForSearch(search.pack));
   while (!search.scene) {
     const { done, value } = search.steps.next();
@@ -159,7 +159,7 @@ function neighboursOf(patch, { rows, columns }) {
 export async function searchAll(data, entry, signal) {
   const { id, pack } = entry;
   const steps = searchMoments(pack, keysForSearch(pack));
-  let deadline = performance.now() + STINT;
+  let deadline = performance.now() + SEARCH_SLICE;
   for (let step = steps.next(); ; step = steps.next()) {
     if (signal.aborted) return null;
     if (step.done) {
@@ -168,7 +168,7 @@ export async function searchAll(data, entry, signal) {
     }
     if (performance.now() < deadline) continue;
     await new Promise((resolve) => setTimeout(resolve));
-    deadline = performance.now() + STINT;
+    deadline = performance.now() + SEARCH_SLICE;
   }
 }
 

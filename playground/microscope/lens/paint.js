@@ -131,7 +131,7 @@ function paintMain(lens) {
         patchesOf(other, otherMap(choice, data, frame).values),
       ]);
     else
-      shown.mainDomain = exposedTo(
+      shown.mainDomain = atLeastExposure(
         overlay.floor,
         ownDomain(overlay.values, start, end, view.log && !way.spread, way.spread),
       );
@@ -140,7 +140,7 @@ function paintMain(lens) {
     waitingWords = `Adding up all rows… ${Math.round(100 * frame.columnsDone)} %`;
     printNothing(frame.print);
   } else {
-    shown.mainDomain = exposed(choice, data, frame, start);
+    shown.mainDomain = exposureNow(choice, data, frame, start);
     printPatches(choice, frame, frame.print, answers.drawn, start + pack.prefixCount, pack, shown.mainDomain);
   }
   shown.peak = largestIndex(answers.weights, start, start + pack.tokens) - start;
@@ -167,12 +167,12 @@ function paintMain(lens) {
 }
 
 // The exposure, at least `floor`, so that a map of an ineffective change is not bright.
-const exposedTo = (floor, domain) => (floor > domain.high ? { ...domain, high: floor } : domain);
+const atLeastExposure = (floor, domain) => (floor > domain.high ? { ...domain, high: floor } : domain);
 
 const patchesOf = ({ pack }, values) => ({ values, from: pack.prefixCount, to: pack.tokens });
 
 // Compared pictures share one exposure.
-function exposed(choice, data, frame, start) {
+function exposureNow(choice, data, frame, start) {
   const { view } = choice,
     { other } = data,
     { shown } = frame;

@@ -18,13 +18,13 @@ export const tokenName = (token, pack) =>
 export const prefixName = (name) => (name === "cls" || name === "dist" ? name.toUpperCase() : name);
 
 // The text in See's language if See is shown; in Lab the English one.
-export const saidHere = ({ see }, key, english, values = {}) => (see?.on ? see.words(key, values) : english);
+export const wordsInFace = ({ see }, key, english, values = {}) => (see?.on ? see.words(key, values) : english);
 
 export function placeHere(page, token, pack) {
   if (token < pack.prefixCount) return prefixName(pack.prefix[token]);
   const patch = token - pack.prefixCount;
   const spot = { row: Math.floor(patch / pack.columns), column: patch % pack.columns };
-  return saidHere(page, "placeHere", placeName(patch, pack.columns), spot);
+  return wordsInFace(page, "placeHere", placeName(patch, pack.columns), spot);
 }
 
 const toThreeDigits = (x) => (x >= 99.5 ? x.toFixed(0) : x.toFixed(1));
@@ -107,7 +107,7 @@ export function writeTitles({ choice, data, frame, page }) {
   );
   refs.lock.classList.toggle(
     "left",
-    [shown.mark, frame.picture.tag?.patch].some((patch) => isUnderPin(patch, pack)),
+    [shown.mark, frame.picture.tag?.patch].some((patch) => isUnderCorner(patch, pack)),
   );
   setText(refs.layerText, String(view.layer));
   setText(refs.headText, String(pack.headNumbers[view.head]));
@@ -156,7 +156,7 @@ export function brightestFrom(high, clippedCount, largest, way) {
 }
 
 // Whether the words in the top right corner would cover this labelled patch.
-const isUnderPin = (patch, pack) =>
+const isUnderCorner = (patch, pack) =>
   patch >= 0 && patch < pack.columns * Math.ceil(pack.rows / 20) && patch % pack.columns >= pack.columns / 3;
 
 // The sentence about patches longer than the limit. Without registers, such outliers may serve as sinks; small models
@@ -231,10 +231,10 @@ const NAMED_PARTS = [
 export function writeMarked(page) {
   for (const [key, english, selector] of MARKED) {
     const element = page.root.querySelector(selector);
-    if (element) setText(element, saidHere(page, key, english));
+    if (element) setText(element, wordsInFace(page, key, english));
   }
   for (const [key, english, selector] of NAMED_PARTS)
-    page.root.querySelector(selector)?.setAttribute("aria-label", saidHere(page, key, english));
+    page.root.querySelector(selector)?.setAttribute("aria-label", wordsInFace(page, key, english));
 }
 
 export function writeNumbers({ choice, data, frame, page }) {
@@ -253,7 +253,7 @@ export function writeNumbers({ choice, data, frame, page }) {
   page.root.classList.toggle("altered", !isDivided);
   if (page.see?.on && page.see.drawer !== "numbers") return; // other numbers are not on view
   const headWords = isMean(choice, frame) ? "the mean of all heads" : `head ${pack.headNumbers[view.head]}`;
-  const listens = saidHere(page, "listensToAbout", `${headWords} listens to about`, {
+  const listens = wordsInFace(page, "listensToAbout", `${headWords} listens to about`, {
     head: pack.headNumbers[view.head],
   });
   setText(refs.bigLabel, row ? listens : `is heard by ${headWords} for a total of`);
@@ -262,8 +262,8 @@ export function writeNumbers({ choice, data, frame, page }) {
     ? "2 to the power of the entropy: an even row over so many tokens has the same entropy"
     : "";
   const tokens = `of ${pack.tokens}${pack.prefixCount ? " tokens" : " patches"}`;
-  setText(refs.bigOf, row ? saidHere(page, "ofTokens", tokens, { count: pack.tokens }) : "(1 on average)");
-  setText(refs.entropyLabel, row ? saidHere(page, "entropy", "entropy") : "of that, patches");
+  setText(refs.bigOf, row ? wordsInFace(page, "ofTokens", tokens, { count: pack.tokens }) : "(1 on average)");
+  setText(refs.entropyLabel, row ? wordsInFace(page, "entropy", "entropy") : "of that, patches");
   setText(
     refs.entropy,
     !isReady
@@ -273,10 +273,13 @@ export function writeNumbers({ choice, data, frame, page }) {
         : sumOf(answers.weights, start + pack.prefixCount, start + pack.tokens).toFixed(2),
   );
   const mostBits = Math.log2(pack.tokens).toFixed(2);
-  setText(refs.entropyOf, row ? saidHere(page, "ofAtMost", `of at most ${mostBits}`, { bound: mostBits }) : "");
+  setText(refs.entropyOf, row ? wordsInFace(page, "ofAtMost", `of at most ${mostBits}`, { bound: mostBits }) : "");
   setText(refs.peak, isReady ? percent(answers.weights[start + peak]) : "…");
-  const peakPlace = peak === shown.token ? saidHere(page, "itselfHere", "itself") : placeHere(page, peak, pack);
-  setText(refs.peakAt, row ? saidHere(page, "toPlace", `to ${peakPlace}`, { place: peakPlace }) : `from ${peakPlace}`);
+  const peakPlace = peak === shown.token ? wordsInFace(page, "itselfHere", "itself") : placeHere(page, peak, pack);
+  setText(
+    refs.peakAt,
+    row ? wordsInFace(page, "toPlace", `to ${peakPlace}`, { place: peakPlace }) : `from ${peakPlace}`,
+  );
   const habit = isMean(choice, frame) ? null : habitOf(data, frame, view.layer, view.head);
   setVisible(refs.habitRow, Boolean(habit));
   if (habit) setText(refs.habit, page.see?.on ? page.see.habit(habit.label) : habit.label);

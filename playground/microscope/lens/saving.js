@@ -9,7 +9,7 @@ import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
 import { drawHeads, drawNearnessAt, FILTER_TITLE } from "./beside.js";
 import { printComponents } from "./features.js";
 import { printPatches, rampOf, refresh } from "./layout.js";
-import { captionOf, saidHere, tokenName } from "./readouts.js";
+import { captionOf, tokenName, wordsInFace } from "./readouts.js";
 import { isMap, layMean, overlayNow } from "./state.js";
 
 // The picture as a canvas, at 1, 2 or 4 times its size on the page.
@@ -80,10 +80,10 @@ export function printed(choice, data, frame, photo) {
   return print.canvas;
 }
 
-const COMES = "Its numbers are on their way: try again in a moment."; // rounded weights are never written to a file
+const NUMBERS_MISSING = "Its numbers are on their way: try again in a moment."; // rounded weights are not saved
 
 export function savePicture(lens, factor, withOther) {
-  if (lens.frame.shown.rough) return setText(lens.page.refs.saveNote, COMES);
+  if (lens.frame.shown.rough) return setText(lens.page.refs.saveNote, NUMBERS_MISSING);
   pictureCanvas(lens, factor, withOther).toBlob((blob) => {
     handOver(
       new File([blob], fileName(lens.choice, lens.frame, "png", factor > 1 ? `@${factor}x` : ""), { type: blob.type }),
@@ -192,7 +192,7 @@ export function bindShare(lens) {
     "click",
     ({ target }) => target.dataset.share && chooseShared(lens, target.dataset.share),
   );
-  refs.shareGo.addEventListener("click", () => passOn(page));
+  refs.shareGo.addEventListener("click", () => openShareMenu(page));
   refs.shareSave.addEventListener("click", () => {
     if (page.share.link) copyShared(page);
     else if (page.share.file) handOver(page.share.file);
@@ -226,17 +226,17 @@ async function showLink(lens) {
   if (share.of !== "link") return;
   const field = document.createElement("input");
   Object.assign(field, { readOnly: true, value: share.link });
-  field.setAttribute("aria-label", saidHere(lens.page, "shareLink", "Link"));
+  field.setAttribute("aria-label", wordsInFace(lens.page, "shareLink", "Link"));
   refs.sharePreview.replaceChildren(field);
   refs.shareSave.disabled = false;
-  setText(refs.shareSave, saidHere(lens.page, "shareCopy", "Copy link"));
+  setText(refs.shareSave, wordsInFace(lens.page, "shareCopy", "Copy link"));
   const words = isPrivate ? ["shareOwnLink", OWN_STAYS] : ["shareLinkSays", "Who opens it sees this very view."];
-  setText(refs.shareStatus, saidHere(lens.page, ...words));
+  setText(refs.shareStatus, wordsInFace(lens.page, ...words));
 }
 
 async function copyShared(page) {
   const isCopied = await putOnClipboard(page, page.share.link);
-  if (isCopied) setText(page.refs.shareStatus, saidHere(page, "shareCopied", "Link copied."));
+  if (isCopied) setText(page.refs.shareStatus, wordsInFace(page, "shareCopied", "Link copied."));
 }
 
 async function chooseShared(lens, format) {
@@ -248,19 +248,19 @@ async function chooseShared(lens, format) {
   for (const button of refs.shareWays.querySelectorAll("[data-share]"))
     button.setAttribute("aria-pressed", String(button.dataset.share === format));
   offerShared(page);
-  setText(refs.shareSave, saidHere(page, "shareSave", "Save"));
+  setText(refs.shareSave, wordsInFace(page, "shareSave", "Save"));
   if (format === "link") return showLink(lens);
-  if (lens.frame.shown.rough) return setText(refs.shareStatus, saidHere(page, "shareComes", COMES));
-  setText(refs.shareStatus, saidHere(page, "shareMaking", "Making it …"));
+  if (lens.frame.shown.rough) return setText(refs.shareStatus, wordsInFace(page, "shareComes", NUMBERS_MISSING));
+  setText(refs.shareStatus, wordsInFace(page, "shareMaking", "Making it …"));
   const { make, end: extension } = SHARED[format];
   const blob = await make(lens, format, isCurrent).catch(() => null);
   if (!isCurrent()) return;
   if (!blob)
-    return setText(refs.shareStatus, saidHere(page, "shareFailed", "It could not be made: share the picture."));
+    return setText(refs.shareStatus, wordsInFace(page, "shareFailed", "It could not be made: share the picture."));
   share.file = new File([blob], fileName(lens.choice, lens.frame, extension(blob)), { type: blob.type.split(";")[0] });
   offerShared(page);
-  const words = saidHere(page, "shareMade", "Made in this browser; it goes nowhere until you send it.");
-  const ownWords = lens.data.main.trace.private ? ` ${saidHere(page, "shareOwn", "Your photograph is in it.")}` : "";
+  const words = wordsInFace(page, "shareMade", "Made in this browser; it goes nowhere until you send it.");
+  const ownWords = lens.data.main.trace.private ? ` ${wordsInFace(page, "shareOwn", "Your photograph is in it.")}` : "";
   setText(refs.shareStatus, words + ownWords);
 }
 
@@ -275,7 +275,7 @@ function offerShared({ refs, share }) {
 }
 
 // Opens the share menu of the phone.
-async function passOn(page) {
+async function openShareMenu(page) {
   const { file } = page.share;
   if (!file) return;
   try {

@@ -116,7 +116,7 @@ export function paintScissors(lens) {
   setVisible(ways.head, !paints && !cutsOf(choice).includes(headText(choice, data)));
   setVisible(ways.zero, !paints && !cutsOf(choice).includes(offText(choice, data)));
   setVisible(ways.neighbours, !paints && !cutsOf(choice).some((cut) => cut.startsWith(NEIGHBOURS)));
-  setText(scissors.status, paints ? paintingWords(choice) : view.cut ? whatMoved(lens) : scissors.words || INVITES);
+  setText(scissors.status, paints ? paintingWords(choice) : view.cut ? movedSentence(lens) : scissors.words || INVITES);
   const verdict = frame.shown.wholeArrived ? data.whole.trace.verdict : null;
   setVisible(scissors.labels, Boolean(view.cut) && verdict?.length > 0);
   if (verdict?.length) setText(scissors.labels, verdictOf(verdict));
@@ -157,8 +157,8 @@ export function wordsOfPut(text) {
   if (source)
     return `head ${place} ${OFF[part] ? "gives nothing" : "of the other picture is heard"}, for head ${source} alone`;
   const where = part === "head" ? `head ${place}` : `the ${part} of layer ${place}`;
-  const places = tokens ? `, at ${tokens.split("+").join(" and ").replaceAll("<", " from ")}` : "";
-  return `${where}: the other picture’s${places}`;
+  const placeWords = tokens ? `, at ${tokens.split("+").join(" and ").replaceAll("<", " from ")}` : "";
+  return `${where}: the other picture’s${placeWords}`;
 }
 
 function placeChooser(choice, { main }, page, edge, layers, index) {
@@ -190,7 +190,7 @@ function undoButton(choice, page, index) {
 }
 
 // The sentence about how far the locked patch's feature moved, compared with control cuts of the same total attention.
-function whatMoved(lens) {
+function movedSentence(lens) {
   const { data } = lens;
   const { view } = lens.choice,
     { moved, whole, main } = data,

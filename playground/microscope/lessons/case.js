@@ -64,7 +64,7 @@ function addPart(state, tag, markup) {
 }
 
 // Wraps a piece's paint function, so that the piece is hidden if the settings are impossible.
-const ofACase =
+const hiddenIfImpossible =
   ({ place }, paint) =>
   (caseNow, theme) => {
     place.hidden = Boolean(caseNow.trouble);
@@ -137,7 +137,7 @@ const PIECES = {
       <div><p data-ref="sides"></p><dl data-ref="numbers"></dl><ul data-ref="legend"></ul></div>`,
     );
     part.place.className = "beside";
-    return ofACase(part, (caseNow, theme) => paintSquare(state, part.find, caseNow, theme));
+    return hiddenIfImpossible(part, (caseNow, theme) => paintSquare(state, part.find, caseNow, theme));
   },
 
   table(state) {
@@ -146,7 +146,7 @@ const PIECES = {
       "div",
       `<div class="wide"><table data-ref="table"></table></div><p data-ref="shares"></p>`,
     );
-    return ofACase(part, ({ tokens, width, kernel }) => {
+    return hiddenIfImpossible(part, ({ tokens, width, kernel }) => {
       const { says: texts, rows } = state.told;
       const holes = { n: number(tokens), d: number(width), k: kernel };
       const flops = (counted) => FLOPS[counted](tokens, width, kernel);
@@ -174,14 +174,14 @@ const PIECES = {
         (n) => options[n][0] === state.settings[name],
       ),
     );
-    return ofACase(part, (caseNow) => {
+    return hiddenIfImpossible(part, (caseNow) => {
       for (const write of groups) write(caseNow);
     });
   },
 
   ratio(state) {
     const part = addPart(state, "p", "");
-    return ofACase(part, (caseNow) => (part.place.innerHTML = markedWords(ratioOf(state, caseNow))));
+    return hiddenIfImpossible(part, (caseNow) => (part.place.innerHTML = markedWords(ratioOf(state, caseNow))));
   },
 
   flops: (state) =>
@@ -237,7 +237,7 @@ const PIECES = {
 
   kept(state) {
     const part = addPart(state, "p", "");
-    return ofACase(part, ({ layers, matricesBytes, keptBytes }) => {
+    return hiddenIfImpossible(part, ({ layers, matricesBytes, keptBytes }) => {
       const { says: texts } = state.told;
       const ratio = matricesBytes / keptBytes;
       const comparison = fillHoles(ratio > 1 ? texts.less : texts.more, {
@@ -275,7 +275,7 @@ function chartOf(state, chartFor) {
     const step = { ArrowRight: STEP, ArrowLeft: 1 / STEP }[key];
     if (step) point(Math.round(Math.min(drawnChart.most, Math.max(4, drawnChart.at * step + Math.sign(step - 1)))));
   });
-  return ofACase(part, (caseNow, theme) => {
+  return hiddenIfImpossible(part, (caseNow, theme) => {
     const chart = chartFor(caseNow);
     title.textContent = chart.title;
     drawnChart = paintGrowth({ svg, legend }, { ...chart, tokens: caseNow.tokens, pointed: state.pointed }, theme);
@@ -288,14 +288,14 @@ function ratioOf(state, caseNow) {
   const { count, other: otherPart, mlp } = state.settings;
   const words = (name) => switches[name].options.find(([value]) => value === state.settings[name])[1];
   const [flops, otherFlops] = [count, otherPart].map((part) => countedFlops(part, mlp, caseNow.tokens, caseNow));
-  const first = crossingOf(count, otherPart, caseNow);
-  const side = Math.ceil(Math.sqrt(first));
-  const holes = { k: caseNow.kernel, first: number(first), side, pixels: number(side * caseNow.patch) };
+  const crossingTokens = crossingOf(count, otherPart, caseNow);
+  const side = Math.ceil(Math.sqrt(crossingTokens));
+  const holes = { k: caseNow.kernel, first: number(crossingTokens), side, pixels: number(side * caseNow.patch) };
   return fillHoles(texts.ratio, {
     ...{ what: capital(words("count")), other: words("other"), mlp: mlp === "yes" ? texts.each_mlp : "" },
     ...{ mine: number(flops), theirs: number(otherFlops), ratio: threeDigits(flops / otherFlops) },
     textbook: count === "scores" && otherPart === "depthwise" && mlp === "no" ? texts.textbook : "",
-    crossing: fillHoles(first === 1 ? texts.always : texts.from, holes),
+    crossing: fillHoles(crossingTokens === 1 ? texts.always : texts.from, holes),
   });
 }
 

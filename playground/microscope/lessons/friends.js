@@ -10,7 +10,7 @@ import { patchAfterKey, patchFrom, patchText } from "../core/grid.js";
 import { exposure } from "../core/light.js";
 import { percent } from "../core/numbers.js";
 import { drawColourBar } from "../drawing/charts.js";
-import { decodeJpeg, outlineCell, styled } from "../drawing/dom.js";
+import { applyDataStyles, decodeJpeg, outlineCell } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { barColours, makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { hatch } from "../drawing/matrix.js";
@@ -286,7 +286,7 @@ function writeFriends(state, query, bits) {
     .slice(0, LISTED);
   const swatch = (patch, words) => `<span><i data-style="background:${queryColour(state, patch)}"></i>${words}</span>`;
   stage.find("friends").innerHTML = largestPatches.map((patch) => swatch(patch, percent(row[patch]))).join("");
-  styled(stage.find("friends"));
+  applyDataStyles(stage.find("friends"));
   const { k } = layerOf(pack, 0);
   const vector = Array.from(k.subarray(3 * query, 3 * query + 3), (x) => x.toFixed(2)).join(", ");
   const place = patchText(query, pack.columns);
@@ -297,7 +297,7 @@ function writeFriends(state, query, bits) {
     `<i data-style="background:${ROLES.query}" class="chip">${place}</i> q = k = (${vector}) ` +
     `listens to about <b>${listenedCount}</b> of ${pack.tokens - hiddenCount} patches` +
     (hiddenCount ? `; the ${hiddenCount} hidden ones get ${hiddenShare}` : "");
-  styled(stage.find("sum"));
+  applyDataStyles(stage.find("sum"));
 }
 
 export default function (component) {

@@ -20,7 +20,7 @@ import {
   reasonFor,
 } from "../core/guesses.js";
 import { percent } from "../core/numbers.js";
-import { collectRefs, styled } from "../drawing/dom.js";
+import { applyDataStyles, collectRefs } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 import { CHARTS, photograph, pictures, roundedText } from "./guesscharts.js";
 
@@ -324,7 +324,7 @@ function drawGuess(it) {
   refs.svg.setAttribute("width", pictureWidth);
   refs.svg.setAttribute("height", pictureHeight);
   refs.svg.innerHTML = it.last.svg;
-  styled(refs.svg);
+  applyDataStyles(refs.svg);
 }
 
 const aspectOfTwo = ({ aspect, beside, covered }) =>

@@ -77,7 +77,8 @@ function upwards(chart, box, low, high, log) {
 }
 
 // Whether the line of a guess would cross the number on the true bar.
-const crowded = (y, { guess, truth, open }) => open && guess !== null && Math.abs(y.at(guess) - y.at(truth)) < 24;
+const isLabelCrossed = (y, { guess, truth, open }) =>
+  open && guess !== null && Math.abs(y.at(guess) - y.at(truth)) < 24;
 
 // Upright bars. `at` is the bar to guess; if null, the guess is a level for all bars.
 function uprightBars(chart, state) {
@@ -100,7 +101,7 @@ function uprightBars(chart, state) {
       if (chart.later) svg += rect(barLeft(i), y.at(value), barWidth, box.bottom - y.at(value), "bar faint");
       svg += rect(barLeft(i), y.at(true_), barWidth, box.bottom - y.at(true_), "bar true");
       if (isAsked) {
-        const top = crowded(y, state) ? y.at(Math.max(state.guess, true_)) : y.at(true_);
+        const top = isLabelCrossed(y, state) ? y.at(Math.max(state.guess, true_)) : y.at(true_);
         svg += label(barLeft(i) + barWidth / 2, top - 6, `${roundedText(true_)}${chart.unit}`, 'class="known"');
       }
     }
@@ -111,7 +112,7 @@ function uprightBars(chart, state) {
       lineEnd = askedIndex === null ? box.right : barLeft(askedIndex) + barWidth + 4;
     const guessY = y.at(state.guess);
     svg += `<line class="guess-line" x1="${lineStart}" x2="${lineEnd}" y1="${guessY}" y2="${guessY}"/>`;
-    if (askedIndex === null || !crowded(y, state)) {
+    if (askedIndex === null || !isLabelCrossed(y, state)) {
       svg += label(lineEnd, y.at(state.guess) - 6, "your guess", 'class="own" text-anchor="end"');
     } else svg += label(lineStart - 4, y.at(state.guess) + 4, "your guess", 'class="own" text-anchor="end"');
   }

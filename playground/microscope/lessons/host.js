@@ -109,15 +109,15 @@ const linked = (html) =>
   });
 
 // The part of the sample, or a promise of the part about the visitor's photograph.
-const ownPart = (part, { subject }) => (part.own && subject ? partOf(part, subject) : part);
+const partForSubject = (part, { subject }) => (part.own && subject ? partOf(part, subject) : part);
 
 // Shows a part once its promise has resolved, unless a newer one was shown meanwhile.
-function shownAs(currentPart, lesson, signal, display) {
+function showLatest(currentPart, lesson, signal, display) {
   let callCount = 0;
   return {
     async draw() {
       const [part, time] = [currentPart(), ++callCount];
-      const ownOrSample = ownPart(part, lesson);
+      const ownOrSample = partForSubject(part, lesson);
       if (ownOrSample === part) return display(part);
       const ready = await ownOrSample;
       if (time === callCount && !signal.aborted) display(ready);
@@ -127,7 +127,7 @@ function shownAs(currentPart, lesson, signal, display) {
 
 const PLAYED = {
   words: (place, currentPart, lesson, signal) =>
-    shownAs(currentPart, lesson, signal, (words) => {
+    showLatest(currentPart, lesson, signal, (words) => {
       place.classList.toggle("small", Boolean(words.small));
       place.innerHTML = linked(markedBlocks(wordsOf(words, lesson.subject?.pack)));
     }),
@@ -237,7 +237,10 @@ const PLAYED = {
   },
 
   exercise(place, currentPart, lesson, signal) {
-    const exerciseData = async () => ({ ...(await ownPart(currentPart(), lesson)), settings: { ...lesson.settings } });
+    const exerciseData = async () => ({
+      ...(await partForSubject(currentPart(), lesson)),
+      settings: { ...lesson.settings },
+    });
     return mountedScript(place, "exercise", lesson, signal, exerciseData);
   },
 
@@ -263,7 +266,7 @@ const PLAYED = {
   },
 
   table: (place, currentPart, lesson, signal) =>
-    shownAs(currentPart, lesson, signal, ({ head, rows }) => {
+    showLatest(currentPart, lesson, signal, ({ head, rows }) => {
       const cells = (line, tag) => line.map((text) => `<${tag}>${markedWords(text)}</${tag}>`).join("");
       const lines = rows.map((line) => `<tr>${cells(line, "td")}</tr>`).join("");
       place.innerHTML = `<table><thead><tr>${cells(head, "th")}</tr></thead><tbody>${lines}</tbody></table>`;

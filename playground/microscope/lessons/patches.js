@@ -50,7 +50,7 @@ export function paintFlight(state, theme, { vector, filter }) {
   });
   const phase = (from, to) => eased(Math.min(1, Math.max(0, (state.flown - from) / (to - from))));
   words(`flatten and normalise: ${vector.length.toLocaleString("en")} numbers in a row`, 0, places.vectorY - 6);
-  flyRows(state, context, planes, planeX, side, band, w, places);
+  drawFlyingRows(state, context, planes, planeX, side, band, w, places);
   const opacity = phase(0.62, 0.8);
   words(`multiply by filter ${state.number}, which is learned, and add up`, 0, places.filterY - 6);
   context.globalAlpha = opacity;
@@ -65,7 +65,7 @@ export function paintFlight(state, theme, { vector, filter }) {
 }
 
 // Moves every row of pixels from its colour plane to its place in the vector.
-function flyRows(state, context, planes, planeX, side, band, w, places) {
+function drawFlyingRows(state, context, planes, planeX, side, band, w, places) {
   const { patch } = state.cut,
     count = 3 * patch,
     length = w / count;

@@ -7,7 +7,7 @@ import { decodeHalves, openContainer, rowInto, unpack } from "../core/core.js";
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
 import { exposure } from "../core/light.js";
 import { percent } from "../core/numbers.js";
-import { decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell, styled } from "../drawing/dom.js";
+import { applyDataStyles, decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
 import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
@@ -141,7 +141,7 @@ function paintPlaces(state, theme) {
     `to the first patch ${signedText(similarity[0])} and to the last ${signedText(similarity[count - 1])} ` +
     `(1: the same, <i data-style="color:#01665e">teal</i>; 0: nothing in common; ` +
     `below 0: <i data-style="color:#a6611a">brown</i>).`;
-  styled(state.stage.find("sum"));
+  applyDataStyles(state.stage.find("sum"));
 }
 
 function paintTable(state, theme, palette, height) {

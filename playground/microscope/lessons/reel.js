@@ -222,13 +222,13 @@ function tellView({ stage, settings, view, moments, message }, names) {
   const texts = { ...view, moment: String(moments[view.moment]) };
   for (const name of names.filter((setting) => settings.includes(setting))) {
     stage.tell(name, texts[name]);
-    if (lately.message !== message) Object.assign(lately, { message, told: {} });
-    lately.told[name] = texts[name];
+    if (recentSettings.message !== message) Object.assign(recentSettings, { message, told: {} });
+    recentSettings.told[name] = texts[name];
   }
 }
 
 // Settings reported since the page's last message. They are newer than those in data drawn because of that message.
-const lately = { message: null, told: {} };
+const recentSettings = { message: null, told: {} };
 
 const SETTINGS = ["moment", "layer", "head", "patch"];
 const tableOf = (values, columns) =>
@@ -336,20 +336,23 @@ function updateReel(reel, data) {
   if (!reel.bitmap) takeImage(reel, data.image);
   reel.shape = reel.packs.values().next().value;
   if (isNewView || (isNewRun && !sameClock)) {
-    const opening = { ...data, ...(reel.message !== null && reel.message === lately.message && lately.told) };
+    const opening = {
+      ...data,
+      ...(reel.message !== null && reel.message === recentSettings.message && recentSettings.told),
+    };
     for (const name of reel.settings.filter((setting) => setting !== "moment")) reel.view[name] = opening[name];
     const index = reel.moments.indexOf(Number(opening.moment || Number.NaN));
     Object.assign(reel, { now: index < 0 ? reel.moments.length - 1 : index, target: null });
   } else if (wasAtEnd && reel.growing) reel.target = reel.moments.length - 1; // from the newest moment on to the next
   reel.now = Math.min(reel.now, reel.moments.length - 1);
   reel.view.moment = Math.round(reel.now);
-  pointAtFirst(reel);
+  showFirstHead(reel);
   fitView(reel);
   rebuild(reel);
 }
 
 // Shows the header's `first` head while the run goes on, until the reader chooses another.
-function pointAtFirst(reel) {
+function showFirstHead(reel) {
   const { first: firstStep, view } = reel;
   if (!firstStep || reel.chosen) return;
   const [layer, head] = firstStep;

@@ -36,22 +36,22 @@ const BLACK_PART = 1e-6; // a smaller part counts as grey
 
 // The question about the photograph: the fields in `own` are replaced.
 export async function askedOf({ question, own: ownMeasures, ...fields }, subject) {
-  return { ...question, ...(await othersOf(ownMeasures, question, subject)), ...fields, context: subject.id };
+  return { ...question, ...(await fieldsFor(ownMeasures, question, subject)), ...fields, context: subject.id };
 }
 
 // The picture and its caption, made from the photograph.
 export const pictureOf = async ({ own: ownMeasures, ...picture }, subject) => {
-  const { caption = picture.caption, data } = await othersOf(ownMeasures, picture, subject);
+  const { caption = picture.caption, data } = await fieldsFor(ownMeasures, picture, subject);
   return { ...picture, data, caption, words: caption };
 };
 
 // A part of words, a table or an exercise, about the photograph: the fields in `own` are replaced.
 export async function partOf({ own: ownMeasures, ...part }, subject) {
-  return { ...part, ...(await othersOf(ownMeasures, part, subject)) };
+  return { ...part, ...(await fieldsFor(ownMeasures, part, subject)) };
 }
 
 // {field: its value for the photograph}, for each field in `own`.
-async function othersOf(ownMeasures, sampleFields, subject) {
+async function fieldsFor(ownMeasures, sampleFields, subject) {
   const fields = {};
   for (const [name, recipe] of Object.entries(ownMeasures)) {
     if ("text" in recipe) fields[name] = wordsOf(recipe, subject.pack);
@@ -100,7 +100,7 @@ const mapHeads = ({ layers, heads }, value) =>
 
 // The effect of a pass without some heads, such as "3.0 4.2": {change: [layer] (tokens,), see movedTokens, rows:
 // [label, before, after] of the likeliest labels}.
-async function lostWithout(subject, spotsOff) {
+async function effectOfCut(subject, spotsOff) {
   const { plain, pack } = subject;
   const cut = spotsOff
     .split(" ")
@@ -135,7 +135,7 @@ const DRAWINGS = {
   },
 
   async board({ off: spotsOff }, subject, data) {
-    const { change, rows } = await lostWithout(subject, spotsOff);
+    const { change, rows } = await effectOfCut(subject, spotsOff);
     const patches = change.map((changes) => changes.slice(subject.pack.prefixCount));
     const sorted = Float64Array.from(patches.flat()).sort();
     const ceiling = spotsOff ? roundShare(quantile(sorted, 0.98)) : 1;

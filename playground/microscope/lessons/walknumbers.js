@@ -159,7 +159,7 @@ export function walkOfNumbers(sizes, texts) {
   const steps = (sizes.dim === sizes.chan ? texts.vit : texts.teaching).map((step, n) => {
     const shape = step.axes.map((axis) => numbers[axis]);
     const groups = step.groups.map((group) => {
-      const panel = shownOf(random[group.name], step, shape.at(-1), sizes.heads, rows);
+      const panel = panelsOf(random[group.name], step, shape.at(-1), sizes.heads, rows);
       sections.set(`${n}-${group.name}`, panel.values);
       const { panels, columns } = panel;
       return { ...group, section: `${n}-${group.name}`, panels, rows, columns };
@@ -172,7 +172,7 @@ export function walkOfNumbers(sizes, texts) {
 }
 
 // A tensor as (panels, rows, columns): a panel for each head, if the step has heads. width: length of the last axis.
-function shownOf(tensor, { axes, joined: isJoined }, width, heads, rows) {
+function panelsOf(tensor, { axes, joined: isJoined }, width, heads, rows) {
   const square = axes.at(-1) === "tokens";
   const inPanels = isJoined || axes.includes("heads");
   const panels = inPanels ? Math.min(heads, MOST_HEADS) : 1;

@@ -60,7 +60,7 @@ function curvePath({ from, bend, to }) {
 
 const BARS = 12;
 const FLIP = 250; // ms
-const eased = (t) => t * t * (3 - 2 * t);
+const easedFlip = (t) => t * t * (3 - 2 * t);
 
 export const largestShares = (sorted, count = BARS) => Array.from(sorted.subarray(0, Math.min(count, sorted.length)));
 
@@ -70,14 +70,14 @@ export function createStaircase() {
 
 // Sets the bars; only a flip of the switch animates them, not another patch.
 export function setBars(stairs, shares, isAltered, time, isStill) {
-  const flipped = stairs.altered !== null && stairs.altered !== isAltered && !isStill;
-  if (flipped) Object.assign(stairs, { from: barsAt(stairs, time), began: time });
+  const isFlipped = stairs.altered !== null && stairs.altered !== isAltered && !isStill;
+  if (isFlipped) Object.assign(stairs, { from: barsAt(stairs, time), began: time });
   else if (stairs.altered === null || time - stairs.began >= FLIP) stairs.began = time - FLIP;
   Object.assign(stairs, { to: shares, altered: isAltered });
 }
 
 export function barsAt({ from, to, began: startTime }, time) {
-  const t = eased(Math.min(1, Math.max(0, (time - startTime) / FLIP)));
+  const t = easedFlip(Math.min(1, Math.max(0, (time - startTime) / FLIP)));
   return to.map((share, i) => share * t + (from[i] ?? 0) * (1 - t));
 }
 
@@ -89,16 +89,16 @@ export function drawStaircase(context, w, h, bars, dashed, { ramp, domain, colou
   const [top, bottom] = [2 * unit, h - unit];
   const step = w / BARS;
   const largest = Math.max(bars[0] ?? 0, dashed, 1e-6);
-  const high = (share) => Math.max(unit, (share / largest) * (bottom - top));
+  const barHeight = (share) => Math.max(unit, (share / largest) * (bottom - top));
   context.strokeStyle = colours.soft;
   context.lineWidth = unit;
   context.setLineDash([3 * unit, 3 * unit]);
-  context.strokeRect(0.5 * unit, bottom - high(dashed), step - 3 * unit, high(dashed));
+  context.strokeRect(0.5 * unit, bottom - barHeight(dashed), step - 3 * unit, barHeight(dashed));
   context.setLineDash([]);
   for (const [i, share] of bars.entries()) {
     context.fillStyle = ramp[stepOf(share, domain)];
-    context.fillRect(i * step, bottom - high(share), step - 2 * unit, high(share));
-    context.strokeRect(i * step + 0.5 * unit, bottom - high(share), step - 3 * unit, high(share));
+    context.fillRect(i * step, bottom - barHeight(share), step - 2 * unit, barHeight(share));
+    context.strokeRect(i * step + 0.5 * unit, bottom - barHeight(share), step - 3 * unit, barHeight(share));
   }
   context.fillStyle = colours.line;
   context.fillRect(0, bottom, w, unit);

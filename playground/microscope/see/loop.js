@@ -177,9 +177,9 @@ async function gifOfLoop(canvas, draw, isWanted) {
 // An endless GIF from frames of RGBA pixels, with one palette of the most frequent colours. No DOM.
 
 const GIF_COLOURS = 256;
-const MISSED_MOST = 48; // number of palette places for rare colours
-const CONSIDERED = 4000; // frequent colours among which the rare ones are chosen
-const MOST_CODES = 4096; // codes of GIF's LZW compression have at most twelve bits
+const RARE_COLOURS = 48; // number of palette places for rare colours
+const FREQUENT_COLOURS = 4000; // frequent colours among which the rare ones are chosen
+const LZW_CODES = 4096; // codes of GIF's LZW compression have at most twelve bits
 
 // frames: [{pixels: RGBA bytes, ms}]
 export function gifOf(frames, width, height) {
@@ -256,8 +256,8 @@ function paletteOf(frames) {
       count: counts[key],
       rgb: [key >> 10, (key >> 5) & 31, key & 31].map((five) => (five << 3) | (five >> 2)),
     }));
-  const palette = colours.slice(0, GIF_COLOURS - MISSED_MOST);
-  const candidates = colours.slice(palette.length, palette.length + CONSIDERED);
+  const palette = colours.slice(0, GIF_COLOURS - RARE_COLOURS);
+  const candidates = colours.slice(palette.length, palette.length + FREQUENT_COLOURS);
   for (const candidate of candidates)
     candidate.away = Math.min(...palette.map(({ rgb }) => colourAway(rgb, candidate.rgb)));
   const missedError = ({ count, away: distance }) => count * distance;
@@ -317,7 +317,7 @@ function packedCodes(indices) {
       continue;
     }
     writeCode(prefix);
-    if (nextCode < MOST_CODES) {
+    if (nextCode < LZW_CODES) {
       table.set(key, nextCode++);
       if (nextCode > 1 << size && size < 12) size++;
     } else {

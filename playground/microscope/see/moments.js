@@ -146,21 +146,21 @@ export function momentsOf(scene, opening) {
     .filter(Boolean)
     .map((candidate) => described(pack, candidate))
     .filter(({ kind }) => kind !== "itself");
-  const distinct = [];
+  const distinctMoments = [];
   for (const candidate of candidates) {
-    const isRepeat = distinct.some(
+    const isRepeat = distinctMoments.some(
       ({ patch, best }) =>
         (areClose(pack, patch, candidate.patch) && areClose(pack, best, candidate.best)) ||
         (areClose(pack, patch, candidate.best) && areClose(pack, best, candidate.patch)), // or the reverse direction
     );
-    if (!isRepeat && distinct.length < FAR_ONES) distinct.push(candidate);
+    if (!isRepeat && distinctMoments.length < FAR_ONES) distinctMoments.push(candidate);
   }
-  const patch = distinct[0]?.patch ?? opening?.patch ?? Math.floor(pack.patches / 2);
+  const patch = distinctMoments[0]?.patch ?? opening?.patch ?? Math.floor(pack.patches / 2);
   const byKind = [
     strongestMoment(pack, patch, nearShare, STAYS_NEAR, "near"),
     strongestMoment(pack, patch, sinkShare, IN_A_SINK, "sink"),
   ];
-  return [...distinct, ...byKind.filter(Boolean)].slice(0, 5);
+  return [...distinctMoments, ...byKind.filter(Boolean)].slice(0, 5);
 }
 
 const areClose = ({ columns }, patch, other) =>

@@ -63,12 +63,12 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   };
   const head = part("div", "see-head", SEE_HEAD, refs.below, "prepend");
   const stairsBox = part("div", "see-stairs", SEE_STAIRS, refs.scale, "after");
-  const nine = part("div", "see-nine", SEE_NINE, refs.two, "before");
-  const tabs = part("div", "see-tabs", "", head, "after");
+  const nineBox = part("div", "see-nine", SEE_NINE, refs.two, "before");
+  const tabBar = part("div", "see-tabs", "", head, "after");
   const outsideLine = part("p", "see-outside", "", refs.two, "after");
-  const divide = part("span", "see-divide", "", refs.switch, "after");
-  sayMath(divide, "÷ √d_k");
-  const doors = part("div", "see-doors", "", refs.below, "append");
+  const divideLabel = part("span", "see-divide", "", refs.switch, "after");
+  sayMath(divideLabel, "÷ √d_k");
+  const doorBar = part("div", "see-doors", "", refs.below, "append");
   const moments = createMoments(lens, part("div", "see-moments", "", refs.stage, "after"), { language, hold });
   const plainCanvas = part("canvas", "plain", "", refs.picture, "before");
   const curve = createCurve(frame, part("div", "see-arc", CURVE, refs.picture, "after"));
@@ -93,18 +93,18 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const sentenceElement = partBy(head, "says");
   const sourceElement = partBy(head, "from");
   const stairs = partBy(stairsBox, "stairs");
-  const dashed = partBy(stairsBox, "dashed");
+  const dashedNote = partBy(stairsBox, "dashed");
   const doorButtons = ["why", "heads", "numbers", "moments"].map((name) => {
     const button = document.createElement("button");
     button.type = "button";
     button.dataset.door = name;
     button.setAttribute("aria-expanded", "false");
     button.addEventListener("click", () => openDrawer(see.drawer === name ? "" : name));
-    doors.append(button);
+    doorBar.append(button);
     return button;
   });
-  oneStop(doors, () => doorButtons);
-  const credit = part("span", "see-credit", "", doors, "append");
+  oneStop(doorBar, () => doorButtons);
+  const credit = part("span", "see-credit", "", doorBar, "append");
 
   // ---- on a phone: two switches, and the panel of the last pressed one
   const tabButtons = ["divide", "nine"].map((name) => {
@@ -116,7 +116,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       if (name === "divide" && isOpen) page.choose({ scale: choice.view.scale === "on" ? "off" : "on" });
       refresh(lens);
     });
-    tabs.append(button);
+    tabBar.append(button);
     return button;
   });
   root.dataset.panel = "divide";
@@ -128,8 +128,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     spokenLanguage = language();
     for (const button of doorButtons)
       setText(button, words(button.dataset.door === "moments" ? "wall" : button.dataset.door));
-    setText(partBy(nine, "nineTitle"), words("convolution"));
-    setText(partBy(nine, "hears"), words("hearsNine"));
+    setText(partBy(nineBox, "nineTitle"), words("convolution"));
+    setText(partBy(nineBox, "hears"), words("hearsNine"));
     setText(partBy(stairsBox, "largest"), words("largest", { count: BARS_SHOWN }));
     moments.writeWords();
     writeMarked(page);
@@ -140,8 +140,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   }
 
   // ---- drawers lie over the column; the photograph never moves
-  const covering = [refs.below.querySelector(".panel"), refs.below.querySelector(".beside"), refs.row];
-  const openDrawer = (name) => cutTo(covering, () => changeDrawer(name));
+  const coveredParts = [refs.below.querySelector(".panel"), refs.below.querySelector(".beside"), refs.row];
+  const openDrawer = (name) => cutTo(coveredParts, () => changeDrawer(name));
   function changeDrawer(name) {
     if (see.drawer === "why") {
       closeSums(page);
@@ -221,7 +221,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   }
 
   // Sets the position and the height of See, even before there is a picture.
-  function stand() {
+  function setPlaceAndSize() {
     root.dataset.face = "see";
     const width = root.clientWidth;
     const isBeside = width >= BESIDE_FROM && width > window.innerHeight;
@@ -234,7 +234,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   }
 
   function layOut(aspect) {
-    const { width, height, beside: isBeside } = stand();
+    const { width, height, beside: isBeside } = setPlaceAndSize();
     const low = isBeside && height < 420; // a phone on its side: the moments are in the column
     root.classList.remove(...LAB_SIZES);
     root.classList.toggle("sideways", low);
@@ -255,7 +255,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     frame.ratio = Math.min(3, window.devicePixelRatio || 1);
     frame.unit = frame.ratio;
     sizeCanvases(frame, page);
-    root.style.setProperty("--doors", `${doors.offsetHeight}px`);
+    root.style.setProperty("--doors", `${doorBar.offsetHeight}px`);
     if (stairs.clientWidth) fitCanvas(stairs, stairs.clientWidth, stairs.clientHeight, frame.ratio);
   }
 
@@ -305,16 +305,16 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const isOff = choice.view.scale !== "on";
     if (credit.textContent !== (main.picture.credit ?? "")) {
       setText(credit, main.picture.credit ?? "");
-      root.style.setProperty("--doors", `${doors.offsetHeight}px`); // the credit may need a line of its own
+      root.style.setProperty("--doors", `${doorBar.offsetHeight}px`); // the credit may need a line of its own
     }
-    sayOnce(tabButtons[0], `÷ √d_k ${words(isOff ? "switchOff" : "switchOn").toLowerCase()}`);
+    sayMathIfChanged(tabButtons[0], `÷ √d_k ${words(isOff ? "switchOff" : "switchOn").toLowerCase()}`);
     setText(tabButtons[1], "3×3");
     for (const [i, name] of ["divide", "nine"].entries())
       tabButtons[i].setAttribute("aria-pressed", String(root.dataset.panel === name));
     const ofFeatures = wayOf(view).needs === "features";
     const sources = [ofFeatures && "fromFeatures", see.untouched && "fromNothing", view.cut && "fromCut"];
     const sourceKey = sources.find(Boolean) ?? (shown.altered ? "fromOff" : "from");
-    sayOnce(
+    sayMathIfChanged(
       sourceElement,
       words(sourceKey, {
         layer: view.layer,
@@ -358,14 +358,14 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       best: brightest - start - prefixCount,
       even: isEven(answers.entropies[view.head], tokens),
       off: Math.abs(shown.scale - 1) < 1e-9 && shown.altered,
-      beyond: beyondNow(brightest - start - prefixCount),
+      beyond: patchBeyondNear(brightest - start - prefixCount),
       token: isPrefix ? prefixName(pack.prefix[largest - start]) : "",
     };
   }
 
   // If the patch gives its largest share to itself: its brightest patch beyond the neighbours, which the sentence
   // names. Else null.
-  function beyondNow(brightest) {
+  function patchBeyondNear(brightest) {
     const { answers, pack, mark, altered } = frame.shown;
     if (brightest !== mark || altered || !isPlainRow()) return null;
     return beyondNear(answers.weights, choice.view.head * pack.tokens, pack, mark);
@@ -384,7 +384,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const dashedShare = otherLargest(pack, view, token, isAltered ? scale : 1);
     const style = { ramp: rampOf(choice, frame), domain: mainDomain, colours: frame.colours, unit: frame.ratio };
     drawStaircase(stairs.getContext("2d"), stairs.width, stairs.height, barsAt(see.stairs, time), dashedShare, style);
-    sayOnce(dashed, words(isAltered ? "dashedOn" : "dashedOff", { share: percent(dashedShare) }));
+    sayMathIfChanged(dashedNote, words(isAltered ? "dashedOn" : "dashedOff", { share: percent(dashedShare) }));
     if (isMoving(see.stairs, time)) requestAnimationFrame(() => page.alive && see.on && paintStairs());
   }
 
@@ -411,7 +411,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   }
 
   writeWords();
-  if (see.on) stand();
+  if (see.on) setPlaceAndSize();
   see.story = story?.(lens, { hold }) ?? null;
   return Object.assign(see, {
     // The distance by which a change of the page above has moved the lens since the last layout.
@@ -426,7 +426,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     openDrawer,
     hold,
     sumsAreOpen: () => sumsAreOpen(page),
-    marked: (brightest) => (see.on ? (beyondNow(brightest)?.patch ?? brightest) : brightest), // patch with the label
+    marked: (brightest) => (see.on ? (patchBeyondNear(brightest)?.patch ?? brightest) : brightest), // the label's patch
     habit: (label) => habitIn(language(), label),
     says: () => sentenceElement.textContent,
     spoken: () => [sentenceElement.textContent, sourceElement.textContent].join(" "), // for screen readers
@@ -442,7 +442,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 }
 
 // Sets text with √d_k drawn as mathematics, only if the text changed: writing costs a layout.
-function sayOnce(element, text) {
+function sayMathIfChanged(element, text) {
   if (element.saidText === text) return;
   element.saidText = text;
   sayMath(element, text);

@@ -4,7 +4,7 @@
 import { DEFAULT_VIEW, viewFromQuery, viewToQuery } from "../core/view.js";
 import { cutTo } from "../drawing/dom.js";
 import { languageOf } from "../see/words.js";
-import { choice, leftOpen, loadCatalogue } from "./choice.js";
+import { choice, droppedWords, loadCatalogue } from "./choice.js";
 import { ownPictures } from "./own.js";
 
 // The shown page: its name and path, how many pages were opened before, a lesson's settings, the tour's step, the
@@ -179,7 +179,7 @@ function tellOfFace() {
 
 const viewListeners = new Set();
 const departure = { wholly: false };
-let settingsTold = { run: null, n: 0 }; // run and number of the last reported settings
+let lastSettings = { run: null, n: 0 }; // run and number of the last reported settings
 let visitPromise = null;
 let isReady = null;
 const whenReady = new Promise((resolve) => {
@@ -236,8 +236,8 @@ export const visit = {
   // Takes a lesson's report of its settings: {run, n, page, settings, step}. Each part of a page sends reports, and
   // repeats old ones when the theme changes; `n` tells new reports from old.
   hear(settings) {
-    if (settings.run === settingsTold.run && settings.n <= settingsTold.n) return;
-    settingsTold = settings;
+    if (settings.run === lastSettings.run && settings.n <= lastSettings.n) return;
+    lastSettings = settings;
     writeSettings();
   },
 
@@ -270,7 +270,7 @@ async function beginVisit(samples, page) {
   setPage({ classLink: parsed.rest.class === "yes" });
   setView(parsed.view);
   choice.open(parsed.choice, { view: parsed.view, quietly: true });
-  if (page === "microscope") visit.leftOut = leftOpen(parsed.choice, choice.now);
+  if (page === "microscope") visit.leftOut = droppedWords(parsed.choice, choice.now);
   choice.follow((_, options) => options.quietly || writeAddress({ step: true }));
   window.addEventListener("popstate", () => readAgain({ keep: false }));
   isReady();
@@ -292,7 +292,7 @@ function readAgain({ keep: keepsView }) {
 
 // Writes settings that arrived before the toolbar knew their page.
 function writeSettings() {
-  if (settingsTold.page !== pageNow().name) return;
-  setPage({ settings: settingsTold.settings });
-  writeAddress({ step: settingsTold.step });
+  if (lastSettings.page !== pageNow().name) return;
+  setPage({ settings: lastSettings.settings });
+  writeAddress({ step: lastSettings.step });
 }

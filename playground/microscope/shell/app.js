@@ -5,7 +5,7 @@ import { headWanted } from "../lens/asking.js";
 import { openFace, readAddress, shownTrace, visit } from "./address.js";
 import { choice, loadCatalogue, openedBy, tracesOf } from "./choice.js";
 import { enterTheDoor, watchDialog, watchDoor } from "./connection.js";
-import { endEarly, moveIn, pageSays, standEarly, wish } from "./early.js";
+import { endEarly, mountEarly, moveToStreamlit, pageSays, sendOrStore } from "./early.js";
 import { addressOf } from "./http.js";
 import { source } from "./httpsource.js";
 import { ownPictures } from "./own.js";
@@ -18,13 +18,13 @@ import { mountWall } from "./wall.js";
 // they start after the first picture, or in See when they are needed.
 
 const STREAMLITS = "template[data-later]";
-const LATEST = 1000; // ms until Streamlit begins, even without a picture
+const LONGEST_WAIT = 1000; // ms until Streamlit begins, even without a picture
 const LATEST_IN_SEE = 8000;
 const LEADS_ELSEWHERE = ".opener.pages, .opener.more, a";
-const LAYERS = 400; // ms that Streamlit waits for layers after the picture
+const LAYERS_WAIT = 400; // ms that Streamlit waits for layers after the picture
 
 // `mounts`: {toolbar, stage}
-async function comeAhead(mounts) {
+async function mountBeforeStreamlit(mounts) {
   const pageData = pageSays();
   if (pageData?.computes?.length) computeOwnHere(pageData.computes);
   watchDialog();
@@ -37,11 +37,11 @@ async function comeAhead(mounts) {
   const { main } = tracesOf(openedBy(parsed.choice));
   source.beginWith(main, (trace) => headWanted({ ...trace.opens, ...parsed.view })).catch(() => {});
   const { styles } = await import(import.meta.url);
-  const places = standEarly(styles);
+  const places = mountEarly(styles);
   if (!places) return;
   const data = { page: "microscope", arrived: 0, answer: null, run: null };
   const setTriggerValue = (...settings) => {
-    wish(...settings);
+    sendOrStore(...settings);
     begin();
   };
   places.toolbar.addEventListener("pointerdown", (event) => {
@@ -57,7 +57,7 @@ async function comeAhead(mounts) {
 function beginAfterPicture(streamlitScripts) {
   let timer = setTimeout(() => {
     timer = setTimeout(begin, openFace().now === "see" ? LATEST_IN_SEE : 0);
-  }, LATEST);
+  }, LONGEST_WAIT);
   let isShown = false;
   const beginIfNeeded = () => isShown && needsServerSide() && begin();
   const unfollow = [openFace().follow(beginIfNeeded), choice.follow(beginIfNeeded)];
@@ -76,7 +76,7 @@ function beginAfterPicture(streamlitScripts) {
     timer = setTimeout(() => {
       isShown = true;
       beginIfNeeded();
-    }, LAYERS);
+    }, LAYERS_WAIT);
   }
   shownTrace.whenComplete = () => {
     isShown = true;
@@ -111,9 +111,9 @@ function mountWallOnce(root) {
 export default (args) => {
   enterTheDoor();
   const part = args.name.replace("attention_", "");
-  moveIn(part, args);
+  moveToStreamlit(part, args);
   if (part === "toolbar" && args.data.page !== "microscope") endEarly();
   return MOUNTS[part](args);
 };
 
-comeAhead(MOUNTS).catch(() => {}); // the mounted parts request the data again and show the error
+mountBeforeStreamlit(MOUNTS).catch(() => {}); // the mounted parts request the data again and show the error

@@ -27,12 +27,12 @@ const engineParts = { worker: "", kernels: "" }; // the worker's script, and bas
 const cards = {}; //                address of a model → its card for workersource.js
 const byteRequests = new Map(); //       address → a promise of the bytes, deleted when the worker has them
 const pictures = new Map(); //      id → a picture, as workersource.js wants it
-let shared = null;
-let numbers = 0; // number of pictures so far
+let sharedEngine = null;
+let pictureCount = 0; // number of pictures so far
 
 // The source that all elements of this page and load() share.
 function sharedSource() {
-  shared ??= createWorkerSource({
+  sharedEngine ??= createWorkerSource({
     worker: lateWorker(startWorker, NO_WORKER),
     compiled: () =>
       WebAssembly.compile(Uint8Array.from(atob(engineParts.kernels), (letter) => letter.charCodeAt(0))).catch(() => {
@@ -46,7 +46,7 @@ function sharedSource() {
     },
     pictureOf: ({ picture }) => pictures.get(picture),
   });
-  return shared;
+  return sharedEngine;
 }
 
 function startWorker() {
@@ -112,7 +112,7 @@ async function bringPicture(image, title = "") {
     if (error.name === "SecurityError") throw new LensError(TAINTED);
     throw new LensError(`${isAddress ? `The picture ${image}` : "What was given"} can't be read as a picture.`);
   }
-  const id = `picture${++numbers}`;
+  const id = `picture${++pictureCount}`;
   const { width, height } = bitmap;
   bitmap.close();
   pictures.set(id, { id, title, credit: "", hint: "", start: undefined, width, height, file: async () => blob });

@@ -133,11 +133,13 @@ export function openedBy(words) {
 }
 
 // [key, value] of each parameter that was dropped.
-export function leftOpen(words, openedChoice) {
+export function droppedWords(words, openedChoice) {
   const usualWords = wordsOf(openedChoice);
   // values that mean the same as no parameter
-  const isNone = { detail: words.detail === "1", sample: Boolean(openedChoice.mine) };
-  return Object.entries(words).filter(([key, word]) => key !== "model" && !isNone[key] && usualWords[key] !== word);
+  const isDefaultWord = { detail: words.detail === "1", sample: Boolean(openedChoice.mine) };
+  return Object.entries(words).filter(
+    ([key, word]) => key !== "model" && !isDefaultWord[key] && usualWords[key] !== word,
+  );
 }
 
 export const isOwn = (id) => /^[0-9a-f]{16}$/.test(id ?? "");
@@ -180,7 +182,7 @@ export function viewFor(trace, formerTrace, view) {
 }
 
 // The view with the second picture shown if something is compared, else without it.
-export const besideFor = (view, isComparing) => ({
+export const viewWithBeside = (view, isComparing) => ({
   ...view,
   beside: isComparing ? "compare" : view.beside === "compare" ? DEFAULT_VIEW.beside : view.beside,
 });

@@ -53,7 +53,7 @@ const SERVER_AWAY = "The server does not answer. This page tries again by itself
 const FULL_STATUS = 503;
 const NO_LESSONS = "The server is full: the picture works, and lessons come as soon as there is room.";
 
-let isIn = false; // whether the page has had a connection; then the code above reports losses
+let wasConnected = false; // whether the page has had a connection; then the code above reports losses
 let doorSign = null;
 let isNoticed = false;
 
@@ -62,18 +62,18 @@ export function watchDoor() {
 }
 
 export function enterTheDoor() {
-  isIn = true;
+  wasConnected = true;
   sayAtTheDoor("");
   if (isNoticed) forgetNotice();
 }
 
 async function lookAtTheDoor() {
-  if (isIn) return;
+  if (wasConnected) return;
   if (hasConnected()) sayAtTheDoor("");
   else {
     const page = await fetch(location.href, { cache: "no-store" }).catch(() => null);
     page?.body?.cancel();
-    if (isIn) return;
+    if (wasConnected) return;
     const isFull = page?.status === FULL_STATUS;
     if (isEarly()) sayInNotice(isFull || page?.headers.has("X-Playground-Full") ? NO_LESSONS : page ? "" : SERVER_AWAY);
     else if (isFull) return location.reload();

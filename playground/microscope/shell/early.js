@@ -19,7 +19,7 @@ const FONT_FILE = 'link[rel="preload"][as="font"]';
 let earlyPage = null;
 
 // Mounts toolbar and microscope early, if the page allows it; returns their places.
-export function standEarly(styles) {
+export function mountEarly(styles) {
   if (document.querySelector(PARTS.map((name) => `.st-key-${name}`).join())) return null; // Streamlit was faster
   const box = document.createElement("div");
   box.className = "attention-early";
@@ -29,9 +29,9 @@ export function standEarly(styles) {
   const style = document.createElement("style");
   style.textContent = styles;
   shadow.append(style);
-  const unseen = document.createElement("style"); // Hides Streamlit's page while it is built, so that nothing jumps
-  unseen.textContent = `${APP} { visibility: hidden }`;
-  box.append(unseen);
+  const hidingStyle = document.createElement("style"); // hides Streamlit's page while it is built: nothing jumps
+  hidingStyle.textContent = `${APP} { visibility: hidden }`;
+  box.append(hidingStyle);
   const places = {};
   for (const name of PARTS) {
     places[name] = document.createElement("div");
@@ -42,17 +42,17 @@ export function standEarly(styles) {
     shadow.append(places[name]);
   }
   document.body.append(box);
-  earlyPage = { box, unseen, places, wishes: [] };
+  earlyPage = { box, unseen: hidingStyle, places, wishes: [] };
   return places;
 }
 
 export const isEarly = () => Boolean(earlyPage);
 
 // Stores a part's message to Streamlit until Streamlit is ready.
-export const wish = (...words) => earlyPage?.wishes.push(words);
+export const sendOrStore = (...words) => earlyPage?.wishes.push(words);
 
 // Called when Streamlit has made the place for this part: the early part moves there, and stored messages are sent.
-export function moveIn(part, { parentElement, setTriggerValue }) {
+export function moveToStreamlit(part, { parentElement, setTriggerValue }) {
   const from = earlyPage?.places[part];
   if (!from) return;
   delete earlyPage.places[part];

@@ -14,7 +14,7 @@ export class LensError extends Error {
 // How elements are made. bring(element) returns {source, trace, view, best} for createLens, its `options`, and
 // forget(). sheets: styles for the shadow root around the lens; a page with nothing but the lens has the styles itself
 // and needs no shadow root.
-const making = { bring: null, sheets: null };
+const elementParts = { bring: null, sheets: null };
 
 const NOT_WORKED = "The attention lens can't show this here.";
 const USUAL_HEIGHT = 600; // pixels: the default height
@@ -61,8 +61,8 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
   }
 
   #build() {
-    const root = making.sheets ? this.attachShadow({ mode: "open" }) : this;
-    if (making.sheets) root.adoptedStyleSheets = making.sheets;
+    const root = elementParts.sheets ? this.attachShadow({ mode: "open" }) : this;
+    if (elementParts.sheets) root.adoptedStyleSheets = elementParts.sheets;
     this.#place = document.createElement("div");
     this.#says = Object.assign(document.createElement("p"), { className: "trouble", hidden: true });
     this.#says.setAttribute("role", "alert");
@@ -80,7 +80,7 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
   async #show(request) {
     let content = null;
     try {
-      content = await making.bring(this);
+      content = await elementParts.bring(this);
       if (this.#turn !== request) return content.forget?.();
       const { source, trace, view, best, options } = content;
       const height = this.clientHeight > 100 ? this.clientHeight : USUAL_HEIGHT;
@@ -116,7 +116,7 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
 }
 
 export function defineLens(loadContent, sheets = null) {
-  Object.assign(making, { bring: loadContent, sheets });
+  Object.assign(elementParts, { bring: loadContent, sheets });
   globalThis.customElements?.define("attention-lens", AttentionLens);
 }
 

@@ -42,12 +42,12 @@ function makeKey() {
 }
 
 let root = new URL("../../../../", import.meta.url); // this script lies at …/api/app/DIGEST/shell/
-let answersHere = null;
+let localAnswer = null;
 
 // Has `answer(path, {method, body, headers, signal, travels: whether only the server may answer})` called before each
 // request; if it returns null, the request is sent. `place`: the base of all addresses, if it differs.
 export function answerHere(answer, place = root) {
-  answersHere = answer;
+  localAnswer = answer;
   root = new URL(place);
 }
 
@@ -56,9 +56,9 @@ export const SERVER_AGAIN = 3000; // ms before the next request to a server that
 const PASSING = [0, 408, 502, 503, 504];
 
 // this page's session at the server: with a known one, a page keeps its seat when the server is full
-let sessionHere = "";
+let pageSession = "";
 export const nameRun = (name) => {
-  sessionHere = name ?? "";
+  pageSession = name ?? "";
 };
 
 export const addressOf = (path) => new URL(path.replace(/^\//, ""), root).href;
@@ -71,14 +71,14 @@ export class Refusal extends Error {
 }
 
 // Whether the same request may succeed a little later.
-export const passes = ({ status }) => PASSING.includes(status);
+export const mayPass = ({ status }) => PASSING.includes(status);
 
 // `onWait(ahead)`: the number of requests before this one; 0 when the wait is over.
 export async function ask(path, { method = "GET", body, headers = {}, signal, onWait, travels: goesToServer } = {}) {
   let ticket = null;
   for (;;) {
     const request = { method, body: ticket ? undefined : body, headers, signal };
-    const local = answersHere?.(path, { ...request, travels: goesToServer });
+    const local = localAnswer?.(path, { ...request, travels: goesToServer });
     const response = await (local ?? askServer(path, request, ticket));
     if (response.status !== 202) {
       if (ticket) onWait?.(0);
@@ -96,7 +96,7 @@ function askServer(path, { headers, ...options }, ticket) {
   const with_ = ticket ? { "X-Playground-Ticket": ticket } : {};
   const sentHeaders = {
     "X-Playground-Key": ownKey(),
-    ...(sessionHere && { "X-Playground-Run": sessionHere }),
+    ...(pageSession && { "X-Playground-Run": pageSession }),
     ...headers,
     ...with_,
   };

@@ -7,7 +7,7 @@ import { source } from "./httpsource.js";
 import { notify } from "./notice.js";
 
 const WIDEST = 640; // pixels along a frame's longer side
-const COUNTED = 1000; // ms over which the frame rate is measured
+const RATE_WINDOW = 1000; // ms over which the frame rate is measured
 const LIVE_REST = 60; // ms between two checks while the film pauses
 const NO_CAMERA = "The camera can't be used: the browser has none, or is not allowed to use it.";
 const NO_FILM = "This browser can't play that film.";
@@ -26,7 +26,7 @@ export function liveFrame(id) {
 // place: element for a line that says that the camera or video runs; modelFor(wanted): a promise of the model to use;
 // back(): shows the chosen picture again.
 export function createLive({ lens, place, modelFor, back: onReturn, stageLeft }) {
-  let running = null; // {picture: the choice at its beginning, film, frames: their number, end}
+  let runningSession = null; // {picture: the choice at its beginning, film, frames: their number, end}
   let films = 0;
 
   // `openStream()` returns a promise of {video, end}.
@@ -34,11 +34,11 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     stopSession();
     document.documentElement.classList.add("live-runs");
     const session = { picture: pictureChosen(), film: `live-${++films}`, frames: 0, end: () => {} };
-    running = session;
+    runningSession = session;
     try {
       const { video, end: stopStream } = await openStream();
       session.end = stopStream;
-      if (running !== session) return stopStream();
+      if (runningSession !== session) return stopStream();
       const line = writeLine(place, video, words, () => leaveSession());
       session.end = () => {
         line.remove();
@@ -46,7 +46,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
       };
       await runFrames(session, video, line);
     } catch (error) {
-      if (running !== session) return;
+      if (runningSession !== session) return;
       leaveSession();
       notify(wordsOfTrouble(error));
     }
@@ -55,7 +55,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
   async function runFrames(session, video, line) {
     const frameTimes = [];
     let [upcoming, model, formerId] = [null, null, null];
-    while (running === session) {
+    while (runningSession === session) {
       const isHeld = lens.view.locked && formerId;
       line.frozen(isHeld);
       if (isHeld || document.hidden || video.readyState < 2) {
@@ -69,11 +69,11 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
       frames.delete(formerId);
       [formerId, model] = [id, shownView ? trace.model : model];
       // Computes the next frame while this one is drawn.
-      upcoming = running === session && !lens.view.locked ? frameOf(session, video) : null;
+      upcoming = runningSession === session && !lens.view.locked ? frameOf(session, video) : null;
       upcoming?.catch(() => {}); // the error is handled when the frame is awaited
       await nextFrame();
       frameTimes.push(performance.now());
-      while (frameTimes.at(-1) - frameTimes[0] > COUNTED) frameTimes.shift();
+      while (frameTimes.at(-1) - frameTimes[0] > RATE_WINDOW) frameTimes.shift();
       line.count(frameTimes);
     }
     for (const id of frames.keys()) if (id.startsWith(`${session.film} `)) frames.delete(id);
@@ -84,7 +84,7 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     const model = await modelFor(choice.now.model);
     const id = `${session.film} ${++session.frames}`;
     const picture = await pictureOfFrame(video);
-    if (running !== session) throw new Error("It was stopped."); // a frame stored now would never be deleted
+    if (runningSession !== session) throw new Error("It was stopped."); // a frame stored now would never be deleted
     frames.set(id, picture);
     const trace = { ...(await source.open({ mine: id, model, first: "yes" })), sparing: true, offers: ["layers"] };
     const { view } = lens;
@@ -97,8 +97,8 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     formerModel || model !== lens.read()?.model ? {} : { ...lens.view, locked: false };
 
   function stopSession() {
-    running?.end();
-    running = null;
+    runningSession?.end();
+    runningSession = null;
     document.documentElement.classList.remove("live-runs");
   }
   function leaveSession() {
@@ -113,8 +113,8 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     film: (file) => begin(() => openFilm(file), "The film runs"),
     // Whether the film goes on after a new choice: only if the picture is the same.
     goesOn() {
-      if (!running) return false;
-      if (running.picture === pictureChosen() && !choice.now.beside) return true;
+      if (!runningSession) return false;
+      if (runningSession.picture === pictureChosen() && !choice.now.beside) return true;
       stopSession();
       return false;
     },

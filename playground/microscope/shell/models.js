@@ -41,8 +41,8 @@ export function cardOfModel(card, preview) {
 
 // Loads the cards' previews one after another, visible ones first, because each may be a forward pass. of(card) returns
 // the element for a card's preview, or null if the preview would take long.
-export function lookThrough(root, ask, { sample, mine }) {
-  const places = new Map(); // name -> place; a card may reappear after a search
+export function loadPreviews(root, ask, { sample, mine }) {
+  const previewPlaces = new Map(); // name -> place; a card may reappear after a search
   const queue = [];
   let isBusy = false;
 
@@ -60,9 +60,9 @@ export function lookThrough(root, ask, { sample, mine }) {
       const image = document.createElement("img");
       Object.assign(image, { src: URL.createObjectURL(picture), alt: "", draggable: false });
       image.addEventListener("load", () => URL.revokeObjectURL(image.src), { once: true });
-      places.get(name).append(image);
+      previewPlaces.get(name).append(image);
     } catch {
-      places.get(name).remove(); // the card stays without a preview
+      previewPlaces.get(name).remove(); // the card stays without a preview
     }
   }
 
@@ -81,13 +81,13 @@ export function lookThrough(root, ask, { sample, mine }) {
   return {
     of({ name, quick: isQuick }) {
       if (!isQuick) return null;
-      if (!places.has(name)) {
+      if (!previewPlaces.has(name)) {
         const place = modelPart("span", "model-look");
         place.dataset.look = name;
-        places.set(name, place);
+        previewPlaces.set(name, place);
         sight.observe(place);
       }
-      return places.get(name);
+      return previewPlaces.get(name);
     },
   };
 }
@@ -101,9 +101,9 @@ export function modelPart(kind, className = "", text = "") {
   return part;
 }
 
-const TYPING = 300; // ms without typing until a search is sent
+const TYPING_PAUSE = 300; // ms without typing until a search is sent
 // ms between two requests for the progress; the server drops a download nobody has asked about for 5 s
-const AGAIN = 500;
+const PROGRESS_INTERVAL = 500;
 const MOST_MISSED = 20; //  consecutive requests without an answer
 const SILENT = "The server does not answer: try again.";
 const LOST = "It did not arrive: try again.";
@@ -125,7 +125,7 @@ export async function pickModel(ask, name, onProgress, signal) {
     let progress = await begin();
     while (!progress.over) {
       onProgress(progress);
-      await aWhile(AGAIN, signal);
+      await aWhile(PROGRESS_INTERVAL, signal);
       progress = await progressOf(ask, address, begin, signal);
     }
     if (!progress.arrived) throw Object.assign(new Error("not fetched"), { says: progress.trouble ?? LOST });
@@ -143,7 +143,7 @@ async function progressOf(ask, address, begin, signal) {
       signal?.throwIfAborted();
       if (error.status === 404) return begin(); // the server dropped it: a hidden tab asks too seldom
       if ((error.status && error.status < 500) || missedAnswers >= MOST_MISSED) throw error;
-      await aWhile(AGAIN, signal);
+      await aWhile(PROGRESS_INTERVAL, signal);
     }
   }
 }
@@ -265,7 +265,7 @@ export function fillModels(box, { choice, ask, words, done: onPicked }) {
   box.append(root);
 
   const items = new Map(); // listed models: name → {card, item, button, hide: removes the progress bar}
-  const previews = lookThrough(root, ask, words);
+  const previews = loadPreviews(root, ask, words);
   let [question, typing] = [null, 0]; // the last request, and the timer of the next search
 
   async function loadModels(text) {
@@ -342,7 +342,7 @@ export function fillModels(box, { choice, ask, words, done: onPicked }) {
 
   search.addEventListener("input", () => {
     clearTimeout(typing);
-    typing = setTimeout(() => loadModels(search.value.trim()), TYPING);
+    typing = setTimeout(() => loadModels(search.value.trim()), TYPING_PAUSE);
   });
   root.addEventListener("keydown", (event) => {
     if (event.target === search && event.key !== "ArrowDown") return;

@@ -7,7 +7,7 @@ import { fetchFile } from "./http.js";
 
 const KEEPS_FILES = "attention-playground-files"; // the cache's name in serviceworker.js
 const ALL_KEPT = "attention-playground-offline"; // key in localStorage: names the list whose files are all stored
-const AT_ONCE = 4; // files fetched at the same time
+const PARALLEL_FETCHES = 4; // files fetched at the same time
 const HERE = "All of it is kept in this browser: it needs no network.";
 const NO_ROOM = "This browser has no room for all of it: what did not fit needs the network each time.";
 const BROKEN_OFF = "It broke off: try again.";
@@ -36,7 +36,7 @@ export function createOffline({ soon: firstFiles, all: listFile, bytes: total },
         report(...entry);
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    await Promise.all(Array.from({ length: PARALLEL_FETCHES }, worker));
     for (const [model, { bytes }] of Object.entries(networks)) {
       if (await store.isKept(model)) report(model, bytes);
       else await store.read(model, { tell: (count) => report(model, count), signal });

@@ -1,7 +1,7 @@
 // Opens an own picture: a chosen file, a photograph by the camera, a dropped or pasted file; or a labelled small
 // picture by its number.
 
-import { MOST } from "./own.js";
+import { MOST_PHOTOGRAPHS } from "./own.js";
 import { createIcon } from "./toolbarparts.js";
 
 // A computer's camera; the browser asks for permission only when the button is pressed. (Phones use a file input with
@@ -51,7 +51,7 @@ const PICTURE = /^image\//,
 export function picturesAmong(files) {
   const fileList = [...(files ?? [])];
   const pictures = fileList.filter((file) => PICTURE.test(file.type) || PICTURE_NAME.test(file.name));
-  return (pictures.length ? pictures : fileList.slice(0, 1)).slice(0, MOST);
+  return (pictures.length ? pictures : fileList.slice(0, 1)).slice(0, MOST_PHOTOGRAPHS);
 }
 
 const WHERE_KEPT = "Your pictures are kept in this browser only. The server forgets them soon after you have left.";
@@ -130,7 +130,7 @@ function byNumber({ count, what: itemName }, takeLabelled) {
   });
   // While a picture is loading, only the latest requested number is remembered.
   let [wantedNumber, isBusy] = [null, false];
-  const askForIt = async () => {
+  const openWanted = async () => {
     isBusy = true;
     while (wantedNumber !== null) {
       const number = wantedNumber;
@@ -148,7 +148,7 @@ function byNumber({ count, what: itemName }, takeLabelled) {
     input.addEventListener("change", () => {
       wantedNumber = Math.max(0, Math.min(count - 1, Math.round(Number(input.value)) || 0));
       for (const input of inputs) input.value = wantedNumber;
-      if (!isBusy) askForIt();
+      if (!isBusy) openWanted();
     });
   }
   part.append(legend, ...inputs, line);

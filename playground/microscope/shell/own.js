@@ -12,9 +12,9 @@ let album = []; // [{id, title, src, blob, when}], the newest last
 let albumPromise = null;
 let sendingCount = 0;
 // the running write to the browser's storage; pictures are shown without waiting for it
-let keeping = Promise.resolve();
+let runningWrite = Promise.resolve();
 const albumListeners = new Set();
-const returning = new Map(); // id → promise of a picture that is being sent again
+const resentPictures = new Map(); // id → promise of a picture that is being sent again
 const sentAgainAt = new Map(); // id → when it was last sent again
 
 export const ownPictures = {
@@ -45,7 +45,7 @@ export const ownPictures = {
     } finally {
       tellComing(-1);
     }
-    await keeping;
+    await runningWrite;
   },
   async openLabelled(number) {
     const picture = await ask(`api/labelled?number=${number}`, { method: "POST" }).then((response) => response.json());
@@ -56,17 +56,17 @@ export const ownPictures = {
   // `askedAt`: when the failed request was sent; if the picture was sent again since then, nothing is sent.
   bringAgain(id, { onWait, asked: askedAt = Number.POSITIVE_INFINITY } = {}) {
     if (sentAgainAt.get(id) > askedAt) return Promise.resolve(true);
-    if (!returning.has(id))
-      returning.set(
+    if (!resentPictures.has(id))
+      resentPictures.set(
         id,
-        bringOnce(id, onWait).finally(() => returning.delete(id)),
+        bringOnce(id, onWait).finally(() => resentPictures.delete(id)),
       );
-    return returning.get(id);
+    return resentPictures.get(id);
   },
   async forget() {
     album = [];
     tellAlbum();
-    const emptied = keeping.then(emptyAlbum);
+    const emptied = runningWrite.then(emptyAlbum);
     const { mine: ownId, beside } = choice.now;
     if (ownId) choice.set({ sample: firstSample().name, beside: null });
     else if (beside?.mine) choice.set({ beside: null });
@@ -89,14 +89,16 @@ async function bringOnce(id, onWait) {
 async function readOnce() {
   if (onlyThisTab()) return;
   const storedAlbum = await readAlbum();
-  album = [...storedAlbum.filter(({ id }) => !album.some((entry) => entry.id === id)), ...album].slice(-MOST);
+  album = [...storedAlbum.filter(({ id }) => !album.some((entry) => entry.id === id)), ...album].slice(
+    -MOST_PHOTOGRAPHS,
+  );
   tellAlbum();
 }
 
 function keepInAlbum(picture) {
-  album = [...album.filter(({ id }) => id !== picture.id), picture].slice(-MOST);
+  album = [...album.filter(({ id }) => id !== picture.id), picture].slice(-MOST_PHOTOGRAPHS);
   tellAlbum();
-  if (!onlyThisTab()) keeping = keeping.then(() => keepPhotograph(picture));
+  if (!onlyThisTab()) runningWrite = runningWrite.then(() => keepPhotograph(picture));
 }
 
 function tellComing(change) {
@@ -120,7 +122,7 @@ const sendPicture = (blob, name, options) =>
 // If the browser stores nothing (private mode, storage forbidden), every function goes on without an error; the
 // photographs then last as long as the page.
 
-export const MOST = 8; // photographs; when there are more, the oldest is deleted
+export const MOST_PHOTOGRAPHS = 8; // photographs; when there are more, the oldest is deleted
 
 const DATABASE = "attention-playground",
   STORE = "photographs";
@@ -128,13 +130,13 @@ const DATABASE = "attention-playground",
 // The photographs, sorted by the time they were added.
 export async function readAlbum() {
   const rows = await inStore("readonly", (store) => store.getAll());
-  return (rows ?? []).sort((a, b) => a.when - b.when).slice(-MOST);
+  return (rows ?? []).sort((a, b) => a.when - b.when).slice(-MOST_PHOTOGRAPHS);
 }
 
 export async function keepPhotograph(photograph) {
   await inStore("readwrite", (store) => store.put(photograph));
   const stored = (await inStore("readonly", (store) => store.getAll())) ?? []; // another tab may have stored some
-  const oldest = stored.sort((a, b) => a.when - b.when).slice(0, -MOST);
+  const oldest = stored.sort((a, b) => a.when - b.when).slice(0, -MOST_PHOTOGRAPHS);
   for (const { id } of oldest) await inStore("readwrite", (store) => store.delete(id));
 }
 

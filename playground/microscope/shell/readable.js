@@ -92,7 +92,7 @@ const OPACITY_TOO = 4; // the bit for opacity in a PNG's colour type
 
 // Decodes a file to an upright bitmap. Its colours are not multiplied by their opacity, because eight bits would then
 // be too few for a colour profile. A camera's frame is a bitmap already.
-const decodedAnew = async (file, options) =>
+const decodeUpright = async (file, options) =>
   createImageBitmap(await readable(file), { ...UPRIGHT, premultiplyAlpha: "none", ...options });
 
 // Decoding a large JPEG takes long, and several parts of the page need the bitmap at almost the same time. They get
@@ -111,10 +111,10 @@ const isJpeg = async (file) => new Uint8Array(await file.slice(0, 1).arrayBuffer
 
 // options: as for createImageBitmap, such as resizeWidth.
 export async function toBitmap(file, options = {}) {
-  if (!(file instanceof Blob) || !(await isJpeg(file))) return decodedAnew(file, options);
+  if (!(file instanceof Blob) || !(await isJpeg(file))) return decodeUpright(file, options);
   if (lastDecoded.file !== file) {
     dropDecoded();
-    lastDecoded = { file, coming: decodedAnew(file), timer: 0 };
+    lastDecoded = { file, coming: decodeUpright(file), timer: 0 };
     lastDecoded.coming.catch(dropDecoded);
   }
   const decoded = lastDecoded;

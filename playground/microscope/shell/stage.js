@@ -6,9 +6,9 @@ import { createLens } from "../lens/lens.js";
 import { createSee } from "../see/see.js";
 import { createStory } from "../story/story.js";
 import { linkTo, openFace, ready, setView, shownTrace, viewNow, visit, writeAddress } from "./address.js";
-import { adviceFor, besideFor, catalogue, choice, sampleNamed, tracesOf, usual, viewFor } from "./choice.js";
+import { adviceFor, catalogue, choice, sampleNamed, tracesOf, usual, viewFor, viewWithBeside } from "./choice.js";
 import { isWithin, pageSays, SKIP } from "./early.js";
-import { addressOf, fetchFile, passes, SERVER_AGAIN, wordsOfTrouble } from "./http.js";
+import { addressOf, fetchFile, mayPass, SERVER_AGAIN, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { createLive } from "./live.js";
 import { forgetNotice, notify } from "./notice.js";
@@ -208,7 +208,7 @@ export async function bringTraces(stage, wantedChoice, wantedView, signal) {
     chosenParts = wantedView ?? viewFor(trace, formerTrace, chosenView(stage));
     isTouched = !isUntouched(stage);
     const openingParts = chosenParts && { ...trace.opens, ...chosenParts };
-    return isCompareChanged ? besideFor(openingParts ?? state, Boolean(other)) : openingParts;
+    return isCompareChanged ? viewWithBeside(openingParts ?? state, Boolean(other)) : openingParts;
   };
   let view = openingView;
   const place = new URLSearchParams(choice.words(wantedChoice)).toString();
@@ -255,7 +255,7 @@ const viewText = (view) => JSON.stringify({ ...view, query: view.locked ? view.q
 
 // Goes on without a comparison that failed.
 function otherFailed(error, signal) {
-  if (signal.aborted || passes(error)) throw error;
+  if (signal.aborted || mayPass(error)) throw error;
   notify(wordsOfTrouble(error));
   choice.set({ beside: null });
   return null;
@@ -264,7 +264,7 @@ function otherFailed(error, signal) {
 // Handles a failed request: repeats it if the server was too busy. Otherwise nothing changes, or, if nothing was shown
 // yet, the usual picture opens.
 function showTrouble(stage, failedChoice, error, view) {
-  if (passes(error)) {
+  if (mayPass(error)) {
     notify(error.says);
     stage.timer = setTimeout(() => showChoice(stage, { view }), SERVER_AGAIN);
     return;

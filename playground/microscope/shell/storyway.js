@@ -6,7 +6,7 @@ import { classWords, refusedWords } from "../classroom/words.js";
 import { isBehindHash, openFace, pageNow, setPage, setView, viewNow, visit, writeAddress } from "./address.js";
 import { choice, firstSample } from "./choice.js";
 import { pageSays } from "./early.js";
-import { addressOf, ask, passes, SERVER_AGAIN } from "./http.js";
+import { addressOf, ask, mayPass, SERVER_AGAIN } from "./http.js";
 
 // The `way` of story/story.js.
 export const storyWay = ({ page }) => ({
@@ -62,7 +62,7 @@ export function beginStory() {
 const KEPT_CLASS = "attention-playground-class";
 const LECTURE = /(?:^#|&)lecture=(new|([A-Z]{5})\.([\w-]{20,64}))/;
 const OWN_PICTURE = /^api\/pictures\/([0-9a-f]{16})\.jpg$/;
-const EVERY = 300; // ms between two requests; many guesses arrive in that time
+const POLL_PAUSE = 300; // ms between two requests; many guesses arrive in that time
 
 const classHears = new Set();
 const lecture = { code: "", secret: "", now: null, says: "", shown: true, turn: 0, sent: "", may: {} };
@@ -143,10 +143,10 @@ export function lecturersClass({ language, command = "" }) {
         const count = lecture.now?.count ?? "";
         const state = await asLecturer(`api/classes/${code}/lecturer?after=${count}`);
         if (round === lecture.turn) takeState(state);
-        await new Promise((resolve) => setTimeout(resolve, EVERY));
+        await new Promise((resolve) => setTimeout(resolve, POLL_PAUSE));
       } catch (error) {
         if (round !== lecture.turn) return;
-        if (!passes(error)) return close(troubleWords(error));
+        if (!mayPass(error)) return close(troubleWords(error));
         await new Promise((resolve) => setTimeout(resolve, SERVER_AGAIN));
       }
     }

@@ -9,7 +9,7 @@ import { catalogue, choice, firstSample, tracesOf } from "./choice.js";
 import { watchConnection } from "./connection.js";
 import { pageSays } from "./early.js";
 import { fillExport } from "./export.js";
-import { addressOf, ask, nameRun, ownKey, passes, SERVER_AGAIN, wordsOfTrouble } from "./http.js";
+import { addressOf, ask, mayPass, nameRun, ownKey, SERVER_AGAIN, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { fetchModel, fillModels, showFetching } from "./models.js";
 import { notify } from "./notice.js";
@@ -56,7 +56,7 @@ async function arriveOnPage(toolbar, data) {
     await visit.arrive(data);
   } catch (error) {
     sayRefusal(error);
-    if (passes(error)) arriveAgain(toolbar);
+    if (mayPass(error)) arriveAgain(toolbar);
     return;
   }
   toolbar.toolbar ??= createToolbar(toolbar.root, hostOf(toolbar));
@@ -65,7 +65,7 @@ async function arriveOnPage(toolbar, data) {
   toolbar.run = data.run;
   if (isNewRun && data.page !== "microscope") toolbar.tellChoice(settings);
   const text = JSON.stringify(data.answer ?? null); // the same answer comes again with each message
-  if (text !== toolbar.answered) heedAnswer(toolbar, data.answer);
+  if (text !== toolbar.answered) actOnAnswer(toolbar, data.answer);
   toolbar.answered = text;
   followTour(toolbar.root.parentNode, tourWay);
 }
@@ -157,14 +157,14 @@ const titlesOf = ({ titles }) => {
 };
 
 // Acts on the server's answer about a lesson's picture.
-async function heedAnswer(toolbar, answer) {
+async function actOnAnswer(toolbar, answer) {
   if (!answer) return;
   if (answer.instead) return choice.open(answer.instead, { quietly: true });
   try {
     if (answer.needs || (await ownPictures.bringAgain(answer.forgotten))) return toolbar.tellChoice();
   } catch (error) {
     sayRefusal(error);
-    if (passes(error)) {
+    if (mayPass(error)) {
       toolbar.answered = null; // the next message repeats this answer, which is then handled again
       return arriveAgain(toolbar);
     }

@@ -33,7 +33,7 @@ const CARD = `
   </section>
   <div class="tour-ring" hidden></div>`;
 
-let cameByCard = true; // whether the last step was taken on the card, which then keeps the keyboard's focus
+let isStepFromCard = true; // whether the last step was taken on the card, which then keeps the keyboard's focus
 let card = null; // {root, kept} while the tour runs
 
 // place: the element for the card, inside the toolbar's styles; way: {go(words): opens a step's view, back(before,
@@ -49,13 +49,13 @@ export function followTour(place, way) {
   state.data = { ...step, n };
   writeCard(root, state.data);
   followElement(root, state);
-  if (cameByCard) root.querySelector('[data-go="next"]').focus({ preventScroll: true });
-  cameByCard = false;
+  if (isStepFromCard) root.querySelector('[data-go="next"]').focus({ preventScroll: true });
+  isStepFromCard = false;
 }
 
 // Goes to a step; 0 ends the tour.
 export function goToStep(n, way) {
-  cameByCard = n > 0;
+  isStepFromCard = n > 0;
   if (!pageNow().tour && n) keepForReload({ page: pageNow().name, words: wordsWithoutTour(), face: openFace().now });
   if (n) return way.go({ ...TOUR_STEPS[n - 1].words, tour: String(n) });
   const formerPlace = keptBefore();

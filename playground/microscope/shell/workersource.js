@@ -28,7 +28,7 @@ const CUT = /^([^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?|(zero|mean)@([^.@*]+|[^.@]+\.[
 const SMALLEST = 1e-12; // feature vectors shorter than this count as this long
 
 // An error with a sentence that the stage shows.
-class Unanswered extends Error {
+class RequestError extends Error {
   constructor(sentence, status = 400) {
     super(sentence);
     Object.assign(this, { says: sentence, status, body: null });
@@ -48,7 +48,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     const question = runningJobs.get(data.id);
     if (!question) return;
     if (data.error || data.stopped || data.done) runningJobs.delete(data.id);
-    if (data.error) question.failed(new Unanswered(data.error, 500));
+    if (data.error) question.failed(new RequestError(data.error, 500));
     else if (data.stopped) question.failed(stoppedError());
     else question.heard(data);
   });
@@ -57,7 +57,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
   function loseAll(sentence = "What computes here has stopped: try it again.") {
     networks.clear();
     kernels = null;
-    for (const { failed: onFailure } of runningJobs.values()) onFailure(new Unanswered(sentence, 500));
+    for (const { failed: onFailure } of runningJobs.values()) onFailure(new RequestError(sentence, 500));
     runningJobs.clear();
   }
 
@@ -225,7 +225,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
     async open(words, { signal } = {}) {
       const model = models[words.model];
-      if (!model) throw new Unanswered(`This page has no model called ${words.model}.`);
+      if (!model) throw new RequestError(`This page has no model called ${words.model}.`);
       const picture = await pictureOf(words);
       if (signal?.aborted) throw stoppedError();
       const grid = (detail) =>
@@ -296,12 +296,12 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     // `scale`: null for the trained one; `cut`: "" for none.
     async whole(trace, { scale, cut }, { signal } = {}) {
       const wantedPass = { ...(scale !== null && { scale: String(scale) }), ...(cut && { cut }) };
-      const changed = await source.open({ ...trace.words, ...wantedPass }, { signal });
+      const changedTrace = await source.open({ ...trace.words, ...wantedPass }, { signal });
       const { labels } = models[trace.model];
-      if (!labels.length) return { ...changed, verdict: [] };
+      if (!labels.length) return { ...changedTrace, verdict: [] };
       const logits = [];
-      for (const eachTrace of [trace, changed]) logits.push((await part(eachTrace, "done", signal)).logits);
-      return { ...changed, verdict: changedLabels(...logits, models[trace.model]) };
+      for (const eachTrace of [trace, changedTrace]) logits.push((await part(eachTrace, "done", signal)).logits);
+      return { ...changedTrace, verdict: changedLabels(...logits, models[trace.model]) };
     },
     async moved(cutTrace, query, { signal } = {}) {
       const { prefix, layers } = models[cutTrace.model];
@@ -354,7 +354,7 @@ export function lateWorker(begin, silentSentence) {
 // Decodes a picture in the page, because a worker frees the memory of decoded pictures late.
 const decoded = (file) =>
   toBitmap(file).catch((error) => {
-    throw new Unanswered(error.message, 500);
+    throw new RequestError(error.message, 500);
   });
 
 // Resolves in the next turn of the event loop, so that repeated requests let frames be drawn in between.
@@ -380,7 +380,7 @@ function scaleIn(word) {
   if (word === undefined) return null;
   const scale = word === "off" ? 1 : Number(word);
   if (scale >= 0 && scale <= MOST_SCALE_OF_PASS) return scale;
-  throw new Unanswered(`The scale of a pass is off or a number from 0 to ${MOST_SCALE_OF_PASS}; asked was ${word}.`);
+  throw new RequestError(`The scale of a pass is off or a number from 0 to ${MOST_SCALE_OF_PASS}; asked was ${word}.`);
 }
 
 // Checks cuts, which may come from a hostile link, by the rules of playground/cuts.py.
@@ -397,7 +397,7 @@ function checkCuts({ cut, grid: [rows, columns] }, { prefix, layers, heads }) {
   const isThere = (parsedCut) => areAllBelow(parsedCut.layers, layers) && areAllBelow(parsedCut.heads, heads);
   const unknownCut = cut.length > MOST_CUTS ? cut[MOST_CUTS] : cut.find((text) => !isKnown(text));
   if (unknownCut !== undefined)
-    throw new Unanswered(`This picture and this model have no cut ${unknownCut.slice(0, 80)}.`);
+    throw new RequestError(`This picture and this model have no cut ${unknownCut.slice(0, 80)}.`);
 }
 
 // [label, before, after] for each label whose probability changes, the largest change first; if none changes, for the

@@ -11,7 +11,7 @@ import { filledIn } from "../see/words.js";
 import { heardAfter, MOST_SHARES, sharesAt } from "./scenes.js";
 
 const ENLARGED = 168; // px of one patch
-const UNSAID_SIDE = 16; // pixels of a patch's side if the model does not state it
+const DEFAULT_PATCH_SIDE = 16; // pixels of a patch's side if the model does not state it
 const HEAD_WIDE = 92; // px
 const STRIP = 34; // px, high
 const LEAST_SHOWN = 0.0005; // bars of smaller shares bear no number
@@ -28,7 +28,7 @@ const FIGURES = {
   // The story's patch, enlarged.
   patch(box, _, { pack, patch, side }, { photo, ratio }) {
     const canvas = canvasIn(box, ENLARGED, ENLARGED, ratio);
-    const size = side ?? UNSAID_SIDE; // of the patch in the model's input
+    const size = side ?? DEFAULT_PATCH_SIDE; // of the patch in the model's input
     const { clear: photoCanvas } = photo(pack.columns * size, pack.rows * size);
     const context = canvas.getContext("2d");
     context.imageSmoothingEnabled = false;
@@ -106,17 +106,17 @@ const FIGURES = {
     const dial = dialIn(line, { min: 1, max, step: 1, value }, words.layers);
     const output = elementIn(line, "output");
     const megaphone = buttonIn(box, words.megaphone);
-    const convolve = () => {
+    const showConvolutionReach = () => {
       const layers = Number(dial.value);
       output.textContent = filledIn(words.heard, { stacked: layers, count: heardAfter(layers, patch, pack) });
       megaphone.setAttribute("aria-pressed", "false");
       drawMarks({ rings: layers, still: true, everybody: false });
     };
-    dial.addEventListener("input", convolve);
+    dial.addEventListener("input", showConvolutionReach);
     output.textContent = filledIn(words.heard, { stacked: value, count: heardAfter(value, patch, pack) });
     megaphone.setAttribute("aria-pressed", "false");
     megaphone.addEventListener("click", () => {
-      if (megaphone.getAttribute("aria-pressed") === "true") return convolve();
+      if (megaphone.getAttribute("aria-pressed") === "true") return showConvolutionReach();
       megaphone.setAttribute("aria-pressed", "true");
       output.textContent = filledIn(words.everybody, { count: pack.patches });
       drawMarks({ everybody: true });
@@ -209,12 +209,12 @@ function stripIn(box, name, values, largest, colour, ratio) {
   const [barWidth, centreY] = [canvas.width / values.length, canvas.height / 2];
   context.fillStyle = colour;
   for (const [index, value] of values.entries()) {
-    const high = (Math.abs(value) / largest) * centreY;
+    const barHeight = (Math.abs(value) / largest) * centreY;
     context.fillRect(
       index * barWidth,
-      value > 0 ? centreY - high : centreY,
+      value > 0 ? centreY - barHeight : centreY,
       Math.max(1, barWidth - ratio),
-      Math.max(1, high),
+      Math.max(1, barHeight),
     );
   }
 }

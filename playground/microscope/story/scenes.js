@@ -18,14 +18,19 @@ export function sceneAt(n, facts, language, parts = []) {
   const { pack, patch, partner } = facts;
   const placeNamed = nameOfPlace(language, parts, patch, partner, pack.rows, pack.columns);
   const isFirstLayer = facts.layer === 0; // no attention has changed the first layer's input yet
-  const past = {
+  const earlierWords = {
     rewritten: storyWords(language, isFirstLayer ? "rewrittenByNone" : "rewritten"),
     heard: storyWords(language, isFirstLayer ? "heardNothing" : "heard"),
   };
-  const beside = storyWords(language, facts.beside < patch ? "besideLeft" : "besideRight");
-  const values = { ...filledOf(facts), ...past, beside, place: placeNamed || storyWords(language, "there") };
+  const besideWords = storyWords(language, facts.beside < patch ? "besideLeft" : "besideRight");
+  const values = {
+    ...textValuesOf(facts),
+    ...earlierWords,
+    beside: besideWords,
+    place: placeNamed || storyWords(language, "there"),
+  };
   const say = (key, extraValues = {}) => storyWords(language, key, { ...values, ...extraValues });
-  const scene = SAID[n](facts, say, placeNamed && patchesOfPlace(facts, language, parts, placeNamed));
+  const scene = SCENE_RECORDS[n](facts, say, placeNamed && patchesOfPlace(facts, language, parts, placeNamed));
   return {
     title: say(`title${n}`),
     text: say(`text${n}`),
@@ -45,7 +50,7 @@ function patchesOfPlace({ pack, patch }, language, parts, placeNamed) {
   );
 }
 
-function filledOf({ pack, layer, head, share, distance, outside, pair, besideScore, largest, loudest, side }) {
+function textValuesOf({ pack, layer, head, share, distance, outside, pair, besideScore, largest, loudest, side }) {
   const { rows, columns, patches, tokens, heads, layers, dim } = pack;
   return {
     ...{ layer, head: pack.headNumbers[head], rows, columns, patches, tokens, heads, layers, dim, distance, side },
@@ -62,7 +67,7 @@ function filledOf({ pack, layer, head, share, distance, outside, pair, besideSco
   };
 }
 
-const SAID = {
+const SCENE_RECORDS = {
   1: ({ partner }, say, samePatches) => ({
     guess: {
       ...{ kind: "place", asks: say("pressGuess"), truth: partner, after: say("after1") },
@@ -169,7 +174,7 @@ const SAID = {
     const afterWords = say("after11", { first: truth, firstShare: unbrokenPercent(layers[truth]) });
     return {
       guess: { kind: "number", asks: say("ask11"), low: 0, high: lastLayer, truth, after: afterWords },
-      figure: { kind: "layers", layers, first: truth, asker: askersOf(facts, say) },
+      figure: { kind: "layers", layers, first: truth, asker: askerChoice(facts, say) },
       over: { marks: true },
       lesson: "block",
     };
@@ -203,7 +208,7 @@ const bookWords = (say) => ({
 const knobWords = (say) => ({ volume: say("knobVolume"), largest: say("knobLargest"), clips: say("knobClips") });
 
 // For a choice between the square and the class token as the query; null in models without a class token.
-const askersOf = ({ pack, patch }, say) =>
+const askerChoice = ({ pack, patch }, say) =>
   pack.prefix.includes("cls")
     ? { query: patchText(patch, pack.columns), words: { square: say("askSquare"), cls: say("askClass") } }
     : null;
@@ -303,11 +308,11 @@ export function askedByScene(n, count, facts, parts, picture) {
 // The story's facts about one patch in one head, computed from the pack of the picture on view. No DOM.
 
 const NEAR_SHARE = 5; // percentage points within which a guessed share is right
-const RING = 1; // patches around the query that a 3×3 convolution reads
+const NEAR_RADIUS = 1; // patches around the query that a 3×3 convolution reads
 const SAME_PLACE = 2; // squares between two places that count as one
 export const TOLD = 5; // tokens that are listed one by one
 export const MOST_SHARES = 12; // largest shares of a row that are drawn
-const CLIPS = 0.9; // largest share at which the mixing desk clips
+const CLIPPING_SHARE = 0.9; // largest share at which the mixing desk clips
 export const PRODUCTS = 16; // products of a score that are drawn
 
 export function rowOfPatch(pack, layer, head, patch, scale = pack.scale) {
@@ -325,7 +330,7 @@ export function distanceOf(patch, other, { columns }) {
 export function partnerOf(row, patch, pack) {
   let farPatch = -1;
   for (let other = 0; other < pack.patches; other++) {
-    if (distanceOf(patch, other, pack) <= RING) continue;
+    if (distanceOf(patch, other, pack) <= NEAR_RADIUS) continue;
     if (farPatch < 0 || row[pack.prefixCount + other] > row[pack.prefixCount + farPatch]) farPatch = other;
   }
   return farPatch;
@@ -341,17 +346,17 @@ export function factsOfStory(pack, { layer, head, patch }, side) {
   const share = row[pack.prefixCount + partner];
   const [query, key] = [pack.prefixCount + patch, pack.prefixCount + partner];
   const pair = pairOf(pack, layer, head, query, key, pack.scale);
-  const beside = patch % pack.columns ? patch - 1 : patch + 1;
-  const loud = rowOfPatch(pack, layer, head, patch, 1);
+  const besidePatch = patch % pack.columns ? patch - 1 : patch + 1;
+  const rowWithoutScale = rowOfPatch(pack, layer, head, patch, 1);
   const patchTokens = [...row.keys()].filter((token) => token >= pack.prefixCount);
   const best = patchTokens.reduce((former, token) => (row[token] > row[former] ? token : former)) - pack.prefixCount;
   return {
-    ...{ pack, layer, head, patch, partner, row, share, pair, beside, loud, side, best },
+    ...{ pack, layer, head, patch, partner, row, share, pair, beside: besidePatch, loud: rowWithoutScale, side, best },
     distance: distanceOf(patch, partner, pack),
     leads: best === partner, // the strongest of all patches
-    besideScore: scoreOf(pack, layer, head, query, pack.prefixCount + beside, pack.scale),
+    besideScore: scoreOf(pack, layer, head, query, pack.prefixCount + besidePatch, pack.scale),
     outside: outsideNine(row, 0, pack, patch),
-    loudest: Math.max(...loud),
+    loudest: Math.max(...rowWithoutScale),
     largest: Math.max(...row),
     handed: valueLengths(pack, layer, head, row),
     books: booksOf(pack, layer, head, query, key, row),
@@ -359,7 +364,7 @@ export function factsOfStory(pack, { layer, head, patch }, side) {
     layers:
       loadedLayers.length < pack.layers
         ? null
-        : loadedLayers.map((otherLayer) => mostInLayer(pack, otherLayer, patch, partner)),
+        : loadedLayers.map((otherLayer) => largestInLayer(pack, otherLayer, patch, partner)),
     pairs: pack.tokens ** 2,
     twice: ((4 * pack.patches + pack.prefixCount) / pack.tokens) ** 2,
   };
@@ -398,7 +403,7 @@ function booksOf(pack, layer, head, query, key, row) {
 // The largest shares of the row at another scale (the volume of the mixing desk). clips: one share takes nearly all.
 export function sharesAt({ pack, layer, head, patch }, scale, count) {
   const shares = [...rowOfPatch(pack, layer, head, patch, scale)].sort((a, b) => b - a).slice(0, count);
-  return { shares, clips: shares[0] > CLIPS };
+  return { shares, clips: shares[0] > CLIPPING_SHARE };
 }
 
 // What this head gives the patch. best: the patch with the largest weight; agrees: whether it lies near the partner.
@@ -411,7 +416,7 @@ function headOf(pack, layer, head, patch, partner) {
 }
 
 // The largest weight on the partner in any head of each layer.
-function mostInLayer(pack, layer, patch, partner) {
+function largestInLayer(pack, layer, patch, partner) {
   let largest = 0;
   for (let head = 0; head < pack.heads; head++)
     largest = Math.max(largest, rowOfPatch(pack, layer, head, patch)[pack.prefixCount + partner]);

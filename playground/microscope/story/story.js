@@ -78,27 +78,27 @@ export function createStory(lens, see, { language, way, klass }) {
   }
 
   function guessPlace(event) {
-    story.pressed = covers();
+    story.pressed = hidesRow();
     if (!story.pressed) return;
     event.stopImmediatePropagation();
     const box = refs.picture.getBoundingClientRect();
     const { rows, columns } = data.main.pack;
-    if (classAsks()) return; // nobody guesses on the projector
+    if (questionOfClass()) return; // nobody guesses on the projector
     takeGuess(patchAt((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height, rows, columns));
   }
 
   const sceneNow = () => sceneAt(way.at(), story.facts, language(), data.main.picture.parts ?? []);
   // The class's question of this scene and picture, if one is open.
-  const classAsks = () => {
+  const questionOfClass = () => {
     const question = klass.now()?.question;
     return question && klass.now().scene.n === way.at() && question.of === story.of ? question : null;
   };
   const isGuessed = () => {
-    const question = classAsks();
+    const question = questionOfClass();
     return question ? question.phase === "tells" : way.at() in story.guesses;
   };
   // Whether to hide the row: scene 1 asks where it looks.
-  const covers = () => way.at() === 1 && !isGuessed();
+  const hidesRow = () => way.at() === 1 && !isGuessed();
 
   function takeGuess(guess) {
     story.guesses[way.at()] = guess;
@@ -106,7 +106,7 @@ export function createStory(lens, see, { language, way, klass }) {
   }
 
   // ---- the subject
-  function baseNow() {
+  function updateBase() {
     const { main } = data;
     const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
     if (story.of === key) return;
@@ -125,7 +125,7 @@ export function createStory(lens, see, { language, way, klass }) {
     if (story.viewSet === key) return;
     story.viewSet = key;
     choice.hover = -1;
-    see.hold(!covers());
+    see.hold(!hidesRow());
     page.choose(view);
   }
 
@@ -135,9 +135,9 @@ export function createStory(lens, see, { language, way, klass }) {
     if (!n) return leaveStory();
     root.dataset.story = String(n);
     root.classList.add("tells");
-    baseNow();
+    updateBase();
     choice.filmWanted = choice.exact = true; // the scene's numbers need all layers
-    if (n >= DEPTH_SCENE - 1 && !navigator.connection?.saveData) wantAll();
+    if (n >= DEPTH_SCENE - 1 && !navigator.connection?.saveData) wantAllLayers();
     const { pack } = data.main;
     const count = wholeLayers(pack).length;
     if (story.held !== count) story.facts = factsOfStory(pack, story.base, pack.header.patch ?? null);
@@ -146,7 +146,7 @@ export function createStory(lens, see, { language, way, klass }) {
   }
 
   // A static site loads all layers only if somebody looks at the film.
-  function wantAll() {
+  function wantAllLayers() {
     story.looked ??= choice.filmLooked;
     choice.filmLooked = true;
   }
@@ -164,7 +164,7 @@ export function createStory(lens, see, { language, way, klass }) {
 
   function draw() {
     const n = way.at();
-    const guess = JSON.stringify([story.guesses[n] ?? null, classNow()]);
+    const guess = JSON.stringify([story.guesses[n] ?? null, classState()]);
     const dataState = [Boolean(story.facts?.layers), Boolean(story.facts)];
     const key = [n, language(), story.of, ...dataState, guess].join("|");
     placeClass();
@@ -181,7 +181,7 @@ export function createStory(lens, see, { language, way, klass }) {
     sayMath(title, scene.title);
     findPart("text").innerHTML = markedBlocks(scene.text);
     const guessed = isGuessed() || !scene.guess;
-    const drawState = { guessed, hidden: covers() };
+    const drawState = { guessed, hidden: hidesRow() };
     drawFigure(findPart("figure"), scene.figure, story.facts, {
       photo: photoAs(photoOf(data, frame, page, data.main).image),
       aspect: frame.pictureWidth / frame.pictureHeight,
@@ -210,7 +210,7 @@ export function createStory(lens, see, { language, way, klass }) {
   const question = () => askedByScene(way.at(), SCENE_COUNT, story.facts, data.main.picture.parts ?? [], story.of);
 
   // The state of the class that the board shows; a change redraws the story.
-  const classNow = () => klass.now() && [klass.now().code, klass.now().phones, classAsks(), story.wantsPicture];
+  const classState = () => klass.now() && [klass.now().code, klass.now().phones, questionOfClass(), story.wantsPicture];
 
   function askClass(mayTravel) {
     const { address } = data.main.trace.picture;
@@ -234,7 +234,7 @@ export function createStory(lens, see, { language, way, klass }) {
 
   function writeBoard(box) {
     klass.board(box, {
-      ...{ language: language(), now: klass.now(), of: classAsks(), asked: question(), act: klass.act },
+      ...{ language: language(), now: klass.now(), of: questionOfClass(), asked: question(), act: klass.act },
       ...{ ask: askClass, picture: smallPhotograph, wantsPicture: story.wantsPicture },
     });
   }
@@ -275,15 +275,15 @@ export function createStory(lens, see, { language, way, klass }) {
   // ---- guesses
   function writeGuess({ guess }) {
     const box = findPart("guess");
-    if (klass.keepsBoard(box, { language: language(), now: klass.now(), of: classAsks() })) return;
+    if (klass.keepsBoard(box, { language: language(), now: klass.now(), of: questionOfClass() })) return;
     box.replaceChildren();
-    if (!guess || (isGuessed() && !classAsks())) return;
+    if (!guess || (isGuessed() && !questionOfClass())) return;
     const question = document.createElement("p");
     question.className = "story-asks";
     question.innerHTML = markedWords(guess.asks);
     box.append(question);
     if (klass.now()) writeBoard(box.appendChild(storyPart("div", "class-board", "")));
-    if (classAsks()) return;
+    if (questionOfClass()) return;
     if (guess.kind === "choice") {
       for (const [value, option] of guess.options) box.append(storyButton(option, () => takeGuess(value)));
     } else if (guess.kind === "number") box.append(...dialOf(guess));
@@ -306,12 +306,12 @@ export function createStory(lens, see, { language, way, klass }) {
     const box = findPart("after");
     box.replaceChildren();
     if (scene.guess && isGuessed) {
-      const answer = classAsks() ? scene.guess.truth : story.guesses[n];
+      const answer = questionOfClass() ? scene.guess.truth : story.guesses[n];
       const { right: isRight, words: verdict } = judged(scene.guess, answer, data.main.pack, language());
       const line = document.createElement("p");
       const mark = document.createElement("b");
       mark.className = isRight ? "right" : "wrong";
-      mark.textContent = classAsks() ? truthOf(scene.guess, language()) : verdict;
+      mark.textContent = questionOfClass() ? truthOf(scene.guess, language()) : verdict;
       line.append(mark, " ");
       const moreWords = document.createElement("span");
       moreWords.innerHTML = markedWords(scene.guess.after);
@@ -347,7 +347,7 @@ export function createStory(lens, see, { language, way, klass }) {
         status.textContent = error.says ?? String(error);
       }
     });
-    const takeButton = storyButton(words("notebook"), () => {
+    const notebookButton = storyButton(words("notebook"), () => {
       const { model } = way.place();
       const code = codeOf(story.facts, way.place());
       const photograph = smallPhotograph().toDataURL("image/jpeg", 0.8);
@@ -356,7 +356,7 @@ export function createStory(lens, see, { language, way, klass }) {
     });
     box.append(
       ...(canAsk(data, "ran") ? [runButton] : []),
-      takeButton,
+      notebookButton,
       ...(way.lab ? [storyButton(words("lab"), () => way.lab())] : []),
       status,
     );
@@ -378,7 +378,7 @@ export function createStory(lens, see, { language, way, klass }) {
 
   return {
     paint,
-    covers: () => way.at() > 0 && covers(),
+    covers: () => way.at() > 0 && hidesRow(),
     end: () => way.at() > 0 && way.go(0),
     read: () => ({ n: way.at(), base: story.base, facts: story.facts && readableFacts(story.facts) }),
   };

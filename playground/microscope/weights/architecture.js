@@ -22,7 +22,7 @@ const depthOf = (state) =>
   Math.max(...[...state.keys()].filter((name) => name.startsWith("blocks.")).map((name) => Number(name.split(".")[1])));
 
 // The facts that the weights alone show.
-function shownBy(state) {
+function factsFromWeights(state) {
   const [width, , patch] = state.get("patch_embed.proj.weight").shape;
   const mlp = state.get("blocks.0.mlp.fc2.weight").shape[1];
   return {
@@ -76,7 +76,7 @@ export function huggingFaceConfig(names, whole, configFile, pixels) {
   // the model projects into the space of captions
   const projects = names.some((name) => name.startsWith("visual_projection."));
   const { reads: readoutConfig, state } = readout(family, whole, width, projects);
-  const stateConfig = shownBy(state);
+  const stateConfig = factsFromWeights(state);
   const { classes, registers } = stateConfig;
   const act = stateConfig.gated_mlp && family === "dinov2" ? "silu" : (settings.hidden_act ?? defaults.act ?? "gelu");
   const { id2label = {} } = settings;
@@ -181,7 +181,7 @@ function headsSaid({ num_attention_heads: heads }, width) {
 
 // ---------------------------------------------------------------------------------------- timm, Meta and torchvision
 
-const SHOWN = // arguments of timm's models that the weights show, or that change nothing once a model is trained
+const IGNORED_ARGUMENTS = // of timm's models: the weights show them, or they change nothing once a model is trained
   "img_size patch_size in_chans embed_dim depth num_heads mlp_ratio num_classes global_pool class_token reg_tokens " +
   "no_embed_class pos_embed pre_norm qk_norm qkv_bias init_values fc_norm final_norm act_layer dynamic_img_size " +
   "dynamic_img_pad strict_img_size weight_init fix_init drop_rate pos_drop_rate patch_drop_rate proj_drop_rate " +
@@ -204,7 +204,7 @@ export function configOfState(base, state, knownWords, configFile) {
   const patches = state.get("patch_embed.proj.weight");
   if (!patches || !state.has("blocks.0.mlp.fc2.weight"))
     throw new WrongFile("its layers are others: it is no plain Vision Transformer");
-  const supported = new Set(SHOWN.split(" "));
+  const supported = new Set(IGNORED_ARGUMENTS.split(" "));
   const unsupported = Object.entries(configFile.model_args ?? {}).find(
     ([name, value]) => !supported.has(name) && value !== null,
   );
@@ -212,7 +212,7 @@ export function configOfState(base, state, knownWords, configFile) {
     throw new WrongFile(`its config.json asks for ${unsupported[0]}, which the playground's ViT has not`);
   if (patches.shape.length !== 4 || patches.shape[1] !== 3)
     throw new WrongFile(`its pictures have ${patches.shape[1]} channels; the playground's have 3: red, green, blue`);
-  const stateConfig = shownBy(state);
+  const stateConfig = factsFromWeights(state);
   const norm = state.has("fc_norm.weight") ? "pooled" : state.has("norm.weight") ? "tokens" : "nowhere";
   const labels = labelsSaid(configFile, stateConfig.classes);
   return {

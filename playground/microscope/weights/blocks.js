@@ -11,12 +11,12 @@ const IN_A_BLOCK = 32; // numbers of a row that share a gain
 const TOP = 127; // the largest code
 const ROUNDS = 1.5 * 2 ** 23; // adding this to a float rounds it to an integer, halves to even
 const MOST_OF_MEMORY = 1.2e9; // bytes of weights, at most
-const SAID = // facts of the architecture that the weights don't show
+const CONFIG_FIELDS = // facts of the architecture that the weights don't show
   "activation classes depth eps gated_mlp heads image_size interpolation labels mean mlp_width multi_label " +
   "patch_size pool positions std width";
 
 // The parameters in the engine's shapes, in the order of `names`: matrices (outputs, inputs), tokens (tokens, D).
-function folded(state, names, { layer_scale }) {
+function engineTensors(state, names, { layer_scale }) {
   const tensors = new Map();
   for (const name of names) {
     if (name.endsWith(".gamma")) continue;
@@ -40,7 +40,7 @@ function gainOf(name) {
 // `state`: a Map of name → tensor that fits `config`; `names`: the order in which tensors are written;
 // `onProgress(share)` reports progress. Returns a promise of {bytes, header}.
 export async function toEngine(state, names, config, { title, numbers = "int8", tell: onProgress = () => {} }) {
-  const tensors = folded(state, names, config);
+  const tensors = engineTensors(state, names, config);
   const isInt8 = numbers === "int8";
   const kinds = {};
   for (const [name, { shape }] of tensors) {
@@ -94,7 +94,7 @@ function headerOf(config, title, isInt8) {
     model: title,
     title,
     config: {
-      ...Object.fromEntries(SAID.split(" ").map((name) => [name, config[name]])),
+      ...Object.fromEntries(CONFIG_FIELDS.split(" ").map((name) => [name, config[name]])),
       prefix: [...tokenNames, ...Array.from({ length: registers }, (_, i) => `reg${i}`)],
       native_grid: size.map((side) => side / patch),
     },

@@ -2,7 +2,7 @@
 // checkpoints.py, hugging_face.py and others_files.py in playground/models. Takes a Map of name → tensor and returns a
 // new one; no numbers are read. Weights that a pass does not use are left out.
 
-import { added, inThree, joined, places, reshaped, WrongFile, zeros } from "./safetensors.js";
+import { added, joined, reshaped, somePositions, thirdsOf, WrongFile, zeros } from "./safetensors.js";
 
 const BEGINS = "patch_embed.proj.weight";
 const renamed = (state, name) => new Map([...state].map(([key, x]) => [name(key), x]));
@@ -69,10 +69,10 @@ export function fromOthers(state) {
     if (isMeta(state)) placeTheClassToken(merged); // this model inserts registers after adding positions
   }
   for (const name of [...merged.keys()].filter((key) => key.endsWith(".attn.qkv.bias") && state.has(`${key}_mask`))) {
-    const [q, k, v] = inThree(merged.get(name));
+    const [q, k, v] = thirdsOf(merged.get(name));
     merged.set(name, joined(q, zeros(...k.shape), v)); // the mask sets the bias of keys to 0
   }
-  return plainHead(gated(merged));
+  return plainHead(withGateFirst(merged));
 }
 
 function torchvisionName(name) {
@@ -85,12 +85,12 @@ function torchvisionName(name) {
 // Adds the class token's position to the token; registers have none.
 function placeTheClassToken(ours) {
   if (!["cls_token", "pos_embed", "reg_token"].every((name) => ours.has(name))) return;
-  ours.set("cls_token", added(ours.get("cls_token"), places(ours.get("pos_embed"), 0, 1)));
-  ours.set("pos_embed", places(ours.get("pos_embed"), 1));
+  ours.set("cls_token", added(ours.get("cls_token"), somePositions(ours.get("pos_embed"), 0, 1)));
+  ours.set("pos_embed", somePositions(ours.get("pos_embed"), 1));
 }
 
 // Joins the weights of Meta's SwiGLU, with the gate first, as in our model.
-function gated(state) {
+function withGateFirst(state) {
   const merged = new Map();
   for (const [name, x] of state) {
     const [, prefix, part, kind] = /^(blocks\.\d+\.mlp\.)(w12|w1|w2|w3)\.(weight|bias)$/.exec(name) ?? [];
@@ -227,7 +227,7 @@ function completeState(ours) {
   for (const kind of ["weight", "bias"]) {
     const inProjection = ours.get(`head.attention.in_proj_${kind}`);
     if (!inProjection) continue;
-    const [q, k, v] = inThree(inProjection);
+    const [q, k, v] = thirdsOf(inProjection);
     ours.delete(`head.attention.in_proj_${kind}`);
     ours.set(`attn_pool.q.${kind}`, q);
     ours.set(`attn_pool.kv.${kind}`, joined(k, v));

@@ -26,7 +26,7 @@ const SHARD = /-\d{5}-of-\d{5}(?=\.safetensors$)/;
 const isWeights = ({ name }) => name.endsWith(KIND);
 
 // Sorts the dropped files into those of one model. Throws a WrongFile that says what is missing.
-function sorted(files) {
+function groupFiles(files) {
   const weights = files.filter(isWeights);
   const json = (name) => files.find((file) => file.name === name);
   if (!weights.length) {
@@ -146,7 +146,7 @@ function ofTimm({ name, metadata, tensors, said: configFile, given }) {
 // files: the dropped ones, of one folder; folder: its name, or ""; given: {word: value} stated by a person; numbers:
 // "int8" or "float32". Returns a promise of {name, bytes, config, assumed: {word: the assumption}, notice}.
 export async function openModel(files, { folder = "", given = {}, numbers = "int8", tell: onProgress } = {}) {
-  const group = sorted(files);
+  const group = groupFiles(files);
   const [configFile, pixels, sidecar] = await Promise.all(group.beside.map(readJson));
   const { metadata, tensors } = await openAll(group);
   const stem = group.name.slice(0, -KIND.length);

@@ -133,14 +133,14 @@ export const joined = (...parts) => ({
 });
 
 // Splits a tensor into three equal parts along the first dimension.
-export const inThree = (x) => {
+export const thirdsOf = (x) => {
   const shape = [x.shape[0] / 3, ...x.shape.slice(1)];
   const count = countOf({ shape });
   return [0, 1, 2].map((i) => ({ shape, read: async () => (await x.read()).slice(i * count, (i + 1) * count) }));
 };
 
 // Some positions of a tensor: (1, N, D) → (1, to − from, D).
-export const places = (x, from, to = x.shape[1]) => {
+export const somePositions = (x, from, to = x.shape[1]) => {
   const [, , width] = x.shape;
   return { shape: [1, to - from, width], read: async () => (await x.read()).slice(from * width, to * width) };
 };

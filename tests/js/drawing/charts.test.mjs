@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { withRoom } from "../../../playground/microscope/drawing/charts.js";
+import { ticksThatFit } from "../../../playground/microscope/drawing/charts.js";
 
 const width = (text) => 6 * text.length;
 const ticks = (...words) => words.map((text, n) => ({ t: n / (words.length - 1), words: text }));
-const shown = (all, w) => withRoom(all, w, 6, width).map(({ words }) => words);
+const shown = (all, w) => ticksThatFit(all, w, 6, width).map(({ words }) => words);
 
 test("the numbers of a colour bar that would touch are left out, its two ends never", () => {
   const all = ticks("0", "4.8", "≥ 9.5 %");

@@ -13,7 +13,7 @@ import { readCuts } from "../../../playground/microscope/core/core.js";
 import { gridFor } from "../../../playground/microscope/core/grid.js";
 import { createThreads, sharing } from "../../../playground/microscope/engine/faster/threads.js";
 import { createResizer } from "../../../playground/microscope/engine/images.js";
-import { createTensors, part } from "../../../playground/microscope/engine/tensors.js";
+import { createTensors, partOfMatrix } from "../../../playground/microscope/engine/tensors.js";
 import { cutting, VisionTransformer } from "../../../playground/microscope/engine/vit.js";
 import { openModel } from "../../../playground/microscope/weights/opening.js";
 import { MICROSCOPE } from "../support.mjs";
@@ -66,7 +66,7 @@ async function resize({ pixels, size: [height, width], to: [toHeight, toWidth], 
 function zeroed(t, x, point, zero) {
   for (const [, column, columns] of zero.filter(([zeroPoint]) => zeroPoint === point))
     for (let row = 0; row < x.rows; row++) {
-      const source = part(x, row, 1, column, columns);
+      const source = partOfMatrix(x, row, 1, column, columns);
       t.take(source, 0, source);
     }
   return x;

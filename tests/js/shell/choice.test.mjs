@@ -5,7 +5,7 @@ import {
   catalogue,
   choice,
   choiceAfter,
-  leftOpen,
+  droppedWords,
   openedBy,
   usual,
   wordsOf,
@@ -166,7 +166,7 @@ test("hostile words are left out", () => {
 });
 
 test("what is left open of an address is known, and what it says of the usual is none of it", () => {
-  const left = (words) => leftOpen(words, openedBy(words)).map(([key, word]) => `${key}=${word}`);
+  const left = (words) => droppedWords(words, openedBy(words)).map(([key, word]) => `${key}=${word}`);
   const all = { sample: "nobody", detail: "7", with: "sample:nobody", model: "large" };
   assert.deepEqual(left(all), ["sample=nobody", "detail=7", "with=sample:nobody"], "a model is the server's to know");
   assert.deepEqual(left({ mine: "x" }), ["mine=x"]);

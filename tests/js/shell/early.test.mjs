@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { endEarly, moveIn, standEarly, wish } from "../../../playground/microscope/shell/early.js";
+import { endEarly, mountEarly, moveToStreamlit, sendOrStore } from "../../../playground/microscope/shell/early.js";
 import "./page.mjs";
 
 const box = () => document.querySelector(".attention-early");
@@ -19,45 +19,45 @@ function streamlitsPlace(part) {
 
 test("what stands early moves as it is, says what it wished, and the box goes with the last", () => {
   document.body.replaceChildren();
-  const places = standEarly("p {}");
+  const places = mountEarly("p {}");
   assert.deepEqual(Object.keys(places), ["toolbar", "stage"]);
   const root = places.stage.querySelector("[data-stage]");
   root.append(document.createElement("canvas"));
   const state = (places.stage.__stage = { root });
   places.toolbar.append(document.createElement("aside")); // the line that announces a download
-  wish("go", { page: "heads" });
+  sendOrStore("go", { page: "heads" });
 
   const toolbar = streamlitsPlace("toolbar");
-  moveIn("toolbar", toolbar);
+  moveToStreamlit("toolbar", toolbar);
   assert.deepEqual(toolbar.heard, [["go", { page: "heads" }]]);
   assert.ok(toolbar.parentElement.querySelector("[data-toolbar] + aside"));
   assert.ok(toolbar.parentElement.querySelector("style[data-ours]"), "its styles stay");
   assert.ok(box(), "the microscope still stands in it");
 
   const stage = streamlitsPlace("stage");
-  moveIn("stage", stage);
+  moveToStreamlit("stage", stage);
   assert.equal(stage.parentElement.__stage, state);
   assert.equal(stage.parentElement.querySelector("[data-stage]"), root);
   assert.ok(root.querySelector("canvas"));
   assert.deepEqual(stage.heard, [], "a wish is said once");
   assert.equal(box(), null);
 
-  moveIn("stage", streamlitsPlace("stage")); // a second visit to the page
-  wish("go", { page: "scale" });
+  moveToStreamlit("stage", streamlitsPlace("stage")); // a second visit to the page
+  sendOrStore("go", { page: "scale" });
 });
 
 test("nothing stands early where Streamlit was faster", () => {
   document.body.innerHTML = '<div class="st-key-toolbar"></div>';
-  assert.equal(standEarly("p {}"), null);
+  assert.equal(mountEarly("p {}"), null);
   assert.equal(box(), null);
 });
 
 test("a microscope for which the page has no place ends, and covers nothing", () => {
   document.body.replaceChildren();
-  const places = standEarly("p {}");
+  const places = mountEarly("p {}");
   let ended = 0;
   places.stage.__stage = { end: () => ended++ };
-  moveIn("toolbar", streamlitsPlace("toolbar"));
+  moveToStreamlit("toolbar", streamlitsPlace("toolbar"));
   assert.ok(box());
   endEarly();
   endEarly();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { adviceFor, besideFor, tracesOf, viewFor } from "../../../playground/microscope/shell/choice.js";
+import { adviceFor, tracesOf, viewFor, viewWithBeside } from "../../../playground/microscope/shell/choice.js";
 
 const CHOSEN = { sample: "tabby", mine: null, model: "dino", detail: 1, beside: null };
 
@@ -25,9 +25,9 @@ test("beside it: another picture in the same model and grid, or the same picture
 });
 
 test("what is compared turns to the second picture, and its end turns back what was turned", () => {
-  assert.deepEqual(besideFor({ layer: 2, beside: "wall" }, true), { layer: 2, beside: "compare" });
-  assert.deepEqual(besideFor({ layer: 2, beside: "compare" }, false), { layer: 2, beside: "convolution" });
-  assert.deepEqual(besideFor({ layer: 2, beside: "wall" }, false), { layer: 2, beside: "wall" });
+  assert.deepEqual(viewWithBeside({ layer: 2, beside: "wall" }, true), { layer: 2, beside: "compare" });
+  assert.deepEqual(viewWithBeside({ layer: 2, beside: "compare" }, false), { layer: 2, beside: "convolution" });
+  assert.deepEqual(viewWithBeside({ layer: 2, beside: "wall" }, false), { layer: 2, beside: "wall" });
 });
 
 const TRACE = { model: "dino", picture: { id: "tabby" }, opens: { layer: 7, head: 2 } };

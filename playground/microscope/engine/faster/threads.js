@@ -6,12 +6,12 @@ const MOST_PAGES = 65_535; // pages of memory, as in workshop/kernels.py
 const STACK_BYTES = 32_768; // of a helper's stack, as in workshop/kernels.py
 const FLOAT_BYTES = 4; // bytes
 const SHORT_BYTES = 2; // bytes
-const AT_ONE_TIME = 8; // columns of a product that are computed together
+const COLUMNS_TOGETHER = 8; // columns of a product that are computed together
 const WITH_ONE_GAIN = 32; // numbers that share a gain, as in kernels.c
 const WORTH_DIVIDING = 50_000; // multiplications: smaller products are not divided
 const WORTH_EACH = 4096; // numbers: other kernels with fewer are not divided
 const MOST_THREADS = 4;
-const LOOKS = 4000; // times that a thread looks for work before it sleeps: about the pause between kernels
+const SPINS = 4000; // times that a thread looks for work before it sleeps: about the pause between kernels
 const MOST_WAITED = 20_000; // ms for one kernel
 const BOARD_BYTES = 256; // bytes of a helper's message: four integers, then arguments
 const ON_BELL = { asked: 0, done: 1, which: 2, count: 3, awake: 4 };
@@ -19,11 +19,11 @@ const DIVIDED_KERNELS = ["product", "to_integers", "product_of_codes", "softmax"
 
 // A copy of the compiled kernels that imports shared memory: sets a flag in the import.
 export function sharing(bytes) {
-  const shared = Uint8Array.from(bytes);
+  const sharedBytes = Uint8Array.from(bytes);
   const name = [3, ...new TextEncoder().encode("env"), 6, ...new TextEncoder().encode("memory"), 2, 1];
-  const start = shared.findIndex((_, i) => name.every((byte, n) => shared[i + n] === byte));
-  shared[start + name.length - 1] = 3;
-  return shared;
+  const start = sharedBytes.findIndex((_, i) => name.every((byte, n) => sharedBytes[i + n] === byte));
+  sharedBytes[start + name.length - 1] = 3;
+  return sharedBytes;
 }
 
 // The number of integers that to_integers (kernels.c) writes for a row, padding included.
@@ -32,7 +32,7 @@ export const wholeBlocks = (inner) => Math.ceil(inner / WITH_ONE_GAIN) * WITH_ON
 // How to divide the work of each kernel: part(first, count) returns the arguments of a part.
 const dividedParts = {
   product: ([a, aStep, b, bStep, transposed, bias, rows, inner, columns, out, outStep]) => ({
-    ...{ count: columns, grain: AT_ONE_TIME, isWorth: rows * inner * columns >= WORTH_DIVIDING },
+    ...{ count: columns, grain: COLUMNS_TOGETHER, isWorth: rows * inner * columns >= WORTH_DIVIDING },
     part: (first, count) => [
       ...[
         a,
@@ -53,7 +53,7 @@ const dividedParts = {
     ],
   }),
   product_of_codes: ([integers, units, codes, gains, bias, rows, inner, columns, out, outStep, adds]) => ({
-    ...{ count: columns, grain: AT_ONE_TIME, isWorth: rows * inner * columns >= WORTH_DIVIDING },
+    ...{ count: columns, grain: COLUMNS_TOGETHER, isWorth: rows * inner * columns >= WORTH_DIVIDING },
     part: (first, count) => [
       ...[integers, units, codes + first * inner, gains + (FLOAT_BYTES * first * wholeBlocks(inner)) / WITH_ONE_GAIN],
       ...[bias && bias + FLOAT_BYTES * first, rows, inner, count, out + FLOAT_BYTES * first, outStep, adds],
@@ -116,7 +116,7 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
   }
 
   function wait({ bell }) {
-    for (let i = 0; i < LOOKS; i++) if (Atomics.load(bell, ON_BELL.done) === bell[ON_BELL.asked]) return;
+    for (let i = 0; i < SPINS; i++) if (Atomics.load(bell, ON_BELL.done) === bell[ON_BELL.asked]) return;
     for (
       let done = Atomics.load(bell, ON_BELL.done);
       done !== bell[ON_BELL.asked];
@@ -173,7 +173,7 @@ export function help({ compiled, memory, board, stack }) {
   const [bell, numbers] = [new Int32Array(board, 0, 8), new Float64Array(board, 64)];
   Atomics.store(bell, ON_BELL.awake, 1);
   for (let count = 0; ; ) {
-    for (let i = 0; i < LOOKS && Atomics.load(bell, ON_BELL.asked) === count; i++);
+    for (let i = 0; i < SPINS && Atomics.load(bell, ON_BELL.asked) === count; i++);
     Atomics.wait(bell, ON_BELL.asked, count);
     count = Atomics.load(bell, ON_BELL.asked);
     exports[DIVIDED_KERNELS[bell[ON_BELL.which]]](...numbers.subarray(0, bell[ON_BELL.count]));
