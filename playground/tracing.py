@@ -91,11 +91,13 @@ def trace_inputs(
     cutting, at = cuts_made.at(), at if at is untouched else checked(at)
     with torch.set_grad_enabled(grad):
         number = c.scale if scale is None else scale_number(scale, c.scale)
-        kept = _Kept(lambda point, x: at(point, cutting(point, x)))
+        keeper = _Kept(lambda point, x: at(point, cutting(point, x)))
         with relevance.room(vit, len(pixels), cuts_made.shape.tokens):
-            logits, ran = vit.record(pixels.to(weight), None if scale is None else number, kept if grad else kept.at)
-    _check_numbers(vit, logits, ran)
-    record = kept.record() if grad else [[list(t) for t in layer] for layer in ran]
+            logits, pass_record = vit.record(
+                pixels.to(weight), None if scale is None else number, keeper if grad else keeper.at
+            )
+    _check_numbers(vit, logits, pass_record)
+    record = keeper.record() if grad else [[list(t) for t in layer] for layer in pass_record]
     return [
         Trace(
             model=vit.name,
