@@ -240,7 +240,7 @@ def panel(seen, best) -> Image.Image:
 
 def parts(seen) -> Image.Image:
     sheet, _, photo = blank(seen)
-    sheet.paste(prints.parted(Image.fromarray(photo), seen.parts(layer=seen.upper_layer).numpy()), (0, 30))
+    sheet.paste(prints.with_parts(Image.fromarray(photo), seen.parts(layer=seen.upper_layer).numpy()), (0, 30))
     ImageDraw.Draw(sheet).text((30, 2), IN_COLOUR, fill="black")
     return sheet
 

@@ -24,8 +24,10 @@ COMPILE = [  # the platform of the image, as in deploy/install.py
 
 
 def compiled(*arguments: str, text: str = "") -> str:
-    done = subprocess.run([*COMPILE, *arguments], cwd=ROOT, input=text, text=True, stdout=subprocess.PIPE, check=True)
-    return done.stdout
+    finished_process = subprocess.run(
+        [*COMPILE, *arguments], cwd=ROOT, input=text, text=True, stdout=subprocess.PIPE, check=True
+    )
+    return finished_process.stdout
 
 
 def blocks(text: str) -> list[str]:

@@ -78,14 +78,14 @@ def troubles(documents: list[tuple[str, dict]], schemas: zipfile.ZipFile, compos
             yield f"{file}: {'/'.join(map(str, error.absolute_path))}: {error.message}"
 
 
-def ours() -> list[tuple[str, dict]]:
+def our_documents() -> list[tuple[str, dict]]:
     """(file, document) of each document in Kubernetes' files and compose.yaml."""
     files = [*sorted((ROOT / "deploy" / "kubernetes").glob("*.yaml")), ROOT / "compose.yaml"]
     return [(file.name, document) for file in files for document in yaml.safe_load_all(file.read_text())]
 
 
 def main() -> int:
-    documents = ours()
+    documents = our_documents()
     with tempfile.TemporaryDirectory() as folder:
         try:
             wrong = list(troubles(documents, *fetched(Path(folder))))

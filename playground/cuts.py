@@ -213,7 +213,7 @@ def read_put(text: str) -> Put:
         (layer, head), to = (tuple(map(int, match[name].split("."))) for name in ("source", "to"))
         return Put(match["gives"], (layer,), (head,), to=to)  # type: ignore[arg-type]
     layers, heads = (
-        None if match[name] in (None, ALL) else _once(list(map(int, match[name].split("+"))), text)
+        None if match[name] in (None, ALL) else _checked_unique(list(map(int, match[name].split("+"))), text)
         for name in ("layers", "heads")
     )
     places = None if match["places"] is None else tuple(_places(word, text) for word in match["places"].split("+"))
@@ -291,7 +291,7 @@ def _read(text: object, shape: Shape) -> Cut:
 def _tokens(text: str, shape: Shape, cut: str) -> tuple[int, ...] | None:
     if text == ALL:
         return None
-    return _once([_token(word, shape, cut) for word in text.split("+")], cut)
+    return _checked_unique([_token(word, shape, cut) for word in text.split("+")], cut)
 
 
 def _token(word: str, shape: Shape, cut: str) -> int:
@@ -319,10 +319,10 @@ def _numbers(text: str | None, count: int, kind: str, cut: str) -> tuple[int, ..
             raise PlaygroundError(
                 f"There is no {kind} {word!r:.40}, named in {cut!r:.80}; they count from 0 to {count - 1}."
             )
-    return _once([int(word) for word in words], cut)
+    return _checked_unique([int(word) for word in words], cut)
 
 
-def _once(numbers: list[int], cut: str) -> tuple[int, ...]:
+def _checked_unique(numbers: list[int], cut: str) -> tuple[int, ...]:
     if len(set(numbers)) < len(numbers):
         raise PlaygroundError(f"{cut!r:.80} names the same twice.")
     return tuple(sorted(numbers))

@@ -253,13 +253,13 @@ def _chefer(run: Pass, answer: Answer) -> Tensor:
     def watch(b: slice, rows: slice, product: Tensor) -> None:
         spread[b] += (reached[b, None, None, rows] @ product.clamp(min=0)).mean(1)[:, 0]  # over heads
 
-    for _ in _back(run, answer, watch):  # from the last layer down
+    for _ in _backward(run, answer, watch):  # from the last layer down
         reached, spread = reached + spread, torch.zeros_like(begins)
     return reached - begins  # minus the shares with which `reached` began
 
 
 def _gradient(run: Pass, answer: Answer) -> Tensor:
-    *_, gradient = _back(run, answer)
+    *_, gradient = _backward(run, answer)
     return (gradient * run.entering).sum(-1)
 
 
@@ -269,7 +269,7 @@ def _integrated(run: Pass, answer: Answer) -> Tensor:
         raise PlaygroundError("Integrated gradients need the tokens of a blank picture to begin from.")
     distance, total = run.entering - run.blank, torch.zeros_like(run.entering)
     for step in range(STEPS):
-        *_, gradient = _back(replace(run, entering=run.blank + (step + 0.5) / STEPS * distance), answer)
+        *_, gradient = _backward(replace(run, entering=run.blank + (step + 0.5) / STEPS * distance), answer)
         total += gradient / STEPS
     return (total * distance).sum(-1)
 
@@ -288,7 +288,7 @@ def _legrad(run: Pass, answer: Answer) -> Tensor:
             (gradient,) = torch.autograd.grad(answer.score(after).sum(), mixture)
         x = after.detach()
         of_heads = at.back("attention.heads", _by_head(gradient @ block.attn.proj.weight, qkv))
-        for b, rows in _some(qkv):
+        for b, rows in _chunks(qkv):
             total[b] += (of_heads[b, :, rows] @ qkv.v[b].mT).clamp(min=0).sum((1, 2))
         run.give_way()
     return total
@@ -342,42 +342,42 @@ class Layer:
     hidden: tuple[Tensor, Tensor] | None = None  # graph from `between` to the input of the MLP's second matrix
 
 
-def _back(run: Pass, answer: Answer, watch: Watch = lambda b, rows, product: None) -> Iterator[Tensor]:
+def _backward(run: Pass, answer: Answer, watch: Watch = lambda b, rows, product: None) -> Iterator[Tensor]:
     """Yields ∂y/∂ each layer's input, (B, N, D), from the last layer down."""
-    layers, x = _forth(run)
+    layers, x = _forward(run)
     with torch.enable_grad():
         x.requires_grad_()
         (gradient,) = torch.autograd.grad(answer.score(x).sum(), x)
     for layer in reversed(range(len(run.vit.blocks))):
-        gradient = _through(run, layer, layers.pop(), gradient, watch)
+        gradient = _layer_backward(run, layer, layers.pop(), gradient, watch)
         yield gradient
         run.give_way()
 
 
 @torch.no_grad()
-def _forth(run: Pass) -> tuple[list[Layer], Tensor]:
+def _forward(run: Pass) -> tuple[list[Layer], Tensor]:
     """Runs the pass: what each layer keeps for the way back, and the last layer's output."""
     B, N, _ = run.entering.shape
-    little = B * _kept_of_one(run.vit, N) <= KEPT
+    keeps_layers = B * _kept_of_one(run.vit, N) <= KEPT
     layers, x = [], run.entering
     for layer, block in enumerate(run.vit.blocks):
         at = _Meeting(within(run.at, layer))
         qkv = _queries_keys_values(block, x, run.rotation, at.at)
         mixed = at("attention.heads", block.attn.mix(*qkv[0].detach(), run.scale, at.mask(x)))  # (B, h, N, d)
         between = x + at("attention", block.ls1(block.attn.proj(mixed.transpose(1, 2).flatten(2))))
-        layers.append(Layer(x, between, at, qkv if little else None))
-        if little:
+        layers.append(Layer(x, between, at, qkv if keeps_layers else None))
+        if keeps_layers:
             layers[-1].hidden = _hidden(block, between)
-            thought = block.mlp.fc2(layers[-1].hidden[0].detach())
+            mlp_output = block.mlp.fc2(layers[-1].hidden[0].detach())
         else:
-            thought = block.mlp(block.norm2(between))
-        x = at("residual", between + at("mlp", block.ls2(thought)))
+            mlp_output = block.mlp(block.norm2(between))
+        x = at("residual", between + at("mlp", block.ls2(mlp_output)))
         run.give_way()
     return layers, x
 
 
 @torch.no_grad()
-def _through(run: Pass, layer: int, layer_pass: Layer, gradient: Tensor, watch: Watch) -> Tensor:
+def _layer_backward(run: Pass, layer: int, layer_pass: Layer, gradient: Tensor, watch: Watch) -> Tensor:
     """∂y/∂ a layer's output -> ∂y/∂ its input. The MLP's second matrix and the attention are not run again: they are
     differentiated by hand."""
     block = run.vit.blocks[layer]
@@ -397,7 +397,7 @@ def _attention_back(qkv: QKV, of_heads: Tensor, scale: float, mask: Tensor | Non
     q, k, v = qkv  # (B, h, N, d) each
     gradients = q.new_zeros(3, *q.shape)
     of_q, of_k, of_v = gradients
-    for b, rows in _some(qkv):
+    for b, rows in _chunks(qkv):
         scores = q[b, :, rows] @ k[b].mT * scale  # (b, h, rows, N)
         if mask is not None:
             scores = scores.masked_fill(~mask[b if len(mask) > 1 else slice(None), :, rows], -torch.inf)
@@ -417,7 +417,7 @@ def _by_head(of_mixed: Tensor, qkv: QKV) -> Tensor:
     return of_mixed.unflatten(-1, (qkv.q.shape[1], -1)).transpose(1, 2)
 
 
-def _some(qkv: QKV) -> Iterator[tuple[slice, slice]]:
+def _chunks(qkv: QKV) -> Iterator[tuple[slice, slice]]:
     """Yields (pictures, queries) in parts whose rows hold fewer than BLOCK weights."""
     B, heads, tokens, _ = qkv.q.shape
     together, step = max(1, BLOCK // (heads * tokens**2)), max(1, BLOCK // (heads * tokens))
@@ -444,5 +444,5 @@ def _queries_keys_values(block: Block, x: Tensor, rotation: Rotation, at: At) ->
         if rotation is not None:
             q, k = rotate(q, *rotation), rotate(k, *rotation)
         q, k, v = at("attention.queries", q), at("attention.keys", k), at("attention.values", v)
-        same = all(a is b for a, b in zip((q, k, v), originals, strict=True))
-        return (qkv if same else torch.stack([q, k, v])), x
+        is_unchanged = all(a is b for a, b in zip((q, k, v), originals, strict=True))
+        return (qkv if is_unchanged else torch.stack([q, k, v])), x

@@ -86,16 +86,16 @@ def trace_inputs(
     that logits and record can be differentiated."""
     c = vit.config
     size = images.checked_size(pixels.shape[2:], c.patch_size)  # type: ignore[arg-type]
-    weight = vit.patch_embed.proj.weight
     cuts_made = read_cuts(vit, (size[0] // c.patch_size, size[1] // c.patch_size), cut)
+    x = pixels.to(vit.patch_embed.proj.weight)
     cutting, at = cuts_made.at(), at if at is untouched else checked(at)
     with torch.set_grad_enabled(grad):
         number = c.scale if scale is None else scale_number(scale, c.scale)
-        kept = _Kept(lambda point, x: at(point, cutting(point, x)))
+        keeper = _Kept(lambda point, x: at(point, cutting(point, x)))
         with relevance.room(vit, len(pixels), cuts_made.shape.tokens):
-            logits, ran = vit.record(pixels.to(weight), None if scale is None else number, kept if grad else kept.at)
-    _check_numbers(vit, logits, ran)
-    record = kept.record() if grad else [[list(t) for t in layer] for layer in ran]
+            logits, layers = vit.record(x, None if scale is None else number, keeper if grad else keeper.at)
+    _check_numbers(vit, logits, layers)
+    record = keeper.record() if grad else [[list(t) for t in layer] for layer in layers]
     return [
         Trace(
             model=vit.name,

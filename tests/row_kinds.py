@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from playground.analysis.moments import ALIKE, component, directions, late_keys, reach, spread
+from playground.analysis.moments import ALIKE, component, directions, late_keys, neighbourhood_radius, spread
 from playground.tracing import Trace, softmax_rows
 
 CROWD = 48  # evenly spread patches, whose rows are averaged
@@ -78,7 +78,7 @@ def facts_of(
     most = int(crowd.tokens.argmax())
     down, right = np.divmod(np.arange(high * wide), wide)
     apart = np.maximum(abs(down - patch // wide), abs(right - patch % wide))
-    near, resembles = apart <= reach(grid), likeness >= ALIKE
+    near, resembles = apart <= neighbourhood_radius(grid), likeness >= ALIKE
     outside = max(float(patches[~near].sum()), 1e-12)
     alike = ~near & resembles
     same = component(resembles & (patches >= all_of_them / len(patches)), patch, grid)

@@ -162,7 +162,7 @@ def test_no_matrix_of_tokens_by_tokens_is_held(small, picture, monkeypatch):
     seen = playground.trace(small, picture)
     expected = seen.relevance(label=7)
     monkeypatch.setattr(relevance, "BLOCK", 4 * seen.tokens)
-    some, sizes = relevance._some, []
+    some, sizes = relevance._chunks, []
     monkeypatch.setattr(
         relevance, "_some", lambda qkv: (sizes.append(r.stop - r.start) or (b, r) for b, r in some(qkv))
     )

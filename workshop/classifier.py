@@ -102,10 +102,10 @@ class Flipped(Dataset):
             self._order = epoch, np.random.default_rng((self.recipe.seed, epoch)).permutation(len(self.pool))
         number = self._order[1][position]
         rng = np.random.default_rng((self.recipe.seed, epoch, position))
-        return {"image": varied(self.pool.images[number], rng), "label": self.pool.labels[number]}
+        return {"image": flipped_and_shifted(self.pool.images[number], rng), "label": self.pool.labels[number]}
 
 
-def varied(image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def flipped_and_shifted(image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """(side, side, 3): randomly flipped and shifted; pixels beyond the edge are mirrored."""
     side = len(image)
     most_pixels = round(SHIFT * side)

@@ -87,10 +87,10 @@ class Distilled(nn.Module):
         side = image.shape[2] // SMALL
         seen = shown((batch["clean"] - 0.5) / 0.5, normalised, self.of_components, side)  # the undisturbed picture
         rest_targets = of_its_thing(normalised, seen) / self.of_rest  # (V, P, 58)
-        missed = []
+        rest_losses = []
         for layer, x in enumerate(tokens(vit, image, batch["place"], r.coarse)):
             if layer in r.asked:
-                missed.append(F.mse_loss(self.rest[str(layer)](x[:views, first_patch:]).float(), rest_targets))
+                rest_losses.append(F.mse_loss(self.rest[str(layer)](x[:views, first_patch:]).float(), rest_targets))
         final_tokens = vit.norm(x)
         is_labelled = batch["present"][:, :1] >= 0  # (B, 1)
         label_losses = F.binary_cross_entropy_with_logits(
@@ -98,9 +98,9 @@ class Distilled(nn.Module):
         )
         return {
             "class": r.naming * (label_losses * is_labelled).mean() / is_labelled.float().mean().clamp(min=1e-3),
-            "features": away(self.features(final_tokens[:views, first_patch:]).float(), normalised),
-            "picture": r.picture * away(self.picture(final_tokens[:views, 0]).float(), picture),
-            "rest": r.gathering * torch.stack(missed).mean(),
+            "features": feature_distance(self.features(final_tokens[:views, first_patch:]).float(), normalised),
+            "picture": r.picture * feature_distance(self.picture(final_tokens[:views, 0]).float(), picture),
+            "rest": r.gathering * torch.stack(rest_losses).mean(),
         }
 
 
@@ -121,6 +121,6 @@ def tokens(vit: VisionTransformer, image: Tensor, place: Tensor, whole: int) -> 
         yield x
 
 
-def away(predicted: Tensor, targets: Tensor) -> Tensor:
+def feature_distance(predicted: Tensor, targets: Tensor) -> Tensor:
     """The distance between predicted features and their targets, in size and in direction."""
     return F.smooth_l1_loss(predicted, targets) + 1 - F.cosine_similarity(predicted, targets, dim=-1).mean()

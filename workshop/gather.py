@@ -140,8 +140,8 @@ def resources(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 def plain(name: str) -> str:
     """Joins the last three telling parts of a path to a file name, so that equal names in two folders stay distinct."""
-    dull = ("resource", "images", "contents", "/")
-    return "-".join([part for part in Path(name).with_suffix("").parts if part not in dull][-3:])
+    dull_parts = ("resource", "images", "contents", "/")
+    return "-".join([part for part in Path(name).with_suffix("").parts if part not in dull_parts][-3:])
 
 
 def _keep(data: bytes, file: Path, mode: str, smallest: int) -> None:

@@ -30,7 +30,7 @@ def order(vit: VisionTransformer, scenes: list[Scene]) -> Tensor:
 
 
 @torch.no_grad()
-def put(vit: VisionTransformer, new_order: Tensor) -> None:
+def reorder_heads(vit: VisionTransformer, new_order: Tensor) -> None:
     """Moves the heads, each with its queries, keys and values and its columns of W_O."""
     size = vit.config.width // vit.config.heads
     for block, heads in zip(vit.blocks, new_order, strict=True):
@@ -49,5 +49,5 @@ def in_order(run: Path) -> None:
     new_order = order(loading.load(str(run / "model.safetensors"), device="cpu"), scenes)
     for file in [run / "model.safetensors", *run.glob("snapshot-*.safetensors")]:
         vit = loading.load(str(file), device="cpu")
-        put(vit, new_order)
+        reorder_heads(vit, new_order)
         model_file.save(vit, file)

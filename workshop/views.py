@@ -23,7 +23,7 @@ from playground.errors import PlaygroundError
 from playground.models import zoo
 from playground.scenes import generate
 from playground.scenes.generate import LABELS, patch_targets, presence
-from playground.training.loop import half
+from playground.training.loop import half_precision
 from playground.vit import VisionTransformer
 from workshop.photographs import Album, composite, crop
 
@@ -117,6 +117,6 @@ def features(dinov2: VisionTransformer, images: np.ndarray) -> np.ndarray:
     """DINOv2's tokens after the last norm: (B, 14·S, 14·S, 3) uint8 -> (B, 1 + S², 384) float16."""
     c = dinov2.config
     pixels = (torch.from_numpy(images).float() / 255 - torch.tensor(c.mean)) / torch.tensor(c.std)
-    with half("cpu"):
+    with half_precision("cpu"):
         last = dinov2.features(pixels.permute(0, 3, 1, 2), c.depth - 1)
     return dinov2.norm(last.float()).half().numpy()

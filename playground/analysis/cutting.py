@@ -48,14 +48,14 @@ def _relative_change(before: Tensor, after: Tensor) -> float:
 
 
 def moved_beside_controls(
-    baseline: Trace, texts: Sequence[str], query: Query, give_way: Callable[[], object] = lambda: None, times: int = 3,
-    seed: int = 0,
+    baseline: Trace, texts: Sequence[str], query: Query, give_way: Callable[[], object] = lambda: None,
+    controls: int = 3, seed: int = 0,
 ) -> Moved:  # fmt: skip
     """Like `moved`, with controls: random cuts of other patches that get the same attention. The cuts must name the
     tokens that are not heard. `give_way` is called after each pass."""
     cut_set = cuts.read(texts, baseline.cuts.shape)
     cut_sets = [cut_set]
-    for n in range(times):
+    for n in range(controls):
         cut_sets.append(cuts.read([_control_cut(baseline, cut, seed + n) for cut in cut_set.all], cut_set.shape))
     token = baseline.token(query)
     before, moves = baseline.features()[token], []
@@ -163,7 +163,7 @@ def cut_edge(seen: Trace, query: tuple[int, int], give_way: Callable[[], object]
         return None
     order = torch.randperm(len(far_patches), generator=torch.Generator().manual_seed(seed))[:BLOCKS].tolist()
     reach = around(seen.grid)
-    texts = [_without(query, spot, reach, seen.grid) for spot in (twin, *(far_patches[n] for n in order))]
+    texts = [_cut_around(query, spot, reach, seen.grid) for spot in (twin, *(far_patches[n] for n in order))]
     features_after = []
     for text in texts:
         give_way()
@@ -187,7 +187,7 @@ def _distance(first: tuple[int, int], second: tuple[int, int]) -> int:
     return max(abs(a - b) for a, b in zip(first, second, strict=True))
 
 
-def _without(query: tuple[int, int], spot: tuple[int, int], around: int, grid: tuple[int, int]) -> str:
+def _cut_around(query: tuple[int, int], spot: tuple[int, int], around: int, grid: tuple[int, int]) -> str:
     """A cut as text: `query` does not hear the block of patches around `spot`."""
     rows, columns = (
         range(max(0, at - around), min(side, at + around + 1)) for at, side in zip(spot, grid, strict=True)

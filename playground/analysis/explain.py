@@ -52,11 +52,11 @@ def _map(seen: Trace, target: occlusion.Target, method: str) -> Tensor:
     if method == "random":
         return torch.rand(seen.grid, generator=torch.Generator().manual_seed(0))
     if method == "rollout":
-        return seen.on_grid(seen.rollout(_reads(seen) if target.query is None else target.query))
+        return seen.on_grid(seen.rollout(_reader_token(seen) if target.query is None else target.query))
     return seen.on_grid(seen.relevance(target.query, target.label, method))
 
 
-def _reads(seen: Trace) -> Query:
+def _reader_token(seen: Trace) -> Query:
     """The token whose rollout is compared with a label's relevance: the class token, or the patch in the middle."""
     return "cls" if "cls" in seen.prefix else (seen.grid[0] // 2, seen.grid[1] // 2)
 

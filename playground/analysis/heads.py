@@ -238,7 +238,7 @@ def stacked(layers: Sequence[Habits]) -> Habits:
 def look_at(seen: Trace, layers: Sequence[int], grid: Grid | None = None) -> Habits:
     """Measures the heads of these layers."""
     grid = grid or Grid.of(seen)
-    measured = [_layer(seen, layer, grid) for layer in layers]
+    measured = [_layer_numbers(seen, layer, grid) for layer in layers]
     return Habits(**{name: np.stack([layer[name].numpy() for layer in measured]) for name in measured[0]})
 
 
@@ -285,7 +285,7 @@ def far_looking(seen: Trace, query: tuple[int, int]) -> tuple[int, int]:
     return divmod(int(torch.stack(shares).argmax()), seen.heads)
 
 
-def _layer(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
+def _layer_numbers(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
     """The numbers of one layer's heads by their names in Habits, (heads,) each."""
     first_patch = len(seen.prefix)
     weights = seen.weights(layer, (first_patch + grid.queries).tolist())  # (heads, S, tokens)

@@ -368,7 +368,7 @@ def paths(seen: tracing.Trace, source: Head, to: Head, other: tracing.Trace | No
 # As texts -------------------------------------------------------------------------------------------------------------
 
 
-def put(seen: tracing.Trace, texts: Sequence[str], other: tracing.Trace | None) -> tracing.Trace:
+def run_texts(seen: tracing.Trace, texts: Sequence[str], other: tracing.Trace | None) -> tracing.Trace:
     """Runs the interventions in texts that `cuts.is_put` knows, one after the other, as `patch` and `paths` do.
     `other`: the pass of the other picture."""
     for text in texts:

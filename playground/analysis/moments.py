@@ -89,14 +89,14 @@ def moments(
     scene = Scene(grid, first_patch, toward, subject(toward, grid, class_rows) ** 3)
     asking, crowd = twins(scene), first_patch + spread(grid, CROWD)
     cosines = toward[asking] @ toward.T
-    worth = worths(scene, asking, cosines)
+    worth = telling_factors(scene, asking, cosines)
     striking = []
     for layer in layers:
         for head in range(heads):
             mean_row = rows(layer, head, crowd)[:, first_patch:].mean(0)
             weights = rows(layer, head, first_patch + asking)[:, first_patch:]
             excess = np.maximum(0, weights - 3 * mean_row) * worth
-            scores = np.array([tells(*row, grid) for row in zip(excess, weights, cosines, asking, strict=True)])
+            scores = np.array([telling_score(*row, grid) for row in zip(excess, weights, cosines, asking, strict=True)])
             striking.append(_moment(layer, head, asking, excess, scores, grid))
     return sorted(striking, key=lambda moment: -moment.tells[0])
 
@@ -107,15 +107,15 @@ def late_keys(seen: Trace) -> np.ndarray:
     return seen.record[seen.upper_layer].k.cpu().float().transpose(0, 1).flatten(1).numpy()
 
 
-def spread(grid: tuple[int, int], most: int) -> np.ndarray:
+def spread(grid: tuple[int, int], most_patches: int) -> np.ndarray:
     """The numbers of at most about `most` patches on a lattice."""
     rows, columns = grid
-    step = max(1, int((rows * columns / most) ** 0.5))
+    step = max(1, int((rows * columns / most_patches) ** 0.5))
     down, across = (np.arange(step // 2, side, step) for side in grid)
     return (down[:, None] * columns + across).ravel()
 
 
-def reach(grid: tuple[int, int]) -> int:
+def neighbourhood_radius(grid: tuple[int, int]) -> int:
     return max(1, round(NEAR * max(grid)))
 
 
@@ -142,11 +142,11 @@ def component(chosen: np.ndarray, patch: int, grid: tuple[int, int]) -> np.ndarr
 
 def directions(features: np.ndarray, prefix: int) -> np.ndarray:
     """Each patch's features minus the mean patch's, at length 1: (tokens, width) -> (patches, width)."""
-    unit = _unit(features[prefix:].astype(np.float32))
-    return _unit(unit - unit.mean(0))
+    unit = _at_length_one(features[prefix:].astype(np.float32))
+    return _at_length_one(unit - unit.mean(0))
 
 
-def _unit(vectors: np.ndarray) -> np.ndarray:
+def _at_length_one(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
@@ -199,7 +199,7 @@ def twins(scene: Scene) -> np.ndarray:
     return np.array(resembling)
 
 
-def worths(scene: Scene, asking: np.ndarray, query_cosines: np.ndarray) -> np.ndarray:
+def telling_factors(scene: Scene, asking: np.ndarray, query_cosines: np.ndarray) -> np.ndarray:
     """How telling a weight on each patch is: (asking, patches)."""
     region_factors = []
     for patch, cosines in zip(asking, query_cosines, strict=True):
@@ -212,7 +212,9 @@ def worths(scene: Scene, asking: np.ndarray, query_cosines: np.ndarray) -> np.nd
     return np.maximum(query_cosines, 0) ** 3 * farness * place_factors
 
 
-def tells(excess: np.ndarray, weights: np.ndarray, cosines: np.ndarray, patch: int, grid: tuple[int, int]) -> float:
+def telling_score(
+    excess: np.ndarray, weights: np.ndarray, cosines: np.ndarray, patch: int, grid: tuple[int, int]
+) -> float:
     """The score of a row. It grows with the sum of `excess`, the row's telling parts, and with the sum around the
     largest of them; it shrinks if the row's largest weight is not telling. excess, weights, cosines: (patches,)"""
     if not excess.sum() > 0:
@@ -221,7 +223,12 @@ def tells(excess: np.ndarray, weights: np.ndarray, cosines: np.ndarray, patch: i
     island = excess[patch_distances(np.array([peak]), np.arange(len(excess)), grid[1])[0] <= ISLAND].sum()
     region = component((cosines >= ALIKE) & (weights >= weights.mean()), patch, grid)
     distance = patch_distances(np.array([patch]), np.array([brightest]), grid[1]).item()
-    is_telling = cosines[brightest] >= SEEN and distance > reach(grid) and not region[brightest] and not region[peak]
+    is_telling = (
+        cosines[brightest] >= SEEN
+        and distance > neighbourhood_radius(grid)
+        and not region[brightest]
+        and not region[peak]
+    )
     return float((island * excess.sum()) ** 0.5 * weights[peak] / weights[brightest] * (1 if is_telling else PLAIN))
 
 

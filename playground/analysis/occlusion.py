@@ -164,10 +164,10 @@ def occlusion(measured: Measured, most: int = MOST) -> Iterator[Step]:
     grid = measured.seen.grid
     map_so_far, passes, whole_size, moves, largest = torch.zeros(grid), 0, 0, (), 0.0
     sides: list[int] = []
-    within = torch.ones(grid, dtype=torch.bool)
+    divided_area = torch.ones(grid, dtype=torch.bool)
     for size in sides_of(grid):
-        batch = [block & within for block in blocks(grid, size) if (block & within).any()]
-        all_of_them = bool(within.all())
+        batch = [block & divided_area for block in blocks(grid, size) if (block & divided_area).any()]
+        all_of_them = bool(divided_area.all())
         order = sorted(range(len(batch)), key=lambda i: -float(map_so_far[batch[i]].abs().max()))
         batch = [batch[i] for i in order[: most - passes]]
         if not batch:
@@ -185,7 +185,7 @@ def occlusion(measured: Measured, most: int = MOST) -> Iterator[Step]:
         yield Step(passes, map_so_far.clone(), whole_size, moves, tuple(sides), largest, nothing)
         if len(blocks(grid, size // 2 or 1)) > WHOLE:
             most_moved = sorted(range(len(batch)), key=lambda i: -abs(moved[i]))[: max(1, len(batch) // 2)]
-            within = torch.stack([batch[i] for i in most_moved]).any(0)
+            divided_area = torch.stack([batch[i] for i in most_moved]).any(0)
 
 
 def passes_of(grid: tuple[int, int], most: int = MOST) -> int:

@@ -217,9 +217,9 @@ def turned_scores(grid: tuple[int, int], d: int = ROTATED, seed: int = 0) -> tup
 
 def without_positions(vit: VisionTransformer) -> VisionTransformer:
     """A copy of the model without position encodings."""
-    blind = copy.copy(vit)
-    blind.config = replace(vit.config, positions="none", rotation=())
-    return blind
+    copy_of_model = copy.copy(vit)
+    copy_of_model.config = replace(vit.config, positions="none", rotation=())
+    return copy_of_model
 
 
 def rearranged(pixels: Tensor, patch: int, order: Tensor) -> Tensor:

@@ -66,7 +66,7 @@ def gradient(weights: np.ndarray) -> np.ndarray:
     return np.sqrt(np.maximum(squares - 2 * cubes + squares**2, 0))
 
 
-def let_through(scores: np.ndarray, scale: float | np.ndarray) -> np.ndarray:
+def gradient_of_products(scores: np.ndarray, scale: float | np.ndarray) -> np.ndarray:
     """How strongly the weights react to q·k, which queries and keys change: by the chain rule, `gradient` times the
     scale. Only this number is comparable between rows with different scales."""
     return gradient(softmax(scores * scale)) * np.reshape(scale, np.shape(scale)[:-1])
@@ -76,7 +76,7 @@ QUANTITIES = {  # measurements of a row: (scores q·k, scale) -> a number for ea
     "deviation": lambda scores, scale: deviation(scores * scale),
     "entropy": lambda scores, scale: entropy(softmax(scores * scale)),
     "peak": lambda scores, scale: peak(softmax(scores * scale)),
-    "gradient": let_through,
+    "gradient": gradient_of_products,
 }
 
 # Many random rows -----------------------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def many_rows(rows: int = MANY, seed: int = 0) -> Iterator[np.ndarray]:
         yield parts.cumsum(axis=1)
 
 
-def theory(power: float) -> np.ndarray:
+def expected_deviation(power: float) -> np.ndarray:
     """(widths,): the expected standard deviation of the scores, √d_k · scale. The other quantities have no formula."""
     return np.array([math.sqrt(width) * scale_of(width, power) for width in WIDTHS])
 

@@ -125,14 +125,14 @@ def with_register(vit: VisionTransformer, neurons: Sequence[Neuron]) -> VisionTr
         enlarged = VisionTransformer(config)
         for layer, block in enumerate(enlarged.blocks):
             if numbers := [number for neuron_layer, number in neurons if neuron_layer == layer]:
-                block.mlp = Moving(config, numbers, index)
-    enlarged.load_state_dict(_with_a_place(vit, index), assign=True)
+                block.mlp = RegisterMLP(config, numbers, index)
+    enlarged.load_state_dict(_with_zero_token(vit, index), assign=True)
     enlarged.name, enlarged.told = f"{vit.name} with a register at test time", vit.told
     enlarged.random_weights = vit.random_weights
     return enlarged.eval()
 
 
-class Moving(MLP):
+class RegisterMLP(MLP):
     """An MLP in which some neurons write into one token only."""
 
     def __init__(self, c: Config, neurons: Sequence[int], to: int):
@@ -167,7 +167,7 @@ def _lengths(block) -> Tensor:
     return block.ls2(block.mlp.fc2.weight.detach().mT).norm(dim=-1).float().cpu()
 
 
-def _with_a_place(vit: VisionTransformer, index: int) -> dict[str, Tensor]:
+def _with_zero_token(vit: VisionTransformer, index: int) -> dict[str, Tensor]:
     """The weights with a token of zeros at `index`, and zeros as its position."""
     state = dict(vit.state_dict())
     empty = torch.zeros_like(vit.patch_embed.proj.weight[:1, 0, 0, 0]).expand(1, 1, vit.config.width).clone()

@@ -125,7 +125,7 @@ def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int,
             seen[0].on_grid(seen[0].row(layer, head, (query[0], query[1] + patches))),
             seen[1].on_grid(seen[1].row(layer, head, query)),
         ),
-        apart=_apart(seen, layer, patches),
+        apart=_mean_variation(seen, layer, patches),
         query=query,
     )
 
@@ -157,7 +157,7 @@ def _one_pixel(vit: VisionTransformer, seen: Trace) -> float:
     return float(((after - before).norm(dim=0) / before.norm(dim=0).clamp(min=1e-9)).median())
 
 
-def _apart(seen: tuple[Trace, ...], layer: int, patches: int) -> float:
+def _mean_variation(seen: tuple[Trace, ...], layer: int, patches: int) -> float:
     """The total variation between a place's rows in both crops, over the places that both show; the mean over places
     and heads."""
     rows, columns = seen[0].grid

@@ -101,9 +101,9 @@ def _path_frames(spec: Spec, seen: Trace, places: str) -> list[tuple[Spec, int]]
     path = walk(places)
     for place in path:
         seen.token(place)  # raises if the patch is off the grid
-    stays = [WALK] * len(path)
-    stays[0] = stays[-1] = 4 * WALK
-    return [(replace(spec, query=place), ms) for place, ms in zip(path, stays, strict=True)]
+    durations = [WALK] * len(path)
+    durations[0] = durations[-1] = 4 * WALK
+    return [(replace(spec, query=place), ms) for place, ms in zip(path, durations, strict=True)]
 
 
 def walk(places: str) -> list[tuple[int, int]]:
@@ -123,9 +123,9 @@ def walk(places: str) -> list[tuple[int, int]]:
     return path
 
 
-def _encoded(kind: str, images: list[Image.Image], stays: list[int], spec: Spec, facts: dict[str, str]) -> bytes:
+def _encoded(kind: str, images: list[Image.Image], durations: list[int], spec: Spec, facts: dict[str, str]) -> bytes:
     images = images if spec.transparent else [frame.convert("RGB") for frame in images]
-    options = {"duration": stays, "loop": 0}
+    options = {"duration": durations, "loop": 0}
     if kind == ".gif":
         images = _one_palette(images, spec)
         options |= {"comment": "\n".join(f"{key}: {value}" for key, value in facts.items()).encode()}

@@ -104,10 +104,10 @@ class Job:
 
 def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Job]:
     """The jobs of all pictures. All names of files are determined and checked for duplicates before one is written."""
-    short = distinct(images)
+    short_names = unique_names(images)
     if spec.anonymous:  # a file's name can name a person
         width = len(str(len(images)))
-        short = {name: f"picture-{number:0{width}}" for number, name in enumerate(images, start=1)}
+        short_names = {name: f"picture-{number:0{width}}" for number, name in enumerate(images, start=1)}
     if "pictures" in (spec.rows, spec.columns):  # a grid shows all pictures in one figure
         if comma := next((name for name in images if "," in name), None):
             raise PlaygroundError(f"A grid lists its pictures with commas between them: rename {comma}.")
@@ -124,7 +124,7 @@ def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Jo
         files = {}
         for layer in layers:
             for head in heads:
-                path = name(image=short[image], layer=layer, head=head)
+                path = name(image=short_names[image], layer=layer, head=head)
                 if (taken_by := taken_paths.get(_path_key(path))) is not None:
                     raise PlaygroundError(f"{path} would be written over {taken_by}: choose another -o.")
                 taken_paths[_path_key(path)] = f"the figure of {image}"
@@ -374,16 +374,16 @@ def _place(name: str) -> str:
     return str(Path(name).resolve()) if Path(name).exists() else name
 
 
-def distinct(names: list[str]) -> dict[str, str]:
+def unique_names(names: list[str]) -> dict[str, str]:
     """{picture: a short unique name}: its stem; if that is not unique, with its suffix, then its folder, then a number.
     Names that differ only in case count as equal."""
-    short = {name: Path(name).stem for name in names}
+    short_names = {name: Path(name).stem for name in names}
     for lengthen in (_with_kind, _with_folder, None):
-        counts = Counter(stem.casefold() for stem in short.values())
-        repeated = [name for name, stem in short.items() if counts[stem.casefold()] > 1]
+        counts = Counter(stem.casefold() for stem in short_names.values())
+        repeated = [name for name, stem in short_names.items() if counts[stem.casefold()] > 1]
         for number, name in enumerate(repeated, start=1):
-            short[name] = lengthen(name) if lengthen else f"{short[name]}-{number}"
-    return short
+            short_names[name] = lengthen(name) if lengthen else f"{short_names[name]}-{number}"
+    return short_names
 
 
 def _with_kind(name: str) -> str:

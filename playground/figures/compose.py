@@ -13,7 +13,7 @@ from playground.figures import layouts
 from playground.figures.drawing import captions, naming
 from playground.figures.drawing.maps import Domain
 from playground.figures.drawing.one_map import Other, Subject
-from playground.figures.drawing.panels import ABOVE, GAP, Grid, Matrix, Panel, entitled
+from playground.figures.drawing.panels import ABOVE, GAP, Grid, Matrix, Panel, draw_with_heading
 from playground.figures.drawing.prints import bar as bar_colours
 from playground.figures.drawing.sheet import Box, Drawing, Sheet, house_style, small, text_width, wrap
 from playground.figures.drawing.spec import Spec
@@ -266,10 +266,10 @@ def _compose(spec: Spec, plan: Plan) -> Drawing:
     top, left = (sheet.height - total) / 2, (sheet.width - plan.width - aside) / 2
     if plan.led and not plan.beside:
         y, picture_width = top + plan.height + between + ABOVE * em, plan.side * plan.led.aspect
-        entitled(sheet, plan.led, Box(left, y, picture_width, plan.side))
+        draw_with_heading(sheet, plan.led, Box(left, y, picture_width, plan.side))
         corner = left + picture_width + ASIDE * em, y
     elif plan.led:
-        entitled(sheet, plan.led, Box(left, top + ABOVE * em, plan.side * plan.led.aspect, plan.side))
+        draw_with_heading(sheet, plan.led, Box(left, top + ABOVE * em, plan.side * plan.led.aspect, plan.side))
         corner = left, top + plan.height - band.height
         left += aside
     elif plan.beside:

@@ -205,15 +205,15 @@ def keep(path: Path, data: bytes) -> Path:
     """Writes the file under a temporary name and renames it, so that a stopped run leaves no half file."""
     if not path.parent.exists():
         raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
-    part = path.with_name(f".playground-{os.getpid()}.part")
+    temporary_file = path.with_name(f".playground-{os.getpid()}.part")
     try:
-        part.write_bytes(data)
-        part.replace(path)
+        temporary_file.write_bytes(data)
+        temporary_file.replace(path)
     except OSError as error:
         raise PlaygroundError(f"{path} can't be written: {error.strerror or error}.") from None
     finally:
         with suppress(OSError):
-            part.unlink()  # if it was not renamed
+            temporary_file.unlink()  # if it was not renamed
     return path
 
 

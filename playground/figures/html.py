@@ -322,9 +322,11 @@ def packing_loss(seen: Trace, pack: bytes, layers: list[int], heads: list[int]) 
     packed, queries, patches = Trace.from_bytes(pack), seen.some_patches(MEASURED), slice(len(seen.prefix), None)
     largest, mean, same_strongest = 0.0, [], []
     for layer in layers:
-        ours, theirs = packed.weights(layer, queries), seen.weights(layer, queries)[heads]
-        differences = (ours - theirs).abs()
+        packed_weights, exact_weights = packed.weights(layer, queries), seen.weights(layer, queries)[heads]
+        differences = (packed_weights - exact_weights).abs()
         largest = max(largest, float(differences.max()))
         mean.append(float(differences.mean()))
-        same_strongest.append(float((ours[..., patches].argmax(-1) == theirs[..., patches].argmax(-1)).float().mean()))
+        same_strongest.append(
+            float((packed_weights[..., patches].argmax(-1) == exact_weights[..., patches].argmax(-1)).float().mean())
+        )
     return Loss(largest, sum(mean) / len(mean), sum(same_strongest) / len(same_strongest))

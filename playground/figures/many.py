@@ -99,16 +99,16 @@ class Many:
         with ThreadPoolExecutor(1, "pictures") as ahead:
             next_pixels = ahead.submit(self._pixels, batches[0]) if batches else None
             for batch, next_batch in zip_longest(batches, batches[1:]):
-                pixels, broken = next_pixels.result()
-                if broken and not unreadable:
-                    raise next(iter(broken.values()))
+                pixels, errors = next_pixels.result()
+                if errors and not unreadable:
+                    raise next(iter(errors.values()))
                 next_pixels = ahead.submit(self._pixels, next_batch) if next_batch else None
                 arrays = in_room(self.vit, self.tokens, len(batch), self.room, partial(self._pieces, pixels, batch))
-                broken |= self._without_numbers(batch, arrays, broken)
-                if broken and not unreadable:
-                    raise next(iter(broken.values()))
+                errors |= self._without_numbers(batch, arrays, errors)
+                if errors and not unreadable:
+                    raise next(iter(errors.values()))
                 for row, number in enumerate(batch):
-                    if number in wanted_numbers and number not in broken:
+                    if number in wanted_numbers and number not in errors:
                         yield Numbers(self.names[number], {kind: array[row] for kind, array in arrays.items()}, number)
 
     def _pieces(self, pixels: Tensor, batch: Sequence[int], most: int) -> dict[str, np.ndarray]:
@@ -177,15 +177,15 @@ class Many:
         return write(self, Path(path), report, dask)
 
     def _pixels(self, batch: Sequence[int]) -> tuple[Tensor, dict[int, PlaygroundError]]:
-        c, broken = self.vit.config, {}
+        c, errors = self.vit.config, {}
         pixels = torch.zeros(len(batch), 3, *self.size)
         for row, number in enumerate(batch):
             try:
                 picture = _centre_crop(self._open(number), self.size)
                 pixels[row] = images.model_input(picture, self.size, c.mean, c.std, c.interpolation)[0]
             except PlaygroundError as error:
-                broken[number] = error
-        return pixels, broken
+                errors[number] = error
+        return pixels, errors
 
     def _without_numbers(self, batch: Sequence[int], arrays: dict[str, np.ndarray], unread: Collection[int]) -> dict:
         """The pictures for which the model gives NaN or infinity, each with an error sentence. Raises the first error
@@ -213,9 +213,9 @@ class Many:
         vit, c = self.vit, self.vit.config
         at, everybody = self.cutting(), torch.ones(1, 1, 1, 1, dtype=torch.bool)
         collected: dict[str, list[Tensor]] = {kind: [] for kind in self.wanted}
-        far = None
+        patch_gaps = None
         if "distance" in self.wanted:
-            far = distances(self.grid).to(vit.patch_embed.proj.weight.device)
+            patch_gaps = distances(self.grid).to(vit.patch_embed.proj.weight.device)
         with torch.no_grad():
             tokens, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
             last_layer = max(self.layers, default=-1)  # relevance goes through the network by itself
@@ -223,11 +223,11 @@ class Many:
             last_layer = c.depth - 1 if of_answers else last_layer
             for layer, (x, (q, k, v)) in enumerate(islice(vit.layers(tokens, rotation, at=at), last_layer + 1)):
                 mask = at(f"layers.{layer}.attention.heard", everybody) if self.cut else everybody
-                heard = None if mask.numel() == 1 else mask.to(q.device)
+                is_heard = None if mask.numel() == 1 else mask.to(q.device)
                 if layer in self.wanted.get("weights", ()):
                     scores = (q.float() * c.scale) @ k.float().mT
                     collected["weights"].append(
-                        (scores if heard is None else scores.masked_fill(~heard, -math.inf)).softmax(-1)
+                        (scores if is_heard is None else scores.masked_fill(~is_heard, -math.inf)).softmax(-1)
                     )
                 if layer in self.wanted.get("norms", ()):
                     norms = [value_norms(vit.blocks[layer], value.float()) for value in v]
@@ -235,7 +235,7 @@ class Many:
                 if layer in self.wanted.get("features", ()):
                     collected["features"].append(x.float())
                 if {"entropy", "distance"} & self.wanted.keys():
-                    entropy, distance = _spread(q.float(), k.float(), c.scale, far, len(c.prefix), heard)
+                    entropy, distance = _spread(q.float(), k.float(), c.scale, patch_gaps, len(c.prefix), is_heard)
                     for kind, numbers in (("entropy", entropy), ("distance", distance)):
                         if kind in collected:
                             collected[kind].append(numbers)
@@ -314,17 +314,19 @@ def _label_numbers(kinds: Sequence[str], vit: VisionTransformer) -> tuple[int, .
     """The labels of "relevance_of:cat,3", by their numbers. A label's name may have a comma in it."""
     labels: list[int] = []
     for text in kinds:
-        kind, _, listed = text.partition(":")
+        kind, _, labels_text = text.partition(":")
         if kind == "relevance_of":
-            names = [listed] if listed in vit.config.labels else [name.strip() for name in listed.split(",")]
+            names = (
+                [labels_text] if labels_text in vit.config.labels else [name.strip() for name in labels_text.split(",")]
+            )
             labels += [label_number(vit, int(name) if name.isdecimal() else name) for name in names]
     return tuple(dict.fromkeys(labels))
 
 
 def _kind_and_layers(text: str, vit: VisionTransformer) -> tuple[str, tuple[int, ...]]:
-    kind, _, listed = text.partition(":")
+    kind, _, layers_text = text.partition(":")
     depth = vit.config.depth
-    if kind not in DIMENSIONS or bool(listed) > (kind in ("weights", "features", "relevance_of")):
+    if kind not in DIMENSIONS or bool(layers_text) > (kind in ("weights", "features", "relevance_of")):
         raise PlaygroundError(f"Of many pictures there are {', '.join(KINDS)}; given was {text!r}.")
     if vit.config.biased and kind in ("weights", "entropy", "distance"):
         raise PlaygroundError(
@@ -334,13 +336,13 @@ def _kind_and_layers(text: str, vit: VisionTransformer) -> tuple[str, tuple[int,
         raise PlaygroundError(f"{vit.name} has no class token, whose relevance this is: trace its pictures one by one.")
     if kind in ("logits", "labels", "relevance_of") and not vit.classes:
         raise no_labels(vit, f"{kind} can't be asked")
-    if kind == "relevance_of" and not listed:
+    if kind == "relevance_of" and not layers_text:
         raise PlaygroundError("relevance_of which labels? Such as relevance_of:0,3 or relevance_of:cat.")
     if kind not in ("weights", "features"):
         return kind, tuple(range(depth)) if "layer" in DIMENSIONS[kind] else ()
     try:
         layers = tuple(
-            int(part) % depth if -depth <= int(part) < depth else depth for part in listed.split(",") if part
+            int(part) % depth if -depth <= int(part) < depth else depth for part in layers_text.split(",") if part
         )
     except ValueError:
         layers = (depth,)
@@ -362,7 +364,7 @@ def _centre_crop(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
 
 
 def _spread(
-    q: Tensor, k: Tensor, scale: float, far: Tensor | None, prefix: int, heard: Tensor | None = None
+    q: Tensor, k: Tensor, scale: float, patch_gaps: Tensor | None, prefix: int, is_heard: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """The entropy of every row in bits, (B, h, N), and the mean distance in patches over which each patch attends, NaN
     for prefix tokens, which have no place. q, k: (B, h, N, d). Blocks of rows bound the memory.
@@ -376,17 +378,17 @@ def _spread(
     for first in range(0, N, step):
         rows = slice(first, min(first + step, N))
         scores = q[:, :, rows] @ k.mT * scale  # (B, h, rows, N)
-        if heard is not None:
-            scores = scores.masked_fill(~heard[:, :, rows], -math.inf)
+        if is_heard is not None:
+            scores = scores.masked_fill(~is_heard[:, :, rows], -math.inf)
         top = scores.amax(-1, keepdim=True)
         e = scores.sub_(top).exp_()
         z = e.sum(-1)
         mean = (q[:, :, rows] * (e @ k)).sum(-1) * scale / z
         entropy[:, :, rows] = (z.log() + top[..., 0] - mean) / math.log(2)
-        if far is not None and rows.stop > prefix:
+        if patch_gaps is not None and rows.stop > prefix:
             patches = slice(max(first, prefix), rows.stop)
             weights = e[:, :, patches.start - first :, prefix:]
-            total = torch.einsum("bhqp,qp->bhq", weights, far[patches.start - prefix : patches.stop - prefix])
+            total = torch.einsum("bhqp,qp->bhq", weights, patch_gaps[patches.start - prefix : patches.stop - prefix])
             distance[:, :, patches] = total / weights.sum(-1)
     return entropy, distance
 

@@ -95,7 +95,7 @@ def show(
     was traced, or a finer `image` of it; `bare`: the picture alone. `pack="int8"` halves the page's size and rounds the
     weights: the page says by how much."""
     look = {"theme": theme, "bare": bare, "pack": pack}
-    spec = _spec(seen, layer, head, query, scale, look, as_it_ran="on")
+    spec = _spec(seen, layer, head, query, scale, look, scale_of_pass="on")
     image = seen.picture if image is None else image
     spec = replace(spec, heads=None if heads is None else tuple(heads))
     spec = export.light(spec, seen) if layers is None else replace(spec, layers=tuple(layers))
@@ -186,7 +186,7 @@ def save(
     if not path.parent.exists():
         raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
     if kind == ".html":
-        spec = _spec(seen, layer, head, query, scale, options, as_it_ran="on")
+        spec = _spec(seen, layer, head, query, scale, options, scale_of_pass="on")
         export.write(path, spec, seen, seen.picture if image is None else image)
         return path
     spec = _spec(seen, layer, head, query, scale, options)
@@ -313,9 +313,9 @@ def _grid_traces(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
     for key in grid.names(spec):
         if key not in traces_by_name:
             raise PlaygroundError(f"The grid shows {key[0]} in {key[1]}, of which there is no trace: give it as other.")
-    if unseen := traces_by_name.keys() - set(grid.names(spec)):
+    if unused_traces := traces_by_name.keys() - set(grid.names(spec)):
         raise PlaygroundError(
-            f"The grid shows nothing of {' in '.join(min(unseen))}: name rows='pictures' or 'models'."
+            f"The grid shows nothing of {' in '.join(min(unused_traces))}: name rows='pictures' or 'models'."
         )
     return spec, {"more": traces_by_name}
 
@@ -328,14 +328,14 @@ def _sizes(traces: list[Trace]) -> dict[str, Any]:
     return {"size": sizes.pop()} if len(sizes) == 1 else {"repeatable": False}
 
 
-def _spec(seen, layer, head, query, scale, options: dict[str, Any], as_it_ran: str | None = None) -> Spec:
+def _spec(seen, layer, head, query, scale, options: dict[str, Any], scale_of_pass: str | None = None) -> Spec:
     """The options as a Spec. Without a scale it is that of the pass."""
     if not isinstance(seen, Trace):
         raise PlaygroundError(f"A figure is made of what playground.trace gives; given was {type(seen).__name__}.")
     layer = layer if layer is None else seen.layer_number(layer)
     head = index(head) if index(head) is not None else head
-    if as_it_ran and scale is None:
-        scale_word = as_it_ran
+    if scale_of_pass and scale is None:
+        scale_word = scale_of_pass
     elif seen.scale_number(scale) == seen.scale:
         scale_word = "on" if seen.scale == seen.native_scale else seen.scale
         options = ({"whole": True} if scale_word != "on" else {}) | options

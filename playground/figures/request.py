@@ -70,7 +70,7 @@ def with_interventions(spec: Spec, seen: Trace, other: Callable[[], Trace], turn
     name = PurePath(published(spec).other_image or "").stem
     other_trace = replace(other(), picture_name=name) if spec.takes_another else None
     with turn(seen, interventions.PASSES * len(spec.puts)):
-        return interventions.put(seen, spec.puts, other_trace)
+        return interventions.run_texts(seen, spec.puts, other_trace)
 
 
 def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.Image]]:

@@ -142,12 +142,12 @@ class Sweep(Many):
         before = float(self.measured(vit, states[-1], states[-1], label)[0])
         value = np.full(self.shapes()["value"], np.nan, np.float32)
         for batch in _batches(self.variants(), most):
-            if (lead := batch[0]).vit is not None:
-                x = lead.vit.features(pixels.to(lead.vit.patch_embed.proj.weight), lead.vit.config.depth - 1)
-                value[lead.place] = float(self.measured(lead.vit, x, x, label)[0])
+            if (variant := batch[0]).vit is not None:
+                x = variant.vit.features(pixels.to(variant.vit.patch_embed.proj.weight), variant.vit.config.depth - 1)
+                value[variant.place] = float(self.measured(variant.vit, x, x, label)[0])
                 continue
-            x = states[lead.first].expand(len(batch), -1, -1)
-            for x, _ in vit.layers(x, rotation, lead.scale, lead.first, _batch_change(batch)):  # noqa: B007, B020
+            x = states[variant.first].expand(len(batch), -1, -1)
+            for x, _ in vit.layers(x, rotation, variant.scale, variant.first, _batch_change(batch)):  # noqa: B007, B020
                 pass
             for variant, number in zip(batch, self.measured(vit, x, states[-1], label), strict=True):
                 value[variant.place] = float(number)
@@ -315,7 +315,7 @@ def prepared_sweep(
     return run
 
 
-def _classes(source: Many, folder: Path | None, labels: Any, wanted: bool) -> tuple[Any, ...]:
+def _classes(source: Many, folder: Path | None, labels: Any, needs_number: bool) -> tuple[Any, ...]:
     """The label of each picture: its number if the model has it, else the name of the picture's folder."""
     vit = source.vit
     if labels == "model":
@@ -328,16 +328,16 @@ def _classes(source: Many, folder: Path | None, labels: Any, wanted: bool) -> tu
         in_subfolder = folder is not None and path.parent != folder
         folder_name = path.relative_to(folder).parts[0] if in_subfolder and folder is not None else ""
         label = next((table[key] for key in (name, path.name, path.stem, folder_name) if key in table), folder_name)
-        numbers.append(_label(vit, label, wanted, name))
+        numbers.append(_label(vit, label, needs_number, name))
     return tuple(numbers)
 
 
-def _label(vit: VisionTransformer, label: Any, wanted: bool, name: str) -> Any:
+def _label(vit: VisionTransformer, label: Any, needs_number: bool, name: str) -> Any:
     number = int(label) if isinstance(label, str) and label.isdecimal() else label
     try:
         return label_number(vit, number)
     except PlaygroundError as error:
-        if not wanted:
+        if not needs_number:
             return str(label)
         where = f"of the folder {label!r}" if label else "of no folder of its own"
         raise PlaygroundError(

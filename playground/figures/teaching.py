@@ -89,11 +89,11 @@ class Page:
 def handout(paper: str, key: bool) -> list[Page]:
     """The handout. `key`: with the numbers filled in, for the teacher."""
     page, sheet = Page.of(paper), teaching.sheet()
-    asks = TOKENS[ASKS]
+    asker = TOKENS[ASKS]
     page.write("Attention by hand" + (": the key" if key else ""), 18, bold=True)
     page.write(
         "Nine tokens. Each has a query, a key (two numbers each) and a value (one number). Compute the row of weights "
-        f"of token {asks}, and what {asks} receives. A calculator helps; two decimals are enough."
+        f"of token {asker}, and what {asker} receives. A calculator helps; two decimals are enough."
     )
     rows = [["token", "query q", "key k", "value v"]]
     rows += [
@@ -102,9 +102,9 @@ def handout(paper: str, key: bool) -> list[Page]:
     ]
     page.table(_minus(rows), [0.8, 1.6, 1.6, 1.0], row_height=0.27)
     page.write(
-        f"1.  Multiply {asks}'s query with each key.   2.  Divide by the root of two, 1.41: the score.   3.  Take e to "
-        "that power.   4.  Add the nine powers up. Each weight is a power divided by this sum.   5.  Mix the values: "
-        "add up weight × value."
+        f"1.  Multiply {asker}'s query with each key.   2.  Divide by the root of two, 1.41: the score.   3.  Take e "
+        "to that power.   4.  Add the nine powers up. Each weight is a power divided by this sum.   5.  Mix the "
+        "values: add up weight × value."
     )
     page.formula(
         r"$s_j = \frac{q \cdot k_j}{\sqrt{d_k}} = \frac{q_1 k_{j1} + q_2 k_{j2}}{\sqrt{2}}$"
@@ -127,20 +127,20 @@ def handout(paper: str, key: bool) -> list[Page]:
 
 def _back_page(paper: str, key: bool, sheet: teaching.Sheet) -> Page:
     """The back page: questions with room to write, then a table of all rows, which the class fills in together."""
-    page, asks = Page.of(paper), TOKENS[ASKS]
+    page, asker = Page.of(paper), TOKENS[ASKS]
     page.write("What the row says" + (": the key" if key else ""), 18, bold=True)
     order = sorted(range(len(TOKENS)), key=sheet.weights.__getitem__, reverse=True)
     best, second = (TOKENS[n] for n in order[:2])
     share = sheet.weights[order[1]] / (1 - sheet.weights[order[0]])
     for question, answer in (
-        (f"Whom does {asks} listen to most? Does that token listen to {asks} as much?", f"{best}, with "
-         f"{captions.percent(max(sheet.weights))}. No: {best} gives {asks} "
-         f"{captions.percent(sheet.all[order[0]][ASKS])}. Its row comes from {best}'s query and {asks}'s key."),
-        (f"Set {asks}'s query to (0, 0). What are the weights now?", f"1/9 = {1 / 9:.3f} each: all scores are 0."),
+        (f"Whom does {asker} listen to most? Does that token listen to {asker} as much?", f"{best}, with "
+         f"{captions.percent(max(sheet.weights))}. No: {best} gives {asker} "
+         f"{captions.percent(sheet.all[order[0]][ASKS])}. Its row comes from {best}'s query and {asker}'s key."),
+        (f"Set {asker}'s query to (0, 0). What are the weights now?", f"1/9 = {1 / 9:.3f} each: all scores are 0."),
         ("Add 5 to every score. Which weight changes?", "None: only differences count."),
         (f"Hide {best}: −∞ is added to its score. What becomes of the other weights?", "Each is divided by what is "
          f"left, 1 − {sheet.weights[order[0]]:.3f}: {second} rises from {sheet.weights[order[1]]:.3f} to {share:.3f}."),
-        (f"What is the most, and the least, that {asks} can receive?", f"{max(VALUES)} and {min(VALUES)}: a weighted "
+        (f"What is the most, and the least, that {asker} can receive?", f"{max(VALUES)} and {min(VALUES)}: a weighted "
          "mean lies between the smallest and the largest value."),
     ):  # fmt: skip
         page.write(question, bold=True)
@@ -148,7 +148,7 @@ def _back_page(paper: str, key: bool, sheet: teaching.Sheet) -> Page:
         page.y += 0 if key else 0.3
     page.y += 0.15
     share_out = teaching.SHARED_OUT[0].upper() + teaching.SHARED_OUT[1:]
-    page.write(f"All rows. {share_out}; {asks}'s is on the front. Every row sums to 1.")
+    page.write(f"All rows. {share_out}; {asker}'s is on the front. Every row sums to 1.")
     rows = [["asks", *TOKENS, "sum"]]
     for letter, row in zip(TOKENS, sheet.all, strict=True):
         rows.append([letter, *((f"{weight:.3f}" for weight in row) if key else ("",) * len(TOKENS)), "1"])

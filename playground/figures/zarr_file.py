@@ -108,11 +108,11 @@ def _as_netcdf(job: Any, path: Path, report: type | None, dask: str | None) -> P
     store = path.with_suffix(".zarr")
     if store.exists() and not _matches(_zarr().open_group(store, mode="r"), job):
         store = path.with_name(f"{path.name}.zarr")
-    was_there = store.exists()
+    had_store = store.exists()
     write(job, store, report, dask)
-    written = _zarr().open_group(store, mode="r")
-    convert(written, path)
-    if not was_there and written["done"][:].all():  # an incomplete store stays, so that a later run completes it
+    finished_store = _zarr().open_group(store, mode="r")
+    convert(finished_store, path)
+    if not had_store and finished_store["done"][:].all():  # an incomplete store stays, so that a later run completes it
         shutil.rmtree(store)
     return path
 
@@ -130,16 +130,16 @@ def _identity(job: Any) -> str:
 def _new_store(zarr, job: Any, path: Path):
     """Makes the store under a temporary name and renames it at the end, because a half-made store would be
     refused as another run's."""
-    fresh = path.with_name(f".{path.name}-{os.getpid()}")
+    temporary_path = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         with warnings.catch_warnings():
             # hides a warning: xarray reads consolidated metadata, which Zarr's format 3 does not specify yet
             warnings.simplefilter("ignore")
-            _describe(zarr.open_group(fresh, mode="w"), job)
-            zarr.consolidate_metadata(fresh)
-        fresh.rename(path)
+            _describe(zarr.open_group(temporary_path, mode="w"), job)
+            zarr.consolidate_metadata(temporary_path)
+        temporary_path.rename(path)
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        shutil.rmtree(temporary_path, ignore_errors=True)
     return zarr.open_group(path, mode="r+")
 
 

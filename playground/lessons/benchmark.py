@@ -73,14 +73,14 @@ class Measured:
 
 def measure(width: int, heads: int, kernel: int, most_bytes: int) -> Iterator[Point]:
     """One point for every kind and side. Once a kind is skipped, its larger sides are skipped too."""
-    until = time.monotonic() + MOST_SECONDS
+    deadline = time.monotonic() + MOST_SECONDS
     layers = _layers(width, heads, kernel)
     for layer in layers.values():
         layer(SIDES[0])()  # a warm-up: allocations of libraries on first use are not counted
     former_points: dict[str, Point] = {}
     for side in SIDES:
         for kind, layer in layers.items():
-            point = _expected(kind, side**2, former_points.get(kind), most_bytes, until)
+            point = _expected(kind, side**2, former_points.get(kind), most_bytes, deadline)
             if not point.skipped:
                 try:
                     point = Point(kind, side**2, *_seconds_and_memory(layer(side)))
@@ -145,21 +145,21 @@ def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Ca
     return {kind: attention_over(layer) for kind, layer in attentions.items()} | {CONVOLUTION: convolution_over}
 
 
-def _expected(kind: str, tokens: int, former_point: Point | None, most_bytes: int, until: float) -> Point:
+def _expected(kind: str, tokens: int, former_point: Point | None, most_bytes: int, deadline: float) -> Point:
     """Extrapolates time and memory from the last step of this kind, and decides whether to skip."""
     if former_point is None:
         return Point(kind, tokens, 0.0, 0)
-    grows = (tokens / former_point.tokens) ** GROWTH[kind]
-    seconds, needs = (
-        former_point.seconds * grows,
-        None if former_point.bytes is None else round(former_point.bytes * grows),
+    growth = (tokens / former_point.tokens) ** GROWTH[kind]
+    seconds, expected_bytes = (
+        former_point.seconds * growth,
+        None if former_point.bytes is None else round(former_point.bytes * growth),
     )
     skipped = former_point.skipped
-    if needs is not None and needs > most_bytes:
+    if expected_bytes is not None and expected_bytes > most_bytes:
         skipped = skipped or "memory"
-    if seconds > MOST_PASS or time.monotonic() + 2 * seconds > until:
+    if seconds > MOST_PASS or time.monotonic() + 2 * seconds > deadline:
         skipped = skipped or "time"
-    return Point(kind, tokens, seconds, needs, skipped)
+    return Point(kind, tokens, seconds, expected_bytes, skipped)
 
 
 def _seconds_and_memory(run: Callable) -> tuple[float, int | None]:
@@ -194,7 +194,7 @@ def _memory(line: str) -> int:
     raise OSError(f"no {line}")
 
 
-def _be_humble(most_bytes: int) -> None:
+def _limit_process(most_bytes: int) -> None:
     """Lowers this process's priority, makes it the first to be ended if memory runs out, and limits memory and time."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(15)
@@ -217,7 +217,7 @@ def main(arguments: list[str]) -> None:
 
     torch.set_num_threads(1)  # steadier timings, and the other cores stay free
     torch.set_grad_enabled(False)
-    _be_humble(most_bytes)  # after torch's import, so that torch's own memory is not counted
+    _limit_process(most_bytes)  # after torch's import, so that torch's own memory is not counted
     steps = measure(width, heads, kernel, most_bytes)
     while sys.stdin.readline() and (point := next(steps, None)):
         print(json.dumps(asdict(point)), flush=True)

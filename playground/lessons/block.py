@@ -104,7 +104,7 @@ def stream(subject: Subject, chosen: Settings) -> Iterator[Part]:
         t.median(dim=1).values for t in (lengths.before, lengths.heard, lengths.thought)
     )
     yield Ask(push_question(token.tolist(), lengths_added.tolist(), mlp_pushes.tolist()), subject.about)
-    ratio, itself = lengths_added / token, int(lengths_added.argmax())  # (layers,)
+    ratio, longest_push = lengths_added / token, int(lengths_added.argmax())  # (layers,)
     longest, shortest = int(ratio.argmax()), int(ratio.argmin())
     yield After(
         "block_push",
@@ -118,7 +118,7 @@ def stream(subject: Subject, chosen: Settings) -> Iterator[Part]:
             id="block_push",
             done=When({"layer": [key_of(longest, subject)]}),
             tempting=[
-                (When({"layer": [key_of(itself, subject)]}),
+                (When({"layer": [key_of(longest_push, subject)]}),
                  "Here the push itself is longest. But the token is long here, too: compare both."),
             ],
         ),

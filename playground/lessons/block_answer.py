@@ -75,7 +75,7 @@ def answered(subject: Subject) -> Generator[Part, None, Answered]:
     asked_subject = subject if subject.kept("classes", lambda: subject.vit.config.classes) else subject.that_names()
     if not asked_subject.has("judged"):
         yield Wait(f"Asking {asked_subject.model} what it answers …", meanwhile)
-    c, example = asked_subject.vit.config, judged(asked_subject)
+    c, example = asked_subject.vit.config, judged_example(asked_subject)
     if example.wrong if example else c.multi_label:
         names = [FOUND[asked_subject.model_name]] if asked_subject.model_name in FOUND else with_labels(c)
         looks = [asked_subject.other(sample=name) for name in names]
@@ -85,8 +85,8 @@ def answered(subject: Subject) -> Generator[Part, None, Answered]:
                     f"Looking for a picture that {asked_subject.model} labels correctly: {n} of {len(looks)} …",
                     meanwhile,
                 )
-            judged(look)
-        example = best([example for example in map(judged, looks) if example])
+            judged_example(look)
+        example = best([example for example in map(judged_example, looks) if example])
     if example is None or (example.wrong and not c.multi_label):
         seen = asked_subject.trace()
         return Answered(asked_subject, seen, int(seen.logits.argmax()), (), 0)  # type: ignore[union-attr]
@@ -101,7 +101,7 @@ def with_labels(c: Config) -> list[str]:
     return [sample.name for sample in samples.samples() if {*c.labels} & {*sample.shows}]
 
 
-def judged(subject: Subject) -> Example | None:
+def judged_example(subject: Subject) -> Example | None:
     """Compares the model's answer with the picture's labels; None if no label of the model is known to be true."""
     from playground.analysis import block
 
@@ -130,14 +130,14 @@ def shown(subject: Subject, answer: Answered, no_head: str) -> Row:
             if answer.config.multi_label
             else f"This step looks at a photograph in which {model} names something that is there."
         )
-    sentences.append(known_of(answer, model))
+    sentences.append(truth_sentence(answer, model))
     image = small(answer.subject.image)
     wide = round(STRIP * image.width / image.height)
     words = " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences)
     return Row(Picture(as_jpeg(image), width=wide), Words(words), shares=(wide, 1200 - wide))
 
 
-def known_of(answer: Answered, model: str) -> str:
+def truth_sentence(answer: Answered, model: str) -> str:
     if not answer.true:
         return f"This is what {model} says of this picture. Whether it is right, only you can tell."
     labels, title = len(answer.labels), samples.named(answer.subject.name).title  # type: ignore[union-attr]
@@ -180,11 +180,11 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "A **label**: suppose that the picture shows it"
         if c.multi_label
         else "The picture’s **label**: what somebody says it shows",
-        {key_of(number, answer): f"{number}: {label}" for number, label in enumerate(labels)},
+        {setting_of_label(number, answer): f"{number}: {label}" for number, label in enumerate(labels)},
     )
     label = int(chosen.supposed) if chosen.supposed and int(chosen.supposed) < len(labels) else answer.label
     yield table(answer, label)
-    yield Words(price(answer, label))
+    yield Words(loss_words(answer, label))
     yield Fold(
         "More: the label as a vector, one-hot",
         Chart(one_hot(answer, label), "one-hot", 240),
@@ -193,14 +193,14 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield Fold("More: the head for pre-training", *pretraining(answer, chosen.top))
     modes = Choice("mode", "Two passes with", MODES)
     yield Fold("More: two passes in training mode", modes, Words(passes(answer, chosen.mode == "train")))
-    dear = int(logits.argmin())
+    costliest = int(logits.argmin())
     yield Exercise(
         "Choose the class that would cost most. How do its logit and its loss go together?",
-        f"{dear}: {labels[dear]}, with the smallest logit of all, {number_text(logits[dear])}. A smaller logit is a "
-        "smaller probability, and −log of a smaller probability is a larger loss.",
+        f"{costliest}: {labels[costliest]}, with the smallest logit of all, {number_text(logits[costliest])}. A "
+        "smaller logit is a smaller probability, and −log of a smaller probability is a larger loss.",
         hint="It has the smallest logit. Choose another label, and watch the loss.",
         id="block_dear",
-        done=When({"supposed": [key_of(dear, answer)]}),
+        done=When({"supposed": [setting_of_label(costliest, answer)]}),
         answers=(
             ("a smaller logit, a larger loss", ""),
             ("a smaller logit, a smaller loss", "−log p grows as p falls."),
@@ -213,7 +213,7 @@ def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
 
 
-def key_of(label: int, answer: Answered) -> str:
+def setting_of_label(label: int, answer: Answered) -> str:
     """The value of the setting `supposed` for this label."""
     return "" if label == answer.label else str(label)
 
@@ -290,18 +290,20 @@ def table(answer: Answered, label: int) -> Table:
     assert logits is not None
     shares, costs = c.shares(logits), block.costs(logits, answer.true)  # (classes,) each
     likely = logits.argsort(descending=True)[:MOST_ROWS].tolist()
-    shown = likely if label in likely else [*likely[:-1], label]
-    judged = c.multi_label and answer.true
+    shown_labels = likely if label in likely else [*likely[:-1], label]
+    has_label_losses = c.multi_label and answer.true
     rows = []
-    for i in shown:
+    for i in shown_labels:
         mark = "**" if i == label else ""
         row = [f"{mark}{i}: {answer.labels[i]}{mark}", number_text(logits[i]), percent(float(shares[i]), 1)]
-        rows.append([*row, *(["yes" if i in answer.true else "no", number_text(costs[i])] if judged else [])])
+        rows.append([*row, *(["yes" if i in answer.true else "no", number_text(costs[i])] if has_label_losses else [])])
     kind = "sigmoid: several may be true" if c.multi_label else "softmax: they sum to 1"
-    return Table(["class", "logit", f"probability ({kind})", *(["in the picture", "costs"] if judged else [])], rows)
+    return Table(
+        ["class", "logit", f"probability ({kind})", *(["in the picture", "costs"] if has_label_losses else [])], rows
+    )
 
 
-def price(answer: Answered, label: int) -> str:
+def loss_words(answer: Answered, label: int) -> str:
     from playground.analysis import block
 
     c, logits, name = answer.config, answer.seen.logits, answer.labels[label]
@@ -364,7 +366,7 @@ def pretraining(answer: Answered, top: str) -> Iterator[Part]:
     hidden, matrix = block.pretraining_head(width, classes)
     remark = "This model still has it." if answer.config.pre_logits else "This model has only the matrix."
     yield Choice("top", "The head", TOPS)
-    shapes = experiments.answering(top, width, classes)
+    shapes = experiments.readout_shapes(top, width, classes)
     yield Table(("", "shape"), [(name, " × ".join(f"{n:,}" for n in shape)) for name, shape in shapes])
     yield Words(
         "**The pre-training head.** For pre-training the paper put a hidden layer with tanh before the matrix: here "

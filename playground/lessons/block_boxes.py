@@ -49,7 +49,7 @@ def weights_question(model: str, counts: Mapping[str, int], layers: int, wider: 
 def whole(subject: Subject, chosen: Settings) -> Iterator[Part]:
     if not subject.has("boxes"):
         yield Wait(f"Counting the parameters of {subject.model} …", Picture(as_jpeg(small(subject.image))))
-    boxes = subject.kept("boxes", lambda: counted(subject))
+    boxes = subject.kept("boxes", lambda: boxes_by_name(subject))
     c = subject.vit.config
     counts = {name: box.weights for name, box in boxes.items()}
     yield Ask(weights_question(subject.model, counts, c.depth, c.mlp_width / c.width), subject.model_name)
@@ -100,7 +100,7 @@ class Box:
     formula: str = ""
 
 
-def counted(subject: Subject) -> dict[str, Box]:
+def boxes_by_name(subject: Subject) -> dict[str, Box]:
     c = subject.vit.config
     high, wide = (side // c.patch_size for side in subject.size)
     return {box.name: box for box in boxes(subject.vit, high * wide + len(c.prefix), subject.size)}

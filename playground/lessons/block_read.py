@@ -21,7 +21,7 @@ MOST_MAPS = 8  # one map a layer
 MAP = 180  # pixels, the longer side of a map
 
 
-def passed(layers: int) -> str:
+def place_words(layers: int) -> str:
     return "before the first layer" if not layers else f"after {layers} layer{'s' * (layers > 1)}"
 
 
@@ -47,7 +47,7 @@ def above_half(probabilities: Sequence[float]) -> str:
     last_no = len(yes) - 1 - yes[::-1].index(False)
     if last_no == len(yes) - 2:
         return "The last layer brings it above one half. "
-    return f"It is above one half {passed(last_no + 1)} and stays there. "
+    return f"It is above one half {place_words(last_no + 1)} and stays there. "
 
 
 def read_question(model: str, label: str, probabilities: Sequence[float], pool: str) -> Question:
@@ -58,7 +58,7 @@ def read_question(model: str, label: str, probabilities: Sequence[float], pool: 
     half = layers // 2
     return Question(
         "block_read",
-        f"In the end {model} gives *{label}* {per_cent(shares[-1])} %. Read {passed(half)} of {layers}, it is ▢.",
+        f"In the end {model} gives *{label}* {per_cent(shares[-1])} %. Read {place_words(half)} of {layers}, it is ▢.",
         Number(0, 100, " %"), shares[half],
         "Before the first layer and after each, in per cent: " + ", ".join(map(per_cent, shares)) + ". "
         + above_half(shares) + (SAME if pool == "token" else "")
@@ -92,7 +92,7 @@ def read(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
     majority = [(shares > 0.5).float().mean().item() for shares in answers.patches]  # share of the patches, by layer
     best = max(range(len(majority)), key=majority.__getitem__)
-    peak = f"; most do so {passed(best)}, {percent(majority[best])}" if majority[best] > majority[-1] else ""
+    peak = f"; most do so {place_words(best)}, {percent(majority[best])}" if majority[best] > majority[-1] else ""
     yield After(
         "block_read",
         Words(f"**By patch.** How likely *{label}* is if each patch alone is read; bright is 100 %."),

@@ -30,13 +30,13 @@ NEARLY = MOST - 10  # a token whose new value is larger counts as near the large
 
 
 def arrows(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    a_to_b, back = both_ways()
+    a_to_b, back = weights_of_a_and_b()
     yield Words(
         "Nine tokens, each with two arrows. A’s query times B’s key is a **score**: how well the two agree. The "
         "softmax makes **weights** of a row of scores: shares that sum to 1. Drag an arrow, and watch A’s row."
     )
-    yield nine_tokens()
-    yield Ask(longer())
+    yield arrows_drawing()
+    yield Ask(longer_query_question())
     yield After(
         "by_hand_query",
         Exercise(
@@ -82,7 +82,7 @@ def arrows(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-def nine_tokens() -> Drawing:
+def arrows_drawing() -> Drawing:
     return Drawing("arrows", {"start": at_first(), "still": False}, ("arrows",))
 
 
@@ -96,7 +96,7 @@ def at_first() -> str:
 
 
 @cache
-def both_ways() -> tuple[float, float]:
+def weights_of_a_and_b() -> tuple[float, float]:
     """The weight that A gives to B, and the weight that B gives to A, before an arrow is dragged."""
     from playground.analysis import by_hand
 
@@ -104,7 +104,7 @@ def both_ways() -> tuple[float, float]:
     return float(weights[0, 1]), float(weights[1, 0])
 
 
-def longer() -> Question:
+def longer_query_question() -> Question:
     """The question about the effect of a longer query."""
     import torch
 
@@ -142,7 +142,7 @@ def values(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "Weights alone move nothing. Each token also has a **value**, here one number. A token receives the mean of "
         "all values, weighted by its row. Drag an arrow."
     )
-    yield nine_tokens()
+    yield arrows_drawing()
     yield Ask(mean())
     yield After(
         "by_hand_values",
@@ -213,7 +213,7 @@ def colours(subject: Subject, chosen: Settings) -> Iterator[Part]:
              "That is the other end: nearly all of the weight goes to the very same colour."),
         ],
     )  # fmt: skip
-    yield Ask(dark())
+    yield Ask(dark_question())
 
 
 def on_colours(subject: Subject, patch: int) -> bytes:
@@ -246,7 +246,7 @@ def to_bytes(seen: Trace, jpeg: bytes, **fields: object) -> bytes:
     return pack(header, {"q": q[None].numpy(), "k": k[None].numpy(), "image": jpeg})
 
 
-def dark() -> Question:
+def dark_question() -> Question:
     return of_choice(
         "by_hand_dark", "Point at a bright patch. Why does a *dark* patch of the same colour light up as well?",
         {
@@ -273,7 +273,7 @@ def masks(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "one."
     )
     yield Drawing("masks", {}, ("arrows", "mask"))
-    yield Ask(mask())
+    yield Ask(mask_question())
     yield Exercise(
         "A text model predicts the next word: no word may listen to a later one. Set that mask.",
         "Row A keeps one weight, its own: 100 %. Row I keeps all nine. A picture has no “later”, so "
@@ -288,7 +288,7 @@ def masks(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-def mask() -> Question:
+def mask_question() -> Question:
     return of_choice(
         "by_hand_mask", "B must not be heard, and each row shall still sum to 1. What is done?",
         {

@@ -70,7 +70,7 @@ def file(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
     yield Choice("part", "Part", PARTS)
     yield Words(parts[chosen.part].says)
-    yield Drawing("read", {"parts": listed(chosen.part)})
+    yield Drawing("read", {"parts": lines_of_part(chosen.part)})
     yield try_it(chosen.module)
     yield Exercise(
         "Open the part in which W_O is applied. What is it called there?",
@@ -92,7 +92,7 @@ def try_it(module_name: str) -> Fold:
     """What PyTorch does with a small module, measured by running the code that is shown."""
     from playground.lessons import listing
 
-    trial = listing.tried(module_name)
+    trial = listing.try_module(module_name)
     return Fold(
         "Try it: Parameter, Sequential, ModuleList",
         Choice("module", "The module holds", MODULES),
@@ -110,7 +110,7 @@ def try_it(module_name: str) -> Fold:
 
 
 @cache
-def listed(part: str) -> list[dict]:
+def lines_of_part(part: str) -> list[dict]:
     """The lines of this part of vit.py, each with its formula."""
     from playground.lessons.listing import PARTS as parts
 
@@ -224,7 +224,7 @@ def on_the_picture(subject: Subject) -> dict[str, Any]:
 def measured_on(subject: Subject) -> dict[str, Any]:
     from playground.analysis import heads
     from playground.analysis.heads import differing
-    from playground.lessons.experiments import apart, in_blocks_apart, turned
+    from playground.lessons.experiments import apart, change_by_rotation, in_blocks_apart
     from playground.vit import QKV
 
     seen = subject.trace()
@@ -239,7 +239,7 @@ def measured_on(subject: Subject) -> dict[str, Any]:
             "apart": largest,
             "layer": middle,
             "blocks": in_blocks_apart(layers[middle], seen.scale),
-            "turned": turned(layers[middle], seen.scale),
+            "turned": change_by_rotation(layers[middle], seen.scale),
             "some": f" (its first {MOST:,} tokens)" if seen.tokens > MOST else "",
             "differs": difference.overall,
             "rows": difference.rows,

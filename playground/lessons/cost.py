@@ -275,14 +275,14 @@ def now(points: list[Point]) -> str:
 
 
 def results(result: Measured, heads: int) -> Iterator[Chart]:
-    time = growing("Time of a layer")
-    points(time, result, lambda p: p.seconds, seconds_text)
+    time = log_log_figure("Time of a layer")
+    add_points(time, result, lambda p: p.seconds, seconds_text)
     time.update_yaxes(
         tickvals=[10.0**p for p in range(-4, 2)], ticktext=["0.1 ms", "1 ms", "10 ms", "0.1 s", "1 s", "10 s"]
     )
     yield Chart(time, "measured time", 340)
-    memory = growing("Peak memory of a layer")
-    points(memory, result, lambda p: p.bytes, bytes_text)
+    memory = log_log_figure("Peak memory of a layer")
+    add_points(memory, result, lambda p: p.bytes, bytes_text)
     if tables := [(p.tokens, cost.TABLES * cost.FLOAT * heads * p.tokens**2) for p in result.of(MATERIALISED)]:
         tokens, values = zip(*tables, strict=True)
         name = f"{cost.TABLES} tables of N × N"
@@ -295,7 +295,7 @@ def results(result: Measured, heads: int) -> Iterator[Chart]:
     yield Chart(memory, "measured peak memory", 340)
 
 
-def growing(title: str) -> go.Figure:
+def log_log_figure(title: str) -> go.Figure:
     figure = go.Figure()
     legend = {"x": 1, "xanchor": "right", "y": 0.02, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"}
     figure.update_layout(title={"text": title, "font": {"size": 15}}, legend=legend)
@@ -305,7 +305,7 @@ def growing(title: str) -> go.Figure:
     return figure
 
 
-def points(
+def add_points(
     figure: go.Figure, result: Measured, value: Callable[[Point], float | None], text: Callable[[float], str]
 ) -> None:
     for kind in GROWTH:
@@ -326,23 +326,23 @@ def remarks(result: Measured) -> Iterator[str]:
     )
     for kind in GROWTH:
         if skipped := result.of(kind, skipped=True):
-            amount = too_much(skipped[0])
+            amount = skipped_words(skipped[0])
             yield f"**{kind.capitalize()} was not run with {skipped[0].tokens:,} tokens:** it would take {amount}."
-    yield cheaper(result)
+    yield cheaper_words(result)
     if result.points and all(p.bytes is None for p in result.points):
         yield "This system does not tell a process its peak memory; Linux does."
     if result.stopped:
         yield "Stopped before its end."
 
 
-def too_much(point: Point) -> str:
+def skipped_words(point: Point) -> str:
     if point.skipped == "time":
         return f"about {seconds_text(point.seconds)} a pass, and this page takes {MOST_PASS:.0f}"
     amount = f"about {bytes_text(point.bytes)}" if point.bytes else "more memory"
     return f"{amount}, and this page takes at most a gigabyte"
 
 
-def cheaper(result: Measured) -> str:
+def cheaper_words(result: Measured) -> str:
     """Compares windows and linear attention with the fused kernel, at the most tokens that all three ran."""
     seconds = [{p.tokens: p.seconds for p in result.of(kind)} for kind in (FUSED, WINDOWS, LINEAR)]
     if not (shared := set.intersection(*map(set, seconds))):

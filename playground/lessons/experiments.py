@@ -21,7 +21,7 @@ Shapes = list[tuple[str, tuple[int, ...]]]  # (what it is, its shape), in the or
 
 def without_matrices(batch: int = 1, tokens: int = 4, dim: int = 8) -> Shapes:
     """The shortest attention of all: Q = K = V = X."""
-    x = _numbers(batch, tokens, dim)
+    x = _random_numbers(batch, tokens, dim)
     weights = (x @ x.mT / dim**0.5).softmax(-1)
     return [
         ("X, which is also Q, K and V", tuple(x.shape)),
@@ -33,13 +33,13 @@ def without_matrices(batch: int = 1, tokens: int = 4, dim: int = 8) -> Shapes:
 def full_heads(tokens: int = 5, dim: int = 3, heads: int = 5) -> Shapes:
     """Heads of full width, as in some texts: W_V is (dim, dim), and W_msa maps heads · dim numbers back to dim. Most
     code shares the width among the heads instead, so that more heads cost nothing."""
-    x, per_head = _numbers(tokens, dim), [_numbers(3, dim, dim) for _ in range(heads)]
+    x, per_head = _random_numbers(tokens, dim), [_random_numbers(3, dim, dim) for _ in range(heads)]
     answers = []
     for w_q, w_k, w_v in per_head:
         q, k, v = x @ w_q, x @ w_k, x @ w_v
         answers.append((q @ k.T / dim**0.5).softmax(-1) @ v)
     side_by_side = torch.cat(answers, dim=-1)
-    w_msa = _numbers(dim, heads * dim)
+    w_msa = _random_numbers(dim, heads * dim)
     return [
         ("tokens", tuple(x.shape)),
         ("W_V of one head", tuple(per_head[0][2].shape)),
@@ -56,23 +56,23 @@ def parameters_of_heads(heads: int, dim: int = 3) -> tuple[int, int]:
     return full, 4 * dim * dim
 
 
-def answering(which: str, width: int, classes: int) -> Shapes:
+def readout_shapes(which: str, width: int, classes: int) -> Shapes:
     """The shapes from the vector that is read out to the logits, as in pre-training ("pre") or in fine-tuning."""
-    y = _numbers(1, width)
+    y = _random_numbers(1, width)
     shapes = [("y, the vector that is read out", tuple(y.shape))]
     if which == "pre":
-        hidden = _numbers(width, width)
+        hidden = _random_numbers(width, width)
         y = (y @ hidden).tanh()
         shapes += [("W of the hidden layer", tuple(hidden.shape)), ("tanh(y W + b)", tuple(y.shape))]
-    matrix = _numbers(width, classes)
+    matrix = _random_numbers(width, classes)
     return [*shapes, ("W of the classes", tuple(matrix.shape)), ("logits", tuple((y @ matrix).shape))]
 
 
 def patches(image: int = 128, patch: int = 16, width: int = 32) -> Shapes:
     """The shapes from a picture to a table of tokens."""
-    pixels = _numbers(1, 3, image, image)
+    pixels = _random_numbers(1, 3, image, image)
     rows = torch.nn.functional.unfold(pixels, patch, stride=patch).mT[0]  # (patches, 3·P·P)
-    matrix = _numbers(3 * patch * patch, width)
+    matrix = _random_numbers(3 * patch * patch, width)
     return [
         ("picture", tuple(pixels.shape[1:])),
         (f"patches of {patch} × {patch}, each laid out in a row", tuple(rows.shape)),
@@ -81,9 +81,9 @@ def patches(image: int = 128, patch: int = 16, width: int = 32) -> Shapes:
     ]
 
 
-def fused(batch: int = 13, tokens: int = 100, dim: int = 49, chan: int = 64, heads: int = 4) -> Shapes:
+def fused_shapes(batch: int = 13, tokens: int = 100, dim: int = 49, chan: int = 64, heads: int = 4) -> Shapes:
     """The shapes with Q, K and V from one matrix, whose output is then split."""
-    x, w = _numbers(batch, tokens, dim), _numbers(dim, 3 * chan)
+    x, w = _random_numbers(batch, tokens, dim), _random_numbers(dim, 3 * chan)
     qkv = x @ w
     split = qkv.view(batch, tokens, 3, heads, chan // heads).permute(2, 0, 3, 1, 4)
     return [
@@ -94,13 +94,13 @@ def fused(batch: int = 13, tokens: int = 100, dim: int = 49, chan: int = 64, hea
     ]
 
 
-def _numbers(*shape: int) -> Tensor:
+def _random_numbers(*shape: int) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(0))
 
 
 def rows_without_matrices(tokens: int = 4, dim: int = 8) -> Tensor:
     """(tokens, tokens): the weights of Q = K = V = X."""
-    x = _numbers(1, tokens, dim)[0]
+    x = _random_numbers(1, tokens, dim)[0]
     return (x @ x.mT / dim**0.5).softmax(-1)
 
 
@@ -115,7 +115,7 @@ def biased(which: str, tokens: int = 4, dim: int = 8) -> tuple[Tensor, Tensor]:
     return weights, weights @ (v + bias * (which == "value"))
 
 
-def a_bias_of(which: str) -> float:
+def change_by_bias(which: str) -> float:
     """The largest change of an attention weight when a bias is added to the queries, keys or values (`which`)."""
     return float((biased(which)[0] - biased("none")[0]).abs().max())
 
@@ -220,7 +220,7 @@ def line_by_line(step: str) -> tuple[str, str, Tensor]:
     return lines[line_number].strip(), JULIA.split("\n")[line_number].strip(), torch.from_numpy(names[step])
 
 
-def turned(qkv: QKV, scale: float, seed: int = 0) -> float:
+def change_by_rotation(qkv: QKV, scale: float, seed: int = 0) -> float:
     """The largest change of a weight when one random rotation is applied to all queries and keys: about 0, because
     their products stay the same."""
     q, k = (_batched(t) for t in qkv[:2])

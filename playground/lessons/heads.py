@@ -176,15 +176,15 @@ def _measure(key: str, seen: Trace, mean: Habits, spread: Habits | None) -> dict
     from playground.analysis.heads import even_distance
 
     name, factor = {SELF: "to_self", CLASS: "to_class", REGISTERS: "to_registers"}.get(key, key), 1
-    high, unit, digits = float(BRIGHT_SHARE), "%", 1
+    scale_end, unit, digits = float(BRIGHT_SHARE), "%", 1
     if key == ENTROPY:
-        high, unit, digits = float(np.log2(seen.tokens)), "bits", 2
+        scale_end, unit, digits = float(np.log2(seen.tokens)), "bits", 2
     elif key == DISTANCE:
-        high, unit = even_distance(*seen.grid), "patches"
+        scale_end, unit = even_distance(*seen.grid), "patches"
     else:
         factor = 100
     return {
-        "key": key, "name": MEASURES[key], "unit": unit, "digits": digits, "high": high, "over": key != ENTROPY,
+        "key": key, "name": MEASURES[key], "unit": unit, "digits": digits, "high": scale_end, "over": key != ENTROPY,
         "values": (getattr(mean, name) * factor).tolist(),
         "spread": (getattr(spread, name) * factor).tolist() if spread else None,
     }  # fmt: skip

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from playground.lessons.lesson import Settings, Subject, Written, choice_of_layer, layer_of
-from playground.lessons.measures import Measured, of_a_head
+from playground.lessons.measures import Measured, number_of_head
 from playground.lessons.parts import Ask, Drawing, Exercise, Made, Part, Reported, Wait, Words
 from playground.lessons.questions import Bars, Number, Question, of_choice
 from playground.numbers import percent
@@ -141,7 +141,7 @@ def about_heads(mean: Habits, text: str, *which: str) -> Words:
     """The text, with measured numbers of heads for its blanks. `which` names the heads: those that add "most" or
     "least", or the one with the "sharpest" rows."""
     return Words(text, values={
-        f"{head}_{value}": Measured("a_head", of_a_head(mean, head, value), {"which": head, "what": value})
+        f"{head}_{value}": Measured("a_head", number_of_head(mean, head, value), {"which": head, "what": value})
         for head in which
         for value in ("layer", "head", "adds", "entropy")
         if f"{{{head}_{value}" in text
@@ -204,10 +204,10 @@ def switched_off(text: str, seen: Trace) -> list[Spot]:
     return sorted({(layer, head) for layer, head in spots if layer < seen.layers and head < seen.heads})
 
 
-def board(subject: Subject, seen: Trace, mean: Habits, strongest: Spot, silent: list[Spot]) -> dict:
-    loss = lost(subject, seen, silent)
+def board(subject: Subject, seen: Trace, mean: Habits, strongest: Spot, silenced_heads: list[Spot]) -> dict:
+    loss = lost(subject, seen, silenced_heads)
     patches = loss.change[:, len(seen.prefix) :].numpy()  # (layers, patches)
-    ceiling = _nice(float(np.quantile(patches, 0.98))) if silent else 1.0
+    ceiling = _colour_scale_end(float(np.quantile(patches, 0.98))) if silenced_heads else 1.0
     summary = None
     if seen.prefix[:1] == ("cls",):
         summary = {"name": "CLS", "values": _rounded(loss.change[:, 0].numpy())}
@@ -220,7 +220,7 @@ def board(subject: Subject, seen: Trace, mean: Habits, strongest: Spot, silent: 
         "picture": subject.kept("thumbnail", lambda: small_url(subject.jpeg, THUMB)),
         "grid": list(seen.grid),
         "rows": loss.predictions(seen.vit.config.labels) or None,  # type: ignore[union-attr]
-        "read": _read(seen, loss, silent),
+        "read": _feature_sentence(seen, loss, silenced_heads),
         "maps": base64.b64encode((patches / ceiling * 255).clip(0, 255).astype(np.uint8).tobytes()).decode(),
         "ceiling": ceiling,
         "means": _rounded(patches.mean(axis=1)),
@@ -228,28 +228,28 @@ def board(subject: Subject, seen: Trace, mean: Habits, strongest: Spot, silent: 
     }
 
 
-def lost(subject: Subject, seen: Trace, silent: list[Spot]) -> Loss:
+def lost(subject: Subject, seen: Trace, silenced_heads: list[Spot]) -> Loss:
     from playground.analysis.ablation import without
 
     def work() -> Loss:
         with subject.turns() as give_way:
-            return without(seen, silent, give_way)
+            return without(seen, silenced_heads, give_way)
 
-    return subject.kept(("lost", tuple(silent)), work)
+    return subject.kept(("lost", tuple(silenced_heads)), work)
 
 
 def _rounded(numbers: np.ndarray) -> list:
     return np.round(numbers.astype(float), 4).tolist()
 
 
-def _read(seen: Trace, loss: Loss, silent: list[Spot]) -> str:
+def _feature_sentence(seen: Trace, loss: Loss, silenced_heads: list[Spot]) -> str:
     """The sentence about the effect in a model without labels."""
     explanation = (
         "This model names no classes."
         if seen.logits is not None
         else "This model has no classifier, or none that is sure: no label is shown."
     )
-    if not silent:
+    if not silenced_heads:
         return f"{explanation} Switch a head off, and see how far its summary turns."
     return (
         f"{explanation} The vector that sums the picture up has turned: its cosine with what it was is "
@@ -257,7 +257,7 @@ def _read(seen: Trace, loss: Loss, silent: list[Spot]) -> str:
     )
 
 
-def _nice(x: float) -> float:
+def _colour_scale_end(x: float) -> float:
     """A round end for the colour scale: the first of 5, 10, 20, 50, 100 % that is at least x / 1.2; else 200 %."""
     return next((n for n in (0.05, 0.1, 0.2, 0.5, 1.0) if x <= n * 1.2), 2.0)
 

@@ -77,12 +77,12 @@ class Part:
             note = find(home or self.things[0], piece, formula)  # raises if no listing has the piece
             notes[listing(home).file, note.number] = note
         return [
-            Listing(cut.file, tuple(_with(line, notes.get((cut.file, line.number))) for line in cut.lines))
+            Listing(cut.file, tuple(_with_note(line, notes.get((cut.file, line.number))) for line in cut.lines))
             for cut in map(listing, self.things)
         ]
 
 
-def _with(line: Line, note: Line | None) -> Line:
+def _with_note(line: Line, note: Line | None) -> Line:
     return line if note is None else Line(line.number, line.text, note.mark, note.formula)
 
 
@@ -240,7 +240,7 @@ class Tried:
 
 
 @cache
-def tried(which: str) -> Tried:
+def try_module(which: str) -> Tried:
     """Builds a module of MODULES, calls it and trains it for one step."""
     module, x = MODULES[which](), torch.ones(2, 3)
     parameters = dict(module.named_parameters())

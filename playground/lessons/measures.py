@@ -97,10 +97,10 @@ def a_head(seen: Trace, which: str, what: str) -> float:
     index, the length of what it adds relative to its layer's average head, or the entropy of its rows."""
     from playground.analysis import heads
 
-    return of_a_head(heads.look(seen), which, what)
+    return number_of_head(heads.look(seen), which, what)
 
 
-def of_a_head(habits: Habits, end: str, value: str) -> float:
+def number_of_head(habits: Habits, end: str, value: str) -> float:
     least_wins = {"most": -habits.effect, "least": habits.effect, "sharpest": habits.entropy}[end]
     layer, head = (int(n) for n in np.unravel_index(np.nanargmin(least_wins), least_wins.shape))
     numbers = {"layer": layer, "head": head, "adds": habits.effect[layer, head], "entropy": habits.entropy[layer, head]}
@@ -117,15 +117,15 @@ def agreeing(seen: Trace, which: str, what: str) -> float:
     or the share of that place."""
     from playground.analysis import heads
 
-    return of_agreeing(to_one_place(heads.look(seen)), which, what)
+    return number_of_agreeing_head(shares_of_one_place(heads.look(seen)), which, what)
 
 
-def to_one_place(habits: Habits) -> np.ndarray:
+def shares_of_one_place(habits: Habits) -> np.ndarray:
     """Each head's mean share for its strongest patch or for all prefix tokens, whichever is larger: (layers, heads)"""
     return np.maximum(habits.to_one, habits.to_class + habits.to_registers)
 
 
-def of_agreeing(share: np.ndarray, end: str, value: str) -> float:
+def number_of_agreeing_head(share: np.ndarray, end: str, value: str) -> float:
     layer, head = (int(n) for n in np.unravel_index(share.argmax() if end == "most" else share.argmin(), share.shape))
     return {"layer": layer, "head": head, "share": float(share[layer, head])}[value]
 
@@ -142,7 +142,7 @@ def locked_heads(seen: Trace) -> int:
     """The number of heads that on average give more than LOCKED to one place."""
     from playground.analysis import heads
 
-    return int((to_one_place(heads.look(seen)) > LOCKED).sum())
+    return int((shares_of_one_place(heads.look(seen)) > LOCKED).sum())
 
 
 def agreed_place(seen: Trace) -> str:
@@ -163,8 +163,8 @@ def place_of_agreeing(seen: Trace, habits: Habits) -> str:
 
 def token_of_agreeing(seen: Trace, habits: Habits) -> int:
     """The token that gets most from the head whose rows agree most; 0 stands for all prefix tokens."""
-    share = to_one_place(habits)
-    layer, head = (int(of_agreeing(share, "most", axis)) for axis in ("layer", "head"))
+    share = shares_of_one_place(habits)
+    layer, head = (int(number_of_agreeing_head(share, "most", axis)) for axis in ("layer", "head"))
     front = len(seen.prefix)
     is_patch = habits.to_one[layer, head] >= share[layer, head]
     return int(mean_row(seen, layer, head)[front:].argmax()) + front if is_patch else 0
@@ -186,7 +186,9 @@ def key_length(seen: Trace) -> float:
 
 
 def key_of_agreeing(seen: Trace, habits: Habits) -> float:
-    layer, head = (int(of_agreeing(to_one_place(habits), "most", axis)) for axis in ("layer", "head"))
+    layer, head = (
+        int(number_of_agreeing_head(shares_of_one_place(habits), "most", axis)) for axis in ("layer", "head")
+    )
     keys = seen.record[layer].k[head].float().norm(dim=-1)  # (tokens,)
     return float(keys[token_of_agreeing(seen, habits)] / keys[len(seen.prefix) :].median())
 
@@ -204,10 +206,10 @@ def spread_of_scores(seen: Trace, what: str) -> float:
     "most"."""
     from playground.analysis.scale import sharpness
 
-    return of_spreads(sharpness(seen, seen.native_scale)[2], what)
+    return number_of_spreads(sharpness(seen, seen.native_scale)[2], what)
 
 
-def of_spreads(spreads: np.ndarray, value: str) -> float:
+def number_of_spreads(spreads: np.ndarray, value: str) -> float:
     """spreads: (layers, heads)"""
     layer, head = (int(n) for n in np.unravel_index(spreads.argmax(), spreads.shape))
     widest = spreads.max(axis=1)

@@ -270,28 +270,28 @@ def questions_of(parts: Iterable[Part]) -> Iterator[Ask]:
     return (part for part in parts if isinstance(part, Ask))
 
 
-def plain_parts(parts: Iterable[Part], keep: Callable[[bytes], object]) -> list[dict]:
+def plain_parts(parts: Iterable[Part], store_bytes: Callable[[bytes], object]) -> list[dict]:
     """The parts as records for JSON, in one flat list: a part of an After names its question under "after". `keep`
     stores a drawing's bytes where the browser finds them, and returns that place."""
-    return [record for part in parts for record in _plain(part, keep)]
+    return [record for part in parts for record in _plain(part, store_bytes)]
 
 
-def _plain(part: Part, keep: Callable[[bytes], object]) -> Iterator[dict]:
+def _plain(part: Part, store_bytes: Callable[[bytes], object]) -> Iterator[dict]:
     if isinstance(part, Wait):
         return
     if isinstance(part, After):
-        yield from ({**record, "after": part.question} for record in plain_parts(part, keep))
+        yield from ({**record, "after": part.question} for record in plain_parts(part, store_bytes))
     elif isinstance(part, Stays):
-        yield from ({**record, "stays": True} for record in plain_parts(part, keep))
+        yield from ({**record, "stays": True} for record in plain_parts(part, store_bytes))
     elif isinstance(part, Row):
-        yield {"kind": type(part).__name__.lower(), "shares": [*part.shares], "parts": plain_parts(part, keep)}
+        yield {"kind": type(part).__name__.lower(), "shares": [*part.shares], "parts": plain_parts(part, store_bytes)}
     elif isinstance(part, Fold):
-        yield {"kind": "fold", "title": part.title, "parts": plain_parts(part, keep)}
+        yield {"kind": "fold", "title": part.title, "parts": plain_parts(part, store_bytes)}
     else:
-        yield {"kind": type(part).__name__.lower()} | _fields(part, keep) | own_of(part)
+        yield {"kind": type(part).__name__.lower()} | _fields(part, store_bytes) | own_of(part)
 
 
-def _fields(part: Part, keep: Callable[[bytes], object]) -> dict:
+def _fields(part: Part, store_bytes: Callable[[bytes], object]) -> dict:
     match part:
         case Words():
             return {"small": part.small} | _words(part)
@@ -304,7 +304,7 @@ def _fields(part: Part, keep: Callable[[bytes], object]) -> dict:
         case Run(id, label, _, needs):
             return {"id": id, "label": label, "needs": needs}
         case Drawing(name, data, settings):
-            content = {"file": keep(data)} if isinstance(data, bytes) else {"data": plain(data)}
+            content = {"file": store_bytes(data)} if isinstance(data, bytes) else {"data": plain(data)}
             return {"name": name, "settings": list(settings)} | content
         case Picture(data, caption, width, kind, words):
             return {"data": data_url(data, kind), "caption": caption, "width": width, "words": words or caption}

@@ -84,8 +84,8 @@ def how_many(subject: Subject, size: int):
     row, column = start_patch(subject.name, (rows, columns))
     pixels = np.array(displayed(subject.image, (high, wide), subject.vit.config.interpolation))
     pixels_of_patch = pixels[row * size : (row + 1) * size, column * size : (column + 1) * size]
-    fine = displayed(subject.image, (4 * high, 4 * wide))
-    cropped = as_jpeg(fine.crop((0, 0, 4 * columns * size, 4 * rows * size)))  # cropped to whole patches
+    enlarged_image = displayed(subject.image, (4 * high, 4 * wide))
+    cropped = as_jpeg(enlarged_image.crop((0, 0, 4 * columns * size, 4 * rows * size)))  # cropped to whole patches
     shown = Photo(
         small_url(cropped), (rows, columns), columns / rows, mark=row * columns + column, counts=True,
         beside=beside.pixels(pixels_of_patch, f"the outlined patch, {size} × {size} pixels"),

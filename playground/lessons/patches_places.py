@@ -58,7 +58,7 @@ def positions(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "embedding**; others turn queries and keys. Point at a place: how alike are the others?"
     )
     yield Choice("table", "Positions", TABLES)
-    blob = subject.kept(("places", chosen.table), lambda: placed(subject, chosen.table))
+    blob = subject.kept(("places", chosen.table), lambda: packed_positions(subject, chosen.table))
     header, arrays = unpack(blob)
     if header["kind"] != "none":
         yield Drawing("positions", blob, ("place",))
@@ -83,7 +83,7 @@ def positions(subject: Subject, chosen: Settings) -> Iterator[Part]:
         ],
     )  # fmt: skip
     if header["kind"] == "none":  # without positions in this model, the question is about the sinusoidal ones
-        header, arrays = unpack(placed(subject, "sinusoidal"))
+        header, arrays = unpack(packed_positions(subject, "sinusoidal"))
     kind = ASKED[header["kind"]]
     yield Ask(below_question(kind, *neighbours(header, arrays["places"])), f"{subject.model_name} {kind}")
 
@@ -128,7 +128,7 @@ def positions_text(header: dict) -> str:
     return SAID[kind] + began
 
 
-def placed(subject: Subject, table: str) -> bytes:
+def packed_positions(subject: Subject, table: str) -> bytes:
     from playground.analysis import patches
 
     vit = subject.vit
@@ -182,7 +182,7 @@ def shuffled_question(pictures: Pictures) -> Question:
 
 
 def shuffle(subject: Subject, chosen: Settings) -> Iterator[Part]:
-    yield Ask(shuffled_question(mixed(subject.photo(), subject.image)), subject.about)
+    yield Ask(shuffled_question(shuffled_pictures(subject.photo(), subject.image)), subject.about)
     depth = subject.vit.config.depth
     layer = min(chosen.after, depth - 1)
     key = ("shuffle", layer, chosen.order, chosen.positions)
@@ -194,7 +194,7 @@ def shuffle(subject: Subject, chosen: Settings) -> Iterator[Part]:
             Slider("after", "In layer", {layer_number: str(layer_number) for layer_number in range(depth)}),
         ),
         Drawing("shuffle", blob, ("asker", "order")),
-        Words(noticed(unpack(blob)[0], chosen.positions)),
+        Words(shuffle_verdict(unpack(blob)[0], chosen.positions)),
         Exercise(
             "Switch the positions on. Does attention notice the other order now?",
             "Yes. A patch that is moved gets the vector of its new place, and with it another query and key.",
@@ -215,7 +215,7 @@ def shuffle(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-def mixed(url: str, image: Image.Image, side: int = 8) -> Pictures:
+def shuffled_pictures(url: str, image: Image.Image, side: int = 8) -> Pictures:
     """The picture, and the picture with its patches shuffled. side: patches along the longer side"""
     across, down = (max(2, round(side * length / max(image.size))) for length in image.size)
     patch = 480 // side
@@ -228,7 +228,7 @@ def mixed(url: str, image: Image.Image, side: int = 8) -> Pictures:
     return Pictures(pictures, pictures, ("in order", "in another order"), across / down)
 
 
-def noticed(header: dict, positions: str) -> str:
+def shuffle_verdict(header: dict, positions: str) -> str:
     verdict = {"off": "Attention did **not notice**.", "on": "Attention **did** notice."}
     return (
         f"All {header['heads']} heads, all rows, put back in order: the largest difference of a weight is "

@@ -68,12 +68,12 @@ def tokens(jpeg: bytes, grid: tuple[int, int], front: tuple[str, ...], words: st
     return Beside(data_url(_file(sheet, "WEBP", quality=82), "webp"), words, sheet.width / sheet.height)
 
 
-def row(image: Image.Image, shares, spot: tuple[int, int] | None, words: str, most: float | None = None) -> Beside:
+def row(image: Image.Image, shares, spot: tuple[int, int] | None, words: str, scale_end: float | None = None) -> Beside:
     """A row of weights on the picture."""
-    return Beside(data_url(lit(image, shares, spot, most)), words, image.width / image.height)
+    return Beside(data_url(lit(image, shares, spot, scale_end)), words, image.width / image.height)
 
 
-def only(image: Image.Image, grid: tuple[int, int], spots: list[tuple[int, int]], words: str) -> Beside:
+def only_patches(image: Image.Image, grid: tuple[int, int], spots: list[tuple[int, int]], words: str) -> Beside:
     """The picture, darkened except for the patches at `spots`."""
     dark = image.convert("RGB").point(lambda shade: shade // 5)
     high, wide = image.height / grid[0], image.width / grid[1]
@@ -101,14 +101,14 @@ def small(image: Image.Image) -> Image.Image:
 MAGMA = np.array([unlabel_rgb(colour) for colour in sample_colorscale("magma", np.linspace(0, 1, 256).tolist())])
 
 
-def end_of(weights) -> float:
+def colour_scale_end(weights) -> float:
     """The end of the colour scale: the 99.9th percentile of the weights."""
     return float(np.quantile(weights.numpy(), 0.999)) or 1.0
 
 
 def table_of(weights) -> bytes:
     """A table of weights as a PNG, one pixel a weight."""
-    shares = (weights / end_of(weights)).clamp(max=1).numpy()
+    shares = (weights / colour_scale_end(weights)).clamp(max=1).numpy()
     table = Image.fromarray((shares * 255).astype(np.uint8), "P")
     table.putpalette(MAGMA.astype(np.uint8).tobytes())
     return _file(table, "PNG")
@@ -140,11 +140,11 @@ def light_url(jpeg: bytes) -> str:
     return data_url(_file(Image.open(io.BytesIO(jpeg)), "WEBP", quality=82), "webp")
 
 
-def lit(cut: Image.Image, row, spot: tuple[int, int] | None, most: float | None = None) -> bytes:
+def lit(cut: Image.Image, row, spot: tuple[int, int] | None, scale_end: float | None = None) -> bytes:
     """The picture in grey under a row of weights, with the query's patch (`spot`) outlined in white. The colour scale
     ends at `most`, or else at the largest weight."""
     rows, columns = row.shape
-    shares = (row / (most or row.max())).clamp(0, 1).numpy()
+    shares = (row / (scale_end or row.max())).clamp(0, 1).numpy()
     colours = MAGMA[(shares * 255).astype(int)]  # (rows, columns, 3)
     size = (cut.width * 2, cut.height * 2)
     heat = Image.fromarray(colours.astype(np.uint8)).resize(size, Image.Resampling.NEAREST)

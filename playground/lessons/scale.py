@@ -229,7 +229,9 @@ def curves(quantity: str, unscaled: Curve, scaled: Curve, chosen: Settings) -> g
     if quantity == "deviation":
         for power in (0.0, 0.5):
             dotted = {"color": "gray", "dash": "dot", "width": 2.5}
-            figure.add_scatter(x=WIDTHS, y=softmax.theory(power), mode="lines", line=dotted, hoverinfo="skip")
+            figure.add_scatter(
+                x=WIDTHS, y=softmax.expected_deviation(power), mode="lines", line=dotted, hoverinfo="skip"
+            )
     value = _of_the_bars(quantity, chosen)
     figure.add_scatter(
         x=[chosen.dk], y=[value], mode="markers",

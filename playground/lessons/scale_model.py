@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from playground.analysis import scale as softmax
 from playground.analysis.scale import Verdict
 from playground.lessons.lesson import Settings, Subject
-from playground.lessons.measures import Measured, of_spreads
+from playground.lessons.measures import Measured, number_of_spreads
 from playground.lessons.parts import (
     CHANGED,
     QUIET,
@@ -66,7 +66,8 @@ def in_spreads(spreads: np.ndarray, text: str) -> Words:
     mean over the rows of patches."""
     names = [name for name in ("first", "least", "most", "layer", "head") if f"{{{name}" in text]
     return Words(
-        text, values={name: Measured("spread_of_scores", of_spreads(spreads, name), {"what": name}) for name in names}
+        text,
+        values={name: Measured("spread_of_scores", number_of_spreads(spreads, name), {"what": name}) for name in names},
     )
 
 
@@ -77,7 +78,7 @@ def trained_question(model: str, d: int, spreads: np.ndarray, random: bool, samp
     axis_end = 1.25 * float(widest.max())
     asks = in_spreads(spreads, ASKS_WIDEST)
     answer_words = in_spreads(spreads, UNTRAINED.replace("{times}", f"{d**0.5:.1f}") if random else SPREADS)
-    truth = Measured("spread_of_scores", of_spreads(spreads, "last"), {"what": "last"})
+    truth = Measured("spread_of_scores", number_of_spreads(spreads, "last"), {"what": "last"})
     question = Question(
         "scale_trained", asks.says, Number(0, round(axis_end, 1), step=0.1), float(widest[-1]),
         answer_words.says + (sampling_note and f" {sampling_note}"),
@@ -109,13 +110,13 @@ def model(subject: Subject, chosen: Settings) -> Iterator[Part]:
     from playground.analysis import heads
 
     yield Wait("Running the network with the scale and without …")
-    on = subject.trace()
-    d, scale = key_width(on), softmax.scale_of(key_width(on), chosen.instead)
-    scaled = sharpness(subject, on, on.native_scale)
-    question = trained_question(subject.model, d, scaled[2], on.vit.random_weights, heads.words(on))  # type: ignore[union-attr]
+    scaled_trace = subject.trace()
+    d, scale = key_width(scaled_trace), softmax.scale_of(key_width(scaled_trace), chosen.instead)
+    scaled = sharpness(subject, scaled_trace, scaled_trace.native_scale)
+    question = trained_question(subject.model, d, scaled[2], scaled_trace.vit.random_weights, heads.words(scaled_trace))  # type: ignore[union-attr]
     yield replace(question, context=subject.about)
     yield Wait("Running the network with the scale and without …")
-    without = sharpness(subject, on if chosen.off == EACH else subject.trace(scale), scale)
+    unscaled_numbers = sharpness(subject, scaled_trace if chosen.off == EACH else subject.trace(scale), scale)
     yield After(
         "scale_trained",
         Words(f"This picture in **{subject.model}**, d_k = {d}: a dot is a head, the mean over its patches’ rows."),
@@ -128,7 +129,11 @@ def model(subject: Subject, chosen: Settings) -> Iterator[Part]:
             ),
         ),
         Row(Choice("off", "Change the scale in", {EACH: EACH, WHOLE: WHOLE}), choice_of_scale(d)),
-        Row(*of_each_head(scaled, without, d, instead(chosen, d), on.tokens, scale, chosen.off == WHOLE)),
+        Row(
+            *of_each_head(
+                scaled, unscaled_numbers, d, instead(chosen, d), scaled_trace.tokens, scale, chosen.off == WHOLE
+            )
+        ),
         *before_training(chosen),
     )
 
@@ -267,9 +272,9 @@ def turned(subject: Subject, scaled, unscaled, chosen: Settings) -> tuple[float,
             scaled_features, unscaled_features = (seen.features()[len(seen.prefix) :] for seen in (scaled, unscaled))
         return torch.cosine_similarity(scaled_features, unscaled_features, dim=-1)  # (patches,)
 
-    alike = subject.kept(("turned by a scale", chosen.instead), work)
-    heat = tuple((1 - alike).clamp(min=0).tolist())
-    return float(alike.mean()), Photo(subject.photo(), scaled.grid, scaled.grid[1] / scaled.grid[0], heat=heat)
+    cosines = subject.kept(("turned by a scale", chosen.instead), work)
+    heat = tuple((1 - cosines).clamp(min=0).tolist())
+    return float(cosines.mean()), Photo(subject.photo(), scaled.grid, scaled.grid[1] / scaled.grid[0], heat=heat)
 
 
 # Charts ---------------------------------------------------------------------------------------------------------------
@@ -311,22 +316,25 @@ def of_each_head(
 
 
 def _each_head(
-    title: str, on: np.ndarray, unscaled: np.ndarray, hover: str, digits: int, names: tuple[str, str], log: bool
+    title: str, scaled: np.ndarray, unscaled: np.ndarray, hover: str, digits: int, names: tuple[str, str], log: bool
 ) -> go.Figure:
     """Layers from left to right. Each head has a dot with the scale, a dot without it, and a line between the two."""
-    layers, heads = on.shape
+    layers, heads = scaled.shape
     x = np.arange(layers)[:, None] + (np.arange(heads) - (heads - 1) / 2) * 0.7 / heads  # (layers, heads)
     figure = go.Figure()
-    gaps = np.full_like(on, np.nan)
-    ties = {"x": np.stack([x, x, x], -1).ravel(), "y": np.stack([on, unscaled, gaps], -1).ravel()}
+    gaps = np.full_like(scaled, np.nan)
+    ties = {"x": np.stack([x, x, x], -1).ravel(), "y": np.stack([scaled, unscaled, gaps], -1).ravel()}
     figure.add_scatter(**ties, mode="lines", line={"color": HAIR, "width": 1}, hoverinfo="skip", showlegend=False)
     texts = [
         hover.format(
-            layer=layer, head=head, on=f"{on[layer, head]:.{digits}f}", off=f"{unscaled[layer, head]:.{digits}f}"
+            layer=layer,
+            head=head,
+            scaled=f"{scaled[layer, head]:.{digits}f}",
+            off=f"{unscaled[layer, head]:.{digits}f}",
         )
         for layer, head in np.ndindex(layers, heads)
     ]
-    for values, name, colour in zip((on, unscaled), names, (WEIGHTS, CHANGED), strict=True):
+    for values, name, colour in zip((scaled, unscaled), names, (WEIGHTS, CHANGED), strict=True):
         figure.add_scatter(
             x=x.ravel(), y=values.ravel(), mode="markers", name=name, text=texts,
             marker={"color": colour, "size": 8 if heads * layers < 100 else 6}, hovertemplate="%{text}<extra></extra>",

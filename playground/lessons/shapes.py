@@ -36,7 +36,7 @@ from playground.lessons.parts import (
     Words,
     think,
 )
-from playground.lessons.pictures import end_of, table_of
+from playground.lessons.pictures import colour_scale_end, table_of
 from playground.lessons.questions import Question, of_choice
 from playground.numbers import percent
 from playground.pack import pack
@@ -95,7 +95,7 @@ def scores_question(name: str, batch: int | str, tokens: int | str, heads: int |
     )  # fmt: skip
 
 
-def asked_about(subject: Subject, example: str) -> Question:
+def question_about(subject: Subject, example: str) -> Question:
     if example in SIZES:
         batch, tokens, _, width, heads = SIZES[example]
         return scores_question(EXAMPLES[example], batch, tokens, heads, width // heads)
@@ -128,7 +128,7 @@ SIDES, CUTS = (64, 128, 224), (8, 16, 32)  # sides of a picture and of a patch, 
 def names_in_other_code(chosen: Settings) -> Fold:
     from playground.lessons import experiments
 
-    key, query = (experiments.a_bias_of(which) for which in ("key", "query"))
+    key, query = (experiments.change_by_bias(which) for which in ("key", "query"))
     plain_results, biased_results = experiments.biased("none"), experiments.biased(chosen.biased)
     changed = [float((new - old).abs().max()) for old, new in zip(plain_results, biased_results, strict=True)]
     plain, unscaled = experiments.largest_with(None), experiments.largest_with(1.0)
@@ -167,7 +167,7 @@ def other_texts(chosen: Settings) -> Iterator[Part]:
     )
     yield Fold(
         "Q, K and V out of one matrix, shared out among 4 heads by one view",
-        shapes(experiments.fused()),
+        shapes(experiments.fused_shapes()),
         Words(f"The scale is 1/√16 = {16**-0.5:g}; with one head of 64 it would be 1/√64 = {64**-0.5:g}."),
     )
     full, shared = experiments.parameters_of_heads(chosen.wide)
@@ -203,12 +203,12 @@ def walk(subject: Subject, chosen: Settings) -> Iterator[Part]:
         note = f"The tokens of this picture in {subject.model}, and its trained parameters."
         yield Row(Words(note, small=True), choice_of_layer(subject, "at"))
         yield Wait("Walking through the layer …")
-        yield Drawing("steps", of_the_picture(subject, layer_of(chosen.at, subject)), DRAWN)
+        yield Drawing("steps", packed_walk(subject, layer_of(chosen.at, subject)), DRAWN)
     else:
         note = "Random tokens and random parameters: the shapes are real, the pattern in the numbers means nothing."
         yield Row(Words(note, small=True), Slider("at", "Layer", {UPPER: ""}))
-        yield Drawing("steps", of_numbers(), DRAWN)
-    yield Ask(asked_about(subject, chosen.example), chosen.example)
+        yield Drawing("steps", packed_random_walk(), DRAWN)
+    yield Ask(question_about(subject, chosen.example), chosen.example)
     yield from exercises()
     yield Wait("Running the network on this picture …")
     yield whole_table(subject, layer_of(chosen.table_layer, subject), chosen.table_head)
@@ -218,7 +218,7 @@ def walk(subject: Subject, chosen: Settings) -> Iterator[Part]:
 # The drawing ----------------------------------------------------------------------------------------------------------
 
 
-def of_the_picture(subject: Subject, layer: int) -> bytes:
+def packed_walk(subject: Subject, layer: int) -> bytes:
     from playground.lessons.walk import steps_to_bytes, walk_picture
 
     def work() -> bytes:
@@ -237,7 +237,7 @@ def tokens_of(subject: Subject) -> int:
 
 
 @cache
-def of_numbers() -> bytes:
+def packed_random_walk() -> bytes:
     """The steps' words for random tokens. The browser computes the tensors, for any sizes."""
     from playground.lessons.walk import teaching_steps, vit_steps
 
@@ -317,7 +317,7 @@ def drawn_table(subject: Subject, layer: int, head: int) -> tuple[float, bytes]:
     seen = subject.trace()
     with subject.turns():
         weights = seen.matrix(layer, head)  # (tokens, tokens)
-    return end_of(weights), table_of(weights)
+    return colour_scale_end(weights), table_of(weights)
 
 
 DRAWN = ("example", *NUMBERS, "walk")  # settings that the drawing shows and changes

@@ -57,7 +57,7 @@ def runs() -> tuple[Timelapse, Timelapse]:
 def pair(subject: Subject, chosen: Settings) -> Iterator[Part]:
     from playground.training import evaluate
     from playground.training.recipe import Recipe
-    from playground.training.timelapse import begun
+    from playground.training.timelapse import used_beginnings
 
     untold, taught = runs()
     steps = " and ".join(f"{run.moments[-1].step:,}" for run in (untold, taught))
@@ -66,7 +66,9 @@ def pair(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "of an object’s patches stays on their own object. Dashed: an even row. Dotted: a filter of colour and "
         "nearness, without a network."
     )
-    begins = tuple(beginning for beginning in begun(Recipe(), taught) if beginning.told and beginning.loss != "looked")
+    begins = tuple(
+        beginning for beginning in used_beginnings(Recipe(), taught) if beginning.told and beginning.loss != "looked"
+    )
     named_runs = zip(RUNS, (untold, taught), strict=True)
     yield Row(*(Chart(drawn(run, f"run {name}", ()), f"own object {name}", 330) for name, run in named_runs))
     yield Ask(guided_run_question())
@@ -74,7 +76,7 @@ def pair(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield After(
         "training_told",
         Chart(drawn(taught, title, begins), "own object told", 330),
-        Words(what_became(untold, taught, begins)),
+        Words(outcome_words(untold, taught, begins)),
         Fold(
             "More: how the two runs differ",
             Words(
@@ -104,10 +106,10 @@ def drawn(run: Timelapse, title: str, begins: tuple[Beginning, ...]) -> go.Figur
     moments before and after that step."""
     mass = np.stack([moment.mass for moment in run.moments])  # (M, layers, heads)
     guided = {head for beginning in begins if beginning.loss == "gathered" for head in beginning.told}
-    began = next((beginning.step for beginning in begins if beginning.loss == "gathered"), None)
+    began_step = next((beginning.step for beginning in begins if beginning.loss == "gathered"), None)
     steps: list[float | None] = [max(FIRST, moment.step) for moment in run.moments]
-    if began is not None:
-        gap = sum(moment.step < began for moment in run.moments)
+    if began_step is not None:
+        gap = sum(moment.step < began_step for moment in run.moments)
         steps.insert(gap, None)
         mass = np.insert(mass, gap, np.nan, axis=0)
     figure = go.Figure()
@@ -121,21 +123,21 @@ def drawn(run: Timelapse, title: str, begins: tuple[Beginning, ...]) -> go.Figur
         )  # fmt: skip
     figure.add_hline(y=100 * run.chance, line={"dash": "dash", "color": "gray", "width": 1})
     figure.add_hline(y=100 * FILTER, line={"dash": "dot", "color": "gray", "width": 1})
-    if began is not None:
-        figure.add_vline(x=began, line={"dash": "dot", "color": TOLD})
+    if began_step is not None:
+        figure.add_vline(x=began_step, line={"dash": "dot", "color": TOLD})
         figure.add_annotation(  # on a log axis, plotly wants the exponent as an annotation's x
-            x=float(np.log10(began)),
+            x=float(np.log10(began_step)),
             y=97,
             xanchor="right",
             showarrow=False,
-            text=f"the loss begins: step {began:,} ",
+            text=f"the loss begins: step {began_step:,} ",
         )
     figure.update_xaxes(type="log", title="step", dtick=1)
     figure.update_yaxes(range=[0, 100], ticksuffix=" %")
     return figure.update_layout(title={"text": title, "x": 0})
 
 
-def what_became(untold: Timelapse, taught: Timelapse, begins: tuple[Beginning, ...]) -> str:
+def outcome_words(untold: Timelapse, taught: Timelapse, begins: tuple[Beginning, ...]) -> str:
     gathered = next(beginning for beginning in begins if beginning.loss == "gathered")
     best, (layer, head) = float(untold.moments[-1].mass[BEST]), BEST
     last_before = [moment for moment in taught.moments if moment.step < gathered.step][-1]
@@ -177,9 +179,9 @@ def timelapse_run() -> Timelapse:
 
 def beginnings() -> tuple[Beginning, ...]:
     from playground.training.recipe import Emergent
-    from playground.training.timelapse import begun
+    from playground.training.timelapse import used_beginnings
 
-    return begun(Emergent(), timelapse_run())
+    return used_beginnings(Emergent(), timelapse_run())
 
 
 # The time-lapse -------------------------------------------------------------------------------------------------------
@@ -263,7 +265,9 @@ def when(step: int, last_step: int, steps: Sequence[float], losses: Sequence[flo
 def sharp_exercise(run: Timelapse) -> Exercise:
     bits, sharp = sharp_bits(run), first_sharp(run)
     share = share_of_the_fall(run, sharp)
-    later = [moment.step for moment in run.moments[:-1] if moment.step > sharp.step]  # the page opens at moments[-1]
+    later_steps = [
+        moment.step for moment in run.moments[:-1] if moment.step > sharp.step
+    ]  # the page opens at moments[-1]
     return Exercise(
         f"Stop the clock at the first moment at which a head has {bits:.1f} bits of entropy or less: {SHARPER} fewer "
         "than the sharpest head had at step 0. Is that before or after most of the losses’ fall?",
@@ -281,7 +285,7 @@ def sharp_exercise(run: Timelapse) -> Exercise:
             )
             for time in ("before", "after")
         ),
-        tempting=[(When({"moment": later}), "A head is sharp enough here, but it was so at an earlier moment.")],
+        tempting=[(When({"moment": later_steps}), "A head is sharp enough here, but it was so at an earlier moment.")],
     )
 
 
@@ -302,7 +306,7 @@ def share_of_the_fall(run: Timelapse, moment: Moment) -> float:
 
 def first_exercise(run: Timelapse, step: int, habits: dict[str, list[Head]]) -> Exercise:
     heads = sorted({head for with_habit in habits.values() for head in with_habit})
-    named_heads = "; ".join(f"*{kind}*: {in_words(with_habit)}" for kind, with_habit in habits.items())
+    named_heads = "; ".join(f"*{kind}*: {heads_in_words(with_habit)}" for kind, with_habit in habits.items())
     return Exercise(
         "Go to the first moment at which a head has a habit, and choose such a head.",
         f"At step {step:,}: {named_heads}.",
@@ -313,7 +317,7 @@ def first_exercise(run: Timelapse, step: int, habits: dict[str, list[Head]]) -> 
     )
 
 
-def in_words(heads: list[Head]) -> str:
+def heads_in_words(heads: list[Head]) -> str:
     """For example "head 0 of layer 2, heads 1 and 4 of layer 3"."""
     layers: dict[int, list[str]] = {}
     for layer, head in heads:

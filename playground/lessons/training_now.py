@@ -60,7 +60,7 @@ def now(subject: Subject, chosen: Settings) -> Iterator[Part]:
     last_step = quick.Pairs().steps
     yield Words(
         "On this board every sign lies on two fields. **Each patch has to name the colour of its twin**, the other "
-        f"patch with the same sign.{how_it_ended(trial, last_step) if learned and not subject.at_work('two') else ''}"
+        f"patch with the same sign.{outcome_words(trial, last_step) if learned and not subject.at_work('two') else ''}"
     )
     yield Run("two", "Train again" if learned else "Train now", lambda former: training(subject, former), NEEDS)
     if not learned:
@@ -70,7 +70,7 @@ def now(subject: Subject, chosen: Settings) -> Iterator[Part]:
         yield Drawing("reel", reel(trial, chosen.learner, subject.at_work("two")), ("layer", "head", "patch"))
         yield Row(*curves(learned, last_step))
         if trial.step == last_step:
-            yield Words(" ".join(in_numbers(name, learner) for name, learner in learned.items()))
+            yield Words(" ".join(best_head_words(name, learner) for name, learner in learned.items()))
     yield Exercise(
         "Train the two. Show the model in which one head is told, and in it that head.",
         which_first(learned) if learned else "Train them: then this answer counts the steps.",
@@ -84,7 +84,7 @@ def now(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-def how_it_ended(trial: Trial, last_step: int) -> str:
+def outcome_words(trial: Trial, last_step: int) -> str:
     if trial.step < last_step:
         return f"\n\nStopped after {trial.step} steps. What they have learned stays here as long as this page is open."
     return (
@@ -110,10 +110,10 @@ def board_question(seed: int) -> Question:
     from playground.training import quick
 
     fine = quick.image(seed, FINE)
-    pair_picture = pictures.only(fine, quick.FIELDS, quick.pair(seed), PAIR)
+    pair_picture = pictures.only_patches(fine, quick.FIELDS, quick.pair(seed), PAIR)
     photo = Photo(jpegs.small_url(jpegs.as_jpeg(fine)), quick.FIELDS, fine.width / fine.height, beside=pair_picture)
     c, (layer, head) = quick.SMALL, quick.TOLD_HEAD
-    return twin(
+    return twin_question(
         photo,
         f"Two ViTs learn it from nothing, in about half a minute on two slow cores: {c.depth} layers, {c.heads} heads "
         f"and {quick.weights():,} parameters each, the same random ones at the beginning, the same boards. The only "
@@ -121,7 +121,7 @@ def board_question(seed: int) -> Question:
     )
 
 
-def twin(board: Photo, prose: str) -> Question:
+def twin_question(board: Photo, prose: str) -> Question:
     return of_choice(
         "training_twin",
         "Nobody tells the first model where to look. Will one of its heads look at a patch’s twin all the same?",
@@ -216,19 +216,19 @@ def which_first(learned: dict[str, Learner]) -> str:
     return f"More than {percent(LARGE)} of a patch’s attention on its twin, in the best head: {'; '.join(lines)}."
 
 
-def in_numbers(name: str, learner: Learner) -> str:
+def best_head_words(name: str, learner: Learner) -> str:
     """A sentence about the learner's best head."""
     from playground.training.quick import EVEN
 
     mass, layer, head = learner.best
     looking, right = first_steps(learner)
-    since = (
+    since_words = (
         f"; above {percent(LARGE)} from step {looking} on, more than half of the answers right from step {right} on"
         if None not in (looking, right)
         else ""
     )
     times = f"{mass / EVEN:.0f} × even"
-    sentence = f"head {head} of layer {layer} gives the twin {percent(mass)} of its attention ({times}){since}."
+    sentence = f"head {head} of layer {layer} gives the twin {percent(mass)} of its attention ({times}){since_words}."
     return (
         f"**Told:** {sentence}"
         if name == TOLD

@@ -152,10 +152,10 @@ def shift(subject: Subject, chosen: Settings) -> Iterator[Part]:
     layer, head = subject.shown
     yield Choice("moved", "Moved by so many patches", {by: str(by) for by in range(1, MOST_MOVED + 1)})
     yield Wait("Running the network on both pictures …")
-    shift = moved(subject, chosen.moved)
+    shift = shifted_crops(subject, chosen.moved)
     context = f"{subject.about} {shift.patches} {layer} {head}"
-    yield Ask(shift_question(100 * shift.apart, layer, head, answers(shift), both(shift)), context)
-    by_one, by_most = (moved(subject, by).apart for by in (1, MOST_MOVED))
+    yield Ask(shift_question(100 * shift.apart, layer, head, convolution_words(shift), crop_pictures(shift)), context)
+    by_one, by_most = (shifted_crops(subject, patch_count).apart for patch_count in (1, MOST_MOVED))
     yield After(
         "two_ways_shift",
         Words(
@@ -166,9 +166,9 @@ def shift(subject: Subject, chosen: Settings) -> Iterator[Part]:
         Fold(
             "More: and a convolution?",
             Words(
-                f"Away from the edges its answers {answers(shift)}: the picture moved by whole patches. Moved by a "
-                "single pixel, the patch embedding, a convolution with a stride of a whole patch, changes by "
-                f"{percent(shift.one_pixel)} of its length."
+                f"Away from the edges its answers {convolution_words(shift)}: the picture moved by whole patches. "
+                "Moved by a single pixel, the patch embedding, a convolution with a stride of a whole patch, changes "
+                f"by {percent(shift.one_pixel)} of its length."
             ),
         ),
         Exercise(
@@ -182,7 +182,7 @@ def shift(subject: Subject, chosen: Settings) -> Iterator[Part]:
     )
 
 
-def moved(subject: Subject, patches: int) -> Shifted:
+def shifted_crops(subject: Subject, patches: int) -> Shifted:
     from playground.analysis import two_ways
 
     layer, head = subject.shown
@@ -194,7 +194,7 @@ def moved(subject: Subject, patches: int) -> Shifted:
     return subject.kept(("shifted", layer, head, patches), work)
 
 
-def both(shift: Shifted) -> Pictures:
+def crop_pictures(shift: Shifted) -> Pictures:
     spots = [(shift.query[0], shift.query[1] + by) for by in (shift.patches, 0)]
     pairs = list(zip(shift.pictures, shift.rows, spots, strict=True))
     first, second = (data_url(outlined(cut, shift.grid, spot)) for cut, _, spot in pairs)
@@ -203,7 +203,7 @@ def both(shift: Shifted) -> Pictures:
     return Pictures((first, second), (before, after), ("as it was", f"moved by {shift.patches}"), aspect)
 
 
-def answers(shift: Shifted) -> str:
+def convolution_words(shift: Shifted) -> str:
     """How far a convolution's outputs differ after the shift, in words."""
     return f"differ by {shift.convolution:.0e} of their size" if shift.convolution else "are exactly the same"
 
@@ -264,7 +264,7 @@ def built(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "parameters, the same for every picture.",
         id="two_ways_content",
         done=When({"reads": ["other"]}),
-        answers=(
+        convolution_words=(
             ("attention’s shares", ""),
             ("the kernel’s shares", "They were learned, and stay what they are."),
             ("both", "The kernel’s were learned, and stay what they are."),

@@ -91,10 +91,10 @@ def walk_picture(vit: VisionTransformer, picture: Image.Image, layer: int) -> Wa
     columns = size[1] // c.patch_size
     patches = (f"patch ({i // columns}, {i % columns})" for i in range(x.shape[1] - len(c.prefix)))
     block = vit.blocks[layer]
-    return Walk(vit_steps(block, rotation), tensors, [*map(_called, c.prefix), *patches], block.attn.scale)
+    return Walk(vit_steps(block, rotation), tensors, [*map(_token_name, c.prefix), *patches], block.attn.scale)
 
 
-def _called(prefix: str) -> str:
+def _token_name(prefix: str) -> str:
     return {"cls": "class token", "dist": "distillation token"}.get(prefix, prefix.replace("reg", "register "))
 
 
@@ -215,10 +215,10 @@ def teaching_steps() -> list[Step]:
 def _middle(home: type, x: str, widths: tuple[str, str], extra: str) -> list[Step]:
     """The seven steps from Q, K, V to W_O, which are the same in both layers. `home`: the class whose source is
     shown."""
-    return [*_share_out(home, x, widths, extra), *_weigh(), *_bring_back(home, widths[1])]
+    return [*_projection_steps(home, x, widths, extra), *_weight_steps(), *_output_steps(home, widths[1])]
 
 
-def _share_out(home: type, x: str, widths: tuple[str, str], extra: str) -> list[Step]:
+def _projection_steps(home: type, x: str, widths: tuple[str, str], extra: str) -> list[Step]:
     W, C = widths
     project, divide = {
         Attention: ("qkv = self.qkv(x)", "q, k, v = qkv.permute(2, 0, 3, 1, 4)"),
@@ -251,7 +251,7 @@ def _share_out(home: type, x: str, widths: tuple[str, str], extra: str) -> list[
     ]
 
 
-def _weigh() -> list[Step]:
+def _weight_steps() -> list[Step]:
     return [
         _step(
             "Scores",
@@ -288,7 +288,7 @@ def _weigh() -> list[Step]:
     ]
 
 
-def _bring_back(home: type, C: str) -> list[Step]:
+def _output_steps(home: type, C: str) -> list[Step]:
     join = {
         Attention: "mixed = mixed.transpose(1, 2).reshape(B, N, D)",
         TeachingAttention: "t.transpose(1, 2).reshape(B, N, -1)",

@@ -21,9 +21,9 @@ from playground.lessons.measures import (
     Measured,
     key_of_agreeing,
     mean_row,
-    of_agreeing,
+    number_of_agreeing_head,
     place_of_agreeing,
-    to_one_place,
+    shares_of_one_place,
 )
 from playground.lessons.parts import (
     VALUE,
@@ -58,7 +58,7 @@ SINK = {"model": "dinov2-small", "sample": "coffee"}  # here layer 0, head 5 is 
 def locked(subject: Subject, chosen: Settings) -> Iterator[Part]:
     mean = yield from measuring(subject)
     yield replace(which_head(subject, mean), context=subject.about)
-    yield After("weight_locked", five(mean), megaphone(subject.trace(), mean), *lengths(subject))
+    yield After("weight_locked", heads_table(mean), key_length_words(subject.trace(), mean), *lengths(subject))
     yield think(
         "“The bright patches are those that the model decided by.” What is wrong with it?",
         "A weight says how one head of one layer mixes values. Later layers may ignore the mixture, and the token "
@@ -92,9 +92,9 @@ MOST, LEAST = (
 
 def about_agreeing(seen, mean, text: str, which: str = "most") -> Words:
     """The text with numbers of the head whose rows agree most or, with `which="least"`, least."""
-    share = to_one_place(mean)
+    share = shares_of_one_place(mean)
     values = {
-        value: Measured("agreeing", of_agreeing(share, which, value), {"which": which, "what": value})
+        value: Measured("agreeing", number_of_agreeing_head(share, which, value), {"which": which, "what": value})
         for value in ("layer", "head", "share")
     } | {
         "place": Measured("agreed_place", place_of_agreeing(seen, mean)),
@@ -108,10 +108,10 @@ def about_agreeing(seen, mean, text: str, which: str = "most") -> Words:
 def which_head(subject: Subject, mean) -> Ask:
     from playground.analysis import heads
 
-    seen, share = subject.trace(), to_one_place(mean)
+    seen, share = subject.trace(), shares_of_one_place(mean)
     asks, sentences = about_agreeing(seen, mean, ASKS), {name: about_agreeing(seen, mean, SAYS[name]) for name in SAYS}
     most_words, least_words = about_agreeing(seen, mean, MOST), about_agreeing(seen, mean, LEAST, "least")
-    verdict = sentences[by_count(int((share > LOCKED).sum()))]
+    verdict = sentences[count_key(int((share > LOCKED).sum()))]
     (layer, head), least_head = (spot_of(index, share) for index in (share.argmax(), share.argmin()))
     rows, columns = seen.grid
     heat = seen.on_grid(mean_row(seen, layer, head)).flatten()
@@ -146,7 +146,7 @@ def locked_question(
     )  # fmt: skip
 
 
-def by_count(heads: int) -> str:
+def count_key(heads: int) -> str:
     return {0: "none", 1: "one"}.get(heads, "several")
 
 
@@ -158,8 +158,8 @@ def agrees_least(subject: Subject, spot: tuple[int, int], words: str) -> Beside:
     return pictures.row(pictures.small(subject.image), mean, None, words, max(LOCKED / 3, float(mean.max())))
 
 
-def five(mean) -> Table:
-    share, rows = to_one_place(mean), []
+def heads_table(mean) -> Table:
+    share, rows = shares_of_one_place(mean), []
     for layer, head in (spot_of(index, share) for index in np.argsort(-share, axis=None)[:5]):
         shares = (table[layer, head] for table in (mean.to_one, mean.to_class, mean.to_registers))
         rows.append(
@@ -182,7 +182,7 @@ HAS = LONG + "It has a **megaphone**: whoever’s query points a little its way 
 HAS_NONE = LONG + "So it has no **megaphone**; it is heard because most queries point to where its key points."
 
 
-def megaphone(seen, mean) -> Words:
+def key_length_words(seen, mean) -> Words:
     """Tells whether all patches attend to the token because its key is long."""
     times = {"times": Measured("key_length", key_of_agreeing(seen, mean))}
     long_key_words, usual_key_words = (Words(text, values=times) for text in (HAS, HAS_NONE))

@@ -166,10 +166,10 @@ def fetch(files: Iterable[Borrowed], report: type | None = None, offline: bool =
     for (package, version), files_of_package in groupby(missing, lambda borrowed: (borrowed.package, borrowed.version)):
         size = PACKAGE_BYTES.get(package, 0)
         with _workplace(size) as work:
-            wheel = _take_wheel(package, version, work, report)
+            wheel = _download_wheel(package, version, work, report)
             for borrowed in files_of_package:
                 with sentence_if_unwritable(size):
-                    file = _take_out(borrowed, wheel, work)
+                    file = _extract_member(borrowed, wheel, work)
                 if file.suffix == ".onnx":
                     file = _converted(file, size)
                 with sentence_if_unwritable(size):
@@ -224,24 +224,26 @@ def _workplace(size: int) -> Iterator[Path]:
         yield Path(work.name)
 
 
-def _take_wheel(package: str, version: str, work: Path, report: type | None) -> Path:
+def _download_wheel(package: str, version: str, work: Path, report: type | None) -> Path:
     """Downloads a package with pip, so that pip's mirrors and proxies are used. Nothing is installed or run."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"]
     command += ["--disable-pip-version-check", "--no-input", "--retries", "2", "--dest", str(work / "wheel")]
     command += [f"{package}=={version}"]
     with sentence_if_unwritable(PACKAGE_BYTES.get(package, 0)):
         (work / "pip").mkdir()
-    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(work / "pip"))  # pip downloads into its temporary folder
+    temporary_folders = dict.fromkeys(
+        ("TMPDIR", "TEMP", "TMP"), str(work / "pip")
+    )  # pip downloads into its temporary folder
     pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
     try:
-        pip = subprocess.Popen(command, **pipe, env={**os.environ, **places})
+        pip = subprocess.Popen(command, **pipe, env={**os.environ, **temporary_folders})
     except OSError as error:
         raise PlaygroundError(
             f"pip, which fetches {package}, can't be started by {sys.executable}: {error.strerror or error}."
         ) from None
     with pip:
         try:
-            log = _follow(pip, package, work, report)
+            log = _show_progress(pip, package, work, report)
         finally:
             pip.kill()
     wheels = list((work / "wheel").glob("*.whl"))
@@ -250,7 +252,7 @@ def _take_wheel(package: str, version: str, work: Path, report: type | None) -> 
     return wheels[0]
 
 
-def _follow(pip: subprocess.Popen, package: str, work: Path, report: type | None) -> str:
+def _show_progress(pip: subprocess.Popen, package: str, work: Path, report: type | None) -> str:
     """Shows a progress bar until pip ends; returns pip's output. pip reports progress only to a terminal, so the size
     of its files is watched instead."""
     total, reported = PACKAGE_BYTES.get(package), 0
@@ -297,7 +299,7 @@ def _pip_failed(package: str, version: str, log: str) -> PlaygroundError:
     )
 
 
-def _take_out(item: Borrowed, wheel: Path, work: Path) -> Path:
+def _extract_member(item: Borrowed, wheel: Path, work: Path) -> Path:
     """Extracts one file of the wheel, which is a zip, but never more bytes than the file should have (zip bombs)."""
     file = work / Path(item.member).name
     digest = sha256()

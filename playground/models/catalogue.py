@@ -88,13 +88,13 @@ def list_models(pattern: str | None) -> None:
         side = f"{info.config.image_size[0]}²"
         print(
             f"{info.name:50} {info.config.depth:6} {info.config.heads:5} {info.config.patch_size:5} {side:>7} "
-            f"{info.megabytes:6,.0f}  {info.licence:14} {_where(info.name):15} {info.good_for}".rstrip()
+            f"{info.megabytes:6,.0f}  {info.licence:14} {_location_words(info.name):15} {info.good_for}".rstrip()
         )
     if pattern is None:
         print("\nEvery other plain ViT of timm loads as well; to list them all, give the pattern '*'.")
 
 
-def _where(name: str) -> str:
+def _location_words(name: str) -> str:
     location = borrowed.hub_weights(f"timm/{name}") if name != "dinov2-small" else borrowed.is_here(name)
     return "on this machine" if location else "to fetch"
 

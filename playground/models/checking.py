@@ -65,13 +65,17 @@ def check(vit: VisionTransformer, model: nn.Module, batch: Any = None) -> Check:
         except (TypeError, ValueError, RuntimeError, AssertionError, AttributeError, KeyError) as error:
             raise PlaygroundError(f"{type(model).__name__} can't be run on these pixels: {error!s:.200}") from None
     close = CLOSE.get(weight.dtype, CLOSE_ENOUGH)
-    far = [_far(a, b) for a, b in zip(ours, theirs, strict=True)] if _alike(ours, theirs) else []
-    parts = next((n for n, (largest, scale) in enumerate(far) if not largest <= close * scale), None)
+    differences = (
+        [_largest_difference(a, b) for a, b in zip(ours, theirs, strict=True)] if _same_shapes(ours, theirs) else []
+    )
+    first_difference = next((n for n, (largest, scale) in enumerate(differences) if not largest <= close * scale), None)
     for kind, value in answers.items():
         if answer is not None and answer.shape == value.shape:
-            largest, scale = _far(value, answer)
-            return Check(tuple(m for m, _ in far), largest, kind, parts, not largest <= close * scale)
-    return Check(tuple(m for m, _ in far), None, "", parts, False)
+            largest, scale = _largest_difference(value, answer)
+            return Check(
+                tuple(m for m, _ in differences), largest, kind, first_difference, not largest <= close * scale
+            )
+    return Check(tuple(m for m, _ in differences), None, "", first_difference, False)
 
 
 def _pixels(vit: VisionTransformer, batch: Any) -> Tensor:
@@ -84,13 +88,13 @@ def _pixels(vit: VisionTransformer, batch: Any) -> Tensor:
     return pixels
 
 
-def _far(ours: Tensor, theirs: Tensor) -> tuple[float, float]:
+def _largest_difference(ours: Tensor, theirs: Tensor) -> tuple[float, float]:
     """(largest difference, largest number)."""
     ours, theirs = ours.float().cpu(), theirs.float().cpu()
     return float((ours - theirs).abs().max()), float(theirs.abs().max())
 
 
-def _alike(ours: list[Tensor], theirs: list[Tensor]) -> bool:
+def _same_shapes(ours: list[Tensor], theirs: list[Tensor]) -> bool:
     return [x.shape for x in ours] == [x.shape for x in theirs]
 
 

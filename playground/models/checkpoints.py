@@ -104,7 +104,7 @@ def changed(base: Config, state: Mapping[str, Tensor], options: Given, descripti
     registers = state["reg_token"].shape[1] if "reg_token" in state else 0
     norm = "pooled" if "fc_norm.weight" in state else "tokens" if "norm.weight" in state else "nowhere"
     tokens = ("cls_token" in state) + ("dist_token" in state) + registers
-    positions, size = _places(base, state, patch, tokens, _size_said(description))
+    positions, size = _positions_and_size(base, state, patch, tokens, _stated_size(description))
     mlp_width = state["blocks.0.mlp.fc2.weight"].shape[1]
     return replace(
         base,
@@ -143,7 +143,7 @@ def _heads(base: Config, state: Mapping[str, Tensor], width: int) -> int:
     return max(1, width // (base.width // base.heads if norm is None else norm.shape[0]))
 
 
-def _places(
+def _positions_and_size(
     base: Config, state: Mapping[str, Tensor], patch: int, tokens: int, size: tuple[int, int] | None
 ) -> tuple[str, tuple[int, int]]:
     """(the kind of positions, the input size). Learned positions have a row for each patch, and perhaps for each prefix
@@ -179,7 +179,7 @@ def _pool(base: Config, state: Mapping[str, Tensor], norm: str, pool: str | None
     return "token" if base.pool.startswith("map") or base.norm_place == "pooled" else base.pool
 
 
-def _size_said(description: Mapping[str, Any]) -> tuple[int, int] | None:
+def _stated_size(description: Mapping[str, Any]) -> tuple[int, int] | None:
     size = (description.get("model_args") or {}).get("img_size") or (description.get("pretrained_cfg") or {}).get(
         "input_size"
     )

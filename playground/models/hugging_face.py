@@ -151,7 +151,7 @@ def hugging_face_config(
     the renamed weights. Most facts follow from the shapes; the others are in config.json (`description`) and
     preprocessor_config.json (`pixels`)."""
     names = list(names)
-    if reason := _not_plain(names, state):
+    if reason := _why_not_plain(names, state):
         kind = f" ({description['model_type']})" if description.get("model_type") else ""
         raise PlaygroundError(f"{reason}: it is no plain Vision Transformer{kind}")
     family = _family(names, state)
@@ -203,16 +203,16 @@ def hugging_face_config(
 def hugging_face_words(config: Said, pixels: Said) -> set[str]:
     """The options of `load` that these files state. A config.json of `transformers` leaves out defaults, and the
     model's class decides how tokens become an answer."""
-    words = {"mean": pixels.get("image_mean"), "std": pixels.get("image_std"), "num_heads": _told_heads(config)}
+    words = {"mean": pixels.get("image_mean"), "std": pixels.get("image_std"), "num_heads": _stated_heads(config)}
     words["act_layer"] = config.get("model_type") or config.get("hidden_act")
     return {"global_pool", *(word for word, value in words.items() if value)}
 
 
-def _told_heads(config: Said) -> Any:
+def _stated_heads(config: Said) -> Any:
     return config.get("num_attention_heads") or config.get("model_type")
 
 
-def _not_plain(names: list[str], state: dict[str, Tensor]) -> str | None:
+def _why_not_plain(names: list[str], state: dict[str, Tensor]) -> str | None:
     if not {"blocks.0.attn.qkv.weight", "blocks.0.mlp.fc1.weight", "blocks.0.mlp.fc2.weight"} <= state.keys():
         return "its layers are others"
     if any("relative_position" in name for name in names):
@@ -234,10 +234,10 @@ def _readout(family: str, state: dict[str, Tensor], width: int, projects: bool) 
     classes = state["head.weight"].shape[0] if "head.weight" in state else 0
     if family == "siglip":
         if classes or "attn_pool.latent" not in state:
-            return {"pool": "avg"}, classes, _without("attn_pool.", state)
+            return {"pool": "avg"}, classes, _without_prefix("attn_pool.", state)
         return {"pool": "map"}, 0, state
     if family == "clip" and classes and not projects:
-        return {"pool": "avg", "norm_place": "nowhere"}, classes, _without("norm.", state)
+        return {"pool": "avg", "norm_place": "nowhere"}, classes, _without_prefix("norm.", state)
     if classes and state["head.weight"].shape[1] == 2 * width:
         return {"pool": "token+avg"}, classes, state
     if classes and "dist_token" in state and "head_dist.weight" not in state:
@@ -248,7 +248,7 @@ def _readout(family: str, state: dict[str, Tensor], width: int, projects: bool) 
     return {}, classes, state
 
 
-def _without(start: str, state: dict[str, Tensor]) -> dict[str, Tensor]:
+def _without_prefix(start: str, state: dict[str, Tensor]) -> dict[str, Tensor]:
     return {key: value for key, value in state.items() if not key.startswith(start)}
 
 

@@ -34,7 +34,7 @@ from playground.models.given import WORDS, Given
 from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
 from playground.models.model_file import PICKLED_WEIGHTS
 from playground.models.names import OWN
-from playground.models.source import Asked, Source, assumed, build, notice, over, placed, remember
+from playground.models.source import Asked, Source, assumed, build, notice, placed, remember, with_options
 from playground.models.timm_models import WEIGHTS
 from playground.vit import Config, VisionTransformer
 
@@ -73,8 +73,8 @@ def source_of(model: nn.Module) -> Source:
         )
     weights = {key: value.detach() for key, value in state.items()}
     unlike = others_files.OWN_HEAD if others_files.has_own_head(state) else ""
-    unsaid = tuple(assumption for assumption in assumed(config) if assumption.word in ("mean", "std"))
-    return Source(name, config, lambda: weights, f"This {name}", assumed=unsaid, unlike=unlike)
+    unstated_facts = tuple(assumption for assumption in assumed(config) if assumption.word in ("mean", "std"))
+    return Source(name, config, lambda: weights, f"This {name}", assumed=unstated_facts, unlike=unlike)
 
 
 def _vit_in(model: nn.Module) -> nn.Module:
@@ -196,7 +196,7 @@ def resolve(
             f"load takes a model's name, such as 'dinov2-small', a file, a folder or a model; given was "
             f"{type(model).__name__}."
         )
-    name = _of_the_app(os.fspath(model))
+    name = _app_model_file(os.fspath(model))
     place = _place(name)
     if name and (place.is_dir() or name.startswith(FOLDER)):
         source = _from_folder(place, given)
@@ -208,7 +208,7 @@ def resolve(
         source = _from_hub(name.removeprefix(HUB), pretrained, offline, given)
     else:
         source = zoo.resolve(name, pretrained and weights is None, offline)
-        source = source if weights is not None else over(source, given)
+        source = source if weights is not None else with_options(source, given)
     if weights is None:
         return source
     weights_file = Path(weights)
@@ -219,7 +219,7 @@ def resolve(
     return model_file.with_weights(source, weights_file, weights_file, given)
 
 
-def _of_the_app(name: str) -> str:
+def _app_model_file(name: str) -> str:
     """The file of a model that the app calls own/NAME, so that commands printed by the app work."""
     folder = os.environ.get("PLAYGROUND_MODELS_DIR")
     if not name.startswith(OWN) or Path(name).exists() or not folder:
@@ -243,14 +243,14 @@ def _of_object(
         raise PlaygroundError("A model that is given itself has weights: leave pretrained= and weights= out.")
     model = unwrapped(model)
     if not isinstance(model, VisionTransformer):
-        theirs, model = _vit_in(model), build(over(source_of(model), given)).eval()
-        _hold_against(theirs, model)
+        theirs, model = _vit_in(model), build(with_options(source_of(model), given)).eval()
+        _compare_outputs(theirs, model)
     elif given.words:
         raise PlaygroundError(f"{given.words[0]}= is said where a model is loaded, and this one is loaded already.")
     return model if device is None else placed(model, device)
 
 
-def _hold_against(theirs: nn.Module, ours: VisionTransformer) -> None:
+def _compare_outputs(theirs: nn.Module, ours: VisionTransformer) -> None:
     """Compares our model with theirs: raises if the tokens differ, and hides labels if only the answers differ."""
     try:
         checked = checking.check(ours, theirs)
@@ -338,12 +338,12 @@ def _from_hub(repository: str, pretrained: bool, offline: bool, given: Given) ->
     once."""
     account, _, name = repository.partition("/")
     if account == "timm":
-        return over(zoo.resolve(name.split("@")[0], pretrained, offline), given)
+        return with_options(zoo.resolve(name.split("@")[0], pretrained, offline), given)
     if not pretrained:
         raise PlaygroundError(f"{repository} is a repository of weights: pretrained=False would leave nothing of it.")
     file = borrowed.hub_weights(repository.split("@")[0]) if "@" not in repository else None
     if file is None and repository in ALSO_HERE and borrowed.is_here(ALSO_HERE[repository]):
-        source = over(zoo.resolve(ALSO_HERE[repository]), given)
+        source = with_options(zoo.resolve(ALSO_HERE[repository]), given)
     else:
         file = file or _fetched(repository, offline or borrowed.asked_offline())
         source = _from_pickled(file, given) if file.name == PICKLED_WEIGHTS else model_file.from_file(file, file, given)

@@ -26,7 +26,7 @@ from playground.models.hugging_face import (
     is_hugging_face,
 )
 from playground.models.others_files import OWN_HEAD, config_of, has_own_head, no_adapters
-from playground.models.source import Source, assumed, fitting, over, unlike_ours
+from playground.models.source import Source, assumed, fitting, unlike_ours, with_options
 from playground.models.timm_models import WEIGHTS
 from playground.vit import PAPER, Config, VisionTransformer, parts
 
@@ -81,21 +81,21 @@ def from_file(path: Path, named_file: Path, given: Given = NOTHING) -> Source:
     errors name, of which `path` may be a copy."""
     metadata, arrays = outline(path)
     if "config" in metadata:
-        return over(_described_inside(path, metadata, arrays), given)
+        return with_options(_described_inside(path, metadata, arrays), given)
     no_adapters(arrays)
     description = json_of(named_file.parent / "config.json")
     if is_hugging_face(arrays):
         return _from_hugging_face_file(path, arrays, description, named_file, given)
     name = description.get("architecture") or metadata.get("arch")
     if not name and (base := config_of(arrays)):
-        return _changed(Source(called(named_file), base), path, arrays, description, named_file, given)
+        return _changed(Source(model_name_of(named_file), base), path, arrays, description, named_file, given)
     if not isinstance(name, str):
         raise PlaygroundError(
             f"{path} does not say what it is weights of: load(NAME, weights={str(path)!r}), or --model NAME "
             f"--weights {path}, says it{_likely(arrays)}."
         )
     return _changed(
-        Source(called(named_file), timm_models.timm_config(name)), path, arrays, description, named_file, given
+        Source(model_name_of(named_file), timm_models.timm_config(name)), path, arrays, description, named_file, given
     )
 
 
@@ -107,7 +107,7 @@ def with_weights(base: Source, path: Path, named_file: Path, given: Given) -> So
     if "config" in metadata:  # this playground's own file, which states everything
         with torch.device("meta"):
             fitting(VisionTransformer(base.config), arrays, str(path))
-        return over(replace(_described_inside(path, metadata, arrays), name=base.name), given)
+        return with_options(replace(_described_inside(path, metadata, arrays), name=base.name), given)
     description = json_of(named_file.parent / "config.json")
     return _changed(
         base,
@@ -133,14 +133,14 @@ def _changed(
         return changed(base.config, arrays, options, description)
 
     config = _possible(path, describe)
-    sure = {
+    stated_words = {
         *options.words,
         *(("num_heads", "act_layer") if description else ()),
         *(("num_heads",) if config.qk_norm else ()),
     }
     unlike = OWN_HEAD if own_head else unlike_ours(options.global_pool) if config.classes else ""
-    unsaid = assumed(config, sure)
-    return over(Source(base.name, config, lambda: read_weights(path), str(path), arrays, unsaid, unlike), given)
+    unsaid = assumed(config, stated_words)
+    return with_options(Source(base.name, config, lambda: read_weights(path), str(path), arrays, unsaid, unlike), given)
 
 
 def _described_inside(path: Path, metadata: dict[str, str], arrays: Held) -> Source:
@@ -185,9 +185,15 @@ def _from_hugging_face_file(
     unsaid = assumed(config, hugging_face_words(description, pixels))
     shapes = used(arrays)[1]
     source = Source(
-        called(named_file), config, lambda: used(read_weights(path))[1], str(path), shapes, unsaid, file=named_file
+        model_name_of(named_file),
+        config,
+        lambda: used(read_weights(path))[1],
+        str(path),
+        shapes,
+        unsaid,
+        file=named_file,
     )
-    return over(source, given)
+    return with_options(source, given)
 
 
 def _possible(path: str | os.PathLike[str], describe: Callable[[], Config]) -> Config:
@@ -200,7 +206,7 @@ def _possible(path: str | os.PathLike[str], describe: Callable[[], Config]) -> C
         raise PlaygroundError(f"The architecture of {path} can't be told: {error}.") from None
 
 
-def called(file: Path) -> str:
+def model_name_of(file: Path) -> str:
     """A model's name: its file's name, or its folder's name if the file has the standard name of weights."""
     if file.name in (WEIGHTS, PICKLED_WEIGHTS):
         return file.parent.resolve().name

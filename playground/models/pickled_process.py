@@ -26,7 +26,7 @@ def main(path: str, out: str) -> None:
     size = Path(path).stat().st_size
     _limit(3 * size + SPARE, CORE_SECONDS + size // 10**7)
     try:
-        with torch.serialization.safe_globals(_harmless()):
+        with torch.serialization.safe_globals(_safe_classes()):
             content = torch.load(path, map_location="cpu", weights_only=True)
     except MemoryError:
         sys.exit(1)
@@ -59,7 +59,7 @@ def _weights(content: Any) -> dict[str, Tensor]:
     return state
 
 
-def _harmless() -> list:
+def _safe_classes() -> list:
     """Safe classes that training scripts save with weights: timm's options, NumPy's numbers. Creating them runs no code
     of the file."""
     of_numpy = [numpy.dtype, *(type(numpy.dtype(name)) for name in SCALARS)]

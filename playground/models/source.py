@@ -93,7 +93,7 @@ class Source:
     file: Path | None = None  # the weights' file, if the user gave one
 
 
-def over(source: Source, given: Given) -> Source:
+def with_options(source: Source, given: Given) -> Source:
     """The same Source with a person's options."""
     changes = {FIELDS[word]: getattr(given, word) for word in given.words}
     if changes.get("pool") not in READ_OUT:  # "map" is visible in the weights; with other kinds no labels are shown

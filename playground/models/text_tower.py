@@ -30,7 +30,7 @@ TWINS = {  # timm's name of an image tower -> the repository with both towers
 TOKENIZERS = ("tokenizer.json", "spiece.model", "vocab.json")
 
 
-def of(vit: VisionTransformer) -> Path | None:
+def tower_of(vit: VisionTransformer) -> Path | None:
     """The folder of the text tower trained with this image tower, if it is on this machine."""
     return (beside(vit.file) if vit.file else None) or twin(vit.name)
 
@@ -56,7 +56,7 @@ def direction(vit: VisionTransformer, text: str) -> Tensor:
     """(width,): the text's vector in the space shared by pictures and captions."""
     if not text.strip() or len(text) > LONGEST:
         raise PlaygroundError(f"A text has 1 to {LONGEST} letters, such as 'a cat'; given were {len(text.strip())}.")
-    folder = of(vit)
+    folder = tower_of(vit)
     if folder is None:
         raise PlaygroundError(
             f"{vit.name} has no text tower on this machine: take CLIP or SigLIP, saved by `transformers` as a folder "

@@ -98,17 +98,19 @@ def _place(canvas: np.ndarray, objects: np.ndarray, thing: Thing, number: int, l
     silhouette_mask = Image.new("L", (x1 - x0, y1 - y0), 0)
     for left, top, cover in covers:
         silhouette_mask.paste(255, (left, top), cover)
-    soft = np.asarray(silhouette_mask.filter(ImageFilter.GaussianBlur(0.09 * extent)), np.float32) / 255  # (h, w)
+    blurred_mask = (
+        np.asarray(silhouette_mask.filter(ImageFilter.GaussianBlur(0.09 * extent)), np.float32) / 255
+    )  # (h, w)
     if thing.shadow != "none":
-        shadow = _shadow(thing, silhouette_mask, soft, extent, light, max(lows) - y0)
+        shadow = _shadow(thing, silhouette_mask, blurred_mask, extent, light, max(lows) - y0)
         ground, opacity = _window(canvas, shadow, x0, y0)
         ground *= 1 - opacity[..., None] * np.float32([1.0, 0.97, 0.88])  # shadows are slightly blue
     inset = margin - 2  # the thing itself fills less than its shadow
-    tight = (inset, inset, x1 - x0 - inset, y1 - y0 - inset)
-    alpha = np.asarray(silhouette_mask.crop(tight), np.float32) / 255
-    colours = _coloured(thing, parts, covers, (x0, y0), tight, height)
+    inner_box = (inset, inset, x1 - x0 - inset, y1 - y0 - inset)
+    alpha = np.asarray(silhouette_mask.crop(inner_box), np.float32) / 255
+    colours = _coloured(thing, parts, covers, (x0, y0), inner_box, height)
     ground, opacity = _window(canvas, alpha, x0 + inset, y0 + inset)
-    _, lit = _window(canvas, _shaded(colours, soft, inset, thing.relief, extent, light), x0 + inset, y0 + inset)
+    _, lit = _window(canvas, _shaded(colours, blurred_mask, inset, thing.relief, extent, light), x0 + inset, y0 + inset)
     ground += (lit - ground) * opacity[..., None]
     numbers, _ = _window(objects, alpha, x0 + inset, y0 + inset)
     numbers[opacity > 0.5] = number
@@ -195,8 +197,8 @@ def _shadow(
 ) -> np.ndarray:
     """The darkness of the shadow, 0…1 (h, w)."""
     if thing.shadow == "drop":
-        away = 0.06 * extent
-        return 0.42 * np.roll(soft, (round(-away * sin(light)), round(-away * cos(light))), (0, 1))
+        shadow_offset = 0.06 * extent
+        return 0.42 * np.roll(soft, (round(-shadow_offset * sin(light)), round(-shadow_offset * cos(light))), (0, 1))
     lean, squash = -0.55 * cos(light), 0.26
     # Maps output pixels to the mask: heights above the base are divided by `squash`, columns shifted by the lean.
     affine = (1, lean / squash, -lean / squash * base, 0, 1 / squash, base - base / squash)

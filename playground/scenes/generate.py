@@ -196,8 +196,8 @@ def _things(
         else:
             thing = _thing(rng, colours, behind, things, zoom)
         things.append(_grounded(rng, thing, backdrop))
-    standing = backdrop.kind in GROUNDED
-    return sorted(things, key=lambda thing: thing.y + thing.size / 2) if standing else things
+    has_ground = backdrop.kind in GROUNDED
+    return sorted(things, key=lambda thing: thing.y + thing.size / 2) if has_ground else things
 
 
 def _thing(

@@ -18,11 +18,13 @@ class Part:
 def curve(*corners: tuple[float, float], steps: int = 12) -> np.ndarray:
     """A closed smooth line (Catmull-Rom) through the points; a point given twice is a sharp corner."""
     p = np.array(corners, float)  # (n, 2)
-    former, after, later = np.roll(p, 1, 0), np.roll(p, -1, 0), np.roll(p, -2, 0)
+    previous, following, second_next = np.roll(p, 1, 0), np.roll(p, -1, 0), np.roll(p, -2, 0)
     t = np.arange(steps)[:, None, None] / steps  # (steps, 1, 1)
-    bow = (2 * former - 5 * p + 4 * after - later) * t**2 + (3 * p - former - 3 * after + later) * t**3
-    pieces = (p + 0.5 * ((after - former) * t + bow)).transpose(1, 0, 2)  # (n, steps, 2)
-    return pieces[(p != after).any(1)].reshape(-1, 2)  # a piece between equal points would be a small loop
+    bow = (2 * previous - 5 * p + 4 * following - second_next) * t**2 + (
+        3 * p - previous - 3 * following + second_next
+    ) * t**3
+    pieces = (p + 0.5 * ((following - previous) * t + bow)).transpose(1, 0, 2)  # (n, steps, 2)
+    return pieces[(p != following).any(1)].reshape(-1, 2)  # a piece between equal points would be a small loop
 
 
 def symmetric(*right: tuple[float, float]) -> np.ndarray:
@@ -71,7 +73,7 @@ def regular(corners: int, inner: float = 1.0, rng: np.random.Generator | None = 
     return np.stack([radius * np.cos(turn), radius * np.sin(turn)], 1)
 
 
-def both(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def with_mirror_image(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The points and their mirror image."""
     return points, mirror(points)
 

@@ -18,7 +18,6 @@ from playground.scenes.outlines import (
     Part,
     annulus,
     arc,
-    both,
     box,
     curve,
     ellipse,
@@ -26,6 +25,7 @@ from playground.scenes.outlines import (
     regular,
     stroke,
     symmetric,
+    with_mirror_image,
 )
 
 
@@ -240,15 +240,17 @@ def _cat(rng):
     inner = np.array([(0.42, -0.56), (0.69, ear + 0.14), (0.74, -0.38)])
     muzzle = symmetric((0, 0.12), (0.34, 0.3), (0.26, 0.62), (0, 0.72))
     nose = curve((-0.1, 0.18), (0.1, 0.18), (0.0, 0.32), (0, 0.32))
-    smile = both(stroke(arc(0.11, 0.38, 0.11, 0.12, 0, 180, 9), 0.045))
+    smile = with_mirror_image(stroke(arc(0.11, 0.38, 0.11, 0.12, 0, 180, 9), 0.045))
     hairs = [
-        side for y, d in ((0.34, -0.06), (0.46, 0.06)) for side in both(stroke([(0.36, y), (0.98, y + d)], 0.028, 0.4))
+        side
+        for y, d in ((0.34, -0.06), (0.46, 0.06))
+        for side in with_mirror_image(stroke([(0.36, y), (0.98, y + d)], 0.028, 0.4))
     ]
     eyes = eye(0.36, -0.1, 0.13) + eye(-0.36, -0.1, 0.13)
     details = [Part(p, DARK) for p in smile] + [Part(p, DARK, 0.7) for p in hairs]
     return [
         Part(head),
-        *(Part(side, SECOND) for side in both(inner)),
+        *(Part(side, SECOND) for side in with_mirror_image(inner)),
         Part(muzzle, SECOND),
         *eyes,
         Part(nose, ROSE),
@@ -262,9 +264,14 @@ def _butterfly(rng):
     lower = curve((0.04, 0), (0.55, 0.03), (low + 0.1, 0.4), (low - 0.1, 0.82), (0.3, 0.65))
     spots = [ellipse(0.66, -0.48, 0.17, steps=18), ellipse(0.47, 0.4, 0.14, steps=18)]
     antennae = stroke([(0.02, -0.4), (0.1, -0.65), (0.26, -0.86)], 0.04)
-    wings = [Part(side) for wing in (lower, upper) for side in both(wing)]
-    dots = [Part(side, SECOND) for spot in spots for side in both(spot)]
-    return [*wings, *dots, *(Part(side, DARK) for side in both(antennae)), Part(ellipse(0, 0, 0.08, 0.5), DARK)]
+    wings = [Part(side) for wing in (lower, upper) for side in with_mirror_image(wing)]
+    dots = [Part(side, SECOND) for spot in spots for side in with_mirror_image(spot)]
+    return [
+        *wings,
+        *dots,
+        *(Part(side, DARK) for side in with_mirror_image(antennae)),
+        Part(ellipse(0, 0, 0.08, 0.5), DARK),
+    ]
 
 
 def _flower(rng):
@@ -317,11 +324,14 @@ def _face(rng):
         [(0.56, -0.68), (0.57, -0.08), (0.57, -0.08)],
     )
     fringe = curve(*temple, *brink, *parting)
-    ears, brows = both(ellipse(0.51, -0.1, 0.08, 0.13)), both(stroke(arc(0.21, -0.2, 0.13, 0.08, 215, 325, 9), 0.042))
+    ears, brows = (
+        with_mirror_image(ellipse(0.51, -0.1, 0.08, 0.13)),
+        with_mirror_image(stroke(arc(0.21, -0.2, 0.13, 0.08, 215, 325, 9), 0.042)),
+    )
     mouth = curve((-0.17, 0.21), (-0.17, 0.21), (0, 0.245), (0.17, 0.21), (0.17, 0.21), (0, 0.33))
     nose = stroke(arc(0.0, 0.07, 0.06, 0.05, -30, 140, 12), 0.026)
     skin = [Part(neck), Part(shade, DARK, 0.16), *(Part(p) for p in ears), Part(head)]
-    cheeks = [Part(p, ROSE, 0.3) for p in both(ellipse(0.29, 0.13, 0.1, 0.07, steps=18))]
+    cheeks = [Part(p, ROSE, 0.3) for p in with_mirror_image(ellipse(0.29, 0.13, 0.1, 0.07, steps=18))]
     details = [
         *(Part(p, SECOND) for p in brows),
         *eye(0.2, -0.08, 0.06),

@@ -81,8 +81,10 @@ class Job:
             began = time.thread_time()
             with queue.working_for(self):
                 answered = _response_of(self, work)
-            spent = ledger.REQUEST + time.thread_time() - began
-            ledger.costs.charge(ledger.seats.account(self._visitor), spent + ledger.BYTE * _size(answered), "answers")
+            seconds_spent = ledger.REQUEST + time.thread_time() - began
+            ledger.costs.charge(
+                ledger.seats.account(self._visitor), seconds_spent + ledger.BYTE * _size(answered), "answers"
+            )
             self.future.set_result(answered)
 
         _open.add(self)

@@ -159,7 +159,7 @@ def give_back_free() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def settle() -> None:
+def freeze_objects() -> None:
     """Excludes the present objects from garbage collection: torch and Streamlit have hundreds of thousands. A full
     collection stopped the server for 0.27 s, every five seconds while many people came and went."""
     gc.collect()

@@ -37,7 +37,7 @@ PAGE = {  # setting of the page -> the pattern of its values; figures/drawing/vi
 
 def read_address(address: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """(page's settings, microscope's view) that an address holds."""
-    return view.kept(address, PAGE), view.matching(address)
+    return view.with_allowed_values(address, PAGE), view.matching(address)
 
 
 def view_of(words: Mapping[str, str]) -> dict[str, str]:
@@ -47,7 +47,7 @@ def view_of(words: Mapping[str, str]) -> dict[str, str]:
 
 def readable(words: dict[str, str]) -> dict[str, str]:
     """The page's settings that an address can hold. A model's name that `read` would drop is left out."""
-    return view.kept(words, PAGE)
+    return view.with_allowed_values(words, PAGE)
 
 
 LONGEST_CUT = 1000  # letters, as in an address: see figures/drawing/view.py

@@ -297,8 +297,8 @@ def _code(seat: str) -> str:
     """A code whose first two letters encode the first two digits of the seat, as deploy/nginx.conf reads them: phones
     reach the lecturer's replica."""
     digits = seat[:2] if re.match("[0-9a-f]{2}", seat) else ""
-    at = [LETTERS[int(digit, 16)] for digit in digits]
-    return "".join([*at, *(secrets.choice(LETTERS) for _ in range(CODE_LENGTH - len(at)))])
+    seat_letters = [LETTERS[int(digit, 16)] for digit in digits]
+    return "".join([*seat_letters, *(secrets.choice(LETTERS) for _ in range(CODE_LENGTH - len(seat_letters)))])
 
 
 def find_class(code: str) -> Class | None:

@@ -164,12 +164,12 @@ def _borrowed() -> Iterator[Finding]:
         complete, missing = 0, []
         for item in files:
             digest = borrowed.CONVERTED.get(item.file, item.sha256)
-            lies = [folder / item.file for folder in borrowed.folders() if (folder / item.file).is_file()]
-            wrong = {path: trouble for path in lies if (trouble := what_is_wrong(path, digest))}
-            has_sound_copy = len(wrong) < len(lies)
+            copies = [folder / item.file for folder in borrowed.folders() if (folder / item.file).is_file()]
+            wrong = {path: trouble for path in copies if (trouble := what_is_wrong(path, digest))}
+            has_sound_copy = len(wrong) < len(copies)
             yield from (_damaged(path, trouble, has_sound_copy) for path, trouble in wrong.items())
             complete += has_sound_copy
-            missing += [] if lies else [item.file]
+            missing += [] if copies else [item.file]
         if complete:
             yield Finding(FINE, f"{group}: {complete} of {len(files)} files are whole")
         if missing and not (group == "dinov2-small" and _hub_has_dinov2()):

@@ -58,13 +58,13 @@ def _of_webp(data: bytes) -> tuple[int, int]:
 
 def _of_jpeg(data: bytes) -> float:
     """Seconds for a JPEG. A progressive one visits its pixels once per scan; ten scans are usual."""
-    at = 2
-    while at < len(data):
-        marker, length = struct.unpack_from(">xBH", data, at)
+    position = 2
+    while position < len(data):
+        marker, length = struct.unpack_from(">xBH", data, position)
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack_from(">HH", data, at + 5)
+            height, width = struct.unpack_from(">HH", data, position + 5)
             return width * height * (max(1, data.count(b"\xff\xda")) if marker == 0xC2 else 1) / JPEG_PIXELS
-        at += 2 + length
+        position += 2 + length
     return UNKNOWN
 
 

@@ -112,7 +112,7 @@ def _alive(subject: Shown, spec: Spec, person: Person | None) -> bytes:
         return html.page(figure_words.as_typed(beginning(spec)), seen, subject.picture.image).encode()
 
 
-def said_of_alive(subject: Shown, spec: Spec, person: Person | None) -> str:
+def size_sentence(subject: Shown, spec: Spec, person: Person | None) -> str:
     """The size of the interactive file, and what eight-bit rounding changes."""
     from playground.figures import html
 

@@ -62,8 +62,8 @@ class Work(queue.Nobody):
         try:
             with suppress(Left), queue.working_for(self), _queue.take(self.waits):
                 self.begun = True
-                with closing(run.work(former_result)) as waits:
-                    for wait in waits:
+                with closing(run.work(former_result)) as waiting_parts:
+                    for wait in waiting_parts:
                         self.words, self.come_to = wait.words, wait.come_to
                         self.stays()
         except Exception as error:  # the page shows it
@@ -104,7 +104,7 @@ class Work(queue.Nobody):
                 work.come_to, work.let_go = None, True
 
 
-PICTURE = {"sample", "mine"}  # the words of an address that name a picture
+PICTURE_WORDS = {"sample", "mine"}  # the words of an address that name a picture
 _view_ids = count(1)  # unique on this server
 
 
@@ -211,7 +211,9 @@ class Here:
         return queue.turns()
 
     def other(self, model: str = "", sample: str = "") -> Here | None:
-        picture = {"sample": sample} if sample else {word: self.words()[word] for word in PICTURE & self.words().keys()}
+        picture = (
+            {"sample": sample} if sample else {word: self.words()[word] for word in PICTURE_WORDS & self.words().keys()}
+        )
         try:
             if models.is_here(model or self.setup.model):
                 return Here(picture | {"model": model or self.setup.model}, key=self.key)

@@ -96,12 +96,12 @@ class Ledger:
         if visitor == NOBODY:
             return
         with self._lock:
-            grown = seconds * self._growth()
+            scaled_cost = seconds * self._growth()
             for name in (*(network for network, _ in path(visitor.address)), visitor):
-                self._grown[name] = max(0.0, self._grown.get(name, 0.0) + grown)
+                self._grown[name] = max(0.0, self._grown.get(name, 0.0) + scaled_cost)
             if len(self._grown) > MOST_KNOWN:
-                dearest = sorted(self._grown, key=self._grown.__getitem__)[MOST_KNOWN // 2 :]
-                self._grown = {name: self._grown[name] for name in dearest}
+                costliest = sorted(self._grown, key=self._grown.__getitem__)[MOST_KNOWN // 2 :]
+                self._grown = {name: self._grown[name] for name in costliest}
 
     def cost(self, name: object) -> float:
         """Seconds that a network, or a person in it (a Visitor), has cost lately."""
@@ -109,7 +109,7 @@ class Ledger:
             growth = self._growth()  # called first, because it may rescale `_grown`
             return self._grown.get(name, 0.0) / growth
 
-    def payer(self, visitor: Visitor, asks: float = 0.0) -> Visitor:
+    def payer(self, visitor: Visitor, seconds_asked: float = 0.0) -> Visitor:
         """Who pays: for a phone, its class. A phone whose cost, with the seconds that it asks for, exceeds its part
         pays itself, so that a hostile one costs its class nothing. If all phones together cost too much, whoever
         started the class pays."""
@@ -117,7 +117,7 @@ class Ledger:
             return visitor
         name, starter = self.phones[visitor.person]
         phone = Visitor(visitor.person, name)
-        if self.cost(phone) + asks > OF_PHONE:
+        if self.cost(phone) + seconds_asked > OF_PHONE:
             return visitor
         return phone if self.cost(name) <= OF_CLASS else starter
 
@@ -256,11 +256,11 @@ class Seats:
 
     def enter(self, address: str, end: Callable[[], object]) -> Seat | None:
         if len(self.open) >= self.capacity:
-            victim = self._gives_way(address)
-            if victim is None:
+            closing_seat = self._gives_way(address)
+            if closing_seat is None:
                 refused["seats"] += 1
                 return None
-            self.close(victim)
+            self.close(closing_seat)
         seat = Seat(address, end, self.clock())
         with self._lock:
             self.open[seat] = None
@@ -310,10 +310,10 @@ class Seats:
         """The address of the open page with this session; None before the page has reported it or after it has left."""
         return next((seat.address for seat in list(self.open) if session and seat.session == session), None)
 
-    def account(self, visitor: Visitor, asks: float = 0.0) -> Visitor:
+    def account(self, visitor: Visitor, seconds_asked: float = 0.0) -> Visitor:
         """Who pays: a class, a key with an open page, or the network's people without one, together."""
         if visitor.person in self.costs.phones:
-            return self.costs.payer(visitor, asks)
+            return self.costs.payer(visitor, seconds_asked)
         key = visitor.person
         has_page = any(key in (seat.key, seat.session) for seat in list(self.open)) if key else False
         return visitor if has_page or not visitor.address else Visitor("", visitor.address)
@@ -326,10 +326,10 @@ class Seats:
         """The seat that a newcomer of this address may take."""
         with self._lock:
             for seat in self.open:  # a phone may have joined a class, or left it
-                if (counted := self.costs.phones.get(seat.key, (seat.address,))[0]) != seat.counted_for:
+                if (holder := self.costs.phones.get(seat.key, (seat.address,))[0]) != seat.counted_for:
                     self._by.add(seat.counted_for, -1)
-                    self._by.add(counted, 1)
-                    seat.counted_for = counted
+                    self._by.add(holder, 1)
+                    seat.counted_for = holder
         self._by.add(address, 1)
         fullest = self._by.furthest()
         is_own = self._by.above(fullest) == self._by.above(address)

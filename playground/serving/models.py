@@ -269,14 +269,14 @@ def search(text: str, limit: int = 12) -> list[Card]:
 
     words = text.lower().split()
     names = [n for n in timm_models.matching("*") if all(word in f"{n} {plain_name(n)}".lower() for word in words)]
-    listed = []
+    cards_found = []
     for name in sorted(names, key=lambda name: (not is_here(name), len(name))):
-        if len(listed) == limit:
+        if len(cards_found) == limit:
             break
         queue.current().stays()  # raises if the person has typed on
         if card := _fact(name):  # None for a timm model that can't be loaded
             size = round(card.megabytes)
-            listed.append(
+            cards_found.append(
                 Card(
                     name,
                     plain_name(name),
@@ -287,7 +287,7 @@ def search(text: str, limit: int = 12) -> list[Card]:
                     is_here(name),
                 )
             )
-    return listed
+    return cards_found
 
 
 @cache
@@ -307,7 +307,7 @@ def megabytes(name: str) -> int:
     return _offer_table().get(name, {}).get("megabytes", 0)
 
 
-def coming_with(name: str) -> tuple[str, ...]:
+def fetched_with(name: str) -> tuple[str, ...]:
     """What is fetched together with a model: the photographs, with the model for photographs."""
     with_photographs = name == REAL and not borrowed.is_here("photographs")
     return (name, "photographs") if with_photographs else (name,)

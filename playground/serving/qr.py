@@ -66,9 +66,9 @@ def _correction(words: list[int], count: int) -> list[int]:
         root = _times(root, 2)
     remainder = [*words, *[0] * count]
     for i in range(len(words)):
-        lead = remainder[i]
+        leading_byte = remainder[i]
         for j, factor in enumerate(divisor):
-            remainder[i + j] ^= _times(factor, lead)
+            remainder[i + j] ^= _times(factor, leading_byte)
     return remainder[-count:]
 
 
@@ -143,9 +143,9 @@ def _penalty(grid: Grid) -> int:
         for column in range(side - 1)
     )
     corners = sum(
-        line.startswith(pattern, at)
+        line.startswith(pattern, start)
         for line in lines
-        for at in range(side - 10)
+        for start in range(side - 10)
         for pattern in ("10111010000", "00001011101")
     )
     dark = sum(map(sum, grid)) / side**2

@@ -145,16 +145,16 @@ class Queue:
         and once more at the end."""
         ticket = Ticket(current().visitor() if visitor is None else visitor, finer, seconds)
         self.join(ticket)
-        ahead, was_told = 0, False
+        ahead, has_told = 0, False
         try:
             while not ticket.turn.wait(TELL_EVERY * max(1, ahead / FAR)):
                 ahead, people = self.ahead(ticket)
                 if tell and not ticket.turn.is_set():
                     tell(people)
-                    was_told = True
+                    has_told = True
             if ticket.sent_away:
                 raise Busy(CROWDED)
-            if tell and was_told:
+            if tell and has_told:
                 tell(0)
             yield
         finally:
@@ -249,7 +249,7 @@ class Queue:
         self.line.sort(key=lambda ticket: ticket.finer)
         own_cost = {ticket: with_this(ticket.person, ticket.seconds) for ticket in self.line}
         self.line.sort(key=lambda ticket: (ticket.finer, own_cost[ticket]))
-        dearest = {
+        cost_of_ticket = {
             ticket: max(
                 (
                     with_this(name, ticket.seconds) / households
@@ -259,7 +259,7 @@ class Queue:
             )
             for ticket in self.line
         }
-        self.line.sort(key=lambda ticket: (ticket.finer, dearest[ticket]))
+        self.line.sort(key=lambda ticket: (ticket.finer, cost_of_ticket[ticket]))
         for last in self.line[self.capacity :]:
             ledger.refused["questions"] += 1
             last.sent_away = True
@@ -341,20 +341,20 @@ def decoding(seconds: float) -> AbstractContextManager[None]:
 def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
     """Turns for long work that a page waits for: `with queue.turns() as give_way: …`. Between its pieces the work calls
     `give_way()`, which lets others compute, and ends the work if its asker has left."""
-    asker, turn, begun = current(), ExitStack(), 0.0
+    asker, turn, slice_start = current(), ExitStack(), 0.0
     line, place = queue, nullcontext()
     if line is None:
         line, place = passes(), _long().take(asker.waits)
 
     def begin() -> None:
-        nonlocal begun
+        nonlocal slice_start
         turn.close()
         turn.enter_context(line.take(asker.waits))
-        begun = time.monotonic()
+        slice_start = time.monotonic()
 
     def give_way() -> None:
         asker.stays()
-        if time.monotonic() - begun >= SLICE and line.waiting:
+        if time.monotonic() - slice_start >= SLICE and line.waiting:
             begin()
 
     with place, turn:

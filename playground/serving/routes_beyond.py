@@ -158,9 +158,9 @@ async def occluded(request: Request) -> Response:
         from playground.analysis import occlusion
 
         seen = traces.trace(picture, setup, cache_of(person))
-        question, by = _question(words, seen), words.get("by", "mean")
-        if by not in occlusion.BLANKS:
-            raise Refused(f"Patches are blanked by {', '.join(occlusion.BLANKS)}; asked was {by[:20]!r}.")
+        question, blanking = _question(words, seen), words.get("by", "mean")
+        if blanking not in occlusion.BLANKS:
+            raise Refused(f"Patches are blanked by {', '.join(occlusion.BLANKS)}; asked was {blanking[:20]!r}.")
         effort.check(seen.vit, seen.grid, occlusion.AT_ONCE)
         most_passes = _most_passes(seen, occlusion.passes_of(seen.grid))
         steps = [*(passes for passes in FIRST_PASSES if passes < most_passes), most_passes]
@@ -168,13 +168,13 @@ async def occluded(request: Request) -> Response:
         cache = worked.worked_for_all() if picture.sample else person.worked  # type: ignore[union-attr]
 
         def result_of(step: int) -> OcclusionResult:
-            key = ("occluded", *question.items(), by, steps[step])
+            key = ("occluded", *question.items(), blanking, steps[step])
             return worked.worked_out(picture, setup, cache, key, lambda: run(step))
 
         def run(step: int) -> OcclusionResult:
             history = result_of(step - 1).known if step else ([], [])
             with queue.turns() as give_way:
-                measured = occlusion.Measured(seen, occlusion.Target(**question), by, give_way)
+                measured = occlusion.Measured(seen, occlusion.Target(**question), blanking, give_way)
                 measured.known.update(zip(*history, strict=True))
                 *_, state = occlusion.occlusion(measured, steps[step])
             history = (list(measured.known), list(measured.known.values()))
@@ -194,7 +194,7 @@ async def occluded(request: Request) -> Response:
         }
         header |= _blanked(seen, occlusion.Target(**question), result)
         if len(compared) >= occlusion.FEW:
-            trusted = _tested_by_occlusion(picture, setup, cache, seen, question, by, result)
+            trusted = _tested_by_occlusion(picture, setup, cache, seen, question, blanking, result)
             header |= {"foretells": round(trusted.correlation, 4), "random": round(trusted.random, 4)}
         return _with_matrix(result.map[None], **header)
 

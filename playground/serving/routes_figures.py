@@ -92,7 +92,7 @@ async def offered(request: Request) -> Response:
 async def size(request: Request) -> Response:
     """A sentence about the interactive file that these words choose."""
     person, words = people.person_of(request), dict(request.query_params)
-    return await _respond(request, lambda: _data({"says": said_of(words, person)}))
+    return await _respond(request, lambda: _data({"says": size_sentence(words, person)}))
 
 
 def _data(data: dict) -> Response:
@@ -173,32 +173,32 @@ def _request(words: Mapping[str, str], person: Person | None) -> tuple[Shown, di
     return figure_words.shown(words, person), view, options
 
 
-def said_of(words: Mapping[str, str], person: Person | None) -> str:
+def size_sentence(words: Mapping[str, str], person: Person | None) -> str:
     """The size of the interactive file for these words; takes some seconds."""
     subject, view, options = _request(words, person)
     picked = {"kind": "html", "held": _option(options, "held", HELD), "pack": _option(options, "pack", PACKS)}
-    return figure_files.said_of_alive(subject, _file(subject, view, picked, options.get("theme", "light"))[0], person)
+    return figure_files.size_sentence(subject, _file(subject, view, picked, options.get("theme", "light"))[0], person)
 
 
-def _file(subject: Shown, view: Mapping[str, str], picked: Mapping, theme: str) -> tuple[Spec, str]:
+def _file(subject: Shown, view: Mapping[str, str], options: Mapping, theme: str) -> tuple[Spec, str]:
     """(the Spec, the file's suffix)"""
-    if picked["kind"] == "html":
+    if options["kind"] == "html":
         screen_view = urlencode({key: view[key] for key in REST if key in view})
-        layers = "all" if picked["held"] == "all" else None
-        spec = replace(description(subject, view, pack=picked["pack"], theme=theme), view=screen_view, layers=layers)
+        layers = "all" if options["held"] == "all" else None
+        spec = replace(description(subject, view, pack=options["pack"], theme=theme), view=screen_view, layers=layers)
         return figure_files.beginning(spec), "html"
-    if picked["kind"] == "numbers":
-        return description(subject, view, picked["layout"]), picked["table"]
+    if options["kind"] == "numbers":
+        return description(subject, view, options["layout"]), options["table"]
     look = {
-        "purpose": picked["purpose"],
-        "theme": "dark" if picked["background"] == "dark" else "light",
-        "transparent": picked["background"] == "transparent",
-        "caption": picked["caption"],
-        "footer": picked["footer"],
+        "purpose": options["purpose"],
+        "theme": "dark" if options["background"] == "dark" else "light",
+        "transparent": options["background"] == "transparent",
+        "caption": options["caption"],
+        "footer": options["footer"],
     }
-    if picked["kind"] == "webp":
-        look["sweep"] = picked["sweep"]
-    return description(subject, view, picked["layout"], **look), picked["kind"]
+    if options["kind"] == "webp":
+        look["sweep"] = options["sweep"]
+    return description(subject, view, options["layout"], **look), options["kind"]
 
 
 def _kinds(subject: Shown, view: Mapping[str, str], options: Mapping[str, str]) -> list[str]:

@@ -68,7 +68,7 @@ async def offered(request: Request) -> Response:
     return await answer(request, work)
 
 
-async def looked_through(request: Request) -> Response:
+async def preview_image(request: Request) -> Response:
     """The preview as a small JPEG. No model is fetched for it."""
     person = people.person_of(request)
 
@@ -138,7 +138,7 @@ def _progress(count: int, total: int, arrived: bool, over: bool, trouble: str | 
 
 ROUTES = [
     Route("/api/models", offered, methods=["GET"]),
-    Route("/api/preview", looked_through, methods=["GET"]),
+    Route("/api/preview", preview_image, methods=["GET"]),
     Route("/api/fetching", begin, methods=["POST"]),
     Route("/api/fetching", ask, methods=["GET"]),
     Route("/api/fetching", leave, methods=["DELETE"]),
@@ -267,7 +267,7 @@ def wait_for(key: str, name: str, network: str = "") -> Fetching:
             )
         if waiter:
             _leave(key)
-        coming = begin_fetching(*models.coming_with(name))
+        coming = begin_fetching(*models.fetched_with(name))
         is_first = not _waiters
         _waiters[key] = Waiter(name, network, coming, _clock())
         if is_first:

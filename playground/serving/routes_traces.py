@@ -184,7 +184,7 @@ async def moved(request: Request) -> Response:
     return await part(request, make)
 
 
-async def ran(request: Request) -> Response:
+async def story_row(request: Request) -> Response:
     """One patch's row as computed by the story's code: from the numbers of the pass, and from the browser's float16
     copies."""
 
@@ -204,16 +204,18 @@ async def ran(request: Request) -> Response:
     return await part(request, make)
 
 
-async def verdict(request: Request) -> Response:
+async def changed_labels(request: Request) -> Response:
     """The labels that another scale in the whole pass changes: before and after."""
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         from playground.analysis.scale import changed
 
-        on, off = (
+        trained_pass, rescaled_pass = (
             traces.trace(picture, w, cache_of(person)) for w in (replace(setup, scale=None, cut=(), other=""), setup)
         )
-        return JSONResponse({"labels": [(v.label, round(v.on, 5), round(v.off, 5)) for v in changed(on, off)]})
+        return JSONResponse(
+            {"labels": [(v.label, round(v.on, 5), round(v.off, 5)) for v in changed(trained_pass, rescaled_pass)]}
+        )
 
     return await part(request, make)
 
@@ -225,6 +227,6 @@ ROUTES = [
     Route("/api/trace/{digest}/flows", flows),
     Route("/api/trace/{digest}/moved", moved),
     Route("/api/trace/{digest}/names", names),
-    Route("/api/trace/{digest}/ran", ran),
-    Route("/api/trace/{digest}/verdict", verdict),
+    Route("/api/trace/{digest}/ran", story_row),
+    Route("/api/trace/{digest}/verdict", changed_labels),
 ]

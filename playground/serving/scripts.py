@@ -114,7 +114,7 @@ def _made_once() -> tuple[dict, dict[str, bytes]]:
     return index, shelf.files
 
 
-async def what_there_is(request: Request) -> Response:
+async def send_engine_index(request: Request) -> Response:
     def work() -> Response:
         if not computed_by_browsers():
             raise Refused("This server computes by itself.", 404)
@@ -134,4 +134,4 @@ async def send_engine(request: Request) -> Response:
     return await answer(request, work)
 
 
-ENGINE = [Route(f"/{FOLDER}", what_there_is), Route(f"/{FOLDER}/{{file}}", send_engine)]
+ENGINE = [Route(f"/{FOLDER}", send_engine_index), Route(f"/{FOLDER}/{{file}}", send_engine)]

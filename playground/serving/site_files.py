@@ -120,14 +120,14 @@ def write_samples(folder: Folder, photographs: Path | None, model: str, named_sa
     for sample, record in zip(shipped, listing["samples"], strict=True):
         picture = pictures.sample(sample.name)
         record |= _picture(folder, sample.name, picture.jpeg, picture.size)
-        of_it = {ahead: data for ahead, data in ready.items() if ahead.sample == sample}
+        packs_of_sample = {ahead: data for ahead, data in ready.items() if ahead.sample == sample}
         wants_names = named_samples is None or sample.name in named_samples
         record["prepared"] = {
             f"{ahead.model} {ahead.detail}": _layers(
                 folder, ahead.name, data, _opening(sample, ahead),
                 _names(_full_trace(data, ahead.model, picture.image)) if wants_names else None,
             )
-            for ahead, data in of_it.items()
+            for ahead, data in packs_of_sample.items()
         }  # fmt: skip
     own_records = (
         [_photograph(folder, file, model, named_samples is None) for file in _pictures_in(photographs)]
@@ -210,13 +210,13 @@ def opening_file(record: dict) -> str:
     return record["prepared"][f"{record['opens']['model']} {record['opens']['detail']}"]["opening"]["file"]
 
 
-def write_offline(folder: Folder, soon: list[str]) -> dict:
+def write_offline(folder: Folder, first_files: list[str]) -> dict:
     """The list for shell/site.js: all files written so far, and which are needed first."""
     sizes = {name: (folder.path / name).stat().st_size for name in folder.names}
     weights = sum(size for name, size in sizes.items() if name.startswith(WEIGHTS))
     files = {name: size for name, size in sizes.items() if not name.startswith(WEIGHTS)}
-    listed = folder.put("offline.json", json.dumps(files).encode())
-    return {"soon": soon, "all": listed, "bytes": sum(files.values()) + weights}
+    index_file = folder.put("offline.json", json.dumps(files).encode())
+    return {"soon": first_files, "all": index_file, "bytes": sum(files.values()) + weights}
 
 
 def _opening(sample: Sample, ahead: Ahead) -> tuple[int, int] | None:

@@ -92,9 +92,9 @@ def first_look(picture: Picture, setup: Setup, person_cache: Cache | None) -> Se
     if picture.sample or (picture.id, setup) in person_cache:
         return None
     coarse = replace(setup, detail=1, first=True)
-    (rows, columns), (few_rows, few_columns) = grid(picture, setup), grid(picture, coarse)
+    (rows, columns), (coarse_rows, coarse_columns) = grid(picture, setup), grid(picture, coarse)
     parameters = sum(p.numel() for p in models.load(setup.model).parameters())
-    costly = parameters * rows * columns > FIRST_LOOK_ABOVE and few_rows * few_columns < 0.7 * rows * columns
+    costly = parameters * rows * columns > FIRST_LOOK_ABOVE and coarse_rows * coarse_columns < 0.7 * rows * columns
     return coarse if costly else None
 
 
@@ -151,7 +151,7 @@ def _traced(vit, picture: Picture, setup: Setup):
     from playground.analysis import interventions
 
     other_trace = replace(passed(sample(setup.other), []), picture_name=setup.other) if setup.other else None
-    return interventions.put(seen, texts, other_trace)
+    return interventions.run_texts(seen, texts, other_trace)
 
 
 def layers(
@@ -211,8 +211,14 @@ def measure(seen, layer: int) -> list[tuple[str, str, str, str, str]]:
     with queue.turn(finer=True):
         measured = heads.look_at(seen, [layer], heads.Grid.of(seen))
     habits, kinds = measured.habits()[0], measured.kinds()[0]
-    shorts = [heads.short(measured.head(0, head), habit) for head, habit in enumerate(habits)]
+    short_labels = [heads.short(measured.head(0, head), habit) for head, habit in enumerate(habits)]
     return [
-        (kind, shorts[head], habits[head].colour, heads.training_task(seen.vit, layer, head) or "", habits[head].means)
+        (
+            kind,
+            short_labels[head],
+            habits[head].colour,
+            heads.training_task(seen.vit, layer, head) or "",
+            habits[head].means,
+        )
         for head, kind in enumerate(kinds)
     ]

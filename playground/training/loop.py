@@ -30,7 +30,7 @@ from playground.vit import VisionTransformer, attention_by_hand
 # Half precision, where it is faster.
 
 
-def half(device: str) -> torch.autocast:
+def half_precision(device: str) -> torch.autocast:
     """Multiplies matrices in bfloat16 if that is faster: on GPUs, and on processors with AMX (a training step is 3 × as
     fast) or AVX-512 BF16 (2 ×). On other processors bfloat16 is slower than float32."""
     kind = torch.device(device).type
@@ -122,7 +122,7 @@ class Run:
             for group in optimiser.param_groups:
                 group["lr"] = rates[name] * pace(self.step, self.recipe)
         batch = {name: value.to(self.device, non_blocking=True) for name, value in batch.items()}
-        with half(self.device):
+        with half_precision(self.device):
             losses = self.teachers(self.vit, batch, self.step)
         self.names = list(losses)
         loss = sum(losses.values())

@@ -133,14 +133,14 @@ def pace(step: int, recipe: Course) -> float:
     lower decay for the polish."""
     step %= recipe.round
     if step >= recipe.steps:
-        return recipe.polish_pace * _down((step - recipe.steps) / (recipe.round - recipe.steps))
+        return recipe.polish_pace * _cosine_decay((step - recipe.steps) / (recipe.round - recipe.steps))
     warm_up = min(recipe.warm_up, recipe.steps // 10)
     if step < warm_up:
         return (step + 1) / warm_up
-    return _down((step - warm_up) / max(1, recipe.steps - warm_up))
+    return _cosine_decay((step - warm_up) / max(1, recipe.steps - warm_up))
 
 
-def _down(progress: float) -> float:
+def _cosine_decay(progress: float) -> float:
     return 0.01 + 0.99 * (1 + math.cos(math.pi * progress)) / 2
 
 

@@ -139,7 +139,7 @@ def of_the_emergent(recipe: Emergent) -> tuple[Beginning, ...]:
     return tuple(restarts)
 
 
-def begun(recipe: Recipe | Emergent, seen: Timelapse) -> tuple[Beginning, ...]:
+def used_beginnings(recipe: Recipe | Emergent, seen: Timelapse) -> tuple[Beginning, ...]:
     """The beginnings of losses that the run used; a loss that stays 0 was not used."""
     if isinstance(recipe, Emergent):
         return of_the_emergent(recipe)

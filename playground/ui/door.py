@@ -17,7 +17,7 @@ from playground.serving import ledger, people
 from playground.serving.hosts import is_foreign, path_of
 from playground.serving.ledger import Seat, Visitor
 from playground.ui.pages import MICROSCOPE, PAGES
-from playground.ui.streamlit_private import FINISHED, RERUN, by_clock, said, told
+from playground.ui.streamlit_private import FINISHED, RERUN, is_by_timer, kind_and_session, message_kind
 
 MESSAGES, MESSAGES_A_SECOND = 20, 10.0  # of one socket, at once and then per second; dragging a slider sends five
 NO_MESSAGE = 1002  # close code for a socket that sends an invalid message
@@ -166,13 +166,13 @@ class Talk:
                 return message
             await self._slowly()
             try:
-                kind = said(message.get("bytes") or b"")
+                kind = message_kind(message.get("bytes") or b"")
             except ValueError:
                 await self._send({"type": "websocket.close", "code": NO_MESSAGE})
                 return {"type": "websocket.disconnect", "code": NO_MESSAGE}
             if kind == RERUN:
                 self._seat.asked_for_page = True
-                if not by_clock(message["bytes"]):
+                if not is_by_timer(message["bytes"]):
                     self._seat.used_at = ledger.seats.clock()
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._finished.wait(), RUN_WAITS)
@@ -190,7 +190,7 @@ class Talk:
     async def send(self, message: Message) -> None:
         data = message.get("bytes") or b""
         if data and (len(data) < SMALL or not self._seat.session):
-            kind, session = told(data)
+            kind, session = kind_and_session(data)
             self._seat.session = session or self._seat.session
             if kind == FINISHED:
                 self._finished.set()

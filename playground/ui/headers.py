@@ -76,6 +76,6 @@ class KnownHosts:
         if scope["type"] not in ("http", "websocket") or await hosts.is_answered(scope):
             return await self.app(scope, receive, send)
         ledger.refused["foreign names"] += 1
-        named = " and ".join(hosts.hosts_named(scope))[:100]
-        refusal = PlainTextResponse(REFUSAL.format(named=named), 403, headers() | {"Cache-Control": "no-store"})
+        host_names = " and ".join(hosts.hosts_named(scope))[:100]
+        refusal = PlainTextResponse(REFUSAL.format(named=host_names), 403, headers() | {"Cache-Control": "no-store"})
         await refusal(scope, receive, send)  # a socket's browser gets this status, too

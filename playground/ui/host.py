@@ -102,7 +102,7 @@ def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]
     yield from parts
 
 
-def hear(key: str, lesson: Lesson, drawing: Drawing) -> None:
+def take_settings(key: str, lesson: Lesson, drawing: Drawing) -> None:
     """Takes over the settings that a drawing reports, which are unchecked input from a browser."""
     settings = words(state[key].settings)
     message = state.get("messages", {}).get(key)
@@ -220,23 +220,25 @@ class _Player:
     def drawing(self, drawing: Drawing) -> None:
         """Mounts a drawing. The settings that it reports go into session state, and from there into the address."""
         script = SCRIPTS[drawing.name]
-        begins = {name: state[name] for name in drawing.settings}
-        begins |= {"view_id": self.here.view_id, "microscope": "./?"}
+        settings_now = {name: state[name] for name in drawing.settings}
+        settings_now |= {"view_id": self.here.view_id, "microscope": "./?"}
         key = f"drawing_{drawing.name}"
         if isinstance(drawing.data, bytes):
-            message, former = _Message.of(drawing.data, begins), state.get("messages", {}).get(key)
-            same = former and (former.digest, former.begins) == (message.digest, begins)
+            message, former_message = _Message.of(drawing.data, settings_now), state.get("messages", {}).get(key)
+            same = former_message and (former_message.digest, former_message.begins) == (message.digest, settings_now)
             if script.settles:
-                message = former if same else replace(message, sent=begins | {"message": next(MESSAGE_NUMBERS)})
+                message = (
+                    former_message if same else replace(message, sent=settings_now | {"message": next(MESSAGE_NUMBERS)})
+                )
             self.messages[key] = message
             header, arrays = unpack(drawing.data)
             data = pack(header | message.sent, arrays)
         else:
-            data = dict(drawing.data) | begins
+            data = dict(drawing.data) | settings_now
         mount = lesson_component(drawing.name)
         result = mount(
             key=key, data=data, default={"settings": None}, on_open_change=lambda: None,
-            on_settings_change=partial(hear, key, self.lesson, drawing),
+            on_settings_change=partial(take_settings, key, self.lesson, drawing),
         )  # fmt: skip
         if spot_clicked := result.get("open"):
             self.open_head(spot_clicked)

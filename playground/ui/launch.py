@@ -76,10 +76,10 @@ def _is_free(host: str, port: int) -> bool:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror:
         raise _no_address(host) from None
-    with socket.socket(family, kind) as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # ignores sockets of a server that has just ended
+    with socket.socket(family, kind) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # ignores sockets of a server that has just ended
         try:
-            tried.bind(address)
+            probe.bind(address)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 return False

@@ -72,7 +72,7 @@ def _power(match: re.Match) -> str:
     return f"$e^{{{power.replace('−', '-').replace('∞', chr(92) + 'infty')}}}$"
 
 
-def low(text: str) -> str:
+def with_subscripts(text: str) -> str:
     """Subscripts as in `mathematics`, for charts, which render no LaTeX."""
     return text.replace("d_k", "d<sub>k</sub>")
 

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.serving import cache, ledger, models, people, pictures, prepared, settings
 from playground.ui import messages, streamlit_private
-from playground.ui.streamlit_private import asked_of, shown_on
+from playground.ui.streamlit_private import fragment_and_page, shown_on
 
 # Work that is done once per server.
 
@@ -42,7 +42,7 @@ def once_per_server() -> None:
 def _warm_up() -> None:
     pictures.warm_up()
     models.warm_up()
-    cache.settle()
+    cache.freeze_objects()
     prepared.prepare_behind_everybody()
 
 
@@ -150,7 +150,7 @@ class Line:
             message = await self._receive()
             if message["type"] != "websocket.receive":
                 return message
-            part, page = asked_of(message["bytes"])
+            part, page = fragment_and_page(message["bytes"])
             if not part:
                 self.page = page or self.page
             if not part or page in (self.page, ""):

@@ -27,13 +27,15 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Here:
     """Called at the start of a page's run. Reads the address when a person comes to the page, goes back or types one;
     settings that it leaves out stay as they were."""
     state, settings = st.session_state, {**(settings or {}), "class": CLASS}
-    moved = state.get("page") != page or state.pop("read_again", False)
-    address = _address_of(page, moved)
-    if read := moved or address != state.get("address") or "here" not in state:
+    has_moved = state.get("page") != page or state.pop("read_again", False)
+    address = _address_of(page, has_moved)
+    if reads_address := has_moved or address != state.get("address") or "here" not in state:
         state.page, state.settings, state.address = page, settings, address
         _set(address)
-    state.arriving = state.get("arriving", False) or read  # until `tell_settings` has reported the page's settings
-    _look(address if read else None)
+    state.arriving = (
+        state.get("arriving", False) or reads_address
+    )  # until `tell_settings` has reported the page's settings
+    _look(address if reads_address else None)
     bring_back_settings()
     return state.here
 
@@ -120,8 +122,12 @@ def _send_again(choice: dict[str, str], words: dict[str, str]) -> None:
     if st.session_state.get("answer") != answer:
         st.session_state.answer = answer
         st.rerun()  # the toolbar, drawn before this, has to be drawn again to tell the browser
-    stays = settings.now().compute == "browser"  # then the browser asks the person before it sends the photograph
-    st.caption("This lesson needs your photograph." if stays else "Your photograph is on its way to the server.")
+    stays_in_browser = (
+        settings.now().compute == "browser"
+    )  # then the browser asks the person before it sends the photograph
+    st.caption(
+        "This lesson needs your photograph." if stays_in_browser else "Your photograph is on its way to the server."
+    )
     st.stop()
 
 
@@ -135,11 +141,11 @@ def _instead() -> Here:
     return here
 
 
-def _address_of(page: str, moved: bool) -> dict[str, str]:
+def _address_of(page: str, has_moved: bool) -> dict[str, str]:
     """The address's query if the person opened a new address; else {}, because the browser rewrites the address and
     Streamlit's copy is old."""
     state = st.session_state
-    return dict(st.query_params) if moved or streamlit_private.went_through_history() else state.address
+    return dict(st.query_params) if has_moved or streamlit_private.went_through_history() else state.address
 
 
 def _settings_now() -> dict[str, str]:

@@ -36,7 +36,7 @@ def ask_nobody_for_our_address() -> None:
     net_util.get_external_ip = lambda: None
 
 
-def said(message: bytes) -> str:
+def message_kind(message: bytes) -> str:
     """The kind of a browser's message to Streamlit; "" for a kind that is not allowed. Streamlit also obeys messages
     that our pages don't need, such as clearing everybody's caches. ValueError if it is no message."""
     parsed = BackMsg()
@@ -48,19 +48,19 @@ def said(message: bytes) -> str:
     return kind if kind in HEARD else ""
 
 
-def by_clock(message: bytes) -> bool:
+def is_by_timer(message: bytes) -> bool:
     """Whether a fragment's timer sent this request, every few seconds, and no person."""
     return BackMsg.FromString(message).rerun_script.is_auto_rerun
 
 
-def told(message: bytes) -> tuple[str, str]:
+def kind_and_session(message: bytes) -> tuple[str, str]:
     """(kind, session) of a message to a browser; the session is known in the first message of a run, else ""."""
     parsed = ForwardMsg.FromString(message)
     kind = parsed.WhichOneof("type") or ""
     return kind, parsed.new_session.initialize.session_id if kind == "new_session" else ""
 
 
-def asked_of(message: bytes) -> tuple[str, str]:
+def fragment_and_page(message: bytes) -> tuple[str, str]:
     """(fragment, page) that a browser wants drawn; fragment "" means the whole page."""
     rerun = BackMsg.FromString(message).rerun_script
     return rerun.fragment_id, rerun.page_script_hash

@@ -71,15 +71,15 @@ def plan(here: Here) -> None:
         format_func={"full": "the whole page", "class": "the scene alone, for a class"}.get,
     )  # fmt: skip
     if state.minutes == teaching.OWN:
-        pick()
+        offer_own_plan()
     scenes = teaching.plan(state.minutes, state.scenes)
-    lines, at = [], 0
+    lines, minute = [], 0
     for scene in scenes:
         lines.append(
-            f"| {at}–{at + scene.minutes} | [{mathematics(scene.title)}]({scene.link(state.links == 'class')}) "
+            f"| {minute}–{minute + scene.minutes} | [{mathematics(scene.title)}]({scene.link(state.links == 'class')}) "
             f"| {mathematics(scene.do)} |"
         )
-        at += scene.minutes
+        minute += scene.minutes
     st.markdown("\n".join(["| minutes | scene | what to do |", "|---|---|---|", *lines]))
     st.caption(
         "A **class link** opens the same model, picture, view and step for everybody and hides the row on top: "
@@ -93,11 +93,11 @@ def plan(here: Here) -> None:
     offer_slides(here, scenes)
 
 
-def pick() -> None:
+def offer_own_plan() -> None:
     """The lecturer's own plan: scenes in the order in which they were picked. It is kept in the address."""
     st.multiselect(
         "Scenes, in your order", teaching.SCENES, [name for name in state.scenes.split("-") if name in teaching.SCENES],
-        key="picked", format_func=title_of, on_change=take,
+        key="picked", format_func=title_of, on_change=keep_picked_scenes,
     )  # fmt: skip
     minutes = sum(scene.minutes for scene in teaching.plan(teaching.OWN, state.scenes))
     st.caption(f"{minutes} minutes. The address of this page keeps the plan: send it, or set a bookmark.")
@@ -108,7 +108,7 @@ def title_of(key: str) -> str:
     return f"Story {scene.story}: {scene.title}" if scene.story else scene.title
 
 
-def take() -> None:
+def keep_picked_scenes() -> None:
     state.scenes = "-".join(state.picked) or "1"
 
 
@@ -143,8 +143,12 @@ def quiz() -> None:
             continue
         answered_count += 1
         right += answer == question.right
-        verdict = "Right." if answer == question.right else f"No: {mathematics(question.options[question.right])}."
-        st.markdown(f":{'green' if answer == question.right else 'orange'}[**{verdict}**] {mathematics(question.why)}")
+        answer_sentence = (
+            "Right." if answer == question.right else f"No: {mathematics(question.options[question.right])}."
+        )
+        st.markdown(
+            f":{'green' if answer == question.right else 'orange'}[**{answer_sentence}**] {mathematics(question.why)}"
+        )
     st.markdown(f"**{right} of {answered_count} right**, {len(questions)} questions in all. Nothing is kept or sent.")
 
 
@@ -180,7 +184,7 @@ def of_a_lesson(here: Here, scene: teaching.Scene, files: dict[str, str]) -> dic
     for setting, record in settings.items():
         record["now"] = scene.words.get(setting, record["default"])
     played = site_files.played_ahead(lesson, lesson.steps[name], here, keep)
-    return {"settings": settings, "parts": [part for part in flat(played) if kind_of(part) in SHOWN]}
+    return {"settings": settings, "parts": [part for part in without_rows(played) if kind_of(part) in SHOWN]}
 
 
 def mounted() -> dict[str, printed.Mounted]:
@@ -191,12 +195,12 @@ def mounted() -> dict[str, printed.Mounted]:
     }
 
 
-def flat(parts: Iterable[dict]) -> Iterator[dict]:
+def without_rows(parts: Iterable[dict]) -> Iterator[dict]:
     """The parts with rows flattened."""
     for part in parts:
         if part["kind"] == "row":
             timing = {name: part[name] for name in ("after",) if name in part}  # shown after its question was guessed
-            yield from (inner | timing for inner in flat(part["parts"]))
+            yield from (inner | timing for inner in without_rows(part["parts"]))
         else:
             yield part
 
@@ -222,11 +226,11 @@ def living_page(here: Here) -> str:
 
 
 def slides(here: Here, scenes: Iterable[teaching.Scene], title: str) -> str:
-    pages, at, files = [], 0, {}
+    pages, minute, files = [], 0, {}
     scenes = list(scenes)
     for scene in scenes:
-        minutes = f"minute {at} to {at + scene.minutes}"
-        at += scene.minutes
+        minutes = f"minute {minute} to {minute + scene.minutes}"
+        minute += scene.minutes
         if scene.story:
             pages.append(printed.Slide(scene.title, minutes, scene.do, story=scene.story))
         elif scene.page == "teach":

@@ -81,10 +81,10 @@ def _leave(go: dict) -> None:
 def heard(message: object) -> dict[str, dict | str | None]:
     """{choice, settings, view, key, run} from the toolbar's message, which is unchecked input from a browser."""
     message = message if isinstance(message, dict) else {}
-    plain = {part: _plain(message.get(part)) for part in ("choice", "view")}
+    fields = {part: _plain(message.get(part)) for part in ("choice", "view")}
     settings = message.get("settings")
-    plain["settings"] = _plain(settings) if isinstance(settings, dict) else None
-    return plain | {name: message[name] if isinstance(message.get(name), str) else None for name in ("key", "run")}
+    fields["settings"] = _plain(settings) if isinstance(settings, dict) else None
+    return fields | {name: message[name] if isinstance(message.get(name), str) else None for name in ("key", "run")}
 
 
 def _plain(words: object) -> dict[str, str]:
@@ -147,8 +147,8 @@ async def _send_page(scope: Scope, start: Message, html: bytes, send: Send) -> N
         request = Request(scope)
         root = str(request.url.replace(query="")).rpartition("/")[0]
         inserted = routes_figures.preview_tags(request.query_params, f"{root}/") + inserted
-    for theirs, ours in OURS.items():
-        page = page.replace(theirs, ours, 1)
+    for theirs, our_text in OURS.items():
+        page = page.replace(theirs, our_text, 1)
     page = page.replace(b"<title>", f"{inserted}<title>".encode(), 1)
     headers = MutableHeaders(scope=start)
     headers.add_vary_header("Accept-Encoding")

@@ -92,7 +92,7 @@ def test_one_edge_is_cut_and_as_large_blocks_elsewhere_are(monkeypatch, small, s
 @pytest.mark.parametrize("grid", [(7, 7), (14, 14), (23, 34), (64, 64), (128, 20)])
 def test_a_cut_edge_fits_into_an_address_and_two_blocks_share_no_patch(grid):
     block_radius = cutting.around(grid)
-    text = cutting._without((0, 0), (grid[0] // 2, grid[1] // 2), block_radius, grid)
+    text = cutting._cut_around((0, 0), (grid[0] // 2, grid[1] // 2), block_radius, grid)
     assert matching({"cut": text}) == {"cut": text}
     assert len(text.split("+")) == (2 * block_radius + 1) ** 2
     assert cutting._near_radius(grid) >= 2 * block_radius

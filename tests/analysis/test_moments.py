@@ -91,7 +91,7 @@ def planted(*squares: tuple[int, int], size: int = 2) -> np.ndarray:
 
 def told(row: np.ndarray, alike: np.ndarray, patch: int) -> float:
     """The score of a row whose weights are multiplied by their patches' similarity to the query."""
-    return moments.tells(row * alike, row, alike, patch, GRID)
+    return moments.telling_score(row * alike, row, alike, patch, GRID)
 
 
 def a_row(lit: np.ndarray) -> np.ndarray:
@@ -143,7 +143,7 @@ def test_small_parts_with_a_far_twin_ask_and_tell_more_than_an_outline_or_a_wall
     asking = moments.twins(scene)
     assert not lone[asking].any(), "who has no twin does not ask"
     queries = np.array([int(part.argmax()) for part in (eyes, line.ravel(), wall.ravel())])
-    worth = moments.worths(scene, queries, scene.toward[queries] @ scene.toward.T)
+    worth = moments.telling_factors(scene, queries, scene.toward[queries] @ scene.toward.T)
     eye, outline, plain = worth.max(1)
     assert eye > 1.5 * max(outline, plain), worth.max(1)
 

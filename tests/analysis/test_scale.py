@@ -39,10 +39,10 @@ def test_the_gradient_is_autograd_s(spread):
 def test_scores_lie_the_root_of_d_k_apart_and_1_with_the_scale():
     for power in (0.0, 0.5):
         curve = rows.curve("deviation", power)
-        assert (curve.low <= rows.theory(power)).all()
-        assert (rows.theory(power) <= curve.high).all()
-    assert rows.theory(0.0) == pytest.approx([math.sqrt(d) for d in rows.WIDTHS])
-    assert rows.theory(0.5) == pytest.approx(np.ones(len(rows.WIDTHS)))
+        assert (curve.low <= rows.expected_deviation(power)).all()
+        assert (rows.expected_deviation(power) <= curve.high).all()
+    assert rows.expected_deviation(0.0) == pytest.approx([math.sqrt(d) for d in rows.WIDTHS])
+    assert rows.expected_deviation(0.5) == pytest.approx(np.ones(len(rows.WIDTHS)))
 
 
 def test_rows_drawn_without_short_cuts_fall_into_the_bands():
@@ -77,7 +77,7 @@ def test_what_is_let_through_is_autograd_s_derivative_by_q_k(width):
     for power in (0.0, 0.5):
         scale = width**-power
         jacobian = torch.autograd.functional.jacobian(lambda s, scale=scale: (s * scale).softmax(-1), products)
-        gradients = rows.let_through(products.numpy(), scale)
+        gradients = rows.gradient_of_products(products.numpy(), scale)
         assert gradients == pytest.approx(jacobian.norm().item(), rel=1e-6, abs=1e-7)
 
 
@@ -151,7 +151,7 @@ def test_the_curves_rest_on_so_many_rows_that_another_seed_gives_the_same_words(
     """Lesson Scale 2, d_k = 64. From only 200 rows, the lowest tenth ended at 0.001 or 0.004, as the seed had it."""
     at = rows.WIDTHS.index(64)
     gradients = rows.curve("gradient", 0.0)
-    again = np.concatenate([rows.let_through(part[:, at], 1.0) for part in rows.many_rows(seed=1)])
+    again = np.concatenate([rows.gradient_of_products(part[:, at], 1.0) for part in rows.many_rows(seed=1)])
     assert len(again) == rows.MANY == 20_000
     assert gradients.median[at] == pytest.approx(np.median(again), rel=0.03)
     assert gradients.low[at] == pytest.approx(np.quantile(again, 0.1), rel=0.1)

@@ -32,7 +32,7 @@ def test_128_pixels_are_64_patches_of_32_numbers():
 
 
 def test_the_fused_tensor_is_shared_out():
-    assert [shape for _, shape in experiments.fused()] == [
+    assert [shape for _, shape in experiments.fused_shapes()] == [
         (13, 100, 49), (13, 100, 192), (3, 13, 4, 100, 16), (13, 4, 100, 16),
     ]  # fmt: skip
 
@@ -44,8 +44,8 @@ def test_without_matrices_rows_sum_to_one_and_columns_do_not():
 
 
 def test_a_bias_of_the_keys_changes_no_weight_and_one_of_the_queries_does():
-    assert experiments.a_bias_of("key") < 1e-6
-    assert experiments.a_bias_of("query") > 0.01
+    assert experiments.change_by_bias("key") < 1e-6
+    assert experiments.change_by_bias("query") > 0.01
 
 
 def test_a_scale_of_one_makes_rows_sharper_than_the_usual_one():

@@ -10,7 +10,7 @@ from conftest import scramble
 import playground
 from playground.analysis.heads import differing
 from playground.lessons import shapes
-from playground.lessons.experiments import apart, measure, turned
+from playground.lessons.experiments import apart, change_by_rotation, measure
 from playground.lessons.walk import steps_to_bytes, teaching_steps, tensors_of, vit_steps, walk_picture
 from playground.pack import unpack
 from playground.vit import QKV, Config, VisionTransformer, attention, attention_by_hand
@@ -103,7 +103,7 @@ def test_fused_equals_by_hand(shape):
     scale = shape[-1] ** -0.5
     assert (attention(*qkv, scale) - attention_by_hand(*qkv, scale)).abs().max() < 1e-5
     assert apart(qkv, scale) < 1e-5
-    assert turned(qkv, scale) < 1e-5
+    assert change_by_rotation(qkv, scale) < 1e-5
 
 
 def test_both_are_timed():

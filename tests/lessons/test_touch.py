@@ -62,7 +62,7 @@ def test_one_hot_times_the_matrix_is_the_row_that_is_drawn():
 
 
 def test_the_pre_training_head_has_a_hidden_layer_and_the_other_has_not():
-    fine, pre = (dict(experiments.answering(which, 384, 1000)) for which in ("fine", "pre"))
+    fine, pre = (dict(experiments.readout_shapes(which, 384, 1000)) for which in ("fine", "pre"))
     assert fine["logits"] == pre["logits"] == (1, 1000)
     assert pre["W of the hidden layer"] == (384, 384)
     hidden, matrix = block.pretraining_head(384, 1000)
@@ -97,16 +97,16 @@ def test_the_table_of_a_picture_has_a_row_for_each_patch(side, cut):
 
 
 def test_a_parameter_is_found_kept_and_trained_and_a_tensor_is_not():
-    assert listing.tried("parameter") == listing.Tried(["gamma"], ["gamma"], ["gamma"], "2 × 3 numbers")
-    plain = listing.tried("tensor")
+    assert listing.try_module("parameter") == listing.Tried(["gamma"], ["gamma"], ["gamma"], "2 × 3 numbers")
+    plain = listing.try_module("tensor")
     assert (plain.found, plain.kept, plain.changed) == ([], [], [])
 
 
 def test_sequential_calls_what_it_holds_and_a_module_list_does_not():
     module, x = listing.MODULES["sequential"](), torch.ones(2, 3)
     torch.testing.assert_close(module(x), module[1](module[0](x)))
-    assert "module[1](module[0](x))" in listing.tried("sequential").called
-    assert "no `forward`" in listing.tried("list").called
+    assert "module[1](module[0](x))" in listing.try_module("sequential").called
+    assert "no `forward`" in listing.try_module("list").called
     with pytest.raises(NotImplementedError):
         listing.MODULES["list"]()(x)
 

@@ -38,7 +38,7 @@ def test_attention_is_sharp_from_the_moment_that_the_exercise_asks_for():
 
 
 def test_heads_are_named_layer_by_layer():
-    assert training.in_words([(1, 0), (1, 2), (1, 5), (3, 4)]) == "heads 0, 2 and 5 of layer 1, head 4 of layer 3"
+    assert training.heads_in_words([(1, 0), (1, 2), (1, 5), (3, 4)]) == "heads 0, 2 and 5 of layer 1, head 4 of layer 3"
 
 
 def test_every_loss_of_the_run_is_explained():
@@ -108,9 +108,11 @@ def trained(trial, monkeypatch):
 
 def test_what_became_of_each_is_said_in_its_own_numbers(trial):
     learner = trial.learned[ALONE]
-    assert "from step" not in training_now.in_numbers(ALONE, learner)  # this model has not started to learn
+    assert "from step" not in training_now.best_head_words(ALONE, learner)  # this model has not started to learn
     mass, layer, head = learner.best
-    assert f"head {head} of layer {layer} gives the twin {percent(mass)} " in training_now.in_numbers(ALONE, learner)
+    assert f"head {head} of layer {layer} gives the twin {percent(mass)} " in training_now.best_head_words(
+        ALONE, learner
+    )
 
 
 def test_habits_masses_and_what_was_told_go_to_the_drawing(trial):
@@ -166,7 +168,9 @@ def runs():
 
 @pytest.fixture(scope="module")
 def begins(runs):
-    return tuple(beginning for beginning in timelapse.begun(Recipe(), runs[1]) if beginning.loss == "gathered")
+    return tuple(
+        beginning for beginning in timelapse.used_beginnings(Recipe(), runs[1]) if beginning.loss == "gathered"
+    )
 
 
 def test_before_the_guess_no_head_stands_out(runs):
@@ -192,7 +196,7 @@ def test_after_it_the_told_heads_do(runs, begins):
 
 
 def test_what_is_said_is_what_was_measured(runs, begins):
-    words = training.what_became(*runs, begins)
+    words = training.outcome_words(*runs, begins)
     layer, head = training.BEST
     best = runs[0].moments[-1].mass[layer, head]
     told_share = np.mean([runs[1].moments[-1].mass[place] for place in Recipe().gathering])

@@ -93,7 +93,7 @@ def test_a_long_key_is_a_megaphone(seen, monkeypatch, length, expected):
     monkeypatch.setattr(measures, "token_of_agreeing", lambda seen, habits: token)
     keys = seen.record[1].k[2]
     keys[token] *= length * float(keys[len(seen.prefix) :].norm(dim=-1).median() / keys[token].norm())
-    words = weight_locked.megaphone(seen, mean).text
+    words = weight_locked.key_length_words(seen, mean).text
     assert expected in words
     assert f"**{length:.1f}" in words
 

@@ -75,7 +75,7 @@ def test_a_model_without_a_text_tower_says_what_has_one(small, tmp_path):
     tower("CLIP", tmp_path)
     description = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(description["vision_config"]))
-    assert text_tower.of(playground.load(tmp_path)) is None, "the image tower's description alone"
+    assert text_tower.tower_of(playground.load(tmp_path)) is None, "the image tower's description alone"
 
 
 @pytest.mark.parametrize("text", ["", "  ", 61 * "a"])

@@ -9,7 +9,7 @@ import tiny_runs
 from playground.assets import TAUGHT_CURVES
 from playground.training import timelapse
 from playground.training.recipe import Emergent, Recipe
-from playground.training.timelapse import beginnings, begun, first_with_a_habit
+from playground.training.timelapse import beginnings, first_with_a_habit, used_beginnings
 from workshop.distil import LOSSES
 
 
@@ -26,7 +26,7 @@ def told(begins, patches=True):
 
 def test_in_the_run_that_was_told_nothing_only_other_pictures_begin():
     seen, recipe = timelapse.read(), Emergent()
-    begins = begun(recipe, seen)
+    begins = used_beginnings(recipe, seen)
     whole_step = round(recipe.near_until * recipe.steps)
     second_round = recipe.round
     assert [beginning.step for beginning in begins] == [
@@ -47,7 +47,7 @@ def test_the_chance_line_is_the_mass_of_even_rows(lapse):
 
 
 def test_a_loss_begins_in_the_curve_where_the_page_says(lapse):
-    for beginning in begun(Recipe(), lapse):
+    for beginning in used_beginnings(Recipe(), lapse):
         if beginning.loss:
             values = lapse.curve[:, 1 + lapse.losses.index(beginning.loss)]
             index = int(np.flatnonzero(values)[0])
@@ -59,7 +59,7 @@ def test_a_loss_that_was_never_used_begins_nowhere(lapse):
     curve = lapse.curve.copy()
     curve[:, 1 + lapse.losses.index("gathered")] = 0
     without = dataclasses.replace(lapse, curve=curve)
-    assert "gathered" not in {beginning.loss for beginning in begun(Recipe(), without)}
+    assert "gathered" not in {beginning.loss for beginning in used_beginnings(Recipe(), without)}
 
 
 def test_the_heads_that_are_told_are_the_recipe_s():

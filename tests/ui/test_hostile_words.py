@@ -38,7 +38,7 @@ def test_a_head_that_is_none_opens_nothing(text, monkeypatch):
 def test_what_is_no_list_of_heads_switches_none_off(value, monkeypatch):
     state = {"key": SimpleNamespace(settings={"off": value}), "off": "1.2"}
     monkeypatch.setattr(host, "state", state)
-    host.hear("key", heads.LESSON, Drawing("board", {}, ("off",)))
+    host.take_settings("key", heads.LESSON, Drawing("board", {}, ("off",)))
     assert state["off"] == ""
 
 
@@ -46,5 +46,5 @@ def test_what_is_no_list_of_heads_switches_none_off(value, monkeypatch):
 def test_a_drawing_that_tells_nonsense_leaves_a_setting_as_one_of_its_options(value, monkeypatch):
     state = {"key": SimpleNamespace(settings=value), "dk": 64, "power": 0.5, "row": 3}
     monkeypatch.setattr(host, "state", state)
-    host.hear("key", LESSON, Drawing("softmaxbars", {}, ("dk", "power", "row")))
+    host.take_settings("key", LESSON, Drawing("softmaxbars", {}, ("dk", "power", "row")))
     assert all(state[name] in LESSON.choices[name].options for name in ("dk", "power", "row"))

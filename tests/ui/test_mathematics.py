@@ -2,7 +2,7 @@
 
 import pytest
 
-from playground.ui.lesson import low, mathematics
+from playground.ui.lesson import mathematics, with_subscripts
 
 
 @pytest.mark.parametrize(
@@ -21,4 +21,4 @@ def test_what_stands_low_stands_low_and_the_root_has_its_bar(text, written):
 
 
 def test_in_a_chart_as_well():
-    assert low("1/√d_k") == "1/√d<sub>k</sub>"
+    assert with_subscripts("1/√d_k") == "1/√d<sub>k</sub>"

@@ -171,25 +171,25 @@ def test_at_most_two_of_its_parts_are_replaced_and_each_says_which_attack_it_end
 
 
 def test_nobody_empties_the_caches_of_everybody():
-    assert streamlit_private.said(BackMsg(stop_script=True).SerializeToString()) == "stop_script"
+    assert streamlit_private.message_kind(BackMsg(stop_script=True).SerializeToString()) == "stop_script"
     for message in (BackMsg(clear_cache=True), BackMsg(load_git_info=True), BackMsg(set_run_on_save=True)):
-        assert streamlit_private.said(message.SerializeToString()) == ""
+        assert streamlit_private.message_kind(message.SerializeToString()) == ""
     with pytest.raises(ValueError, match="nothing of this kind"):
-        streamlit_private.said(b"\xff\xff")
+        streamlit_private.message_kind(b"\xff\xff")
 
 
 def test_a_redraw_by_the_clock_is_told_from_a_person_s():
     for by_clock in (True, False):
         message = BackMsg(rerun_script=ClientState(is_auto_rerun=by_clock))
-        assert streamlit_private.by_clock(message.SerializeToString()) is by_clock
+        assert streamlit_private.is_by_timer(message.SerializeToString()) is by_clock
 
 
 def test_a_run_says_whose_it_is_and_when_it_has_ended():
     message = ForwardMsg()
     message.new_session.initialize.session_id = "one"
-    assert streamlit_private.told(message.SerializeToString()) == ("new_session", "one")
+    assert streamlit_private.kind_and_session(message.SerializeToString()) == ("new_session", "one")
     message = ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY)
-    assert streamlit_private.told(message.SerializeToString()) == (streamlit_private.FINISHED, "")
+    assert streamlit_private.kind_and_session(message.SerializeToString()) == (streamlit_private.FINISHED, "")
     assert len(message.SerializeToString()) < door.SMALL
 
 

@@ -19,7 +19,7 @@ def test_recipes_suit_the_pictures(tmp_path):
 
 def test_variations_are_the_picture_flipped_or_shifted():
     image = np.arange(16 * 16 * 3).reshape(16, 16, 3)
-    variations = [classifier.varied(image, np.random.default_rng(seed)) for seed in range(300)]
+    variations = [classifier.flipped_and_shifted(image, np.random.default_rng(seed)) for seed in range(300)]
     assert all(v.shape == image.shape for v in variations)
     assert any(np.array_equal(v, image) for v in variations)
     assert any(np.array_equal(v, image[:, ::-1]) for v in variations)

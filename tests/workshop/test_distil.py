@@ -20,7 +20,7 @@ from playground.training.recipe import waves
 from playground.vit import VisionTransformer, attention
 from workshop import distil, order, photographs, terminal, thresholds, views
 from workshop.batches import Batches, disturbed, recoloured, window, with_hidden
-from workshop.distil import LOSSES, Distilled, Statistics, away, tokens
+from workshop.distil import LOSSES, Distilled, Statistics, feature_distance, tokens
 from workshop.targets import of_its_thing
 
 
@@ -238,8 +238,13 @@ def test_a_recoloured_picture_stays_a_picture():
 
 def test_away_is_nothing_for_what_was_asked_and_grows_with_the_angle():
     known = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(0))
-    assert away(known, known).item() == pytest.approx(0, abs=1e-6)
-    assert away(-known, known) > away(known.flip(-1), known) > away(1.1 * known, known) > 0
+    assert feature_distance(known, known).item() == pytest.approx(0, abs=1e-6)
+    assert (
+        feature_distance(-known, known)
+        > feature_distance(known.flip(-1), known)
+        > feature_distance(1.1 * known, known)
+        > 0
+    )
 
 
 def test_names_are_asked_of_drawn_scenes_only(folders, statistics):

@@ -18,9 +18,9 @@ def test_in_another_order_the_model_says_the_same():
             block.attn.qkv.bias.normal_()
         before = vit(image)
         wanted = torch.tensor([[1, 0]] * TINY.depth)
-        order.put(vit, wanted)
+        order.reorder_heads(vit, wanted)
         assert torch.allclose(vit(image), before, atol=1e-5)
-        order.put(vit, wanted)
+        order.reorder_heads(vit, wanted)
         assert torch.equal(vit(image), before)
 
 
@@ -29,7 +29,7 @@ def test_what_a_head_attends_to_moves_with_it():
     mass = order.evaluate.own_mass(
         vit, [s.image for s in SCENES], [order.patch_targets(s, TINY.patch_size).objects for s in SCENES]
     )
-    order.put(vit, order.order(vit, SCENES))
+    order.reorder_heads(vit, order.order(vit, SCENES))
     after = order.evaluate.own_mass(
         vit, [s.image for s in SCENES], [order.patch_targets(s, TINY.patch_size).objects for s in SCENES]
     )
@@ -45,6 +45,6 @@ def test_model_and_snapshots_of_a_run_get_the_same_order(tmp_path, monkeypatch):
     wanted = order.order(final.eval(), scenes)
     order.in_order(tmp_path)
     for file, vit in (("model.safetensors", final), ("snapshot-000010.safetensors", early)):
-        order.put(vit, wanted)
+        order.reorder_heads(vit, wanted)
         state = loading.load(str(tmp_path / file), device="cpu").state_dict()
         assert all(torch.allclose(state[name], value, atol=1e-3) for name, value in vit.state_dict().items())

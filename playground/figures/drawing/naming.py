@@ -93,18 +93,18 @@ def published_trace(spec: Spec, seen: Trace, other: bool = False) -> Trace:
     return replace(seen, model="/".join(PurePath(seen.model).parts[-part_count:]))
 
 
-def _file(name: str | None, plain: str, anonymous: bool) -> str | None:
+def _file(name: str | None, general_word: str, anonymous: bool) -> str | None:
     if not name or named(name):
         return name
     path = PurePath(name)
-    return f"{plain}{path.suffix}" if anonymous else path.name
+    return f"{general_word}{path.suffix}" if anonymous else path.name
 
 
-def _model_file(name: str | None, plain: str, anonymous: bool) -> str | None:
+def _model_file(name: str | None, general_word: str, anonymous: bool) -> str | None:
     if not name or not _is_own(name):
         return name
     if anonymous:
-        return plain
+        return general_word
     name = name.removeprefix("local-dir:")
     return (
         PurePath(name).name if name.endswith(FILES) or Path(name).exists() else name

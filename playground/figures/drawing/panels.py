@@ -180,7 +180,7 @@ class Grid:
         side, aspects, gap = self._side(box.width, height, em), self._aspects(), CLOSE * em
         points, y, grid_left = small(sheet.font, 0.9), box.y + top, box.x + self._picture_width(side, em)
         if self.picture:
-            entitled(sheet, self.picture, Box(box.x, y, side * self.picture.aspect, side))
+            draw_with_heading(sheet, self.picture, Box(box.x, y, side * self.picture.aspect, side))
         for row, panels in enumerate(self.panels):
             if self.beside:
                 text, size = _title(self.beside[row], side, points)
@@ -201,7 +201,7 @@ class Grid:
 ABOVE = 1.45  # em: the height of a title over a panel of a grid
 
 
-def entitled(sheet: Sheet, panel: Panel, box: Box) -> None:
+def draw_with_heading(sheet: Sheet, panel: Panel, box: Box) -> None:
     """Draws a panel with its heading centred above it, as in a grid."""
     text, size = _title(panel.heading, box.width, small(sheet.font, 0.9))
     sheet.text(box.x + box.width / 2, box.y - 0.5 * sheet.font / 72, text, size, bold=True, ha="center")
@@ -337,7 +337,7 @@ def map_panel(panel: Shown, span: Domain, heading: str = "", sub: str = "", smal
 
     def draw(sheet, axes, box) -> None:
         if map_.parts is not None:
-            sheet.print(axes, subject.image, box, partial(prints.parted, parts=map_.parts))
+            sheet.print(axes, subject.image, box, partial(prints.with_parts, parts=map_.parts))
             return
         if map_.colours is not None:
             sheet.layer(axes, Image.fromarray(map_.colours))

@@ -94,7 +94,7 @@ def heated(photo: np.ndarray, share: np.ndarray, over: str) -> np.ndarray:
     return light.heat(photo if over == "photo" else grey(photo), share)
 
 
-def parted(photo: Image.Image, parts: np.ndarray) -> Image.Image:
+def with_parts(photo: Image.Image, parts: np.ndarray) -> Image.Image:
     """The photograph with a colour for each part, and white lines between parts."""
     pixels = np.asarray(photo)
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in PART_COLOURS], float)

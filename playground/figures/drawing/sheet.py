@@ -40,7 +40,7 @@ SHAPES = {  # plotly's names for them, as in playground/analysis/heads.py -> mat
     "hexagon": "H", "x-thin-open": "x", "cross": "P",
 }  # fmt: skip
 
-_turn = threading.RLock()  # matplotlib's settings are global: one thread may use them at a time
+_settings_lock = threading.RLock()  # matplotlib's settings are global: one thread may use them at a time
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def house_style(font: str | None = None) -> Iterator[None]:
     }
     skipped = ("backend", "toolbar", "interactive", "timezone")
     defaults = {key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith(skipped)}
-    with _turn, matplotlib.rc_context(defaults | our_settings):
+    with _settings_lock, matplotlib.rc_context(defaults | our_settings):
         yield
 
 

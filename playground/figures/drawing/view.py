@@ -129,10 +129,10 @@ def as_in_address(value: object) -> str:
 
 def matching(words: Mapping[str, str]) -> dict[str, str]:
     """The words of a link that name a choice and give it an allowed value; all others are dropped."""
-    return kept(words, {choice.key: choice.text for choice in VIEW})
+    return with_allowed_values(words, {choice.key: choice.text for choice in VIEW})
 
 
-def kept(words: Mapping[str, str], patterns: Mapping[str, str]) -> dict[str, str]:
+def with_allowed_values(words: Mapping[str, str], patterns: Mapping[str, str]) -> dict[str, str]:
     """The words whose values match their patterns, in the patterns' order."""
     return {
         key: words[key]

@@ -151,9 +151,9 @@ def foretold() -> dict[str, dict[str, float]]:
     for model, by_map in foretold_table().items():
         ways = [way for way in WAYS.values() if way.attributes]
         scores = {way.name: by_map[DEFAULT if "method" in way.uses else way.name] for way in ways}
-        any_ = next(iter(scores.values()))
+        some_score = next(iter(scores.values()))
         numbers = {name: round(score.correlation, 2) for name, score in scores.items()}
-        rows[model] = numbers | {"random": round(any_.random, 2), "constant": 0, "pictures": any_.pictures}
+        rows[model] = numbers | {"random": round(some_score.random, 2), "constant": 0, "pictures": some_score.pictures}
     return rows
 
 

@@ -36,17 +36,17 @@ def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     return [OneMap(subject, replace(spec, layer=layer, head=head), None) for layer, head in places]
 
 
-def averages(asks: list[OneMap]) -> list[Map]:
+def averages(requests: list[OneMap]) -> list[Map]:
     from playground.analysis import heads
 
-    habits_of_heads = heads.look(asks[0].subject.seen)
+    habits_of_heads = heads.look(requests[0].subject.seen)
     habits, kinds, prefix_shares = (
         habits_of_heads.habits(),
         habits_of_heads.kinds(),
         habits_of_heads.to_class + habits_of_heads.to_registers,
     )
     averages = []
-    for panel in asks:
+    for panel in requests:
         i, h = panel.spec.layer, panel.spec.head
         prefix = (("the prefix tokens", float(prefix_shares[i, h])),)
         averages.append(Around(habits_of_heads.offsets[i, h], prefix, None, habit=habits[i][h], kind=kinds[i][h]))

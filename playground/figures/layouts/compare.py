@@ -84,10 +84,10 @@ def _with_line(spec: Spec, drawn_maps: list[Shown], drawing: Drawn, matching_pat
 
 
 def caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
-    contexts = dict.fromkeys(
+    models_and_places = dict.fromkeys(
         captions.model_and_place(panel.seen, spec, captions.place(panel.spec)) for panel in drawn_maps
     )
-    sentences = captions.sentences(spec, drawn_maps, span, captions.say("and", "models").join(contexts))
+    sentences = captions.sentences(spec, drawn_maps, span, captions.say("and", "models").join(models_and_places))
     if not _is_matched(drawn_maps):
         return sentences
     layer = drawn_maps[0].seen.upper_layer
@@ -112,12 +112,12 @@ COMPARE = Layout(
 
 
 def scale_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
-    on = OneMap(subject, replace(spec, scale="on"), "on")
+    trained_panel = OneMap(subject, replace(spec, scale="on"), "on")
     if not spec.whole:
-        return [on, OneMap(subject, spec, spec.scale)]
+        return [trained_panel, OneMap(subject, spec, spec.scale)]
     if other is None:
         raise PlaygroundError("To set the scale of the whole pass beside the trained one, give both traces.")
-    return [on, OneMap(other, spec, None)]
+    return [trained_panel, OneMap(other, spec, None)]
 
 
 def scale_names(spec: Spec, drawn_maps: list[Shown]) -> list[tuple[str, str]]:
@@ -166,8 +166,8 @@ def change_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     return [before, after, after]
 
 
-def both_and_less(asks: list[OneMap]) -> list[Map]:
-    before, after = maps_of(asks[:2])
+def both_and_change(requests: list[OneMap]) -> list[Map]:
+    before, after = maps_of(requests[:2])
     shared = dict(before.prefix)
     prefix = tuple((name, share - shared.get(name, 0.0)) for name, share in after.prefix)
     values = None
@@ -215,7 +215,7 @@ CHANGE = Layout(
     change_caption,
     change_numbers,
     outside=lambda spec, shown: outside_of_each(spec, shown[:2], names(shown[:2])),
-    maps=both_and_less,
+    maps=both_and_change,
     expose=expose_change,
     uses=("other_image", "other_model", "colours"),
     beside=lambda spec: "other",

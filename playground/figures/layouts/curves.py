@@ -137,7 +137,7 @@ class Curves:
     of: dict[float, scale.Curve]  # {power in SCALES: curve}
 
 
-def curves(asks: list[OneMap]) -> list[Curves]:
+def curves(requests: list[OneMap]) -> list[Curves]:
     return [Curves(name, {power: scale.curve(name, power) for power in SCALES}) for name in QUANTITIES]
 
 

@@ -125,7 +125,7 @@ def write(
     folder = Folder(out)
     best = models.REAL if models.has_real() else models.default()
     catalogue = site_files.write_samples(folder, photographs, best, named)
-    listed = folder.packed("samples", json.dumps(catalogue, ensure_ascii=False).encode())
+    samples_file = folder.packed("samples", json.dumps(catalogue, ensure_ascii=False).encode())
     weights = site_files.write_weights(folder, names)
     used = {key.split()[0] for sample in catalogue["samples"] for key in sample["prepared"]}
     code = bundle("shell/site.js").encode()
@@ -151,9 +151,9 @@ def write(
         policy=escape(POLICY.format(script=_digest(code), models_from="".join(f" {host}" for host in from_origins))),
         preview=_preview(folder, base),
         description=escape(DESCRIPTION), icon=icon, styles=styles, script=script,
-        ahead=_ahead(begin["script"], begin["styles"], listed, ready, picture), site=_attribute(site),
+        ahead=_ahead(begin["script"], begin["styles"], samples_file, ready, picture), site=_attribute(site),
         begin=_attribute(begin), foot=_foot(),
-        told=_attribute(_same_for_all(listed) | {"shared": shared}),
+        told=_attribute(_same_for_all(samples_file) | {"shared": shared}),
     )  # fmt: skip
     folder.plain("index.html", page.encode())
     about = ABOUT.format(
@@ -167,7 +167,7 @@ def write(
     folder.plain("manifest.webmanifest", json.dumps(_manifest(icon)).encode())
     folder.plain(".nojekyll", b"")  # GitHub Pages would leave out files that begin with an underscore
     folder.plain("LICENCES.md", _licences(names).encode())
-    first = [script, styles, icon, begin["script"], begin["styles"], listed, ready, picture]
+    first = [script, styles, icon, begin["script"], begin["styles"], samples_file, ready, picture]
     core = ["./", *first, *filter(None, [begin["font"]]), "about.html", *parts.values()]
     folder.plain("sw.js", _service_worker(core, folder.names).encode())
     _drop_old(folder)
