@@ -164,7 +164,7 @@ def test_no_matrix_of_tokens_by_tokens_is_held(small, picture, monkeypatch):
     monkeypatch.setattr(relevance, "BLOCK", 4 * seen.tokens)
     some, sizes = relevance._chunks, []
     monkeypatch.setattr(
-        relevance, "_some", lambda qkv: (sizes.append(r.stop - r.start) or (b, r) for b, r in some(qkv))
+        relevance, "_chunks", lambda qkv: (sizes.append(r.stop - r.start) or (b, r) for b, r in some(qkv))
     )
     torch.testing.assert_close(seen.relevance(label=7), expected, atol=1e-6, rtol=1e-4)
     assert set(sizes) == {1}

@@ -49,7 +49,7 @@ def test_a_step_that_would_take_too_much_is_not_run():
 def test_memory_has_a_hard_end():
     program = (
         "import torch, playground.lessons.benchmark as m\n"
-        "m._be_humble(100 * 2**20)\n"
+        "m._limit_process(100 * 2**20)\n"
         "torch.zeros(2**23)\n"
         "try:\n    torch.zeros(2**27)\nexcept RuntimeError:\n    print('refused')\n"
     )
