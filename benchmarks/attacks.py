@@ -54,11 +54,11 @@ class Watch:
             with suppress(FileNotFoundError, ProcessLookupError):
                 self.most = max(self.most, megabytes([self.server]))
 
-    def end(self, said: str, holds: bool, most_growth: float = 1500) -> Outcome:
+    def end(self, summary: str, holds: bool, most_growth: float = 1500) -> Outcome:
         self._over.set()
         holds = holds and self.most - self.before <= most_growth and self.server.process.poll() is None
         seconds = time.perf_counter() - self.began
-        return Outcome(said, seconds, f"{self.before:.0f} → {self.most:.0f} MB", holds)
+        return Outcome(summary, seconds, f"{self.before:.0f} → {self.most:.0f} MB", holds)
 
 
 async def _opened(server: Server, words: str = "", key: str = "") -> Person:
@@ -81,8 +81,8 @@ def one_link(server: Server) -> Outcome:
             await person.close()
         return sentences
 
-    said = asyncio.run(go())
-    return watch.end(f"refused {len(said)} times", len(said) >= 3)
+    outcome = asyncio.run(go())
+    return watch.end(f"refused {len(outcome)} times", len(outcome) >= 3)
 
 
 def twenty_large_pictures(server: Server) -> Outcome:
@@ -198,7 +198,7 @@ def without_a_pause(server: Server) -> Outcome:
             while not is_over.is_set():
                 line.sendall(message)
 
-    talking = [threading.Thread(target=talk, args=(said,)) for said in (ping, frame) for _ in range(10)]
+    talking = [threading.Thread(target=talk, args=(payload,)) for payload in (ping, frame) for _ in range(10)]
     for thread in talking:
         thread.start()
     time.sleep(2)
@@ -420,9 +420,9 @@ def hostile_files() -> Iterator[tuple[str, str, float]]:
             began = time.perf_counter()
             try:
                 reader()
-                said = "it was read"
+                outcome = "it was read"
             except PlaygroundError:
-                said = "refused"
+                outcome = "refused"
             except Exception as error:
-                said = f"{type(error).__name__}: {error}"
-            yield name, said, time.perf_counter() - began
+                outcome = f"{type(error).__name__}: {error}"
+            yield name, outcome, time.perf_counter() - began

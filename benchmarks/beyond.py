@@ -76,26 +76,26 @@ def memory() -> None:
     for method in relevance.METHODS:  # the first calls fill caches
         seen.relevance((1, 1), method=method)
     seen = None
-    of_trace = more_memory(trace)
+    trace_bytes = more_memory(trace)
     for method in relevance.METHODS:
-        of_relevance = more_memory(lambda method=method: seen.relevance((1, 1), method=method))
+        relevance_bytes = more_memory(lambda method=method: seen.relevance((1, 1), method=method))
         print(
-            f"| dinov2-small, {seen.tokens} tokens | memory of relevance: {method} | {of_relevance / 2**20:.0f} MB, "
-            f"{of_relevance / of_trace:.2f} × a trace ({of_trace / 2**20:.0f} MB) | ≤ 2 × |"
+            f"| dinov2-small, {seen.tokens} tokens | memory of relevance: {method} | {relevance_bytes / 2**20:.0f} MB, "
+            f"{relevance_bytes / trace_bytes:.2f} × a trace ({trace_bytes / 2**20:.0f} MB) | ≤ 2 × |"
         )
 
 
 def more_memory(work: Callable[[], object]) -> int:
-    def said(name: str) -> int:
+    def status_bytes(name: str) -> int:
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(1024 * int(line.split()[1]) for line in lines if line.startswith(name))
 
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")  # resets the recorded peak
-    memory_before = said("VmRSS")
+    memory_before = status_bytes("VmRSS")
     work()
-    return said("VmHWM") - memory_before
+    return status_bytes("VmHWM") - memory_before
 
 
 def foretells(times: int) -> None:

@@ -105,13 +105,13 @@ def every_head(model: str, pictures: list) -> dict[str, np.ndarray]:
         ("random", untrained, RANDOM),
     ):
         patch, head_count = vit.config.patch_size, vit.config.depth * vit.config.heads
-        of_pictures = []
+        picture_rows = []
         for image, query in pictures:
             seen = trace(vit, image, size=(SIDE * patch, SIDE * patch))
             place = divmod(query, SIDE)
             maps = [seen.on_grid(seen.rows(layer, place)).flatten(1).numpy() for layer in range(seen.layers)]
-            of_pictures.append(np.concatenate(maps))
-        table = np.stack(of_pictures, axis=1)  # (heads of all layers, pictures, P)
+            picture_rows.append(np.concatenate(maps))
+        table = np.stack(picture_rows, axis=1)  # (heads of all layers, pictures, P)
         for head in sorted(rng.permutation(head_count)[:count]):
             layer, number = divmod(int(head), vit.config.heads)
             answers[f"{model_name}, layer {layer} head {number}"] = table[head]

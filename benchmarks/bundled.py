@@ -58,7 +58,7 @@ def lines(m: dict, seconds: float, megabytes: float) -> list[tuple[str, str, str
         ("… of nearness alone (the best Gaussian)", f"{m['gaussian']:.3f}", ""),
         ("… of colour alone (the best kernel on mean colours)", f"{m['colour']:.3f}", ""),
         ("… of the filter: colour × nearness, no network", f"{m['filter']:.3f}", ""),
-        ("… the head less the filter, mean and error over scenes", less(m["beyond the filter"]), ""),
+        ("… the head less the filter, mean and error over scenes", difference_words(m["beyond the filter"]), ""),
         (
             f"the same without the eight neighbours, {head(m['far head'])}",
             f"{m['far mass']:.3f}",
@@ -68,7 +68,7 @@ def lines(m: dict, seconds: float, megabytes: float) -> list[tuple[str, str, str
         ("… of nearness alone", f"{m['far gaussian']:.3f}", ""),
         ("… of colour alone", f"{m['far colour']:.3f}", ""),
         ("… of the filter", f"{m['far filter']:.3f}", ""),
-        ("… the head less the filter, mean and error over scenes", less(m["far beyond the filter"]), ""),
+        ("… the head less the filter, mean and error over scenes", difference_words(m["far beyond the filter"]), ""),
         ("heads above 0.5", str(m["heads above half"]), "report"),
         ("best head of each layer", " ".join(f"{mass:.2f}" for mass in m["layers"]), ""),
         (
@@ -91,7 +91,7 @@ def head(place: tuple[int, int]) -> str:
     return f"layer {place[0]} head {place[1]}"
 
 
-def less(number: tuple[float, float]) -> str:
+def difference_words(number: tuple[float, float]) -> str:
     """ "−0.120 ± 0.011" """
     return f"{number[0]:+.3f} ± {number[1]:.3f}".replace("-", "−")
 
@@ -173,12 +173,12 @@ def rounded(vit):
     return copy_
 
 
-def before_photographs(vits: dict, apart) -> list[tuple[str, str, str]]:
+def before_photographs(vits: dict, held_album) -> list[tuple[str, str, str]]:
     """Rows of the table for cut-out things on photographs. A third of the pictures serves to choose head and filter."""
     from playground.analysis import colour_nearness
     from playground.training import evaluate
 
-    pictures, grids = things(apart)
+    pictures, grids = things(held_album)
 
     def measured(rows_of, title: str) -> tuple:
         return on_things(pictures, grids, rows_of, title or "this model")
@@ -200,15 +200,15 @@ def before_photographs(vits: dict, apart) -> list[tuple[str, str, str]]:
         places = {title: head(divmod(best[title][0], vit.config.heads)) for title, vit in vits.items()}
         widths = "widths {:.2g}, {:.2g}".format(*colour_nearness.SETTINGS[best["filter"][0]])
         lines_found += [
-            (f"{what}, {places['']}", plus(shares[""]), bar),
-            (f"… … of the filter: colour × nearness, no network ({widths})", plus(shares["filter"]), ""),
+            (f"{what}, {places['']}", mean_words(shares[""]), bar),
+            (f"… … of the filter: colour × nearness, no network ({widths})", mean_words(shares["filter"]), ""),
             (
                 "… … the head less the filter, mean and error over pictures",
-                less(evaluate.mean_and_error(shares[""] - shares["filter"])),
+                difference_words(evaluate.mean_and_error(shares[""] - shares["filter"])),
                 "",
             ),
-            ("… … of area", plus(shares["area"]), ""),
-            *((f"… … of {title}, {places[title]}", plus(shares[title]), "") for title in BESIDE),
+            ("… … of area", mean_words(shares["area"]), ""),
+            *((f"… … of {title}, {places[title]}", mean_words(shares[title]), "") for title in BESIDE),
         ]
     heads_above_half = int((tables[""][1].near.nanmean(0) > 0.5).sum())
     distant = int((~tables[""][1].unlike[:, 0].isnan()).sum())
@@ -217,7 +217,7 @@ def before_photographs(vits: dict, apart) -> list[tuple[str, str, str]]:
     return lines_found
 
 
-def things(apart) -> tuple[list, list]:
+def things(held_album) -> tuple[list, list]:
     """Pictures of cut-out things on photographs, and for each the number of the thing on each patch."""
     import numpy as np
 
@@ -226,7 +226,7 @@ def things(apart) -> tuple[list, list]:
 
     pictures, grids = [], []
     for number in range(BEFORE + BEFORE_OTHERS):
-        picture, seen = composite(apart, LARGE * SIDE, np.random.default_rng((APART_SEED, number)))
+        picture, seen = composite(held_album, LARGE * SIDE, np.random.default_rng((APART_SEED, number)))
         pictures.append(np.asarray(picture))
         grids.append(most_of_each_patch(seen, SIDE))
     return pictures, grids
@@ -242,7 +242,7 @@ def on_things(pictures: list, grids: list, rows_of, title: str) -> tuple:
     return tuple(Shares.of(tqdm(pictures[split], desc=title), grids[split], rows_of) for split in splits)
 
 
-def plus(shares) -> str:
+def mean_words(shares) -> str:
     """ "0.686 ± 0.012": the mean over pictures, and its error."""
     from playground.training.evaluate import mean_and_error
 
@@ -255,22 +255,26 @@ def pairs_of_parts(vits: dict) -> list[tuple[str, str, str]]:
 
     tables = {title: eyes.answers(vit) for title, vit in vits.items()} | {"filter": eyes.of_filter()}
     numbers = {title: eyes.elsewhere(table)[0][:, 0] for title, table in tables.items()}
-    own, dinov2 = numbers.pop(""), numbers["DINOv2 S"]
+    shares, dinov2 = numbers.pop(""), numbers["DINOv2 S"]
     bar = "≥ 0.178, half of the way from the first bundled model's 0.127 to DINOv2 S's"
-    margin = eyes.mean_and_error(own - numbers["filter"])
-    best_mean = eyes.for_itself(tables[""])[0][:, 0].mean()
+    margin = eyes.mean_and_error(shares - numbers["filter"])
+    best_mean = eyes.by_each_pair(tables[""])[0][:, 0].mean()
     return [
-        (f"{len(own)} pairs of parts, partner's share, one head chosen on the other photographs", plus(own), bar),
-        ("… of the filter", plus(numbers["filter"]), ""),
-        ("… the head less the filter, pair by pair", less(margin), ""),
-        ("… of DINOv2 S", plus(dinov2), ""),
-        ("… of the model that was told where to look", plus(numbers["told where to look"]), ""),
+        (
+            f"{len(shares)} pairs of parts, partner's share, one head chosen on the other photographs",
+            mean_words(shares),
+            bar,
+        ),
+        ("… of the filter", mean_words(numbers["filter"]), ""),
+        ("… the head less the filter, pair by pair", difference_words(margin), ""),
+        ("… of DINOv2 S", mean_words(dinov2), ""),
+        ("… of the model that was told where to look", mean_words(numbers["told where to look"]), ""),
         ("… of the head that is best for the very pair, which is no measure", f"{best_mean:.3f}", ""),
     ]
 
 
-def cosine(apart, views_folder: Path, read_out) -> tuple[str, str, str]:
-    alike = cosines(apart, views_folder, read_out)
+def cosine(held_album, views_folder: Path, read_out) -> tuple[str, str, str]:
+    alike = cosines(held_album, views_folder, read_out)
     return (
         f"cosine of predicted and DINOv2's features, {len(alike)} photographs",
         f"{statistics.mean(alike):.3f}",
@@ -278,14 +282,14 @@ def cosine(apart, views_folder: Path, read_out) -> tuple[str, str, str]:
     )
 
 
-def cosines(apart, views_folder: Path, read_out) -> list[float]:
+def cosines(held_album, views_folder: Path, read_out) -> list[float]:
     """For each photograph, the cosine between predicted features and DINOv2's."""
     import torch
     from tqdm import tqdm
 
     from workshop import views
 
-    progress = views.prepare(views_folder, apart, APART, SIDE, APART_SEED)
+    progress = views.prepare(views_folder, held_album, APART, SIDE, APART_SEED)
     list(tqdm(progress, desc="DINOv2 looks", total=-(-APART // views.TOGETHER)))
     seen = views.read(views_folder)
     shots = [i for i in range(len(seen)) if not seen.things[i].any() and seen.present[i, 0] < 0]

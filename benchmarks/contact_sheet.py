@@ -133,8 +133,8 @@ def drawn(photo: np.ndarray, seen, row, query, former: ModuleType | None) -> tup
         "apart": difference(heat, dense_pixels),
         "apart in grey": difference(in_grey(heat), dense_pixels),
         "projected": difference(255 * VEIL + (1 - VEIL) * heat, dense_pixels),
-        "contrast": kept(lightness, np.std, heat, photo, faint_pixels),
-        "chroma": kept(chroma, np.mean, heat, photo, faint_pixels),
+        "contrast": share_left(lightness, np.std, heat, photo, faint_pixels),
+        "chroma": share_left(chroma, np.mean, heat, photo, faint_pixels),
         "inside": recognisable(heat, photo, weights),
         "islands": islands(light.outlines(densest)),
     }
@@ -180,7 +180,7 @@ def in_grey(picture: np.ndarray) -> np.ndarray:
     return np.repeat((np.asarray(picture, float) @ light.LUMA)[..., None], 3, axis=-1)
 
 
-def kept(measure, statistic, picture: np.ndarray, photo: np.ndarray, area: np.ndarray) -> float:
+def share_left(measure, statistic, picture: np.ndarray, photo: np.ndarray, area: np.ndarray) -> float:
     """The share of the photograph's contrast or colour that is left in an area."""
     value_before = statistic(measure(photo)[area]) if area.any() else 0
     return (

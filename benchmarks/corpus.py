@@ -80,24 +80,24 @@ class Corpus:
             self.keep(file.name.partition("-")[0], decoder.came(file.read_bytes())[0], file)
 
     def try_one(self, kind: str, data: bytes) -> None:
-        came, seconds = self.decoder.came(data)
+        outcome, seconds = self.decoder.came(data)
         self.seen[kind] += 1
         file = FOLDER / f"{kind}-{sha256(data).hexdigest()[:12]}"
         self.slowest = max(self.slowest, seconds)
         if seconds > SLOW:
-            self.troubles.append(f"{file.name}: {came}, after {seconds:.1f} s of a core")
-        smallest_file = self.smallest.get((kind, came))
+            self.troubles.append(f"{file.name}: {outcome}, after {seconds:.1f} s of a core")
+        smallest_file = self.smallest.get((kind, outcome))
         if len(data) <= LARGEST and (smallest_file is None or smallest_file.stat().st_size > len(data)):
             file.write_bytes(data)
-            self.keep(kind, came, file)
+            self.keep(kind, outcome, file)
 
-    def keep(self, kind: str, came: str, file: Path) -> None:
-        smallest_file = self.smallest.get((kind, came))
+    def keep(self, kind: str, outcome: str, file: Path) -> None:
+        smallest_file = self.smallest.get((kind, outcome))
         if smallest_file and smallest_file != file:
             largest_file = max(smallest_file, file, key=lambda candidate: candidate.stat().st_size)
             file = smallest_file if largest_file is file else file
             largest_file.unlink()
-        self.smallest[kind, came] = file
+        self.smallest[kind, outcome] = file
 
 
 def main() -> int:

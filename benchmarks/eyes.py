@@ -62,20 +62,20 @@ def main() -> None:
     print("One head for each photograph, chosen on the other four\n")
     show(titles, {name: elsewhere(table) for name, table in tables.items()})
     print("\nFor each pair the head that is best for it\n")
-    show(titles, {name: for_itself(table) for name, table in tables.items()})
+    show(titles, {name: by_each_pair(table) for name, table in tables.items()})
 
 
-def show(titles: list[str], found: dict[str, tuple[torch.Tensor, list[int]]]) -> None:
+def show(titles: list[str], results: dict[str, tuple[torch.Tensor, list[int]]]) -> None:
     """Prints a line for each pair, then the means. `found`: {name: (numbers (pairs, 2), candidate of each pair)}."""
-    print(f"{'':34}{'area':>6}" + "".join(f"{name[-28:]:>34}" for name in found))
+    print(f"{'':34}{'area':>6}" + "".join(f"{name[-28:]:>34}" for name in results))
     for pair, (title, area) in enumerate(zip(titles, areas(), strict=True)):
         line = f"{title:34}{area:6.1%}"
-        for name, (numbers, best) in found.items():
+        for name, (numbers, best) in results.items():
             share, finds = numbers[pair].tolist()
             line += f"{f'{share:.0%}, {finds:.0%} find it ({called(name, best[pair])})':>34}"
         print(line)
     for row, what in enumerate(("mean share of the partner, ± error", "mean of those who find it")):
-        means = [mean_and_error(numbers[:, row]) for numbers, _ in found.values()]
+        means = [mean_and_error(numbers[:, row]) for numbers, _ in results.values()]
         print(f"{what:40}" + "".join(f"{f'{mean:.3f} ± {error:.3f}':>34}" for mean, error in means))
 
 
@@ -150,7 +150,7 @@ def elsewhere(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
     return torch.cat(numbers), choices
 
 
-def for_itself(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
+def by_each_pair(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
     """(the numbers of each pair with its own best candidate, this candidate for each pair)"""
     all_shares = torch.cat(tables, dim=1)  # (candidates, pairs, 2)
     best_candidates = all_shares[:, :, 0].argmax(dim=0)  # (pairs,)

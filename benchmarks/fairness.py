@@ -156,7 +156,7 @@ def p95(players: list[Player]) -> float:
 
 
 def play(
-    count: int, hostile: int, networks: int, students: int, seconds: float, tells: bool = False
+    count: int, hostile: int, networks: int, students: int, seconds: float, prints: bool = False
 ) -> dict[str, float]:
     """The 95th percentiles of the waits of people, in peace and under attack, and of the class; and how often a person
     found no place."""
@@ -166,7 +166,7 @@ def play(
     world = World()
     lecturer_ = join(pupils, Visitor("lecturer", HALL))
     others_in_hall = [player for number, player in enumerate(attacked) if number % 10]
-    for minutes in range(10, int(seconds / 60), 10) if tells else ():
+    for minutes in range(10, int(seconds / 60), 10) if prints else ():
         world.at(60.0 * minutes, partial(tell, minutes, others_in_hall, pupils))
     world.play([*attacked, *enemies, *pupils], seconds)
     classes.end(lecturer_)
@@ -189,7 +189,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--minutes", type=float, default=120)
     options = parser.parse_args()
-    waits = play(100, 1000, 40, 300, 60 * options.minutes, tells=True)
+    waits = play(100, 1000, 40, 300, 60 * options.minutes, prints=True)
     for waiter, number in waits.items():
         print(f"{waiter:>20}  {number:8.2f}" + (" s" if waiter != "refused" else " times"))
     holds = max(waits["attacked"], waits["class"]) <= 3 * waits["calm"] + 1 and not waits["refused"]

@@ -54,12 +54,12 @@ async def _click(people: list[Person], seconds: float) -> list[float]:
     async def live(number: int, person: Person) -> None:
         chance = random.Random(number)
         await asyncio.sleep(chance.random())
-        while (asked := time.perf_counter()) < until:
+        while (asked_at := time.perf_counter()) < until:
             try:
                 waits.append(await person.pick(chance.choice(SAMPLES).name))
             except Exception:  # no answer counts as an endless wait
                 waits.append(float("inf"))
-            await asyncio.sleep(max(0.0, 1 - (time.perf_counter() - asked)))
+            await asyncio.sleep(max(0.0, 1 - (time.perf_counter() - asked_at)))
 
     await asyncio.gather(*(live(number, person) for number, person in enumerate(people)))
     return waits

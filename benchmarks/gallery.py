@@ -54,7 +54,7 @@ FIGURES = {  # file -> (title, options of the command)
 }
 
 
-def found(options: str) -> str:
+def with_patches(options: str) -> str:
     """The options with {other} and {walk} filled in. `other` is the patch whose row overlaps least with the row of the
     start patch; `walk` leads from the start to the patch that it attends to most beyond its neighbours, and back."""
     if "{" not in options:
@@ -89,7 +89,7 @@ def draw(folder: Path, names: list[str]) -> None:
     paragraphs = ["# Gallery", "Made by `python benchmarks/gallery.py`; under each figure the command that makes it."]
     for name in names:
         title, options_text = FIGURES[name]
-        options = found(options_text)
+        options = with_patches(options_text)
         if main(line(str(folder / name), options)):
             raise SystemExit(f"{name} could not be made")
         print(f"{name:16} {(folder / name).stat().st_size / 1000:.0f} kB")

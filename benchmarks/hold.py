@@ -130,8 +130,8 @@ def load(seconds: float, share: float = 1) -> None:
         rows.append((title, in_dino, "model=dinov2-small", real_pictures, 1))
     if NGINX:
         rows.append((f"{people} people on the samples, two replicas behind nginx", people, "", None, 2))
-    for title, count, words, own, processes in rows:
-        attempt(title, lambda: one_load(title, count, words, own, processes, seconds))  # noqa: B023  # runs at once
+    for title, count, words, photos_in, processes in rows:
+        attempt(title, lambda: one_load(title, count, words, photos_in, processes, seconds))  # noqa: B023  # runs at once
 
 
 def one_load(

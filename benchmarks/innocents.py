@@ -218,11 +218,11 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
     async def attack() -> None:
         await asyncio.sleep(peace - time.perf_counter())
         context = multiprocessing.get_context("spawn")
-        hears, says = context.Pipe(duplex=False)
-        arguments = server.url, began + seconds - time.perf_counter(), hostile, says
+        receiver, sender = context.Pipe(duplex=False)
+        arguments = server.url, began + seconds - time.perf_counter(), hostile, sender
         process = context.Process(target=be_hostile, args=arguments, daemon=True)
         process.start()
-        seen["tried"] = await asyncio.to_thread(hears.recv)
+        seen["tried"] = await asyncio.to_thread(receiver.recv)
         await asyncio.to_thread(process.join)
 
     async def watch() -> None:

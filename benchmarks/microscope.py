@@ -29,10 +29,10 @@ from playground.pack import pack  # noqa: E402
 WIDTH = 384  # numbers of a feature
 
 
-def random_pack(layers: int, heads: int, side: int, held: list[int], dim: int = 64) -> bytes:
+def random_pack(layers: int, heads: int, side: int, layers_held: list[int], dim: int = 64) -> bytes:
     """A pack of a ViT with a class token and side × side patches, filled with noise."""
     random, tokens = np.random.default_rng(0), 1 + side * side
-    shape = (len(held), heads, tokens, dim)
+    shape = (len(layers_held), heads, tokens, dim)
     header = {
         "format": "attention-playground/1",
         "model": f"{tokens} tokens × {heads} heads",
@@ -46,7 +46,7 @@ def random_pack(layers: int, heads: int, side: int, held: list[int], dim: int = 
         "grid": [side, side],
         "size": [16 * side, 16 * side],
         "patch": 16,
-        "held": held,
+        "held": layers_held,
         "predictions": None,
     }
     q, k = (random.standard_normal(shape, np.float32).astype(np.float16) for _ in "qk")
@@ -71,10 +71,10 @@ lens.show({{ main: {{ id: "noise", title: "", picture: {{ id: "none", title: "",
 
 
 @contextmanager
-def lens_page(data: bytes, beside: str, tokens: int = 0):
+def lens_page(data: bytes, panel: str, tokens: int = 0):
     """A page with only the microscope, like an exported file. With `tokens`, it also has features of so many tokens."""
     fields = {"style": stylesheet(), "script": bundle("lens/lens.js"), "width": WIDTH, "tokens": tokens}
-    page = PAGE.format(beside=beside, **fields).encode()
+    page = PAGE.format(beside=panel, **fields).encode()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -50,9 +50,9 @@ def main() -> None:
         moments_found = best_moments(seen)
         seconds = time.perf_counter() - began
         best_moment = moments_found[0]
-        tells = ", ".join(f"{tell:.2f}" for tell in best_moment.tells)
+        scores = ", ".join(f"{tell:.2f}" for tell in best_moment.tells)
         partner = f", {partners(name, seen, best_moment)}" if not options.files else ""
-        print(f"{name:32} layer {best_moment.layer:2} head {best_moment.head}: {tells} in {seconds:.2f} s{partner}")
+        print(f"{name:32} layer {best_moment.layer:2} head {best_moment.head}: {scores} in {seconds:.2f} s{partner}")
         lines.append(line(name, seen, best_moment))
     OUT.parent.mkdir(exist_ok=True)
     Image.fromarray(np.concatenate(lines)).save(OUT)

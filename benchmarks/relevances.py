@@ -78,12 +78,12 @@ def judged(seen: Trace, queries: list[Query]) -> Iterator[tuple[Query, str, tupl
     blocks = [blocks[i] for i in occlusion.comparable(blocks)]
     block_moves = moves(seen, blocks)
     for query in queries:
-        of_this = block_moves[:, seen.token(query)].tolist()
+        query_moves = block_moves[:, seen.token(query)].tolist()
         other_blocks = [i for i, block in enumerate(blocks) if not (isinstance(query, tuple) and block[query])]
         for name, map_ in maps(seen, query).items():
             means = [float(map_[block].sum()) for block in blocks]
-            without = occlusion.spearman([means[i] for i in other_blocks], [of_this[i] for i in other_blocks])
-            yield query, name, (occlusion.spearman(means, of_this), without)
+            without = occlusion.spearman([means[i] for i in other_blocks], [query_moves[i] for i in other_blocks])
+            yield query, name, (occlusion.spearman(means, query_moves), without)
 
 
 def main() -> None:

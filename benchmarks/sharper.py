@@ -51,8 +51,8 @@ def of_heads(vit, scale: float) -> Callable:
     return lambda *given: eyes.sharper(rows_of(*given), scale)
 
 
-def line(name: str, scale: str, found: tuple, tables: list[torch.Tensor]) -> None:
-    choosing, measured = found
+def line(name: str, scale: str, shares: tuple, tables: list[torch.Tensor]) -> None:
+    choosing, measured = shares
     numbers = {kind: evaluate.best_candidate(getattr(choosing, kind), getattr(measured, kind))[1] for kind in KINDS}
     numbers["pairs"] = eyes.elsewhere(tables)[0][:, 0]
     print(f"| {name} | {scale} | {' | '.join(shown(kind, values) for kind, values in numbers.items())} |", flush=True)

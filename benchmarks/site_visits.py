@@ -86,11 +86,11 @@ class Visit(AtTheSite):
     def memory(self) -> float:
         """The private memory of the page's processes in MB, after garbage collection: the lowest value within 8 s."""
         self.context.new_cdp_session(self.page).send("HeapProfiler.collectGarbage")
-        until, found = time.monotonic() + 8, []
+        until, megabytes = time.monotonic() + 8, []
         while time.monotonic() < until:
-            found.append(sum(_private(pid) for pid in self.processes()))
+            megabytes.append(sum(_private(pid) for pid in self.processes()))
             time.sleep(0.5)
-        return min(found)
+        return min(megabytes)
 
 
 def _cpu(pid: int) -> float:

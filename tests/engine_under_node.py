@@ -75,14 +75,14 @@ def passed(seen: Trace, folder: Path, numbers: str = "float32", weights: Path | 
     (folder / "image.f32").write_bytes(seen.input.numpy().tobytes())
     files = {"weights": str(weights), "image": str(folder / "image.f32")}
     out = folder / "out.f32"
-    told = run({**files, "grid": seen.grid, "out": str(out), **how}, folder)
+    report = run({**files, "grid": seen.grid, "out": str(out), **how}, folder)
     shape = (seen.layers, seen.heads, seen.tokens, seen.head_dim)
     sizes = {"q": shape, "k": shape, "norms": shape[:3], "adds": shape[:3]}
     sizes["features"] = (seen.layers, seen.tokens, shape[1] * shape[3])
     flat, arrays = np.fromfile(out, np.float32), {}
     for name, size in sizes.items():
         arrays[name], flat = flat[: np.prod(size)].reshape(size), flat[np.prod(size) :]
-    return Passed(**arrays, logits=flat, **told)
+    return Passed(**arrays, logits=flat, **report)
 
 
 def rows(q: np.ndarray, k: np.ndarray, seen: Trace, scale=None) -> np.ndarray:
@@ -116,9 +116,9 @@ def resized(picture: Image.Image, size: tuple[int, int], folder: Path, band: int
 
 def photographs() -> dict[str, Path]:
     """Photographs by name, none of which was used to tune the engine. scikit-learn brings two of the eight."""
-    found = {sample.name: sample.path for sample in PHOTOGRAPHS if sample.is_here}
-    found["grace_hopper"] = Path(matplotlib.get_data_path()) / "sample_data" / "grace_hopper.jpg"
+    files_by_name = {sample.name: sample.path for sample in PHOTOGRAPHS if sample.is_here}
+    files_by_name["grace_hopper"] = Path(matplotlib.get_data_path()) / "sample_data" / "grace_hopper.jpg"
     if sklearn := find_spec("sklearn"):
         images = Path(sklearn.submodule_search_locations[0]) / "datasets" / "images"
-        found |= {file.stem: file for file in sorted(images.glob("*.jpg"))}
-    return found
+        files_by_name |= {file.stem: file for file in sorted(images.glob("*.jpg"))}
+    return files_by_name

@@ -101,10 +101,10 @@ def slow() -> Iterator[Outcome]:
 
 def streamlit() -> Iterator[Outcome]:
     command = [sys.executable, "-m", "pip", "index", "versions", "streamlit"]
-    asked = subprocess.run(command, capture_output=True, text=True, check=False)
-    releases = minor_releases(asked.stdout)
+    pip_index = subprocess.run(command, capture_output=True, text=True, check=False)
+    releases = minor_releases(pip_index.stdout)
     if not releases:
-        why = (asked.stderr.strip().splitlines() or ["pip names no release"])[-1]
+        why = (pip_index.stderr.strip().splitlines() or ["pip names no release"])[-1]
         yield Outcome("pages with Streamlit's last releases", "SKIPPED", why)
     for release in releases:
         name = f"pages with Streamlit {release}"
@@ -113,10 +113,10 @@ def streamlit() -> Iterator[Outcome]:
         yield run(name, [str(python), "tests/gate.py", *PAGES]) if made.verdict == "passed" else made
 
 
-def minor_releases(said: str) -> list[str]:
+def minor_releases(pip_output: str) -> list[str]:
     """The newest patch release of each of the last minor releases, from pip's "Available versions: 1.67.0, …"."""
     newest: dict[str, str] = {}
-    for version in re.findall(r"\b(\d+\.\d+\.\d+)\b", said.partition("Available versions:")[2]):
+    for version in re.findall(r"\b(\d+\.\d+\.\d+)\b", pip_output.partition("Available versions:")[2]):
         newest.setdefault(version.rpartition(".")[0], version)
     return list(newest.values())[:RELEASES]
 

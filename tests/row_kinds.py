@@ -59,13 +59,13 @@ def look(seen: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[st
 def crowd_of(rows: np.ndarray, asking: np.ndarray, prefix: int, grid: tuple[int, int]) -> Crowd:
     """The mean of these patches' rows, (asking, tokens)."""
     high, wide = grid
-    given, asked = np.zeros((2, 2 * high - 1, 2 * wide - 1))
+    given, query_counts = np.zeros((2, 2 * high - 1, 2 * wide - 1))
     for row, patch in zip(rows, asking, strict=True):
         down, right = high - 1 - patch // wide, wide - 1 - patch % wide
         window = slice(down, down + high), slice(right, right + wide)
         given[window] += row[prefix:].reshape(grid)
-        asked[window] += 1
-    return Crowd(rows.mean(0), given / np.maximum(asked, 1))
+        query_counts[window] += 1
+    return Crowd(rows.mean(0), given / np.maximum(query_counts, 1))
 
 
 def facts_of(
@@ -73,9 +73,9 @@ def facts_of(
 ) -> Facts:
     """`row`: (tokens,); `likeness`: (patches,), the cosine of this patch's direction with every patch's."""
     high, wide = grid
-    patches, told = row[prefix:], row[row > 0]
+    patches, positive_weights = row[prefix:], row[row > 0]
     all_of_them = max(float(patches.sum()), 1e-12)
-    most = int(crowd.tokens.argmax())
+    crowd_favourite = int(crowd.tokens.argmax())
     down, right = np.divmod(np.arange(high * wide), wide)
     apart = np.maximum(abs(down - patch // wide), abs(right - patch % wide))
     near, resembles = apart <= neighbourhood_radius(grid), likeness >= ALIKE
@@ -92,16 +92,16 @@ def facts_of(
         "thing": same[best],
         "far": alike[best] and not same[best],
         "place": usual[best] >= THEIRS * share[best],
-        "peak": row.argmax() == most,
+        "peak": row.argmax() == crowd_favourite,
         "shared": crowd.tokens[prefix + best] >= THEIRS * patches[best],
         "even": patches[best] <= FLAT / len(row),
         "noise": patches[best] <= FAINT / len(row),
     }
     return Facts(
-        breadth=float(2 ** -(told * np.log2(told)).sum() / len(row)),
+        breadth=float(2 ** -(positive_weights * np.log2(positive_weights)).sum() / len(row)),
         shared=float(np.minimum(row, crowd.tokens).sum()),
-        peak=float(row[most]),
-        crowd_peak=float(crowd.tokens[most]),
+        peak=float(row[crowd_favourite]),
+        crowd_peak=float(crowd.tokens[crowd_favourite]),
         near=float(patches[near].sum()) / all_of_them,
         place=float(np.minimum(share, usual).sum()),
         alike=float(patches[alike].sum()) / outside,

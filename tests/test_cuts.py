@@ -48,12 +48,12 @@ def by_hand(vit, pixels, silent) -> torch.Tensor:
 
 
 def test_the_pass_is_the_same_as_one_in_loops_that_leaves_the_edges_out(small, picture):
-    there, of = {token(7, 5), 0}, token(3, 2)
+    there, cut_key = {token(7, 5), 0}, token(3, 2)
     cut = ["7,5+cls>3,2@1.0+2", "*>5,5@2"]
     seen = playground.trace(small, picture, cut=cut)
 
     def silent(layer, head, i, j):
-        first = layer == 1 and head in (0, 2) and i in there and j == of
+        first = layer == 1 and head in (0, 2) and i in there and j == cut_key
         return (first or (layer == 2 and j == token(5, 5))) and i != j
 
     with torch.no_grad():

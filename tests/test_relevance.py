@@ -12,7 +12,7 @@ from playground.errors import PlaygroundError
 
 def explicit(vit, entering, answer, cut=None):
     """A pass that keeps gradients: (the answer, each layer's weights (h, N, N), the tokens after each layer)."""
-    kept, xs, x = [], [], entering
+    weights_of_layers, xs, x = [], [], entering
     for layer, block in enumerate(vit.blocks):
         h = block.attn.heads
         q, k, v = block.attn.qkv(block.norm1(x))[0].unflatten(-1, (3, h, -1)).permute(1, 2, 0, 3)
@@ -23,11 +23,11 @@ def explicit(vit, entering, answer, cut=None):
             )
         weights = scores.softmax(-1)
         weights.retain_grad()
-        kept.append(weights)
+        weights_of_layers.append(weights)
         x = x + block.ls1(block.attn.proj((weights @ v).transpose(0, 1).flatten(1)[None]))
         x = x + block.ls2(block.mlp(block.norm2(x)))
         xs.append(x)
-    return answer(x), kept, xs
+    return answer(x), weights_of_layers, xs
 
 
 def answers(small, seen):
@@ -35,10 +35,10 @@ def answers(small, seen):
     with torch.no_grad():
         last = small.norm(seen.features()[None])[0]
     t = seen.token((2, 5))
-    apart = last[t] - last[3:].mean(0)
+    direction = last[t] - last[3:].mean(0)
     return {
         "label": ({"label": 7}, lambda x: small.classify(x)[0, 7], 0),
-        "query": ({"query": (2, 5)}, lambda x: small.norm(x)[0, t] @ (apart / apart.norm()), t),
+        "query": ({"query": (2, 5)}, lambda x: small.norm(x)[0, t] @ (direction / direction.norm()), t),
     }
 
 
@@ -180,9 +180,11 @@ def test_several_pictures_and_layers_that_are_computed_again_change_nothing(smal
     for kept, block in ((2**40, 2**40), (0, 2**40), (2**40, 2 * 4 * 67**2), (0, 100)):
         monkeypatch.setattr(relevance, "KEPT", kept)
         monkeypatch.setattr(relevance, "BLOCK", block)
-        of = relevance.Pass(small, entering, None, small.config.scale, blank=blank)
-        found = relevance.relevance(of, relevance.label_score(small, 7, 67), method, method in relevance.SIGNED)
-        torch.testing.assert_close(found, torch.stack(expected), atol=1e-6, rtol=1e-4)
+        relevance_pass = relevance.Pass(small, entering, None, small.config.scale, blank=blank)
+        values = relevance.relevance(
+            relevance_pass, relevance.label_score(small, 7, 67), method, method in relevance.SIGNED
+        )
+        torch.testing.assert_close(values, torch.stack(expected), atol=1e-6, rtol=1e-4)
 
 
 def test_as_many_pictures_go_together_as_memory_is_cheap_for(small, monkeypatch):

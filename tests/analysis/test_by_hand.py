@@ -77,8 +77,8 @@ def test_the_attention_of_colours_is_a_loop_s(picture, temperature):
             colours.append(mean / math.sqrt(sum(mean**2)))
     for query in (0, 24, 48):
         row = softmax([sum(colours[query] * colour) / temperature for colour in colours])
-        found = seen.row(0, 0, query, scale=1 / temperature)
-        assert found.tolist() == pytest.approx(row, abs=1e-4)
+        weights = seen.row(0, 0, query, scale=1 / temperature)
+        assert weights.tolist() == pytest.approx(row, abs=1e-4)
 
 
 def test_a_black_picture_has_no_favourites():

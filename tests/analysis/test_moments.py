@@ -70,11 +70,11 @@ def test_two_far_parts_that_look_at_each_other_are_found():
     random_pass["q"][:, :, :, 1] += 9
     random_pass["q"][3, 1, :, 1] = 0
     random_pass["q"][3, 1, eyes, 0] += 6
-    found, _ = searched(random_pass)
-    best_moment = found[0]
+    best_moments, _ = searched(random_pass)
+    best_moment = best_moments[0]
     assert (best_moment.layer, best_moment.head) == (3, 1)
     assert 1 + best_moment.patches[0] in eyes
-    assert best_moment.tells[0] > 3 * found[1].tells[0]
+    assert best_moment.tells[0] > 3 * best_moments[1].tells[0]
     assert best_moment.tells[0] > moments.STRIKING
 
 
@@ -157,8 +157,8 @@ def test_what_is_nearer_than_a_quarter_of_the_picture_counts_less_and_what_is_be
 
 def test_surprises_are_of_different_places_and_two_of_a_head_at_most():
     random_pass = a_pass(3, (20, 21), ("reg0",))
-    found, grid = searched(random_pass)
-    chosen = surprises(found, grid)
+    best_moments, grid = searched(random_pass)
+    chosen = surprises(best_moments, grid)
     assert 3 <= len(chosen) <= 8
     places = np.array([patch for *_, patch in chosen])
     distances = moments.patch_distances(places, places, grid[1]) + 99 * np.eye(len(chosen))

@@ -103,14 +103,14 @@ def test_the_strongest_filter_comes_first_and_answers_every_patch(small, picture
 
 
 def test_principal_components_are_the_directions_in_which_filters_differ(small, picture):
-    found = principal_filters(small, picture, most=5)
+    components = principal_filters(small, picture, most=5)
     filters = small.patch_embed.proj.weight.detach().flatten(1)
     values, vectors = torch.linalg.eigh(torch.cov(filters.T))
     for i in range(5):
-        along = (found.filters[i].flatten() @ vectors[:, -1 - i]).abs()
+        along = (components.filters[i].flatten() @ vectors[:, -1 - i]).abs()
         assert along.item() == pytest.approx(1, abs=1e-3)
         share = values[-1 - i] / values.sum()
-        assert found.titles[i].startswith(f"component {i}: {percent(share)} of")
+        assert components.titles[i].startswith(f"component {i}: {percent(share)} of")
 
 
 def test_the_sinusoidal_table_is_the_formula_s():
@@ -162,13 +162,13 @@ def test_without_positions_shuffling_only_shuffles_the_output(kind):
     vit = scramble(VisionTransformer(replace(SMALL, positions=kind)))
     pixels, order = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(0)), order_of(64, 1)
     moved = rearranged(pixels, 8, order)
-    where = torch.cat([torch.arange(3), order + 3])  # the class token and the registers stay
+    token_order = torch.cat([torch.arange(3), order + 3])  # the class token and the registers stay
     blind = without_positions(vit)
     with torch.no_grad():
         before, after = (blind.features(p, SMALL.depth - 1)[0] for p in (pixels, moved))
-        assert (before[where] - after).abs().max() < 1e-5 * before.abs().max()
+        assert (before[token_order] - after).abs().max() < 1e-5 * before.abs().max()
         before, after = (vit.features(p, SMALL.depth - 1)[0] for p in (pixels, moved))
-        assert (before[where] - after).abs().max() > 1e-2 * before.abs().max()
+        assert (before[token_order] - after).abs().max() > 1e-2 * before.abs().max()
     assert vit.config.positions == kind
 
 

@@ -15,7 +15,7 @@ def other(small, picture):
     return playground.trace(small, ImageOps.mirror(ImageOps.posterize(picture, 2)))
 
 
-def by_hand(vit, seen, other, to, of, layer, depth=3):
+def by_hand(vit, seen, other, to_patch, of, layer, depth=3):
     """Reference: runs both pictures block by block and exchanges the tokens after `layer`."""
     with torch.no_grad():
         (x, _), (y, _) = vit.embed(seen.input), vit.embed(other.input)
@@ -23,7 +23,7 @@ def by_hand(vit, seen, other, to, of, layer, depth=3):
             x, y = (vit.blocks[number](t, None, None)[0] for t in (x, y))
             if number == layer:
                 x = x.clone()
-                x[0, to] = y[0, of]
+                x[0, to_patch] = y[0, of]
         return x, vit.classify(x)[0].softmax(-1)
 
 
@@ -54,12 +54,12 @@ def test_one_s_own_token_changes_nothing_and_all_tokens_change_everything(seen, 
 
 def test_labels_are_told_with_both_numbers_and_none_where_there_are_none(small, seen, other):
     patched = patching.patch(seen, other, {"cls": "cls"}, 2)
-    told = patching.labels(small, patched, least=0)
-    assert len(told) == 10
-    name, before, after = told[0]
+    label_changes = patching.labels(small, patched, least=0)
+    assert len(label_changes) == 10
+    name, before, after = label_changes[0]
     number = int(name.split()[-1])
     assert (before, after) == (float(patched.before[number]), float(patched.after[number]))
-    assert abs(after - before) == max(abs(b - a) for _, a, b in told)
+    assert abs(after - before) == max(abs(b - a) for _, a, b in label_changes)
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,8 @@ def test_with_a_neuron_that_never_fires_only_an_empty_token_has_come(small, pict
     after = playground.trace(with_register(small, [(0, 5), (2, 5)]), picture)
     assert after.prefix == (*before.prefix, "reg2")
     first = len(before.prefix)
-    kept = torch.cat([after.features()[:first], after.features()[first + 1 :]])
-    torch.testing.assert_close(kept, before.features(), atol=1e-5, rtol=1e-4)
+    other_features = torch.cat([after.features()[:first], after.features()[first + 1 :]])
+    torch.testing.assert_close(other_features, before.features(), atol=1e-5, rtol=1e-4)
 
 
 def test_relevance_goes_through_the_moved_neurons(planted, picture):

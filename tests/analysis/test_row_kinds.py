@@ -37,7 +37,7 @@ def traced(sample: str, model: str):
     return trace(vit, open_image(named(sample).path), size=size)
 
 
-def told(rows: list) -> list[tuple[list[str], str | None]]:
+def kinds_of_rows(rows: list) -> list[tuple[list[str], str | None]]:
     return [
         (kinds, row_kinds.look(traced(sample, model), layer, head, tuple(query))[0])
         for sample, model, layer, head, query, kinds in rows
@@ -46,7 +46,7 @@ def told(rows: list) -> list[tuple[list[str], str | None]]:
 
 def assert_reads_as_a_person_does(rows: list) -> None:
     """Most of the rule's names are right, and most rows that a person named get a name."""
-    pairs = told(rows)
+    pairs = kinds_of_rows(rows)
     wrong = [(kinds, kind) for kinds, kind in pairs if kind and kind not in kinds]
     assert len(wrong) / sum(kind is not None for _, kind in pairs) <= 1 - RIGHT, wrong
     clear = [(kinds, kind) for kinds, kind in pairs if "noise" not in kinds]
@@ -72,19 +72,19 @@ def test_our_own_model_s_rows_are_read_as_a_person_does():
     assert_reads_as_a_person_does([row for row in LABELLED if row[1] == "bundled"])
 
 
-def rows_of(made: dict, layer: int, head: int) -> np.ndarray:
-    q, k = (made[name][layer, head].astype(float) for name in "qk")
-    return softmax(q @ k.T * made["scale"])
+def rows_of(random_pass: dict, layer: int, head: int) -> np.ndarray:
+    q, k = (random_pass[name][layer, head].astype(float) for name in "qk")
+    return softmax(q @ k.T * random_pass["scale"])
 
 
 @pytest.mark.parametrize(("seed", "grid", "prefix"), CASES)
 def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
-    made, front = a_pass(seed, grid, prefix), len(prefix)
-    keys = made["k"][2].transpose(1, 0, 2).reshape(made["shape"]["tokens"], -1)
+    random_pass, front = a_pass(seed, grid, prefix), len(prefix)
+    keys = random_pass["k"][2].transpose(1, 0, 2).reshape(random_pass["shape"]["tokens"], -1)
     toward, asking = row_kinds.directions(keys, front), row_kinds.spread(grid, row_kinds.CROWD)
     patches, expected = range(0, grid[0] * grid[1], 5), []
     for layer, head in ((0, 0), (3, 1)):
-        rows = rows_of(made, layer, head)
+        rows = rows_of(random_pass, layer, head)
         crowd = row_kinds.crowd_of(rows[front + asking], asking, front, grid)
         for patch in patches:
             facts = row_kinds.facts_of(rows[front + patch], patch, crowd, toward @ toward[patch], front, grid)
@@ -99,7 +99,7 @@ def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
         "    core.rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);"
         "    const facts = kinds.rowFacts(row, pack, patch, crowd, kinds.likenessOf(toward, patch));"
         "    found.push([facts, kinds.kindOf(facts, kinds.isEarlyLayer(layer, pack.layers))]); } } return found;",
-        made,
+        random_pass,
     )
     for (facts, kind), (their_facts, their_kind) in zip(expected, theirs, strict=True):
         assert their_kind == kind
@@ -110,9 +110,9 @@ def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
 
 
 def test_facts_are_those_counted_by_hand():
-    made, grid, prefix = a_pass(4, (8, 10), ("cls",)), (8, 10), 1
-    rows, patch = rows_of(made, 1, 0), 3 * 10 + 4
-    keys = made["k"][2].transpose(1, 0, 2).reshape(81, -1)
+    random_pass, grid, prefix = a_pass(4, (8, 10), ("cls",)), (8, 10), 1
+    rows, patch = rows_of(random_pass, 1, 0), 3 * 10 + 4
+    keys = random_pass["k"][2].transpose(1, 0, 2).reshape(81, -1)
     toward, asking = row_kinds.directions(keys, prefix), np.array([0, 27, 34, 79])
     crowd = row_kinds.crowd_of(rows[1 + asking], asking, prefix, grid)
     row, likeness = rows[1 + patch], toward @ toward[patch]
@@ -201,19 +201,19 @@ def rows_that_contradict(seen) -> tuple[list, int]:
             early = layer < seen.layers / 3
             kind = row_kinds.kind_of(row_kinds.facts_of(row, patch, crowd, likeness, front, seen.grid), early)
             best = int(row[front:].argmax())
-            apart = max(abs(best // wide - patch // wide), abs(best % wide - patch % wide))
-            is_near, most = apart <= row_kinds.reach(seen.grid), row[front + best]
+            patches_apart = max(abs(best // wide - patch // wide), abs(best % wide - patch % wide))
+            is_near, largest_weight = patches_apart <= row_kinds.reach(seen.grid), row[front + best]
             agrees = {
                 "near": is_near,
                 "thing": likeness[best] >= row_kinds.ALIKE,
                 "far": likeness[best] >= row_kinds.ALIKE and not is_near,
-                "sink": crowd.tokens[front + best] >= most / 2 or row.argmax() == crowd.tokens.argmax(),
-                "even": most <= 4 / len(row),
-                "noise": most <= 10 / len(row) and early,
+                "sink": crowd.tokens[front + best] >= largest_weight / 2 or row.argmax() == crowd.tokens.argmax(),
+                "even": largest_weight <= 4 / len(row),
+                "noise": largest_weight <= 10 / len(row) and early,
             }
             count += 1
             if not agrees.get(kind, True):
-                wrong.append((layer, head, divmod(int(patch), wide), kind, divmod(best, wide), f"{most:.3f}"))
+                wrong.append((layer, head, divmod(int(patch), wide), kind, divmod(best, wide), f"{largest_weight:.3f}"))
     return wrong, count
 
 

@@ -102,8 +102,8 @@ def test_the_same_seed_draws_the_same_rows_and_nobody_changes_them():
 @pytest.mark.parametrize("scale", ["on", "off"])
 def test_sharpness_is_the_mean_over_the_patches_rows(seen, scale):
     number = 1.0 if scale == "off" else seen.native_scale
-    bits, peaks, apart = rows.sharpness(seen, number)
-    assert bits.shape == peaks.shape == apart.shape == (seen.layers, seen.heads)
+    bits, peaks, deviations = rows.sharpness(seen, number)
+    assert bits.shape == peaks.shape == deviations.shape == (seen.layers, seen.heads)
     for layer, head in ((0, 0), (2, 3)):
         weights = seen.matrix(layer, head, scale)[len(seen.prefix) :].double()
         expected = -(weights * weights.clamp(min=1e-30).log2()).sum(-1).mean()
@@ -111,7 +111,7 @@ def test_sharpness_is_the_mean_over_the_patches_rows(seen, scale):
         assert peaks[layer, head] == pytest.approx(weights.max(-1).values.mean().item(), abs=1e-5)
         patches = range(len(seen.prefix), seen.tokens)
         spread = [seen.scores(layer, head, i, scale).double().std(correction=0).item() for i in patches]
-        assert apart[layer, head] == pytest.approx(sum(spread) / len(spread), rel=1e-4)
+        assert deviations[layer, head] == pytest.approx(sum(spread) / len(spread), rel=1e-4)
 
 
 def test_verdicts_are_the_probabilities_of_both_passes(small, picture):

@@ -12,10 +12,10 @@ from playground.errors import PlaygroundError
 
 
 def test_the_scores_are_those_of_the_curves_and_of_the_blocks(seen):
-    asked = occlusion.Target(label=3)
-    scores = {score.method: score for score in explain.scores(seen, asked, methods=["chefer"])}
+    target = occlusion.Target(label=3)
+    scores = {score.method: score for score in explain.scores(seen, target, methods=["chefer"])}
     assert list(scores) == ["chefer", "rollout", "random"]
-    measured = occlusion.Measured(seen, asked)
+    measured = occlusion.Measured(seen, target)
     relevance = seen.on_grid(seen.relevance(label=3, method="chefer"))
     moves = measured.moved(occlusion.blocks(seen.grid, 1))
     assert scores["chefer"].rank_correlation == pytest.approx(occlusion.foretells(relevance, 1, moves), abs=1e-6)
@@ -28,13 +28,13 @@ def test_of_a_label_that_depends_on_one_patch_relevance_foretells_what_chance_do
     seen = playground.trace(small, picture, cut=[f"*>{others(6, 1)}"])
     alone = occlusion.blocks(seen.grid, 1)[8 * 6 + 1]
     drops = [occlusion.Measured(seen, occlusion.Target(label=i)).moved([alone])[0] for i in range(10)]
-    asked = occlusion.Target(label=drops.index(max(drops)))
-    scores = {score.method: score for score in explain.scores(seen, asked, methods=["chefer", "gradient"])}
+    target = occlusion.Target(label=drops.index(max(drops)))
+    scores = {score.method: score for score in explain.scores(seen, target, methods=["chefer", "gradient"])}
     for method in ("chefer", "gradient"):
         assert scores[method].deletion > scores["random"].deletion, scores
-    whole = seen.relevance(label=asked.label, method="chefer")
-    assert whole[seen.token((6, 1))] == whole[3:].max()
-    moved = occlusion.Measured(seen, asked).moved(occlusion.blocks(seen.grid, 1))
+    relevance_map = seen.relevance(label=target.label, method="chefer")
+    assert relevance_map[seen.token((6, 1))] == relevance_map[3:].max()
+    moved = occlusion.Measured(seen, target).moved(occlusion.blocks(seen.grid, 1))
     assert torch.tensor(moved).abs().argmax() == 8 * 6 + 1
 
 

@@ -16,6 +16,6 @@ def test_the_lengths_are_those_of_the_features(seen):
 def test_a_patch_that_stands_far_out_is_counted():
     lengths = torch.ones(2, 8, 8) + torch.rand(2, 8, 8, generator=torch.Generator().manual_seed(0))
     lengths[1, 3, 4] = 15
-    found = token_norms.Lengths(lengths, torch.ones(2, 1))
-    assert (found.far_out(0), found.far_out(1), found.worst) == (0, 1, 1)
-    assert found.largest(0) < 2 < 8 < found.largest(1)
+    token_lengths = token_norms.Lengths(lengths, torch.ones(2, 1))
+    assert (token_lengths.far_out(0), token_lengths.far_out(1), token_lengths.worst) == (0, 1, 1)
+    assert token_lengths.largest(0) < 2 < 8 < token_lengths.largest(1)

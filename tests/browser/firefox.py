@@ -37,8 +37,8 @@ def find() -> str | None:
 @contextmanager
 def firefox(folder: Path) -> Iterator[Page]:
     """A page in a new Firefox, whose empty profile lies in this folder."""
-    told = (f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in PREFERENCES.items())
-    (folder / "user.js").write_text("\n".join(told))
+    preference_lines = (f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in PREFERENCES.items())
+    (folder / "user.js").write_text("\n".join(preference_lines))
     command = [find() or "", "--headless", "--remote-debugging-port", "0", "--profile", str(folder), "about:blank"]
     with (folder / "log").open("w+") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
@@ -86,12 +86,12 @@ class Page:
     def runs(self, script: str, *given: object) -> object:
         """The result of a JavaScript function in the page for these values; a promise is awaited."""
         function = f"async (...given) => JSON.stringify((await ({script})(...given.map(JSON.parse))) ?? null)"
-        said = self.does(
+        reply = self.does(
             "script.callFunction", functionDeclaration=function, target={"context": self.context}, awaitPromise=True,
             arguments=[{"type": "string", "value": json.dumps(one)} for one in given],
         )  # fmt: skip
-        assert said["type"] == "success", said["exceptionDetails"]["text"]
-        return json.loads(said["result"]["value"])
+        assert reply["type"] == "success", reply["exceptionDetails"]["text"]
+        return json.loads(reply["result"]["value"])
 
     def until(self, condition: str, *given: object) -> object:
         """Waits until this JavaScript function returns something truthy, and returns that."""

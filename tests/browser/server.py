@@ -39,8 +39,8 @@ def drawn_packs() -> Path:
     hub = ROOT / ".pytest_cache" / "packs"
     hub.mkdir(parents=True, exist_ok=True)
     with FileLock(hub / "lock"):
-        made = {**os.environ, "HF_HUB_CACHE": str(hub), "HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": ""}
-        subprocess.run([sys.executable, "-m", "playground", "prepare"], cwd=ROOT, env=made, check=True)
+        environment = {**os.environ, "HF_HUB_CACHE": str(hub), "HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": ""}
+        subprocess.run([sys.executable, "-m", "playground", "prepare"], cwd=ROOT, env=environment, check=True)
     return hub / "attention-playground"
 
 

@@ -24,8 +24,8 @@ def answer(url: str, method: str = "GET", data: bytes | None = None, **headers: 
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     request = urllib.request.Request(url, data=data, method=method, headers=named)
     try:
-        with urllib.request.urlopen(request, timeout=PATIENCE) as heard:
-            return heard.status, dict(heard.headers), heard.read()
+        with urllib.request.urlopen(request, timeout=PATIENCE) as response:
+            return response.status, dict(response.headers), response.read()
     except urllib.error.HTTPError as error:
         return error.code, dict(error.headers), error.read()
 
@@ -58,10 +58,10 @@ class Stranger:
         ticket that the server gave."""
         sent = {"X_Playground_Key": self.key, **headers}
         while True:
-            status, told, body = answer(f"{self.url}/{path}", method, data, **sent)
+            status, headers, body = answer(f"{self.url}/{path}", method, data, **sent)
             if status != 202:
                 break
-            sent["X_Playground_Ticket"] = {name.lower(): word for name, word in told.items()}["x-playground-ticket"]
+            sent["X_Playground_Ticket"] = {name.lower(): word for name, word in headers.items()}["x-playground-ticket"]
         if status >= 400 and "says" in (refusal := json.loads(body)):
             self.said.append(refusal["says"])
         return status, body
@@ -79,8 +79,8 @@ class Stranger:
 
     def choose(self, view: dict | None = None, **words: str) -> Stranger:
         """Chooses something, as the toolbar of a lesson's page reports it to Python."""
-        said = {"choice": words, "view": view or {}, "key": self.key, "stamp": next(_stamps)}
-        return self.tell({"choice": said})
+        choice = {"choice": words, "view": view or {}, "key": self.key, "stamp": next(_stamps)}
+        return self.tell({"choice": choice})
 
     def go(self, page: str, **words: str) -> Stranger:
         """Goes to another page, as the toolbar's menu does."""
@@ -141,9 +141,9 @@ class Stranger:
         return json.loads(self.elements["attention_guess"].json)["context"].split()[0]
 
     def hear(self, condition: Callable[[ForwardMsg], bool]) -> ForwardMsg:
-        while not condition(said := ForwardMsg.FromString(self.socket.recv(PATIENCE))):
+        while not condition(message := ForwardMsg.FromString(self.socket.recv(PATIENCE))):
             pass
-        return said
+        return message
 
     def _see(self, delta) -> None:
         element = delta.new_element
@@ -155,5 +155,5 @@ class Stranger:
         elif kind == "bidi_component":
             self.elements[element.bidi_component.component_name] = element.bidi_component
         elif kind in ("button", "selectbox", "download_button"):
-            found = getattr(element, kind)
-            self.elements[found.label] = found
+            content = getattr(element, kind)
+            self.elements[content.label] = content

@@ -49,7 +49,7 @@ QUERY_COLOUR = (0, 0x72, 0xB2)
 
 def box_colours(visitor, row, column) -> set:
     """{QUERY_COLOUR} if the picture shows a box of this colour around the patch, else an empty set."""
-    found = part(visitor, "canvas[data-ref=picture]").evaluate(
+    pixel_count = part(visitor, "canvas[data-ref=picture]").evaluate(
         """(canvas, [row, column, rows, columns, [r, g, b]]) => {
           const [w, h] = [canvas.width / columns, canvas.height / rows];
           const box = [column * w - 4, row * h - 4, w + 8, h + 8].map(Math.round);
@@ -60,7 +60,7 @@ def box_colours(visitor, row, column) -> set:
         }""",
         [row, column, *seen().grid, QUERY_COLOUR],
     )
-    return {QUERY_COLOUR} if found > 20 else set()
+    return {QUERY_COLOUR} if pixel_count > 20 else set()
 
 
 @pytest.mark.slow
@@ -75,9 +75,9 @@ def test_an_occlusion_of_a_label_is_in_logits_with_both_signs_and_names_its_bloc
     part(visitor, "h1").filter(has_text="takes most from “animal or face”").wait_for()
     assert shown["domain"]["signed"]
     assert box_colours(visitor, *LOCKED) == set()
-    of_patch = visit(f"{PLACE}&what=relevance&query=7,5&locked=true")
-    of_patch.until("r => r.map")
-    assert box_colours(of_patch, *LOCKED) == {QUERY_COLOUR}, "of a patch it is drawn"
+    patch_visitor = visit(f"{PLACE}&what=relevance&query=7,5&locked=true")
+    patch_visitor.until("r => r.map")
+    assert box_colours(patch_visitor, *LOCKED) == {QUERY_COLOUR}, "of a patch it is drawn"
 
 
 @pytest.mark.slow
@@ -92,8 +92,8 @@ def test_an_occlusion_becomes_finer_and_tells_relevance_how_good_it_is(visit):
     for most in (24, 48, 96, 161):
         *_, last = occlusion.occlusion(measured, most)
         steps[most] = last
-    drawn = np.array(visitor.read()["map"])
-    assert any(np.allclose(drawn, step.map.flatten(), rtol=0.02, atol=1e-4) for step in steps.values())
+    drawn_map = np.array(visitor.read()["map"])
+    assert any(np.allclose(drawn_map, step.map.flatten(), rtol=0.02, atol=1e-4) for step in steps.values())
     part(visitor, "[data-ref=more]").click()
     visitor.page.locator(".lens button[data-value=relevance]").click()
     relevance = seen().on_grid(seen().relevance(LOCKED))
@@ -148,8 +148,8 @@ def test_a_head_is_cut_whole_and_the_labels_say_what_became_of_them(go):
     shown = visitor.until("r => r.pass === 'whole'")
     assert shown["row"][seen().token(LOCKED)] == 1
     before, after = (one.logits.sigmoid() for one in (seen(), trace(cut="*>*@4.0")))
-    most = int((after - before).abs().argmax())
-    name = model().config.labels[most]
+    most_changed = int((after - before).abs().argmax())
+    name = model().config.labels[most_changed]
     part(visitor, ".cuts [data-labels]").filter(has_text=name).wait_for()
 
 

@@ -55,13 +55,13 @@ def photo():
 
 
 def test_the_network_sees_the_pixels_that_it_sees_in_python(decoder, photo):
-    apart = {}
+    differences = {}
     for kind, written in COLOURFUL.items():
         data = written(photo)
         levels = np.abs(decoder.displayed(data, SIZE).astype(int) - shrunk(open_image(data), SIZE))
-        apart[kind] = (int(levels.max()), round(float(levels.mean()), 3))
-    wrong = {kind: far for kind, far in apart.items() if far[0] > LEVELS or far[1] > MEAN_LEVELS}
-    assert not wrong, f"(largest, mean) difference: {apart}"
+        differences[kind] = (int(levels.max()), round(float(levels.mean()), 3))
+    wrong = {kind: far for kind, far in differences.items() if far[0] > LEVELS or far[1] > MEAN_LEVELS}
+    assert not wrong, f"(largest, mean) difference: {differences}"
 
 
 def test_the_colours_of_these_files_are_other_than_their_bytes(photo):
@@ -85,12 +85,12 @@ def test_rows_of_attention_are_those_of_python(decoder, photo, kind):
 @pytest.mark.parametrize(
     ("width", "height", "kept"), [(6028, 4019, 1), pytest.param(7001, 5001, 2, marks=pytest.mark.slow)]
 )
-def test_a_photograph_of_a_large_camera_is_seen_in_one_way(decoder, photo, width, height, kept):
+def test_a_photograph_of_a_large_camera_is_seen_in_one_way(decoder, photo, width, height, pixels_in_one):
     """Browser and Python reduce a picture with too many pixels alike: `kept` pixels of a side become one."""
     large = photo.resize((width, height), Image.Resampling.BILINEAR)
-    assert math.ceil(math.sqrt(width * height / KEPT_PIXELS)) == kept
+    assert math.ceil(math.sqrt(width * height / KEPT_PIXELS)) == pixels_in_one
     data = saved(large, "JPEG", quality=85)
-    assert open_image(data).size == (math.ceil(width / kept), math.ceil(height / kept))
+    assert open_image(data).size == (math.ceil(width / pixels_in_one), math.ceil(height / pixels_in_one))
     levels = np.abs(decoder.displayed(data, SIZE).astype(int) - shrunk(open_image(data), SIZE))
     assert levels.max() <= 1, f"differ by {levels.max()}, {levels.mean():.3f} on the mean"
 

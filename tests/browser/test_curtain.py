@@ -31,5 +31,5 @@ def test_a_head_that_stays_spread_names_one_that_collapses_and_leads_there(go):
     text = page.locator("[data-ref=offerText]").inner_text()
     assert "collapses to" in text, text
     page.locator("[data-ref=offerGo]").click()
-    found = visitor.until("r => r.peak > 0.9")
-    assert (found["layer"], found["head"]) != (0, 0), found
+    sharp_view = visitor.until("r => r.peak > 0.9")
+    assert (sharp_view["layer"], sharp_view["head"]) != (0, 0), sharp_view

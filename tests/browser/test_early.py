@@ -50,8 +50,8 @@ class Held:
 def early(arrive, server):
     def come(query: str = "", **how) -> tuple[Visitor, Held]:
         visitor = arrive(Visitor, server.url, **how)
-        held = Held(visitor)
-        return visitor.open(query, early=True), held
+        held_scripts = Held(visitor)
+        return visitor.open(query, early=True), held_scripts
 
     return come
 
@@ -152,11 +152,13 @@ def test_its_colours_are_those_of_the_theme(arrive, server, scheme):
     visitor = arrive(Visitor, server.url, color_scheme=scheme)
     Held(visitor)
     visitor.open(early=True)
-    of = f"() => {{ const style = getComputedStyle(document.querySelector('{EARLY}')); return NAMES.map((name) => \
+    read_them = (
+        f"() => {{ const style = getComputedStyle(document.querySelector('{EARLY}')); return NAMES.map((name) => \
 style.getPropertyValue('--st-' + name).trim().toLowerCase().replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3')); }}"
+    )
     names = {
         "primary-color": "primaryColor", "background-color": "backgroundColor",
         "secondary-background-color": "secondaryBackgroundColor", "text-color": "textColor",
     }  # fmt: skip
-    found = visitor.page.evaluate(of.replace("NAMES", str(list(names))))
-    assert found == [theme[name].lower() for name in names.values()]
+    colours = visitor.page.evaluate(read_them.replace("NAMES", str(list(names))))
+    assert colours == [theme[name].lower() for name in names.values()]

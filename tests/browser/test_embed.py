@@ -153,14 +153,18 @@ def test_the_numbers_alone_are_python_s(open_page, host, weights):
       const seen = await vit.run(picture);
       return { rows, cls: Array.from(seen.row(5, 0, "cls")), ...vit, run: null, grid: seen.grid };
     }"""
-    told = page.evaluate(script, [host, weights, f"{host}/meadow.jpg"])
+    result = page.evaluate(script, [host, weights, f"{host}/meadow.jpg"])
     truth = playground.trace(model(), playground.open_image(named("meadow").path))
-    assert tuple(told["grid"]) == truth.grid
-    assert (told["layers"], told["heads"], tuple(told["prefix"])) == (truth.layers, truth.heads, tuple(truth.prefix))
-    for row in told["rows"]:
+    assert tuple(result["grid"]) == truth.grid
+    assert (result["layers"], result["heads"], tuple(result["prefix"])) == (
+        truth.layers,
+        truth.heads,
+        tuple(truth.prefix),
+    )
+    for row in result["rows"]:
         assert sum(row) == pytest.approx(1, abs=1e-5)
         assert np.abs(np.asarray(row) - truth.row(4, 1, (7, 5)).numpy()).max() < EIGHT_BITS
-    assert np.abs(np.asarray(told["cls"]) - truth.row(5, 0, "cls").numpy()).max() < EIGHT_BITS
+    assert np.abs(np.asarray(result["cls"]) - truth.row(5, 0, "cls").numpy()).max() < EIGHT_BITS
 
 
 def held(view: str) -> str:
@@ -180,8 +184,8 @@ def test_numbers_that_lie_in_the_page_need_no_network(open_page, host):
     element.evaluate("element => element.setAttribute('view', 'layer=99')")
     waiting.until(lambda: "from 0 to 5; given was 99" in (page.evaluate(SAYS, 0) or ""), "a wrong layer is not said")
     element.evaluate("element => { element.removeAttribute('view'); element.setAttribute('numbers', 'elsewhere'); }")
-    said = "The page has no element elsewhere: numbers is the id of one."
-    waiting.until(lambda: page.evaluate(SAYS, 0) == said, "a missing element is not said")
+    sentence = "The page has no element elsewhere: numbers is the id of one."
+    waiting.until(lambda: page.evaluate(SAYS, 0) == sentence, "a missing element is not said")
 
 
 def test_in_a_sandboxed_frame_it_needs_no_storage_and_no_origin(open_page, host, weights, tmp_path):

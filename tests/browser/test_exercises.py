@@ -45,14 +45,14 @@ def strongest(layer: bool) -> str:
 
 
 def longest_push() -> str:
-    found = block.stream(seen())
-    heard, before = (lengths.median(dim=1).values for lengths in (found.heard, found.before))
-    return f"step=stream&layer={int((heard / before).argmax())}"
+    stream = block.stream(seen())
+    pushes, before = (lengths.median(dim=1).values for lengths in (stream.heard, stream.before))
+    return f"step=stream&layer={int((pushes / before).argmax())}"
 
 
 def largest_box() -> str:
-    found = boxes(model(), seen().tokens, seen().size)
-    return f"box={quote(max(found, key=lambda box: box.weights).name)}"
+    layer_boxes = boxes(model(), seen().tokens, seen().size)
+    return f"box={quote(max(layer_boxes, key=lambda box: box.weights).name)}"
 
 
 def differing() -> str:

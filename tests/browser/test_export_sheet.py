@@ -45,8 +45,8 @@ def choose(sheet, kind: str):
 
 def row_in(data: bytes) -> np.ndarray:
     """The first row in an .npz that was saved."""
-    held = np.load(io.BytesIO(data))
-    return held["values"][0]
+    arrays = np.load(io.BytesIO(data))
+    return arrays["values"][0]
 
 
 @pytest.mark.slow
@@ -96,18 +96,18 @@ def test_a_lesson_exports_its_own_figure(visit, page, layout):
 
 @pytest.mark.slow
 def test_a_figure_of_one_s_own_picture_is_asked_for_with_the_key_and_has_no_address(visit):
-    visitor, asked = visit(), []
+    visitor, requests = visit(), []
     hand_over(visitor, "drop", picture(320, 240))
     shown = assert_shows(visitor, picture(320, 240), "dropped.jpg")
-    visitor.page.on("request", lambda request: asked.append((request.method, urlsplit(request.url))))
+    visitor.page.on("request", lambda request: requests.append((request.method, urlsplit(request.url))))
     sheet = choose(drawn(visitor.unfold("export")), "numbers")
     name, data = save(visitor, sheet)
     assert "dropped" in name
     assert row_in(data).shape == np.array(shown["row"]).shape
-    figures = {(method, url.path.startswith("/figure.")) for method, url in asked if "figure" in url.path}
-    assert figures == {("POST", True)}, asked
+    figures = {(method, url.path.startswith("/figure.")) for method, url in requests if "figure" in url.path}
+    assert figures == {("POST", True)}, requests
     assert not sheet.locator(".export-copy").filter(has_text="The address of this figure").is_visible()
-    assert "X-Playground-Key" not in json.dumps([url.geturl() for _, url in asked])
+    assert "X-Playground-Key" not in json.dumps([url.geturl() for _, url in requests])
 
 
 def test_what_can_t_be_drawn_is_said_in_the_sheet(visit):

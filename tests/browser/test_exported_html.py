@@ -193,9 +193,9 @@ def test_a_plan_s_slides_run_from_a_disk_the_story_alive_and_the_guesses_too(rea
         plain(Question(id, "Is it ▢?", Number(0, 9), 3, "Three.", Bars(("A", "B"), (1.0, 3.0), 9, at=1)))
         for id in ("one", "two")
     ]
-    asked = [[{"kind": "ask", "question": one, "context": "", "afresh": True}] for one in questions]
+    asking = [[{"kind": "ask", "question": one, "context": "", "afresh": True}] for one in questions]
     shown = [teaching.Slide(f"Scene {n}", "", f"Notes of {n}.", story=n) for n in (1, 8)]
-    shown += [teaching.Slide("Why √d_k", "", "Say it.", lesson={"settings": {}, "parts": parts}) for parts in asked]
+    shown += [teaching.Slide("Why √d_k", "", "Say it.", lesson={"settings": {}, "parts": parts}) for parts in asking]
     told = {"place": {"model": "bundled", "sample": "meadow"}, "model": "bundled", "parts": []}
     living = html.story(Spec(image="meadow", model="bundled", layers="all"), seen(), seen().picture, told)
     path = tmp_path / "slides.html"

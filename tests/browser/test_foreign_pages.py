@@ -95,12 +95,12 @@ def test_a_probe_that_names_no_host_is_answered_and_one_that_names_two_is_not(se
 
 
 def test_the_refusal_of_a_socket_names_the_setting(server):
-    asked = socket_of("http://evil.example", "evil.example")
+    request = socket_of("http://evil.example", "evil.example")
     with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
-        line.sendall(asked)
-        said = b"".join(iter(lambda: line.recv(4096), b""))
-    assert said.startswith(b"HTTP/1.1 403")
-    assert b"PLAYGROUND_HOSTS" in said
+        line.sendall(request)
+        answer_bytes = b"".join(iter(lambda: line.recv(4096), b""))
+    assert answer_bytes.startswith(b"HTTP/1.1 403")
+    assert b"PLAYGROUND_HOSTS" in answer_bytes
 
 
 def first_line(server, *lines: str) -> str:

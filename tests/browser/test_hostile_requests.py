@@ -79,15 +79,15 @@ def test_the_traps_work(files):
 
 
 def test_no_file_and_no_address_is_taken_for_a_model(files, monkeypatch):
-    asked = []
-    monkeypatch.setattr(socket.socket, "connect", lambda *where: asked.append(where))
+    asked_names = []
+    monkeypatch.setattr(socket.socket, "connect", lambda *where: asked_names.append(where))
     for name in names(files):
         for get in (models.fetch, models.load):
             with pytest.raises(PlaygroundError, match=r"\.$"):
                 get(name)
         assert models.search(name[:10_000]) == []
     assert not (files / "run").exists()
-    assert asked == []
+    assert asked_names == []
 
 
 @pytest.mark.slow
@@ -249,14 +249,14 @@ def test_nobody_reads_somebody_else_s_picture_by_any_address(server, stranger):
     words = {"id": id, "mine": f"mine={id}&model=bundled"}
     words["digest"] = stranger.describe(mine=id, model="bundled")["digest"]
     thief, browser = Stranger(server.url, page="patches"), {"X_Playground_Key": ""}
-    asked = [("GET", place) for place in PLACES] + list(CHANGING)
-    for method, place in asked:
+    requests = [("GET", place) for place in PLACES] + list(CHANGING)
+    for method, place in requests:
         path = place.format_map(words)
         assert thief.get(path, method)[0] == 404, path
         assert thief.get(path, method, **browser)[0] in (403, 404), path  # without any key
         in_address = f"{server.url}/{path}{'&' if '?' in path else '?'}key={stranger.key}"
         assert answer(in_address, method)[0] in (400, 403, 404), path
-    for method, place in asked[:-1]:
+    for method, place in requests[:-1]:
         assert stranger.get(place.format_map(words), method)[0] == 200, place
     assert thief.get(f"figure.png?mine={id}")[0] in (403, 404)
     assert stranger.get(f"figure.png?mine={id}")[0] == 403  # an <img> sends no key, and own pictures need it

@@ -88,13 +88,13 @@ def test_a_lesson_that_is_open_while_the_server_restarts_goes_on_in_its_step(arr
         visitor.forgiven = re.compile(f"{LOST.pattern}|{REFUSED.pattern}")
         visitor.page.goto(f"{server.url}/patches?{FLOCK}&step=positions")
         choose(visitor, "2 · ")
-        said = choose(visitor, "Principal components")
+        words_before = choose(visitor, "Principal components")
         server.kill()
         server.start().wait()
         visitor.rest()
         is_chosen(visitor, "2 · ", "Principal components")
         visitor.page.wait_for_url("**pictures=components**")
-        assert words(visitor) == said
+        assert words(visitor) == words_before
 
 
 @pytest.mark.slow

@@ -47,8 +47,8 @@ def test_the_brightest_patch_lies_within_the_lines_and_as_much_as_the_legend_say
         within = inside(drawn(visitor, grid), (rows, columns))
         share = values[within].sum() / values.sum()
         words = visitor.part("outlined").inner_text()
-        said = re.fullmatch(r"outlined: (?:>\s)?([\d.]+)\s% of what all patches get", words)
+        legend_match = re.fullmatch(r"outlined: (?:>\s)?([\d.]+)\s% of what all patches get", words)
         assert within.flat[values.argmax()], (shown["query"], values.max())
-        assert abs(float(said[1]) - 100 * share) < 0.51, (said[0], share)
+        assert abs(float(legend_match[1]) - 100 * share) < 0.51, (legend_match[0], share)
         assert share >= 0.6 - 1e-6, share
         assert share - values[within].min() / values.sum() < 0.6, "not one patch too many"

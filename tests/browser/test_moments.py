@@ -92,8 +92,8 @@ def test_a_filter_without_a_network_stands_beside_and_each_picture_s_words_descr
     assert abs(float(largest[3]) / 100 - share) < PIXELS, (sentence, share)
     assert re.search(rf"(up to|from) {largest[3]}\s%", legend), (sentence, legend)
     common = in_common(truth.row(5, shown["head"], ASKING).numpy()[len(truth.prefix) :], row, patch)
-    told = float(re.search(r"([\d.]+)\s% in common", sentence)[1]) / 100
-    assert abs(told - common) < PIXELS, (sentence, common)
+    share_in_common = float(re.search(r"([\d.]+)\s% in common", sentence)[1]) / 100
+    assert abs(share_in_common - common) < PIXELS, (sentence, common)
 
     visitor.page.keyboard.press("n")
     visitor.part("filterFoot").wait_for(state="hidden")

@@ -49,8 +49,8 @@ def expected(grid: tuple[int, int], words: dict) -> dict:
 def agree(visitor, wanted: dict) -> None:
     """Waits until `chosen` returns this, and prints what it returned if it never does."""
     end = time.monotonic() + PATIENCE
-    while (said := chosen(visitor)) != wanted:
-        assert time.monotonic() < end, f"{json.dumps(said, indent=1)}\ninstead of\n{json.dumps(wanted, indent=1)}"
+    while (shown := chosen(visitor)) != wanted:
+        assert time.monotonic() < end, f"{json.dumps(shown, indent=1)}\ninstead of\n{json.dumps(wanted, indent=1)}"
         visitor.page.evaluate("() => new Promise(requestAnimationFrame)")
 
 
@@ -203,8 +203,8 @@ OLD = {  # addresses of every form that earlier versions wrote, and the choices 
 @pytest.mark.parametrize("address", OLD)
 def test_an_old_link_opens_what_it_named(go, address):
     visitor, given = go(address), dict(parse_qsl(address))
-    said = chosen(visitor)
-    assert said["address"] == said["address"] | OLD[address]
+    shown = chosen(visitor)
+    assert shown["address"] == shown["address"] | OLD[address]
     shown = visitor.read()
     assert (shown["picture"], shown["model"]) == (given["sample"], given.get("model", "bundled"))
     for word in ("layer", "head"):

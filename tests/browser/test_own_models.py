@@ -21,8 +21,8 @@ def folder(tmp_path_factory):
     state = {key: value.clone().contiguous() for key, value in reference.state_dict().items()}
     for name in ("leaves", "told"):
         save_file(state, folder / f"{name}.safetensors", metadata={"arch": "vit_tiny_patch16_224"})
-    said = {"mean": [0.4] * 3, "std": [0.2] * 3, "num_heads": 3, "act_layer": "gelu", "global_pool": "token"}
-    (folder / "told.json").write_text(json.dumps(said))
+    description = {"mean": [0.4] * 3, "std": [0.2] * 3, "num_heads": 3, "act_layer": "gelu", "global_pool": "token"}
+    (folder / "told.json").write_text(json.dumps(description))
     return folder
 
 

@@ -139,8 +139,8 @@ def test_the_picture_falls_apart_and_a_patch_becomes_its_token(read):
     reader.page.get_by_text("no token contains it").wait_for()
     reader.point(CUT, "picture", 0.1, 0.15)
     cut = reader.until_drawn(CUT, "r.at === 0 && r.flown === 1")
-    found = patches.cut(model(), sample("twins"), 48)
-    assert cut["sum"] + cut["bias"] == pytest.approx(found.tokens[0, 0].item(), abs=0.02)
+    expected_cut = patches.cut(model(), sample("twins"), 48)
+    assert cut["sum"] + cut["bias"] == pytest.approx(expected_cut.tokens[0, 0].item(), abs=0.02)
     reader.page.get_by_text("The largest difference between them").wait_for(state="attached")  # it may be folded away
     again = read("patches", reader.link("at=0")).until_drawn(CUT)
     assert (again["patch"], again["at"]) == (48, 0)
@@ -173,12 +173,12 @@ def test_filters_places_and_the_shuffle_answer_the_mouse(read):
     assert_close(blind["after"][prefix:], back)
     reader.page.get_by_text("did not notice").wait_for()
     reader.choose("on")
-    told = reader.until_drawn(SHUFFLE, f"r.id !== '{blind['id']}'")
-    back = [told["before"][prefix + patch] for patch in told["order"]]
-    assert max(abs(a - b) for a, b in zip(told["after"][prefix:], back, strict=True)) > 0.001
+    drawing_state = reader.until_drawn(SHUFFLE, f"r.id !== '{blind['id']}'")
+    back = [drawing_state["before"][prefix + patch] for patch in drawing_state["order"]]
+    assert max(abs(a - b) for a, b in zip(drawing_state["after"][prefix:], back, strict=True)) > 0.001
     # The link also holds step=shuffle, because the word filter= alone would open the step on filters
     again = read("patches", reader.link("positions=on"))
-    assert again.until_drawn(SHUFFLE)["id"] == told["id"]
+    assert again.until_drawn(SHUFFLE)["id"] == drawing_state["id"]
     again.choose("2 · What the matrix looks for")
     assert again.until_drawn(FILTERS)["chosen"] == 14
     again.choose("4 · Where a patch lies")

@@ -79,8 +79,8 @@ def test_a_tap_locks_and_two_fingers_scroll(visit):
 
 def alive_alone(browser, file) -> None:
     """Asserts that the file opens from the disk, sends no request, and answers the mouse."""
-    context, asked = browser.new_context(viewport={"width": 390, "height": 844}), []
-    context.on("request", lambda request: asked.append(request.url))
+    context, requests = browser.new_context(viewport={"width": 390, "height": 844}), []
+    context.on("request", lambda request: requests.append(request.url))
     page = context.new_page()
     page.goto(file.as_uri())
     picture = page.locator('.lens [data-ref="picture"]')
@@ -90,7 +90,7 @@ def alive_alone(browser, file) -> None:
     before, box = says.inner_text(), picture.bounding_box()
     page.mouse.move(box["x"] + 0.1 * box["width"], box["y"] + 0.1 * box["height"])
     expect(says).not_to_have_text(before)
-    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
     context.close()
 
 

@@ -82,11 +82,11 @@ class Proxy:
 
     def opens_a_socket_for(self, host: str, origin: str | None) -> str:
         """The status that nginx gives a WebSocket request to `host` from a page of `origin`."""
-        asked = {
+        headers = {
             "Host": host, "Origin": origin, "Connection": "Upgrade", "Upgrade": "websocket",
             "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
         }  # fmt: skip
-        lines = [f"{name}: {value}" for name, value in asked.items() if value]
+        lines = [f"{name}: {value}" for name, value in headers.items() if value]
         with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as line:
             line.sendall("\r\n".join(["GET /_stcore/stream HTTP/1.1", *lines, "", ""]).encode())
             return line.recv(100).split()[1].decode()
@@ -173,9 +173,9 @@ def test_the_code_of_a_class_leads_every_phone_to_the_replica_that_has_it(proxy,
     """A typed code leads there whatever the phone's seat; the link /c/CODE also gives the phone a seat there."""
     for number in range(6):
         mine, seat = f"lecturer-number-{number}-of-the-hall", f"{37 * number:02x}" + 30 * "0"
-        told = json.dumps({"root": f"{proxy.url}/"}).encode()
+        body_sent = json.dumps({"root": f"{proxy.url}/"}).encode()
         headers = {"X-Playground-Key": mine, "Content-Type": "application/json"}
-        status, body = proxy.read("/api/classes", seat, data=told, headers=headers, method="POST")
+        status, body = proxy.read("/api/classes", seat, data=body_sent, headers=headers, method="POST")
         assert status == 200, body
         code, replica = json.loads(body)["code"], proxy.replica_of(seat)
         for phone in ("00" * 16, "77" * 16, "e1" * 16):

@@ -35,8 +35,8 @@ def test_a_cut_edge_has_no_weight_and_the_others_are_those_of_a_pass_without_it(
     again = visitor.until("r => r.pass === 'whole'")
     assert_close(again["row"], truth(there).row(shown["layer"], shown["head"], LOCKED))
     visitor.page.locator(".lens .cuts li button").click()
-    whole = visitor.until("r => r.pass === 'layer'")
-    assert_close(whole["row"], seen().row(shown["layer"], shown["head"], LOCKED))
+    plain_view = visitor.until("r => r.pass === 'layer'")
+    assert_close(plain_view["row"], seen().row(shown["layer"], shown["head"], LOCKED))
     visitor.page.locator(".lens .cuts").wait_for(state="hidden")
 
 

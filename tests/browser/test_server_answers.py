@@ -56,18 +56,18 @@ def test_pointing_in_one_picture_finds_what_resembles_it_in_the_other(go):
     visitor = go("sample=meadow&model=bundled&detail=1&with=sample:flock&beside=compare&what=similarity")
     patch = (5, 6)
     shown = visitor.hover(patch)
-    found = visitor.part("otherFoot").filter(has_text="Most alike here")
-    found.wait_for()
-    asked, there = (seen(name).features(shown["layer"]) for name in ("meadow", "flock"))
-    cosine = torch.cosine_similarity(there, asked[seen().token(patch)], dim=-1)
+    foot_line = visitor.part("otherFoot").filter(has_text="Most alike here")
+    foot_line.wait_for()
+    features_here, there = (seen(name).features(shown["layer"]) for name in ("meadow", "flock"))
+    cosine = torch.cosine_similarity(there, features_here[seen().token(patch)], dim=-1)
     other = seen("flock")
     front = len(other.prefix)
     row, column = divmod(int(cosine[front:].argmax()), other.grid[1])
-    assert f"patch row {row}, column {column}, cosine {cosine[front:].max():.2f}" in found.inner_text()
+    assert f"patch row {row}, column {column}, cosine {cosine[front:].max():.2f}" in foot_line.inner_text()
     x, y = visitor.place((2, 2), on="twin")
     visitor.page.mouse.move(x, y)
     mine = visitor.until("r => r.query === '2,2' && r.map")["map"]
-    assert_close(mine, torch.cosine_similarity(asked, there[seen().token((2, 2))], dim=-1), 2e-3)
+    assert_close(mine, torch.cosine_similarity(features_here, there[seen().token((2, 2))], dim=-1), 2e-3)
 
 
 def test_the_whole_pass_without_the_scale_arrives_is_marked_and_is_right(visitor):

@@ -182,10 +182,10 @@ def test_what_the_camera_sees_is_looked_at_while_it_moves_and_a_locked_patch_fre
     read = visitor.until(f"r => r.picture !== {first['picture']!r} && r.query === '5,5'")
     assert read["layer"] == before, "the view stays while pictures come"
     assert "Nothing is kept or sent" in visitor.page.locator(".live-line").inner_text()
-    asked = len(ASKED)
+    requests_before = len(ASKED)
     head = visitor.page.locator(".lens [data-head='1']").element_handle()
     visitor.until(f"r => r.picture !== {read['picture']!r} && r.query === '5,5'")
-    assert ASKED[asked:] == []
+    assert ASKED[requests_before:] == []
     assert head.is_visible(), "nothing is built anew for a picture of the same film"
     assert visitor.page.locator(".grid-chooser").is_hidden(), "it is the grid of another picture"
     visitor.lock((5, 5))
@@ -311,8 +311,8 @@ def test_hostile_files_are_shown_or_refused_in_a_sentence_and_the_next_photograp
     visitor = somebody("#model=bundled&sample=flock")
     kinds = groupby(sorted(KEPT.iterdir()), lambda file: file.name.partition("-")[0])
     kept = {file.name: file.read_bytes for _, files in kinds for file in islice(files, FEW)}
-    made = {name: make() for name, make in (kept | KINDS).items() if name not in LONG}
-    for name, data in made.items():
+    file_bytes = {name: make() for name, make in (kept | KINDS).items() if name not in LONG}
+    for name, data in file_bytes.items():
         if len(data) > SMALL:
             continue
         before = visitor.read()["picture"]

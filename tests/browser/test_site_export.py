@@ -77,9 +77,9 @@ def test_the_numbers_are_the_app_s(view, visitor):
     values, truth = (np.asarray(one.pop("values")) for one in (map_, its_map))
     assert map_ == pytest.approx(its_map)
     assert np.abs(values - truth).max() <= CLOSE * np.abs(truth).max()
-    told = ours["figure"]
-    assert {key: value for key, value in told.items() if key != "command"} == {
-        key: theirs["figure"][key] for key in told if key != "command"
+    figure_facts = ours["figure"]
+    assert {key: value for key, value in figure_facts.items() if key != "command"} == {
+        key: theirs["figure"][key] for key in figure_facts if key != "command"
     }
 
 
@@ -89,8 +89,8 @@ def test_the_command_that_it_names_makes_the_same_numbers(visitor, tmp_path, mon
     assert command[:2] == ["attention-playground", "figure"]
     monkeypatch.chdir(tmp_path)
     assert main(command[1:]) == 0
-    made = json.loads((tmp_path / "figure.json").read_text(encoding="utf-8"))
-    values, truth = (np.asarray(one["tables"][0]["maps"][0]["values"]) for one in (ours, made))
+    figure_record = json.loads((tmp_path / "figure.json").read_text(encoding="utf-8"))
+    values, truth = (np.asarray(one["tables"][0]["maps"][0]["values"]) for one in (ours, figure_record))
     assert np.abs(values - truth).max() <= CLOSE * truth.max()
 
 

@@ -102,9 +102,9 @@ def test_what_the_camera_sees_is_looked_at_while_it_moves(folder, page):
         page.clicks(".opener.photo")
         page.clicks("button", "Live")
         first = page.reads("r => r.picture.startsWith('live')")["picture"]
-        asked = len(ASKED)
+        requests_before = len(ASKED)
         page.reads(f"r => r.picture !== '{first}'")
-        assert asked_since(asked) == []
+        assert asked_since(requests_before) == []
         page.clicks("button", "Stop")
         page.reads("r => r.picture === 'portrait'")
 

@@ -46,7 +46,7 @@ def reader(arrive, server):
 
 def test_the_story_is_walked_through_from_its_address_to_its_end(reader):
     reader.page.goto(f"{reader.url}/story?sample=meadow&model=bundled")
-    told = reader.page.wait_for_function(FACTS).json_value()
+    facts = reader.page.wait_for_function(FACTS).json_value()
     reader.rest()  # the toolbar has its final height
     picture = reader.part("picture").bounding_box()
     for n in range(1, SCENES + 1):
@@ -55,7 +55,7 @@ def test_the_story_is_walked_through_from_its_address_to_its_end(reader):
         if n == 1:
             assert reader.page.locator(".lens.untouched").count(), "the row is shown before it is asked for"
         reader.guess()
-        assert reader.page.evaluate(FACTS)["base"] == told["base"], f"scene {n} is about another square"
+        assert reader.page.evaluate(FACTS)["base"] == facts["base"], f"scene {n} is about another square"
         if n < SCENES:
             reader.page.get_by_role("button", name="Next", exact=True).click()
     assert "playground.load" in reader.story("figure").inner_text()
@@ -65,8 +65,8 @@ def test_the_story_is_walked_through_from_its_address_to_its_end(reader):
 
 
 def test_its_numbers_are_the_model_s_own(reader):
-    told = reader.begin()
-    base, facts = told["base"], told["facts"]
+    facts_told = reader.begin()
+    base, facts = facts_told["base"], facts_told["facts"]
     seen = trace(model(), open_image(samples.named("meadow").path))
     place = divmod(base["patch"], seen.grid[1])
     row = seen.row(base["layer"], base["head"], place)

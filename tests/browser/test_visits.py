@@ -31,8 +31,8 @@ class Wire:
         self.came[url] = self.came.get(url, 0) + event["encodedDataLength"]
 
     def _heard(self, event: dict) -> None:
-        heard = event["response"]
-        size = len(heard["payloadData"]) * 3 // 4 if heard["opcode"] == 2 else len(heard["payloadData"])
+        response = event["response"]
+        size = len(response["payloadData"]) * 3 // 4 if response["opcode"] == 2 else len(response["payloadData"])
         self.came["WebSocket"] = self.came.get("WebSocket", 0) + size
 
     def heard(self, part: str, count: int) -> None:

@@ -171,6 +171,6 @@ def test_a_gpu_that_is_slower_than_the_kernels_is_tried_once_and_left(page):
       while (!(await Promise.race([gone, new Promise((go) => setTimeout(go, 50))]))) found.push(engines(await there()));
       return [...found, engines(await there())].flat();
     }"""
-    found = page.evaluate(script)
-    assert len(found) >= 3 * SMALL.depth
-    assert set(found) == {"WebAssembly"}
+    report = page.evaluate(script)
+    assert len(report) >= 3 * SMALL.depth
+    assert set(report) == {"WebAssembly"}

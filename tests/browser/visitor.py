@@ -123,9 +123,9 @@ class Visitor:
         self._open_tab()
         witnesses.enter(self)
 
-    def _listen(self, said: ConsoleMessage) -> None:
-        line = f"{said.text} at {said.location['url']}"
-        if said.type == "error" and not OWN_404.search(line) and not (self.forgiven and self.forgiven.search(line)):
+    def _listen(self, entry: ConsoleMessage) -> None:
+        line = f"{entry.text} at {entry.location['url']}"
+        if entry.type == "error" and not OWN_404.search(line) and not (self.forgiven and self.forgiven.search(line)):
             self.errors.append(line)
 
     def _open_tab(self) -> None:
@@ -293,17 +293,17 @@ class Visitor:
         """A report for a failed test: the address, the microscope's read(), the errors and a screenshot's path."""
         if self.page.is_closed():
             return "has closed the page"
-        said = [self.page.url]
+        report_lines = [self.page.url]
         try:
             lens = self.page.wait_for_function(LENS, timeout=20_000)  # a page that hangs is not waited for
-            said.append(lens.json_value()[:MOST])
-            said += self.errors
+            report_lines.append(lens.json_value()[:MOST])
+            report_lines += self.errors
             file = Path(tempfile.mkdtemp(prefix="playground-failed-")) / "page.png"
             self.page.screenshot(path=file, timeout=20_000)
-            said.append(f"a picture of the page: {file}")
+            report_lines.append(f"a picture of the page: {file}")
         except Error as error:
-            said.append(f"the page does not answer: {error}")
-        return "\n".join(said)
+            report_lines.append(f"the page does not answer: {error}")
+        return "\n".join(report_lines)
 
     def close(self) -> None:
         witnesses.leave(self)

@@ -43,7 +43,7 @@ def instructions() -> list[tuple[str, str]]:
     return [(word, rest.strip()) for word, _, rest in (line.partition(" ") for line in joined if line.strip())]
 
 
-def told(word: str) -> list[str]:
+def arguments_of(word: str) -> list[str]:
     return [rest for said, rest in instructions() if said == word]
 
 
@@ -73,12 +73,12 @@ def in_the_image() -> list[Path]:
     rules = [line for line in read(".dockerignore").splitlines() if line and not line.startswith("#")]
 
     def passes(file: Path) -> bool:
-        kept = True
+        is_let_through = True
         for rule in rules:
             parts = rule.lstrip("!").replace("**/", "\0").replace("*", "[^/]*").replace("\0", "(.*/)?")
             if any(re.fullmatch(parts, str(path)) for path in (file, *file.parents)):
-                kept = rule.startswith("!")
-        return kept
+                is_let_through = rule.startswith("!")
+        return is_let_through
 
     return [file for file in files if passes(file)]
 
@@ -127,8 +127,8 @@ def test_the_image_starts_passes_its_own_probe_and_stops_when_it_is_told_to(imag
     if NGINX is None:
         pytest.skip("nginx is not installed here")
     port = str(free_port())
-    command = [*json.loads(told("CMD")[0]), "--port", port]  # a JSON list: starts without a shell
-    probe = json.loads(told("HEALTHCHECK")[0].partition("CMD")[2].replace(str(PORT), port))
+    command = [*json.loads(arguments_of("CMD")[0]), "--port", port]  # a JSON list: starts without a shell
+    probe = json.loads(arguments_of("HEALTHCHECK")[0].partition("CMD")[2].replace(str(PORT), port))
     ours = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
     def is_healthy() -> bool:
@@ -173,7 +173,7 @@ def test_one_command_of_the_readme_renews_the_digest_of_the_base_image(tmp_path)
     (line,) = re.findall(r"^image=python.*$", read("deploy/README.md"), re.MULTILINE)
     (tmp_path / "docker").write_text('#!/bin/sh\necho "$@" >> asked\nprintf sha256:%064d 7\n')
     (tmp_path / "docker").chmod(0o755)
-    (base,) = told("FROM")
+    (base,) = arguments_of("FROM")
     shutil.copy(ROOT / "Dockerfile", tmp_path)
     env = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     for _ in range(2):  # the second run replaces a digest that is there already
@@ -186,7 +186,7 @@ def test_one_command_of_the_readme_renews_the_digest_of_the_base_image(tmp_path)
 
 def test_torch_comes_from_the_index_that_is_given_in_the_version_of_the_lock(tmp_path):
     """Runs the Dockerfile's own line with a fake `pip` that prints its arguments."""
-    run, bill = (rest for rest in told("RUN") if "pip install" in rest)
+    run, bill = (rest for rest in arguments_of("RUN") if "pip install" in rest)
     assert "--require-hashes -r requirements-bom.lock" in bill
     line = run.partition("&& packages=")[0]
     assert line != run
@@ -204,7 +204,7 @@ def test_torch_comes_from_the_index_that_is_given_in_the_version_of_the_lock(tmp
     rest = ["install --no-deps --require-hashes -r requirements.lock", "check"]
     assert asked("") == ["install --no-deps --require-hashes -r requirements-torch.lock", *rest]
     assert asked("file:///there") == [f"install --no-deps --index-url file:///there {pinned}", *rest]
-    (default,) = (rest.partition("=")[2] for rest in told("ARG") if rest.startswith("TORCH_INDEX="))
+    (default,) = (rest.partition("=")[2] for rest in arguments_of("ARG") if rest.startswith("TORCH_INDEX="))
     assert default.endswith("/cpu")
 
 
@@ -219,14 +219,14 @@ def test_compose_runs_replicas_that_share_a_secret_behind_a_proxy():
     assert app["environment"][SECRET].startswith("${COOKIE_SECRET:?")
     assert app["read_only"]
     assert app["tmpfs"] == "/tmp:size=200m"
-    (hub,) = (shlex.split(rest) for rest in told("ENV"))
+    (hub,) = (shlex.split(rest) for rest in arguments_of("ENV"))
     assert f"HF_HOME={app['volumes'][0].partition(':')[2]}" in hub
     assert proxy["depends_on"]["app"]["condition"] == "service_healthy"
     assert proxy["image"] == app["image"]  # the same image, as a proxy
-    assert proxy["command"] == [*json.loads(told("CMD")[0]), "--replicas", f"app:{PORT}"]
+    assert proxy["command"] == [*json.loads(arguments_of("CMD")[0]), "--replicas", f"app:{PORT}"]
     assert proxy["ports"] == [f"{PORT}:{PORT}"]
     assert proxy["read_only"]
-    assert HEALTH in told("HEALTHCHECK")[0]  # the probe of both services
+    assert HEALTH in arguments_of("HEALTHCHECK")[0]  # the probe of both services
     assert app["environment"]["PLAYGROUND_PROXIES"]  # else all visitors would share the proxy's address
     assert proxy["environment"]["PLAYGROUND_HOSTS"] == app["environment"]["PLAYGROUND_HOSTS"]
 
@@ -240,7 +240,7 @@ def test_what_is_served_to_others_offers_its_list_alone_and_may_hold_less_than_i
     assert tmp == {"medium": "Memory", "sizeLimit": "200Mi"}
     assert app["environment"]["PLAYGROUND_OPEN"] == "${OPEN:-no}"
     assert pod["PLAYGROUND_OPEN"] == "no"
-    assert any("PLAYGROUND_OPEN=no" in rest.split() for rest in told("ENV"))
+    assert any("PLAYGROUND_OPEN=no" in rest.split() for rest in arguments_of("ENV"))
     assert "PLAYGROUND_OPEN=no" in unit
     table = read("deploy/README.md").partition("| what | at most |")[2].partition("\n\n")[0]
     beside = sum(int(mb) for mb in re.findall(r"^\| .* \| (\d+) MB \|", table.replace(",", ""), re.M))
@@ -285,7 +285,7 @@ def test_kubernetes_knows_the_image():
     assert app["ports"] == [{"name": "http", "containerPort": PORT}]
     for probe, path in (("startupProbe", READY), ("readinessProbe", READY), ("livenessProbe", HEALTH)):
         assert app[probe]["httpGet"].items() >= {"path": path, "port": "http"}.items()
-    assert [pod["spec"]["securityContext"]["runAsUser"]] == [int(user) for user in told("USER")]
+    assert [pod["spec"]["securityContext"]["runAsUser"]] == [int(user) for user in arguments_of("USER")]
     assert app["securityContext"]["readOnlyRootFilesystem"]
     customised = yaml.safe_load(read("deploy/kubernetes/kustomization.yaml"))
     assert [image["name"] for image in customised["images"]] == [app["image"]] == ["playground"]
@@ -342,7 +342,7 @@ def test_the_unit_starts_the_same_command_as_the_image():
     unit.optionxform = str
     unit.read_string(read("deploy/playground@.service"))
     command = shlex.split(unit["Service"]["ExecStart"])
-    (ours,) = map(json.loads, told("CMD"))
+    (ours,) = map(json.loads, arguments_of("CMD"))
     assert Path(command[0]).name == ours[0]
     assert command[1:] == [*ours[1:], "--port", "%i"]
     assert int(unit["Service"]["TimeoutStopSec"]) == 5

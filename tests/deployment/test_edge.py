@@ -286,9 +286,9 @@ def is_ended(line: socket.socket) -> bool:
     [HEAD, b"POST /api/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf", b""],
     ids=["a head", "a body", "nothing"],
 )
-def test_whoever_stalls_is_cut_off(strict, begun):
+def test_whoever_stalls_is_cut_off(strict, first_bytes):
     with line_to(strict) as line:
-        line.sendall(begun)
+        line.sendall(first_bytes)
         assert is_ended(line)
 
 

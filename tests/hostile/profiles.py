@@ -22,8 +22,8 @@ def profile(tags: dict[bytes, bytes], space: bytes = b"RGB ", between: bytes = b
             body += whole(data)
     table = b"".join(name + struct.pack(">II", places[data], len(data)) for name, data in tags.items())
     rest = struct.pack(">I", len(tags)) + table + body
-    said = (128 + len(rest), b"lcms", 0x04300000, kind, space, between, bytes(12), b"acsp")
-    return struct.pack(">I4sI4s4s4s12s4s", *said).ljust(68, b"\0") + fixed(*D50) + bytes(48) + rest
+    header_fields = (128 + len(rest), b"lcms", 0x04300000, kind, space, between, bytes(12), b"acsp")
+    return struct.pack(">I4sI4s4s4s12s4s", *header_fields).ljust(68, b"\0") + fixed(*D50) + bytes(48) + rest
 
 
 def whole(data: bytes) -> bytes:
@@ -32,8 +32,8 @@ def whole(data: bytes) -> bytes:
 
 
 def text(words: str) -> bytes:
-    said = words.encode("utf-16-be")
-    return b"mluc" + bytes(4) + struct.pack(">II2s2sII", 1, 12, b"en", b"US", len(said), 28) + said
+    encoded = words.encode("utf-16-be")
+    return b"mluc" + bytes(4) + struct.pack(">II2s2sII", 1, 12, b"en", b"US", len(encoded), 28) + encoded
 
 
 def texts(times: int) -> bytes:
@@ -103,8 +103,8 @@ def curves_and_grid(curves: bytes, channels: int = 3, grid: int | None = None, p
     at = 32
     matrix = fixed(1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0)
     clut = b"" if grid is None else bytes([grid] * channels).ljust(16, b"\0") + b"\2\0\0\0" + points
-    where = (at, at + len(parts), at, at + len(parts) + len(matrix) if clut else 0, at if clut else 0)
-    head = b"mAB " + bytes(4) + struct.pack(">BBHIIIII", channels, 3, 0, *where)
+    offsets = (at, at + len(parts), at, at + len(parts) + len(matrix) if clut else 0, at if clut else 0)
+    head = b"mAB " + bytes(4) + struct.pack(">BBHIIIII", channels, 3, 0, *offsets)
     return head + parts + matrix + clut
 
 

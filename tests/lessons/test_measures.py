@@ -127,10 +127,10 @@ def test_each_measure_has_a_twin_that_gives_the_same(own):
       const found = given.asked.map(([measure, more]) => measures.measureOf({ measure, ...more }, pack));
       return { found, names: Object.keys(measures.MEASURES), middle: measures.middleOf(pack) };
     """
-    reply = in_javascript(["core", "measures"], lines, {"file": file, "asked": calls, "adds": adds})
-    assert reply["names"] == [*MEASURES]
-    assert divmod(reply["middle"], seen.grid[1]) == start_patch("", seen.grid)
-    for (name, given), value in zip(calls, reply["found"], strict=True):
+    twin_values = in_javascript(["core", "measures"], lines, {"file": file, "asked": calls, "adds": adds})
+    assert twin_values["names"] == [*MEASURES]
+    assert divmod(twin_values["middle"], seen.grid[1]) == start_patch("", seen.grid)
+    for (name, given), value in zip(calls, twin_values["found"], strict=True):
         assert_same(value, measured(seen, name, **given).value, f"{name} {given}", rtol=2e-4, atol=1e-6)
 
 

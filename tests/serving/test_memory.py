@@ -44,7 +44,7 @@ print(json.dumps({"grew": grew, "held": pictures.bytes_of_people() / 2**20, "sho
 pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is another one")
 
 
-def dropped(kind: str, side: int, people: int) -> dict[str, float]:
+def memory_of_uploads(kind: str, side: int, people: int) -> dict[str, float]:
     """Runs MEASURE in a new process. Returns the MB by which it grew at most, the MB of kept pictures, and the MB of
     its decoder."""
     command = [sys.executable, "-c", MEASURE, kind, f"{side}", f"{people}"]
@@ -53,7 +53,7 @@ def dropped(kind: str, side: int, people: int) -> dict[str, float]:
     return json.loads(done.stdout)
 
 
-def told(word: str) -> int:
+def table_megabytes(word: str) -> int:
     """The MB of this row in deploy/README.md."""
     table = (ROOT / "deploy" / "README.md").read_text(encoding="utf-8").replace(",", "")
     return int(re.search(rf"^\| {word}.* \| (\d+) MB \|", table, re.MULTILINE)[1])
@@ -62,7 +62,7 @@ def told(word: str) -> int:
 @pytest.mark.slow
 def test_a_class_that_drops_large_pictures_leaves_no_free_blocks_behind():
     """The server's process grows only by the kept pictures; the decoder's process takes all other memory."""
-    seen = dropped("WEBP", 4096, people=10)
+    seen = memory_of_uploads("WEBP", 4096, people=10)
     assert seen["shown"] == 10
     assert seen["held"] > 100
     assert seen["grew"] < seen["held"] + 60, seen
@@ -71,9 +71,9 @@ def test_a_class_that_drops_large_pictures_leaves_no_free_blocks_behind():
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "side"), [("WEBP", 6000), ("PNG", 8000)])
 def test_a_picture_of_as_many_pixels_as_may_be_takes_what_the_readme_says_at_most(kind, side):
-    seen = dropped(kind, side, people=1)
+    seen = memory_of_uploads(kind, side, people=1)
     assert seen["shown"] == 1
-    assert seen["grew"] - seen["held"] + seen["took"] + SPARE < told("the process that decodes"), seen
+    assert seen["grew"] - seen["held"] + seen["took"] + SPARE < table_megabytes("the process that decodes"), seen
 
 
 ARENAS = """

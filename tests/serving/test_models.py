@@ -193,9 +193,9 @@ def beyond_all_measure(file):
     from safetensors.torch import save_file
 
     with safe_open(BUNDLED, "pt") as held:
-        weights, reply = {name: held.get_tensor(name) for name in held.keys()}, held.metadata()  # noqa: SIM118
+        weights, metadata = {name: held.get_tensor(name) for name in held.keys()}, held.metadata()  # noqa: SIM118
     weights["blocks.1.attn.qkv.bias"] = torch.full_like(weights["blocks.1.attn.qkv.bias"], 6e4).float() * 1e26
-    save_file(weights, file, reply)
+    save_file(weights, file, metadata)
 
 
 def test_a_model_that_computes_no_numbers_is_said_to_whoever_asks_for_anything_of_it(own_folder):

@@ -36,10 +36,10 @@ def folder(monkeypatch, tmp_path):
 def say(folder, **more) -> None:
     """Writes the description beside the model's file, with a later time than before."""
     file = folder / "leaves.json"
-    then = file.stat().st_mtime_ns + 10**9 if file.exists() else None
+    changed_at = file.stat().st_mtime_ns + 10**9 if file.exists() else None
     file.write_text(json.dumps(SAID | more))
-    if then:
-        os.utime(file, ns=(then, then))
+    if changed_at:
+        os.utime(file, ns=(changed_at, changed_at))
 
 
 def seen():

@@ -252,8 +252,8 @@ def test_when_there_is_no_room_for_one_more_picture_it_is_said(http, monkeypatch
 
 
 def test_a_file_that_says_it_is_too_large_is_refused_before_it_comes(http):
-    reply = ANNA | {"Content-Length": str(routes_pictures.LARGEST + 1)}
-    assert "too large" in refused(http.post("/api/pictures", content=b"x", headers=reply), 413)
+    headers_sent = ANNA | {"Content-Length": str(routes_pictures.LARGEST + 1)}
+    assert "too large" in refused(http.post("/api/pictures", content=b"x", headers=headers_sent), 413)
 
 
 @pytest.mark.parametrize("length", ["x", "-5", "9" * 5000, "1e9", "²", " "])
