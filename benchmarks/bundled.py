@@ -114,15 +114,15 @@ def of_the_named(vit, scenes: list) -> list[tuple[str, str, str]]:
     from playground.training.evaluate import on_the_named
 
     shares = on_the_named(vit, scenes)
-    times = {what: f"{share:.3f}, {share / shares['area']:.2f} × their area" for what, share in shares.items()}
+    texts = {method: f"{share:.3f}, {share / shares['area']:.2f} × their area" for method, share in shares.items()}
     return [
         (
             f"class token's attention on what it names, last two layers, {len(scenes)} scenes",
-            times["attention"],
+            texts["attention"],
             "≥ 1.5 ×",
         ),
-        ("… its rollout through all layers", times["rollout"], ""),
-        ("… attention × gradient of the name's logit", times["gradient"], ""),
+        ("… its rollout through all layers", texts["rollout"], ""),
+        ("… attention × gradient of the name's logit", texts["gradient"], ""),
     ]
 
 

@@ -40,7 +40,7 @@ def main() -> None:
         with TemporaryDirectory() as folder_name:
             folder = Path(folder_name)
             sharp = made(family, folder / "model", sample_pictures[0])
-            cells, is_right = [], True
+            cells, meets_bars = [], True
             for numbers, (most_apart, least_same) in BARS.items():
                 comparisons = compare(sharp, sample_pictures, folder, numbers)
                 mean_difference, mean_same = (
@@ -50,12 +50,12 @@ def main() -> None:
                         [comparison.same for comparison in comparisons],
                     )
                 )
-                is_right = is_right and mean_difference <= most_apart and mean_same >= least_same
+                meets_bars = meets_bars and mean_difference <= most_apart and mean_same >= least_same
                 worst_difference = max(comparison.apart for comparison in comparisons)
                 cells.append(f"{mean_difference:.1e} ({worst_difference:.1e}), {mean_same:.1%}")
-            missed += not is_right
+            missed += not meets_bars
             print(
-                f"| {family} | {sharp.times_even:.0f} | {' | '.join(cells)} | {'' if is_right else 'missed'} |",
+                f"| {family} | {sharp.times_even:.0f} | {' | '.join(cells)} | {'' if meets_bars else 'missed'} |",
                 flush=True,
             )
     if missed:

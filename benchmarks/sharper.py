@@ -52,8 +52,10 @@ def of_heads(vit, scale: float) -> Callable:
 
 
 def line(name: str, scale: str, shares: tuple, tables: list[torch.Tensor]) -> None:
-    choosing, measured = shares
-    numbers = {kind: evaluate.best_candidate(getattr(choosing, kind), getattr(measured, kind))[1] for kind in KINDS}
+    choice_shares, measured_shares = shares  # see bundled.on_things
+    numbers = {
+        kind: evaluate.best_candidate(getattr(choice_shares, kind), getattr(measured_shares, kind))[1] for kind in KINDS
+    }
     numbers["pairs"] = eyes.elsewhere(tables)[0][:, 0]
     print(f"| {name} | {scale} | {' | '.join(shown(kind, values) for kind, values in numbers.items())} |", flush=True)
 

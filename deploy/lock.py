@@ -6,6 +6,7 @@ requirements.lock        the app's packages without torch's
 requirements-torch.lock  torch and the packages that only torch needs: its CPU index has other files
 requirements-dev.lock    the further packages of the tests
 requirements-bom.lock    the packages that write the image's bill of materials; they are then removed from the image
+requirements-uv.lock     uv, with which the gate installs the others (deploy/install.py)
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BOM = "cyclonedx-bom>=7.5,<8"
+UV = "uv>=0.13,<0.14"
 WITH_TORCH = re.compile(r"(torch|torchvision|triton|cuda-[\w-]+|nvidia-[\w-]+)==")
 COMPILE = [  # the platform of the image, as in deploy/install.py
     "uv", "pip", "compile", "--generate-hashes", "--no-header", "--no-annotate", "--quiet",
@@ -50,6 +52,7 @@ def main() -> None:
     dev = blocks(compiled("requirements-dev.txt", *ours))
     write("requirements-dev", "".join(block for block in dev if block not in locked_names))
     write("requirements-bom", compiled("-", "-c", "requirements.lock", text=BOM))
+    write("requirements-uv", compiled("-", text=UV))
 
 
 def write(name: str, text: str) -> None:

@@ -273,7 +273,7 @@ def _attribute(value: Any) -> Any:
 PATIENCE = 20  # seconds for a scheduler to answer
 
 
-Write = Callable[[Any, Path, list[int]], Iterator[int]]  # zarr_file.write_some
+Write = Callable[[Any, Path, list[int]], Iterator[int]]  # (job, path, numbers of pictures) -> numbers that are done
 
 
 def write_on_cluster(

@@ -39,9 +39,9 @@ def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
     "net.backbone.") from names. Other tensors of a wrapper, such as those of a loss, are left out."""
     while len({name.partition(".")[0] for name in state}) == 1 and all("." in name for name in state):
         state = {name.partition(".")[2]: value for name, value in state.items()}
-    begins = "patch_embed.proj.weight"
-    wrappers = [name.removesuffix(begins) for name in state if name.endswith(f".{begins}")]
-    if begins in state or not wrappers:
+    patch_weight_name = "patch_embed.proj.weight"
+    wrappers = [name.removesuffix(patch_weight_name) for name in state if name.endswith(f".{patch_weight_name}")]
+    if patch_weight_name in state or not wrappers:
         return state
     if len(wrappers) > 1:
         raise PlaygroundError(f"it holds several models, {', '.join(name[:-1] for name in wrappers)}: save one of them")

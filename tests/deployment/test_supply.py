@@ -121,7 +121,7 @@ def locked(*parts: str) -> dict[str, str]:
 
 
 def test_the_lock_holds_everything_that_is_asked_for_and_what_that_needs(audit):
-    assert audit.locked() == locked("", "-torch", "-dev", "-bom")
+    assert audit.locked() == locked("", "-torch", "-dev", "-bom", "-uv")
     pinned, app = locked("", "-torch", "-dev"), audit.requirements(ROOT / "requirements.txt")
     for wanted in audit.requirements(ROOT / "requirements-dev.txt") + app:
         version = pinned[audit.canonicalize_name(wanted.name)]
@@ -192,9 +192,10 @@ def test_the_gate_takes_the_lock_where_it_fits_and_people_the_ranges(install, mo
 
 def test_with_the_lock_each_file_is_held_by_its_hash_but_torch_s_of_another_index(install):
     held, url = ["install", "--no-deps", "--require-hashes", "-r"], "https://there.example/cu"
-    app = [[*held, "requirements.lock"], ["check"]]
-    assert install.steps("app", "", True) == [[*held, "requirements-torch.lock"], *app]
-    torch, *rest = install.steps("app", url, True)
+    uv, app = [*held, "requirements-uv.lock"], [[*held, "requirements.lock"], ["check"]]
+    assert install.steps("app", "", True) == [uv, [*held, "requirements-torch.lock"], *app]
+    first, torch, *rest = install.steps("app", url, True)
+    assert first == uv
     pinned = locked("-torch")
     assert torch[-2:] == [f"{name}=={pinned[name]}" for name in ("torch", "torchvision")]
     assert torch[:-2] == ["install", "--no-deps", "--index-url", url]

@@ -1,5 +1,5 @@
-"""Numbers on a photograph, pixel by pixel, at the size at which it is drawn: as heat or as light (see light.py); and
-the colours of paper and ink. matplotlib is not needed here."""
+"""Draws the values of a map over a photograph, as heat or as light (see light.py), in the pixels of the drawn
+photograph. Also holds the colours of paper and ink. matplotlib is not needed here."""
 
 from __future__ import annotations
 

@@ -178,8 +178,8 @@ def both_and_change(requests: list[OneMap]) -> list[Map]:
 
 def expose_change(spec: Spec, drawn_maps: list[Shown]) -> tuple[Domain, list[Domain]]:
     """As `exposed`, and for the change a signed domain of its own around zero."""
-    span, spans = exposed(spec, drawn_maps[:2])
-    return span, [*spans, _around_zero(spec, drawn_maps[2].map)]
+    bar_span, map_spans = exposed(spec, drawn_maps[:2])
+    return bar_span, [*map_spans, _around_zero(spec, drawn_maps[2].map)]
 
 
 def _around_zero(spec: Spec, map_: Map) -> Domain:

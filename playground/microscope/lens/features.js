@@ -63,7 +63,7 @@ export function missingMatrix(choice, data, frame) {
   }
   if (needs !== "features") return missingForMatches(choice, data);
   if (!featuresOf(data, entry, view.layer)) return { what: "features", entry, layer: view.layer };
-  // the curtain shows similarity in the pass without the cut
+  // left of the curtain (see film.js) is the similarity in the pass without the cut
   const needsUncut = resembles && view.curtain > 0 && entry !== main;
   if (needsUncut && !featuresOf(data, main, view.layer)) return { what: "features", entry: main, layer: view.layer };
   if (view.beside !== "compare" || !other || otherFeatures(choice, data)) return null;

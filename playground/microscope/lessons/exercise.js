@@ -146,7 +146,8 @@ function offerAnswers(place, options, chosen, onChoose) {
 
 // The whole model as a row of boxes, on top of every lesson. The present page's part is highlighted, and each box leads
 // to the page about it. Beside it: how many questions were guessed and exercises done in this browser.
-// data: {boxes: [{name, page, lit, group}], questions, exercises: how many there are, step: the page and its step}
+// data: {boxes: [{name, page, lit, group}], questions, exercises: how many there are of each, step: a text that names
+// the page and its step; when it changes, the row scrolls into view}
 // The row sends the trigger "go": {page}.
 
 export function overview({ data, parentElement, setTriggerValue }) {

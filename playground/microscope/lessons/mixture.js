@@ -166,7 +166,7 @@ export function carried(component) {
 // for the scores and weights of the drawing below.
 
 const CHANNELS = 8;
-export const WEIGHTS = "#B63679"; // a colour of magma, as for weights
+export const WEIGHTS = "#B63679"; // the middle of the colour map magma
 
 // Draws the desk into its place; returns [{name, weight, loud, heard}].
 export function deskOf(place, weights, valueNorms, pack) {

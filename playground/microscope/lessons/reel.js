@@ -278,7 +278,7 @@ function createReelState(root, stage) {
     // choices
     view: { moment: 0, layer: 0, head: 0, patch: null },
     chosen: false, //     whether a person chose a head of this run
-    pointed: false, //    whether `first` is shown
+    pointed: false, //    whether the view has moved to the head that this run names in `first`
     hover: null, //       the patch under the cursor, which has priority
     now: 0, //            the position on the clock, in moments; between two while it plays
     target: null, //      the moment at which playing ends; null: it does not play

@@ -90,8 +90,9 @@ export function choiceAfter(formerChoice, changes) {
 // the person chose one.
 function wishFor(formerChoice, picture) {
   const model = formerChoice.chose && formerChoice.model ? formerChoice.model : usual(picture).model;
-  const refined = formerChoice.model && formerChoice.detail !== usualDetail(formerChoice, formerChoice.model);
-  return { model, detail: model === formerChoice.model && refined ? formerChoice.detail : usualDetail(picture, model) };
+  const choseDetail = formerChoice.model && formerChoice.detail !== usualDetail(formerChoice, formerChoice.model);
+  const keepsDetail = model === formerChoice.model && choseDetail;
+  return { model, detail: keepsDetail ? formerChoice.detail : usualDetail(picture, model) };
 }
 
 // The comparison after a new choice. Two compared models remain when the picture changes, two compared pictures when

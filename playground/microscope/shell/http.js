@@ -44,8 +44,9 @@ function makeKey() {
 let root = new URL("../../../../", import.meta.url); // this script lies at …/api/app/DIGEST/shell/
 let localAnswer = null;
 
-// Has `answer(path, {method, body, headers, signal, travels: whether only the server may answer})` called before each
-// request; if it returns null, the request is sent. `place`: the base of all addresses, if it differs.
+// From now on `answer(path, {method, body, headers, signal, travels})` is called before each request. It returns a
+// response, or null, and then the server is asked. `travels`: only the server may answer. `place`: a new base of all
+// addresses.
 export function answerHere(answer, place = root) {
   localAnswer = answer;
   root = new URL(place);

@@ -233,9 +233,10 @@ choice.follow(
 whenLoaded(() => setTimeout(keepForOffline));
 
 // A lesson's page without a server: its steps, one at a time, and how to get the app, which has the whole lesson.
-// The file of a lesson (playground/ui/site/__init__.py): {settings: {name: {default, options, pattern}}, scripts,
-// plotly, model: whose numbers the lesson shows, steps: [{name, title, beyond, own: see lessons/lesson.py, file: of
-// parts}]}. lessons/host.js, which `host` names, shows the parts.
+// The lesson's file, as playground/ui/site/__init__.py writes it: {settings: {name: {default, options, pattern}},
+// scripts, plotly, host: the file of lessons/host.js, which shows a step's parts, model: the model whose numbers the
+// lesson shows, steps: [{name, title, beyond, own, file: the file with the step's parts}]}. lessons/lesson.py explains
+// `beyond` and `own`.
 
 // file: the lesson's file; words: the address's parameters; chose(words): called after a choice; read(name): a promise
 // of a file's bytes; fileAt(name): a file's address.

@@ -6,7 +6,8 @@ const GROUPS = ["choice", "data", "frame"];
 const CHANGES = "set|delete|clear|add|push|pop|shift|unshift|splice|fill|sort|reverse";
 const WRITES = String.raw`(?:\.\w+|\[[^\]]*\])* *(?:(?:[-+*/|&?]{1,2})?=(?![=>])|\+\+|--)|(?:\.\w+)*\.(?:${CHANGES})\(`;
 
-// {"lens.js": its source} → "lens.js" → "choice.view", …; `properties` of each object: {choice: ["view", …], …}.
+// A Map from each file to the Set of what it writes: "lens.js" → "choice.view", …
+// sources: {"lens.js": its text, …}; properties: the property names of each object, {choice: ["view", …], …}.
 export function writersIn(sources, properties) {
   const parts = Object.entries(sources).flatMap(([file, text]) =>
     declarations(text).map((part) => ({ file, ...part })),

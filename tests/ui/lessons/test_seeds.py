@@ -1,4 +1,5 @@
-"""Ideas that a page shows in a drawing or a sentence: each drawing shows the computed values."""
+"""Two parts of lesson pages: the library comparison stands before its question and its limits after it; the picture of
+a whole attention matrix has a pixel for every weight."""
 
 import io
 from pathlib import Path

@@ -181,7 +181,7 @@ async function openDevice(gpu) {
   if (!adapter) return null;
   const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits;
   const device = await adapter.requestDevice({ requiredLimits: { maxBufferSize, maxStorageBufferBindingSize } });
-  const entry = (binding, buffer) => ({ binding, visibility: 4, buffer }); // 4: of a compute shader
+  const entry = (binding, buffer) => ({ binding, visibility: 4, buffer }); // 4: GPUShaderStage.COMPUTE
   const layout = device.createBindGroupLayout({
     entries: [entry(0, { type: "uniform", hasDynamicOffset: true }), entry(1, { type: "storage" })],
   });
