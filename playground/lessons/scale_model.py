@@ -329,7 +329,7 @@ def _each_head(
         hover.format(
             layer=layer,
             head=head,
-            scaled=f"{scaled[layer, head]:.{digits}f}",
+            on=f"{scaled[layer, head]:.{digits}f}",
             off=f"{unscaled[layer, head]:.{digits}f}",
         )
         for layer, head in np.ndindex(layers, heads)

@@ -264,7 +264,7 @@ def built(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "parameters, the same for every picture.",
         id="two_ways_content",
         done=When({"reads": ["other"]}),
-        convolution_words=(
+        answers=(
             ("attention’s shares", ""),
             ("the kernel’s shares", "They were learned, and stay what they are."),
             ("both", "The kernel’s were learned, and stay what they are."),

@@ -93,7 +93,7 @@ def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
         ["core", "kinds"],
         PACK + "const toward = kinds.directionsOf(kinds.keysOf(pack, 2)); const found = [];"
         "for (const [layer, head] of [[0, 0], [3, 1]]) {"
-        "  const crowd = kinds.crowdOf(pack, layer, head, pack.scale);"
+        "  const crowd = kinds.meanRowOf(pack, layer, head, pack.scale);"
         f"  for (const patch of {list(patches)}) {{"
         "    const row = new Float32Array(pack.tokens);"
         "    core.rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);"

@@ -15,7 +15,7 @@ from browser.without_server import plain_server, together
 from playground.figures.bundle import MICROSCOPE, bundle
 
 MODULES = ("engine/images.js", "engine/tensors.js", "shell/readable.js")
-EXPORTS = "\nexport { createTensors, displayed, smallEnough, toBitmap };\n"
+EXPORTS = "\nexport { createTensors, resizedPicture, smallEnough, toBitmap };\n"
 READ = """async (name) => (await fetch(name, { cache: "no-store" })).blob()"""
 TEXT = """(bytes) => {
   let text = "";
@@ -23,9 +23,9 @@ TEXT = """(bytes) => {
   return btoa(text);
 }"""
 DISPLAYED = f"""async (name, height, width) => {{
-  const {{ createTensors, displayed, toBitmap }} = await import("/decoding.js");
+  const {{ createTensors, resizedPicture, toBitmap }} = await import("/decoding.js");
   const t = await createTensors(await WebAssembly.compile(await (await fetch("/kernels.wasm")).arrayBuffer()));
-  return ({TEXT})(await displayed(t, await toBitmap(await ({READ})(name)), height, width));
+  return ({TEXT})(await resizedPicture(t, await toBitmap(await ({READ})(name)), height, width));
 }}"""
 SENT = f"""async (name) => {{
   const {{ smallEnough }} = await import("/decoding.js");

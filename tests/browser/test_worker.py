@@ -19,7 +19,7 @@ EIGHT_BITS = 0.05  # error of one attention weight if the model has 8 bits; benc
 def site(tmp_path_factory):
     folder = write(tmp_path_factory.mktemp("site") / "out", "bundled")
     decoding = bundle("engine/images.js"), bundle("engine/tensors.js")
-    (folder / "decoding.js").write_text(together(*decoding) + "\nexport { createTensors, displayed };\n", "utf-8")
+    (folder / "decoding.js").write_text(together(*decoding) + "\nexport { createTensors, resizedPicture };\n", "utf-8")
     with plain_server(folder) as url:
         yield url
 
@@ -92,11 +92,11 @@ def test_the_browser_s_pixels_are_those_of_pillow(somebody, tmp_path):
     """PNG decodes to the same pixels everywhere; a JPEG to within two levels."""
     picture = open_image(named("meadow").path)
     script = """async ([bytes, height, width]) => {
-      const { createTensors, displayed } = await import("./decoding.js");
+      const { createTensors, resizedPicture } = await import("./decoding.js");
       const kernels = await (await fetch("kernels.wasm")).arrayBuffer();
       const t = await createTensors(await WebAssembly.compile(kernels));
       const bitmap = await createImageBitmap(new Blob([new Uint8Array(bytes)]));
-      return [...(await displayed(t, bitmap, height, width))];
+      return [...(await resizedPicture(t, bitmap, height, width))];
     }"""
     lying = [Image.Exif(), Image.Exif()]
     for exif, orientation in zip(lying, (6, 2), strict=True):  # orientations: turned by a quarter, and mirrored

@@ -25,11 +25,11 @@ def schemas(tmp_path_factory):
 
 def document(kind: str) -> dict:
     """A copy of our document of this kind, which a test may break. compose.yaml has the kind ""."""
-    return deepcopy(next(document for _, document in validate.ours() if document.get("kind", "") == kind))
+    return deepcopy(next(document for _, document in validate.our_documents() if document.get("kind", "") == kind))
 
 
 def test_our_files_fit_their_schemas(schemas):
-    assert list(validate.troubles(validate.ours(), *schemas)) == []
+    assert list(validate.troubles(validate.our_documents(), *schemas)) == []
 
 
 def test_a_broken_file_does_not(schemas):

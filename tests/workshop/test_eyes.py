@@ -36,7 +36,7 @@ def test_a_photograph_s_own_pairs_never_choose_its_head(eyes):
 
 def test_best_for_the_very_pair_is_at_least_as_much(eyes):
     table = [torch.rand(5, pairs, 2, generator=torch.Generator().manual_seed(pairs)) for pairs in (2, 3, 1)]
-    assert (eyes.for_itself(table)[0][:, 0] >= eyes.elsewhere(table)[0][:, 0]).all()
+    assert (eyes.by_each_pair(table)[0][:, 0] >= eyes.elsewhere(table)[0][:, 0]).all()
 
 
 def test_the_share_is_of_what_goes_elsewhere(eyes):
