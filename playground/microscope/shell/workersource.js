@@ -1,5 +1,5 @@
 // The lens's source if the browser computes: a worker (engine/worker.js) runs pictures through a network and sends each
-// layer as soon as it is computed. No picture leaves this machine. It offers no request that needs a server.
+// layer as soon as it is computed. No picture leaves this machine. No request that needs a server is offered.
 //
 //   createWorkerSource({
 //     worker,                    // a Worker
