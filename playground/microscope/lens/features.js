@@ -42,7 +42,7 @@ function keepInMap(map, key, value, maximum) {
 const entryFor = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
 const featuresOf = (data, entry, layer) => data.features.get(`${entry.id} ${layer}`) ?? null;
 
-// The compared picture's features; null for another model, whose features can't be compared.
+// The compared picture's features at the layer on view; null if nothing is compared, or until they have arrived.
 function otherFeatures({ view }, data) {
   const { other, main } = data;
   if (view.beside !== "compare" || !other) return null;

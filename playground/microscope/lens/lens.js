@@ -18,7 +18,7 @@
 //       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
 //       whole(trace, {scale, cut, from}, {signal}), // a pack of a whole pass with these changes
 //       moved(trace, query, {signal}),        // how far a cut moves a patch's feature: see scissors.js
-//       ran(trace, {layer, head, query}, {signal}), // the row by PyTorch: {torch, full: in 32 bits, halves: in 16}
+//       ran(trace, {layer, head, query}, {signal}), // the row by PyTorch: {torch: version, full: float32, halves}
 //       keeps, keepsPictures,                 // most bytes of packs, most pictures in memory: see asking.js
 //     },                                      // each function returns a promise; `signal` aborts it
 //     view:     {…},                          // see core/view.js for keys and defaults

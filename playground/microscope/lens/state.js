@@ -68,7 +68,7 @@ const noData = (host) =>
     search: null, //                        the search for the best moment: {id, pack, steps, scene, layers, moved}
     scenes: Object.seal({
       list: [], //                          saved views
-      kept: null, //                        the same as the host's text
+      kept: null, //                        the host's text of this list
     }),
     asked: new Map(), //                    kind → {key, open, at, stop}: the requests, see asking.js
     coming: null, //                        AbortController of the picture on its way
@@ -81,7 +81,7 @@ const noFrame = () =>
     shown: Object.seal({
       answers: null, //                     answers of the pack on show: the main pack or the whole pass
       pack: null,
-      drawn: null, //                       {pack, answers} of film and wall
+      drawn: null, //                       {pack, answers} that film and wall draw
       token: -1, //                         the asking token
       scale: NaN,
       altered: false, //                    whether the scale differs from the trained one
