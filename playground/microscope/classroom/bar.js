@@ -1,5 +1,5 @@
-// The lecturer's controls of a class beside the story: the class's code, buttons, and the numbers of people and of
-// answers. No guess is shown before the lecturer reveals it.
+// Draws the lecturer's controls of a class beside the story: the class's code, buttons, the number of people, and the
+// number of answers. No guess is shown before the lecturer reveals it.
 import { classWords, drawGuesses, inLanguage, madeIn } from "./words.js";
 
 const QR_EDGE = 4; // modules of blank margin, without which phones do not find a QR code
@@ -53,9 +53,9 @@ export function createClassBar(head, host) {
   return { drawHead };
 }
 
-// Replaces the story's own question while a class runs. of: the class's question about this scene, or null; asked: the
-// same question as prepared by story/scenes.js; ask(value): records whether the photograph may be sent; picture(): the
-// photograph as an element.
+// Replaces the story's own question while a class runs. of: the class's question about this scene as the server
+// returned it, or null; asked: the question as story/scenes.js prepared it; ask(value): records whether the photograph
+// may be sent; picture(): the photograph as an element.
 export function drawClassBoard(
   box,
   { language, now: state, of: question, asked: storyQuestion, act, ask: setAsking, picture, wantsPicture },
@@ -92,7 +92,8 @@ function answeredOf(state, question, language) {
   return classWords(language, "answered", { answered, here: Math.max(state.phones, answered) });
 }
 
-// Updates only the number of answers while the lecturer types a count of hands. Returns false if nobody is typing.
+// Updates only the number of answers while the lecturer types a count of hands. Returns false if the lecturer is not
+// typing.
 export function keepClassBoard(box, { language, now: state, of: question }) {
   const form = box.querySelector(".class-hands:focus-within");
   if (question?.phase !== "asks" || form?.dataset.of !== turnOf(question)) return false;

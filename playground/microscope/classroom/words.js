@@ -147,7 +147,8 @@ export const REFUSED_IN = {
   },
 };
 
-// A refusal (see shell/http.js) in this language. In English, or without a key, the server's own sentence.
+// The sentence of a refusal (see shell/http.js) in this language. In English, or if the refusal has no key, this is the
+// server's own sentence.
 export function refusedWords(language, { says: sentenceOfServer = "", body = {} }) {
   const sentence = REFUSED_IN[language]?.[body.key];
   return sentence ? sentence.replace(/\{(\w+)\}/g, (match, name) => body.filled?.[name] ?? match) : sentenceOfServer;
@@ -167,11 +168,11 @@ export const languageOfPhone = (tags) =>
 export const manyGuesses = (language, count) =>
   count === 1 ? classWords(language, "oneGuess") : classWords(language, "guesses", { count });
 
-// A class's guesses as bars, or as places over the picture. Rounds stand side by side, with the truth and the reader's
-// own guess if they are known. Phones and the projector draw the same chart.
+// Below: draws a class's guesses as bars, or as places over the picture. The bars of both rounds stand side by side,
+// with the truth and the reader's own guess if they are known. Phones and the projector draw the same chart.
 
 const CHART_SVG = "http://www.w3.org/2000/svg";
-const MOST_BARS = 25; // with more values than this, each bar counts several
+const MOST_BARS = 25; // if there are more values than this, each bar counts several values
 
 // question: the server's record with its counts; options: {language, mine: the reader's guess in each round, picture():
 // an element}
@@ -259,7 +260,7 @@ export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine: gu
   };
   const centreOf = (patch) => ({ cx: (patch % columns) + 0.5, cy: Math.floor(patch / columns) + 0.5 });
   const square = (patch) => ({ x: patch % columns, y: Math.floor(patch / columns), width: 1, height: 1 });
-  const leastRadius = Math.max(rows, columns) / 60; // one guess stays visible on any grid
+  const leastRadius = Math.max(rows, columns) / 60; // so large that one guess is visible on any grid
   for (const [patch, count] of Object.entries(counts))
     draw("circle", "guessed", { ...centreOf(Number(patch)), r: Math.max(0.4, leastRadius) * Math.sqrt(count) });
   if (Number.isInteger(mark)) draw("rect", "asks", square(mark));

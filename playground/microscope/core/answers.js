@@ -26,7 +26,7 @@ export function createAnswers(pack) {
     drawn: weights, // the values on the picture: `weights`, `weighted` or `scores`
     weighted: new Float32Array(size),
     scores: new Float32Array(size),
-    entropies: new Float32Array(pack.heads), // bits, per row
+    entropies: new Float32Array(pack.heads), // the entropy of the head's row, in bits
     totals: new Float32Array(pack.heads), // the sum of the token's column
     ready: new Uint8Array(pack.heads), // 1 once the head is computed; columns wait for normalisers
     normalisers: new Map(), //               layer → {values, done}
@@ -76,7 +76,7 @@ export function answerLayer(answers, layer, token, scale, way, direction) {
   return true;
 }
 
-// The function that derives this map from weights; null if the pack lacks its input.
+// The function that derives this map from weights; null if the map is not derived, or the pack lacks the norms.
 const makerOf = (way, norms) => (WAYS[way].pack && !norms ? null : MADE_OF_WEIGHTS[way]);
 
 // Computes one head of any layer, for the wall. Returns the buffer with its values, or null while they are missing.
@@ -117,8 +117,8 @@ function normalisersOf(answers, layer, scale) {
   return sums;
 }
 
-// Computes normalisers of these layers for at most `milliseconds`, head `firstHead` before the others, because the N²
-// scores of a head take 3 ms at 197 tokens and a second at 4,097. Returns the share that is done; 1: all.
+// Computes normalisers of these layers, those of head `firstHead` first. Stops after `milliseconds`, because the N²
+// scores of a head take 3 ms at 197 tokens and a second at 4,097. Returns the finished share, 1 for all.
 export function prepareColumns(answers, layers, firstHead, scale, milliseconds) {
   const { pack, scratch } = answers;
   const deadline = performance.now() + milliseconds;
@@ -146,10 +146,11 @@ export function prepareColumns(answers, layers, firstHead, scale, milliseconds) 
 
 // ----------------------------------------------------------------------------------------------------- colour domains
 
-// The range of a layer's raw scores at scale 1, estimated from two dozen queries; it is the axis that all heads share.
+// The range of a layer's raw scores at scale 1, estimated from two dozen queries; all heads share it as the axis of
+// their colours.
 function scoreRange(answers, layer) {
   if (answers.ranges.has(layer)) return answers.ranges.get(layer);
-  if (!holdsAll(answers.pack, layer)) return { low: -1, high: 1 }; // while only one head has arrived
+  if (!holdsAll(answers.pack, layer)) return { low: -1, high: 1 }; // arbitrary, until all heads have arrived
   const { pack, scratch } = answers;
   let low = Infinity,
     high = -Infinity;
@@ -210,7 +211,7 @@ export function ownExposure(values, offset, pack, way, ceiling, log) {
   return domainTo(ceiling === "auto" ? exposure(values, from, to) : ceiling, log);
 }
 
-// One weight step by step, from q and k to the key's share of the row.
+// Below: one weight step by step, from q and k to the key's share of the row.
 
 // Returns {q, k, products: dim numbers each, dot: q·k, score: dot × scale, exponential: e^(score − the row's largest
 // score), total: the sum of all tokens' exponentials, weight, rank: 1 for the largest of the row, of: number of tokens}

@@ -2,8 +2,8 @@
 
 export const ROLES = { query: "#0072B2", key: "#D55E00", value: "#009E73", convolution: "#E7298A" };
 
-// Colours of parts, the largest part first. None is used for queries, keys or values, and colour-blind people can tell
-// them apart (Paul Tol's muted palette).
+// Colours of parts, the largest part first. They differ from the colours of queries, keys and values, and colour-blind
+// people can tell them apart (Paul Tol's muted palette).
 export const PART_COLOURS = ["#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255"];
 
 // The 1-2-5 number nearest to x.
@@ -39,7 +39,7 @@ export function paintInto(pixels, pixelOffset, stride, values, offset, rows, col
   }
 }
 
-// The domain of one map, from its own values, so that each head has full contrast.
+// The colour domain of one map, made from this map's values, so that each head has full contrast.
 export function ownDomain(values, from, to, log, signed) {
   let low = Infinity,
     high = -Infinity;

@@ -59,7 +59,7 @@ export function withHeader(bytes, additions) {
   return container;
 }
 
-// The bits of the nearest float16 numbers, ties to even; numbers that are too large become the largest.
+// The bits of the nearest float16 numbers, ties to even; numbers that are too large become the largest float16 number.
 export function toHalves(values) {
   const halves = new Uint16Array(values.length);
   const bits = new Uint32Array(Float32Array.from(values).buffer);
@@ -75,7 +75,7 @@ function halfOf(bits) {
   const size = bits & 0x7fffffff;
   const exponent = (size >>> 23) - BIAS;
   if (exponent >= 31) return sign | LARGEST;
-  // below 2^-14 all steps are 2^-24
+  // below 2^-14, neighbouring float16 numbers differ by 2^-24
   const shift = exponent > 0 ? 13 : 14 - exponent;
   if (shift > 24) return sign;
   const mantissa = exponent > 0 ? size - (BIAS << 23) : (size & 0x7fffff) | 0x800000;

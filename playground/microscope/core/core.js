@@ -1,7 +1,7 @@
 // The arithmetic of the microscope. No DOM: pages, exported files, notebooks and Node's tests all use this file.
 // A pack has the queries and keys of one forward pass, never the N×N matrix. The attention of query i is
 //     row_i = softmax(scale · q_i · k_j over all tokens j)
-// It costs tokens × head_dim multiplications, so that a whole layer follows the cursor, at any scale.
+// One row costs tokens × head_dim multiplications, so few that a whole layer follows the cursor, at any scale.
 
 export const FORMAT = "attention-playground/1";
 
@@ -80,7 +80,7 @@ export function decodeBytes(codes, low, step, tokens, dim) {
 }
 
 // Opens a pack. A layer is decoded on first use, so that the first picture does not wait for all layers. A pack may
-// hold only some heads of a layer: the head on show comes first.
+// hold only some heads of a layer, because the head on show is loaded before the others.
 export function unpack(bytes) {
   const { header, section } = openContainer(bytes);
   if (header.format !== FORMAT) throw new Error(`This is a ${header.format} file, not ${FORMAT}.`);
@@ -125,7 +125,7 @@ export function unpack(bytes) {
     columns: header.grid[1],
     patches: header.grid[0] * header.grid[1],
     scale: header.scale,
-    // numbers in the model, if a file has only some heads
+    // the heads' numbers in the model, in which a file may have only some heads
     headNumbers: header.head_numbers ?? Array.from({ length: heads }, (_, head) => head),
     forwardScale: header.forward_scale ?? null,
     assumed: header.assumed ?? "", // the options that `playground.load` assumed
@@ -184,7 +184,7 @@ function dot(a, aStart, b, bStart, dim) {
   return s0 + s1 + s2 + s3;
 }
 
-// Writes scale · q_i · k_j for all j to out[offset …]. Returns the largest.
+// Writes scale · q_i · k_j for all j to out[offset …]. Returns the largest score.
 export function scoresInto(out, offset, pack, layer, head, token, scale) {
   const { q, k } = layerOf(pack, layer);
   const { tokens, dim } = pack;
@@ -221,7 +221,8 @@ export function rowInto(out, offset, pack, layer, head, token, scale) {
   return softmaxInPlace(out, offset, pack.tokens, silence(out, offset, pack, layer, head, token, largest));
 }
 
-// Writes several tokens' rows. Each key is read once for four rows, which takes less than half the time.
+// Writes several tokens' rows. Each key is read once for four rows: this takes less than half the time of four single
+// rows.
 export function rowsInto(out, pack, layer, head, queries, scale) {
   const { q, k } = layerOf(pack, layer);
   const { tokens, dim } = pack;
@@ -279,7 +280,7 @@ export function columnScoresInto(out, offset, pack, layer, head, token, scale) {
 }
 
 // Writes token j's column, the attention of each token to it: out_i = row_i[j], from all rows' normalisers. Returns the
-// sum, 1 on average.
+// column's sum, which is 1 on average.
 export function columnInto(out, offset, pack, layer, head, token, scale, normalisers, normalisersStart) {
   columnScoresInto(out, offset, pack, layer, head, token, scale);
   let total = 0;
@@ -347,8 +348,8 @@ export function kernelWeights(k) {
   return Float32Array.from({ length: k * k }, (_, i) => (line[Math.floor(i / k)] * line[i % k]) / total);
 }
 
-// Cuts: which queries could not attend to which keys in the pack's forward pass. playground/cuts.py is the same in
-// Python and has checked each text before: "7,5>3,2", "*>cls@4.1", "*>3x3". No DOM.
+// Cuts: which queries could not attend to which keys in the pack's forward pass. playground/cuts.py does the same in
+// Python, and has already checked each text: "7,5>3,2", "*>cls@4.1", "*>3x3". No DOM.
 
 export const MOST_CUTS = 16; // as in playground/cuts.py
 

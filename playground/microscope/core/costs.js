@@ -1,17 +1,17 @@
-// Costs of a layer, counted as in analysis/cost.py: N tokens of width D; a FLOP is one multiplication or one addition;
-// numbers take four bytes. No DOM in here.
+// Counts the costs of a layer as analysis/cost.py does, for N tokens of width D. A FLOP is one multiplication or one
+// addition; a number takes four bytes. No DOM.
 
 const FLOAT = 4; // bytes
 
-// A square image and a ViT, from the dials' values.
+// The sizes and memory of a ViT on a square image, from the dials' values.
 export function caseOf({ image, patch, width, heads, layers, kernel }) {
   const side = Math.floor(image / patch);
   const tokens = side ** 2;
-  const entries = tokens ** 2; // bytes of one head's score matrix
+  const entries = tokens ** 2; // numbers in one head's score matrix
   const allEntries = entries * heads * layers;
   return {
     ...{ image, patch, width, heads, layers, kernel, side, tokens, entries, allEntries },
-    rest: image % patch, // pixels of a side beyond the last whole patch
+    rest: image % patch, // pixels of a side that remain after the last whole patch
     matricesBytes: FLOAT * allEntries,
     keptBytes: FLOAT * 2 * tokens * width * layers, // queries and keys
   };

@@ -44,7 +44,7 @@ export function similarityInto(out, features, token, queryFeatures = features) {
 }
 
 const ITERATIONS = 60; // most iterations
-const STILL = 1e-8; // the iteration ends when the direction changes less
+const STILL = 1e-8; // the iteration ends when the direction turns by less than this
 
 // The mean and the first three principal directions of all patches' unit vectors. Several pictures are analysed
 // together, so that the same part has the same colour in all. Power iteration avoids the width × width matrix.
@@ -54,7 +54,7 @@ export function principal(pictures) {
   const directions = [];
   for (let n = 0; n < 3; n++) {
     let direction = Float64Array.from({ length: width }, (_, x) => Math.sin(1 + x * (n + 1))); // any start but 0
-    normalise(direction); // at length 1, 1 − |inner| below is 0 only for equal directions
+    normalise(direction); // 1 − |inner| below needs vectors of length 1: then it is 0 only for equal directions
     for (let i = 0; i < ITERATIONS; i++) {
       const product = timesItself(patches, direction);
       for (const earlier of directions) takeOut(product, earlier);
@@ -156,8 +156,8 @@ export function componentPixels(features, components) {
   return pixels;
 }
 
-// Outlying lengths by Tukey's rule: above the upper quartile plus three times the interquartile range. The same as
-// `bound` in playground/analysis/token_norms.py. No DOM.
+// Below: lengths that are outliers by Tukey's rule, that is above the upper quartile plus three times the interquartile
+// range. `bound` in playground/analysis/token_norms.py has the same rule.
 
 // The bound for values[from … to).
 export function boundOf(values, from, to) {
@@ -185,8 +185,8 @@ export function withoutOutliers(values, from, to) {
   };
 }
 
-// Compares two pictures by their features: matching patches, and common parts. playground/matching.py has the same
-// lines; tests/analysis/test_matching.py compares the two. No DOM.
+// Below: compares two pictures by their features, to find matching patches and common parts. playground/matching.py
+// does the same; tests/analysis/test_matching.py compares the two.
 
 export const PARTS_CUT = 6; // parts of a picture, as in Trace.parts
 const ROUNDS = 50; // maximum of k-means steps
@@ -273,7 +273,7 @@ export function partsOf(pictures, k) {
   });
 }
 
-// The direction of the sum over each patch's 3 × 3 neighbourhood, cut at the edges.
+// For each patch, the sum of the vectors in its 3 × 3 neighbourhood (cut at the edges), scaled to length 1.
 function withNeighbours({ unit, from, columns, tokens, width }) {
   const rows = (tokens - from) / columns;
   const sums = new Float32Array((tokens - from) * width);
@@ -302,7 +302,7 @@ function firstCentres(points, width, k) {
   return centres;
 }
 
-// Each point's nearest centre, and their cosine.
+// Finds each point's nearest centre, and the cosine between the two.
 function nearest(points, centres, width) {
   const parts = new Int32Array(points.length / width);
   const alike = new Float64Array(parts.length).fill(-Infinity);
@@ -339,7 +339,8 @@ function largestFirst(parts, k) {
   return parts.map((part) => place[part]);
 }
 
-// The dot product of two vectors, in four parallel sums: in a single one, every addition would wait for the one before.
+// The dot product of two vectors, in four parallel sums, because in a single sum every addition would wait for the one
+// before.
 export function dotOfVectors(a, aAt, b, bAt, width) {
   let s0 = 0,
     s1 = 0,

@@ -3,7 +3,7 @@
 
 export const patchText = (patch, columns) => `${Math.floor(patch / columns)},${patch % columns}`;
 
-// "row,column" as a patch of this grid; the middle patch for an empty text.
+// The number of the patch at "row,column"; for an empty text, of the middle patch.
 export function patchFrom(text, rows, columns) {
   const [row, column] = text ? text.split(",").map(Number) : [rows >> 1, columns >> 1];
   return Math.min(row, rows - 1) * columns + Math.min(column, columns - 1);
@@ -26,7 +26,7 @@ export function patchAfterKey(key, patch, rows, columns) {
   return row * columns + column;
 }
 
-// From a patch to a number of its token: the patch laid out as a vector, times a learned filter, plus a bias. No DOM.
+// Below: computes one number of a token from its patch: the patch as a vector, times a learned filter, plus a bias.
 // `cut` is a picture in patches: {size: [height, width], patch, grid: [rows, columns], own: the patch side that the
 // filters were trained for, pixels, mean, std, filters, stretch, bias}, see lessons/patches.js.
 
@@ -75,8 +75,8 @@ export function dotProduct(a, b) {
   return sum;
 }
 
-// The grid [rows, columns] for a picture, as `fit` of playground/pictures/images.py: the picture's aspect in whole
-// patches, about as many as the native grid has, never more, and at least one along each side.
+// The grid [rows, columns] for a picture, as `fit` of playground/pictures/images.py computes it. The grid has about the
+// picture's aspect, and about as many patches as the native grid but never more.
 export function gridFor([width, height], native) {
   const patches = Math.max(1, native[0]) * Math.max(1, native[1]);
   const aspect = Math.min(Math.max(height / width, 1 / patches), patches);

@@ -1,5 +1,5 @@
-// Guesses and exercises: the error of a guess, the guesses stored in this browser, and the reports of drawings. Nothing
-// is sent. No DOM.
+// For guesses and exercises: computes the error of a guess, stores guesses in this browser, and passes on the numbers
+// that drawings report. Nothing is sent.
 
 const GUESSES_KEPT = "attention-playground:guesses";
 export const DONE = "attention-playground:exercises";
@@ -12,7 +12,8 @@ export function overlapOf(painted, row) {
   return painted.reduce((sum, patch) => sum + Math.min(1 / painted.length, row[patch] / total), 0);
 }
 
-// The largest overlap that a painting can have with this row: it takes the n largest weights, for the best n.
+// The largest overlap that a painted set can have with this row. Such a set contains the n largest weights, for the
+// best n.
 export function bestOverlap(row) {
   const sorted = Array.from(row.keys()).sort((a, b) => row[b] - row[a]);
   let best = 0;
@@ -26,7 +27,7 @@ export function asGuessed(x, { low, high, step, log }) {
   return Math.min(high, Math.max(low, rounded));
 }
 
-// Whether a guess is typed: counts are whole numbers, which are compared exactly.
+// Whether a guess is typed, not set on a slider. Counts are typed, because they are compared exactly.
 export const isTyped = ({ step }) => Number.isInteger(step);
 
 export function asTyped(x, { low, high, step }) {
@@ -36,7 +37,7 @@ export function asTyped(x, { low, high, step }) {
 // The possible guess that is nearest to the truth.
 export const nearest = (truth, scale) => (isTyped(scale) ? asTyped : asGuessed)(truth, scale);
 
-// The error of a guess in words; the number nearest to the truth is right.
+// The error of a guess in words. The possible guess that is nearest to the truth counts as right.
 export function nearOf(guess, truth, scale) {
   if (guess === truth) return "exactly";
   if (guess === nearest(truth, scale)) return "as near as the scale allows";
@@ -87,7 +88,7 @@ export function reasonFor(guess, truth, tempting) {
   return tempting.find(isMet)?.[1] ?? "";
 }
 
-// The numbers that a page's drawings report, {drawing: its numbers}, which the exercises beside them read. They are
+// Below: the numbers that a page's drawings report to the exercises beside them, {drawing: its numbers}. They are
 // stored on the page's root element, because each drawing is mounted by a script of its own.
 
 const REPORTED_EVENT = "drawing-reported";

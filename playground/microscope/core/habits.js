@@ -1,14 +1,14 @@
-// What each head does on average over the rows of all patches, by the numbers and rules of
-// playground/analysis/heads.py; tests/analysis/test_habits_in_javascript.py compares the two. No DOM.
+// Describes what each head does on average over the rows of all patches, by the rules of playground/analysis/heads.py;
+// tests/analysis/test_habits_in_javascript.py compares the two. No DOM.
 
 import { entropyBits, rowsInto } from "./core.js";
 
-const REACH = 3; // patches: the largest offset that is searched
+const REACH = 3; // patches: the largest offset of the pattern around the query
 const WIDE = 2 * REACH + 1;
 const LEAST = 1e-9; // least divisor
 const LEAST_COLOUR = 1e-6;
 
-// From mean colours (patches × 3) to distances between colours (patches × patches).
+// The distances between all patches' mean colours, (patches × patches). colours: (patches × 3).
 export function apartIn(colours) {
   const patches = colours.length / 3;
   const colourDistances = new Float32Array(patches * patches);
@@ -79,8 +79,8 @@ function offsetOf(i, j, rows, columns) {
 
 const placeOf = (down, right, rows, columns) => (down + rows - 1) * (2 * columns - 1) + right + columns - 1;
 
-// The mean weight at each offset from the query, over the patches that have a neighbour there: {mean, asked: how many
-// such patches}.
+// The mean weight at each offset from the query, over the patches that have a neighbour there: {mean, asked: the number
+// of such patches}.
 function patternOf(weights, { rows, columns, patches, prefixCount, tokens }) {
   const mean = new Float64Array((2 * rows - 1) * (2 * columns - 1));
   const counts = new Float64Array(mean.length);
@@ -94,7 +94,8 @@ function patternOf(weights, { rows, columns, patches, prefixCount, tokens }) {
   return { mean, asked: counts };
 }
 
-// The 7 × 7 pattern around the query; 0 where the mean is over less than half of the patches, which would be noise.
+// The 7 × 7 pattern around the query; 0 where fewer than half of the patches have such a neighbour, because a mean of
+// few is noise.
 function aroundOf({ mean, asked }, rows, columns) {
   const nearPattern = new Array(WIDE * WIDE).fill(0);
   for (let down = -Math.min(REACH, rows - 1); down <= Math.min(REACH, rows - 1); down++)

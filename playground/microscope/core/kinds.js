@@ -8,7 +8,7 @@ const CROWD = 48; // patches, evenly spread, whose mean row stands for the rows 
 const NEAR = 0.07; // radius of the neighbourhood, as a share of the longer side
 export const ALIKE = 0.35; // cosine from which two patches are alike
 const EARLY = 1 / 3; // share of the layers that count as early
-const THEIRS = 0.5; // × the row's largest weight: if the mean row gives a place at least this, all patches look there
+const THEIRS = 0.5; // × the row's largest weight: a place to which the mean row gives this much attracts all patches
 const FLAT = 4; // × the mean weight: a row with a larger weight is not called even
 const FAINT = 10; // × the mean weight: a row with a larger weight is not noise
 
@@ -162,13 +162,13 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
     place,
     alike: alike / Math.max(patchTotal - near, 1e-12),
     area: area / Math.max(1, patches - nearby),
-    // Kinds that fit the patch with the largest weight, because the sentence above the picture names that patch.
+    // Only kinds that the patch with the largest weight fits, because the sentence above the picture names that patch.
     fits: Object.keys(borneOut).filter((name) => borneOut[name]),
   };
 }
 
-// The connected region around a patch: 1 for the patch itself and for each patch that `belongs` and is reached from it
-// over common sides.
+// The connected region around a patch: 1 for this patch, and for each patch in `belongs` that is connected to it over
+// common sides.
 export function component(belongs, patch, rows, columns) {
   const reached = new Uint8Array(rows * columns);
   reached[patch] = 1;
@@ -226,8 +226,8 @@ const SENTENCES = {
   even: "This row looks at everything alike",
 };
 
-// The sentence about a kind; "" for null. single: if the sink is a single patch or prefix token, "patch" or "token".
-// plain: whether a filter by colour and nearness does nearly the same; null: unknown.
+// The sentence about a kind; "" for null. single: "patch" or "token", if the sink is a single patch or prefix token.
+// plain: whether a filter by colour and nearness gives nearly the same row; null: unknown.
 export function kindWords(kind, { one: single = "", plain = null } = {}) {
   if (kind === null) return "";
   if (kind === "sink") return `This row looks ${SINKS[single || "many"]}.`;
@@ -236,12 +236,12 @@ export function kindWords(kind, { one: single = "", plain = null } = {}) {
   return `${SENTENCES[kind]}; colour and nearness alone ${plain ? "do nearly the same" : "do not"}.`;
 }
 
-// A filter by colour and nearness, which needs no network. playground/analysis/colour_nearness.py has the same
+// Below: a filter by colour and nearness, which needs no network. playground/analysis/colour_nearness.py has the same
 // arithmetic; tests/analysis/test_colour_nearness.py compares the two. No DOM.
 
 const COLOUR_WIDTH = 0.03; // standard deviation in red, green and blue, which go from 0 to 1
 const PLACE_WIDTH = 0.08; // standard deviation in place, as a share of the picture's longer side
-const MUCH = 0.5; // least overlap of a head's row and the filter's to be called nearly the same
+const MUCH = 0.5; // from this overlap on, a head's row and the filter's row are called nearly the same
 
 // The mean colour of each patch, (patches × 3), from 0 to 1. pixels: four bytes each; the grid's borders may lie
 // between pixels.
@@ -282,7 +282,7 @@ export function nearnessInto(out, offset, colours, rows, columns, patch) {
   return out;
 }
 
-// The overlap of a head's row with the filter's, without the patch itself, from 0 to 1.
+// The overlap of a head's row with the filter's row, without the asking patch, from 0 to 1.
 export function inCommon(row, offset, filterRow, patch) {
   let total = 0;
   for (let j = 0; j < filterRow.length; j++) if (j !== patch) total += row[offset + j];

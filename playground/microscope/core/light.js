@@ -2,8 +2,8 @@
 // a figure looks like the screen; a test compares the two. No DOM in here.
 //
 // Heat: warm colours over the photograph, which is a little darker and paler. A larger weight is more opaque, and its
-// colour goes from red through orange to gold. The colour is lighter than the photograph beneath it and keeps the
-// photograph's light and dark: so lightness rises with the weight everywhere, and objects stay recognisable.
+// colour goes from red through orange to gold. The colour is lighter than the photograph beneath it, so that lightness
+// rises with the weight everywhere, and keeps the photograph's light and dark, so that objects stay recognisable.
 // Light: the photograph in full colour where it is attended to, dim and grey elsewhere. Smooth lines enclose the fewest
 // patches that hold at least 60 % of the weight of all patches.
 
@@ -12,7 +12,7 @@ export const KEPT = 0.7; // share of the photograph's colour that stays under th
 export const TONES = 64; // number of the photograph's tones in the table of heat
 export const STEPS = 256; // number of weight steps in the table of heat
 const TOPS = [0.54, 0.99]; // lightness L in OKLab of the largest weight, over black and over white
-// lightness of the smallest weight, from that of the photograph (0) to that of the largest weight (1)
+// lightness of the smallest weight: 0 would be the photograph's lightness, 1 the lightness of the largest weight
 const LIFTED = 0.4;
 const HUES = [20, 55, 95]; // degrees, from the faintest to the strongest: red, orange, gold
 const AGAINST = [285, 255, 220]; // degrees, for values below zero: violet, blue, sky; as light as HUES
@@ -30,7 +30,7 @@ const FLOOR = 2; // the exposure is at least this × the mean, so that an even r
 const EVEN = 0.95; // a row whose 2^entropy is at least this share of all tokens is called even
 const MASS = 0.6; // share of the weight of all patches that lies inside the outline, at least
 export const DIM = [0, 0.56]; // light: the darkest and brightest tone outside the outline
-export const DRAINED = 0.35; // light: share of the photograph's colour that stays there
+export const DRAINED = 0.35; // light: share of the photograph's colour that stays outside the outline
 // colour of the light's colour bar: bright and strong, so that dimming and greying are visible
 export const LIT_GOLD = [236, 190, 96];
 const LIT = 0.8; // light: patches inside the outline show at least this share of the photograph
@@ -39,7 +39,7 @@ const EASED = 0.5; // how far corners of the outline move towards the mean of th
 // The opacity of the photograph at a patch, 0 … 255.
 export const litOf = (step, inBright) => Math.round(255 * Math.max(Math.sqrt(step / (STEPS - 1)), inBright ? LIT : 0));
 
-// The exposure, that is the value drawn brightest: the value of the largest cells, or twice the mean if all are alike.
+// The exposure, that is the value drawn brightest. Only a few cells exceed it; see CLIPPED_SHARE, PEAK and FLOOR.
 export const exposure = (values, from, to) => exposureOfAll(values, [from], to - from);
 
 // One exposure for several pictures, so that they can be compared. Each has `count` values from an index in `places`.
@@ -64,8 +64,8 @@ export function exposureOfAll(values, places, count) {
   return asWritten(Math.max(largest[0], PEAK * largest[rank], (FLOOR * total) / (places.length * count))) || 1;
 }
 
-// Rounds up to two digits. So the exposure is exactly the number in the legend, and the same on the screen and in a
-// figure, whose sums differ in the last digits.
+// Rounds up to two digits. So the exposure is exactly the number in the legend, and is the same on the screen and in a
+// figure, although their sums differ in the last digits.
 function asWritten(value) {
   if (!(value > 0)) return 0;
   const unit = 10 ** (Math.floor(Math.log10(value)) - 1);
@@ -98,7 +98,7 @@ export function domainAround(values, from, to, floor = 0) {
 }
 
 // Returns a function (x, y) → whether a pixel lies in a line of the hatching. Values below zero are hatched by slanting
-// lines in which the photograph shows through, because a grey print could not tell the signs apart. cell: a patch's
+// lines in which the photograph shows through, because in a grey print both signs would look the same. cell: a patch's
 // height in pixels.
 export function hatching(cell) {
   const period = Math.max(MIN_PERIOD, cell / HATCH.lines);
@@ -106,9 +106,9 @@ export function hatching(cell) {
 }
 export const hatchedStep = (step) => Math.round(step * HATCH.kept);
 
-// Tables for share ** GAMMA as a step. A frame needs it for every cell of every head, and computing powers would take
-// most of the frame. BEGINS holds the share at which each step begins; FIRST holds, for each of GUESSES shares, the
-// step at which to start searching.
+// Tables that turn a share into a step, share ** GAMMA. A frame needs a step for every cell of every head, and
+// computing the powers would take most of the frame's time. BEGINS holds the share at which each step begins; FIRST
+// holds, for each of GUESSES shares, the step at which to start searching.
 const GUESSES = 1024;
 const BEGINS = Float64Array.from({ length: STEPS + 1 }, (_, step) =>
   step === 0 ? 0 : step === STEPS ? Infinity : ((step - 0.5) / (STEPS - 1)) ** (1 / GAMMA),
@@ -219,7 +219,7 @@ function encoded(x) {
 }
 
 // Writes 1 into `out` for the fewest patches that together hold the share `mass` of all weight, else 0. Larger values
-// come first, and of equal ones the first. Negative values count as 0.
+// are taken first; of equal values, the first in order. Negative values count as 0.
 export function densestInto(out, values, from, count, mass = MASS) {
   const sorted = Float64Array.from(values.subarray(from, from + count)).sort();
   let total = 0,
@@ -354,7 +354,7 @@ function followEdges(ends, start, width) {
     heading = 0,
     firstHeading = 0;
   do {
-    // Where two paths cross, turn right: the path stays at its cell.
+    // Where two paths cross, turns right, so that the path stays at the same cell.
     const turn =
       ends[2 * corner + 1] >= 0 && heading && ends[2 * corner + 1] === corner + rightOf(heading, width) ? 1 : 0;
     const nextCorner = ends[2 * corner + turn];

@@ -1,13 +1,13 @@
 // The numbers that lessons state about a trace, computed for a visitor's photograph without Python. Each function has a
-// counterpart of the same name in playground/lessons/measures.py and takes its arguments, but a pack with all layers.
-// No DOM.
+// counterpart of the same name in playground/lessons/measures.py with the same arguments, except that it takes a pack
+// with all layers. No DOM.
 
 import { decodeHalves, entropyBits, layerOf, rowInto, rowsInto, scoresInto, softmaxInPlace } from "./core.js";
 import { patchFrom } from "./grid.js";
 import { percent } from "./numbers.js";
 
 const NOT_FAR = 3; // patches: largest distance that counts as near, like REACH in analysis/heads.py
-const LOCKED = 0.3; // mean share of one place from which rows are called locked, as in lessons/measures.py
+const LOCKED = 0.3; // from this mean share of one place on, rows are called locked, as in lessons/measures.py
 const CROWD_SEEN = 24; // patches, evenly spread, whose mean row stands for all rows
 
 // The first query in a visitor's photograph: the middle patch.
@@ -142,8 +142,9 @@ const entropies = (pack) =>
     return entropyList;
   });
 
-// A number about a head. which: the head that adds "most", adds "least", or has the "sharpest" rows. what: its layer,
-// its number, the length that it adds relative to its layer's mean, or the entropy of its rows.
+// A number about a head. which: the head that adds "most", adds "least", or has the "sharpest" rows. what: the head's
+// layer, the head's number, the length that the head adds relative to the layer's mean, or the entropy of the head's
+// rows.
 export function extremeHead(pack, { which, what: quantity }) {
   const adds = pack.header.adds.flatMap((layer) => layer.map((length) => length / meanOf(layer)));
   const leastWins = { most: adds.map((length) => -length), least: adds, sharpest: entropies(pack) }[which];
@@ -180,7 +181,7 @@ function agreedToken(pack) {
   return toOne >= share ? mean.indexOf(toOne, pack.prefixCount) : 0;
 }
 
-// The length of the key of that token, divided by the median key length of the head's patches.
+// The length of the key of agreedToken, divided by the median length of the patches' keys in the same head.
 function keyOfAgreed(pack) {
   const { layer, head } = agreeingHead(pack, "most");
   const { tokens, dim, prefixCount, patches } = pack;
@@ -192,8 +193,8 @@ function keyOfAgreed(pack) {
   return lengthOf(agreedToken(pack)) / median;
 }
 
-// For each head {layer, head, entropy, peak: the largest weight, deviation: of the scaled scores}, means over the rows
-// of patches; as `sharpness` in playground/analysis/scale.py.
+// For each head {layer, head, entropy, peak: the largest weight, deviation: of the scaled scores}, all as means over
+// the rows of patches, as `sharpness` in playground/analysis/scale.py.
 export const sharpnessOf = (pack, scale) => cached(pack, `sharpness ${scale}`, () => measureSharpness(pack, scale));
 
 function measureSharpness(pack, scale) {
@@ -214,7 +215,7 @@ function measureSharpness(pack, scale) {
 }
 
 // A number about the standard deviation of a row's scaled scores. what: "first" or "last": the largest of the heads in
-// that layer; "least" or "most": the smallest or largest of all heads; "layer" or "head": where the "most" is.
+// that layer; "least" or "most": the smallest or largest of all heads; "layer" or "head": the place of the "most".
 function spreadOf(pack, quantity) {
   const heads = sharpnessOf(pack, pack.scale);
   const spreads = heads.map(({ deviation }) => deviation);
@@ -224,7 +225,7 @@ function spreadOf(pack, quantity) {
   return { layer, head, least, most, first: widest(0), last: widest(pack.layers - 1) }[quantity];
 }
 
-// The mean distance if all weights are equal: each offset counts as often as there are pairs of patches with it.
+// The mean distance if all weights are equal: each offset is weighted by the number of pairs of patches that have it.
 function evenDistance(rows, columns) {
   let sum = 0;
   for (let down = 1 - rows; down < rows; down++)
@@ -254,7 +255,7 @@ function searchFar(pack) {
     for (let head = 0; head < heads; head++) {
       rowsInto(crowd, pack, layer, head, queries, pack.scale);
       rowInto(row, 0, pack, layer, head, prefixCount + query, pack.scale);
-      const surplus = new Float32Array(patches); // weight beyond the mean of other patches' rows
+      const surplus = new Float32Array(patches); // the weight minus the mean of other patches' weights
       for (let patch = 0; patch < patches; patch++) {
         if (!isFar(patch)) continue;
         let otherTotal = 0;
@@ -287,7 +288,7 @@ function brightestShare(row) {
 
 // ----------------------------------------------------------------------------------------------------- two passes
 
-const LEAST_SQUARE = 1e-24; // of a token's squared length, against division by 0
+const LEAST_SQUARE = 1e-24; // least squared length of a token, against division by 0
 
 // How far each token moved between two passes, relative to its length before: (tokens,). Tokens are float16 bits.
 export function movedTokens(uncut, cut, { tokens }) {
@@ -325,8 +326,8 @@ export function formatNumber(number, style) {
   return grouped + (fraction === undefined ? "" : `.${fraction}`);
 }
 
-// The text with its blanks filled with values measured on `pack`, or without a pack with the sample's. values: {name:
-// {measure, …, says: the sample's value}}
+// The text with its blanks filled: with values measured on `pack`, or, without a pack, with the sample's values.
+// values: {name: {measure, …, says: the sample's value}}
 export function wordsOf({ text, values }, pack = null) {
   if (!values) return text;
   const textOf = (value, style) => (pack ? formatNumber(measureOf(value, pack), style) : value.says);

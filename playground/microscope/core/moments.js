@@ -7,12 +7,12 @@ import { ALIKE, alikeness, component, directionsOf, likenessOf, neighbourRadius,
 
 const BESIDE = 0.03; // of the longer side: partners at a smaller distance don't count
 const FAR = 0.25; // of the longer side: at this distance or more a partner counts in full
-const SUBJECT = 400; // number of patches in which partners are searched: those that belong most to the subject
+const SUBJECT = 400; // partners are searched among this number of patches, which belong most to the subject
 const ASKING = 24; // number of patches with a far partner whose rows are compared
 const REGION = 0.4; // least cosine of a patch in the query's region
-const WALL = 0.3; // of the picture: a region of this size halves the score
+const WALL = 0.3; // share of the picture: a region of this size halves the score
 const SEEN = 0.45; // least cosine between the query and the brightest patch of a telling row
-const PLAIN = 0.1; // factor for a row whose brightest patch is near the query or unlike it
+const PLAIN = 0.1; // factor for a row whose brightest patch is near the query, or does not resemble it
 const ISLAND = 2; // patches: the radius around the most telling weight
 const WHO_ASKS = 8; // patches, evenly spread, whose mean row stands for all patches
 const FRAME = 0.08; // of each side: patches this near to an edge count half
@@ -25,9 +25,9 @@ export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
 // The layers in the upper half that the pack holds whole, lowest first.
 export const tellingLayers = (pack) => wholeLayers(pack).filter((layer) => isLate(layer, pack));
 
-// Searches all heads of `layers`. A generator that yields after each head, so that the page stays responsive. Returns a
-// scene, as headsFor takes it. Its `moments`, the best first, are {layer, head, patches: the three queries, tells: the
-// scores of their rows}. features: of all tokens, from makeFeatures.
+// Searches all heads of `layers`. It is a generator that yields after each head, so that the page stays responsive.
+// Returns a scene for headsFor. The scene's `moments`, the best first, are {layer, head, patches: the three queries,
+// tells: the scores of their rows}. features: of all tokens, from makeFeatures.
 export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
   const directions = directionsOf(features);
   yield;
@@ -201,7 +201,7 @@ function askerOf({ pack, toward, subject }, patch) {
     if (isInRegion) reaches = Math.max(reaches, patchDistance(patch, j, columns));
   });
   const area = likeness.filter((alike) => alike >= REGION).length / pack.patches;
-  const areaFactor = Math.min(1, count / reaches ** 2); // patches along an outline fill little of their surroundings
+  const areaFactor = Math.min(1, count / reaches ** 2); // smaller for patches along an outline
   const factor = (subject[patch] * Math.sqrt(areaFactor)) / (1 + (area / WALL) ** 2);
   const worth = likeness.map((alike, j) => factor * Math.max(0, alike) ** 3 * farness(patch, j, pack) * subject[j]);
   return { patch, likeness, worth };
@@ -215,7 +215,8 @@ function indexOfLargest(values) {
 
 // ----------------------------------------------------------------------------------------------------- what is telling
 
-// The mean row of evenly spread patches in a head: (patches,). Cached, because every query in this head needs it.
+// The mean row of evenly spread patches in a head: (patches,). Cached, because every query in this head is compared
+// with it.
 function usualOf({ pack, usual: meanRows }, layer, head) {
   const key = layer * pack.heads + head;
   if (meanRows.has(key)) return meanRows.get(key);
@@ -229,8 +230,8 @@ function usualOf({ pack, usual: meanRows }, layer, head) {
   return meanRow;
 }
 
-// Writes the telling part of each weight of a row into `out`. Returns a score that grows with the sum of these parts
-// and with their sum around the largest, and shrinks if the row's largest weight is not telling. row: (patches, …)
+// Writes the telling part of each weight of a row into `out`. Returns a score. It grows with the sum of these parts and
+// with their sum around the largest part; it shrinks if the row's largest weight is not telling. row: (patches, …)
 function litInto(out, { rows, columns, patches }, meanRow, { patch, likeness, worth }, row) {
   let [total, patchTotal, largest, peak, island] = [0, 0, 0, 0, 0];
   for (let j = 0; j < patches; j++) {
@@ -252,7 +253,8 @@ function litInto(out, { rows, columns, patches }, meanRow, { patch, likeness, wo
   return (isFar ? 1 : PLAIN) * Math.sqrt(island * total) * (row[peak] / row[largest]);
 }
 
-// The three queries with the most telling rows. No two queries are close together, nor the peaks of their rows.
+// The three queries with the most telling rows. No two of these queries are close together, and no two peaks of their
+// rows are.
 function momentOf({ rows, columns }, layer, head, askers, litRows, scores) {
   const peaks = litRows.map(indexOfLargest);
   const remaining = Float64Array.from(scores);

@@ -1,4 +1,4 @@
-// Nine tokens whose queries and keys are arrows in a plane, and their attention. No DOM in here.
+// Computes the attention of nine tokens whose queries and keys are arrows in a plane. No DOM.
 
 import { softmaxInPlace } from "./core.js";
 
@@ -36,15 +36,15 @@ export function weightsOf(scores) {
   return weights;
 }
 
-// What each token receives: the mean of all values, weighted by the token's row.
+// The mean of all values that each token receives, weighted by the token's row.
 export function receivedOf(arrows, values) {
   const weights = weightsOf(scoresOf(arrows));
   return values.map((_, i) => values.reduce((sum, value, j) => sum + weights[i * TOKENS + j] * value, 0));
 }
 
-// One row of scores and its softmax at a scale. No DOM in here.
+// Below: the softmax of one row of scores at a scale.
 
-// The row's weights at this scale, and the numbers below its bars.
+// The row's weights at this scale, and the numbers that are written below the chart of weights.
 export function softmaxRow(scores, scale) {
   const count = scores.length;
   const weights = Float64Array.from(scores, (score) => score * scale);
@@ -61,7 +61,7 @@ export function softmaxRow(scores, scale) {
   return { weights, deviation, entropy, peak: Math.max(...weights), gradient };
 }
 
-// The softmax of a few scores, with and without subtracting the largest.
+// Below: the softmax of a few scores, with and without subtracting the largest score.
 
 // The powers of a few scores and their softmax in 32-bit floats, where a power above the largest float becomes
 // infinite.

@@ -7,7 +7,7 @@ import { neighbourhood } from "./core.js";
 import { percent } from "./numbers.js";
 import { sizeWords, tableWords, wayOf } from "./ways.js";
 
-const WORTH_TELLING = 0.1; // from this share on, the sentence names the share of special tokens
+const WORTH_TELLING = 0.1; // from this share of the special tokens on, the sentence names it
 
 // Placeholders for share and place in a sentence until it is divided there; control characters, because no text
 // contains them.
@@ -65,13 +65,13 @@ export function spread(values, from, rows, columns, mark, k, skipMark = false) {
 // facts: {
 //   what: the name of a way to look,
 //   label: the name of the label that is explained, or the text; "" for a patch's feature,
-//   asks: whether a token asks,
-//   waits: what has to be done before there are numbers, or "",
+//   asks: whether the map answers a query token,
+//   waits: the words that say what the reader must do before there are numbers, or "",
 //   direction: "row" | "column",
-//   name: "" for a patch, else the special token's, k,
-//   seen: what `spread` gives, or null while the numbers are still on their way,
+//   name: "" for a patch, else the special token's name; k: the width of the neighbourhood,
+//   seen: the result of `spread`, or null until the numbers have arrived,
 //   place: the name of the patch with the most; "here" if the picture shows its number beside it,
-//   special: {names: "CLS and registers", share: of all of them, most: of one},
+//   special: {names: "CLS and registers", share: their share together, most: the largest share of one},
 //   most: the largest weight of all tokens, scale: "" or "Without 1/√64 in this layer", even, tokens,
 //   ends: for a label {most: {value, place}, least: {value, place}, written: formats a value}; null while the numbers
 //         are on their way,
@@ -147,7 +147,7 @@ function aboutColumn(facts) {
   return inParts(text, factorWords, name ? facts.place : placeOf(facts));
 }
 
-// A share of the map that comes from far away, and the place with the largest share.
+// Makes a function for the sentence about the share that comes from far away, and the place with the largest share.
 function aboutShares(form) {
   return (facts) => {
     const { filled, seen } = facts;
@@ -180,7 +180,7 @@ function aboutBlanking(facts) {
   return inParts(words("blanked", { ...facts.filled, block, amount: percent(facts.seen.value) }), "", placeOf(facts));
 }
 
-// For a label, whose map has values for and against it.
+// The sentence about a label, whose map has values for and against the label.
 function aboutBothSides({ ends: { most, least, written: format }, filled, way }) {
   const isAgainst = least.value < 0;
   const sides = { ...filled, value: format(most.value), less: format(least.value), other: least.place };
@@ -190,14 +190,14 @@ function aboutBothSides({ ends: { most, least, written: format }, filled, way })
 
 const DIGITS = { cosine: 2, length: 1 };
 
-// Names only the place of the largest value, in the words of each way to look.
+// The sentence that names only the place of the largest value, in the words of the way to look.
 function aboutTheMost({ filled, way, seen, place }) {
   const value = way.unit in DIGITS ? seen.value.toFixed(DIGITS[way.unit]) : sizeWords(seen.value, way.unit);
   const placeWords = words("within", {}, place === "here" && "here");
   return inParts(words(way.name, { ...filled, value, within: placeWords }), "", place);
 }
 
-// A way to look names its form: see `sentence` in playground/figures/drawing/ways.py.
+// The function for each form of sentence. The field `sentence` in playground/figures/drawing/ways.py names a form.
 const FORMS = {
   listens: aboutAttention,
   arrives: aboutShares("arrives"),

@@ -5,29 +5,29 @@ import { patchAt, patchText } from "./grid.js";
 import { FIRST_WAY, WAYS } from "./ways.js";
 
 export const DEFAULT_VIEW = Object.freeze({
-  layer: null, //           0 … layers − 1; null: two thirds of the way up, where heads look at objects
+  layer: null, //           0 … layers − 1; null: at two thirds of the depth, where heads look at objects
   head: 0, //               0 … heads − 1
-  query: null, //           "row,column" of a patch or a prefix token's name; null: where the image says, or the middle
+  query: null, //           "row,column" of a patch or a prefix token's name; null: the image's start, or the middle
   locked: false, //         whether the query stays when the cursor leaves its patch
   scale: "on", //           "on": 1/√d_k; "off": 1; or a number
   pass: "layer", //         "layer": the scale changes this layer's softmax; "whole": the whole forward pass ran with it
-  cut: "", //               edges that the whole pass cuts: "7,5>3,2@4.1;*>3x3", as in playground/cuts.py
+  cut: "", //               edges that are cut in the whole pass: "7,5>3,2@4.1;*>3x3", as in playground/cuts.py
   label: "", //             the label that a map explains, a number; "": the patch's feature
   text: "", //              the text that patches are compared with, in a model trained on captions
   blank: "mean", //         the content of blanked patches
-  typical: false, //        lengths: outliers are left out of the exposure
+  typical: false, //        whether a map of lengths leaves outliers out of the exposure
   what: FIRST_WAY, //       the way of looking, see ways.js
   direction: "row", //      "row": the attention of the token; "column": the attention to the token
   colours: "shared", //     the thumbnails of heads: "shared": one exposure for all; "own": each its own
   ceiling: "auto", //       the weight that is drawn brightest: "auto": by each row's exposure; or a number
   log: false, //            logarithmic colours
-  smooth: false, //         interpolate between patches
-  grid: false, //           draw the patch grid
+  smooth: false, //         whether to interpolate between patches
+  grid: false, //           whether to draw the patch grid
   draw: "heat", //          how weights are drawn on the picture
   k: 3, //                  the width of the convolution's kernel
   depth: "follow", //       stacked convolutions: "follow" the layer shown, or a number
-  beside: "convolution", // what stands beside the picture
-  curtain: 0, //            how far the curtain covers the picture, 0 to 1; under it is the row at the other scale
+  beside: "convolution", // the content of the second picture
+  curtain: 0, //            the curtain's place, 0 to 1; left of it is the row at the other scale
 });
 
 // Keys of the view with a few allowed values.
@@ -64,7 +64,7 @@ export function queryOf(token, pack) {
   return patchText(token - pack.prefixCount, pack.columns);
 }
 
-// The patch that asks first, at a point [y, x] in parts of height and width.
+// The first query as text: the patch at a point [y, x], given in parts of height and width.
 export function startQuery(pack, [y, x] = [0.5, 0.5]) {
   return patchText(patchAt(x, y, pack.rows, pack.columns), pack.columns);
 }
@@ -151,8 +151,8 @@ export function viewFromQuery(text) {
   return view;
 }
 
-// [key, word] of each choice in an address that this view does not have. A patch that does not exist can't be locked
-// either: then `locked` is not listed beside `query`.
+// [key, word] of each choice in an address that this view does not have. If `query` names a patch that does not exist,
+// `locked` is not listed: it follows from `query`.
 export function notTaken(words, view) {
   const isTaken = (word, value) => String(word) === String(value) || (Boolean(word) && Number(word) === Number(value));
   const ignored = Object.entries(words ?? {}).filter(
@@ -161,8 +161,8 @@ export function notTaken(words, view) {
   return ignored.some(([key]) => key === "query") ? ignored.filter(([key]) => key !== "locked") : ignored;
 }
 
-// Scenes: saved views in order, each a name and an address. An address names the picture, the model, and the view as
-// listed above. No DOM in here.
+// Below: scenes, that is saved views in order. Each has a name, and an address with the picture, the model and the
+// view.
 
 const MOST_SCENES = 60;
 export const LONGEST_NAME = 60; // letters

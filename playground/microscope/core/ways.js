@@ -3,10 +3,11 @@
 import { percent, shortNumber } from "./numbers.js";
 import { FORETOLD, WAY_RECORDS, WAY_USUAL, WAY_WORDS } from "./waytable.js";
 
-// Ways to look whose numbers are computed from a row or a column of weights: one function each, called for every head
-// in every frame.
+// One function for each way to look whose numbers are computed from a row or a column of weights. It is called for
+// every head in every frame.
 // (out, offset, weights, count, norms, from, step): weights[offset …] become out[offset …]. norms[from + step * j] is
-// the length of the value of weight j: in a row, of token j; in a column, with a step of 0, always of one token.
+// the length of the value vector that weight j multiplies: in a row, of token j; in a column, where step is 0, always
+// of the same token.
 
 export const MADE_OF_WEIGHTS = {
   value(out, offset, weights, count, norms, from, step) {
@@ -20,7 +21,7 @@ export const FIRST_WAY = WAY_RECORDS[0].name; // the default
 
 export const wayOf = (view) => WAYS[view.what];
 
-// The words for `name`: of the first of `cases` that has words of its own, else the general ones, else "".
+// The words for `name`: those for the first of `cases` that has words, else the general words, else "".
 export function tableWords(name, kind, cases = [], filled = {}, language = "en") {
   const table = WAY_WORDS[language][kind];
   const words = cases.map((caseName) => table[`${name}.${caseName}`]).find((words) => words !== undefined);
@@ -54,12 +55,12 @@ const fill = (words, filled) => words.replace(/\{(\w+)\}/g, (match, name) => fil
 
 export const explainsLabel = ({ what, label }) => label !== "" && WAYS[what].explains === "patch";
 
-// Whether one token asks; all code that names the asking token depends on this. As Spec.asks in
-// figures/drawing/spec.py.
+// Whether the map answers one query token, as Spec.asks in figures/drawing/spec.py. All code that names the asking
+// token depends on this.
 export const asks = (view) => wayOf(view).asksAPatch && !explainsLabel(view);
 
 // Whether a map can be drawn as light, which needs shares of a whole. Maps with a range of values, with values for and
-// against a label, or with colours of features have none (as in figures/drawing/prints.py).
+// against a label, or with colours of features are no such shares (as in figures/drawing/prints.py).
 export const canBeLit = (view) => !wayOf(view).spread && !wayOf(view).coloured && !explainsLabel(view);
 
 // The unit of the view's numbers; "share" is written in %.

@@ -1,5 +1,5 @@
 // The panel that computes one weight: the query's and the key's numbers, their products, the sum, the scale, the
-// exponential and the share. It follows the cursor, and writes out one of the d_k multiplications.
+// exponential and the share. The panel follows the cursor, and writes out one of the d_k multiplications.
 
 import { pairOf, rankOf, scoreOf } from "../core/answers.js";
 import { ROLES } from "../core/colours.js";
@@ -11,9 +11,10 @@ import { fitCanvas, setText, setVisible } from "../drawing/dom.js";
 import { divisorOf, placeHere, prefixName, scaleText, wordsInFace } from "./readouts.js";
 import { isMap, isMean, overlayNow } from "./state.js";
 
-// The chosen pair: a query and a key, one of which is under the cursor.
+// The chosen pair of a query and a key. One of the two is under the cursor.
 
-// The pair of the asking token and the token under the cursor; null if there is none.
+// The pair of the asking token and the token under the cursor; null if the cursor is on no token or the layer has not
+// arrived.
 export function aimedPair({ aim, view }, { shown }) {
   if (aim < 0 || shown.layerMissing || shown.rough || !shown.answers?.ready[view.head]) return null;
   const { pack, answers, token, scale } = shown;
@@ -30,7 +31,7 @@ export function aimedPair({ aim, view }, { shown }) {
   };
 }
 
-// The pair whose product is shown: with the patch under the cursor, else with the largest weight.
+// The pair whose product is shown: the one under the cursor, else the one with the largest weight.
 export function chosenPair(choice, frame) {
   const pair = aimedPair(choice, frame);
   if (pair) return pair;
@@ -47,7 +48,7 @@ export const rankOfAim = (choice, frame) => (aimedPair(choice, frame)?.rank ?? 0
 
 export const grouped = (count) => count.toLocaleString("en");
 
-// "q·k/√64" at the trained scale; at another one, q·k times a number.
+// "q·k/√64" at the trained scale, "q·k" at scale 1; at another scale, "q·k × " and the scale.
 export function productText(pack, scale) {
   if (Math.abs(scale - 1) < 1e-9) return "q·k";
   return Math.abs(scale / pack.scale - 1) < 1e-6 ? `q·k/${divisorOf(pack)}` : `q·k × ${scaleText(scale)}`;
@@ -124,7 +125,7 @@ export function paintSums(choice, frame, page) {
   const pair = pairOf(pack, view.layer, view.head, shownPair.query, shownPair.key, scale);
   setText(sums.query, placeHere(page, shownPair.query, pack));
   setText(sums.key, placeHere(page, shownPair.key, pack));
-  // first the text, because the strips get the remaining height
+  // writes the text first, because the strips get the remaining height
   writeSteps(sums.steps, stepsOf(page, pair, pack, scale));
   fitCanvas(sums.canvas, sums.canvas.clientWidth, sums.canvas.clientHeight, ratio);
   const { dimension } = choice;
@@ -198,7 +199,7 @@ function drawStrips(canvas, { q, k, products }, place, unit, colours) {
   }
 }
 
-// The computation and its result in words.
+// The steps of the computation, in words.
 function stepsOf(page, pair, pack, scale) {
   const number = (x) => x.toFixed(2).replace("-", "−");
   const [dim, product, largest] = [pack.dim, productText(pack, scale), number(pair.largest)];

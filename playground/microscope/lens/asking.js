@@ -1,5 +1,5 @@
 // Requests data that the browser cannot compute from its queries and keys: more layers, features, flows, names of
-// heads, whole passes with another scale. At most one request of each kind runs; one that is no longer needed is
+// heads, whole passes with another scale. At most one request of each kind runs; requests that are no longer needed are
 // cancelled.
 import { createAnswers } from "../core/answers.js";
 import { decodeHalves, holdsAll, holdsHead, mergePack, unpack } from "../core/core.js";
@@ -39,7 +39,7 @@ export function receiveRounded(data, id, bytes) {
   entry.size += bytes.byteLength;
 }
 
-// Full layers replace their rounded ones.
+// Replaces rounded layers by the full ones that have arrived.
 function replaceRounded({ drawn, pack }, layers) {
   for (const layer of layers) {
     if (!holdsAll(pack, layer)) continue;
@@ -103,7 +103,7 @@ function askNow(lens) {
   const { view } = choice,
     { main, other } = data;
   if (!main) return;
-  // Data that have just arrived may answer a request before the next frame
+  // Recomputes `shown`, because data that have just arrived may make a request unnecessary.
   const shown = resolve(choice, data, frame);
   const request = wantedLayer(lens);
   const matrix = missingMatrix(choice, data, frame);
@@ -119,8 +119,8 @@ function askNow(lens) {
   if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main);
 }
 
-// Sends one request. If the lens still shows its trace, `accept` gets the answer, and a frame is drawn unless `accept`
-// returns false. A new request of the same kind cancels the former one.
+// Sends one request. If the lens still shows the same trace, `accept` gets the answer, and a frame is drawn unless
+// `accept` returns false. A new request of the same kind cancels the former one.
 export function askOnce(lens, kind, key, question, accept) {
   const { data, page } = lens;
   const formerRequest = data.asked.get(kind);
@@ -151,8 +151,8 @@ export function stopAsking(data) {
   data.asked.clear();
 }
 
-// The next layer to fetch, [entry, layer, whether rounded], or null: first layers on view, then their neighbours, then
-// those of wall and film, rounded where the source rounds.
+// The next layer to fetch, [entry, layer, whether rounded], or null. Layers on view come first, then their neighbours,
+// then the layers of the wall and the film, which are rounded if the source offers that.
 function wantedLayer({ choice, data, frame, page }) {
   const { view } = choice,
     { main, whole, other } = data,
@@ -249,7 +249,7 @@ function askForNames(lens, { trace, id }) {
   askOnce(lens, "names", `${id} ${layer}`, question, (heads) => takeNames(data, id, layer, heads));
 }
 
-// Fetches a trace's picture and the head on view. The former picture stays until both have arrived.
+// Below: fetches a trace's picture and the head on view. The former picture stays until both have arrived.
 
 // The entries of these traces, or null if a newer request has replaced this one. Throws if the source refuses.
 export async function bring(data, page, traces, view) {
@@ -316,7 +316,7 @@ async function headOnView(data, trace, view, signal) {
 // {layer, head} of a view; layer is null where the source chooses.
 export const headWanted = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
 
-// Parses a number from an address, which may contain anything; null if it is none.
+// The number that a text from an address contains; null for any other text.
 const numberIn = (word) => (/^\d{1,3}$/.test(String(word ?? "")) ? Number(word) : null);
 
 function withoutPicture(page, trace, error, signal) {

@@ -92,7 +92,7 @@ function drawNearness(choice, frame, context, width, height, print, { row, domai
   drawPicture(context, width, height, print.canvas, picture, unit);
 }
 
-// The filter's content for drawPicture: {row, domain, picture}. The words beside the picture use the same row.
+// The filter's row, its colour domain, and its content for drawPicture: {row, domain, picture}.
 function nearnessPicture({ view }, data, frame) {
   const { shown } = frame;
   const { mark } = shown;
@@ -138,7 +138,7 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
   drawColourBar(bar.getContext("2d"), bar.width, bar.height, rampOf(choice, frame), legend, frame.unit, frame.colours);
 }
 
-// The words for the share of the head's row that the filter explains; "" for maps that are not weights.
+// The sentence about the share of the head's row that the filter gives, too; "" for maps that are not weights.
 function sharedWords(choice, frame, filterRow) {
   const { view } = choice,
     { shown } = frame;
@@ -154,7 +154,7 @@ const rowOnShow = ({ view }, { shown: { answers, pack } }) => [
   view.head * pack.tokens + pack.prefixCount,
 ];
 
-// The overlap of the head's row with the filter's, 0 to 1; null if there is no row.
+// The overlap of the head's row with the filter's row, 0 to 1; null if one of the rows is missing.
 export function nearnessShare(choice, data, frame, patch) {
   const filterRow = nearnessOf(data, frame, patch);
   return filterRow && inCommon(...rowOnShow(choice, frame), filterRow, patch);
@@ -239,7 +239,7 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
   if (!frame.wallHeat || frame.wallHeat.canvas.width !== width || frame.wallHeat.canvas.height !== height)
     frame.wallHeat = makeHeat(height, width);
   const { wallHeat } = frame;
-  // The picture, at one pixel for each patch, is faintly visible under the heat.
+  // The photograph at one pixel for each patch, which stays faintly visible under the heat.
   frame.patchPhoto ??= makePhoto(frame.photo.image, pack.columns, pack.rows);
 
   for (let layer = 0; layer < pack.layers; layer++) {
@@ -323,7 +323,7 @@ export function paintOther(lens) {
   writeOther(lens, other, { token, layer, head, row, bits: row ? entropyBits(row, 0, pack.tokens) : NaN });
 }
 
-// The same head's row for the same place in the compared picture; values: null until that picture has arrived.
+// The same head's row for the same place in the compared picture; `values` is null until that picture has arrived.
 export function rowBeside({ view }, { main, other }, { shown }) {
   const { pack, answers } = other;
   const token = sameToken(shown.token, main.pack, pack);

@@ -31,10 +31,10 @@ export function valueOfButton(button) {
   return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
 }
 
-// The value to mark for a choice: "heat" if the view wants light but can't be drawn as light.
+// The value of a choice whose button is marked: "heat" if the view asks for light but can't be drawn as light.
 const shownValue = (view, key) => (key === "draw" && !canBeLit(view) ? "heat" : view[key]);
 
-// Sets all controls to the view, except `source`, the control in use.
+// Sets all controls to the view's values, except the control `source`, which the person is using.
 export function showChoices(choice, data, page, source = "") {
   const { view } = choice,
     { main } = data,
@@ -137,7 +137,8 @@ export function buildHeads({ main }, page) {
 
 // ---------------------------------------------------------------------------------------------------------- pointing
 
-// The token under the last pointer event, computed once for each frame: a mouse may move ten times between two.
+// The token under the last pointer event, computed once for each frame, because a mouse may move ten times between two
+// frames.
 export function tokenUnder({ choice, data: { main, other }, frame, page: { refs } }) {
   const { pointer, view } = choice;
   const box = pointer.target.getBoundingClientRect();
@@ -236,8 +237,8 @@ function actByKey(lens, event) {
     page.choose({ query: patchText(patch, pack.columns), locked: true });
   } else if (event.key === "Escape") {
     if (closeSheets(page) || closeSums(page)) return;
-    // Escape ends the browser's full screen. If full screen was forbidden, the lens fills its frame, and this ends
-    // that.
+    // In full screen, the browser itself handles Escape. If full screen was forbidden, the lens only fills its frame,
+    // and this line ends that.
     if (choice.presenting && !document.fullscreenElement) togglePresenting(lens);
     else page.choose({ locked: false });
   } else if (event.key === "[" || event.key === "]") page.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
@@ -258,7 +259,7 @@ function actByKey(lens, event) {
   event.preventDefault();
 }
 
-// Fixes the exposure at its present value, or frees it: rows compare only at one exposure.
+// Fixes the exposure at its present value, or frees it. Rows can be compared only at one exposure.
 function holdExposure(choice, frame, page) {
   const { high } = frame.shown.mainDomain ?? {};
   if (choice.view.ceiling !== "auto") page.choose({ ceiling: "auto" });

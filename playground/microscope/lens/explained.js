@@ -1,6 +1,6 @@
 // Maps that the source computes: relevance, occlusion and the logit lens. They explain the feature of the locked patch,
-// a label (if the model has a classifier), or a typed text. An occlusion arrives step by step. A relevance map is shown
-// with its rank correlation with the occlusion, once that is measured.
+// a label (if the model has a classifier), or a typed text. An occlusion arrives step by step. Beside a relevance map
+// stands its rank correlation with the occlusion, once the correlation is measured.
 
 import { decodeHalves } from "../core/core.js";
 import { percent } from "../core/numbers.js";
@@ -105,7 +105,7 @@ function askAbout(lens) {
     );
 }
 
-// What the request is about, a query, label or text; null if nothing is chosen yet.
+// The subject of the request: {query}, {label} or {text}, some with the layer; null if nothing is chosen yet.
 function askedOf(choice, data, frame) {
   const { view } = choice,
     { main } = data,
@@ -118,7 +118,7 @@ function askedOf(choice, data, frame) {
   return view.locked ? { query: queryOf(shown.token, main.pack) } : null;
 }
 
-// A key for the explained patch or label, the same for every map of it.
+// A key for the explained patch or label. All maps that explain the same one have the same key.
 const subject = ({ view }, { main }, { shown }) =>
   asks(view) ? queryOf(shown.token, main.pack) : `label ${view.label}`;
 

@@ -42,7 +42,7 @@ function keepInMap(map, key, value, maximum) {
 const entryFor = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
 const featuresOf = (data, entry, layer) => data.features.get(`${entry.id} ${layer}`) ?? null;
 
-// The compared picture's features, if comparable: two models have no common features.
+// The compared picture's features at the layer on view; null if nothing is compared, or until they have arrived.
 function otherFeatures({ view }, data) {
   const { other, main } = data;
   if (view.beside !== "compare" || !other) return null;
@@ -51,7 +51,7 @@ function otherFeatures({ view }, data) {
 
 const comparable = (a, b) => a && b && a.model === b.model && a.width === b.width;
 
-// The next request for the map on view; null if nothing is missing.
+// The next data to request for the map on view, {what, entry, layer}; null if nothing is missing.
 export function missingMatrix(choice, data, frame) {
   const { view } = choice,
     { main, other } = data;
@@ -126,8 +126,8 @@ export function liveMap(choice, data, frame) {
   return Object.assign(live, { key, from: fromOther ? "other" : null });
 }
 
-// How each map is computed from a layer's features, or from the flows through all layers. `joint`: the compared
-// picture's features, if both pictures share components or parts.
+// One function for each map, which computes the map from a layer's features, or from the flows through all layers.
+// `joint`: the compared picture's features, if both pictures share components or parts.
 const resemble = (map, { matrix, asked, from }) => similarityInto(map.values, matrix, asked, from);
 const MAP_MAKERS = {
   similarity: resemble,

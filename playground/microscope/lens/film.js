@@ -139,7 +139,7 @@ function paintFilm(lens) {
   drawFilm(lens, layers);
 }
 
-// A row of zeros, with which only the photograph is seen, until the layer has arrived.
+// A row of zeros for a layer that has not arrived: the film then shows only the photograph.
 function noWeights({ strip, shown: { pack } }) {
   if (strip.nothing?.length !== pack.tokens) strip.nothing = new Float32Array(pack.tokens);
   return strip.nothing;
@@ -211,9 +211,9 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
   }
 }
 
-// The curtain is a border that is dragged across the picture. To its right is the row at the present scale; to its left
-// the same row without a scale, or at the trained scale if the scale is off. With a cut, the row before the cut is to
-// its left.
+// The curtain is a border that is dragged across the picture. Right of the curtain is the row at the present scale;
+// left of it is the same row without a scale, or, if the scale is off, at the trained scale. With a cut, left of the
+// curtain is the row of the pass without the cut.
 
 const STEP = 0.05; // step of the curtain per key press
 const COLLAPSED = 0.9; // least weight at which a row without scale counts as collapsed
@@ -223,12 +223,12 @@ const COLLAPSED = 0.9; // least weight at which a row without scale counts as co
 export const canDraw = (choice, frame) =>
   wayOf(choice.view).resembles ? isCutNow(choice, frame) : choice.view.direction === "row" && !isMap(choice.view.what);
 
-// Whether the pass without the cut is to the left of the curtain; it has the same scale.
+// Whether left of the curtain is the pass without the cut. That pass has the same scale.
 const isCutNow = ({ view }, { shown }) => Boolean(view.cut) && shown.wholeArrived;
 const otherScale = (choice, data, frame) =>
   isCutNow(choice, frame) ? frame.shown.scale : frame.shown.altered ? data.main.pack.scale : 1;
 
-// The print to the left of the curtain, and where it ends; null if the curtain is not in the picture.
+// The print to the left of the curtain, and the curtain's place; null if the curtain is not in the picture.
 export function printBehind({ choice, data, frame, page }) {
   const { view } = choice,
     { shown } = frame;
@@ -300,8 +300,8 @@ export function bindCurtain(choice, page) {
 // ------------------------------------------------------------------------------------- a head that does collapse
 
 // A head collapses if, without the scale, one patch gets nearly all of its weight. If the scale is off and the head on
-// view does not collapse, this gives a head that does for this patch, in this layer or the nearest loaded one: {layer,
-// head, weight} or null, computed once for each patch.
+// view does not collapse, returns a head that collapses for this patch, in this layer or the nearest loaded one:
+// {layer, head, weight}; else null. Searches once for each patch.
 export function collapsing(choice, frame) {
   const { view } = choice,
     { shown } = frame;

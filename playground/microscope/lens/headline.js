@@ -16,8 +16,8 @@ import { asksFromOther, divisorOf, prefixName, scaleText, titleOf, whatToDo } fr
 import { sceneWords } from "./scenes.js";
 import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
 
-const UNBROKEN = 13; // texts after the marked place with fewer letters, as "(13 %).", stay on one line
-const LETTERS = 24; // the type size changes only when the sentence's length changes by so many letters
+const UNBROKEN = 13; // after the marked place, a text with fewer letters, as "(13 %).", is not broken
+const LETTERS = 24; // the type size follows the sentence's length in steps of this many letters
 
 export function writeHeadline({ choice, data, frame, page: { refs, root } }) {
   const parts = sentenceOf(factsOf(choice, data, frame));
@@ -92,7 +92,7 @@ function endsWords(choice, data, frame) {
   return ends && { ...ends, written: (value) => signedWords(value, unitOf(choice.view)) };
 }
 
-// The sentence before the first numbers.
+// The sentence that is shown before any numbers are known.
 function promptWords({ view }, { main }) {
   const { explains, needs } = wayOf(view);
   if (explains === "text") return view.text ? "" : "Type a word or two: which patches are like it?";
@@ -174,7 +174,7 @@ function writeKind(lens) {
   const { view } = choice,
     { shown } = frame,
     { kindline } = page;
-  const weights = wayOf(view).rows; // only for rows of weights: for other values the sentence names other patches
+  const weights = wayOf(view).rows; // only rows of weights have a kind
   const isReadable =
     weights && view.direction === "row" && !isMean(choice, frame) && shown.mark >= 0 && shown.answers.ready[view.head];
   frame.better = null;

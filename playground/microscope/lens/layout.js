@@ -30,8 +30,8 @@ function readTheme(frame, { refs, root }) {
   };
 }
 
-// The layouts of lens.css: the width in em of the column beside the picture, and the lowest part that reduces the
-// picture's height.
+// The layouts of lens.css: the width in em of the column beside the picture, and `lowest`: the lowest part that must
+// fit into the window, so that the picture leaves room for it.
 const LAYOUTS = {
   one: { column: 21, lowest: "stage" }, //    all other parts in a narrower column beside the picture
   over: { column: 0, lowest: "below" }, //    all other parts below, for panoramas
@@ -45,17 +45,17 @@ const SHALLOW = 480; // px
 const SHALLOWEST = 380;
 const WORDS = 27; // em needed by the parts below a narrow picture
 const LEAST = 11; // em, least height of a picture
-const TIGHT = 48; // em: beneath a narrower picture, parts are stacked
-const LOW = 54; // em: in a window lower than this, the film is lower, too
-const SHORT = 41; // em: a window lower than this, as a slide's frame, shows only the most important parts
+const TIGHT = 48; // em: below a narrower picture, the parts are stacked
+const LOW = 54; // em: in a window lower than this, the film's height is reduced, too
+const SHORT = 41; // em: a window lower than this, such as a slide's frame, shows only the most important parts
 const SLENDER = 30; // em: in a column narrower than this, all parts are stacked
 const TALL = 0.9; // aspect below which a picture is a portrait
 const SPARE = 5; // em free below everything, enough for the curve
 const IDLE = 3; // em of free height below a picture and its legend; more would look empty
 const BROAD = 46; // em: beside a portrait, a column of at least this width is split into two
 
-// Takes the layout with the largest picture: a wide picture leaves no room for texts and controls beside it, a tall one
-// none below.
+// Applies the layout that makes the picture largest: a wide picture leaves no room for texts and controls beside it, a
+// tall picture leaves none below it.
 function layOut(lens) {
   const { choice, data, frame, page } = lens;
   const { main } = data,
@@ -194,7 +194,7 @@ export function setPictures(frame, page, width, aspect) {
   page.root.style.setProperty("--ph", `${frame.pictureHeight}px`);
 }
 
-// Fits the canvases: the stylesheet gives the small ones their sizes, layOut the picture its size.
+// Fits the canvases to their elements: the stylesheet sizes the small ones, layOut sizes the picture.
 export function sizeCanvases(frame, { refs }) {
   const { ratio } = frame;
   fitCanvas(refs.picture, frame.pictureWidth, frame.pictureHeight, ratio);
@@ -215,7 +215,7 @@ export function otherSize(page, entry) {
 
 // The photographs at the present size, and their prints, for heat and for light.
 
-// An entry's photograph and print, made on first use at this size, and again when the image arrives.
+// An entry's photograph and print at the present size. Both are made on first use, and again when the image arrives.
 export function photoOf(data, frame, page, entry) {
   const image = entry.picture.bitmap;
   const isOther = entry !== data.main && entry === data.other;
@@ -267,7 +267,7 @@ export function expectPicture(lens, bitmap) {
   page.see?.expects();
 }
 
-// Ends the waiting; the trace of the expected picture is shown.
+// Called when the trace of the expected picture is shown: removes its bitmap.
 export function endExpecting(page) {
   page.expected?.close?.();
   page.expected = null;

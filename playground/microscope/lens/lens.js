@@ -1,55 +1,55 @@
-// The microscope: two pictures, the heads, the switch and the numbers. Built inside a parent element, it works out what
-// it can from queries and keys, and asks its source for the rest. It knows neither Streamlit, nor a server, nor files.
+// The microscope: two pictures, the heads, the switch and the numbers. The lens computes rows from
+// queries and keys, and requests all other data from its source. It knows neither Streamlit, nor a server, nor files.
 //
 //   const lens = createLens(parent, {
-//     source:   {                             // what has the numbers: a server, the file itself, a worker
+//     source:   {                             // the object that has the numbers, from a server, a file or a worker
 //       offers: ["layers", "features", "rollout", "relevance", "occlusion", "label", "labels", "patched", "whole",
 //         "cuts", "names", "ran"],            // the requests that it answers
-//       layers(trace, [8] | null, {heads, signal}),  // a pack of these layers (null: of one that shows much) as bytes
+//       layers(trace, [8] | null, {heads, signal}),  // a pack of these layers (null: of the source's choice) as bytes
 //       picture(trace, {signal}),             // an ImageBitmap
 //       features(trace, layer, {signal}),     // float16 as bits, (tokens, width)
 //       flows(trace, {signal}),               // float16 as bits, (tokens, tokens): the rollout of every token
 //       rollout(trace, query, {signal}),      // float16 as bits, (tokens,)
 //       relevance(trace, asked, {signal}),    // float16: the relevance for {query} or {label}
-//       occlusion(trace, asked, {signal}),    // {matrix: what moves when patches are blanked, passes, of, step, steps}
+//       occlusion(trace, asked, {signal}),    // {matrix: the effect of blanking patches, passes, of, step, steps}
 //       labels(trace, {signal}),              // [[number, name, probability], …], the likeliest first
-//       label(trace, {layer, label}, {signal}), // float16: how likely each token makes the label after that layer
+//       label(trace, {layer, label}, {signal}), // float16: how likely the label is from each token after that layer
 //       patched(trace, asked, {signal}),      // {matrix: how far each token moves, labels}, see matches.js
 //       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
 //       whole(trace, {scale, cut, from}, {signal}), // a pack of a whole pass with these changes
 //       moved(trace, query, {signal}),        // how far a cut moves a patch's feature: see scissors.js
-//       ran(trace, {layer, head, query}, {signal}), // {torch, full, halves}: a row by PyTorch, from 32 and 16 bits
-//       keeps, keepsPictures,                 // bytes of packs, and pictures, kept in memory: see asking.js
-//     },                                      // each returns a promise, ignored once it is aborted
+//       ran(trace, {layer, head, query}, {signal}), // the row by PyTorch: {torch: version, full: float32, halves}
+//       keeps, keepsPictures,                 // most bytes of packs, most pictures in memory: see asking.js
+//     },                                      // each function returns a promise; `signal` aborts it
 //     view:     {…},                          // see core/view.js for keys and defaults
-//     ui:       {height,                      // 600 | "window" | -120: the window less 120 pixels
+//     ui:       {height,                      // 600 pixels | "window" | -120: the window's height less 120 pixels
 //                below, bare},                // px that the page needs below; whether only the picture is shown
 //     onView:   (view) => {},                 // 300 ms after the last choice, never while the cursor moves
 //     failed:   (error) => {},                // a request to the source failed
-//     allHere:  () => {},                     // every layer that the view may show is here
-//     opened:   () => {},                     // the app, no person, moved to the best moment
+//     allHere:  () => {},                     // every layer that the view may show has arrived
+//     opened:   () => {},                     // the lens, not a person, has moved to the best moment
 //     compare:  () => {},                     // asks for a second picture; without it nothing is compared
 //     link:     (view) => "https://…",        // may give a promise; default: this address with the view behind #;
 //                                             // null: this page has no address to give
-//     scenes:   {read, write, show},          // keeps them as a text; show(address) leads to another picture or model
-//     showMe:   () => {},                     // begins a guided tour; without it there is no button for one
-//     see:      (lens) => createSee(lens, …), // the face See, see see/see.js; without it there is only Lab
+//     scenes:   {read, write, show},          // stores scenes as a text; show(address) opens another picture
+//     showMe:   () => {},                     // begins the guided tour; null: no button for the tour
+//     see:      (lens) => createSee(lens, …), // makes the face See, see see/see.js; null: only Lab
 //   });
 //   // A trace: {id, title: the model's, picture: {id, title, credit, hint, start: [y, x] of the patch asked first, 0
 //   // to 1}, private: a person's own, here: computed by the page, verdict: [label, before, after] of each label that a
-//   // whole pass changes, offers: what the source answers of it, where less, sparing: a layer comes when it is wanted}
+//   // whole pass changes, offers: requests answered for it, if fewer, sparing: layers come only when wanted}
 //   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
 //   // with `best`, the search for the best moment ends before the picture is drawn
 //   lens.view; lens.update({view, ui}); lens.setOverlay({what, query, values});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
 //
 // `view` of show() may be a function of the view on show when the traces have arrived.
-// What an update does not name stays. A view that it names starts from the defaults, not from the former view. `place`
-// is the picture and the model as in an address: "model=…&sample=…".
+// An update changes only the fields that it names. A named view starts from the defaults, not from the former view.
+// `place` is the picture and the model as in an address: "model=…&sample=…".
 //
 // The lens's state is three objects (state.js): `choice`, the person's choices; `data`, the received data; `frame`, the
 // content of the present frame. `page` holds the elements, the timers, and functions for the parts of the lens. `lens`
-// is all four; a function takes those that it needs, in this order.
+// contains all four; a function takes those that it needs, in this order.
 //
 // What each file writes; tests/js/lens/writes.test.mjs compares this table with the sources:
 //
@@ -195,7 +195,7 @@ export function createLens(parent, options = {}) {
 }
 
 const LOOK = 400; // ms between two checks whether the lens still fits the window
-// Has sizes and colours follow the window, the fonts and the theme.
+// Updates sizes and colours when the window, the fonts or the theme change.
 function followThePage(lens) {
   const { page } = lens;
   const { root, refs } = page;
@@ -362,7 +362,7 @@ function reportView(choice, data, page) {
   page.telling = setTimeout(() => data.host.onView?.({ ...choice.view }), 300);
 }
 
-// If the source has only some layers, a step goes to the next one of them.
+// If the source has only some layers, a step leads to the next layer that the source has.
 function withinReach(choice, data, view) {
   const { pack } = data.main;
   if (holds(pack, view.layer) || canAsk(data, "layers")) return view;

@@ -3,7 +3,7 @@
 
 import { WAYS, wayWords } from "../core/ways.js";
 
-// A button for each way to look. isExtra: the rarely used ways, else the others.
+// A button for each way to look. isExtra: whether to take the rarely used ways or the others.
 const menu = (isExtra) =>
   Object.values(WAYS)
     .filter((way) => way.extra === isExtra)

@@ -1,6 +1,6 @@
 // Matches between two pictures by their features: a line flies from the patch under the cursor to its match in the
-// other picture. A match is mutual: each patch is the other's nearest. Without one, the line of words below says so. A
-// phone shows only the words.
+// other picture. A match is mutual: each patch is the other's nearest. Without a match, the line of words below says
+// so. A phone shows only the words.
 import { decodeHalves, largestIndex } from "../core/core.js";
 import { nearestTo } from "../core/features.js";
 import { percent } from "../core/numbers.js";
@@ -139,7 +139,8 @@ function pictureBox({ otherBox }, { refs }, canvas, rootBox) {
 }
 
 // Patching: after the layer on view, the locked patch's feature is replaced by that of the compared picture's patch at
-// the same place, and the network continues. A small map shows how far each token moves, beside the changed labels.
+// the same place, and the network continues. A small map shows how far each token's feature moves, and a sentence names
+// the changed labels.
 
 const MAP_WIDTH = 220; // pixels of the small map
 
@@ -148,7 +149,7 @@ export function bindPatching(choice, data, page) {
   box.className = "patching";
   box.innerHTML = `<button class="quiet"></button><div></div><p role="status"></p><button class="close">×</button>`;
   box.hidden = true;
-  page.refs.twin.after(box); // it covers the second picture, so that no other part moves
+  page.refs.twin.after(box); // the box covers the second picture, so that no other part moves
   const [button, map, sentence, close] = box.children;
   close.setAttribute("aria-label", "Close what the patch changes");
   page.patching = { box, button, map, said: sentence, close };

@@ -1,6 +1,6 @@
-// The best moment of the picture on view, that is its most telling row. It is searched between frames, once the layers
-// have arrived. A person's own photograph opens in it, unless the person has touched the picture; the key b shows
-// further moments.
+// Searches the best moment of the picture on view, that is its most telling row, between frames, once the layers have
+// arrived. A person's own photograph opens in its best moment, unless the person has touched the picture; the key b
+// shows further moments.
 
 import { holdsAll, holdsHead, largestIndex, neighbourhood, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
@@ -122,7 +122,7 @@ export function settle(choice, page) {
 }
 
 // The query after a change to a finer grid, on which each patch became several: of the patches at and around the former
-// place, the one that gives most to the target of the moment's row. null if unknown.
+// place, the patch that gives the largest weight to the target of the moment's row. null if no moment is known.
 export function askedAgain({ opening, view }, pack, formerPack) {
   const { layer, head } = view;
   const formerToken = tokenOf(view.query, formerPack);
@@ -216,9 +216,9 @@ const BOW = 0.14; // sideways swing of a glide as a share of its length
 export const STOPS = 3;
 export const WALK = AWAY + STOPS * (GLIDE + STAY); // ms
 
-// Three patches that show what attention is: the patch outside the neighbourhood of `startPatch` with the largest
-// weight, a patch with hardly any weight, and `startPatch` itself, where the cursor stays. `row`: the weights of
-// `startPatch`.
+// Returns three patches that show what attention is: the patch outside the neighbourhood of `startPatch` with the
+// largest weight, a patch with hardly any weight, and `startPatch` itself, where the cursor stays. `row`: the weights
+// of `startPatch`.
 export function threePatches(row, from, rows, columns, startPatch) {
   const area = neighbourhood(rows, columns, Math.floor(startPatch / columns), startPatch % columns, 3);
   let largest = -1,
@@ -263,7 +263,7 @@ const GHOST = `
   <b>your turn</b>`;
 
 // Greets a visitor; onBegin is called when the soft cursor appears. There is no greeting for people who want no motion,
-// nor in See, which shows the moment itself. Returns whether the cursor is going to appear.
+// nor in See, which shows moments by itself. Returns whether the cursor is going to appear.
 export function greet(lens, onBegin) {
   const { page } = lens;
   if (page.ghost || page.see?.on || matchMedia("(prefers-reduced-motion: reduce)").matches) return false;
@@ -313,7 +313,7 @@ function begin({ choice, data, frame: { shown }, page }, onBegin) {
 function walk(choice, page, places) {
   const { ghost, refs } = page;
   const startTime = performance.now();
-  let hasArrived = false, // while the soft cursor glides, the row stays
+  let hasArrived = false, // until the soft cursor rests on a patch, the row stays
     hasRested = false;
   const step = (time) => {
     if (page.ghost !== ghost || !page.alive) return;
@@ -325,7 +325,7 @@ function walk(choice, page, places) {
     hasArrived ||= rests;
     if (hasArrived && (!rests || !hasRested)) {
       Object.assign(choice.pointer, { target: refs.picture, x: left + x * width, y: top + y * height, fresh: true });
-      page.schedule(true); // as a real move of the cursor
+      page.schedule(true); // draws the frame as after a real move of the cursor
     }
     ghost.box.classList.toggle("rests", rests);
     hasRested = rests;

@@ -69,7 +69,7 @@ export function paintFrame(lens) {
   page.root.classList.toggle("map", isMap(view.what));
 }
 
-// While a patch is locked, the cursor moves only the line: the row is the same.
+// Paints the line to the cursor. While a patch is locked, a move of the cursor changes nothing else.
 export function paintAim(lens) {
   const { choice, frame, page } = lens;
   const putBack = layMean(choice, frame);
@@ -166,7 +166,7 @@ function paintMain(lens) {
   paintColourBar(lens);
 }
 
-// The exposure, at least `floor`, so that a map of an ineffective change is not bright.
+// The domain with an exposure of at least `floor`, so that the map of a change without effect is not bright.
 const atLeastExposure = (floor, domain) => (floor > domain.high ? { ...domain, high: floor } : domain);
 
 const patchesOf = ({ pack }, values) => ({ values, from: pack.prefixCount, to: pack.tokens });
@@ -202,7 +202,7 @@ function setTag({ view }, frame, { see }, isHidden) {
   picture.tag = tag;
 }
 
-// Patches above the exposure bear their number; the one with the largest weight has its own label.
+// Writes its number on each patch above the exposure, except the patch with the largest weight, which has a label.
 function setClipped({ view }, { shown, picture }, isHidden) {
   const { pack, answers, what } = shown;
   picture.clipped = [];
@@ -274,7 +274,7 @@ function paintHeads({ choice, data, frame, page: { thumbs } }) {
 
 const HABIT_OF = "This is measured on average over the patches of this picture.";
 
-// Writes a head's average behaviour below it, if known; then its number is shown only under "More".
+// Writes a head's average behaviour below its thumbnail, if known. The head's number is then shown only under "More".
 function nameHead(choice, data, frame, thumb, head, number) {
   const habit = habitOf(data, frame, choice.view.layer, head);
   const text = !habit ? number : choice.more ? `${habit.short} ${number}` : habit.short;

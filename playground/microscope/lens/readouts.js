@@ -89,7 +89,7 @@ export function writeTitles({ choice, data, frame, page }) {
   setText(refs.exposed, exposureText(choice, frame));
   setText(refs.outlined, shown.rough ? "" : outlineText(frame.print));
   setVisible(refs.drawn, !way.coloured);
-  refs.hold.disabled = overlay || way.spread; // these maps have exposures of their own
+  refs.hold.disabled = overlay || way.spread; // such maps set their own exposure
   const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
   setText(
     refs.lock,
@@ -114,7 +114,7 @@ export function writeTitles({ choice, data, frame, page }) {
   if (view.beside === "convolution") writeConvolution(choice, frame, page);
 }
 
-// The explained label where no token asks; "" while its name is loading.
+// The name of the explained label; "" if a token asks, or while the name is loading.
 function labelText(choice, data, frame) {
   const { view } = choice;
   if (wayOf(view).explains === "text") return view.text;
@@ -133,7 +133,7 @@ const outlineText = (print) =>
     ? `outlined: ${percent(print.outlined).replaceAll(" ", "\u00a0")} of what all patches get`
     : "";
 
-// The exposure; an even row is called even.
+// The words about the exposure; for an even row, that the row is even.
 function exposureText({ view }, { shown }) {
   const { answers, mainDomain, pack } = shown;
   if (shown.rough) return "";
@@ -208,7 +208,7 @@ function writeConvolution({ view }, { shown }, { refs }) {
 
 // ----------------------------------------------------------------------------------------------------------- numbers
 
-// Texts of the markup that See translates, also accessible names: [key, English, selector].
+// Texts of the markup that See translates, as [key, English, selector]. Below: accessible names.
 const MARKED = [
   ["largestWeight", "largest weight", ".numbers dl div:first-child dt"],
   ["onAverage", "on average", '[data-ref="habitRow"] dt'],
@@ -315,7 +315,7 @@ function headsNote(direction, habit, withCounts) {
   return `heads, by what each does on average over this picture${withCounts ? `, and ${counts}` : ""}`;
 }
 
-// The predictions with the trained and the chosen scale, once a whole pass has run with it.
+// Writes the predictions with the trained and the chosen scale, once a whole pass has run with the chosen one.
 function writeVerdict({ whole }, { shown }, { refs }) {
   const isKnown = shown.wholeArrived && whole.trace.verdict?.length > 0;
   setVisible(refs.verdict, isKnown || shown.wholeMissing);

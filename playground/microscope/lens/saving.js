@@ -58,7 +58,7 @@ export function pictureCanvas({ choice, data, frame, page }, factor, withOther) 
   return composePicture(pictures, width, height, captionOf(choice, data, frame), bar, factor);
 }
 
-// The large picture's content drawn at the size of a file.
+// The large picture's content, drawn at the file's size.
 export function printed(choice, data, frame, photo) {
   const { view } = choice,
     { shown } = frame;
@@ -173,7 +173,7 @@ export function leavePresenting(lens) {
 // The sheet of Share: the present view as a picture. See also makes a loop and an interactive page.
 
 const PICTURE_SCALE = 2;
-// Makes the chosen format and previews it: a blob, or null if it failed or is no longer wanted.
+// make() previews the format and returns a file as a blob; null if that failed or is no longer wanted.
 const SHARED = {
   picture: { make: sharedPicture, end: () => "png" },
   tall: { make: sharedLoop, end: ({ type }) => type.split(/[/;]/)[1] },
@@ -218,7 +218,7 @@ export function beginShare(lens, way) {
   chooseShared(lens, way);
 }
 
-// Before a link is copied, shows which parts of the view the link contains.
+// Shows the link, and which parts of the view it contains, before the person copies it.
 async function showLink(lens) {
   const { share, refs } = lens.page;
   const { private: isPrivate } = lens.data.main.trace;
@@ -311,7 +311,7 @@ async function sharedPage(lens) {
   return new Blob([await lens.page.see.sharedPage()], { type: "text/html" });
 }
 
-// The present view as an SVG with real text, and as numbers. Both are made of the values on the screen.
+// Below: the present view as an SVG with real text, and as numbers. Both contain the values on the screen.
 
 const WIDTH = 504; // points: the width of a page's text
 const PER_POINT = 3; //  pixels of a picture for each point

@@ -52,8 +52,8 @@ export function bindScenes(choice, data, page) {
   });
 }
 
-// Reads the stored scenes: when the lens is ready, and at every run of the page, since the list may have changed
-// elsewhere. An unchanged list keeps its elements, because a person may be typing or clicking there.
+// Reads the stored scenes, when the lens is ready and at every run of the page, because another tab may have changed
+// the list. An unchanged list keeps its elements, because a person may be typing or clicking there.
 export function readKept(choice, data, page) {
   setVisible(page.refs.scenes, Boolean(data.host.scenes));
   if (!data.host.scenes) return;

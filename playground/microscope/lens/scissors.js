@@ -90,7 +90,7 @@ export function cutAimed({ choice, data, frame, page }) {
   putCuts(page, [...cutsOf(choice), `${queryOf(shown.token, main.pack)}>${queryOf(aim, main.pack)}`]);
 }
 
-// Paints in each frame the button beside the label, and the list if it has changed.
+// Paints the button beside the label in each frame, and the list of cuts if it has changed.
 export function paintScissors(lens) {
   const { choice, data, frame, page } = lens;
   const { view } = choice,
@@ -189,7 +189,8 @@ function undoButton(choice, page, index) {
   return undo;
 }
 
-// The sentence about how far the locked patch's feature moved, compared with control cuts of the same total attention.
+// The sentence about how far the locked patch's feature moved, compared with control cuts that remove the same total
+// attention.
 function movedSentence(lens) {
   const { data } = lens;
   const { view } = lens.choice,

@@ -25,12 +25,12 @@ const aChoice = () =>
     everHovered: false, //                  whether the cursor was ever on a patch; until then a sentence asks for that
     presenting: false, //                   whether the lens fills the screen
     more: false, //                         whether rarely used parts are unfolded
-    heads: "head", //                       in the film: the chosen head, the "sharpest" or the "mean"
+    heads: "head", //                       the film's rows: of the chosen head, the "sharpest" head, or the "mean"
     filmWanted: !globalThis.navigator?.connection?.saveData, // whether the film's layers are fetched ahead
     filmLooked: false, //                   whether the film was used
-    exact: false, //                        whether printed numbers need exact layers instead of rounded ones
+    exact: false, //                        whether numbers are printed, which need exact layers, not rounded ones
     dimension: -1, //                       dimension on show in the arithmetic; −1: that of the largest product
-    cutting: false, //                      the scissors are open
+    cutting: false, //                      whether the scissors are open
     painting: Object.seal({ on: false, patches: new Set(), at: 0, takes: true, down: false }), // see scissors.js
     patchWanted: "", //                     the key of the patch to put into the first picture, see matches.js
     scene: Object.seal({
@@ -68,7 +68,7 @@ const noData = (host) =>
     search: null, //                        the search for the best moment: {id, pack, steps, scene, layers, moved}
     scenes: Object.seal({
       list: [], //                          saved views
-      kept: null, //                        the same as the host's text
+      kept: null, //                        the host's text of this list
     }),
     asked: new Map(), //                    kind → {key, open, at, stop}: the requests, see asking.js
     coming: null, //                        AbortController of the picture on its way
@@ -79,9 +79,9 @@ const noFrame = () =>
   Object.seal({
     // ---- derived from choices and data at the beginning of every frame (see below and paint.js)
     shown: Object.seal({
-      answers: null, //                     of the pack on show: the main one or the whole pass
+      answers: null, //                     answers of the pack on show: the main pack or the whole pass
       pack: null,
-      drawn: null, //                       {pack, answers} of film and wall
+      drawn: null, //                       {pack, answers} that film and wall draw
       token: -1, //                         the asking token
       scale: NaN,
       altered: false, //                    whether the scale differs from the trained one
@@ -97,7 +97,7 @@ const noFrame = () =>
       beyond: null, //                      the outliers on a map of lengths, see core/features.js
       mark: -1, //                          the asking patch; −1: a prefix token
     }),
-    live: { key: "", values: null, pixels: null, parts: null, there: null, from: null }, // the map, see features.js
+    live: { key: "", values: null, pixels: null, parts: null, there: null, from: null }, // the map of features.js
     match: { key: "", found: null, drawn: "" }, // the match of two patches, see matches.js
     better: null, //                        {layer, head, query}: a head that shows more of this patch, see headline.js
     kinds: { pack: null, layers: 0, toward: null, crowds: new Map() }, // see headline.js
@@ -138,7 +138,7 @@ const noFrame = () =>
     kernelSorted: null, //                  the kernel's weights, largest first
     kernelKey: "", //                       key of the drawn kernel; "": draw it again
     bar: null, //                           the colour bar's domain, unit, and whether its end is open
-    barKey: "", //                          the same as text; "": draw it again
+    barKey: "", //                          `bar` as a text; "": draw it again
     sorted: new Float32Array(0), //         the weights, largest first
 
     // ---- requests of frames
@@ -146,7 +146,7 @@ const noFrame = () =>
     pointed: false, //                      whether a move of the cursor needs the frame
     dirty: false, //                        whether any other change needs the frame
     painted: null, //                       the query of the last painted frame
-    samples: new Float64Array(600), //      milliseconds of script of the last frames under the cursor
+    samples: new Float64Array(600), //      ms of script in each of the last frames under the cursor
     sampled: 0, //                          number of samples
   });
 
@@ -156,7 +156,7 @@ const aPage = (root, refs) =>
     root, //                                the element that holds the lens
     refs, //                                its parts by name, see markup.js
     ui: { height: 600, below: 0, bare: false },
-    alive: true, //                         false once the lens is destroyed
+    alive: true, //                         whether the lens is not destroyed yet
     touch: matchMedia("(hover: none)").matches,
     thumbs: [], //                          {button, canvas, number, said, print} of every head
     shares: [], //                          the elements with the share of each prefix token
@@ -186,10 +186,10 @@ const aPage = (root, refs) =>
     schedule: null, //                      (onlyPointed?) requests a frame
     choose: null, //                        ({key: value}, source?) changes the view
     showView: null, //                      (view) shows another view
-    opens: null, //                         ({greets}) called after the opening view of a picture was changed
+    opens: null, //                         ({greets}) called when the lens has changed a picture's opening view
   });
 
-// Derives from the choices the drawn pack, its scale, the asking token and the missing data.
+// Below: derives the drawn pack, the scale, the asking token and the missing data from the choices.
 
 // Whether a map is computed from data of the source, not from queries and keys.
 export const isMap = (way) => WAYS[way]?.ofHeads === false;
@@ -211,7 +211,7 @@ export const passOf = ({ view }, { shown }) => ({
   scale: view.pass === "whole" && shown.altered ? view.scale : null,
   cut: view.cut,
 });
-// Matches a cut that takes values from another sample's pass; putFrom names that sample as an address does.
+// Matches a cut that takes values from another sample's pass. putFrom names that sample in the form of an address.
 const OF_ANOTHER = /(^|;)(residual|mlp|attention|queries|keys|values|head)@/; // as in playground/cuts.py
 export const putFrom = ({ view }, { other }) =>
   OF_ANOTHER.test(view.cut) && other?.trace.words?.sample ? `sample:${other.trace.words.sample}` : "";
@@ -226,8 +226,8 @@ export const layersAtHand = (data) =>
 // An entry's layers for drawing and search: in full precision if they have arrived, else rounded to eight bits.
 export const drawnOf = (entry) => entry.drawn ?? entry;
 
-// Whether to request layers for drawing and search in eight bits: half the size, and they look the same. Full precision
-// is needed for comparing and for printed numbers, and costs nothing if the page computes the layers.
+// Whether to request layers for drawing and search in eight bits: half the size, and they look the same. Comparing and
+// printed numbers need full precision. If the page computes the layers, full precision costs nothing.
 export const isRounded = ({ exact, view }, { host, main }) => {
   const { private: isPrivate, here: isLocal } = main?.trace ?? {};
   return Boolean(host.source.rounds) && !exact && view.beside !== "compare" && !isPrivate && !isLocal;
@@ -236,7 +236,7 @@ export const isRounded = ({ exact, view }, { host, main }) => {
 export const entryShown = (data, frame) => (frame.shown.wholeArrived ? data.whole : data.main);
 export const labelsOf = (data, frame) => data.labels.get(entryShown(data, frame).id) ?? null;
 
-// The explained label: the chosen one, or the likeliest if one is needed: [number, name, probability], or null.
+// The explained label, [number, name, probability]: the chosen label, or the likeliest if the map needs one; else null.
 export function labelNow({ view }, data, frame) {
   if (!isExplained(view)) return null;
   const labels = labelsOf(data, frame);
@@ -244,7 +244,7 @@ export function labelNow({ view }, data, frame) {
   return wayOf(view).explains === "label" ? (labels?.[0] ?? null) : null;
 }
 
-// A key for a map of explained.js: what the map explains, and its settings.
+// A key for a map of explained.js, made of the map's subject and settings.
 export function explainedBy({ view }, { main }, { shown }) {
   const way = wayOf(view);
   const parameters = [way.throughLayers ? "" : view.layer, way.uses.includes("blank") ? view.blank : ""].join("");
@@ -371,8 +371,8 @@ export function missingNames({ view }, data) {
   return layers.sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))[0] ?? -1;
 }
 
-// A head's average behaviour {label, short, colour, told, means}; null if unknown, or at another scale than the trained
-// one, at which it was measured.
+// A head's average behaviour {label, short, colour, told, means}; null if unknown, or if the scale is not the trained
+// one, at which the behaviour was measured.
 export function habitOf(data, frame, layer, head) {
   if (frame.shown.altered) return null;
   const habit = data.habits.get(data.main.id)?.get(layer)?.[data.main.pack.headNumbers[head]];

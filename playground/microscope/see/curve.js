@@ -1,4 +1,4 @@
-// The curve from the query's patch to the brightest one, drawn once the pointer rests; and the staircase, a bar chart
+// Draws the curve from the query's patch to the brightest patch, once the pointer rests; and the staircase, a bar chart
 // of the row's largest shares.
 
 import { stepOf } from "../core/light.js";
@@ -55,8 +55,8 @@ function curvePath({ from, bend, to }) {
   return `M${startText} Q${bendText} ${endText}`;
 }
 
-// A row's softmax as a staircase: bars of its largest shares, and a dashed outline where the first bar would end at the
-// other setting of the √d_k switch. Flipping the switch makes the bars grow or shrink.
+// Below: the staircase. It has a bar for each of the row's largest shares, and a dashed outline at the length that the
+// first bar would have at the other setting of the √d_k switch. Flipping the switch makes the bars grow or shrink.
 
 const BARS = 12;
 const FLIP = 250; // ms
@@ -68,7 +68,7 @@ export function createStaircase() {
   return { from: [], to: [], altered: null, began: -FLIP };
 }
 
-// Sets the bars; only a flip of the switch animates them, not another patch.
+// Sets the bars. A flip of the switch animates the change; another patch does not.
 export function setBars(stairs, shares, isAltered, time, isStill) {
   const isFlipped = stairs.altered !== null && stairs.altered !== isAltered && !isStill;
   if (isFlipped) Object.assign(stairs, { from: barsAt(stairs, time), began: time });

@@ -1,5 +1,6 @@
-// A moment as a loop of three seconds: the photograph, the curve to the patch with the largest share, the sentence. It
-// ends with a still picture, so that it can repeat. It is recorded as MP4 if the browser can, else written as a GIF.
+// Makes a loop of three seconds from a moment: the photograph, the curve to the patch with the largest share, the
+// sentence. The loop ends with a still picture, so that it can repeat. The browser records the loop as MP4 if it can;
+// else this file writes a GIF.
 
 import { ROLES } from "../core/colours.js";
 import { makeCanvas, outlineCell } from "../drawing/dom.js";
@@ -18,7 +19,7 @@ const TYPE = { size: 54, lead: 68, small: 28 };
 const PAPER = "#131318";
 const INK = "#f1f1f4";
 const SOFT = "#a9a9b2";
-// The size of each format, and the places of picture and words in it
+// The size of each format, and the places of the picture and the words in the frame
 export const LOOP_SHAPES = {
   tall: {
     width: 1080,
@@ -102,7 +103,7 @@ function drawWords(context, sentence, { x, y, wide: width }, font) {
   }
 }
 
-// Breaks words into lines, [[{text, marked, x, wide}]]; a marked place stays on one line.
+// Breaks a sentence into lines of words, [[{text, marked, x, wide}]]. A marked place is not broken.
 export function linesOf(context, sentence, lineWidth) {
   const lines = [[]];
   let x = 0;
@@ -174,7 +175,7 @@ async function gifOfLoop(canvas, draw, isWanted) {
   return new Blob([gifOf(frames, width, height)], { type: "image/gif" });
 }
 
-// An endless GIF from frames of RGBA pixels, with one palette of the most frequent colours. No DOM.
+// Below: writes an endless GIF from frames of RGBA pixels, with one palette of the most frequent colours.
 
 const GIF_COLOURS = 256;
 const RARE_COLOURS = 48; // number of palette places for rare colours
@@ -276,8 +277,8 @@ function paletteOf(frames) {
 
 const colourAway = ([r, g, b], [red, green, blue]) => 2 * (r - red) ** 2 + 4 * (g - green) ** 2 + (b - blue) ** 2;
 
-// Returns a function (red, green, blue) → index of the nearest palette colour. It searches for each of 32,768 colours
-// once.
+// Returns a function (red, green, blue) → index of the nearest palette colour. The function searches only once for each
+// of 32,768 colours.
 function nearestIn(palette) {
   const cache = new Int16Array(1 << 15).fill(-1);
   return (red, green, blue) => {

@@ -1,5 +1,5 @@
 // The row of moments below See's picture: at most five, and a button for a surprise. A moment is a striking row of
-// weights; a press on it chooses its layer, head and patch.
+// weights; a press on it shows the moment's layer, head and patch.
 
 import { ownExposure } from "../core/answers.js";
 import { holdsHead, rowInto } from "../core/core.js";
@@ -15,7 +15,7 @@ import { PART_NAMES, seeWords } from "./words.js";
 
 const MOMENT_SIZE = { width: 102, height: 70 }; // px, if there is room; 64 × 44 otherwise
 
-// `hold(true)`: shows marks as if the pointer were over the picture.
+// hold(isHeld): shows the marks as if the pointer were over the picture, or hides them.
 export function createMoments({ choice, data, frame, page }, row, { language, hold }) {
   const words = (key, values) => seeWords(language(), key, values);
   const moments = { scene: null, list: [], buttons: [] };
@@ -30,7 +30,7 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     if (main.trace.words?.first) return; // this trace is coarse; moments are searched in the finer one, which follows
     const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
     if (openingMoment?.of !== key) {
-      const patch = view.what === FIRST_WAY ? frame.shown.mark : -1; // −1: no striking moment, no row
+      const patch = view.what === FIRST_WAY ? frame.shown.mark : -1; // −1: the picture opened without a striking row
       openingMoment = { of: key, layer: view.layer, head: view.head, patch };
       Object.assign(moments, { scene: null, list: [] });
       row.replaceChildren();
@@ -130,8 +130,8 @@ function momentButton(name, description) {
   return button;
 }
 
-// Chooses the moments of a picture, at most five: rows with a far partner, one row that stays near, and one with a
-// sink. No DOM.
+// Below: chooses the moments of a picture, at most five: rows with a far partner, one row that stays near, and one with
+// a sink. No DOM.
 
 const FAR_ONES = 3;
 const CLOSE = 3; // two patches at most this many patches apart count as the same place

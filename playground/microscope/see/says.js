@@ -1,4 +1,5 @@
-// See's sentence and the line under it: picks the texts in words.js that fit the numbers of a row. No DOM.
+// Writes See's sentence and the line under the sentence, from the texts in words.js that fit the numbers of a row. No
+// DOM.
 import { neighbourhood } from "../core/core.js";
 import { percent } from "../core/numbers.js";
 import { aroundPlace, PART_NAMES } from "./words.js";
@@ -6,7 +7,7 @@ import { aroundPlace, PART_NAMES } from "./words.js";
 const FAR_AWAY = 0.15; // distance as a share of the picture's longer side, as in core/moments.js
 const WORTH_SAYING = 0.1; // least share of the patch beyond the neighbours, relative to the patch's own share
 
-// How far the brightest patch is from the asking one: "itself" | "near" | "aside" | "far".
+// How far the brightest patch is from the asking patch: "itself" | "near" | "aside" | "far".
 export function whereOf(mark, brightest, rows, columns) {
   if (mark === brightest) return "itself";
   const [rowDistance, columnDistance] = [
@@ -37,8 +38,8 @@ export function nameOfPlace(language, parts, mark, brightest, rows, columns) {
 export const unbrokenPercent = (share) => percent(share).replaceAll(" ", "\u00a0");
 
 // The sentence about a row. row: {mark, best: the patch with the largest share, share, rows, columns, even, off:
-// whether the √d_k division is off, token: the special token with the largest share or "", most: the largest share of
-// all tokens, beyond: see beyondNear, or null}
+// whether the division by √d_k is off, token: the special token with the largest share or "", most: the largest share
+// of all tokens, beyond: see beyondNear, or null}
 export function sayRow(language, row, parts = []) {
   const { mark, best: brightest, rows, columns, off: isOff } = row;
   const values = { share: unbrokenPercent(row.share), most: unbrokenPercent(row.most), token: row.token };
@@ -56,7 +57,8 @@ export function sayRow(language, row, parts = []) {
   return aroundPlace(language, key(whereOf(mark, brightest, rows, columns)), values, hereWord);
 }
 
-// For a patch that gives most to itself: its brightest patch beyond the neighbours, {patch, share}; null if too weak.
+// For a patch that gives most to itself: the brightest patch beyond the neighbours, {patch, share}; null if its share
+// is too small.
 export function beyondNear(weights, start, { prefixCount, rows, columns }, mark) {
   const largest = { patch: -1, share: 0 };
   for (let patch = 0; patch < rows * columns; patch++) {

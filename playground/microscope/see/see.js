@@ -1,5 +1,5 @@
-// See is the view of the lens with one picture, one sentence and two switches; Lab is the other. Both share state and
-// drawing code. See has a layout, a sentence about the row and a few parts of its own.
+// The face See shows the lens with one picture, one sentence and two switches; the other face is Lab. Both share state
+// and drawing code. Only See has this layout, this sentence about the row, and the parts below.
 import { holdsHead, largestIndex, rowInto } from "../core/core.js";
 import { isEven } from "../core/light.js";
 import { percent } from "../core/numbers.js";
@@ -26,18 +26,18 @@ import { beyondNear, outsideNine, sayRow, unbrokenPercent } from "./says.js";
 import { createShared } from "./shared.js";
 import { habitIn, seeWords } from "./words.js";
 
-const BAR = 44; // px, above the lens
+const BAR = 44; // px: the height of the page's bar above the lens
 const PHONE_BAR = 48;
-const NO_LINE = 16; // px: a gap above the lens that is higher holds a line of advice
+const NO_LINE = 16; // px: a higher gap above the lens contains a line of advice
 const SEE_COLUMN = 334; // px: the least width of the column beside the picture
 const LOW_COLUMN = 262; // px: the column's width in a low window: a phone on its side, or a desktop at 200 %
-const PRESENTED = 0.3; // share of the width for the column beside a picture in a lecture hall
+const PRESENTED = 0.3; // share of the width for the column beside the picture, in full screen
 const MOMENTS_HIGH = 56; // px: height of the row of moments
 const BESIDE_FROM = 640; // px: in a narrower window all parts are below the picture
-const LOWEST = 260; // px: least height of a picture with the column below it
-const BELOW = 470; // px: height of the parts below such a picture
-const HIGHEST = 440; // px: greatest height of a portrait with the column below it
-// layout.js sets these classes on the lens in Lab, for little or much room.
+const LOWEST = 260; // px: least height of a picture above its column
+const BELOW = 470; // px: height of the parts below a picture above its column
+const HIGHEST = 440; // px: greatest height of a portrait above its column
+// the classes that layout.js sets on the lens in Lab, depending on its room
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
 const ROOMY = 102; // px free below the picture, from which the moments are drawn larger
 const BARS_SHOWN = 12;
@@ -74,7 +74,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const curve = createCurve(frame, part("div", "see-arc", CURVE, refs.picture, "after"));
   const see = {
     face,
-    untouched: false, // nobody points, and no moment is shown: the photograph alone
+    untouched: false, // whether the photograph is shown alone: nobody points, and no moment is shown
     drawer: "", //       which drawer is open: "why" | "heads" | "numbers" | "moments"; "": none
     lockedForWhy: false,
     stairs: createStaircase(),
@@ -82,7 +82,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     above: 0, //         px of the page above the lens at the last layout
     story: null,
     get on() {
-      const presented = choice.presenting && choice.view.beside !== "filter"; // Lab shows the filter beside it
+      const presented = choice.presenting && choice.view.beside !== "filter"; // only Lab can show the filter
       return (see.face === "see" || presented) && !page.ui.bare;
     },
   };
@@ -173,7 +173,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   // ---- the photograph has no marks until the pointer is over it; a shown moment stays until then
   function hold(isHeld) {
-    const isHiding = isHeld && !see.story?.covers(); // a question of the story asks where this row looks
+    const isHiding = isHeld && !see.story?.covers(); // the answer to the story's question stays hidden
     if (see.untouched === isHiding) page.schedule();
     see.untouched = !isHiding;
     root.classList.toggle("untouched", see.on && see.untouched);
@@ -213,7 +213,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   function pullUp(bar) {
     root.style.marginTop = "";
     const top = root.getBoundingClientRect().top + window.scrollY;
-    see.above = Math.max(bar, top); // the bar may not be on the page yet
+    see.above = Math.max(bar, top); // at least `bar`: the bar may not be on the page yet
     if (top <= bar || top > bar + NO_LINE) return see.above;
     root.style.marginTop = `${bar - top}px`;
     see.above = bar;
@@ -245,10 +245,10 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     root.style.setProperty("--twin", String(choice.view.beside === "wall" ? wall : aspect));
     const column = choice.presenting ? Math.max(SEE_COLUMN, PRESENTED * width) : low ? LOW_COLUMN : SEE_COLUMN;
     const availableWidth = isBeside ? Math.min(width - column, (height - (low ? 0 : MOMENTS_HIGH)) * aspect) : width;
-    const availableHeight = aspect < 1 ? HIGHEST : Math.max(LOWEST, height - BELOW); // the column scrolls there
+    const availableHeight = aspect < 1 ? HIGHEST : Math.max(LOWEST, height - BELOW); // then the column below scrolls
     const high = isBeside ? availableWidth / aspect : Math.min(availableWidth / aspect, availableHeight);
     root.classList.toggle("roomy", isBeside && !low && !choice.presenting && height - high >= ROOMY);
-    frame.tag.low = true; // below the curve
+    frame.tag.low = true; // the number is drawn below the curve
     frame.seenWidth = 0;
     setPictures(frame, page, high * aspect, aspect);
     root.style.setProperty("--sw", `${frame.pictureWidth}px`);
@@ -263,7 +263,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   function paint() {
     if (!see.on) return;
     if (see.drawer === "why" && !sumsAreOpen(page)) openDrawer(""); // the reader closed the sums by × or Escape
-    choice.filmWanted = true; // the drawer's film shows all layers
+    choice.filmWanted = true; // the film in a drawer shows all layers
     root.classList.toggle("no-row", !isPlainRow());
     paintPlain();
     paintWords();
@@ -363,8 +363,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     };
   }
 
-  // If the patch gives its largest share to itself: its brightest patch beyond the neighbours, which the sentence
-  // names. Else null.
+  // If the patch gives its largest share to itself, returns the brightest patch beyond the neighbours, which the
+  // sentence names; else null.
   function patchBeyondNear(brightest) {
     const { answers, pack, mark, altered } = frame.shown;
     if (brightest !== mark || altered || !isPlainRow()) return null;

@@ -1,4 +1,4 @@
-// The things that See shares: the picture with its sentence, a loop, an interactive page.
+// Makes the files that See shares: the picture with its sentence, a loop, an interactive page.
 
 import { toBytes, toContainer } from "../core/container.js";
 import { layerOf } from "../core/core.js";
@@ -64,9 +64,9 @@ export function createShared(lens, see) {
   };
 }
 
-// A moment as one HTML file that works without a network: the queries and keys of this head in eight bits, the
-// photograph, and the lens. The reader's browser makes the file. Names from outside are set as text, and the file's
-// content security policy forbids all requests.
+// Below: writes a moment as one HTML file that works without a network: the queries and keys of this head in eight
+// bits, the photograph, and the lens. The reader's browser makes the file. Names from outside are set as text, and the
+// file's content security policy forbids all requests.
 
 const PHOTO_BYTES = 60e3;
 const PHOTO_SIDES = [1100, 900, 700, 500, 320]; // px of the photograph, tried in this order
@@ -139,7 +139,7 @@ export function pageOf({ title, still, photo, start, packed, code }) {
 `;
 }
 
-// A copy of the pack with this head alone. Its header keeps the model's number of heads, which is printed.
+// A copy of the pack with this head alone. The copy's header keeps the model's number of heads, which the page prints.
 export function headPack(pack, layer, head) {
   const { q, k, norms } = layerOf(pack, layer);
   const size = pack.tokens * pack.dim;

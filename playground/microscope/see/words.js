@@ -267,7 +267,8 @@ export const SEE_WORDS = {
   },
 };
 
-// Names of the samples' parts (playground/samples.py): {one, other: a second one of its kind, short}
+// Names of the samples' parts (playground/samples.py): {one: the name, other: the name of a second such part, short: a
+// short name}
 export const PART_NAMES = {
   en: {
     eye: { one: "the eye", other: "the other eye", short: "eye" },
@@ -303,7 +304,8 @@ export const PART_NAMES = {
   },
 };
 
-// The habits of heads (playground/analysis/heads.py) in each language. The direction is appended to "fixed offset".
+// The habits of heads (playground/analysis/heads.py) in each language. habitIn appends the direction to the name of
+// "fixed offset".
 export const HABIT_NAMES = {
   en: {},
   de: {

@@ -1,5 +1,5 @@
-// Reads and writes the page's address. It holds the choice, and either the microscope's view or a lesson's settings,
-// which the server's script reports. Only the browser writes the address; Streamlit has a query of its own.
+// Reads and writes the page's address: the choice, and either the microscope's view or a lesson's settings. The
+// server's script reports a lesson's settings, but only this module writes them into the address.
 
 import { DEFAULT_VIEW, viewFromQuery, viewToQuery } from "../core/view.js";
 import { cutTo } from "../drawing/dom.js";
@@ -17,7 +17,8 @@ const page = {
 // The microscope's view. It is kept while lessons are read, so that a person who comes back finds it unchanged.
 let view = {};
 
-// Whether the address's parameters follow a # and are not sent, as on static hosts; else they follow a ?.
+// Whether the address's parameters follow a #, as on static hosts, to which browsers do not send them. Otherwise they
+// follow a ?.
 let isHashUsed = false;
 export const isBehindHash = () => isHashUsed;
 export function writeBehindHash() {
@@ -38,7 +39,8 @@ export function openFace() {
 export const viewNow = () => view;
 export const viewWords = (shownView = view) => Object.fromEntries(new URLSearchParams(viewToQuery(shownView)));
 
-// The view's parameters. While something is compared, the default of `beside` is the compared picture.
+// The view's parameters. While something is compared, `beside` is written even with its default value, because a
+// missing `beside` would then mean the compared picture.
 const viewWordsHere = (shownView = view) => ({
   ...(choice.now.beside && { beside: DEFAULT_VIEW.beside }),
   ...viewWords(shownView),
@@ -147,7 +149,7 @@ export const face = {
     chosenLanguage ??= languageOf([keptWord(KEPT_LANGUAGE) ?? "", ...(navigator.languages ?? [])]);
     return chosenLanguage;
   },
-  // Reads the face from the address, only at the first call: afterwards this module writes it.
+  // Only the first call reads the face from the address: later, this module itself writes the address.
   open(words) {
     chosenFace ??= faceOf(words, keptWord(KEPT_FACE));
   },
@@ -157,7 +159,7 @@ export const face = {
     keepWord(KEPT_FACE, newFace);
     tellOfFace();
   },
-  // Called when the person presses the switch
+  // Called when the person presses the switch between See and Lab.
   turn: (newFace) => cutTo([document.body], () => face.set(newFace)),
   speak(newLanguage) {
     chosenLanguage = languageOf([newLanguage]);
@@ -174,8 +176,8 @@ function tellOfFace() {
   for (const listener of firstListeners) listener();
 }
 
-// A person's visit: the present page, and ways to other pages. The toolbar's component reports when the server's script
-// has drawn another page.
+// A person's visit: functions that open pages of the app. The toolbar's component reports when the server's script has
+// drawn another page.
 
 const viewListeners = new Set();
 const departure = { wholly: false };
@@ -210,9 +212,9 @@ export const visit = {
   picture: null, // (factor) returns a canvas of the picture, at this multiple of its size
   lens: null, // the lens on the stage
   live: null, // {camera(), film(file)}: shows a camera's or a video's frames one after another
-  modelForLive: null, // (wanted) returns a promise of the model for live frames; null: this page has none
+  modelForLive: null, // (wanted) returns a promise of the model for live frames; null: no live frames here
   fetch: null, // downloads a model to the server, then chooses it
-  leftOut: [], // [key, word] of the address that can't be chosen; the stage reports it
+  leftOut: [], // [key, word] of the address that can't be chosen; the stage reports them
   follow(listener) {
     viewListeners.add(listener);
     return () => viewListeners.delete(listener);
@@ -276,8 +278,8 @@ async function beginVisit(samples, page) {
   isReady();
 }
 
-// Reads an address that this module has not written: another page, Back or Forward. `keepsView`: parameters that are
-// missing keep their values.
+// Reads an address that this module has not written: another page, Back or Forward. `keepsView`: whether values of the
+// view stay if their parameters are missing.
 function readAgain({ keep: keepsView }) {
   const parsed = readAddress();
   const { settings, tour, story } = parsed;

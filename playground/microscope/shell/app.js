@@ -23,7 +23,7 @@ const LATEST_IN_SEE = 8000;
 const LEADS_ELSEWHERE = ".opener.pages, .opener.more, a";
 const LAYERS_WAIT = 400; // ms that Streamlit waits for layers after the picture
 
-// `mounts`: {toolbar, stage}
+// `mounts`: {toolbar, stage}, the functions that mount these parts
 async function mountBeforeStreamlit(mounts) {
   const pageData = pageSays();
   if (pageData?.computes?.length) computeOwnHere(pageData.computes);
@@ -45,15 +45,15 @@ async function mountBeforeStreamlit(mounts) {
     begin();
   };
   places.toolbar.addEventListener("pointerdown", (event) => {
-    // before the other page opens
+    // a press that opens another page needs Streamlit
     if (event.composedPath().some((element) => element.matches?.(LEADS_ELSEWHERE))) begin();
   });
   mounts.toolbar({ data, parentElement: places.toolbar, setStateValue() {}, setTriggerValue });
   mounts.stage({ parentElement: places.stage });
 }
 
-// Delays Streamlit's scripts until the layers have come from the browser's cache, which is sooner than the scripts
-// could be parsed. Layers from the server are not waited for.
+// Delays Streamlit's scripts until the layers have come from the browser's cache, because parsing the scripts would
+// delay the layers. Layers from the server are not waited for.
 function beginAfterPicture(streamlitScripts) {
   let timer = setTimeout(() => {
     timer = setTimeout(begin, openFace().now === "see" ? LATEST_IN_SEE : 0);
@@ -86,7 +86,8 @@ function beginAfterPicture(streamlitScripts) {
   return begin;
 }
 
-// Lab and own photographs use the server's time, so they need a page at the server, which identifies the person.
+// Lab and own photographs use the server's time, so they need Streamlit's session, by which the server identifies the
+// person.
 const needsServerSide = () => openFace().now !== "see" || Boolean(choice.now.mine);
 
 const MOUNTS = {

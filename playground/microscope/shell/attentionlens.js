@@ -26,7 +26,7 @@ const engineParts = { worker: "", kernels: "" }; // the worker's script, and bas
 
 const cards = {}; //                address of a model → its card for workersource.js
 const byteRequests = new Map(); //       address → a promise of the bytes, deleted when the worker has them
-const pictures = new Map(); //      id → a picture, as workersource.js wants it
+const pictures = new Map(); //      id → a picture in the form that workersource.js takes
 let sharedEngine = null;
 let pictureCount = 0; // number of pictures so far
 
@@ -65,7 +65,7 @@ async function bytesOf(address, kind) {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-// Fetches a model. Returns its address, by which the source names it.
+// Fetches a model and returns its address. The source uses this address as the model's name.
 async function bringModel(model) {
   if (!model) throw new LensError("No model is named: model is the address of its weights.");
   const address = new URL(model, document.baseURI).href;

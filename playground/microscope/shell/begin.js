@@ -1,5 +1,6 @@
 // The first script of a page without a server. It unzips the styles and the page's script, for hosts that do not
-// compress. The script enters the page as text; the page's content security policy has its digest.
+// compress. The script is inserted into the page as text; the page's content security policy allows this text by its
+// digest.
 import { unzipped } from "../core/container.js";
 
 const BEGIN = document.querySelector("script[data-begin]");

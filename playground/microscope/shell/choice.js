@@ -1,5 +1,5 @@
 // A person's choice: the picture, the model, the grid, and the comparison. There is one object for the whole document,
-// so that address, strip, toolbar and stage cannot disagree. No DOM.
+// so that the address, the row of pictures, the toolbar and the stage cannot disagree. No DOM.
 // {sample, mine: a sample's name or the id of an own picture, model, detail: how many times finer the grid is than
 // usual, beside: null | {sample} | {mine} | {model}, chose: whether the person, not the app, chose the model}
 import { DEFAULT_VIEW } from "../core/view.js";
@@ -10,8 +10,9 @@ import { ask } from "./http.js";
 export const catalogue = {
   samples: [], // [{name, title, hint, kind, credit, start, thumb, picture, opens: {model, detail, layer, head}}]
   own: { model: "bundled", detail: 1 }, // how a person's own picture opens
-  real: null, // {model, title, here, may_fetch, megabytes, with_photographs: they come with it}: the model for
-  //             photographs
+  // the model for photographs: {model, title, here, may_fetch, megabytes, with_photographs: whether the samples'
+  // photographs are downloaded with the model}
+  real: null,
   ours: [], // names of the models that ship with the playground
 };
 
@@ -30,7 +31,7 @@ export function loadCatalogue(address) {
 
 export const sampleNamed = (name) => catalogue.samples.find((sample) => sample.name === name);
 
-// The first picture: a drawing if one of our own models is asked for, else the first sample.
+// The first picture: a drawing if `model` is one of the playground's own models, else the first sample.
 export const firstSample = (model) =>
   (catalogue.ours.includes(model) ? catalogue.samples.find(({ kind }) => kind === "drawing") : null) ??
   catalogue.samples[0];
@@ -46,7 +47,7 @@ export const choice = {
   },
   // options: for the listeners, {quietly: the address has this choice already}
   set: (changes, options = {}) => setCurrent(choiceAfter(current, changes), options),
-  // Sets the choice that an address names; for missing parameters, their usual values.
+  // Sets the choice that an address names; missing parameters get their usual values.
   open: (words, options = {}) => setCurrent(openedBy(words), options),
   // Restores a former choice exactly.
   restore: (formerChoice, options = {}) => setCurrent(formerChoice, options),
@@ -96,7 +97,7 @@ function wishFor(formerChoice, picture) {
 }
 
 // The comparison after a new choice. Two compared models remain when the picture changes, two compared pictures when
-// the model changes. If the compared picture or model is chosen, both change places.
+// the model changes. If the compared picture or model is chosen, it changes places with the former choice.
 function besideOf(formerChoice, nextChoice) {
   const { beside } = formerChoice;
   if (!beside) return null;
@@ -153,7 +154,7 @@ function besideFrom(text, mainChoice) {
   return { [kind]: name };
 }
 
-// The traces that the microscope shows for a choice, and their view. No DOM in here.
+// Below: the traces that the microscope shows for a choice, and the view of them. No DOM.
 
 // The parameters of the two traces for the source: {main, other}.
 export function tracesOf({ sample, mine, model, detail, beside }) {
@@ -170,7 +171,8 @@ export function tracesOf({ sample, mine, model, detail, beside }) {
 }
 
 // The part of the view that stays when `trace` replaces `formerTrace`, which may be null; the result is null if only
-// the grid changes. Layer, head and a locked patch belong to the former picture, so they don't stay for another.
+// the grid changes. A locked patch stays only for the same picture; layer and head stay only in the same model, and
+// only if the picture does not open at others.
 export function viewFor(trace, formerTrace, view) {
   const isNewPicture = formerTrace?.picture.id !== trace.picture.id;
   const sameModel = formerTrace?.model === trace.model;
@@ -182,14 +184,14 @@ export function viewFor(trace, formerTrace, view) {
   return nextView;
 }
 
-// The view with the second picture shown if something is compared, else without it.
+// The view, changed to show the compared picture if something is compared, and not to show it otherwise.
 export const viewWithBeside = (view, isComparing) => ({
   ...view,
   beside: isComparing ? "compare" : view.beside === "compare" ? DEFAULT_VIEW.beside : view.beside,
 });
 
-// Advice beside the picture, {says, model, label} or null: if the app chose the model, or if another one would suit
-// better.
+// The advice beside the picture, if the app chose the model or another model would suit better: {says, model, label: of
+// the button that chooses this model}. Else null.
 export function adviceFor(trace, kind, { chose }, formerTrace, realModel) {
   if (trace.own) return null; // no advice about a person's own model
   const wasOther = formerTrace && formerTrace.model !== trace.model;
@@ -215,5 +217,5 @@ export function adviceFor(trace, kind, { chose }, formerTrace, realModel) {
   return null;
 }
 
-// The size of the download, if the model is not on this machine.
+// The size of the model's download in words; "" if the model is on this machine.
 const downloadNote = ({ here: isLocal, megabytes }) => (isLocal || !megabytes ? "" : ` (${megabytes} MB, once)`);

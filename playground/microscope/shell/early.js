@@ -1,5 +1,6 @@
 // Mounts toolbar and microscope before Streamlit has built its page, above the places where Streamlit will put them.
-// When Streamlit has made these places, both move there. Below: all parts of Streamlit's page that we use.
+// When Streamlit has made these places, both move there. Below: the names of all parts of Streamlit's page that the app
+// uses.
 
 // The data in the page's HTML about all pages of the app (ui/toolbar.py): {samples: the address of their list,
 // pages: [{name, short, title, number, exports}], titles, labelled,
@@ -62,7 +63,7 @@ export function moveToStreamlit(part, { parentElement, setTriggerValue }) {
   place.remove();
   parentElement[`__${part}`] = from[`__${part}`];
   if (part === "toolbar") {
-    earlyPage.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // until now the toolbar's place changed
+    earlyPage.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // hidden so far: its place changed
     for (const words of earlyPage.wishes) setTriggerValue(...words);
   }
   if (!Object.keys(earlyPage.places).length) removeBox();
@@ -80,7 +81,7 @@ function removeBox() {
   earlyPage = null;
 }
 
-// Moves an element with its state (open parts, focus), in browsers that can.
+// Moves an element. In browsers with `moveBefore` it keeps its state (open parts, focus).
 function moveElement(element, place) {
   if (place.parentNode.moveBefore) place.parentNode.moveBefore(element, place);
   else place.before(element);

@@ -11,9 +11,9 @@ export class LensError extends Error {
   }
 }
 
-// How elements are made. bring(element) returns {source, trace, view, best} for createLens, its `options`, and
-// forget(). sheets: styles for the shadow root around the lens; a page with nothing but the lens has the styles itself
-// and needs no shadow root.
+// How elements are made. bring(element) returns {source, trace, view, best, options} for the lens, and a function
+// forget(). sheets: style sheets for the shadow root around the lens; null, without a shadow root, in a page that shows
+// only the lens and has its styles.
 const elementParts = { bring: null, sheets: null };
 
 const NOT_WORKED = "The attention lens can't show this here.";
@@ -34,12 +34,12 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
     return this.#shown;
   }
 
-  // The view on show, as words of an address.
+  // The view on show, with the names that an address uses; null before a picture is shown.
   get now() {
     return this.#lens?.view ?? null;
   }
 
-  // Changes {view, ui} of createLens, for the page around this element.
+  // Passes `changes`, {view, ui} as createLens takes them, to the lens. The page around this element calls it.
   update(changes) {
     this.#lens?.update(changes);
   }

@@ -21,7 +21,7 @@ const EXPORT_HEADINGS = {
   footer: "where it comes from",
   sweep: "Moving",
 };
-const EXPORT_LISTS = ["layout", "purpose"]; // many options: a select; the others are radio buttons
+const EXPORT_LISTS = ["layout", "purpose"]; // choices with many options are drawn as a select, others as radio buttons
 const EXPORT_SWITCHES = ["caption", "footer"];
 const EXPORT_LOOK = ["layout", "purpose", "background", "caption", "footer"];
 const CHOICES_OF_KIND = {
@@ -42,14 +42,14 @@ export const choicesOfExport = (kind, layout) =>
 export function wordsOfExport({ words, layout, theme }, choices) {
   const options = {};
   for (const name of choicesOfExport(choices.kind, layout)) if (name in choices) options[name] = String(choices[name]);
-  if (choices.kind === "html" && theme === "dark") options.theme = theme; // in a light page the reader's system decides
+  if (choices.kind === "html" && theme === "dark") options.theme = theme; // otherwise the reader's system decides
   const place = Object.entries({ ...words, ...options, ...(layout ? { only: layout } : {}) });
   return new URLSearchParams(place.filter(([, value]) => value !== null && value !== undefined));
 }
 
 const isOfOwnPicture = (name, value) => name === "mine" || String(value).startsWith("mine:");
 
-// A link to the present view. An own picture never stands in a link.
+// A link to the present view. The link never names a person's own picture.
 export function linkOfExport(page, words) {
   const url = new URL(page);
   [url.search, url.hash] = ["", ""];
@@ -66,9 +66,9 @@ export const wordsOfExportWait = (peopleAhead) =>
 
 // ---- the sheet
 
-// Fills the sheet. words: parameters of choice and view; layout: of a lesson's page, or null; theme: "light" or "dark";
-// signal: aborted when the sheet closes; share(): makes a loop of three seconds, or null. Returns update(changes of
-// these), for a view that changes while the sheet is open.
+// Fills the sheet. words: parameters of choice and view; layout: the fixed layout of a lesson's page, or null; ask:
+// sends a request, as in http.js; theme: "light" or "dark"; share(): opens the sheet that makes loops, or null; signal:
+// aborted when the sheet closes. Returns update(changes): new values of words, layout or theme while the sheet is open.
 export function fillExport(box, { words, layout = null, ask: sendRequest, theme = "light", share = null, signal }) {
   const current = { words, layout, theme };
   let data = null; // the server's last answer
@@ -114,7 +114,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
   });
   redraw();
 
-  // Sends a request by http.js. If the server has forgotten the picture, sends the picture and the request once more.
+  // Sends a request. If the server has forgotten the picture, sends the picture and then the request again, once.
   async function sendWhileOpen(path, { method, signal: abortSignal }) {
     const options = {
       signal: abortSignal,
@@ -265,7 +265,8 @@ function exportPart(tag, className = "", text = "") {
   return element;
 }
 
-// {element, draw(options: [{name, title}], value)} of one choice; onChoice(value) is called when a person chooses.
+// The control for one choice: {element, draw(options: [{name, title}], value)}. onChoice(value) is called when a person
+// chooses.
 function exportChoice(name, onChoice) {
   if (EXPORT_SWITCHES.includes(name)) return exportSwitch(name, onChoice);
   return EXPORT_LISTS.includes(name) ? exportList(name, onChoice) : exportRow(name, onChoice);

@@ -1,5 +1,5 @@
-// Sends requests to the server. People who have to wait see the number of people before them; a refused request has a
-// sentence for people. If the browser itself can answer, nothing is sent.
+// Sends requests to the server. People who have to wait see the number of people before them; a refused request throws
+// an error with a sentence for people. If the browser itself can answer, nothing is sent.
 import { notify } from "./notice.js";
 
 // The secret by which the server recognises this browser's own pictures. It is sent in a header, never in an address.
@@ -44,19 +44,19 @@ function makeKey() {
 let root = new URL("../../../../", import.meta.url); // this script lies at …/api/app/DIGEST/shell/
 let localAnswer = null;
 
-// From now on `answer(path, {method, body, headers, signal, travels})` is called before each request. It returns a
-// response, or null, and then the server is asked. `travels`: only the server may answer. `place`: a new base of all
-// addresses.
+// From now on `answer(path, {method, body, headers, signal, travels})` is called before each request. answer() returns
+// a response, or null if the server is to be asked. `travels`: whether only the server may answer. `place`: the new
+// base of all addresses.
 export function answerHere(answer, place = root) {
   localAnswer = answer;
   root = new URL(place);
 }
 
 export const SERVER_AGAIN = 3000; // ms before the next request to a server that is busy or does not answer
-// no answer, request too slow, proxy without its server, too many people, proxy timeout
+// in this order: no answer, request too slow, proxy without its server, too many people, proxy timeout
 const PASSING = [0, 408, 502, 503, 504];
 
-// this page's session at the server: with a known one, a page keeps its seat when the server is full
+// this page's session at the server: a page whose session the server knows keeps its seat when the server is full
 let pageSession = "";
 export const nameRun = (name) => {
   pageSession = name ?? "";

@@ -1,4 +1,4 @@
-// The lens's source if a server has the numbers: each array has an address. The browser caches those of samples.
+// The lens's source if a server has the numbers: each array has an address. The browser caches the arrays of samples.
 
 import { openContainer } from "../core/core.js";
 import { WAYS } from "../core/ways.js";
@@ -22,7 +22,7 @@ export function createHttpSource({ bringAgain, onWait }) {
       return ask(path, { signal, onWait });
     }
   }
-  // Requests sent before their answer is needed; the first caller gets the answer.
+  // Requests that are sent before the lens needs their answers; the first caller gets the answer.
   const earlyRequests = new Map(); // path → its answer
   function earlyOrRequest(path, decode, options) {
     const earlyAnswer = earlyRequests.get(path);
@@ -43,7 +43,7 @@ export function createHttpSource({ bringAgain, onWait }) {
   const matrix = async (trace, name, query, options) =>
     openContainer(await bytesOf(await request(part(trace, name, query), options))).section("matrix");
 
-  // A part of the trace as its matrix and the fields of its header.
+  // Fetches a part of the trace: {matrix, and each field of the container's header}.
   async function withHeader(trace, name, query, options) {
     const { header, section } = openContainer(await bytesOf(await request(part(trace, name, query), options)));
     return { ...header, matrix: section("matrix") };
@@ -101,7 +101,7 @@ export function createHttpSource({ bringAgain, onWait }) {
     async names(trace, layer, options) {
       return (await (await request(part(trace, "names", { layer }), options)).json()).heads;
     },
-    // scale: null for the trained scale; cut: "" for none; from: the sample whose pass gives values.
+    // scale: null for the trained scale; cut: "" for none; from: the sample from whose pass the cut takes values.
     async whole(trace, { scale, cut, from: otherTrace }, options) {
       const changedWords = {
         ...(scale !== null && { scale: String(scale) }),
@@ -136,7 +136,7 @@ export const source = createHttpSource({
   onWait: sayWaiting,
 });
 
-// Has `nearSource` answer for every picture, model or trace that it has.
+// From now on `nearSource` answers, instead of the server, for each picture, model or trace that `nearSource` has.
 export function askNearer(nearSource) {
   const server = { ...source };
   const sourceOf = (trace) => (nearSource.has(trace) ? nearSource : server);
@@ -154,10 +154,11 @@ const GONE_WITH_IT = "a model that was opened from files is gone when its page i
 const WITHOUT = "This page was written without the network that would compute that.";
 
 // computing: a source made by workersource.js. models: {model: {title, megabytes, asked: whether to ask the person
-// before a download, …}}, all whose weights the page has. isKept(model): a promise. preparedOf(words): the prepared
-// files of a sample, or null: {opening: {layer, head, file} or null, upper: the default layer, layers: files, names:
-// file with names of heads, or null}. read(file): a promise of the file's bytes. without: the sentence about a missing
-// network. knows(model): whether the page was written with this model, even if its weights are missing.
+// before a download, …}}, for each model whose weights the page can load. isKept(model): a promise of whether the
+// weights are in this browser. preparedOf(words): the prepared files of a sample, or null: {opening: {layer, head,
+// file} or null, upper: the default layer, layers: a file for each layer, names: the file with the names of heads, or
+// null}. read(file): a promise of the file's bytes. without: the sentence about a missing network. knows(model):
+// whether the page was written with this model, even if its weights are missing.
 export function createPreparedSource({ computing, models, isKept, preparedOf, read, pictureFile, ...texts }) {
   const { without: missingWords = WITHOUT, knows: isKnown = () => true } = texts;
   const isHere = (model) => Boolean(models[model]);
@@ -182,7 +183,7 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
   return {
     ...computing,
     has: () => true,
-    rounds: false, // the prepared files have the exact numbers
+    rounds: false, // rounded layers are never requested: the prepared files have the exact numbers
     async open(words, options) {
       const prepared = preparedOf(words);
       if (!prepared) await requireModel(words.model);
@@ -202,7 +203,7 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
       const file = isOpening ? opening.file : layers[layer];
       return read(file, options).catch(async (error) => {
         if (options.signal?.aborted || !isHere(trace.model) || !(await isKept(trace.model))) throw error;
-        return computing.layers(trace, numbers, options); // computed if these files are missing
+        return computing.layers(trace, numbers, options); // the layer is computed if its file is missing
       });
     },
     picture: (trace, options) => (trace.prepared ? pictureFile(trace, options) : computing.picture(trace, options)),

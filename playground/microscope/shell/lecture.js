@@ -1,5 +1,5 @@
 // The story in a frame of a slide deck, self-contained (see playground/figures/html.py). The deck sets the scene
-// (lessons/slides.js); a presenter's keys pressed here go to the deck.
+// (lessons/slides.js); keys that a presenter presses here are sent to the deck.
 import { createSee } from "../see/see.js";
 import { languageOf } from "../see/words.js";
 import { createStory } from "../story/story.js";

@@ -1,5 +1,5 @@
-// Shows a camera's or a video's frames: each frame goes through the network in this browser's worker, and the query
-// stays. Locking a patch freezes the picture. Nothing is stored or sent.
+// Shows the frames of a camera or a video: each frame goes through the network in this browser's worker, and the query
+// stays at its place. Locking a patch freezes the picture. Nothing is stored or sent.
 
 import { choice } from "./choice.js";
 import { wordsOfTrouble } from "./http.js";
@@ -8,7 +8,7 @@ import { notify } from "./notice.js";
 
 const WIDEST = 640; // pixels along a frame's longer side
 const RATE_WINDOW = 1000; // ms over which the frame rate is measured
-const LIVE_REST = 60; // ms between two checks while the film pauses
+const LIVE_REST = 60; // ms between two checks whether a frozen picture goes on
 const NO_CAMERA = "The camera can't be used: the browser has none, or is not allowed to use it.";
 const NO_FILM = "This browser can't play that film.";
 
@@ -26,7 +26,7 @@ export function liveFrame(id) {
 // place: element for a line that says that the camera or video runs; modelFor(wanted): a promise of the model to use;
 // back(): shows the chosen picture again.
 export function createLive({ lens, place, modelFor, back: onReturn, stageLeft }) {
-  let runningSession = null; // {picture: the choice at its beginning, film, frames: their number, end}
+  let runningSession = null; // {picture: the choice when the session began, film: its id, frames: their number, end()}
   let films = 0;
 
   // `openStream()` returns a promise of {video, end}.
@@ -92,7 +92,8 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     return { id, trace };
   }
 
-  // The view of the first frame. In a new model only the patch of the former view stays, because layers differ.
+  // The view of the first frame in a model. In a second model only the patch of the former view stays, because layers
+  // differ.
   const viewFirst = (model, formerModel) =>
     formerModel || model !== lens.read()?.model ? {} : { ...lens.view, locked: false };
 

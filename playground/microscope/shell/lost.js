@@ -1,5 +1,5 @@
 // The page for unknown addresses. The app has a path for each lesson; a static site has the lesson's name behind the #.
-// Links with the app's paths are redirected.
+// This script redirects links with the app's paths.
 
 const { base, pages } = document.querySelector("script[data-base]").dataset;
 const { pathname, search, hash } = location;

@@ -39,8 +39,8 @@ export function cardOfModel(card, preview) {
   return button;
 }
 
-// Loads the cards' previews one after another, visible ones first, because each may be a forward pass. of(card) returns
-// the element for a card's preview, or null if the preview would take long.
+// Loads the cards' previews one after another, visible ones first, because each may be a forward pass. Returns {of}:
+// of(card) gives the element for a card's preview, or null if the preview would take long.
 export function loadPreviews(root, ask, { sample, mine }) {
   const previewPlaces = new Map(); // name -> place; a card may reappear after a search
   const queue = [];
@@ -117,7 +117,7 @@ const troubleSentence = ({ status, says: sentence }) => (status === 0 ? SILENT :
 export async function pickModel(ask, name, onProgress, signal) {
   const address = `api/fetching?${new URLSearchParams({ model: name })}`;
   const begin = async () => (await ask(address, { method: "POST", signal })).json();
-  // the server also stops when it is not asked
+  // the server also stops by itself when nobody asks for the progress
   const cancelFetching = () => ask(address, { method: "DELETE" }).catch(() => {});
   signal?.throwIfAborted();
   signal?.addEventListener("abort", cancelFetching, { once: true });
@@ -141,7 +141,7 @@ async function progressOf(ask, address, begin, signal) {
       return await (await ask(address, { signal })).json();
     } catch (error) {
       signal?.throwIfAborted();
-      if (error.status === 404) return begin(); // the server dropped it: a hidden tab asks too seldom
+      if (error.status === 404) return begin(); // the server dropped the download: a hidden tab asks too seldom
       if ((error.status && error.status < 500) || missedAnswers >= MOST_MISSED) throw error;
       await aWhile(PROGRESS_INTERVAL, signal);
     }
@@ -163,10 +163,11 @@ function aWhile(ms, signal) {
   });
 }
 
-// The present download, {card, told, trouble, ask, choice, stop()}, and listeners that draw it.
+// now: the present download, {card, told: its progress, trouble: an error's sentence, ask, choice, stop()}; listeners:
+// functions that draw it.
 const fetchingModel = { now: null, listeners: new Set() };
 
-// Has the server download a missing model, then chooses the model. `card`: {name, title}.
+// Makes the server download a missing model, then chooses the model. `card`: {name, title}.
 export function fetchModel(card, ask, choice) {
   leaveModel();
   const controller = new AbortController();

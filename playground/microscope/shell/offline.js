@@ -1,6 +1,6 @@
-// Fetches files for later visits without an internet connection: in idle time after the first picture the small
-// networks and each sample's opening view; all other files on request. The service worker caches files, and
-// siteanswers.js caches weights.
+// Fetches files for later visits without an internet connection: in idle time after the first picture, the small
+// networks and each sample's opening view; all other files when the person asks for them. The service worker caches
+// files, and siteanswers.js caches weights.
 
 import { shownTrace } from "./address.js";
 import { fetchFile } from "./http.js";
@@ -12,8 +12,8 @@ const HERE = "All of it is kept in this browser: it needs no network.";
 const NO_ROOM = "This browser has no room for all of it: what did not fit needs the network each time.";
 const BROKEN_OFF = "It broke off: try again.";
 
-// soon: names of the files to fetch first; all: name of a list {file: bytes}; bytes: total size of files and weights.
-// kept, networks: see siteanswers.js. siteFile(name): a file's address.
+// soon: names of the files to fetch first; all: name of the file that lists all files, {file: bytes}; bytes: total size
+// of files and weights. kept, networks: see siteanswers.js. siteFile(name): a file's address.
 export function createOffline({ soon: firstFiles, all: listFile, bytes: total }, { kept: store, networks, siteFile }) {
   const cache = () => caches.open(KEEPS_FILES);
   const isInCache = async (name) => Boolean(await (await cache()).match(siteFile(name), { ignoreVary: true }));

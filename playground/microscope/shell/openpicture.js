@@ -47,7 +47,8 @@ const ACCEPTED = "image/*,.heic,.heif,.avif";
 const PICTURE = /^image\//,
   PICTURE_NAME = /\.(heic|heif|avif)$/i; // browsers that do not know these formats report no type
 
-// The pictures among some files. If none looks like a picture, the first file: the server then reports the error.
+// The pictures among `files`. If no file looks like a picture, only the first file, so that the server reports the
+// error.
 export function picturesAmong(files) {
   const fileList = [...(files ?? [])];
   const pictures = fileList.filter((file) => PICTURE.test(file.type) || PICTURE_NAME.test(file.name));
@@ -56,9 +57,9 @@ export function picturesAmong(files) {
 
 const WHERE_KEPT = "Your pictures are kept in this browser only. The server forgets them soon after you have left.";
 
-// take(files): opens pictures. labelled: {count, what} of pictures with a number; takeLabelled(number): opens one of
-// them and returns a promise. kept: the sentence about the privacy of pictures. live: {camera(), film(file)}, if frames
-// can be shown one after another.
+// take(files): opens pictures. labelled: {count, what: a word for one} of the numbered pictures; takeLabelled(number):
+// opens one of them and returns a promise. kept: the sentence about the privacy of pictures. live: {camera(),
+// film(file)}, if frames can be shown one after another.
 export function fillOpenPicture(
   box,
   { take: onFiles, labelled, takeLabelled, kept: privacyNote = WHERE_KEPT, live, signal },

@@ -1,5 +1,5 @@
-// A person's own pictures. The browser stores them and sends them to the server for viewing, again if the server has
-// forgotten them.
+// A person's own pictures. The browser stores them, sends them to the server for viewing, and sends them again if the
+// server has forgotten them.
 
 import { joinScenes, readScenes, writeScenes } from "../core/view.js";
 import { choice, firstSample } from "./choice.js";
@@ -117,8 +117,8 @@ const sendPicture = (blob, name, options) =>
   }).then((response) => response.json());
 
 // A person's own photographs, stored in their browser (IndexedDB) so that a reload finds them again.
-// A photograph: {id: the server's name for it, title, src: a small data URL, blob: the file, when: ms, width, height:
-// in pixels, if this browser opened it}.
+// A photograph: {id: the picture's name at the server, title, src: a small data URL, blob: the file, when: ms, width,
+// height: in pixels, if this browser opened it}.
 // If the browser stores nothing (private mode, storage forbidden), every function goes on without an error; the
 // photographs then last as long as the page.
 
@@ -135,7 +135,7 @@ export async function readAlbum() {
 
 export async function keepPhotograph(photograph) {
   await inStore("readwrite", (store) => store.put(photograph));
-  const stored = (await inStore("readonly", (store) => store.getAll())) ?? []; // another tab may have stored some
+  const stored = (await inStore("readonly", (store) => store.getAll())) ?? []; // another tab may have added photographs
   const oldest = stored.sort((a, b) => a.when - b.when).slice(0, -MOST_PHOTOGRAPHS);
   for (const { id } of oldest) await inStore("readwrite", (store) => store.delete(id));
 }
@@ -170,7 +170,7 @@ function openDatabase() {
   });
 }
 
-// The saved scenes of the microscope, stored in this browser. A link may add some (#scenes=…).
+// The saved scenes of the microscope, stored in this browser. A link may add scenes (#scenes=…).
 
 const SCENES = "attention-playground-scenes";
 
@@ -208,11 +208,11 @@ export function takeScenesOfLink() {
   history.replaceState(history.state, "", location.pathname + location.search);
 }
 
-// Whether somebody used this browser here before. Only the browser stores this; the server does not learn it.
+// Whether this browser has opened the microscope before. Only the browser stores this; the server does not learn it.
 
 const BEEN_HERE = "attention-playground-been-here";
 
-// Greets a newcomer once. Nobody is greeted if the browser stores nothing, because the greeting would come each time.
+// Greets a newcomer once. If the browser stores nothing, there is no greeting, because it would come at each visit.
 export function greetOnce(lens) {
   try {
     if (!localStorage.getItem(BEEN_HERE)) lens.greet(() => localStorage.setItem(BEEN_HERE, "yes"));

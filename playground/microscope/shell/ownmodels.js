@@ -5,10 +5,10 @@
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
 
-const WEIGHTS_FILE = /\.(safetensors|bin|pt|pth|ckpt)$/i; // pickled files match too, so that a sentence can refuse them
+const WEIGHTS_FILE = /\.(safetensors|bin|pt|pth|ckpt)$/i; // pickled files are refused with a sentence
 const JSON_BESIDE = /\.json$/i;
 const MOST_KEPT = 3; // models of this visit
-const MOST_PATCHES_HERE = 1600; // finer grids take a browser half a minute
+const MOST_PATCHES_HERE = 1600; // a finer grid takes a browser half a minute
 const FIRST_LOOK = [16, 16]; // grid of the first pass of a model with more patches
 const MOST_BYTES = 2e9; // maximum for a file from another address
 const STAYS_HERE_TOO = "from a file of yours, which stays in this browser";
@@ -45,8 +45,8 @@ export function createModelDoor(door, choice) {
   };
 }
 
-// The dropped files: {files, folder: the folder's name, or ""}. They are read at once, because a drop's data is gone
-// after its event.
+// The dropped files: {files, folder: the folder's name, or ""}. They are read during the event, because the browser
+// deletes a drop's data after it.
 export function readDrop({ files, items }) {
   const entry = [...(items ?? [])].find(isFolder)?.webkitGetAsEntry();
   if (!entry) return Promise.resolve({ files: [...files], folder: "" });
@@ -100,7 +100,7 @@ export function createOwnModels({ beginWorker, taken: isTaken, add, remove, choo
     try {
       const model = await openIn(worker, { files, folder, ...options });
       if (worker !== openingWorker) return null; // another model is being opened meanwhile
-      const name = freeName(model.name); // a new name, since cached pictures belong to the former name
+      const name = freeName(model.name); // each opening gets a new name, since cached pictures belong to a name
       if (options.instead) dropModel(options.instead);
       for (const oldest of [...openedModels.keys()].slice(0, Math.max(0, openedModels.size + 1 - MOST_KEPT)))
         dropModel(oldest);
@@ -226,7 +226,7 @@ const OFFERED_WORDS = {
 };
 const NUMBERS_SAID = { int8: "8 bits a number", float32: "as they are, four times the memory" };
 
-// Fields to choose files, and options of the shown model.
+// Draws the fields that choose files, and the options of the shown model.
 function fillOwnModels(box, models, { choice, done: onOpened }) {
   const label = document.createElement("label");
   label.className = "wide own-model";

@@ -1,5 +1,5 @@
 // A class's page on a phone: the lecturer's scene, its question, this phone's guess, and all guesses once they are
-// shown. It long-polls for the next state, and starts again when the phone wakes up.
+// shown. The page long-polls for the next state, and polls again when the phone wakes up.
 
 import {
   CLASS_LANGUAGES,
@@ -25,7 +25,7 @@ function createPhone(root, host) {
   const phone = {
     language: languageOfPhone(host.languages),
     state: null, // the server's last answer
-    refusal: null, // (language) → why there was no answer, see http.js
+    refusal: null, // (language) → the sentence of a refused request, see http.js
     says: null, //   (language) → a sentence under the guess
     wanted: null, // a slider's number before it is sent
     image: null, //  {of: path, src}
@@ -187,8 +187,8 @@ function createPhone(root, host) {
     madeIn(root, "p", "phone-after").innerHTML = markedWords(inLanguage(question.after, language));
   }
 
-  // The distance from the guessed place to the true one, once the truth is shown. A neighbouring square counts as
-  // right.
+  // Returns the distance from the guessed place to the true one in words, once the truth is shown. A neighbouring
+  // square counts as right.
   function offBy({ truth = null, columns }, guess) {
     if (truth === null) return "";
     const rowDistance = Math.abs(Math.floor(guess / columns) - Math.floor(truth / columns));
@@ -251,7 +251,7 @@ function createPhone(root, host) {
   };
 }
 
-// The host of createPhone: sends requests, and tells when the phone wakes up.
+// The host of createPhone: sends requests, and calls a listener when the phone wakes up.
 const json = (response) => response.json();
 
 createPhone(document.querySelector("[data-phone]"), {

@@ -6,8 +6,8 @@ import { crc32 } from "../core/container.js";
 // Converts a PNG of 16 bits a channel to 8 bits without decoding it: PNG's filters combine each byte with the same byte
 // of a neighbour, so the upper bytes of all numbers form a valid PNG.
 
-const COLOURS = ["IHDR", "sRGB", "gAMA", "cHRM", "iCCP", "cICP", "eXIf"]; // chunks that stay, besides the pixels
-const NUMBERS = { 0: 1, 2: 3, 4: 2, 6: 4 }; // numbers in each pixel, by colour type
+const COLOURS = ["IHDR", "sRGB", "gAMA", "cHRM", "iCCP", "cICP", "eXIf"]; // chunks that are copied, besides the pixels
+const NUMBERS = { 0: 1, 2: 3, 4: 2, 6: 4 }; // colour type → numbers in each pixel
 const SIGNATURE = "\x89PNG\r\n\x1a\n";
 const IHDR = { at: 16, depth: 8, pixels: 9, interlaced: 12 }; // the chunk's offset, and offsets of its fields
 
@@ -87,7 +87,7 @@ const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
 const numberAt = (bytes, at) => new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0);
 
 const UPRIGHT = { imageOrientation: "from-image" };
-const HEAD = 2 ** 16; // bytes at the file's begin; chunk with a PNG's transparent colours
+const HEAD = 2 ** 16; // bytes at the beginning of the file, where a PNG lists its transparent colours
 const OPACITY_TOO = 4; // the bit for opacity in a PNG's colour type
 
 // Decodes a file to an upright bitmap. Its colours are not multiplied by their opacity, because eight bits would then

@@ -1,8 +1,8 @@
 // Caches the page for visits without an internet connection. File names contain digests, so a cached file never
 // changes; only for the page itself the network is asked first. Files of the previous version stay, because a tab may
 // still show that version. The page caches weights (siteanswers.js). The worker adds to each answer the two headers
-// that isolate the page, so that the engine's threads may share memory on hosts that don't send them. The text before
-// this script is {version, core: names to cache at once, names: all}.
+// that isolate the page, so that the engine's threads may share memory on hosts that don't send them. A line before
+// this script sets `writtenSite`: {version, core: names of files to cache at once, names: of all files}.
 
 const SITE = globalThis.writtenSite;
 const KEPT_FILES = "attention-playground-files";

@@ -72,7 +72,7 @@ async function pictureNamed({ sample, mine }) {
   return { id: name, title: name, credit, hint: "", start, width, height, opens: view, file };
 }
 
-// Runs `act` after the page's load event, or soon if the event is over: see begin.js.
+// Runs `act` after the page's load event; if that is over, because begin.js adds this script late, in the next task.
 function whenLoaded(act) {
   if (document.readyState === "complete") setTimeout(act);
   else addEventListener("load", act);
@@ -202,7 +202,7 @@ async function keepForOffline() {
   createOffline(site.offline, { kept: store, networks, siteFile }).begin(footer, footer.querySelector("button"));
 }
 
-// An address with the app's parameters after a ? opens here as in the app.
+// Moves parameters after a ? behind the #, so that the app's addresses open here, too.
 function takeQuery() {
   const { search, hash } = location;
   const words = new URLSearchParams(hash.slice(1));
@@ -320,7 +320,7 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
   const lesson = { ...record, settings, defaults, options, read, fileAt, plotly: () => plotlyOf(record, fileAt) };
   let playing = null; // the shown step: {step, parts, end}
   let photographPromise = null; // a promise of the person's own photograph
-  // {subject, line: whose numbers the step shows}, if a person has chosen an own photograph.
+  // {subject: the person's own photograph if one is chosen, else null, line: says whose numbers the step shows}
   async function subjectFor({ own }) {
     if (own === null || !isOwn(words.mine)) return { subject: null, line: "" };
     if (!own) return { subject: null, line: OF_SAMPLE };
@@ -382,7 +382,8 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
   goToStep(steps.find(({ name }) => name === words.step) ?? steps[0]).catch(failed);
 }
 
-// Each setting's value in the address if it is an option, else its default.
+// Returns {settings, defaults, options} by name. A setting is its value in the address if that is an option, else its
+// default.
 function settingsOf(declared, words) {
   const [settings, defaults, options] = [{}, {}, {}];
   for (const [name, setting] of Object.entries(declared)) {

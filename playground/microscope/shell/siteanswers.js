@@ -13,7 +13,7 @@ import { toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
 const SMALL_SIDE = 96; // pixels of a thumbnail, twice its size on the page
-const MOST_PIXELS = 120e6; // of a picture; more would fill the memory of a phone
+const MOST_PIXELS = 120e6; // most pixels of a picture; more would fill a phone's memory
 const LEAST_SIDE = 8; // pixels, as in Python (playground/pictures/decoding.py)
 const SIDES = "A picture's sides may be from 8 to 20,000 pixels"; // the same sentence as in Python
 const LARGER = "crop or resize it.";
@@ -30,8 +30,8 @@ const jsonResponse = (body, status = 200) =>
 const refuse = (sentence, status = 400) => jsonResponse({ says: sentence }, status);
 
 // models: as in httpsource.js, each with {good_for, licence, suits} for its card; kept: see createKeptWeights;
-// catalogueFrom(list): completes the list of samples; arrived(model): called when a model has been downloaded; without:
-// the sentence about missing models; wall: the file of the wall of moments.
+// catalogueFrom(list): makes the catalogue of choice.js from the list of samples; arrived(model): called when a model
+// has been downloaded; without: the sentence about missing models; wall: the file of the wall of moments.
 export function createPageAnswers({
   models,
   kept: store,
@@ -129,8 +129,8 @@ async function smallPicture(bitmap) {
   return `data:image/jpeg;base64,${btoa(String.fromCharCode(...bytes))}`;
 }
 
-// If the operator wants it, the browser computes a person's own photographs and does not send them. Features that need
-// Python ask the person first.
+// If the operator wants so, the browser computes the attention of a person's own photographs and does not send them.
+// Features that need Python ask the person first.
 
 const ENGINE = "api/engine";
 const WOULD_TRAVEL = "This is computed by the server: your photograph would travel to it.";
@@ -193,7 +193,7 @@ export function computeOwnHere(models) {
   };
 }
 
-// A sample picture, to be shown in a model that a person has opened from files.
+// A sample's picture for workersource.js, to be shown in a model that a person has opened from files.
 async function samplePicture(name) {
   const { title, credit, hint, start, picture } = sampleNamed(name);
   const blob = await (await fetch(addressOf(picture))).blob();
@@ -209,7 +209,7 @@ const asksWhetherItMay = () =>
     notify(WOULD_TRAVEL, { action, closed: () => resolve(false) });
   });
 
-// Networks in this browser: their weights, and a source that runs them in a worker.
+// Below: the weights of networks in this browser, and a source that runs the networks in a worker.
 
 // Caches weights in this browser. A download is stored piece by piece, so that an interruption loses little: the
 // remaining bytes are requested as a range, if the host supports that. File names contain digests, so a cached file

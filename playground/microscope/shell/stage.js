@@ -16,7 +16,7 @@ import { greetOnce, keepScenes, keptScenes, ownPictures, takeScenesOfLink } from
 import { toBitmap } from "./readable.js";
 import { classOfStory, storyWay } from "./storyway.js";
 
-const HEIGHT = -53; // pixels: the window's height minus the page above the microscope
+const HEIGHT = -53; // pixels, `ui.height` of lens.js: the window's height less the bar above the microscope
 const ON_ITS_WAY = "Your photograph is on its way";
 
 // The text of the script that shared pages contain, because they run without a server.
@@ -24,7 +24,8 @@ const sharedScript = () => fetchFile(addressOf(pageSays().shared)).then((respons
 
 const languageNow = () => openFace().language;
 
-// The address of this page for other people. If only this machine reaches it, the address of the repository, or "".
+// The address of this page for other people. If this address is local, returns the address of the repository instead,
+// or "".
 function addressForOthers() {
   const isLocal = /^(localhost|127\.|\[::1\]|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/.test(location.host);
   return isLocal || location.protocol === "file:" ? (pageSays().repository ?? "") : addressOf("");
@@ -130,7 +131,7 @@ function beginStage(root, below) {
 }
 
 // view: shown unchanged; null: the picture's own opening view. instead: whether this choice replaces a picture that
-// could not be shown, which was reported.
+// could not be shown; that error has been reported already.
 export async function showChoice(stage, { view = null, instead: isFallback = false } = {}) {
   const choiceNow = choice.now;
   if (!choiceNow.model) return;
@@ -234,7 +235,7 @@ export async function bringTraces(stage, wantedChoice, wantedView, signal) {
   if (isCompareChanged) setView({ ...viewNow(), beside: lens.view.beside });
   shownTrace.set(trace);
   writeAddress();
-  const isChecked = chosenParts && !trace.first; // a coarse grid lacks patches that the finer grid has
+  const isChecked = chosenParts && !trace.first; // a first, coarse grid is not checked: it lacks patches
   return [...visit.leftOut.splice(0), ...(isChecked ? notTaken(wantedView, lens.view) : [])];
 }
 
@@ -247,13 +248,13 @@ const withHint = (trace, { sample }) => ({
 // The view's values for these keys, as the lens has corrected them: an address may hold invalid ones.
 const pickKeys = (view, keys) => Object.fromEntries(keys.map((key) => [key, view[key]]));
 
-// Whether the view is the one with which the picture opened. Such a view does not belong in an address.
+// The person's view for the address. A view that is still the one with which the picture opened is not written there.
 const chosenView = (stage) => (isUntouched(stage) ? viewNow() : stage.lens.view);
 const isUntouched = ({ lens, opened: openedView }) => !openedView || viewText(lens.view) === viewText(openedView);
 // The view as text for comparison. A locked patch counts as a choice, the patch under the cursor does not.
 const viewText = (view) => JSON.stringify({ ...view, query: view.locked ? view.query : null });
 
-// Goes on without a comparison that failed.
+// Ends a comparison whose second picture can't be shown, and shows the reason.
 function otherFailed(error, signal) {
   if (signal.aborted || mayPass(error)) throw error;
   notify(wordsOfTrouble(error));

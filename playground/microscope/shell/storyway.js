@@ -55,7 +55,7 @@ export function beginStory() {
   else visit.leave("microscope", { ...choice.words(), story: "1" }, { wholly: true });
 }
 
-// The lecturer's class, one for the document: starts it, stores it for a reload, and polls its state.
+// The lecturer's class, at most one in the document: starts the class, stores it for a reload, and polls its state.
 // The lecturer's link has the class's code and secret behind the #, which browsers do not send: #lecture=CODE.SECRET;
 // #lecture=new starts a class.
 
@@ -88,7 +88,7 @@ function keptClass() {
   }
 }
 
-// Creates the `klass` of story/story.js for a page with a server. language(): language of its words; command: the
+// Creates the `klass` of story/story.js for a page with a server. language(): the language of its texts; command: the
 // command that starts a server, for pages without one.
 export function lecturersClass({ language, command = "" }) {
   const asLecturer = (path, { headers, ...options } = {}) =>

@@ -52,7 +52,7 @@ export function createStrip(host) {
     if (pictures.scrollLeft !== formerScroll) event.preventDefault();
   }
 
-  // Marks the edges behind which there are more pictures; they are faded.
+  // Marks each edge of the row that hides more pictures; marked edges are faded.
   function showWhatIsHidden() {
     const { scrollLeft, scrollWidth, clientWidth } = pictures;
     pictures.classList.toggle("goes-back", scrollLeft > 2);

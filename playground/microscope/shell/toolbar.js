@@ -1,19 +1,19 @@
 // The toolbar on top of every page: pages, samples and own pictures, opening a picture, the model, the grid, comparing,
 // and files to take away.
 //
-// host: {pages: [{name, short, title, number}], the first is the microscope; page: the name of the one that is shown,
-//        go(page, words) leads to one, link(page, words) gives its address; version,
+// host: {pages: [{name, short, title, number}], the first is the microscope; page: the name of the shown page,
+//        go(page, words) opens a page, link(page, words) returns its address; version,
 //        choice, catalogue, ownPictures, ask, viewWords(): the words of the view,
 //        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
-//        labelled: {count, what} of small pictures with a label, by number; null: there are none,
-//        live: {camera(), film(file)} or null: shows frame after frame,
-//        models: {takes(what was dropped), open(it)} or null: opens somebody's own model,
+//        labelled: {count, what} of small pictures with a label, by number; null: this page has none,
+//        live: {camera(), film(file)} or null: shows the frames of a camera or of a video,
+//        models: {takes(dropped): whether this is a model, open(dropped)} or null: opens a person's own model,
 //        kept: the sentence that says where a person's own pictures go,
-//        exports: the layout of a lesson's figures, null for all, undefined for no *Export*,
-//        share(): sends on what the microscope shows,
-//        face: of the microscope, see shell/address.js,
-//        hidden: draws nothing, and takes no picture,
-//        sheets: {models, export}: write their sheets, see shell/models.js and shell/export.js}
+//        exports: the layout of a lesson's figures; null: all layouts; undefined: no button *Export*,
+//        share(): opens the sheet that shares the microscope's picture,
+//        face: the microscope's face, See or Lab, see shell/address.js,
+//        hidden: whether the toolbar is hidden, and takes no dropped picture,
+//        sheets: {models, export}: functions that fill these sheets, see shell/models.js and shell/export.js}
 //
 // The choice is read only from `choice.now`. update(part of a host) redraws the changed parts.
 import { oneStop, sayMath, setText, setVisible } from "../drawing/dom.js";
@@ -144,7 +144,7 @@ export function createToolbar(root, host) {
   const compare = opener("compare", "compare", "Compare", fillWithCompare);
   const exporting = opener("export", "export", "Export", fillWithExport);
   const moreSheet = opener("more", null, "More", fillWithMore);
-  // ---- its parts while the microscope shows See
+  // ---- parts of the toolbar in See
   const pictures = opener("pictures", null, "Pictures", fillWithPictures);
   const photo = opener("photo", null, "Your photo", fillWithOpening);
   const sending = plainButton("sending", () => parts.share());
@@ -338,12 +338,12 @@ export function createToolbar(root, host) {
     setText(faceButton, isSee ? words("lab") : words("see"));
     writeAttribute(faceButton, "title", words(isSee ? "labSays" : "seeSays"));
     setVisible(faceButton, parts.page === MICROSCOPE_PAGE);
-    // Few stops of the Tab key before the picture: in See the bar is one stop; in Lab the key l replaces the last
-    // button.
+    // Keeps the stops of the Tab key before the picture few: in See the whole bar is one stop; in Lab the Tab key skips
+    // the button that opens See, because the key l does the same.
     if (isSee !== seeOnView) for (const [i, button] of buttonsOfSee.entries()) button.tabIndex = isSee && i ? -1 : 0;
     if (!isSee) faceButton.tabIndex = -1;
     seeOnView = isSee;
-    // On the microscope's page, its sentence is the heading.
+    // The toolbar's name is the page's heading, except on the microscope's page, whose sentence is the heading.
     writeAttribute(name, "role", parts.page === MICROSCOPE_PAGE ? "" : "heading");
     setText(pages.label, isSee ? "Attention Playground" : (currentPage?.short ?? "Pages"));
     setText(model.label, titleOfModel());

@@ -51,7 +51,7 @@ export function mountToolbar({ data: givenData, parentElement, setStateValue, se
 
 async function arriveOnPage(toolbar, data) {
   clearTimeout(toolbar.timer);
-  const { settings } = pageNow(); // the browser's settings, before a new server reports its own
+  const { settings } = pageNow(); // read first, because a restarted server reports its own settings
   try {
     await visit.arrive(data);
   } catch (error) {
@@ -168,7 +168,7 @@ async function actOnAnswer(toolbar, answer) {
       toolbar.answered = null; // the next message repeats this answer, which is then handled again
       return arriveAgain(toolbar);
     }
-    if (error.status !== 404) return; // other errors don't mean that the picture is gone
+    if (error.status !== 404) return; // only 404 means that the picture is gone
     return choice.set({ sample: firstSample().name, beside: null });
   }
   notify("Your photograph is not in this browser any more.");

@@ -32,7 +32,7 @@ export function makeOneStop(items, stop) {
   for (const item of items) item.tabIndex = item === stop ? 0 : -1;
 }
 
-// The sheet under a button. The toolbar has one, so that two are never open.
+// The sheet under a button. The toolbar has one sheet for all buttons, so that two sheets are never open.
 // The sheet lies in the browser's top layer (popover), so that the page can't cover it or cut it off. Escape, a press
 // outside and the Tab key past its end close it; then its button has the focus again, unless another element took it.
 
@@ -93,7 +93,7 @@ export function createSheet() {
     const byKey = (event) => {
       if (event.key !== "Escape") return;
       event.preventDefault();
-      event.stopPropagation(); // the microscope stays locked
+      event.stopPropagation(); // Escape does not unlock the microscope's patch, too
       close();
     };
     const onLeave = ({ relatedTarget }) => {
@@ -146,7 +146,7 @@ export function titleOfBeside({ beside }, { catalogue, ownPictures, titles }) {
   );
 }
 
-// An object like `choice` whose model is the compared one; the sheet of models uses it.
+// An object like `choice` for the sheet of models, which then reads and sets the compared model.
 export const besideAsModel = (choice) => ({
   get now() {
     return { ...choice.now, model: choice.now.beside?.model ?? null };

@@ -34,7 +34,7 @@ const CARD = `
   <div class="tour-ring" hidden></div>`;
 
 let isStepFromCard = true; // whether the last step was taken on the card, which then keeps the keyboard's focus
-let card = null; // {root, kept} while the tour runs
+let card = null; // {root, kept: the state that beginTour returns} while the tour runs
 
 // place: the element for the card, inside the toolbar's styles; way: {go(words): opens a step's view, back(before,
 // finished): returns to the former {page, words, face}, or null if a link led into the tour}
@@ -104,7 +104,7 @@ function beginTour(root, goTo) {
   const state = Object.seal({
     data: null,
     clock: 0,
-    stop: new AbortController(), // of the listeners on the document
+    stop: new AbortController(), // aborted to remove the listeners on the document
   });
   const { signal } = state.stop;
   const target = {

@@ -1,4 +1,5 @@
-// The wall of moments: pictures of single rows of attention; a press on one opens its picture, layer, head and patch.
+// The wall of moments: each tile shows one row of attention, and a press on it opens the tile's picture, layer, head
+// and patch.
 import { percent } from "../core/numbers.js";
 import { sayRow } from "../see/says.js";
 import { seeWords } from "../see/words.js";

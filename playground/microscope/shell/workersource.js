@@ -1,17 +1,17 @@
 // The lens's source if the browser computes: a worker (engine/worker.js) runs pictures through a network and sends each
-// layer as soon as it is computed. No picture leaves this machine. Requests that need a server are not offered.
+// layer as soon as it is computed. No picture leaves this machine. No request that needs a server is offered.
 //
 //   createWorkerSource({
 //     worker,                    // a Worker
-//     compiled: () => …,         // gives a promise of the kernels, a WebAssembly.Module
-//     shared,                    // whether they share their memory: see engine/faster/threads.js
+//     compiled: () => …,         // returns a promise of the kernels, a WebAssembly.Module
+//     shared,                    // whether the kernels share memory: see engine/faster/threads.js
 //     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, first: that of a
-//                                //   first look at a person's own or null, details, layers, heads, head_dim, prefix,
+//                                //   first pass of an own picture or null, details, layers, heads, head_dim, prefix,
 //                                //   labels, multi_label, own: a person opened it}}
-//     weightsOf: (name) => …,    // gives a promise of the bytes of its weights
-//     pictureOf: (words) => …,   // gives one of {id, title, credit, hint, start, width, height, file, opens}, by the
-//   })                           //   words of an address; opens: {model: {layer, head}} where it shows most; file()
-//                                //   gives a promise of its bytes as a Blob
+//     weightsOf: (name) => …,    // returns a promise of the bytes of this model's weights
+//     pictureOf: (words) => …,   // promises {id, title, credit, hint, start, width, height, file, opens} for the
+//   })                           //   words of an address; opens: {model: {layer, head}} of the first view; file()
+//                                //   promises the picture as a Blob
 
 import { toContainer } from "../core/container.js";
 import { decodeHalves, FORMAT, MOST_CUTS, readCuts } from "../core/core.js";
@@ -21,7 +21,7 @@ import { toBitmap } from "./readable.js";
 
 const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets the whole picture
 const KEPT_PASSES = 3;
-const KEPT_OF_PASSES = 8e6; // bytes of stored passes besides the latest; dropped passes run again when needed
+const KEPT_OF_PASSES = 8e6; // most bytes of stored passes besides the latest; dropped passes run again when needed
 const LEAST_CHANGE = 0.02; // smallest reported change of a label's probability
 const MOST_SCALE_OF_PASS = 1e9; // as in playground/tracing.py: a larger scale may make scores infinite
 const CUT = /^([^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?|(zero|mean)@([^.@*]+|[^.@]+\.[^.@*]+))$/;
@@ -400,8 +400,8 @@ function checkCuts({ cut, grid: [rows, columns] }, { prefix, layers, heads }) {
     throw new RequestError(`This picture and this model have no cut ${unknownCut.slice(0, 80)}.`);
 }
 
-// [label, before, after] for each label whose probability changes, the largest change first; if none changes, for the
-// likeliest. The same as playground/analysis/scale.py::changed.
+// [label, before, after] for each label whose probability changes, the largest change first; if no label changes, of
+// the likeliest label alone. The same as playground/analysis/scale.py::changed.
 export function changedLabels(scaledLogits, unscaledLogits, { labels, multi_label: isMultiLabel }) {
   const [before, after] = [scaledLogits, unscaledLogits].map((logits) =>
     isMultiLabel ? logistic(logits) : shares(logits),
@@ -413,7 +413,7 @@ export function changedLabels(scaledLogits, unscaledLogits, { labels, multi_labe
   return (changedOnes.length ? changedOnes : [largestLabel]).map((i) => [labels[i], before[i], after[i]]);
 }
 
-// From heads × tokens numbers, each head's mean over the patches.
+// Returns each head's mean over the patches. numbers: (heads × tokens); start: the number of prefix tokens.
 function meansOf(numbers, heads, start) {
   const tokens = numbers.length / heads;
   return Array.from({ length: heads }, (_, head) => {
