@@ -29,7 +29,7 @@ class OnPage:
         self._toast, self._before, self._at, self._times = None, 0, 0.0, 0
 
     def visitor(self) -> ledger.Visitor:
-        """The person, by the network of the page's socket. On the server's own machine Streamlit gives no address; then
+        """The person, identified by the network of the page's socket. On the server's own machine Streamlit gives no address; then
         the person's pages and requests would count as two people's."""
         session = streamlit_private.session()
         home = ledger.seats.address_of(session)
