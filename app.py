@@ -22,7 +22,7 @@ if __name__ == "__main__":  # Streamlit runs this file for each visitor, again a
 else:  # the server imports this file once and runs its `app`
     from playground.serving import cache
 
-    cache.keep_few_arenas()  # before there are threads: each would bring an arena of its own
+    cache.keep_few_arenas()  # before threads start, because each would get a memory arena of its own
 
     from starlette.middleware import Middleware
 

@@ -1,4 +1,4 @@
-"""The microscope: point at a patch, see whom it listens to."""
+"""The microscope: shows to which patches the patch under the cursor attends."""
 
 from playground.ui.components import stage
 from playground.ui.navigation import arrive

@@ -1,4 +1,4 @@
-"""The process that decodes pictures, one after the other, within its share of memory and time.
+"""The process that decodes pictures, one after the other, with limited memory and time.
 
 `python -m playground.pictures.decoder_process BYTES` reads requests from its standard input, as decoder.py writes them,
 and answers with upright RGB or a sentence. It ends when its input ends, and so with the process that started it.

@@ -32,12 +32,12 @@ MAX_BYTES = 32 * 2**20
 MAX_PIXELS = 64_000_000
 MIN_SIDE, MAX_SIDE = 8, 20_000
 
-MAX_READS = 250_000  # a large, finely divided but honest picture needs some 100,000
+MAX_READS = 250_000  # calls of read(); an honest picture that is large and finely divided needs some 100,000
 MAX_SCANS, MAX_SCANNED_PIXELS = 100, 1_300_000_000  # every scan of a progressive JPEG visits all its pixels
 MAX_WEBP_PIXELS = 36_000_000  # the WebP decoder keeps three copies beside Pillow's: 64 megapixels took a gigabyte
 MAX_RUN_LENGTH_PIXELS = 4_000_000  # Pillow decodes run lengths in slow Python
 MAX_TAG_NUMBERS, MAX_TILE_PIXELS = 100_000, 4_000_000
-MAX_HEIF_HEADER = 2**17  # of AVIF and HEIC: libavif takes quadratic time in the number of items
+MAX_HEIF_HEADER = 2**17  # bytes, for AVIF and HEIC: libavif's time is quadratic in the number of items
 MAX_TILES_PIXELS = 2 * MAX_PIXELS  # of a HEIC: libheif also decodes tiles outside the picture
 HIDDEN_EXIF = b"exif\0\0"
 
@@ -52,7 +52,7 @@ FORMATS = (  # not Pillow's registry: any imported library could add a decoder t
     (rb"....ftyp(?:hei[cxms]|mif1.{4,60}hei[cx])", HeifImageFile),
     (rb"....ftyp(?:avif|avis|mif1|msf1)", AvifImagePlugin.AvifImageFile),
 )
-STRANGERS = (  # common files of other formats, by their first bytes: the error names what was given
+STRANGERS = (  # first bytes of other common formats, and the name that the error gives to such a file
     (rb"....ftyp", "a film"),
     (rb"%PDF", "a PDF document"),
     (rb"%!PS", "a PostScript drawing"),

@@ -1,9 +1,8 @@
 """Opens a picture from an untrusted file as upright RGB, and turns it into the model's input.
 
 Every file may be hostile. Only eight formats are recognised, sizes are checked from the header before anything is
-decoded, and files that could keep a decoder busy for minutes are refused: each check has a file in tests/hostile
-that does so. No global setting of Pillow is changed, so several threads can open pictures at
-once.
+decoded, and files that could keep a decoder busy for minutes are refused: for each check, tests/hostile has a file
+that really does harm without it. No global setting of Pillow is changed, so several threads can open pictures at once.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from collections.abc import Iterator
 
 from playground.pictures.decoding import TIFF_NUMBERS
 
-MOST_PATCHES = 16_384  # of a traced picture
+MOST_PATCHES = 16_384  # the largest number of patches of a traced picture
 KEPT_PIXELS = 2**25  # in larger pictures, squares of pixels are averaged, here and in the browser (engine/images.js)
 
 Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview, BinaryIO, Image.Image, "np.ndarray", "torch.Tensor"]
@@ -249,14 +248,14 @@ def given_input(values: Any) -> torch.Tensor:
     return pixels.float() if pixels.requires_grad else pixels.cpu().float()
 
 
-# Upright RGB of a picture of any mode, in bands of rows, so that there are never two full copies of 64 megapixels.
+# Converts a picture of any mode to upright RGB, in bands of rows, so that there are never two copies of 64 megapixels.
 
 # Decides, from the table of tags in a colour profile, whether LittleCMS can read it safely.
 #
-# Two kinds would take far too much time or memory: multi-process elements, whose stages may be named a hundred thousand
-# times in a few hundred bytes and are all computed for each of 36,000 colours; and tables that claim more numbers than
-# the profile holds, for which memory is allocated before they are read. Profiles of cameras, scanners, screens and
-# printers have neither.
+# Two kinds of tags would take far too much time or memory. Multi-process elements may name their stages a hundred
+# thousand times in a few hundred bytes, and LittleCMS computes every stage for each of 36,000 colours. Tables may claim
+# more numbers than the profile holds, and memory is allocated before they are read. Profiles of cameras, scanners,
+# screens and printers have neither.
 
 TAGS_AT, TAG = 128, struct.Struct(">4sII")  # name, offset, size
 MOST_TAGS = 100  # LittleCMS reads no profile that has more

@@ -15,7 +15,7 @@ GROUNDED = frozenset({"landscape", "indoors"})  # the backdrops with a ground th
 class Backdrop:
     kind: str
     materials: tuple[Material, ...] = ()  # of its surfaces, in the order documented by the function that paints it
-    horizon: float = 0.55  # where the ground begins, from the top
+    horizon: float = 0.55  # where the ground begins: the distance from the top, unit: the image's height
     sun: tuple[float, float] | None = None  # (x, y), unit: the image's height
     clouds: float = 0.5
     seed: int = 0

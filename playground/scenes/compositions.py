@@ -23,7 +23,7 @@ from playground.scenes.textures import Colour, Material
 SIGNS = "♠♣♥★●▲■☂☀☎♞♪⚓⚑✈✿❄☺⚡✚♛♟✉▼"  # each board shows some of them
 COLOURS = ("#C0392B", "#C58A00", "#3C8D40", "#1F8A99", "#4A5FC1", "#A2459E")
 SIDE = 6  # fields along a side
-FINE = 96  # pixels of a field for people; the model's fields have `patch` pixels
+FINE = 96  # side in pixels of a field on a board for people; on a board for the model it is `patch`
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def _landscape() -> Description:
     return Description(backdrop, (boat, *firs, oak), light=5.5, ambience=0.05, aspect=1.5)
 
 
-FIRS = ((1.2, 0.26, 12), (1.29, 0.34, 8), (1.41, 0.42, 20))  # x, size, seed of the outline
+FIRS = ((1.2, 0.26, 12), (1.29, 0.34, 8), (1.41, 0.42, 20))  # for each fir: x, size, seed of the outline
 
 
 def _odd_tile() -> Description:

@@ -216,7 +216,7 @@ def _thing(
 
 
 def _dress(rng, shape: str, size: float, colours, behind, placed: list[Thing]) -> tuple[Material, ...]:
-    """Materials for body, second and third part. The body's decides how hard the object is to recognise by colour."""
+    """Materials for body, second and third part. The material of the body decides how well colour gives it away."""
     choice = rng.random()
     unused_colours = [colour for colour in colours if colour not in behind] or colours
     if shape == "face" and choice < 0.85:
@@ -265,7 +265,7 @@ def _grounded(rng: np.random.Generator, thing: Thing, backdrop: Backdrop) -> Thi
 
 # The labels of each patch (object, classes, box), and three baselines for attention rows.
 
-FAMILIES = {  # of shapes and of materials: labels of the class token
+FAMILIES = {  # family of shapes or materials, which is a label of the class token -> its members
     "plain shape": ("disc", "triangle", "square", "star", "ring", "crescent", "heart", "cross", "arrow"),
     "animal or face": ("fish", "bird", "cat", "butterfly", "face"),
     "plant": ("leaf", "flower", "tree", "mushroom", "pear"),

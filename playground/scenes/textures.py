@@ -136,7 +136,7 @@ def _natural(material: Material, height: int, width: int, frame) -> np.ndarray: 
     levels = fields[material.seed % len(fields)]
     a, b, c, d, e, f = frame
     span = material.scale / 2
-    reach = min(0.5, span * 1.42)  # a rotated square must stay inside the field
+    reach = min(0.5, span * 1.42)  # half a diagonal: the square that is cut out may be rotated
     spot = [reach + (1 - 2 * reach) * (material.seed // step % 997) / 996 for step in (1, 997)]
     footprint = span * hypot(a, b) * FIELD  # how many of the field's pixels one pixel covers
     level = min(max(int(log2(footprint) + 0.3), 0), len(levels) - 1)

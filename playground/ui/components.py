@@ -18,11 +18,11 @@ from playground.serving import scripts
 
 @dataclass(frozen=True)
 class Script:
-    file: str  # of microscope/
+    file: str  # a script in microscope/
     box: str  # class of the element, and its data- attribute
-    styles: str  # a file of microscope/
+    styles: str  # a style sheet in microscope/
     look: str = ""  # another class of the element, for styles of a single lesson
-    mounts: str = ""  # the function to call, in a file with several drawings
+    mounts: str = ""  # the name of the function to call, if the file has several drawings
     settles: bool = False  # whether, between two messages, it keeps the settings that it has reported
 
     @property

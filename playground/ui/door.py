@@ -19,11 +19,11 @@ from playground.serving.ledger import Seat, Visitor
 from playground.ui.pages import MICROSCOPE, PAGES
 from playground.ui.streamlit_private import FINISHED, RERUN, is_by_timer, kind_and_session, message_kind
 
-MESSAGES, MESSAGES_A_SECOND = 20, 10.0  # of one socket, at once and then per second; dragging a slider sends five
+MESSAGES, MESSAGES_A_SECOND = 20, 10.0  # allowed to a socket at once, then per second; dragging a slider sends five
 NO_MESSAGE = 1002  # close code for a socket that sends an invalid message
 TRY_AGAIN, FOREIGN = 1013, 1008
 PIECE = 2**16  # bytes of an answer that are sent in one piece
-SMALL = 1000  # bytes; the message that ends a run is smaller
+SMALL = 1000  # bytes: only messages below this size are checked for the one that ends a run
 RUN_WAITS = 0.25  # seconds at most that a run waits for the end of the page's former run
 
 FULL = """<!DOCTYPE html>
@@ -92,7 +92,7 @@ class Fetched:
     """An answer that is sent piece by piece. The part that a slow reader has not fetched yet takes memory. If memory is
     full, the oldest answer of the network furthest above its share is dropped."""
 
-    on_the_way: ClassVar[dict[Fetched, None]] = {}  # in the order of their start
+    on_the_way: ClassVar[dict[Fetched, None]] = {}  # the answers that are being sent, oldest first
 
     def __init__(self, visitor: Visitor, send: Send):
         self.visitor, self._send = visitor, send

@@ -62,7 +62,7 @@ def show(name: str) -> None:
 
 
 def _play(lesson: Lesson, step: str, here: Here, at_work: bool) -> None:
-    """Runs as a fragment of the page: a setting of this step, or polling for its work, redraws nothing else."""
+    """Shows a step as a fragment of the page: a change of its settings, or polling its runs, redraws nothing else."""
     if runs_of_this_session(here) != at_work:
         st.rerun()  # the whole page: a fragment can't start or stop its own polling
     with queue.page():
@@ -116,8 +116,8 @@ def take_settings(key: str, lesson: Lesson, drawing: Drawing) -> None:
 @dataclass
 class _Message:
     """The last message to a drawing. If the drawing itself reported a setting, the message stays the same and its bytes
-    are not sent again; the session keeps only their digest. Streamlit may recreate a drawing: it then knows by
-    the number that the message is not new, and keeps the settings that it has reported since."""
+    are not sent again; the session keeps only their digest. Streamlit may recreate a drawing. The new drawing sees from
+    the message's number that the message is not new, and keeps the settings that were reported since."""
 
     digest: bytes
     sent: dict[str, object]  # the settings in the message
@@ -136,7 +136,7 @@ class _Player:
         self.lesson, self.here = lesson, here
         self.numbers = count()  # numbers the parts, for their keys
         self.offered: set[str] = set()  # settings that have a control on the page
-        self.messages: dict[str, _Message] = {}  # by the keys of drawings
+        self.messages: dict[str, _Message] = {}  # key of a drawing -> the last message to the drawing
 
     def play(self, parts: Iterable[Part]) -> None:
         """Shows the parts. Successive Waits share one place on the page, which the next part clears."""
@@ -270,8 +270,8 @@ DROPPED = "Your result was dropped: the newer results of other people needed the
 
 
 def runs_of_this_session(here: Here) -> bool:
-    """Gives the session's runs to the subject, and says whether one is at work. It is also called while another step is
-    on view, because a run that nobody looks at loses its place in the queue."""
+    """Stores the session's runs in `here`, and returns whether one is at work. Called while any step is on view: a run
+    that nobody looks at loses its place in the queue."""
     here.works = state.setdefault("works", {})
     for work in here.works.values():
         work.look()

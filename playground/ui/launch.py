@@ -52,7 +52,7 @@ def _answer_to(*names: str) -> None:
 
 
 def _as_name(host: str) -> Iterable[str]:
-    """The host if it is a name; requests to addresses are answered anyway."""
+    """[host] if the host is a name, else []: requests to addresses and to localhost are answered anyway."""
     is_address = ":" in host or host.replace(".", "").isdecimal()
     return [] if is_address or host == "localhost" else [host]
 

@@ -136,8 +136,8 @@ state = st.session_state
 
 
 def ask(question: Question, context: Hashable = "", afresh: bool = False) -> None:
-    """Asks the question. A new `context`, such as another picture, makes it a new question: whoever has guessed before
-    sees the answer and may guess again, or must, with `afresh`."""
+    """Asks the question. A guess is about a `context`, such as a picture. In another context, a reader who has guessed
+    before sees the answer and may guess again; with `afresh`, the reader must guess again to see the answer."""
     assert question.id in QUESTIONS, question.id
     more = {"context": str(context), "afresh": afresh}
     lesson_component("guess")(key=f"guess_{question.id}", data=plain(question) | more)

@@ -1,5 +1,5 @@
-"""The server's life cycle: settings at the start, cleaning up while it runs, pages that are being left, a quick
-exit."""
+"""Manages the server's life cycle: reads settings at the start, cleans up while the server runs, drops requests of
+pages that are being left, and exits quickly."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ class InJson(logging.Formatter):
         return json.dumps(event, ensure_ascii=False)
 
 
-FILES = 65536  # that the process may have open
+FILES = 65536  # the number of files that the process may have open
 FORGET_EVERY = 60.0  # seconds
 # Python's switch interval in seconds: how long another thread may keep the interpreter while the event loop waits. For
 # one answer the loop waits a dozen times, at each read and write: with Python's default of 5 ms, answers took a tenth
 # of a second longer while a page ran.
 TURN = 0.0005
-LAST_SECONDS = 3  # from the signal to the end
+LAST_SECONDS = 3  # seconds from the signal to the end of the process
 
 
 @asynccontextmanager
@@ -139,7 +139,7 @@ class LeftPages:
 
 
 class Line:
-    """The messages of one session, and the page last asked for or shown."""
+    """The messages of one session, and the page that was last requested or shown."""
 
     def __init__(self, receive: Receive, send: Send):
         self._receive, self._send = receive, send

@@ -29,8 +29,8 @@ class OnPage:
         self._toast, self._before, self._at, self._times = None, 0, 0.0, 0
 
     def visitor(self) -> ledger.Visitor:
-        """The person, by the network of the page's socket. On the server's own machine Streamlit gives no address; then
-        the person's pages and requests would count as two people's."""
+        """The person, identified by the network of the page's socket. Streamlit gives no address on the server's own
+        machine, where a person's pages and other requests would otherwise count as two people's."""
         session = streamlit_private.session()
         home = ledger.seats.address_of(session)
         network = ledger.network(st.context.ip_address) if home is None else home

@@ -1,7 +1,7 @@
-"""A person's place: the page, its address, and the picture and model that stay from page to page.
+"""Keeps where a person is: the page, its address, and the picture and model that stay from page to page.
 
-Only the browser writes the address. A lesson's settings are kept here by its widgets, so they are reported to the
-browser (microscope/shell/address.js), which writes them into the address with the choice.
+Only the browser writes the address. A lesson's settings are values of Streamlit's widgets, so they are reported to the
+browser (microscope/shell/address.js), which writes them into the address with the choice of picture and model.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from playground.ui import messages, streamlit_private
 from playground.ui.components import app_component
 from playground.ui.toolbar import heard
 
-CLASS = Setting.of("no", ("no", "yes"))  # a setting of every page: a class link hides what a class does not need
+CLASS = Setting.of("no", ("no", "yes"))  # a setting of every page: "yes" hides what a class does not need
 MICROSCOPE = "microscope"
 
 
@@ -111,7 +111,7 @@ def _open(words: dict[str, str], view: dict[str, str], key: str | None, same: He
         state.here, state.trouble = _instead(), str(error)
         state.answer = {"instead": state.here.words()}
         st.rerun()  # draws the toolbar again, which stands above and shows the subject
-    if same is None or new.person is not same.person:  # keeps `same` while its person is the same
+    if same is None or new.person is not same.person:  # else `same` stays
         state.here = new
     state.pop("answer", None)
 

@@ -16,7 +16,7 @@ class Page:
         return f"pages/{self.name}.py"
 
 
-TITLE, ICON = "Attention Playground", "🔭"  # of the window
+TITLE, ICON = "Attention Playground", "🔭"  # the window's title and icon
 MICROSCOPE = Page("microscope", "Microscope", "Microscope", ":material/center_focus_strong:", exports="")
 WALL = Page("moments", "Moments", "Moments", ":material/photo_library:")
 LESSONS = (

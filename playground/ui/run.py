@@ -22,8 +22,8 @@ from playground.serving import settings
 LONGEST = 2**17  # bytes of a message: pages send little, and pictures come as uploads
 PING = 30  # seconds between two pings of a socket: proxies must allow so long a silence
 BACKLOG = 2048
-FRAMES, FRAMES_A_SECOND = 500, 50.0  # pings and fragments of one socket, at once and then per second; browsers send few
-SLICE = 4096  # bytes: half a thousand pings
+FRAMES, FRAMES_A_SECOND = 500, 50.0  # pings and fragments allowed to a socket at once, then per second
+SLICE = 4096  # bytes that are parsed before frames are counted: at most about 500 pings
 
 
 class Socket(WebSocketsSansIOProtocol):

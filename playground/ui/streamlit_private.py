@@ -1,4 +1,4 @@
-"""Private parts of Streamlit that we use, although a new version may change them. Tried with Streamlit 1.67.
+"""Uses private parts of Streamlit, which a new version may change. Tried with Streamlit 1.67.
 
 Each function says why it is needed; tests/ui/test_streamlit_private.py fails when a part is gone, and counts them.
 """

@@ -155,7 +155,7 @@ def quiz() -> None:
 # A plan's scenes as slides in one file: the interactive story about the chosen picture, drawings and questions of
 # lessons, and questions of the quiz.
 
-QUIZ = 5  # questions of the quiz, as in the plan's words
+QUIZ = 5  # number of quiz questions on the slides, as the plan's text says
 SHOWN = ("ask", "drawing", "choice", "slider")  # kinds of a lesson's parts that slides show
 MOST_BYTES = 12 * 2**20  # most bytes of all layers in the file; beyond that, only the opening layer
 
@@ -199,7 +199,7 @@ def without_rows(parts: Iterable[dict]) -> Iterator[dict]:
     """The parts with rows flattened."""
     for part in parts:
         if part["kind"] == "row":
-            timing = {name: part[name] for name in ("after",) if name in part}  # shown after its question was guessed
+            timing = {name: part[name] for name in ("after",) if name in part}  # the question before the row, if any
             yield from (inner | timing for inner in without_rows(part["parts"]))
         else:
             yield part

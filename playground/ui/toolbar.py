@@ -95,10 +95,10 @@ def _plain(words: object) -> dict[str, str]:
 # Streamlit's scripts wait in a template until our first picture is there: they take a second to build the page, and the
 # picture does not need them.
 
-# If a version of Streamlit writes them differently, they start at once
+# If a version of Streamlit writes these tags differently, nothing matches and its scripts start at once
 STREAMLITS_OWN = re.compile(rb'(?:\s*<(?:script type="module"|link rel="modulepreload")[^>]*>(?:</script>)?)+')
 PATHS = ("", MICROSCOPE.name)  # endings of the address of the microscope's page
-# Streamlit writes its own name into the window's title until it starts, and on the page See it may never start
+# Streamlit's HTML has its own title until its scripts start, which may never happen on the microscope's page
 OURS = {
     b"<title>Streamlit</title>": f"<title>{TITLE}</title>".encode(),
     b'href="./favicon.png"': (

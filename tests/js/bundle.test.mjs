@@ -18,7 +18,7 @@ const SEVERAL = JSON.parse(
   ),
 );
 
-// Files lie at …/api/app/DIGEST/ENTRY, as on the server: a script finds the app's root from its own address.
+// Writes a script to …/api/app/DIGEST/ENTRY, as on the server: a script finds the app's root by its own address.
 const APP = mkdtempSync(join(tmpdir(), "bundle-"));
 async function served(entry, digest, { mounts = "", tail = "" } = {}) {
   const source = withBundle(`sys.stdout.buffer.write(bundle.drawing("${entry}", "${mounts}").encode())`).toString();

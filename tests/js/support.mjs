@@ -1,4 +1,4 @@
-// Paths of Python, the fixture and the modules.
+// Finds Python, the fixture's folder and the modules' folder.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";

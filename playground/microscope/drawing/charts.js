@@ -8,9 +8,9 @@ import { makeCanvas } from "./dom.js";
 
 const BAR_STEP = 2; // pixels
 
-// The colour bar has the picture's colours, with numbers below it; the last number is the exposure. `ramp`: 256 CSS
+// A colour bar shows the picture's colours, with numbers below them; the last number is the exposure. `ramp`: 256 CSS
 // colours of the heat or the light; `against`: the colours of values below zero, which are hatched.
-// This function gives the value at t, a position from 0 to 1 along the bar.
+// valueOnBar returns the value at t, a position from 0 to 1 along the bar.
 const valueOnBar = ({ log, low, high }, t) => (log ? low * (high / low) ** t : low + t * (high - low));
 
 // The numbers below the bar: [{t: position from 0 to 1, words}]. Only the last one bears the unit.
@@ -64,7 +64,7 @@ function hatchBar(context, w, h, unit) {
 
 // Leaves out inner numbers that would touch another one on a narrow bar.
 export function ticksThatFit(ticks, w, gap, widthOf) {
-  const leftShare = (t) => (t === 0 || t === 1 ? t : 0.5); // part of the label to the left of its position
+  const leftShare = (t) => (t === 0 || t === 1 ? t : 0.5); // the part of a label that lies left of the label's position
   const span = ({ t, words }) => [t * w - leftShare(t) * widthOf(words), t * w + (1 - leftShare(t)) * widthOf(words)];
   const shown = [ticks[0], ticks.at(-1)];
   for (const tick of ticks.slice(1, -1)) {
@@ -86,8 +86,8 @@ export function rankAt(x, w, count, unit) {
 }
 
 // Draws the weights from the largest to the smallest. The axis of ranks is logarithmic, so that the few large weights
-// get most of the width. A bar has the colour of its patch in the picture. The line shows the convolution's weights:
-// nine, and then none. `lit`: rank, from 0, of the patch under the cursor; −1: none.
+// get most of the width. A bar has the colour of its patch in the picture. The line shows the convolution's weights,
+// of which there are only a few. `lit`: the rank, from 0, of the patch under the cursor; −1: no patch.
 export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, unit, colours, lit = -1) {
   context.clearRect(0, 0, w, h);
   const leftEdge = CURVE_LEFT * unit,

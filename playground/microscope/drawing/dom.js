@@ -142,7 +142,7 @@ export function outlineCell(context, x, y, w, h, unit, colour = ROLES.query) {
 // Explains words in a card beside them. [data-explains] holds the text. The card opens when the mouse has rested on the
 // word, and at once by touch or the Tab key. Escape, a press elsewhere or leaving the word closes it.
 const EXPLAINED_AFTER = 350; // ms that the mouse rests on a word
-const FROM_CARD = 8; // px from word to card, and from card to the window's edge
+const FROM_CARD = 8; // px between word and card, and between card and window's edge
 
 export function explainWords(root, signal) {
   const card = root.appendChild(document.createElement("p"));
@@ -172,7 +172,7 @@ export function explainWords(root, signal) {
     });
   }
 
-  const wordOf = (target) => target.closest?.("[data-explains]") || null; // its text may be empty
+  const wordOf = (target) => target.closest?.("[data-explains]") || null; // the explanation may be empty
   const hasExplanation = (element) => Boolean(element?.dataset.explains);
   root.addEventListener("pointerover", (event) => {
     const element = wordOf(event.target);

@@ -58,7 +58,7 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.fillStyle = "#140a00";
-  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // with the light drawing the picture may be dark there
+  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // when the light is drawn, the picture may be dark there
   context.lineWidth = 2.5 * unit;
   context.lineJoin = "round";
   for (const { patch, text } of clipped) {
@@ -69,8 +69,9 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   }
 }
 
-// shown: {rows, columns, grid, mark: patch or −1, asked: whether the marked patch is a key, tag: {patch, text, colour}
-// or null, clipped: [{patch, text}], behind: {canvas, to} or null}; canvas: a print, see light.js
+// shown: {rows, columns, grid: whether to draw it, mark: a patch or −1, asked: whether the marked patch is a key, tag:
+// {patch, text, colour} or null, clipped: [{patch, text}] for numberCells, behind: {canvas, to: the border, 0 to 1} or
+// null}; canvas: a print, see light.js
 export function drawPicture(context, w, h, canvas, shown, unit) {
   context.drawImage(canvas, 0, 0, w, h);
   if (shown.clipped?.length) numberCells(context, w, h, shown, unit);
@@ -88,7 +89,7 @@ export function drawPicture(context, w, h, canvas, shown, unit) {
   }
 }
 
-// Draws another picture over the left part, up to the movable border at `to`.
+// Draws another picture over the left part, up to the movable border at `to`, a share of the width.
 function drawBehind(context, w, h, { canvas, to: boundary }, unit) {
   const x = Math.round(boundary * w);
   if (x > 0) context.drawImage(canvas, 0, 0, (canvas.width * x) / w, canvas.height, 0, 0, x, h);
@@ -178,8 +179,8 @@ export function drawRead(context, w, h, photo, shown, unit) {
 
 // ---------------------------------------------------------------------------------------------------- the wall
 
-// The sizes and the first place of the thumbnails in a picture of w × h: layers downwards, heads to the right. layers:
-// the numbers of the shown layers.
+// Returns the size of a thumbnail and the place of the first one in a picture of w × h: layers downwards, heads to the
+// right. layers: the numbers of the shown layers.
 export function wallCells(w, h, layers, heads, rows, columns, unit) {
   const left = 24 * unit,
     top = 18 * unit;
@@ -245,7 +246,7 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
 const TINT = 0.5; // opacity of the colours over the photograph
 const BORDER = "rgb(255 255 255 / 0.9)";
 
-// parts: for each patch the number of its part, which does not depend on the cursor.
+// parts: for each patch, the number of the part to which it belongs. An unchanged `parts` is not drawn again.
 export function printParts(print, parts, { rows, columns }) {
   const { context, photo, canvas } = print;
   if (print.holds === parts) return canvas;

@@ -171,7 +171,7 @@ function blend(pixel, photoShare, { redBlue, green }, index) {
   return 0xff000000 | ((rb >>> 8) & 0xff00ff) | ((g >>> 8) & 0xff00);
 }
 
-// By sign: the table of heat with colours multiplied by their opacity, plus half a step, so that truncation rounds.
+// By sign (isAgainst): the heat's table. Its colours are multiplied by their opacity, plus half a step for rounding.
 const blendTables = new Map();
 
 function blendTable(isAgainst = false) {

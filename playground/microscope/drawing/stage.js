@@ -54,7 +54,8 @@ function openStage(parentElement, create) {
       clearTimeout(reportTimer);
       reportTimer = setTimeout(sendReports, PATIENCE);
     },
-    // Whether the drawing should take this value from the page: not while a newer one is on its way there.
+    // Whether the drawing should take the page's value of a setting: no, while the page has not yet confirmed a newer
+    // value that the drawing sent.
     heeds: (key, value) => {
       if (!sentValues.has(key)) return true;
       if (sentValues.get(key) === value) sentValues.delete(key);
@@ -77,8 +78,8 @@ function openStage(parentElement, create) {
   return stage;
 }
 
-// Calls step(t) in every frame, with t from 0 to 1; for people who want no motion, only step(1). Returns a function
-// that stops the motion.
+// Calls step(t) in every frame, with t from 0 to 1, for `duration` milliseconds; for people who want no motion, calls
+// only step(1). Returns a function that stops the motion.
 function move(stage, duration, step) {
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
     step(1);

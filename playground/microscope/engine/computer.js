@@ -1,8 +1,8 @@
-// The worker's jobs, one at a time. Each layer is sent as soon as it is computed; then waiting messages are read, which
-// may stop the job. Messages and their answers:
+// Does the worker's jobs, one at a time. Sends each layer as soon as it is computed, and then reads waiting messages,
+// which may stop the job. Messages and their answers:
 //
 //   {what: "kernels", compiled, shared}          a WebAssembly.Module of kernels.c, and whether threads share it
-//   {what: "network", model, weights}            bytes, as models/engine_file.py wrote them
+//   {what: "network", model, weights}            weights: bytes that models/engine_file.py wrote
 //   {what: "pass", id, model, picture: {id, bitmap}, grid, scale: null | number, cuts: texts}
 //     → {id, layer, q, k, features: float16 bits, norms, adds, engine: "WebAssembly" or "WebGPU"}, one after the other,
 //       then {id, done: {logits, ms}}
@@ -21,8 +21,8 @@ import { cutting, SOME, VisionTransformer } from "./vit.js";
 // Attention rollout (Abnar & Zuidema, 2020), as in playground/tracing.py: the product of (A + I)/2 over all layers, A
 // averaged over heads.
 
-// `layers`: {q, k: (h, N, d)} of all layers; `query`: a token, or null for all. Returns (N,) or (N, N) floats; null
-// once `mayContinue()`, asked between layers, says no.
+// `layers`: {q, k: (h, N, d)} of all layers; `query`: a token, or null for all. Returns (N,) or (N, N) floats, or null
+// if `mayContinue()`, which is called between layers, returns false.
 export async function rollout({ t, config }, { layers, grid, scale, cuts, query }, mayContinue) {
   const mark = t.mark();
   const tokens = config.prefix.length + grid[0] * grid[1];
@@ -59,15 +59,16 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
   return result;
 }
 
-const nextTurn = () => new Promise((resolve) => setTimeout(resolve)); // lets waiting messages in
+const nextTurn = () => new Promise((resolve) => setTimeout(resolve)); // lets the worker receive waiting messages
 
-// `send(message, transfer)`: posts it with these buffers. `decode`: see images.js. `gpu`: see faster/webgpu.js.
+// `send(message, transfer)` posts the message and hands over these buffers. `decode`: see images.js. `gpu`: see
+// faster/webgpu.js.
 export function createComputer(send, decode = resizedPicture, gpu = createGpuPasses(globalThis.navigator?.gpu)) {
   const networks = new Map();
   const stoppedIds = new Set();
   let kernels = null;
   let queue = Promise.resolve(); // the running job, and those waiting behind it
-  let input = null; // of the last picture: another pass of it needs no decoding
+  let input = null; // the model's input for the last picture, so that another pass need not decode the picture again
 
   const mayContinue = async (id) => {
     await nextTurn();
@@ -94,7 +95,7 @@ export function createComputer(send, decode = resizedPicture, gpu = createGpuPas
       const image = await inputOf(vit, picture, grid);
       const words = { prefix: vit.config.prefix, columns: grid[1] };
       const options = { scale: scale ?? vit.scale, at: cutting(vit, grid, readCuts(cuts, words)) };
-      const copy = cuts.length ? null : await gpu.at(vit).catch(gpu.giveUp); // cuts are made in JavaScript
+      const copy = cuts.length ? null : await gpu.at(vit).catch(gpu.giveUp); // the GPU makes no cuts
       const progress = { layer: 0 }; // the next layer to send
       const sendLogits = (logits) => send({ id, done: { logits, ms: performance.now() - startTime } });
       if (copy)
@@ -121,7 +122,7 @@ export function createComputer(send, decode = resizedPicture, gpu = createGpuPas
     },
   };
 
-  // Sends each layer from the next one on; null if the pass is stopped.
+  // Sends the layers from progress.layer on. Returns null if the pass is stopped.
   async function runLayers(id, { toHalves }, vit, options, progress) {
     const layers = vit.layers(...options);
     for (;;) {

@@ -1,7 +1,7 @@
-// A picture as a model's input, as in the last part of playground/pictures/images.py.
+// Turns a picture into a model's input, as playground/pictures/images.py does.
 
-// Resizes pictures bit by bit as Pillow does, because a browser's own resizing changes rows of attention by half. First
-// along rows, then along columns, each time in fixed point and rounded to bytes, in kernels.c.
+// Resizes pictures to exactly the bytes that Pillow gives, because a browser's own resizing changes rows of attention
+// by half. kernels.c resizes along rows, then along columns, each time in fixed point and rounded to bytes.
 
 const SHARPNESS = -0.5; // the parameter a of Keys' filter, as in Pillow and in torch's antialiased interpolation
 const BITS = 22;
@@ -41,7 +41,7 @@ export function contributions(from, to, interpolation = "bicubic") {
   });
 }
 
-// The same as `shrinkage` in images.py: in a picture with more pixels, squares of this side count as one pixel.
+// As `shrinkage` in images.py. In a picture of more than KEPT_PIXELS, squares of this side count as one pixel.
 const KEPT_PIXELS = 2 ** 25;
 export const shrinkage = (width, height) => Math.ceil(Math.sqrt((width * height) / KEPT_PIXELS));
 
@@ -116,7 +116,7 @@ export function modelInput(pixels, { mean, std }) {
 
 const ROWS = 128;
 
-let context = null; // made once: a new one takes longer than drawing a frame
+let context = null; // of a canvas, made once: making a new one takes longer than drawing a frame
 let band = new Uint8Array(0);
 
 // The picture in this size as (H, W, 4) bytes, the last of each pixel unused; t: tensors.js. Closes the picture.

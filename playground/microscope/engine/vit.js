@@ -1,16 +1,18 @@
 // The Vision Transformer in the browser: playground/vit.py in JavaScript, with the same names in the same order, to be
 // read beside it. Products, softmax, norm and GELU are in kernels.c; this file says what is multiplied with what.
-// // attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
-// // Shapes stand behind the lines: N tokens (the prefix tokens first, then the patches, row by row), D width, h heads,
-// d = D / h; one image at a time. Parameters have the names of vit.py; a missing weight means that this kind of ViT has
-// no such part. Gains of LayerScale are multiplied into the matrices before them by those who write the weights:
-// playground/models/engine_file.py and weights/blocks.js.
+//
+// attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
+//
+// Comments behind the lines give shapes: N tokens (the prefix tokens first, then the patches, row by row), D width,
+// h heads, d = D / h; one image at a time. Parameters have the names of vit.py; a missing weight means that this kind
+// of ViT has no such part. The files of weights have no gains of LayerScale: playground/models/engine_file.py and
+// weights/blocks.js multiply them into the matrices before them.
 
 import { ablate, decodeHalves, openContainer, silence } from "../core/core.js";
 import { resizedPositions, rotary, sinusoidal } from "./images.js";
 import { someColumns, someRows } from "./tensors.js";
 
-// queries whose scores are in memory at one time; a grid of 16 × 16 with prefix tokens has fewer
+// Number of queries whose scores are in memory at one time; 16 × 16 patches and prefix tokens are fewer
 export const SOME = 320;
 
 // A pass calls at(point, x) at the points that vit.py names and goes on with the result: another matrix, or x itself
@@ -82,7 +84,7 @@ export class VisionTransformer {
       const norm = `${name}.${head < heads ? "q" : "k"}_norm`;
       const mark = t.mark();
       if (w[`${norm}.weight`]) t.take(this.norm(t.take(vectors), norm), 1, vectors);
-      if (rotation) t.rotate(someRows(vectors, config.prefix.length, rotation.sin.rows), rotation); // not the prefix
+      if (rotation) t.rotate(someRows(vectors, config.prefix.length, rotation.sin.rows), rotation); // patches only
       t.backTo(mark);
     }
     const qkvParts = ["queries", "keys", "values"].map((name, i) =>
@@ -186,7 +188,7 @@ export class VisionTransformer {
     if (`${grid}` === `${native}`) return this.w.pos_embed;
     if (`${grid}` !== this.placed?.grid) {
       const positions = resizedPositions(await this.t.read(this.w.pos_embed), width, native, grid);
-      this.placed = { grid: `${grid}`, learned: positions }; // pictures of one shape share it
+      this.placed = { grid: `${grid}`, learned: positions }; // for the next pictures of this shape
     }
     return this.t.put(this.placed.learned, this.placed.learned.length / width, width);
   }
@@ -220,7 +222,7 @@ export class VisionTransformer {
       map: () => this.attnPool(patches),
     };
     const ways = config.pool.split("+");
-    const pooledRow = t.matrix(1, ways.length * config.width); // (1, D), or two of them
+    const pooledRow = t.matrix(1, ways.length * config.width); // (1, D), or (1, 2 · D) for two ways
     ways.forEach((way, i) => t.take(pooled[way](), 1, someColumns(pooledRow, i * config.width, config.width)));
     return t.read(this.linear(this.preLogits(normed("fc_norm", pooledRow)), "head")); // (classes,)
   }
@@ -271,7 +273,7 @@ export class VisionTransformer {
 // ------------------------------------------------------------------------------------------------------- the weights
 
 const BLOCK = 32; // numbers of a row that share a gain
-const FINE = ".fine"; // suffix: 8 more bits for the rounding errors of a matrix, of all rows or the first ones
+const FINE = ".fine"; // suffix of sections with 8 more bits for the rounding errors of all rows, or of the first ones
 
 // Puts every array of the file into the kernels' memory; returns them by name: matrices of int8 codes with their gains,
 // or floats.

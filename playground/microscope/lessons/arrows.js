@@ -1,7 +1,7 @@
 // Nine tokens on a 3 × 3 grid. Their queries and keys are arrows that can be dragged, typed or moved with the keyboard;
 // beside them is the resulting 9 × 9 attention.
-// data: {arrows: "20_0_…", start: the arrows of "Start again", still: whether the arrows can't be moved yet}. The
-// drawing sends and reports the setting "arrows".
+// data: {arrows: "20_0_…" (see core/nine.js), start: the arrows that "Start again" restores, still: whether the arrows
+// can't be moved yet}. The drawing sends and reports the setting "arrows".
 import { ROLES } from "../core/colours.js";
 import { reportNumbers } from "../core/guesses.js";
 import { inReach, MOST_LONG, readArrows, scoresOf, TOKENS, weightsOf, writeArrows } from "../core/nine.js";
@@ -9,9 +9,10 @@ import { percent } from "../core/numbers.js";
 import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 
-// The nine tokens with their arrows, the resulting matrix, and its arithmetic in words. `state` is the state below.
+// Paints the nine tokens with their arrows and the resulting matrix, and writes the arithmetic of one weight in words.
+// `state`: see createArrows.
 
-// The index of the first of an arrow's two numbers among all 36.
+// An arrow is two of the 36 numbers in `state.arrows`. Returns the index of its first number.
 export const indexOf = (token, kind) => 2 * (kind === "q" ? token : TOKENS + token);
 
 export const cellOf = (state) => state.grid.clientWidth / 3;
@@ -96,7 +97,7 @@ function paintGrid(state, theme, weights) {
   context.strokeRect(x + 1.5, y + 1.5, cell - 3, cell - 3);
 }
 
-// The weight that the chosen token gives to this one, as a bar at the bottom of its cell.
+// Paints the weight that the chosen token gives to a cell's token, as a bar at the bottom of the cell.
 function paintShare(context, x, y, cell, weight, theme) {
   const left = x + 7,
     top = y + cell - 13,

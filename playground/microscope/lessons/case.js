@@ -1,15 +1,15 @@
-// The cost of attention in a case that the reader sets: dials for an image and a ViT, and counts of FLOPs and bytes.
+// Shows the cost of attention, in FLOPs and bytes, for an image and a ViT whose sizes the reader sets with dials.
 // data: {pieces: names of PIECES, in order; dials: {setting: {label, options}}; switches: the same, with options
-// [value, words]; presets and sizes: {label, cases: [[words, {setting: value}]]}; rows: of the table, [words, formula,
-// name in FLOPS]; says: sentences with {holes}; colours}, and the named settings. A chosen setting is sent.
+// [value, words]; presets and sizes: {label, cases: [[words, {setting: value}]]}; rows: the table's rows, [words,
+// formula, name in FLOPS]; says: sentences with {holes}; colours}, and a value of each setting. Sends chosen settings.
 
 import { BYTES, bytesText, caseOf, countedFlops, crossingOf, FLOPS, flopsText, threeDigits } from "../core/costs.js";
 import { markedWords } from "../drawing/listing.js";
 import { keepDrawing } from "../drawing/stage.js";
 
-const LEAST = 16_384; // tokens: a chart's axis reaches at least this far
-const STEP = 1.1; // factor of tokens for an arrow key
-const WORDS = 0.04; // of the large square's side: smaller squares have no room for their number
+const LEAST = 16_384; // tokens at the right end of the shortest axis
+const STEP = 1.1; // factor by which an arrow key changes the number of tokens
+const WORDS = 0.04; // share of the large square's side; a smaller square has no room for a number
 const number = (n) => n.toLocaleString("en");
 const fillHoles = (text, holes) => text.replace(/\{(\w+)\}/g, (_, name) => holes[name]);
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
@@ -19,7 +19,7 @@ function createCase(stage) {
     stage,
     told: null, //     the data
     pieces: [], //     functions (case, theme) that paint a piece
-    settings: {}, //   of the dials and switches
+    settings: {}, //   the values of the dials and switches
     pointed: null, //  the number of tokens under the cursor in a chart
   });
   return {
@@ -253,7 +253,7 @@ const PIECES = {
 
 const mostOf = ({ tokens }) => Math.max(LEAST, 2 * tokens);
 
-// A chart over numbers of tokens, `chartFor(case)`, that follows the pointer.
+// Adds a chart of costs by number of tokens that follows the pointer; chartFor(case) describes its lines and marks.
 function chartOf(state, chartFor) {
   const part = addPart(
     state,
@@ -282,7 +282,7 @@ function chartOf(state, chartFor) {
   });
 }
 
-// The sentence about the ratio of costs in the chosen way of counting; the ways include both that are usually quoted.
+// The sentence about the ratio of two costs, counted as chosen. Both ratios that are usually quoted can be chosen.
 function ratioOf(state, caseNow) {
   const { says: texts, switches } = state.told;
   const { count, other: otherPart, mlp } = state.settings;
@@ -299,7 +299,7 @@ function ratioOf(state, caseNow) {
   });
 }
 
-// Paints the score matrix to scale: each token is a column of the tokens that it reads.
+// Paints the score matrix to scale. A column is as high as the number of tokens that one token reads.
 function paintSquare(state, findRef, caseNow, theme) {
   const { says: texts, colours, presets } = state.told;
   const { tokens: n, entries, kernel, side, rest: remainder, heads, layers } = caseNow;
@@ -364,8 +364,8 @@ export default function (component) {
   return keepDrawing(component, createCase);
 }
 
-// A chart of costs by number of tokens: lines on two logarithmic axes, as SVG. The legend has the values at the number
-// of tokens under the cursor, else at that of the settings.
+// Paints costs by number of tokens as SVG: lines on two logarithmic axes. The legend shows the values at the number of
+// tokens under the cursor, or else at the number that the settings give.
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [58, 24, 8, 38]; // px
 const MOST_DECADES = 7; // an axis with more decades has numbers at some of them only
@@ -373,7 +373,7 @@ const DASHES = { solid: "", dot: "2 5", dash: "9 5" };
 const POINTS = 60; // number of points of a line
 const FEWEST = 4; // tokens at the left end of the axis
 
-// `lines`: [{name, of(tokens), colour, dash}]; `marks`: [{tokens, value, shape, words}]; `text(value)`; `most`: tokens.
+// lines: [{name, of(tokens): cost, colour, dash}]; marks: [{tokens, value, shape, words}]; most: tokens at the right.
 export function paintGrowth(
   { svg, legend },
   { lines, marks, text, most, tokens, pointed: pointedTokens, title },

@@ -1,5 +1,5 @@
-// An exercise: a question, a hint, then the answer. If the page can check the exercise, it says when it is done, and
-// the browser stores that. An exercise with answers to choose from is done only after the right one.
+// Shows an exercise: a question, a hint, then the answer. If the page can check the exercise, it reports when the
+// exercise is done, and the browser stores that. If answers are offered, the exercise is done after the right one.
 // data: an Exercise of playground/lessons/parts.py, whose conditions are checked here, and the lesson's settings; or,
 // for a lesson that the server checks, {id, question, hint, answer, done: true | false | null: nothing to check, why:
 // the reason against a tempting state of the page}. In the texts, **, * and ` are as in Markdown.
@@ -8,16 +8,16 @@ import { DONE, forget, keep, onReport, readKept, reportsHere } from "../core/gue
 import { isBroken, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
 import { markedWords } from "../drawing/listing.js";
 
-// Checks whether an exercise is done. Its conditions (playground/lessons/parts.py) are true or false, computed in
-// Python; {setting: [values as text]}; {drawing, check}: a check of REPORTED on the drawing's numbers; or a list of
-// conditions of which one has to hold.
+// Checks whether an exercise is done. A condition (playground/lessons/parts.py) has one of four forms: true or false,
+// which Python has computed; {setting: [values as text]}; {drawing, check: a name in REPORTED}, a check of the numbers
+// that the drawing reports; or a list of conditions, of which one has to hold.
 
 const NEARLY = 0.005; // largest difference between two weights that count as equal
 const weightsIn = ({ arrows }) => weightsOf(scoresOf(readArrows(arrows)));
 const isEven = (weight) => Math.abs(weight - 1 / TOKENS) < NEARLY;
 const HEARD = 0.5; // least weight that A must give B
 const sharesEvenly = ({ weights }) => Math.abs(weights[0] - weights[1]) < NEARLY;
-const TINY = -88; // a score whose power is nearly 0 in 32-bit numbers
+const TINY = -88; // for a smaller score s, e^s is nearly 0 in 32-bit numbers
 const NOT_HEARD = 0.1; // largest weight that B may give A
 const isOff = (spotsOff, [layer, head]) => spotsOff.some((spot) => spot[0] === layer && spot[1] === head);
 
@@ -108,7 +108,7 @@ function showExercise(data, parentElement) {
     state.draw();
   };
   keepDone();
-  if (data.done && state.done === false) findPart("details").open = true; // it has just become done
+  if (data.done && state.done === false) findPart("details").open = true; // the exercise has just been done
   if (data.why && state.why === "") findPart("details").open = true;
   state.why = data.why;
   state.done = data.done;
@@ -144,8 +144,8 @@ function offerAnswers(place, options, chosen, onChoose) {
   place.replaceChildren(prompt, ...buttons);
 }
 
-// The whole model as a row of boxes, on top of every lesson. The present page's part is highlighted, and each box leads
-// to the page about it. Beside it: how many questions were guessed and exercises done in this browser.
+// Shows the whole model as a row of boxes, above every lesson. The present page's part is highlighted, and each box
+// opens the page about its part. Beside the row are the numbers of questions guessed and exercises done so far.
 // data: {boxes: [{name, page, lit, group}], questions, exercises: how many there are of each, step: a text that names
 // the page and its step; when it changes, the row scrolls into view}
 // The row sends the trigger "go": {page}.

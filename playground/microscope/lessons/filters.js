@@ -1,6 +1,6 @@
-// The filters of the patch embedding as pictures. The filter under the cursor is applied to every patch of the picture.
-// data: bytes, a container. Header: id, patch, grid, size, titles, caption, filter: the chosen one; place: the patch
-// that the sentence `says` is about, and `channels`: {number, red, green, blue, bias, whole} of each filter, or null.
+// Shows the filters of the patch embedding as pictures, and the outputs of the filter under the cursor on every patch.
+// data: bytes, a container. Header: id, patch, grid, size, titles, caption, filter: the chosen filter, place: a patch,
+// says: a sentence about it with {holes}, channels: {number, red, …, whole} of each filter for these holes, or null.
 // Sections: pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). The drawing sends the
 // setting "filter".
 
@@ -30,7 +30,7 @@ function createFilters(stage) {
     stage,
     grid: stage.find("grid"),
     picture: stage.find("picture"),
-    id: null, //          of the filters and the picture
+    id: null, //          identifies the filters and the picture
     set: null, //         the data
     sheet: null, //       a canvas with all filters
     chosen: 0, //         the filter whose outputs are shown

@@ -48,7 +48,7 @@ function createFriends(stage) {
     picture: stage.find("picture"),
     mosaic: stage.find("mosaic"),
     dial: stage.find("temperature"),
-    id: null, //          of the picture and its grid
+    id: null, //          identifies the picture and its grid
     pack: null,
     bitmap: null,
     photo: null,
@@ -76,7 +76,7 @@ function createFriends(stage) {
     paint: (theme) => state.pack && paintFriends(state, theme),
     read: () => {
       const patch = state.hover >= 0 ? state.hover : state.at;
-      computeRow(state, patch); // a choice of this moment is painted with the next frame
+      computeRow(state, patch); // the last choice may not have been painted yet
       return {
         row: Array.from(state.row),
         at: patch,
@@ -189,7 +189,7 @@ function onFriendsKey(state, event) {
 
 function setHidden(state, patch, isHidden) {
   const hiddenCount = state.hidden.reduce((a, b) => a + b, 0);
-  if (isHidden && hiddenCount >= state.hidden.length - 1) return; // at least one patch must stay
+  if (isHidden && hiddenCount >= state.hidden.length - 1) return; // at least one patch stays visible
   state.hidden[patch] = isHidden;
   state.stage.tell("hidden", writeBitmap(state.hidden));
 }
@@ -271,7 +271,7 @@ function paintMosaic(state, query, aspect, theme) {
   outlineCell(context, (query % columns) * cw, Math.floor(query / columns) * ch, cw, ch, 1);
 }
 
-// The colour of a patch's query. Its vector of length one has no brightness, so it is shown as bright as possible.
+// The colour of a patch's query, as bright as possible: queries have length one, so they hold no brightness.
 function queryColour(state, patch) {
   const { k } = layerOf(state.pack, 0);
   const part = k.subarray(3 * patch, 3 * patch + 3),

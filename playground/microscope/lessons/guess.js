@@ -1,9 +1,10 @@
-// A question before its answer. The reader guesses and locks the guess, then the answer is revealed. The guess is made
-// on the question's picture, and the truth is drawn over it. The truth comes with the question; guesses are stored in
-// this browser and not sent.
+// Asks a question before its answer. The reader guesses and locks the guess, then the answer is revealed. The guess is
+// made on the question's picture, and the truth is drawn over it. The truth comes with the question; guesses are stored
+// in this browser and not sent.
 // data: a Question of playground/lessons/questions.py: {id, asks, prose, guess: {kind: "Number" | "Choice" |
 // "Painting", …}, picture: null | {kind: "Bars" | "Lines" | "Squares" | "Photo" | "Pictures", …}, truth, says,
-// tempting: [[condition, reason], …]}, and {context, afresh}
+// tempting: [[condition, reason], …]}, and {context: the picture or setting that the question is about, afresh: whether
+// a reader who has guessed in another context has to guess again before the answer is shown}
 // Parts of the page that follow the question are hidden until it is answered, by a style that looks for the question's
 // id in document.documentElement.dataset.guessed (ui/frame.py).
 
@@ -26,10 +27,11 @@ import { CHARTS, photograph, pictures, roundedText } from "./guesscharts.js";
 
 const DRAWN = { ...CHARTS, Photo: photograph, Pictures: pictures };
 const BLANK = "▢";
-const ANSWERED = 0.62; // the picture shrinks to this share of its height when parts below are revealed
+const ANSWERED = 0.62; // share of its height to which the picture shrinks when parts below are revealed
 const NARROW = 860; // pixels, as in guess.css: a narrower window has one column
-// A photograph's smallest and largest height in pixels, the pixels below it, and its largest share of the width
-const PHOTO = { least: 320, most: 560, below: 46, share: 0.64, wide: 0.755 }; // wide: if either of two is wide
+// least, most: a photograph's smallest and largest height in pixels; below: the pixels below it; share: its largest
+// share of the width
+const PHOTO = { least: 320, most: 560, below: 46, share: 0.64, wide: 0.755 }; // wide: the share of a wide pair
 const CARD = `<figure data-ref="figure" hidden><svg data-ref="svg" role="img"></svg></figure>
 <div class="words">
   <p class="prose" data-ref="prose"></p>
@@ -69,7 +71,7 @@ function beginGuess(root, data, key) {
     passed: false, //  whether the guess was about another context, such as another picture
     last: null, //     the last drawn chart, which finds the value under the pointer
     cursor: null, //   the patch of the keyboard's cursor
-    asks: null, //     the control of a guess in words
+    asks: null, //     a function that shows a guess in its control
     tall: null, //     the height that a photograph may have, in pixels
     place: null, //    the question's element in the page
     watch: new ResizeObserver(() => drawGuess(state)),
@@ -151,8 +153,8 @@ const heldBack = ({ data }) => document.querySelector(`.st-key-after_${data.id},
 
 // --------------------------------------------------------------------------------------------------- the three kinds
 
-// Asks for a number. It is dragged on the picture if there is one, set with the slider, which also serves keyboards, or
-// typed if it is a whole number.
+// Asks for a number. The reader drags it on the picture if there is one, sets it with a slider (also by keyboard), or
+// types it if it is a whole number.
 function askNumber(state) {
   const { low, high, step, log } = state.data.guess;
   const numberField = isTyped(state.data.guess) ? typedField(state) : null;
@@ -299,8 +301,8 @@ function drawGuess(it) {
   it.asks(it.guess);
   if (!data.picture || !refs.figure.clientWidth) return;
   const isOpen = it.locked || it.passed,
-    makesRoom = isOpen && heldBack(it), // makes room for the revealed parts
-    isSmaller = makesRoom && data.picture.kind !== "Pictures", // those have captions
+    makesRoom = isOpen && heldBack(it), // whether parts below are revealed, which need room
+    isSmaller = makesRoom && data.picture.kind !== "Pictures", // their captions need the height
     photo = isPhoto(data) && innerWidth > NARROW;
   it.root.classList.toggle("answered", Boolean(makesRoom));
   const share = aspectOfTwo(data.picture) > 2.2 ? PHOTO.wide : PHOTO.share;
@@ -330,7 +332,7 @@ function drawGuess(it) {
 const aspectOfTwo = ({ aspect, beside, covered }) =>
   beside ? aspect + beside.aspect : covered?.length === 2 ? 2 * aspect : 0;
 
-// The height that the window leaves for a photograph, measured while nobody has scrolled.
+// Returns the height that the window leaves for a photograph. It is measured only while the page is not scrolled.
 function photoHeight(state) {
   const top = state.root.getBoundingClientRect().top;
   if (top > 0 && !isScrolled(state.place)) state.tall = innerHeight - top - PHOTO.below;

@@ -1,7 +1,7 @@
-// Charts with a guess on their axes: the value to guess is covered, the guess is drawn at its position, and the truth
-// over it. Each function takes a chart (see playground/lessons/questions.py) and its state, {guess: a number, or null,
-// truth, open: whether the truth is shown, high: the largest number, width, height}, and returns {svg: its marks as
-// text, valueAt(x, y): the number under the pointer, or null}.
+// Draws charts on which a reader guesses: the value to guess is covered, the guess is drawn at its position, and the
+// truth over it. Each function takes a chart (see playground/lessons/questions.py) and a state, {guess: a number or
+// null, truth, open: whether the truth is shown, high: the largest number, width, height}, and returns {svg: the
+// elements of the chart as text, valueAt(x, y): the number under the pointer, or null}.
 import { MAGMA } from "../core/colours.js";
 import { lowered } from "../drawing/listing.js";
 
@@ -176,8 +176,8 @@ const heightsAlong = (points, from, to) => {
   return heights.filter((y) => y !== null);
 };
 
-// Where to write a line's name: beside its end, or else further back, above or below the line, where it crosses no line
-// and no name. labelBoxes: boxes of names and marks that it must not cross.
+// Returns the place of a line's name: beside the line's end, or else further back, above or below the line, so that the
+// name crosses no line and no other name. labelBoxes: the boxes of the names and marks drawn so far.
 function placeOfName(line, points, lines, labelBoxes, box) {
   const labelLength = LETTER * line.name.length,
     lastPoint = points.at(-1),
@@ -235,7 +235,7 @@ function curves(chart, state) {
   for (const mark of state.open ? (chart.marks ?? []) : []) {
     const px = x.at(mark.x),
       labelLength = LETTER * mark.words.length,
-      left = px + 8 + labelLength > box.right ? px - 8 - labelLength : px + 8; // inside of the chart, beside its line
+      left = px + 8 + labelLength > box.right ? px - 8 - labelLength : px + 8; // beside the mark, inside the chart
     svg += `<line class="true-line" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;
     svg += label(left, box.top + 14, mark.words, 'class="known-mark"');
     labelBoxes.push({ left: px - 4, right: px + 4, top: box.top, bottom: box.bottom });
@@ -305,13 +305,13 @@ export const CHARTS = {
   Squares: squares,
 };
 
-// A photograph on which a guess is made: the reader paints patches, or guesses a number of patches, of which a grid is
-// laid over it. The truth is drawn on the same patches. Arguments and results are as above.
+// Draws a photograph on which the reader paints patches, or a photograph under a grid of whose patches the reader
+// guesses a number. The truth is drawn on the same patches. Arguments and results are those of the charts above.
 
 const PICTURES_APART = 16; // pixels between pictures
 const WORDS_BELOW = 26; // pixels for words below a picture
 
-// The largest box with this aspect in the room.
+// The largest box with this aspect that fits between `top` and `height`, and into the width.
 export function fitted(aspect, width, height, top = 0) {
   const high = Math.min(height - top, width / aspect);
   return { left: 0, top, wide: high * aspect, high };
@@ -417,8 +417,8 @@ export function photograph(chart, state) {
   };
 }
 
-// Pictures side by side; many are in two rows, and on a phone two are one below the other. Each picture exists twice:
-// with the answer covered and open.
+// Draws pictures side by side: many in two rows, and two on a phone one below the other. Of each picture there are two
+// versions, with the answer covered and with the answer shown.
 export function pictures(chart, state) {
   const images = state.open ? chart.open : chart.covered,
     piled = images.length === 2 && !state.roomy,

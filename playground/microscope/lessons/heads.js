@@ -1,8 +1,9 @@
 // The table of all heads: each layer and head is a coloured cell, and a card has all numbers of the head under the
 // cursor.
-// data: {layers, heads, measure: "entropy", microscope: "./?", words: "model=…" of the address, shown: [layer, head],
-// reach: 3, measures: [{key, name, unit, digits, high, values: [layer][head], spread: the same or null}, …], habits:
-// [layer][head] {short, long, told}, offsets: [layer][head] [49 shares, row by row]}
+// data: {layers, heads, measure: the key of the coloured measure, microscope: "./?", words: "model=…" of the address,
+// shown: the [layer, head] on the card at first, measures: [{key, name, unit, digits, high, values: [layer][head],
+// spread: [layer][head] or null}, …], habits: [layer][head] {short, long, told: the task for which this head
+// was trained, or null}, reach: 3 patches on each side of the query, offsets: [layer][head] [49 shares, by row]}
 // A cell is a link into the microscope. In Streamlit, the trigger "open": {layer, head} goes there without loading the
 // page again.
 
@@ -29,7 +30,7 @@ export function atlas({ data, parentElement, setTriggerValue }) {
       data,
       grid: null, //        see drawing/matrix.js
       atHand: null, //      [layer, head] on the card
-      open: null, //        (layer, head) opens the microscope without loading the page, if set
+      open: null, //        open(layer, head) opens the microscope without loading the page; null: the cell is a link
     });
     buildAtlas(root, state);
   }
@@ -118,8 +119,8 @@ function describeHead(root, state, layer, head) {
   drawOffsets(root, data.offsets[layer][head], data.reach);
 }
 
-// Draws the shares by offset. The middle, which is the query itself, does not count for the colours, because it often
-// has by far the largest share.
+// Draws the shares of attention by offset from the query. The middle, which is the query itself, does not count for the
+// colours, because it often has by far the largest share.
 function drawOffsets(root, shares, radius) {
   const side = 2 * radius + 1,
     centre = radius * side + radius;
@@ -133,11 +134,12 @@ function drawOffsets(root, shares, radius) {
   root.querySelector(".card figcaption b").textContent = `${(100 * largest).toFixed(largest < 0.1 ? 1 : 0)} %`;
 }
 
-// A board of switches for heads: a click on a head switches it off, a click on a layer's number switches off all its
-// heads. Beside it is the change of the prediction, below it the change of the tokens in each layer.
-// data: {layers, heads, off: "3.0 4.2", the heads that are off, at most `most`; played: the texts that have numbers, or
-// null for all; effect: [layer][head], strongest: [layer, head], picture: data URL, grid: [rows, columns], rows:
-// [[label, before, after], …] or null, read: the text without a prediction, maps: base64 of layers × patches bytes, 255
+// A board of switches for heads: a click on a head switches it off, a click on a layer's number switches off all heads
+// of the layer. Beside the board is the change of the prediction, below it the change of the tokens in each layer.
+// data: {layers, heads, off: "3.0 4.2", the heads that are off, at most `most`; played: the texts like `off` whose
+// numbers were computed ahead, or null if any can be computed; effect: [layer][head] of switching a head off,
+// strongest: the [layer, head] with the largest effect, picture: data URL, grid: [rows, columns], rows: [[label,
+// before, after], …] or null, read: the text if there is no prediction, maps: base64 of layers × patches bytes, 255
 // is `ceiling`, ceiling, means: [layer], summary: {name: "CLS", values: [layer]} or null}
 // The board sends the setting "off", and reports {off: [[layer, head], …], heads, strongest}.
 
@@ -152,7 +154,7 @@ export function board({ data, parentElement, setStateValue }) {
       grid: null, //        see drawing/matrix.js
       film: "", //          the shape (layers, grid) of the present row of small pictures
       off: [], //           [layer, head] of each switch that is off; the numbers arrive later
-      told: null, //        the switches that were sent, until the answer comes
+      told: null, //        the setting "off" that was sent, until its numbers arrive
       view: null, //        id of the view; a new id means that the page sets the switches
       tell: null,
     });
@@ -275,7 +277,7 @@ function paintPredictions(root, data, isOff) {
 
 const percent = (p) => `${(100 * p).toFixed(p < 0.0995 && p > 0 ? 1 : 0)} %`;
 
-// One small picture for each layer: the change of every patch's token.
+// Paints a small picture for each layer: the change of every patch's token.
 function paintFilm(root, state, data, isOff) {
   const film = root.querySelector(".film");
   const [rows, columns] = data.grid;

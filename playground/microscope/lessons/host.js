@@ -4,8 +4,9 @@
 // {script, styles, box, look, mount: the script if it is loaded already}}, read(file) and fileAt(file), plotly() → a
 // promise, set(changes), subject: the person's own photograph for this step (see subject.js), or null, stays: the
 // sentence about parts that keep the sample's numbers}.
-// For each kind of part there is a function. It takes the part's element, `currentPart`, which returns the part for the
-// present settings, the lesson, and a signal that is aborted when the step is left; it returns {draw(), end()}.
+// PLAYED has a function for each kind of part. Its arguments are the part's element, a function `currentPart` that
+// returns the part for the present settings, the lesson, and a signal that is aborted when the step is left. It returns
+// {draw(), end()}.
 
 import { withHeader } from "../core/container.js";
 import { wordsOf } from "../core/measures.js";
@@ -16,7 +17,7 @@ import { askedOf, chartOf, dataOf, partOf, pictureOf } from "./subject.js";
 // Returns {draw, end}.
 export default playParts;
 export function playParts(box, parts, lesson, signal) {
-  lesson.data = {}; // of the drawings, by their names
+  lesson.data = {}; // the drawings' data, by the drawings' names
   const places = parts.map((part) => {
     const place = document.createElement("div");
     if (part.after) place.dataset.after = part.after;
@@ -35,7 +36,7 @@ export function playParts(box, parts, lesson, signal) {
     for (const [n, place] of places.entries()) {
       const wasHidden = place.hidden;
       place.hidden = Boolean(place.dataset.after) && !guessedIds.includes(place.dataset.after);
-      if (wasHidden && !place.hidden) playIn(played[n], place, signal); // only now it has a size
+      if (wasHidden && !place.hidden) playIn(played[n], place, signal); // a hidden place had no size to draw in
     }
   };
   lesson.reveal();
@@ -61,7 +62,7 @@ function playPart(place, part, lesson, signal) {
   return PLAYED[kind](place, currentPart, lesson, signal);
 }
 
-// An element inside `place`, below a line that says which picture the numbers are from.
+// Adds a line to `place` that says which picture the numbers are from. Returns an element below the line.
 function belowLine(place, markup) {
   const [line, box] = ["p", "div"].map((tag) => document.createElement(tag));
   line.className = "lesson-whose";
@@ -70,8 +71,8 @@ function belowLine(place, markup) {
   return box;
 }
 
-// The part for the present settings. For values that were not computed ahead, the nearest computed ones are used; a
-// drawing gets the list of these.
+// The part for the present settings. If they were not computed ahead, the nearest computed ones are set instead.
+// `played` lists all that were computed, for drawings.
 function variantFor({ by, of, same }, { settings }) {
   const wantedValues = by.map((name) => settings[name]);
   const nearestVariant = Object.keys(of)
@@ -108,7 +109,7 @@ const linked = (html) =>
     return `<a href="#${address}">${text}</a>`;
   });
 
-// The part of the sample, or a promise of the part about the visitor's photograph.
+// The part about the sample, or a promise of the part about the visitor's photograph.
 const partForSubject = (part, { subject }) => (part.own && subject ? partOf(part, subject) : part);
 
 // Shows a part once its promise has resolved, unless a newer one was shown meanwhile.
@@ -143,7 +144,8 @@ const PLAYED = {
       const part = currentPart();
       return part.own && lesson.subject ? askedOf(part, lesson.subject) : { ...part, ...part.question };
     };
-    return mountedScript(place, "guess", lesson, signal, question, () => lesson.reveal()); // it may be guessed already
+    // The question may have been guessed on an earlier visit, hence `reveal` after mounting.
+    return mountedScript(place, "guess", lesson, signal, question, () => lesson.reveal());
   },
 
   choice(place, currentPart, lesson) {
@@ -218,7 +220,7 @@ const PLAYED = {
   }),
 
   drawing(place, currentPart, lesson, signal) {
-    const files = new Map(); // file → a promise of its bytes: the same bytes are the same data
+    const files = new Map(); // file → a promise of its bytes, so that unchanged data stay the same object
     const { name } = currentPart();
     return mountedScript(place, name, lesson, signal, () => {
       const { data, file, settings, played, own: ownMeasures } = currentPart();
@@ -288,7 +290,7 @@ const PLAYED = {
     details.append(summary, box);
     place.append(details);
     const played = PLAYED.row(box, currentPart, lesson, signal);
-    details.addEventListener("toggle", () => details.open && playIn(played, box, signal)); // only now it has a size
+    details.addEventListener("toggle", () => details.open && playIn(played, box, signal)); // closed, it had no size
     return played;
   },
 

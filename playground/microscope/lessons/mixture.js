@@ -1,9 +1,8 @@
-// Weights, and weights times the length of the value: for the patch under the cursor, a picture of its weights and one
-// of weight × ‖W_O v‖; below them the largest weights as a mixing desk.
-// data: the container of playground/pack with {id, layer, patch: the first query, desk: a sentence with holes, look,
-// sections: {pack, image}}. The pack holds only this layer. The drawing sends the setting "look",
-// "layer.head.row.column". It reports `tops`, the two patches with the largest numbers, once a person has chosen a
-// patch.
+// Shows two pictures for the patch under the cursor: its weights, and weight × ‖W_O v‖, the length of what each token
+// adds. A mixing desk below them shows the largest weights.
+// data: the container of playground/pack with {id, layer, patch: the query at first, desk: a sentence with holes, look:
+// "layer.head.row.column" or "", sections: {pack, image}}. The pack holds only this layer. The drawing sends "look".
+// Once a person has chosen a patch, it reports `tops`: the patch with the largest number in each of the two pictures.
 
 import { ROLES } from "../core/colours.js";
 import { largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";
@@ -33,13 +32,13 @@ function createCarried(stage) {
   const state = Object.seal({
     stage,
     canvases: ["weight", "arrives"].map(stage.find),
-    id: null, //       of the layer and the picture
+    id: null, //       identifies the layer and the picture
     header: null,
     pack: null,
     bitmap: null,
     photo: null,
     prints: [], //     one for each of the two canvases
-    rows: [], //       of the query, (tokens,) each: its weights, and the contributions as shares of their sum
+    rows: [], //       two arrays (tokens,): the query's weights, and the contributions as shares of their sum
     head: 0,
     patch: 0, //       the chosen patch
     hover: -1, //      the patch under the cursor, which has priority
@@ -168,7 +167,7 @@ export function carried(component) {
 const CHANNELS = 8;
 export const WEIGHTS = "#B63679"; // the middle of the colour map magma
 
-// Draws the desk into its place; returns [{name, weight, loud, heard}].
+// Draws the mixing desk into `place`; returns [{name, weight, loud: the value's norm, heard: weight × loud}].
 export function deskOf(place, weights, valueNorms, pack) {
   const largestTokens = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, CHANNELS);
   const desk = largestTokens.map((token) => ({
@@ -224,9 +223,9 @@ export function barsOf({ title, names, values, colour, text, most: maximum = Mat
   return figure;
 }
 
-// Three scores with dials, e to the power of each, and the weights, with and without subtracting the largest score.
-// data: {says: a sentence with the hole `broken`, broken and whole: texts for the hole, the first with the hole `sum`,
-// and the setting scores, "8_0_-8"}. The drawing sends that setting, and reports {scores, naive, weights}.
+// Shows three scores with dials, e to the power of each, and the weights, with and without subtracting the largest
+// score. data: {says: a sentence with the hole `broken`, broken and whole: two texts for that hole, `broken` with the
+// hole `sum`, scores: the setting, "8_0_-8"}. The drawing sends the setting, and reports {scores, naive, weights}.
 
 const NAMES = ["A", "B", "C"];
 const [LEAST, MOST] = [-100, 1000];

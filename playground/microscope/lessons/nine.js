@@ -1,4 +1,4 @@
-// A mask: the scores of nine tokens, the same scores with −∞ where a token is hidden, and their softmax.
+// Shows a mask: the scores of nine tokens, the same scores with −∞ where a token is hidden, and their softmax.
 // data: {arrows: "20_0_…", mask: "" | "causal" | "BE"}. The drawing sends and reports the setting "mask".
 
 import { ROLES } from "../core/colours.js";
@@ -119,12 +119,12 @@ export function masks(component) {
   return keepDrawing(component, createMasks);
 }
 
-// The number that each of nine tokens receives, its row of weights times the values: as a table and as a layer of
-// neurons.
-// data: {arrows: "20_0_…", values: [nine numbers], letters: [nine], nearly: a value above it counts as large}. The
+// Shows the number that each of nine tokens receives (its row of weights times the values), as a table and as a layer
+// of neurons.
+// data: {arrows: "20_0_…", values: [nine numbers], letters: [nine], nearly: numbers above it count as large}. The
 // drawing follows the arrows while they are dragged, and reports the received numbers.
 
-const HIGH = 300; // px
+const HIGH = 300; // px: height of the drawing
 const SIDE = 86; // px: letters and numbers beside the neurons
 const RECEIVED = `<table></table>
   <figure><figcaption><b>Tokens as neurons: what each gives, what each receives</b></figcaption>

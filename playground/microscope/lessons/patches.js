@@ -1,16 +1,16 @@
-// A picture is cut into patches; one patch becomes a vector and the vector a token, with all the numbers.
+// Shows how a picture is cut into patches, and how one patch becomes a vector and then a token, with all the numbers.
 // data: bytes, a container (see core/core.js). Header: id, size: [height, width], patch, own: the patch size that the
-// filters were trained for, width: of a token, mean, std, at: "row,column" or "", number: the chosen number of the
-// token. Sections: pixels (uint8, height × width × 3), filters (width × 3 × own × own), stretch (patch × own), bias
-// (width) and tokens (patches × width). The drawing sends the settings "at" and "number".
+// filters were trained for, width: of a token, mean, std, at: "row,column" or "", number: the index of the token's
+// chosen number. Sections: pixels (uint8, height × width × 3), filters (width × 3 × own × own), stretch (patch × own),
+// bias (width) and tokens (patches × width). The drawing sends the settings "at" and "number".
 import { decodeHalves, openContainer } from "../core/core.js";
 import { dotProduct, patchAfterKey, patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
 import { makeCanvas, outlineCell } from "../drawing/dom.js";
 import { hatch } from "../drawing/matrix.js";
 import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
-// Draws how one patch becomes a token: its colours apart, its rows one after another, the filter, the token.
-// state.flown goes from 0 to 1.
+// Draws how one patch becomes a token: its three colours side by side, their rows end to end, the filter, the token.
+// state.flown is the progress, from 0 to 1.
 
 const CHANNELS = ["red", "green", "blue"];
 const SIDE = 92; // pixels: largest side of the enlarged patch
@@ -120,7 +120,7 @@ function colourPlanes(state) {
   return canvases;
 }
 
-// Draws signed numbers as a band of colours: one pixel for each, stretched to the width.
+// Draws signed numbers as a band of colours: one pixel for each number, stretched to the width w.
 function bandOf(context, values, largest, x, y, w, h, theme) {
   if (w <= 0) return;
   const strip = makeCanvas(values.length, 1),
@@ -165,7 +165,7 @@ function createPatches(stage) {
     stage,
     picture: stage.find("picture"),
     flight: stage.find("flight"),
-    id: null, //          of the picture, the grid and the filters
+    id: null, //          identifies the picture, the grid and the filters
     cut: null, //         the data, see the top of this file, and grid: [rows, columns]
     image: null, //       the picture on a canvas
     at: 0, //             the chosen patch
@@ -176,7 +176,7 @@ function createPatches(stage) {
     stopApart: () => {},
     stopFlight: () => {},
     places: null, //      where the parts of the animation are drawn
-    filter: null, //      {of, values, most}: the filter of number `of` at the size of a patch
+    filter: null, //      {of: a number of the token, values: its filter at a patch's size, most: the largest |value|}
     planes: null, //      {key, canvases}: the patch in red, green and blue
   });
   bindPatches(state);
@@ -298,7 +298,7 @@ function spreadOf(state) {
     grid: [rows, columns],
   } = state.cut;
   const w = state.picture.clientWidth;
-  const widestGap = Math.max(1.5, Math.min(9, (0.22 * w) / columns)); // the widest gap
+  const widestGap = Math.max(1.5, Math.min(9, (0.22 * w) / columns));
   const scale = (w - (columns + 0.5) * widestGap - 2) / width;
   const gap = widestGap * state.apart,
     margin = (w - scale * width - columns * gap) / 2;

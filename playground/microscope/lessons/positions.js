@@ -12,7 +12,7 @@ import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
 import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
 const MOST_MAPS = 14; // maps along a side; more would be too small
-// share of the table's numbers drawn in the full colour; with none, a few large ones would make all others pale
+// Share of the table's numbers that get the full colour, the largest ones: else a few outliers would make the rest pale
 const CLIPPED = 0.1;
 const WHOLE = { low: -1, high: 1, log: false };
 const MARKUP = `
@@ -34,8 +34,8 @@ function createPositions(stage) {
     table: stage.find("table"),
     map: stage.find("map"),
     maps: stage.find("maps"),
-    id: null, //          of the table
-    set: null, //         the data, with unit: its rows at length one, and count: the number of patches
+    id: null, //          identifies the table
+    set: null, //         the data; also unit: the table's rows scaled to length one, count: the number of patches
     at: 0, //             the chosen patch
     heat: null, //        the map of the chosen patch
     tableHeat: null,
@@ -203,9 +203,9 @@ export function positions(component) {
 
 // The same patches in two orders, and the attention of the patch under the cursor in both: without positions it goes to
 // the same patches.
-// data: bytes, a pack (see core/core.js) whose layer 0 is the pass in order and whose layer 1 the shuffled one, with
-// the section "image" (JPEG) and in its header id, places: the patch at each place, order: the number of this order,
-// orders: the number of orders, asker: "row,column" or "". The drawing sends the settings "asker" and "order".
+// data: bytes, a pack (see core/core.js). Its layer 0 is a pass with the patches in order, layer 1 one with the patches
+// shuffled. It has the section "image" (JPEG). Header: id, places: the patch at each place, order: this order's index,
+// orders: how many there are, asker: "row,column" or "". The drawing sends the settings "asker" and "order".
 
 const SHUFFLE = `
   <div class="three">
@@ -224,7 +224,7 @@ function createShuffle(stage) {
   const state = Object.seal({
     stage,
     canvases: ["before", "after", "back"].map(stage.find),
-    id: null, //          of the picture, the order and the positions
+    id: null, //          identifies the picture, the order and the positions
     pack: null,
     bitmap: null,
     photo: null,
@@ -300,7 +300,7 @@ function takeShuffle(state, data) {
   });
 }
 
-// The mean of all heads' rows, in the token order of that pass.
+// The mean of all heads' rows in a pass (0 in order, 1 shuffled), in the token order of that pass.
 function meanRow(state, pass) {
   const { pack } = state,
     { places: order } = pack.header;

@@ -1,8 +1,8 @@
-// A patch's token, and the vector that a layer's attention adds to it, as arrows in the plane of both.
+// Shows a patch's token, and the vector that a layer's attention adds to the token, as arrows in the plane of both.
 // data: bytes, a container (see core/core.js). Header: id, grid, size: [height, width], start: the [row, column] of the
-// first patch, layers, upper: the default layer, layer, patch: "row,column" or "", title, names: of the three arrows,
-// says: a sentence with {numbers}. Sections: moves (float16, see pushOf) and image (JPEG). The drawing sends the
-// setting "patch".
+// first patch, layers: how many there are, upper: the default layer, layer: the shown one, patch: "row,column" or "",
+// title, names: the names of the three arrows, says: a sentence with {numbers}. Sections: moves (float16, see pushOf)
+// and image (JPEG). The drawing sends the setting "patch".
 
 import { ROLES } from "../core/colours.js";
 import { decodeHalves, openContainer } from "../core/core.js";
@@ -26,7 +26,7 @@ export function pushOf(measures, layers, layer, patch) {
   return { length, push, cosine, kept: persistence, token: [length, 0], added: [push * cosine, push * sine] };
 }
 
-const HIGH = 300; // px
+const HIGH = 300; // px: height of the plane
 const AROUND = 24; // px around the arrows
 const HEAD = 13; // px: the length of an arrow's head
 const MARKUP = `
@@ -45,7 +45,7 @@ function createPush(stage) {
     stage,
     picture: stage.find("picture"),
     plane: stage.find("plane"),
-    id: null, //     of the picture and the model
+    id: null, //     identifies the picture and the model
     set: null, //    the data
     layer: 0,
     at: 0, //        the chosen patch

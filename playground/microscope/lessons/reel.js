@@ -4,17 +4,17 @@
 //
 // data: bytes (core/container.js) with the header
 //   run       a name; a new run starts afresh, but runs whose names are equal up to a hyphen share the clock
-//   moments   the steps of M moments                  planned   how many there will be
+//   moments   the steps of M moments                  planned   the number of moments at the end of the run
 //   habits    [{label, colour}] of the legend         kinds     [M][layers][heads] names of habits
-//   losses    their names                             begins    [[step, words]] where something begins: lines
+//   losses    the names of the losses                 begins    [[step, words]] of marked events, as a new loss
 //   chance    the `mass` of an even row; 0: not known
 //   aim       the title of the chart of `mass`        told      [[layer, head, words]] trained to attend to a place
 //   growing   true while the run goes on: a new moment is then played as it comes
-//   first     [layer, head] to show until somebody chooses; null: those of the settings
-//   played    the layers that are here, as text, if not all are
+//   first     [layer, head] to show until somebody chooses a head; null: the settings say which
+//   played    the numbers of the layers in the packs, as texts, if some layers are missing
 //   view_id   changes when the settings moment, layer, head, patch are set from outside
 // and the sections curve (points, 1 + losses): the step, then each loss; entropy, mass (M, layers, heads); image, a
-// JPEG; and pack0, pack1, … of each moment. Those of layers that came before are kept.
+// JPEG; and pack0, pack1, … of each moment. Layers that an earlier message brought are kept.
 import { sharedCeiling } from "../core/colours.js";
 import { mergePack, openContainer, unpack } from "../core/core.js";
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
@@ -25,7 +25,7 @@ import { barColours } from "../drawing/light.js";
 import { keepDrawing } from "../drawing/stage.js";
 import { buildCharts, onReelFrame, placeOf, readReel } from "./reelcharts.js";
 
-// The controls of the time-lapse: the clock, the layers, the heads and the picture. `reel` is the state of reel.js.
+// The controls of the time-lapse: the clock, the layers, the heads and the picture. `reel`: see createReelState.
 
 export function bindClock(reel) {
   const { refs } = reel;
@@ -143,7 +143,7 @@ function choiceButton(text, act) {
   return button;
 }
 
-const FIRST_PATCH = [0.6, 0.45]; // part of height and width: the cat's forehead
+const FIRST_PATCH = [0.6, 0.45]; // shares of height and width: the cat's forehead
 
 const REEL = `
 <div class="clock">
@@ -217,7 +217,7 @@ function createReel(stage) {
 
 const isPlayed = ({ played }, layer) => !played || played.includes(String(layer));
 
-// The address names the moment by its step.
+// Reports these settings; the moment is reported as its step, as in the address.
 function tellView({ stage, settings, view, moments, message }, names) {
   const texts = { ...view, moment: String(moments[view.moment]) };
   for (const name of names.filter((setting) => settings.includes(setting))) {
@@ -227,7 +227,7 @@ function tellView({ stage, settings, view, moments, message }, names) {
   }
 }
 
-// Settings reported since the page's last message. They are newer than those in data drawn because of that message.
+// Settings reported since the page's last message. They are newer than the settings in that message's data.
 const recentSettings = { message: null, told: {} };
 
 const SETTINGS = ["moment", "layer", "head", "patch"];
@@ -343,7 +343,7 @@ function updateReel(reel, data) {
     for (const name of reel.settings.filter((setting) => setting !== "moment")) reel.view[name] = opening[name];
     const index = reel.moments.indexOf(Number(opening.moment || Number.NaN));
     Object.assign(reel, { now: index < 0 ? reel.moments.length - 1 : index, target: null });
-  } else if (wasAtEnd && reel.growing) reel.target = reel.moments.length - 1; // from the newest moment on to the next
+  } else if (wasAtEnd && reel.growing) reel.target = reel.moments.length - 1; // plays on to the moment that just came
   reel.now = Math.min(reel.now, reel.moments.length - 1);
   reel.view.moment = Math.round(reel.now);
   showFirstHead(reel);

@@ -7,7 +7,7 @@ import { setText, setVisible } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 
-// The habit {label, colour} that begins a head's words: "fixed offset: left" is a fixed offset.
+// The index of the habit whose label begins `kind`: "fixed offset: left" begins with "fixed offset".
 const familyOf = (habits, kind) => habits.findIndex(({ label }) => kind.startsWith(label));
 // A colour for each loss. None has a meaning elsewhere; colour-blind people can tell them apart, and the legend names
 // them in order.
@@ -388,7 +388,7 @@ function preparePhotos(reel) {
   reel.thumbPhoto = makePhoto(reel.bitmap, (clientWidth || 1) * reel.ratio, (clientHeight || 1) * reel.ratio);
 }
 
-// Fills the rows of all heads, mixed from two moments. Returns true while one of the two is missing.
+// Fills the rows of all heads, mixed from the moments `from` and `to`. Returns true while one of the two is missing.
 function fillRows(reel, from, to, share, token) {
   const { rows, ahead: nextRows, shape, view, moments } = reel;
   const pack = reel.packs.get(moments[from]),

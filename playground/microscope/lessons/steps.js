@@ -1,11 +1,11 @@
-// A walk through one attention layer, step by step. The numbers of all steps are here: stepping and playing ask no
-// server.
+// A walk through one attention layer, step by step. The data hold the numbers of all steps, so stepping and playing ask
+// no server.
 //
-// data: the container of playground/pack with {view_id, walk: the step, counted from 1}, and of a picture {id, numbers:
-// {name: n}, tokens: [name, …], steps: [{name, says, formula, axes, shape, reckoning, file, lines: [{number, text,
-// mark}], joined, low, high, end, groups: [{name, role, section, panels, rows, columns}]}, …]}; else, of random tokens,
-// what walknumbers.js and showSizes need.
-// It sends settings: the step, a moment after the last choice but never while it plays; and the sizes of random tokens.
+// data: the container of playground/pack with {view_id, walk: the step, counted from 1}. About a picture's layer it has
+// {id, numbers: {name: n}, tokens: [name, …], steps: [{name, says, formula, axes, shape, reckoning, file, lines:
+// [{number, text, mark}], joined, low, high, end, groups: [{name, role, section, panels, rows, columns}]}, …]}; about
+// random tokens, the fields that walknumbers.js and showSizes read.
+// The walk sends the setting "walk" a moment after the last choice, but never while it plays; and the chosen sizes.
 
 import { MAGMA } from "../core/colours.js";
 import { decodeHalves, openContainer } from "../core/core.js";
@@ -148,7 +148,7 @@ const AXES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("[data-walk]") ?? parentElement;
   const walk = (parentElement.__walk ??= createWalk(root));
-  parentElement.__drawing = walk; // whoever closes the drawing has it report the step first
+  parentElement.__drawing = walk; // the host calls walk.tellNow() before it closes the drawing
   walk.tell = (settings) => setStateValue("settings", settings);
   if (data && data !== walk.data) takeWalk(walk, data);
   else if (walk.steps) drawWalk(walk); // called again for a theme switch
@@ -190,7 +190,7 @@ function createWalk(root) {
     tell: null, //        sends settings to the page
     telling: 0, //        the timer of the next report
     tellNow: null,
-    watch: null, //       the observer of its size
+    watch: null, //       the observer of the drawing's size
   });
   walk.tellNow = () => {
     if (walk.telling) walk.tell({ walk: walk.step + 1 });

@@ -32,7 +32,7 @@ const AROUND = 2; // patches on each side of the query
 const ENLARGED_SIDE = 480; // pixels
 const COLOURS_SIDE = 224; // pixels of a square picture whose patches have mean colours
 const COLOURS_SCALE = 20; //    1/temperature: as in playground/analysis/by_hand.py
-const BLACK_PART = 1e-6; // a smaller part counts as grey
+const BLACK_PART = 1e-6; // is added to red, green and blue, so that black counts as grey
 
 // The question about the photograph: the fields in `own` are replaced.
 export async function askedOf({ question, own: ownMeasures, ...fields }, subject) {
@@ -61,7 +61,7 @@ async function fieldsFor(ownMeasures, sampleFields, subject) {
   return fields;
 }
 
-// A promise of the chart's {data, layout}: traces in `recipe` get the photograph's values as y, or all are made again.
+// A promise of the chart's {data, layout}: the traces in `recipe` get the photograph's y; `recipe.made` makes all anew.
 export async function chartOf({ data, layout }, recipe, subject) {
   if (recipe.made) return CHARTS[recipe.made](recipe, subject, { data, layout });
   const valuesOf = (trace, measure) => (measure ? { ...trace, y: measureOf(measure, subject.pack) } : trace);
@@ -203,7 +203,7 @@ export function unitColours(colours) {
 }
 
 const NUMBERS = { self: "to_self", class: "to_class", registers: "to_registers" };
-const LIKELY = 5; // number of labels before the change
+const LIKELY = 5; // number of listed labels that were likeliest before the change
 
 // The end of a colour scale, a round number: 5, 10, 20, 50, 100 … per cent.
 const roundShare = (share) => [0.05, 0.1, 0.2, 0.5, 1].find((round) => share <= 1.2 * round) ?? 2;
@@ -339,7 +339,7 @@ const FIELDS = {
   },
 };
 
-// A canvas: the photograph in grey under a number for each patch, of which `most` is brightest; one patch outlined.
+// A canvas: the photograph in grey, lit by a value for each patch (`most` is the brightest), with `spot` outlined.
 function litPicture(bitmap, { rows, columns }, values, { most: largest = Math.max(...values), spot = null }) {
   const share = Math.min(1, DRAWN_SIDE / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(share * pixels)));
@@ -369,7 +369,7 @@ function litPicture(bitmap, { rows, columns }, values, { most: largest = Math.ma
   return context.canvas;
 }
 
-const HEADROOM = 1.25; // end of the axis, × the widest head's spread
+const HEADROOM = 1.25; // the end of the axis, as a multiple of the widest head's spread
 function widestOf(pack) {
   const { layers, heads } = pack;
   const spreads = sharpnessOf(pack, pack.scale).map(({ deviation }) => deviation);

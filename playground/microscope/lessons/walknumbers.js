@@ -2,11 +2,11 @@
 // input and output are equally wide, else the teaching layer of lessons/walk.py, whose skip connection carries V.
 // tests/lessons/test_walk_numbers.py compares both with PyTorch.
 
-const MOST_ROWS = 64; // shown rows, if there are more than WHOLE_ROWS, as in lessons/walk.py
+const MOST_ROWS = 64; // rows shown of a tensor that has more than WHOLE_ROWS, as in lessons/walk.py
 const WHOLE_ROWS = 100;
 const MOST_COLUMNS = 768; // shown columns of all heads together
 const MOST_HEADS = 12;
-const MOST_BILLIONS = 2; // of multiplications: about two seconds
+const MOST_BILLIONS = 2; // billions of multiplications at most, which take about two seconds
 const EPS = 1e-6; // of LayerNorm
 
 // The numbers in the steps' sentences, from {batch, tokens, dim, chan, heads}.

@@ -10,15 +10,16 @@ import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { filledIn } from "../see/words.js";
 import { heardAfter, MOST_SHARES, sharesAt } from "./scenes.js";
 
-const ENLARGED = 168; // px of one patch
+const ENLARGED = 168; // px: side of the enlarged patch
 const DEFAULT_PATCH_SIDE = 16; // pixels of a patch's side if the model does not state it
-const HEAD_WIDE = 92; // px
-const STRIP = 34; // px, high
+const HEAD_WIDE = 92; // px: width of a head's picture
+const STRIP = 34; // px: height of a strip of numbers
 const LEAST_SHOWN = 0.0005; // bars of smaller shares bear no number
 const OWN_DIAL = 0.5; // where the dial of core/view.js stands at the model's trained scale
 
-// options: {photo(width, height): a photograph, see drawing/light.js, aspect, ratio, code, name(token): the token in
-// words, guessed, over(changes): changes the marks over the picture, choose(changes): changes its view}
+// options: {photo(width, height): a photograph, see drawing/light.js, aspect, ratio: the screen's pixels per CSS pixel,
+// code, name(token): the token in words, guessed: whether the reader has guessed, over(changes): changes the marks over
+// the picture, choose(changes): changes the view of the picture}
 export function drawFigure(box, figure, facts, options) {
   box.replaceChildren();
   if (figure) FIGURES[figure.kind](box, figure, facts, options);
@@ -83,7 +84,7 @@ const FIGURES = {
     }
   },
 
-  // For each layer, the largest weight that any head gives the partner; the right bar is marked after the guess.
+  // For each layer, the largest weight that any head gives the partner. After the guess, the bar asked for is marked.
   layers(box, { layers, first, asker }, facts, look) {
     const { guessed: isGuessed } = look;
     const bars = layers.map((share, layer) => ({ share, text: String(layer), marked: isGuessed && layer === first }));
@@ -172,7 +173,7 @@ const FIGURES = {
     readDial();
   },
 
-  // Chooses whose row the picture shows: the square's or the class token's.
+  // Buttons that choose the row on the picture: that of the square or that of the class token.
   asker(box, { words, query }, _, { choose }) {
     const line = elementIn(box, "p", "story-touch");
     const queries = { square: query, cls: "cls" };
@@ -254,7 +255,7 @@ export const photoAs = (image) => (width, height) => makePhoto(image, Math.round
 
 const SVG = "http://www.w3.org/2000/svg";
 const RING_EVERY = 60; // ms between two rings
-const NUMBERED = 7; // most numbered places along a side
+const NUMBERED = 7; // largest number of places along a side that get numbers
 
 export function createOver(place) {
   const svg = document.createElementNS(SVG, "svg");
@@ -265,9 +266,10 @@ export function createOver(place) {
   return svg;
 }
 
-// marks: null or {marks: whether to frame the partner, grid, places: whether to number them, rings: how many, still: no
-// animation, everybody: colours all patches, at: another patch instead of the partner}; guessed: whether the rings may
-// appear; hidden: whether the partner is the question.
+// marks: null or {marks: whether to frame the partner, grid: whether to draw it, places: whether to number the places,
+// rings: the number of rings, still: whether they appear without animation, everybody: whether to colour all patches,
+// at: a patch to frame instead of the partner}; guessed: whether the rings may appear; hidden: whether the partner is
+// the question.
 export function drawOver(svg, marks, { pack, patch, partner }, { guessed: isGuessed, hidden: isHidden }) {
   svg.replaceChildren();
   if (!marks) return;

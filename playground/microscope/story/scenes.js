@@ -207,7 +207,7 @@ const bookWords = (say) => ({
 });
 const knobWords = (say) => ({ volume: say("knobVolume"), largest: say("knobLargest"), clips: say("knobClips") });
 
-// For a choice between the square and the class token as the query; null in models without a class token.
+// Describes the choice between the square and the class token as the query; null in models without a class token.
 const askerChoice = ({ pack, patch }, say) =>
   pack.prefix.includes("cls")
     ? { query: patchText(patch, pack.columns), words: { square: say("askSquare"), cls: say("askClass") } }
@@ -353,7 +353,7 @@ export function factsOfStory(pack, { layer, head, patch }, side) {
   return {
     ...{ pack, layer, head, patch, partner, row, share, pair, beside: besidePatch, loud: rowWithoutScale, side, best },
     distance: distanceOf(patch, partner, pack),
-    leads: best === partner, // the strongest of all patches
+    leads: best === partner, // whether the partner has the largest weight of all patches
     besideScore: scoreOf(pack, layer, head, query, pack.prefixCount + besidePatch, pack.scale),
     outside: outsideNine(row, 0, pack, patch),
     loudest: Math.max(...rowWithoutScale),
@@ -406,7 +406,7 @@ export function sharesAt({ pack, layer, head, patch }, scale, count) {
   return { shares, clips: shares[0] > CLIPPING_SHARE };
 }
 
-// What this head gives the patch. best: the patch with the largest weight; agrees: whether it lies near the partner.
+// The patch's row in one head. best: the patch with the largest weight; agrees: whether `best` lies near the partner.
 function headOf(pack, layer, head, patch, partner) {
   const row = rowOfPatch(pack, layer, head, patch);
   let brightest = 0;

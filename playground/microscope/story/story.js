@@ -1,5 +1,5 @@
-// The story: twelve scenes about one patch of the photograph on view, from its partner to the limits of weights. The
-// scenes stand beside See's picture, and all numbers are of that picture.
+// The story: twelve scenes about the attention of one patch of the photograph on view. The scenes stand beside the
+// picture of See (see/), and all their numbers are measured on that picture.
 
 import { wholeLayers } from "../core/core.js";
 import { patchAt, patchText } from "../core/grid.js";
@@ -29,7 +29,7 @@ const MAP_WIDE = 560; // px of the photograph under guessed places
 const FOOT = `<button class="story-back" type="button"></button><ol></ol>
   <button class="story-next" type="button"></button>`;
 
-// way: {at(): the scene's number or 0, go(n): to another scene, 0 ends the story, lesson(name): {title, go()} of a
+// way: {at(): the scene's number or 0, go(n): goes to scene n, 0 ends the story, lesson(name): {title, go()} of a
 // lesson's page, place(): {model, sample} as in an address, cat(): opens the story with the cat, lab(): opens Lab}. A
 // shared file has no cat() and no lab().
 // klass: a class that guesses together: its state, bar and board, see shell/storyway.js.
@@ -83,7 +83,7 @@ export function createStory(lens, see, { language, way, klass }) {
     event.stopImmediatePropagation();
     const box = refs.picture.getBoundingClientRect();
     const { rows, columns } = data.main.pack;
-    if (questionOfClass()) return; // nobody guesses on the projector
+    if (questionOfClass()) return; // a class guesses on phones, not on the projector
     takeGuess(patchAt((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height, rows, columns));
   }
 
@@ -97,7 +97,7 @@ export function createStory(lens, see, { language, way, klass }) {
     const question = questionOfClass();
     return question ? question.phase === "tells" : way.at() in story.guesses;
   };
-  // Whether to hide the row: scene 1 asks where it looks.
+  // Whether to hide the row, which would show the answer to scene 1's question.
   const hidesRow = () => way.at() === 1 && !isGuessed();
 
   function takeGuess(guess) {
@@ -330,7 +330,7 @@ export function createStory(lens, see, { language, way, klass }) {
     if (lesson) box.append(linkOf(words("more", { lesson: lesson.title }), lesson));
   }
 
-  // The end of the story: a button that runs its code, if a server is there; a notebook to keep; a way to Lab.
+  // The end of the story: a button that runs the code, if there is a server; the story as a notebook; a link to Lab.
   function writeEnd(box) {
     const { layer, head, patch, pack } = story.facts;
     const status = document.createElement("p");

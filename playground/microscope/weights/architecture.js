@@ -53,10 +53,10 @@ const ACTIVATIONS = {
   ...{ gelu: "gelu", gelu_new: "gelu_tanh", gelu_pytorch_tanh: "gelu_tanh", quick_gelu: "quick_gelu" },
   ...{ relu: "relu", silu: "silu" },
 };
-const RESAMPLING = ["nearest", "lanczos", "bilinear", "bicubic"]; // Pillow's numbers
+const RESAMPLING = ["nearest", "lanczos", "bilinear", "bicubic"]; // the index is Pillow's number of the filter
 
-// names: the names of the file's weights; configFile, pixels: config.json and preprocessor_config.json. Returns
-// {config, state: the renamed weights that are used}.
+// names: the names of the file's weights; whole: the renamed weights; configFile, pixels: config.json and
+// preprocessor_config.json. Returns {config, state: those of the renamed weights that are used}.
 export function huggingFaceConfig(names, whole, configFile, pixels) {
   const reason = unsupportedReason(names, whole);
   if (reason) {
@@ -108,8 +108,8 @@ export function huggingFaceConfig(names, whole, configFile, pixels) {
   };
 }
 
-// The values that these files give for mean, std, num_heads, act_layer and global_pool, which a person states
-// otherwise.
+// Those of the names mean, std, num_heads, act_layer and global_pool whose values these files give. A person is asked
+// for the others.
 export function huggingFaceWords(configFile, pixels) {
   const words = {
     mean: pixels.image_mean,
@@ -147,8 +147,8 @@ function readout(family, state, width, projects) {
     return { reads: { pool: "avg", norm_place: "nowhere" }, state: stateWithout("norm.") };
   if (classes && state.get("head.weight").shape[1] === 2 * width) return { reads: { pool: "token+avg" }, state };
   if (classes && state.has("dist_token") && !state.has("head_dist.weight")) {
-    // The file has one classifier, for the class token alone. Our model averages two, so this one is doubled and the
-    // other is 0
+    // The file has one classifier, for the class token. Our model averages two classifiers, so the weights of this one
+    // are doubled, and those of the other are 0
     const doubled = new Map(state);
     for (const kind of ["weight", "bias"]) {
       const tensor = state.get(`head.${kind}`);
@@ -231,7 +231,7 @@ export function configOfState(base, state, knownWords, configFile) {
   };
 }
 
-// The number of heads, from their width: that of the norm of queries, or else that in the named model.
+// The number of heads, from a head's width, which the norm of queries has, or else the named model.
 const headsLike = (base, state, width) =>
   Math.max(1, Math.floor(width / (rowsOf(state, "blocks.0.attn.q_norm.weight") || base.head)));
 
@@ -372,7 +372,7 @@ const MOST_SIDE = 4096;
 const LONGEST_LABEL = 200;
 const PAPER = { cls_token: true, dist_token: false, registers: 0, pre_norm: false, qk_norm: false, qkv_bias: true };
 const DEFAULTS = { ...USUAL, ...PAPER, layer_scale: false, gated_mlp: false, pre_logits: false };
-// fields that only the app supports, with the values of all other models
+// Fields that only the app supports, with the values that they have in models for the browser
 const APP_ALONE = { rotation: [], pool_heads: 0, biased: false, mlp_norm: false };
 
 // Returns the config, or throws an Error that says what is impossible.

@@ -82,7 +82,7 @@ function torchvisionName(name) {
   return rule ? `${layerPrefix ? `blocks.${layer}.` : ""}${suffix.replace(...rule)}` : name;
 }
 
-// Adds the class token's position to the token; registers have none.
+// Adds the class token's position to the token. Registers have no position.
 function placeTheClassToken(ours) {
   if (!["cls_token", "pos_embed", "reg_token"].every((name) => ours.has(name))) return;
   ours.set("cls_token", added(ours.get("cls_token"), somePositions(ours.get("pos_embed"), 0, 1)));
@@ -134,7 +134,7 @@ export function fromEva(tensors) {
 
 const PATCHES = /embeddings\.(patch_embeddings\.projection|patch_embeddings|patch_embedding)\.weight$/;
 const WRAPPED = /^(vit|deit|dinov2|dinov2_with_registers|backbone|vision_model|model)\./;
-const NOT_THE_IMAGE = /^(text_model|text_projection|logit_scale|logit_bias)/; // the other half of CLIP and SigLIP
+const NOT_THE_IMAGE = /^(text_model|text_projection|logit_scale|logit_bias)/; // the text half of CLIP and SigLIP
 const UNUSED_THERE = ["embeddings.mask_token", "pooler.dense.weight", "pooler.dense.bias"];
 const OUTSIDE_LAYERS = {
   "embeddings.cls_token": "cls_token",

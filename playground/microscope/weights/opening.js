@@ -103,7 +103,7 @@ const overrides = ({ mean, std, num_heads: heads, act_layer: activation, global_
   ...(std && { std }),
   ...(heads && { heads }),
   ...(activation && { activation }),
-  // "map" can be read from the weights; the other values have no labels
+  // Only these two: the weights show "map", and with "max" and "avgmax" a model gives no labels anyway
   ...(["token", "avg"].includes(pool) && { pool }),
 });
 
@@ -189,7 +189,7 @@ export async function openModel(files, { folder = "", given = {}, numbers = "int
 // playground/models/given.py and source.py, the names those of the arguments of `playground.load`.
 
 const READ_OUT = { token: "the class token", avg: "the mean of the patches" }; // weights can't tell these two apart
-const POOLS = [...Object.keys(READ_OUT), "map", "max", "avgmax"]; // with the last two there are rows, but no labels
+const POOLS = [...Object.keys(READ_OUT), "map", "max", "avgmax"]; // "max" and "avgmax" give rows, but no labels
 const ACTS = ["relu", "gelu", "gelu_tanh", "quick_gelu", "silu"];
 const WORDS_GIVEN = ["mean", "std", "num_heads", "act_layer", "global_pool"];
 
@@ -234,7 +234,7 @@ function readGiven(source) {
   return Object.fromEntries(words.map((word) => [word, READ[word](word, source[word])]));
 }
 
-// The same facts in a config.json of `timm.models.save_for_hf`.
+// The facts of WORDS_GIVEN in a config.json of `timm.models.save_for_hf`.
 function toldByTimm({ model_args: built, pretrained_cfg: pixels, global_pool: pool }) {
   const { mean, std } = pixels ?? {};
   return readGiven({ mean, std, num_heads: built?.num_heads, act_layer: built?.act_layer, global_pool: pool });

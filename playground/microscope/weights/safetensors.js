@@ -46,7 +46,7 @@ export async function openSafetensors(file, name = file.name) {
 export const pickledFile = (name) =>
   `${name} is a file that torch has pickled, not safetensors. On your own machine playground.load and the command ` +
   "line read it; a page does not.";
-// the begin of a zip file, or of a pickle
+// Whether these first bytes are those of a zip file or of a pickle
 const isPickled = ([a, b]) => (a === 0x50 && b === 0x4b) || (a === 0x80 && b === 0x02);
 
 // The error for a file that can't be read: browsers have an error of their own if the file was deleted or changed.

@@ -29,7 +29,7 @@ from playground.ui.pages import LESSONS, PAGES
 from playground.version import __version__, cite, repository
 
 STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/site.css")
-OURS = re.compile(r".+-[0-9a-f]{12}\.\w+")  # names of files, with the digest that Folder.put gives them
+OURS = re.compile(r".+-[0-9a-f]{12}\.\w+")  # a file name with a digest, as Folder.put writes it
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {script}; worker-src 'self'; "
     "connect-src 'self'{models_from}; img-src 'self' blob: data:; media-src blob:; style-src 'self'; "
@@ -116,8 +116,8 @@ def write(
     taught: Collection[str] | None = None,
     models_from: Sequence[str] = (),
 ) -> Path:
-    """Writes the site into an empty folder, or over a site written before. `named`: see site_files.py; `taught`:
-    some of the lessons, None: all; `models_from`: hosts from which the page may fetch a model that an address names."""
+    """Writes the site into an empty folder, or over a site written before. `named`: see site_files.py; `taught`: the
+    lessons to write, None: all; `models_from`: hosts from which the page may fetch a model that an address names."""
     site_files.check(names)
     from_origins = origins(models_from)
     _check_place(out, base)
@@ -321,7 +321,7 @@ def _drop_old(folder: Folder) -> None:
 # The lessons of the folder without a server: Python works each one out ahead for one sample, and the browser shows
 # the result from files.
 
-PICTURE = {"sample": "meadow", "model": "bundled"}  # of all lessons
+PICTURE = {"sample": "meadow", "model": "bundled"}  # the picture and the model of all lessons
 
 
 def write_lessons(folder: Folder, taught: Collection[str] | None = None) -> dict[str, str]:

@@ -62,7 +62,7 @@ test("broken bytes are refused with a sentence", () => {
 });
 
 test("several rows together are each row alone", () => {
-  const [layer, head, asking] = [3, 1, [0, 5, 13, 2, 7]]; // more than the four that share a key
+  const [layer, head, asking] = [3, 1, [0, 5, 13, 2, 7]]; // five queries: rowsInto computes four together
   const together = core.rowsInto(new Float32Array(asking.length * pack.tokens), pack, layer, head, asking, pack.scale);
   for (const [n, token] of asking.entries()) {
     const alone = new Float32Array(pack.tokens);

@@ -6,7 +6,7 @@ import { threePatches, WALK, walkAt } from "../../../playground/microscope/lens/
 test("the greeting shows whom a patch listens to far away, whom it hardly hears, and ends on the patch itself", () => {
   const [rows, columns, start] = [9, 9, 40];
   const row = new Float32Array(1 + rows * columns).fill(0.01);
-  row[1 + 41] = 0.9; // a neighbour, which a convolution reads, too
+  row[1 + 41] = 0.9; // a neighbour, which does not count because a convolution reads it, too
   row[1 + 20] = 0.2;
   row[1 + 60] = 0.001;
   row[1 + 0] = 0.0001; // in the corner

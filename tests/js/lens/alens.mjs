@@ -1,4 +1,4 @@
-// The lens's state without painting, with a source whose answers the test gives and a clock that the test sets.
+// Makes a lens's state without painting. The test gives the answers of the source and sets the clock.
 
 import { mock } from "node:test";
 

@@ -149,7 +149,7 @@ test("what failed is told and asked again after a while, not before", async () =
     await pass(part * AGAIN);
     assert.deepEqual(asked(source), []);
   }
-  await pass(0.25 * AGAIN); // the question is repeated without a further frame
+  await pass(0.25 * AGAIN); // the lens repeats the question although no frame is drawn
   await pass(REST);
   assert.deepEqual(asked(source), ["layers cat 0"]);
 });

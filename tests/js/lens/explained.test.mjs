@@ -185,7 +185,7 @@ test("a model without labels says so", async () => {
 });
 
 test("lengths that stand apart are counted and left out: the numbers of tests/figures/test_light.py", () => {
-  const values = Float32Array.from([99, 99, 10, 11, 12, 13, 14, 15, 16, 100]); // two tokens of the prefix first
+  const values = Float32Array.from([99, 99, 10, 11, 12, 13, 14, 15, 16, 100]); // begins with two prefix tokens
   assert.equal(boundOf(values, 2, 10), 25.75);
   const { count, domain } = withoutOutliers(values, 2, 10);
   assert.equal(count, 1);

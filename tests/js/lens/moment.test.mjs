@@ -18,7 +18,7 @@ import { aLens, aTrace, pass } from "./alens.mjs";
 const WHOLE = { held: [0, 1, 2, 3], grid: [6, 7], layers: 4 };
 const OWN = aTrace("own", { private: true, model: "small" });
 
-// A lens that has just opened an own photograph with this view.
+// A lens that has just opened the reader's own photograph with this view.
 function openedLens({ view = {}, trace = OWN, pack = WHOLE, offers } = {}) {
   const { lens } = aLens({ pack, offers });
   const choices = [];

@@ -1,5 +1,5 @@
-// The whole lens in a page under Node. All elements have one small size, because drawing costs time. A canvas records
-// its calls, and a frame comes only when the test calls draw().
+// Mounts the whole lens in a page under Node. Elements have one small size, because drawing costs time. A canvas
+// records its calls, and a frame comes only when the test calls draw().
 
 import { Window } from "happy-dom";
 
@@ -9,7 +9,7 @@ import { aSource, aTrace, pass } from "./alens.mjs";
 
 const WIDE = 900; // pixels of the lens: its controls stand beside the picture
 const [WIDTH, HEIGHT] = [90, 60]; // pixels of all its elements
-const ROOM = 200; // pixels of height, at which the picture has its smallest size
+const ROOM = 200; // pixels: so low a window that the picture has its smallest size
 
 const page = new Window({ url: "https://playground.test/", width: WIDE, height: 800 });
 const frames = [];
@@ -31,7 +31,7 @@ set(globalThis, "window", page);
 set(globalThis, "matchMedia", (query) => Object.assign(new EventTarget(), { matches: still && /reduced/.test(query) }));
 set(globalThis, "requestAnimationFrame", (draw) => frames.push(draw));
 set(globalThis, "cancelAnimationFrame", () => {});
-set(globalThis, "setInterval", () => 0); // nothing moves the lens from outside
+set(globalThis, "setInterval", () => 0); // no timer moves the lens during a test
 set(
   globalThis,
   "ImageData",

@@ -14,7 +14,7 @@ const NUMBERS = (source, size) =>
   Array.from({ length: HEADS }, (_, head) => Array.from({ length: TOKENS * size }, (_, i) => wave(source, head, i)));
 const [Q, K] = [NUMBERS(0, DIM), NUMBERS(1, DIM)];
 const NORMS = [
-  [1, 1, 1, 1, 300], // the last patch's value is so long that it adds most, whatever its weight is
+  [1, 1, 1, 1, 300], // the last patch's value is so long that this patch adds most, whatever its weight
   [1, 1, 1, 1, 1],
 ];
 const PACK = container(

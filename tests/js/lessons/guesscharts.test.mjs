@@ -62,7 +62,7 @@ test("a wrong answer hears its reason, the right one none", () => {
   assert.equal(reasonFor("a", "a", tempting), "");
   assert.equal(reasonFor(3, 40, tempting), "too small");
   assert.equal(reasonFor(60, 40, tempting), "");
-  assert.equal(reasonFor(3, 4, tempting), ""); // no reason: the truth is as small
+  assert.equal(reasonFor(3, 4, tempting), ""); // no reason: the truth is small, too
 });
 
 test("a place on the axis is guessed along the axis, and drawn there", () => {

@@ -1,4 +1,4 @@
-// A page under Node that mounts a part of a lesson with data and an element, like Streamlit.
+// Makes a page under Node that mounts a part of a lesson with data and an element, as Streamlit does.
 
 import { mock } from "node:test";
 
@@ -78,7 +78,7 @@ Object.defineProperty(page.SVGSVGElement.prototype, "viewBox", {
   configurable: true,
 });
 
-// {find, texts, click, …} of a mounted part; `again` mounts it once more, with other data.
+// Mounts a part; returns {find, texts, click, …}. `again` mounts the part once more, with other data.
 export function mounted(mount, data, { within, ...overrides } = {}) {
   const parentElement = document.createElement("div");
   if (within) parentElement.append(within);

@@ -58,7 +58,7 @@ test("a model chosen there stands beside and does not become the picture's", () 
   among.set({ model: "small", chose: true });
   assert.deepEqual([choice.now.model, choice.now.beside], ["dino", { model: "small" }]);
   assert.equal(among.now.model, "small");
-  among.set({ model: "dino", chose: true }); // a model is not compared with itself
+  among.set({ model: "dino", chose: true }); // the model of the picture itself
   assert.equal(choice.now.beside, null);
 });
 

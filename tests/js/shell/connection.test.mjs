@@ -1,4 +1,4 @@
-// The notice that the page shows when the connection is lost.
+// Tests the notice that the page shows when the connection is lost.
 
 import assert from "node:assert/strict";
 import { after, mock, test } from "node:test";

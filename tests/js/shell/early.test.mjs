@@ -1,4 +1,4 @@
-// Toolbar and microscope stand in the page before Streamlit, and then move to the places that it makes for them.
+// Tests that toolbar and microscope appear before Streamlit, and then move into the elements that Streamlit makes.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

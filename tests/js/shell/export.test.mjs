@@ -87,7 +87,7 @@ function answerTo(path) {
 }
 
 const later = globalThis.setTimeout;
-globalThis.setTimeout = (...options) => later(...options).unref(); // no test waits for a download's end
+globalThis.setTimeout = (...options) => later(...options).unref(); // so that Node does not wait for these timers
 
 let [calls, images, blobs, released, broken] = [[], [], 0, [], new Set()];
 URL.createObjectURL = () => `blob:${++blobs}`;

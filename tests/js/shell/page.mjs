@@ -1,4 +1,4 @@
-// A page for tests under Node, and the host of a toolbar.
+// Makes a page for tests under Node, and the host of a toolbar.
 
 import { Window } from "happy-dom";
 
@@ -28,7 +28,7 @@ function bound(member) {
   return /^class /.test(String(member)) ? member : member.bind(page);
 }
 
-// Notifies of changes as choice.js and own.js do.
+// An object that notifies its followers of changes, as choice.js and own.js do.
 function telling() {
   const listeners = new Set();
   return {

@@ -1,4 +1,4 @@
-// A person's choices while the stage waits for traces.
+// Tests what the stage does when a person chooses something while it waits for traces.
 
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
@@ -13,7 +13,7 @@ import { CATALOGUE, goTo, MINE } from "./browser.mjs";
 import "./page.mjs";
 
 goTo("/microscope");
-Object.assign(catalogue, CATALOGUE, { real: null }); // without advice
+Object.assign(catalogue, CATALOGUE, { real: null }); // without a real model, the stage gives no advice
 let refusals = []; // the errors with which the next requests fail
 askNearer({
   has: () => true,

@@ -1,4 +1,4 @@
-// The toolbar as Streamlit mounts it: its reports to the server's script. Each test continues the one before.
+// Tests what the toolbar, mounted by Streamlit, reports to the server's script. Each test continues the one before.
 
 import assert from "node:assert/strict";
 import { after, mock, test } from "node:test";
@@ -126,7 +126,7 @@ test("a photograph that a lesson's script has forgotten is brought again, then t
 });
 
 test("a photograph for which the server is too busy stays chosen, and is brought a little later", async () => {
-  await draw("by_hand", { answer: null }); // the script got the photograph; below it forgets the photograph again
+  await draw("by_hand", { answer: null }); // the script has the photograph, and forgets it below
   const answers = server.answers;
   server.answers = () => json({ says: "Too many people are here." }, 503);
   const notice = () => document.querySelector(".attention-notice span")?.textContent;

@@ -127,7 +127,7 @@ test("a tour that was left by another way leads back to nothing old", () => {
   setView({ layer: 5 });
   goToStep(1, way);
   at(1);
-  at(null); // a link without a step
+  at(null); // the address of a link without a step
   at(2);
   button("end").click();
   assert.deepEqual(visits.at(-1), ["back", null, false]);

@@ -1,4 +1,4 @@
-// One visit from its beginning: each test continues where the one before ended.
+// Tests one visit from its beginning: each test continues where the one before ended.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

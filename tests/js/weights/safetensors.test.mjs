@@ -5,7 +5,7 @@ import { openSafetensors, WrongFile } from "../../../playground/microscope/weigh
 
 const F32 = (shape, ...data_offsets) => ({ dtype: "F32", shape, data_offsets });
 
-// A file with this header, whose claimed length is `length`, before this many bytes of data.
+// A file with this header and `data`; `length` is the length that the file claims for the header.
 function fileOf(header, { data = new Uint8Array(16), length } = {}) {
   const text = new TextEncoder().encode(typeof header === "string" ? header : JSON.stringify(header));
   const first = new BigUint64Array([BigInt(length ?? text.length)]);

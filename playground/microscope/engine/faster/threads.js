@@ -3,21 +3,21 @@
 // caller computes the first part and waits for the others. An idle helper sleeps.
 
 const MOST_PAGES = 65_535; // pages of memory, as in workshop/kernels.py
-const STACK_BYTES = 32_768; // of a helper's stack, as in workshop/kernels.py
+const STACK_BYTES = 32_768; // length of a helper's stack, as in workshop/kernels.py
 const FLOAT_BYTES = 4; // bytes
 const SHORT_BYTES = 2; // bytes
 const COLUMNS_TOGETHER = 8; // columns of a product that are computed together
 const WITH_ONE_GAIN = 32; // numbers that share a gain, as in kernels.c
 const WORTH_DIVIDING = 50_000; // multiplications: smaller products are not divided
-const WORTH_EACH = 4096; // numbers: other kernels with fewer are not divided
+const WORTH_EACH = 4096; // numbers: kernels other than products are not divided for fewer
 const MOST_THREADS = 4;
-const SPINS = 4000; // times that a thread looks for work before it sleeps: about the pause between kernels
+const SPINS = 4000; // times that a thread looks for work before it sleeps, about as long as kernels pause
 const MOST_WAITED = 20_000; // ms for one kernel
 const BOARD_BYTES = 256; // bytes of a helper's message: four integers, then arguments
 const ON_BELL = { asked: 0, done: 1, which: 2, count: 3, awake: 4 };
 const DIVIDED_KERNELS = ["product", "to_integers", "product_of_codes", "softmax", "norm", "gelu", "gate", "relu"];
 
-// A copy of the compiled kernels that imports shared memory: sets a flag in the import.
+// Returns a copy of the kernels' code that imports shared memory: one flag of the import differs.
 export function sharing(bytes) {
   const sharedBytes = Uint8Array.from(bytes);
   const name = [3, ...new TextEncoder().encode("env"), 6, ...new TextEncoder().encode("memory"), 2, 1];

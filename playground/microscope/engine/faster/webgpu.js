@@ -1,4 +1,4 @@
-// Like tensors.js, with the same functions, but the matrices are in a GPU's memory, and read() returns promises. One
+// Has the functions of tensors.js, but the matrices are in a GPU's memory, and read() returns promises. One
 // buffer mirrors the kernels' memory: a network on the GPU is a copy of the same bytes at the same addresses. Shaders
 // add in 32-bit floats. A failure (out of memory, a lost device) rejects read(), and computer.js goes on without a GPU.
 
@@ -6,13 +6,13 @@ import { ALIGN } from "../../core/container.js";
 import { GATES } from "../tensors.js";
 
 const WORD = 4; // bytes
-const APART = 256; // bytes between the numbers of two calls; WebGPU demands this alignment
+const APART = 256; // bytes between the arguments of two calls; WebGPU demands this alignment
 const CALLS = 512; // shader calls that are sent together
 const ROOM = 2 ** 24; // bytes of memory at first, in addition to a network's
 const SIDE = 64; // rows and columns that a group of threads computes
-const FLOATS = 0; // layouts of a product's second matrix: (columns, inner)
-const TRANSPOSED = 1; // (inner, columns)
-const CODES = 2; // 8-bit codes, with a gain for each 32 numbers of a row
+const FLOATS = 0; // the first of three layouts of a product's second matrix: floats (columns, inner)
+const TRANSPOSED = 1; // the second layout: floats (inner, columns)
+const CODES = 2; // the third layout: 8-bit codes (columns, inner), with a gain for each 32 numbers of a row
 
 // `call` holds all addresses, counted in 4-byte numbers. The memory is declared as integers, because codes are not
 // floats.
@@ -299,7 +299,7 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
     matrix,
     put(values, rows, columns) {
       const x = matrix(rows, columns);
-      submit(); // submits calls that read the old content
+      submit(); // pending calls may read the old content, so they go first
       device.queue.writeBuffer(memory, x.at, values);
       return x;
     },
@@ -349,11 +349,11 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
 
 // ------------------------------------------------------------------------------------------------- which one computes
 
-const MOST_APART = 1e-3; // relative: a GPU that differs more is not used
+const MOST_APART = 1e-3; // relative difference: a GPU that differs more is not used
 const LONGEST_LAYER = 1000; // ms: a GPU with slower layers is not used
 
 // Networks on the GPU, if measurements show that it is faster than the kernels and gives the same numbers. isForced:
-// for tests.
+// whether to use the GPU without measurements, for tests.
 export function createGpuPasses(gpu, isForced = false) {
   const copies = new Map(); // network → its copy
   let opening = null; // a promise of a device or null
