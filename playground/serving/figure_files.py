@@ -31,7 +31,7 @@ TYPES = {
 }  # fmt: skip
 TABLES = ("npz", "csv", "json")
 STILL = ("png", "svg", "pdf", *TABLES)  # files that a GET request can give
-MOST_TRACES, MOST_MAPS = 12, 200  # the most of each in a figure of the layout grid
+MOST_TRACES, MOST_MAPS = 12, 200  # most traces, and most maps, in a figure of the layout “grid”
 
 log = logging.getLogger("playground")
 
