@@ -65,9 +65,7 @@ def described(picture: Picture, setup: Setup, person: Person | None) -> dict:
         "model": setup.model,
         "title": plain_name(setup.model),
         "detail": setup.detail,
-        "layers": None
-        if picture.sample
-        else models.load(setup.model).config.depth,  # None for a sample: its model may not be loaded yet
+        "layers": None if picture.sample else models.load(setup.model).config.depth,  # a sample's would need torch
         "scale": setup.scale,
         "cut": list(setup.cut),
         "grid": list(traces.grid(picture, setup)),
