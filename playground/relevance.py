@@ -251,7 +251,7 @@ def _chefer(run: Pass, answer: Answer) -> Tensor:
     reached, spread = begins, torch.zeros_like(begins)
 
     def watch(b: slice, rows: slice, product: Tensor) -> None:
-        spread[b] += (reached[b, None, None, rows] @ product.clamp(min=0)).mean(1)[:, 0]  # over heads
+        spread[b] += (reached[b, None, None, rows] @ product.clamp(min=0)).mean(1)[:, 0]  # the mean over heads
 
     for _ in _backward(run, answer, watch):  # from the last layer down
         reached, spread = reached + spread, torch.zeros_like(begins)
@@ -427,14 +427,14 @@ def _chunks(qkv: QKV) -> Iterator[tuple[slice, slice]]:
 
 
 def _hidden(block: Block, between: Tensor) -> tuple[Tensor, Tensor]:
-    """(the input of an MLP's second matrix, what that is computed from)."""
+    """(the input of an MLP's second matrix, the tensor that it is computed from)"""
     with torch.enable_grad():
         between = between.detach().requires_grad_()
         return block.mlp.hidden(block.norm2(between)), between
 
 
 def _queries_keys_values(block: Block, x: Tensor, rotation: Rotation, at: At) -> tuple[Tensor, Tensor]:
-    """Queries, keys and values, (3, B, h, N, d), see vit.Attention; and what they are computed from."""
+    """(queries, keys and values as in vit.Attention, (3, B, h, N, d); the tensor that they are computed from)"""
     attn: Attention = block.attn
     with torch.enable_grad():
         x = x.detach().requires_grad_()

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BLOCK = 2**22  # scores held at one time while a whole matrix is computed: 16 MB
-MOST_SCALE = 1e9  # beyond, scores may be infinite
+MOST_SCALE = 1e9  # with a larger scale, scores may be infinite
 
 Scale = float | str | None
 
