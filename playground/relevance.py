@@ -5,12 +5,12 @@ the answer would change if a weight were a little larger. The answer is the scor
 token: how far it reaches, after the last layer and its norm, in the direction in which it differs from the mean patch.
 
     "gradient"  gradient × input: ∂y/∂x · x of each token x that enters the first layer. With its sign it tells what
-                speaks for the answer from what speaks against it; without, how much each token moves it
+                speaks for the answer from what speaks against it; without its sign, how much each token matters
     "integrated"  integrated gradients (Sundararajan et al., 2017): (x − x₀) times the mean of ∂y/∂x on the way from x₀,
                 the tokens of a picture of the mean colour, to x. With its sign; all of it sums to y(x) − y(x₀)
     "chefer"    gradient × attention (Chefer, Gur & Wolf, 2021). Of each layer, Ā is the mean over its heads of
-                max(0, ∂y/∂A ⊙ A); the tokens that the answer is read from begin with 1 in all, and from the last layer
-                down r ← r + r Ā.
+                max(0, ∂y/∂A ⊙ A). r begins as the shares of the tokens that the answer is read from; then, from the
+                last layer down, r ← r + r Ā.
     "legrad"    LeGrad (Bousselham et al., 2024): each layer answers by itself, with the model's last norm and head;
                 max(0, ∂y/∂A), averaged over heads and over the tokens that ask, summed over layers
 
