@@ -158,7 +158,7 @@ class _Kept:
             x = torch.stack(self.parts[-1])
         return x
 
-    def record(self) -> list[list[list[Tensor]]]:  # of each layer
+    def record(self) -> list[list[list[Tensor]]]:  # [layer][queries, keys or values][picture]
         return [self.parts[at : at + 3] for at in range(0, len(self.parts), 3)]
 
 

@@ -22,7 +22,7 @@ SMALLEST = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Loss:
-    change: Tensor  # (layers, tokens): ‖x' − x‖ / ‖x‖ of each token after each layer
+    change: Tensor  # (layers, tokens): ‖x' − x‖ / ‖x‖ of each token x after each layer
     before: Tensor | None  # (classes,) probabilities; None for a model without a classifier
     after: Tensor | None
     turned: float  # 1 − cosine between the pooled features before and after: 0 means no change

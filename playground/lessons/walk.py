@@ -35,7 +35,7 @@ class Step:
     reckoning: str  # how the shape is computed, in names of axes, which the page replaces by numbers
     file: str
     lines: tuple[Line, ...]
-    tensors: tuple[str, ...]  # names of tensors of one shape; the last one is the step's result
+    tensors: tuple[str, ...]  # names of the step's tensors, all of one shape; the last is the result
     joined: bool = False  # the heads' columns are concatenated
 
     def plain(self) -> dict:

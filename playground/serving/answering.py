@@ -75,8 +75,7 @@ class Job:
         self.sentences.append(sentence)
 
     def begin(self, work: Callable[[], Response]) -> None:
-        """Runs `work` in a new thread: threads of a pool would stay, and torch keeps megabytes for each living
-        thread."""
+        """Runs `work` in a new thread, which then ends: torch keeps megabytes for each living thread."""
 
         def run() -> None:
             began = time.thread_time()

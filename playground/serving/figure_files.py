@@ -37,7 +37,7 @@ log = logging.getLogger("playground")
 
 
 def file(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
-    """The file as the command makes it. Stills are cached: a whole class sees the same one."""
+    """The file as the command makes it. Stills are cached, because a whole class asks for the same one."""
     if kind not in STILL:
         return _data(subject, spec, kind, person)
     return _cached(subject, person, ("figure", spec, kind), lambda: _data(subject, spec, kind, person))
