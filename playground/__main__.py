@@ -71,14 +71,14 @@ _usual = warnings.formatwarning
 
 
 def _in_a_line(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> str:
-    """A warning as text. Ours name flags instead of Python's arguments, and no place in the code; others are as
-    usual."""
+    """A warning as text. A PlaygroundWarning names flags instead of Python's arguments, and no place in the code; other
+    warnings are as usual."""
     ours = issubclass(category, PlaygroundWarning)
     return f"playground: {_with_flags(str(message))}\n" if ours else _usual(message, category, *place, **options)
 
 
 def _with_flags(sentence: str) -> str:
-    """ "mean=" as "--mean", "act_layer='gelu'" as "--act-layer gelu"."""
+    """Replaces Python's arguments by flags: "mean=" by "--mean", "act_layer='gelu'" by "--act-layer gelu"."""
     from playground.figures.command_line import FLAGS
     from playground.models.given import WORDS
 

@@ -1,24 +1,24 @@
-"""Cuts: which tokens may not hear which, and which heads give nothing. The whole pass runs again with the cuts.
+"""Parses cuts: which tokens may not hear which, and which heads give nothing. The whole pass runs again with them.
 
 A cut is one text, the same in Python, in an address, on the command line and in Lab. A cut edge gets a score of −∞
 before the softmax; a head is ablated after it:
 
     7,5>3,2         patch (7, 5) does not hear patch (3, 2), in any layer or head
-    7,5>3,2@4.1     in layer 4, head 1 alone; several of either: 4+5.0+1
+    7,5>3,2@4.1     in layer 4, head 1 alone; @4+5.0+1: in heads 0 and 1 of layers 4 and 5
     7,5+7,6>cls     two patches do not hear the class token
-    *>3,2+3,3       nobody hears these two
-    *>*@4.1         in that head everybody hears themselves alone
+    *>3,2+3,3       no token hears these two patches
+    *>*@4.1         in that head every token hears itself alone
     *>3x3           patches hear the 3 × 3 around them alone, as a convolution; *>3x3+cls: and the class token
     zero@4.1        that head gives nothing; several: zero@4.0+1; all heads of a layer: zero@4
-    mean@4.1        it gives every token what it gives on average over the tokens
+    mean@4.1        that head gives every token its mean output over all tokens
 
 Every token always hears itself. Other texts need more than one pass: they put values from another picture's pass
 (--with-image, with=) into this one, or change what one later head alone hears of a head:
 
     residual@6      all tokens as they leave layer 6; also mlp, attention, queries, keys, values
-    residual@6:7,5+cls   these tokens alone; 7,5<3,2: at patch (7, 5) stands the other's patch (3, 2)
+    residual@6:7,5+cls   these tokens alone; 7,5<3,2: patch (7, 5) becomes the other picture's patch (3, 2)
     head@4.1        what that head gives
-    head@4.1>5.3    the same, but head 5.3 alone hears of it; zero@4.1>5.3: it alone hears nothing of head 4.1
+    head@4.1>5.3    the same, but head 5.3 alone hears of it; zero@4.1>5.3: head 5.3 alone hears nothing of head 4.1
 
 `read` parses cuts. `read_put` parses the texts with other pictures' values or a later head, and
 playground/analysis/interventions.py runs these.
@@ -101,7 +101,7 @@ class Cuts:
         return [cut.text for cut in self.all]
 
     def in_layer(self, layer: int, ablated: bool = False) -> tuple[Cut, ...]:
-        """The cuts of edges only, or the ablations of heads only."""
+        """The cuts in this layer: those of edges or, with `ablated`, of whole heads."""
         in_layer = (cut for cut in self.all if cut.layers is None or layer in cut.layers)
         return tuple(cut for cut in in_layer if bool(cut.to) == ablated)
 

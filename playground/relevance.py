@@ -5,12 +5,12 @@ the answer would change if a weight were a little larger. The answer is the scor
 token: how far it reaches, after the last layer and its norm, in the direction in which it differs from the mean patch.
 
     "gradient"  gradient × input: ∂y/∂x · x of each token x that enters the first layer. With its sign it tells what
-                speaks for the answer from what speaks against it; without, how much each token moves it
+                speaks for the answer from what speaks against it; without its sign, how much each token matters
     "integrated"  integrated gradients (Sundararajan et al., 2017): (x − x₀) times the mean of ∂y/∂x on the way from x₀,
                 the tokens of a picture of the mean colour, to x. With its sign; all of it sums to y(x) − y(x₀)
     "chefer"    gradient × attention (Chefer, Gur & Wolf, 2021). Of each layer, Ā is the mean over its heads of
-                max(0, ∂y/∂A ⊙ A); the tokens that the answer is read from begin with 1 in all, and from the last layer
-                down r ← r + r Ā.
+                max(0, ∂y/∂A ⊙ A). r begins as the shares of the tokens that the answer is read from; then, from the
+                last layer down, r ← r + r Ā.
     "legrad"    LeGrad (Bousselham et al., 2024): each layer answers by itself, with the model's last norm and head;
                 max(0, ∂y/∂A), averaged over heads and over the tokens that ask, summed over layers
 
@@ -251,7 +251,7 @@ def _chefer(run: Pass, answer: Answer) -> Tensor:
     reached, spread = begins, torch.zeros_like(begins)
 
     def watch(b: slice, rows: slice, product: Tensor) -> None:
-        spread[b] += (reached[b, None, None, rows] @ product.clamp(min=0)).mean(1)[:, 0]  # over heads
+        spread[b] += (reached[b, None, None, rows] @ product.clamp(min=0)).mean(1)[:, 0]  # the mean over heads
 
     for _ in _backward(run, answer, watch):  # from the last layer down
         reached, spread = reached + spread, torch.zeros_like(begins)
@@ -427,14 +427,14 @@ def _chunks(qkv: QKV) -> Iterator[tuple[slice, slice]]:
 
 
 def _hidden(block: Block, between: Tensor) -> tuple[Tensor, Tensor]:
-    """(the input of an MLP's second matrix, what that is computed from)."""
+    """(the input of an MLP's second matrix, the tensor that it is computed from)"""
     with torch.enable_grad():
         between = between.detach().requires_grad_()
         return block.mlp.hidden(block.norm2(between)), between
 
 
 def _queries_keys_values(block: Block, x: Tensor, rotation: Rotation, at: At) -> tuple[Tensor, Tensor]:
-    """Queries, keys and values, (3, B, h, N, d), see vit.Attention; and what they are computed from."""
+    """(queries, keys and values as in vit.Attention, (3, B, h, N, d); the tensor that they are computed from)"""
     attn: Attention = block.attn
     with torch.enable_grad():
         x = x.detach().requires_grad_()

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BLOCK = 2**22  # scores held at one time while a whole matrix is computed: 16 MB
-MOST_SCALE = 1e9  # beyond, scores may be infinite
+MOST_SCALE = 1e9  # with a larger scale, scores may be infinite
 
 Scale = float | str | None
 
@@ -158,7 +158,7 @@ class _Kept:
             x = torch.stack(self.parts[-1])
         return x
 
-    def record(self) -> list[list[list[Tensor]]]:  # of each layer
+    def record(self) -> list[list[list[Tensor]]]:  # [layer][queries, keys or values][picture]
         return [self.parts[at : at + 3] for at in range(0, len(self.parts), 3)]
 
 

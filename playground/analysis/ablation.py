@@ -22,7 +22,7 @@ SMALLEST = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Loss:
-    change: Tensor  # (layers, tokens): ‖x' − x‖ / ‖x‖ of each token after each layer
+    change: Tensor  # (layers, tokens): ‖x' − x‖ / ‖x‖ of each token x after each layer
     before: Tensor | None  # (classes,) probabilities; None for a model without a classifier
     after: Tensor | None
     turned: float  # 1 − cosine between the pooled features before and after: 0 means no change
@@ -61,7 +61,7 @@ def without(seen: Trace, off: Off, give_way: Callable[[], object] = lambda: None
 def _tokens_after_layers(
     vit: VisionTransformer, entering: Tensor, rotation, scale: float, at: At, first: int, give_way: Callable[[], object]
 ) -> list[Tensor]:
-    """The tokens after layer `first` and after each one above it, (1, N, D)."""
+    """The tokens, (1, N, D), after layer `first` and after each layer above it."""
     layer_tokens = []
     for x, _ in vit.layers(entering, rotation, scale, first, at):
         layer_tokens.append(x)
@@ -76,8 +76,8 @@ def _relative_change(ablated: Tensor, baseline: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Addition:
-    """A layer's heads switched off one by one, and all at once. A loss is how far the patches' tokens then differ after
-    the last layer, relative to their length."""
+    """The losses if a layer's heads are switched off one by one, and all at once. A loss is how far the patches' tokens
+    then differ after the last layer, relative to their length."""
 
     single: tuple[float, ...]  # of each head alone
     whole: float  # of all heads of the layer
@@ -90,7 +90,7 @@ class Addition:
 
 
 def addition(seen: Trace, layer: int, give_way: Callable[[], object] = lambda: None) -> Addition:
-    """Whether a layer's loss is the sum of its heads' losses. `give_way` is called after every layer."""
+    """Measures whether a layer's loss is the sum of its heads' losses. `give_way` is called after every layer."""
     first_patch, every_head = len(seen.prefix), list(range(seen.heads))
     with torch.no_grad():
         vit, start, rotation = seen.entering()

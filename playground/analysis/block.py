@@ -144,7 +144,7 @@ def _apply_layer(layer: dict[str, Tensor], x: Tensor, place: str) -> Tensor:
 
 
 def cross_entropy(c: Config, logits: Tensor, label: int) -> float:
-    """−log of the model's probability of a right label."""
+    """The loss if `label` is right: −log of the model's probability of it."""
     return float(F.binary_cross_entropy_with_logits(logits[label], torch.ones(())) if c.multi_label else
                  F.cross_entropy(logits, torch.tensor(label)))  # fmt: skip
 
@@ -205,7 +205,7 @@ class Read:
     """A label's probability by layer, if the last norm and the classifier read the tokens that leave the layer."""
 
     label: int
-    pooled: tuple[float, ...]  # from the pooled token, before the first layer and after each
+    pooled: tuple[float, ...]  # read from the pooled token, before the first layer and after each layer
     patches: Tensor  # (layers + 1, rows, columns): read from each patch alone
 
 
@@ -254,7 +254,7 @@ class Example:
     picture: str  # the sample's name
     label: int  # a true label; one that the model answered, if any
     wrong: int  # number of wrong answers
-    gained: float  # how far the label's probability rises from its lowest value after a layer to the end
+    gained: float  # the label's last probability minus its lowest one after any layer
 
 
 def true_labels(c: Config, shows: Collection[str]) -> list[int]:

@@ -17,7 +17,7 @@ COLOUR_WIDTHS = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, np.inf)  #
 PLACE_WIDTHS = (0.03, 0.04, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, np.inf)  # b; infinite: places do not count
 SETTINGS = tuple(
     product(COLOUR_WIDTHS, PLACE_WIDTHS)
-)  # candidates; the choice uses other pictures than the measured ones
+)  # candidates for (a, b); they are chosen on other pictures than those that are measured
 
 
 def mean_colours(image: np.ndarray, grid: tuple[int, int]) -> np.ndarray:

@@ -101,7 +101,7 @@ PRESETS = {
     "1,024 px, patch 16": Case(image=1024),
 }
 
-SIZES = {  # of the ViT paper, and two smaller ones that came later
+SIZES = {  # sizes of the ViT paper, and two smaller ones that came later
     "Ti/16": Case(width=192, heads=3),
     "S/16": Case(width=384, heads=6),
     "B/16": Case(),
@@ -117,32 +117,32 @@ def attention_flops(tokens: int, width: int) -> int:
 
 
 def projection_flops(tokens: int, width: int) -> int:
-    """Queries, keys, values and the output: grows with the tokens."""
+    """FLOPs of queries, keys, values and the output, which grow with the number of tokens."""
     return 8 * tokens * width**2
 
 
 def pair_flops(tokens: int, width: int) -> int:
-    """QKᵀ and A·V: grows with the square of the tokens."""
+    """FLOPs of QKᵀ and A·V, which grow with the square of the number of tokens."""
     return 4 * tokens**2 * width
 
 
 def score_flops(tokens: int, width: int) -> int:
-    """QKᵀ alone."""
+    """FLOPs of QKᵀ alone."""
     return 2 * tokens**2 * width
 
 
 def mlp_flops(tokens: int, width: int) -> int:
-    """From width to four times the width, and back."""
+    """FLOPs of the MLP, which goes from the width to four times the width, and back."""
     return 16 * tokens * width**2
 
 
 def convolution_flops(tokens: int, width: int, kernel: int) -> int:
-    """k × k, dense: from width to width channels, on the same grid."""
+    """FLOPs of a dense k × k convolution from `width` to `width` channels on the same grid."""
     return 2 * kernel**2 * tokens * width**2
 
 
 def depthwise_flops(tokens: int, width: int, kernel: int) -> int:
-    """k × k, one filter for each channel: neighbours are mixed, channels are not."""
+    """FLOPs of a k × k convolution with one filter for each channel, which mixes neighbours but not channels."""
     return 2 * kernel**2 * tokens * width
 
 

@@ -1,5 +1,6 @@
-"""Do maps explain? Five maps of what matters for one patch, scored by what blanking changes; scores of each method of
-relevance on a picture; where the class token's maps lie on drawn scenes; and which patches resemble a text."""
+"""Measures whether maps explain: scores five maps of what matters for one patch by what blanking changes; scores each
+method of relevance on a picture; measures where the class token's maps lie on drawn scenes, and which patches resemble
+a text."""
 
 from __future__ import annotations
 
@@ -90,7 +91,7 @@ NAMED_SCENES = 60
 @dataclass(frozen=True)
 class Explained:
     maps: dict[str, Tensor]  # name -> (rows, columns); 0 in the query's own block
-    moved: Tensor  # (rows, columns): how far the query's feature moves without the block around each patch; 0 there too
+    moved: Tensor  # (rows, columns): how far the query's feature moves without each block; 0 in the query's block
     scores: dict[str, float]  # rank correlation of each map with `moved`, over equal blocks without the query
     blocks: int  # number of blanked blocks
     compared: int  # number of blocks in the scores
@@ -167,7 +168,8 @@ def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, T
 
 
 def own_block(grid: tuple[int, int], side: int, query: tuple[int, int]) -> Tensor:
-    """The block that holds the query, (rows, columns) bool. It is left out of scores, because every map knows it."""
+    """The block that holds the query, (rows, columns) bool. Scores leave it out, because every map is right about
+    it."""
     return next(block for block in occlusion.blocks(grid, side) if block[query])
 
 

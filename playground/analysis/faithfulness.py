@@ -4,13 +4,13 @@ constant one.
 For each picture one answer is explained: the margin of its likeliest label, or, in a model without labels, how far the
 feature of a patch moves. The scores:
 
-rank correlation   between the map's sum in a block of patches and the move when the block is blanked (Spearman)
-deletion           the area under the moves while patches are blanked, the most relevant first: the larger the better
-insertion          the area under the moves while patches are shown in that order: the smaller the better shuffled
-the rank correlation with the map of a copy of the model in which each parameter's numbers are shuffled (Adebayo et al.,
-2018): a map that hardly changes shows the picture and not the model pointing           whether the map's largest patch
-lies on the thing, where a mask says where that is segmentation       intersection over union of the thing and the map's
-n largest patches, n being the thing's size
+    rank correlation  Spearman's, of the map's sum in each block of patches and the move when that block is blanked
+    deletion          the area under the moves while patches are blanked, the most relevant first: large is good
+    insertion         the area under the moves while patches are shown in the same order: small is good
+    shuffled          the rank correlation with the map of a model in which each parameter's numbers are shuffled
+                      (Adebayo et al., 2018): a map that hardly changes shows the picture and not the model
+    pointing          whether the map's largest patch lies on the thing, if a mask says where the thing is
+    segmentation      intersection over union of the thing, which covers n patches, and the map's n largest patches
 
 A constant map has no order: its deletion and insertion are those of patches in an order drawn at random.
 """

@@ -46,7 +46,7 @@ def words(seen: Trace) -> str:
 
 
 REACH = 3  # patches: offsets up to this distance are searched
-OWN = 0.5  # a head that gives more than half of its weight to the query's own object has that habit
+OWN = 0.5  # a head that gives a larger share to the query's own object goes by content: see `habit`
 CROWD = 24  # patches, evenly spread, whose mean row stands for all patches
 
 

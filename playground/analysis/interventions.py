@@ -1,4 +1,4 @@
-"""Interventions: named changes of a pass, and what they lead to. Each is a function of points and tensors, the `at` of
+"""Runs interventions, which are named changes of a pass. Each is a function of points and tensors, the `at` of
 playground/vit.py, so the model is not changed; the changed pass is a trace like any other.
 
     seen.ablate(heads=[(4, 0)])            heads that give nothing, or what they give on average
@@ -30,7 +30,7 @@ from playground.vit import At, VisionTransformer, untouched
 
 Head = tuple[int, int]  # layer, head
 Positions = Query | Sequence[Query] | Mapping[Query, Query] | None
-PASSES = 5  # the most passes that `put` needs for one text
+PASSES = 5  # the most passes that `run_texts` needs for one text
 WHATS = (*cuts.PARTS[:-1], "head:NUMBER")
 
 

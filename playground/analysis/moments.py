@@ -23,6 +23,7 @@ import numpy as np
 
 from playground.tracing import Trace, softmax_rows
 
+# A patch's partners are the patches that resemble it; the longer side is that of the grid of patches.
 BESIDE = 0.03  # of the longer side: nearer partners do not count
 FAR = 0.25  # of the longer side: at this distance or more a partner counts in full
 SUBJECT = 400  # patches that are searched for partners: those that belong most to the picture's subject
@@ -31,10 +32,10 @@ REGION = 0.4  # the cosine from which a patch belongs to the query's region
 WALL = 0.3  # of the picture: a region of this size counts half
 SEEN = 0.45  # the least cosine of the query and the brightest patch of a telling row
 PLAIN = 0.1  # factor for a row whose brightest patch is near the query or unlike it
-ISLAND = 2  # patches: the radius around the most telling patch
+ISLAND = 2  # patches: the radius around the most telling patch in which telling weights are summed
 CROWD = 8  # patches, evenly spread, whose mean row stands for all patches
 ALIKE = 0.35  # the cosine from which a patch resembles another
-NEAR = 0.07  # of the longer side: how far the neighbourhood reaches
+NEAR = 0.07  # of the longer side: how far a patch's neighbourhood reaches
 FRAME = 0.08  # of each side: patches in this frame count half
 APART = 0.1  # of the longer side: the least distance between two of the three patches
 MOST_TAKEN = 4  # × the mean weight: larger weights of the class token are cut to this
@@ -108,7 +109,7 @@ def late_keys(seen: Trace) -> np.ndarray:
 
 
 def spread(grid: tuple[int, int], most_patches: int) -> np.ndarray:
-    """The numbers of at most about `most` patches on a lattice."""
+    """The numbers of patches on a regular lattice: about `most_patches` of them at most."""
     rows, columns = grid
     step = max(1, int((rows * columns / most_patches) ** 0.5))
     down, across = (np.arange(step // 2, side, step) for side in grid)
@@ -200,7 +201,7 @@ def twins(scene: Scene) -> np.ndarray:
 
 
 def telling_factors(scene: Scene, asking: np.ndarray, query_cosines: np.ndarray) -> np.ndarray:
-    """How telling a weight on each patch is: (asking, patches)."""
+    """(asking, patches): for each query, how much a weight on each patch counts as telling, as a factor."""
     region_factors = []
     for patch, cosines in zip(asking, query_cosines, strict=True):
         region = np.flatnonzero(component(cosines >= REGION, patch, scene.grid))

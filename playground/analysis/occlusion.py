@@ -87,7 +87,7 @@ def _filled(pixels: Tensor, mask: Tensor, patch: int) -> Tensor:
 
 
 class Measured:
-    """Passes over one trace's picture with patches blanked."""
+    """Runs and remembers passes over one trace's picture with patches blanked."""
 
     def __init__(self, seen: Trace, target: Target, by: str = "mean", give_way: Callable[[], object] = lambda: None):
         self.seen, self.target, self.by, self.give_way = seen, target, by, give_way

@@ -61,7 +61,7 @@ class Cut:
     patch: int
     tokens: Tensor  # (patches, D)
     difference: float  # the largest difference between the tokens by unfolding and by convolution
-    typical: float  # the size of a typical number in them
+    typical: float  # the mean absolute value of the tokens' numbers
 
     @property
     def grid(self) -> tuple[int, int]:

@@ -29,7 +29,8 @@ class Patched:
 
 
 def patch(seen: Trace, other: Trace, put: Mapping[Query, Query], layer: int) -> Patched:
-    """`put` says which tokens of `seen` become which tokens of `other`, as both leave `layer`: {(7, 5): (3, 2)}."""
+    """Runs the pass of `seen` with tokens replaced as they leave `layer`. `put` maps each of these tokens to the token
+    of `other` that replaces it: {(7, 5): (3, 2)}."""
     vit = same_model(seen, other)
     if not put:
         raise PlaygroundError("Nothing is put in place of anything: name a token of each picture.")
@@ -79,7 +80,7 @@ def putting(point: str, tokens: Sequence[int], instead: Tensor) -> At:
 def _tokens_after_layers(
     vit: VisionTransformer, seen: Trace, x: Tensor, rotation: Rotation, first: int = 0, put: At = untouched
 ) -> Iterator[Tensor]:
-    """The tokens after layer `first`, and after each one above it, (1, N, D)."""
+    """The tokens, (1, N, D), after layer `first` and after each layer above it."""
     for x, _ in vit.layers(x, rotation, seen.scale, first, chained(seen.intervening(), put)):  # noqa: B020
         yield x
 

@@ -76,7 +76,7 @@ def lengths(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Lengt
 
 MOST_NEURONS = 50
 
-Neuron = tuple[int, int]  # layer, number in its MLP
+Neuron = tuple[int, int]  # (layer, the neuron's index in that layer's MLP)
 
 
 def register_neurons(vit: VisionTransformer, images: Sequence[Image.Image], most: int = 10) -> list[Neuron]:

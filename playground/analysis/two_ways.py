@@ -28,7 +28,7 @@ def layers_needed(side: int, kernel: int) -> int:
 
 
 def products(tokens: int, window: int, dim: int) -> tuple[int, int, int]:
-    """FLOPs of the first product in one head: of all pairs, within windows, and of linear attention."""
+    """(FLOPs for all pairs, within windows, with linear attention) of the first matrix product in one head."""
     return 2 * tokens**2 * dim, 2 * tokens * min(window, tokens) * dim, 2 * tokens * dim**2
 
 
@@ -51,8 +51,8 @@ def left_of_the_first(keeps: str) -> list[float]:
 
 def by_unfold_multiply_fold(image: Tensor, kernel: Tensor, stride: int, padding: int) -> Tensor:
     k, (high, wide) = kernel.shape[-1], image.shape[2:]
-    places = F.unfold(image, k, padding=padding, stride=stride)  # (1, 3·k·k, places): a column for each
-    answers = kernel.flatten(1) @ places  # (1, D, places): one matrix for all
+    places = F.unfold(image, k, padding=padding, stride=stride)  # (1, 3·k·k, places): a column for each place
+    answers = kernel.flatten(1) @ places  # (1, D, places): the same matrix for all places
     grid = [(side + 2 * padding - k) // stride + 1 for side in (high, wide)]
     return F.fold(answers, grid, 1)  # (1, D, rows, columns)
 

@@ -33,7 +33,7 @@ GROWTH = {
     WINDOWS: 1,
     LINEAR: 1,
     CONVOLUTION: 1,
-}  # time and memory grow at most with this power of the number of tokens
+}  # kind of layer -> largest power of the number of tokens with which time and memory grow
 SIDES = (8, 12, 16, 24, 32, 48, 64)  # patches along a side of the square grid: 64 to 4,096 tokens
 STEPS = len(SIDES) * len(GROWTH)
 MOST_BYTES = 1024**3
@@ -76,7 +76,7 @@ def measure(width: int, heads: int, kernel: int, most_bytes: int) -> Iterator[Po
     deadline = time.monotonic() + MOST_SECONDS
     layers = _layers(width, heads, kernel)
     for layer in layers.values():
-        layer(SIDES[0])()  # a warm-up: allocations of libraries on first use are not counted
+        layer(SIDES[0])()  # a warm-up, so that what libraries allocate on first use is not counted
     former_points: dict[str, Point] = {}
     for side in SIDES:
         for kind, layer in layers.items():
@@ -146,7 +146,7 @@ def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Ca
 
 
 def _expected(kind: str, tokens: int, former_point: Point | None, most_bytes: int, deadline: float) -> Point:
-    """Extrapolates time and memory from the last step of this kind, and decides whether to skip."""
+    """Extrapolates time and memory from the former step of this kind, and decides whether to skip the next one."""
     if former_point is None:
         return Point(kind, tokens, 0.0, 0)
     growth = (tokens / former_point.tokens) ** GROWTH[kind]

@@ -61,15 +61,15 @@ if TYPE_CHECKING:
 
     from playground.analysis.block import Stream
 
-OURS = range(UPPER, 6)  # values of `layer` for our small model: the folder without a server has all of them
+OURS = range(UPPER, 6)  # values of the setting `layer` in our small model, all of which the folder without a server has
 
 
 # A layer adds ---------------------------------------------------------------------------------------------------------
 
 
 def push_question(token: Sequence[float], pushes: Sequence[float], mlp_pushes: Sequence[float]) -> Question:
-    """The question about pushes. Median lengths by layer: of the token that enters the layer, of what attention adds
-    (`pushes`), of what the MLP adds (`mlp_pushes`)."""
+    """The question about the length of what attention adds. Each argument holds median lengths by layer: of the token
+    that enters (`token`), of what attention adds (`pushes`), of what the MLP adds (`mlp_pushes`)."""
     top, high = len(token) - 1, 1.15 * max(*token, *pushes, *mlp_pushes)
     return Question(
         "block_push",
@@ -163,7 +163,7 @@ BARS = 80
 
 @dataclass(frozen=True)
 class Bent:
-    """The numbers that enter one layer's activation function: a histogram, and shares of all."""
+    """Facts about the numbers that enter one layer's activation function: a histogram, and shares of all numbers."""
 
     counts: np.ndarray
     negative: float
@@ -321,7 +321,7 @@ def norms(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 TIMES = (1, 10, 100)
-DRAWN = 48  # numbers of a token
+DRAWN = 48  # how many of a token's numbers are drawn
 
 
 def one_norm(subject: Subject, times: int) -> Iterator[Part]:
@@ -361,7 +361,7 @@ LESSON = Lesson(
         "box": Setting.of("Attention", BOXES),
         "layer": LAYER,
         "patch": Written("", pattern=r"\d{1,3},\d{1,3}"),
-        "supposed": Written("", pattern=r"\d{1,5}"),  # number of the label supposed to be right; "": Answered.label
+        "supposed": Written("", pattern=r"\d{1,5}"),  # number of the label that is supposed right; "": Answered.label
         "mode": Setting.of("train", ("train", "eval")),
         "times": Setting.of(1, TIMES),
         "top": Setting.of("fine", TOPS),

@@ -160,7 +160,7 @@ READ = {
     "token+avg": "the class token and the mean of the patches, one behind the other",
     "map": "what a query of its own collects",
     "map of all": "what a query of its own collects",
-}  # by Config.pool
+}  # Config.pool -> what the classifier reads
 
 
 def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:
@@ -223,9 +223,9 @@ def number_text(number: object, digits: int = 2) -> str:
 
 
 def loss_question(label: str, share: float, likeliest: str, likely: float, multi: bool) -> Question:
-    """The question about the loss if an unlikely label was right, on the curve of −log p. `multi`: whether each label
-    has a sigmoid of its own. The truth is computed from the rounded numbers on the page, so that a reader gets the same
-    result."""
+    """The question: how large would the loss be if an unlikely label were right? It is asked on the curve of −log p.
+    `multi`: whether each label has a sigmoid of its own. The truth is computed from the rounded numbers on the page, so
+    that a reader gets the same result."""
     p, high = max(round(share, 3), 0.001), max(round(likely, 3), 0.001)
     points = np.unique(np.concatenate([np.linspace(1, 0.0005, 200), [p]]))[::-1]
     labelled = int((points > 0.55).sum())
@@ -272,7 +272,7 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
 
 
 def loss(answer: Answered) -> Question:
-    """The question about the loss, for the likeliest class that is below UNLIKELY and not known to be true."""
+    """The question about the loss. Its label is the likeliest one below UNLIKELY that is not known to be true."""
     c, shares = answer.config, answer.config.shares(answer.seen.logits)  # type: ignore[arg-type]
     likeliest, *unlikelier = shares.argsort(descending=True).tolist()
     false = [number for number in unlikelier if number not in answer.true] or unlikelier

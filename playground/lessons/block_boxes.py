@@ -26,7 +26,8 @@ IN_LAYERS = ("Norm", "Attention", "Add", "MLP")  # boxes that are in every layer
 
 
 def weights_question(model: str, counts: Mapping[str, int], layers: int, wider: float) -> Question:
-    """`counts`: the parameters of each box; `wider`: the MLP's hidden width divided by the width of a token."""
+    """The question about the share of the MLP's parameters. `counts`: the number of parameters of each box; `wider`:
+    the MLP's hidden width divided by the width of a token."""
     total, mlp, attention = sum(counts.values()), counts["MLP"], counts["Attention"]
     in_layers = sum(counts[name] for name in IN_LAYERS if name in counts)
     return Question(

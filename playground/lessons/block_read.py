@@ -29,14 +29,15 @@ SAME = "The first is the same for every picture: the class token has heard nothi
 
 
 def per_cent(p: float) -> str:
-    """The number, with one decimal near 0, 50 and 100: 50.4 must not be shown as 50 and called more than one half."""
+    """A percentage as text, with one decimal near 0, 50 and 100: else 50.4 would read 50 and be called above one
+    half."""
     near_a_mark = any(abs(p - n) < 0.5 for n in (0, 50, 100))
     return f"{p:.1f}" if near_a_mark else f"{p:.0f}"
 
 
 def above_half(probabilities: Sequence[float]) -> str:
-    """After which layer the probability stays above one half, as a sentence. Compares the numbers as they are rounded
-    on the page."""
+    """A sentence that says after which layer the probability stays above one half. Compares the numbers as the page
+    rounds them."""
     yes = [round(p, 1) > 50 for p in probabilities]
     if not any(yes):
         return "It is never above one half. "

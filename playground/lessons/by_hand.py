@@ -88,8 +88,8 @@ def arrows_drawing() -> Drawing:
 
 @cache
 def at_first() -> str:
-    """The arrows at first, as text in tenths, x before y, all queries and then all keys. Keys lie in equal steps on a
-    circle; each token's query is the next token's key."""
+    """The arrows before any is dragged, as text: x and y of each in tenths, first of all queries, then of all keys. The
+    keys lie in equal steps on a circle; each token's query equals the next token's key."""
     angles = [token * 2 * math.pi / len(TOKENS) for token in range(len(TOKENS))]
     keys = [round(20 * number) for angle in angles for number in (math.cos(angle), math.sin(angle))]
     return "_".join(map(str, keys[2:] + keys[:2] + keys))

@@ -33,7 +33,7 @@ from playground.lessons.parts import (
 from playground.lessons.questions import Beside, Number, Photo, Question, of_choice
 from playground.numbers import percent
 
-MOST = 1024  # compares at most this many tokens, the first ones: memory grows with their square
+MOST = 1024  # only so many tokens, the first ones, are compared: memory grows with their square
 PARTS = {  # titles as in lessons/listing.py, whose import of torch would delay the page
     "patches": "Patches", "positions": "Positions", "attention": "Attention", "heads": "Heads",
     "mlp": "MLP", "layer": "Layer", "answer": "Answer", "torch": "Words of PyTorch",
@@ -274,8 +274,8 @@ def library(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def breadth_question(tokens: int, truth: float, drawn_breadth: float, layer: int, head: int, shown: Photo) -> Question:
-    """`truth`: the number of tokens over which a row of the picture spreads, on average; `drawn_breadth`: the number
-    for the row in `shown`."""
+    """The question about breadth. `truth`: the number of tokens over which a row spreads, averaged over the picture;
+    `drawn_breadth`: the number for the one row in `shown`."""
     return Question(
         "code_library",
         f"A library lends one book at a time. On this picture a row of weights takes from about ▢ of {tokens} tokens.",

@@ -38,7 +38,8 @@ SMALL, MIDDLE, LARGE = (PRESETS[name] for name in ("224 px, patch 16", "384 px, 
 
 
 def ratio_question(small: int, large: int) -> Question:
-    """`small`, `large`: the number of patches of pictures of 224 and of 1,024 pixels."""
+    """The question about the ratio of scores. `small`, `large`: the numbers of patches of a picture with 224 and of one
+    with 1,024 pixels a side."""
     scores, large_scores = small**2, large**2
     return Question(
         "cost_ratio",
@@ -102,8 +103,8 @@ def fewer_tokens(image: int, most: int) -> When:
 
 
 def share_question(n: int, d: int, flops: Sequence[int]) -> Question:
-    """The question about the share of a layer's FLOPs that grows with the square of the tokens. `flops`: of the MLP, of
-    attention's four matrices, of QKᵀ and × V."""
+    """The question about the share of a layer's FLOPs that grows with the square of the tokens. `flops`: FLOPs of the
+    MLP, of attention's four matrices, and of QKᵀ and × V together."""
     shares = tuple(100 * part / sum(flops) for part in flops)
     return Question(
         "cost_share",

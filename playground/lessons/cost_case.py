@@ -1,5 +1,5 @@
-"""The drawing of the lesson on the cost (microscope/lessons/case.js): dials that set a case, and counts of its FLOPs
-and bytes. The words stand here; the browser fills in the numbers."""
+"""The words for the drawing of the lesson on the cost: dials that set a case, and counts of its FLOPs and bytes. The
+browser fills in the numbers (microscope/lessons/case.js)."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ SWITCHED = {
     "mlp": ("with an MLP", MLPS),
 }
 OF_A_SIZE = ("width", "heads", "layers", "patch")
-ROWS = (  # of one layer: words, formula, and the name of these FLOPs in core/costs.js
+ROWS = (  # the rows for one layer: words, formula, and the name of the number of FLOPs in core/costs.js
     ("attention: four matrices, and every pair twice", "8ND² + 4N²D", "attention"),
     ("… of that QKᵀ alone", "2N²D", "scores"),
     ("its MLP, 4D wide", "16ND²", "mlp"),
     ("{k}×{k} convolution, dense (D → D channels)", "2k²ND²", "dense"),
     ("{k}×{k} convolution, depthwise (a filter a channel)", "2k²ND", "depthwise"),
 )
-SAYS = {  # name of a piece of the drawing -> its words
+SAYS = {  # piece of the drawing -> the words in it
     "dials": {"no_patch": cost.NO_PATCH, "no_heads": cost.NO_HEADS},
     "square": {
         "square": "One head: {entries} scores, to scale",

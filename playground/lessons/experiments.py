@@ -16,7 +16,7 @@ from playground.vit import QKV, attention, attention_by_hand
 
 # Shapes as other texts have them: attention without matrices, heads of full width, patches of a small picture.
 
-Shapes = list[tuple[str, tuple[int, ...]]]  # (what it is, its shape), in the order of the computation
+Shapes = list[tuple[str, tuple[int, ...]]]  # (a tensor's name in words, its shape), in the order of the computation
 
 
 def without_matrices(batch: int = 1, tokens: int = 4, dim: int = 8) -> Shapes:
@@ -51,7 +51,7 @@ def full_heads(tokens: int = 5, dim: int = 3, heads: int = 5) -> Shapes:
 
 
 def parameters_of_heads(heads: int, dim: int = 3) -> tuple[int, int]:
-    """The number of parameters with heads of full width, W_msa included, and with heads that share the width."""
+    """(parameters with heads of full width and W_msa, parameters with heads that share the width)"""
     full = heads * 3 * dim * dim + dim * heads * dim
     return full, 4 * dim * dim
 
@@ -130,7 +130,7 @@ def largest_with(qk_scale: float | None, tokens: int = 100, dim: int = 49, chan:
     return float((q @ k.T * layer.scale).softmax(-1).amax(-1).mean())
 
 
-# Rows of attention weights before training, which are nearly even.
+# Before training, rows of attention weights are nearly even.
 
 
 def even_at_the_start(tokens: int = 197, width: int = 768, heads: int = 12, start: float = 0.02) -> torch.Tensor:
@@ -169,10 +169,10 @@ def apart(qkv: QKV, scale: float) -> float:
 
 
 def in_blocks(q: Tensor, k: Tensor, v: Tensor, scale: float, block: int = BLOCK) -> Tensor:
-    largest = torch.full((*q.shape[:-1], 1), -torch.inf)  # of each row's scores, so far
+    largest = torch.full((*q.shape[:-1], 1), -torch.inf)  # the largest score of each row so far
     total, mixed = torch.zeros_like(largest), torch.zeros_like(q)
     for some_k, some_v in zip(k.split(block, -2), v.split(block, -2), strict=True):
-        scores = q @ some_k.mT * scale  # (…, N, block): all that is held of the table
+        scores = q @ some_k.mT * scale  # (…, N, block): the only part of the table in memory
         new_largest = torch.maximum(largest, scores.amax(-1, keepdim=True))
         powers, shrink = (scores - new_largest).exp(), (largest - new_largest).exp()
         total = total * shrink + powers.sum(-1, keepdim=True)
@@ -243,7 +243,7 @@ def measure(
             for implementation, milliseconds in times.items():
                 start = time.perf_counter()
                 implementation(*qkv, scale)
-                if repeat:  # the first warms up
+                if repeat:  # the first run only warms up
                     milliseconds.append(1000 * (time.perf_counter() - start))
                 give_way()
         difference = apart(qkv, scale)

@@ -39,7 +39,7 @@ SAYS = {
 PICTURE, SAMPLES_ALL = "picture", "samples"
 OF_SAMPLES = f"These are means over the {len(SAMPLES)} samples."
 OVER = {PICTURE: "this picture", SAMPLES_ALL: f"the {len(SAMPLES)} samples, on average"}
-BRIGHT_SHARE = 50  # per cent of a row: the end of the colour scale; a head that gives more has the habit
+BRIGHT_SHARE = 50  # per cent of a row, where colour scales of shares end; a head that gives more has the habit
 NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of equal weights on a patch and its eight neighbours
 
 
@@ -48,7 +48,7 @@ NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of equal weights on a 
 ENLARGED = "the patch that asks, enlarged"
 
 ASKS = "Paint where the outlined patch will look, in head {head} of layer {layer}."
-SHARES = (  # `share`: the part of the row's weight that the brightest 2 % of the patches hold
+SHARES = (  # `share`: what the brightest 2 % of the patches hold of the row's weight
     "The brightest 2 % of the patches hold {share:%} of the row, its largest weight is {largest:%}. For the "
     "overlap, what you painted counts as a row, too, with equal weights: of each patch the smaller of its two weights "
     "is taken, and all are added up."
@@ -159,7 +159,7 @@ def cells(subject: Subject, seen: Trace, mean: Habits, spread: Habits | None) ->
 
 
 def _habit_names(mean: Habits, vit) -> list[list[dict[str, str | None]]]:
-    """[layer][head]: names of habits. `told`: what a loss in training asked of the head's weights, or None."""
+    """[layer][head]: names of habits. `told`: what a training loss asked of the head's weights, or None."""
     from playground.analysis.heads import short, training_task
 
     names_and_habits = zip(mean.kinds(), mean.habits(), strict=True)
@@ -238,8 +238,8 @@ FAR = (
 
 
 def near_or_far(distance: np.ndarray, of_this: bool) -> Words:
-    """Sentences that say whether heads look farther in higher layers. `of_this`: whether the numbers are of this
-    picture, or else means over the samples. distance: (layers, heads)"""
+    """Sentences that say whether heads look farther in higher layers. `of_this`: True if the numbers belong to this
+    picture, False if they are means over the samples. distance: (layers, heads)"""
 
     def of(which: str, value: str) -> Measured:
         words = {"which": which, "what": value}

@@ -266,8 +266,8 @@ def _colour_scale_end(x: float) -> float:
 
 
 def layer_sum_question(layer: int, single: Sequence[float], together: float, whole: float, cosine: float) -> Question:
-    """Asks whether a layer's effect is the sum of its heads' effects. `single`: how far tokens move without each head;
-    `together`: the sum of these moves; `whole`: how far they move without all heads. `cosine`: the mean cosine
+    """The question: is a layer's effect the sum of its heads' effects? `single`: how far tokens move without each head;
+    `together`: the sum of `single`; `whole`: how far tokens move without all heads. `cosine`: the mean cosine
     between the vectors that two heads add."""
     digits = 1 if together > 0.02 else 2
     parts = [round(100 * loss, digits) for loss in single]

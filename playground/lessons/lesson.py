@@ -37,8 +37,8 @@ class Setting:
         return {str(option): option for option in self.options}.get(text, self.default)
 
     def take(self, value: object) -> object:
-        """The option that equals a value that a drawing reported. The value comes unchecked from a browser; JavaScript
-        writes 1.0 as 1."""
+        """The option that equals `value`, which comes unchecked from a drawing in the browser; else the option that
+        `read` finds for its text. JavaScript writes 1.0 as 1."""
         return next((option for option in self.options if option == value), self.read(str(value)))
 
     def found(self, name: str, address: Mapping[str, str]) -> object:
@@ -69,8 +69,8 @@ class Renamed(Setting):
 
 @dataclass(frozen=True)
 class Steps(Setting):
-    """The step that a page shows. An old address that names no step opens the step that has most of the settings in
-    the address. This must be the last setting of its page."""
+    """The setting for the step that a page shows. If an old address names no step, the page opens the step to which
+    most settings in the address belong. This must be the last setting of a page."""
 
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 

@@ -1,7 +1,7 @@
 """Source code for a lesson: lines exactly as in the file, with the formulas that they implement.
 
-Lines are read from the source and are identified by a piece of their text. If that piece doesn't occur exactly once,
-`find` raises, and a test fails.
+Lines are read from the source. A piece of its text identifies a line; if the piece doesn't occur exactly once, `find`
+raises, and a test fails.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ MODULES = {
 
 @dataclass(frozen=True)
 class Tried:
-    """Names of a module's parameters and buffers, and the outcome of a call."""
+    """What PyTorch finds in a module: names of parameters and buffers; and the outcome of a call."""
 
     found: list[str]  # by parameters()
     kept: list[str]  # by state_dict()

@@ -1,5 +1,5 @@
-"""The numbers that lessons state about a trace, one small function each. For each, microscope/core/measures.js has a
-function of the same name: the folder without a server calls the function there for a visitor's own photograph.
+"""Measures the numbers that lessons state about a trace, each in one small function. microscope/core/measures.js has a
+function of the same name for each: the folder without a server calls it for a visitor's own photograph.
 tests/lessons/test_measures.py compares both. On a visitor's photograph the measured query is the middle patch."""
 
 from __future__ import annotations
@@ -65,15 +65,14 @@ def mean_distance(seen: Trace, layer: int) -> float:
 
 
 def layer_by_distance(seen: Trace, which: str, what: str) -> float:
-    """The layer whose heads attend nearest or farthest on average (`which`): its number or mean distance (`what`)."""
+    """The number or mean distance (`what`) of the layer whose heads attend "nearest" or "farthest" (`which`)."""
     from playground.analysis import heads
 
     return layer_of_distances(heads.look(seen).distance, which, what)
 
 
 def layer_of_distances(distance: np.ndarray, end: str, value: str) -> float:
-    """The number or mean distance (`value`) of the layer whose heads attend nearest or farthest (`end`). distance:
-    (layers, heads)"""
+    """As `layer_by_distance`, from the mean distances of all heads. distance: (layers, heads)"""
     by_layer = distance.mean(axis=1)
     layer = int(by_layer.argmin() if end == "nearest" else by_layer.argmax())
     return layer if value == "layer" else float(by_layer[layer])
@@ -93,8 +92,8 @@ def trend(distance: np.ndarray) -> str:
 
 
 def a_head(seen: Trace, which: str, what: str) -> float:
-    """A number (`what`) of the head that adds most, adds least, or has the sharpest rows (`which`): its layer, its
-    index, the length of what it adds relative to its layer's average head, or the entropy of its rows."""
+    """A number of one head. `which`: the head that adds most, adds least, or has the sharpest rows; `what`: its layer,
+    its index, the length of what it adds relative to its layer's average head, or the entropy of its rows."""
     from playground.analysis import heads
 
     return number_of_head(heads.look(seen), which, what)
@@ -109,12 +108,12 @@ def number_of_head(habits: Habits, end: str, value: str) -> float:
 
 # Heads whose rows agree, whichever patch asks -------------------------------------------------------------------------
 
-LOCKED = 0.3  # mean share of a row; the same number as for “one patch for all” in analysis/heads.py
+LOCKED = 0.3  # a head that gives one place a larger mean share is locked; as in the habit ONE of analysis/heads.py
 
 
 def agreeing(seen: Trace, which: str, what: str) -> float:
-    """A number (`what`) of the head that on average gives most or least (`which`) to one place: its layer, its index,
-    or the share of that place."""
+    """A number of one head. `which`: the head that on average gives most, or least, to one place; `what`: its layer,
+    its index, or the share of that place."""
     from playground.analysis import heads
 
     return number_of_agreeing_head(shares_of_one_place(heads.look(seen)), which, what)
@@ -201,9 +200,9 @@ def even_share(seen: Trace) -> float:
 
 
 def spread_of_scores(seen: Trace, what: str) -> float:
-    """The standard deviation of a row's scaled scores, by `what`: "first" and "last" give the largest of the heads of
-    the first or last layer, "least" and "most" the smallest and largest of all heads, "layer" and "head" the place of
-    "most"."""
+    """A number about the spread of the heads' scaled scores (their standard deviation in a row). `what`: "first" or
+    "last" for the largest spread in the first or last layer; "least" or "most" for the smallest or largest of all
+    heads; "layer" or "head" for the position of the head with the largest."""
     from playground.analysis.scale import sharpness
 
     return number_of_spreads(sharpness(seen, seen.native_scale)[2], what)

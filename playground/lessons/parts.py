@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Each colour means one thing on every page and figure. Colour-blind people can tell them apart.
 
 QUERY, KEY, VALUE, CONVOLUTION = "#0072B2", "#D55E00", "#009E73", "#E7298A"
-WEIGHTS, CHANGED = "#B63679", "#E8963A"  # weights; the same weights computed by the fused kernel or without scale
+WEIGHTS, CHANGED = "#B63679", "#E8963A"  # weights; weights from the fused kernel, or without the scale
 MLP, TOKEN = "#7A51BE", "#5B5D66"  # what the MLP adds, the token itself
 QUIET = "#83838F"  # a grey for the light and the dark theme
 
@@ -35,7 +35,7 @@ class Words:
     text: str
     small: bool = False  # a caption
     values: Mapping[str, Measured] = field(default_factory=dict)  # fill the blanks in the text, such as {share:%}
-    own: Mapping[str, Own] = field(default_factory=dict)  # "text": other sentences for a visitor's photograph
+    own: Mapping[str, Own] = field(default_factory=dict)  # {"text": what replaces the text for a visitor's photograph}
 
     @property
     def says(self) -> str:
@@ -51,7 +51,7 @@ def _formatted(words: Words, blank: re.Match) -> str:
 
 
 def written(number: float | list[float] | str, style: str) -> str:
-    """`style` is a Python format such as ".2f"; "%" stands for `percent`, our rule for shares."""
+    """The number as text. `style` is a Python format such as ".2f", or "%" for `percent`, our rule for shares."""
     return percent(number) if style == "%" else format(number, style)  # type: ignore[arg-type]
 
 
@@ -92,8 +92,8 @@ class Run:
 
 @dataclass(frozen=True)
 class Ask:
-    """A question before its answer. A new `context`, such as another picture, makes it a new question: a reader who has
-    guessed before sees the answer and may guess again, or with `afresh` must do so."""
+    """A question that is asked before its answer is shown. In another `context`, such as another picture, the question
+    counts as new: a reader who has guessed before may guess again or, with `afresh`, has to."""
 
     question: Question
     context: str = ""
@@ -202,7 +202,7 @@ class Chart:
     name: str  # of the file that the chart's camera button saves
     height: int = 320  # pixels
     moves: Moves | None = None
-    own: Mapping[int, Measured] | Made = field(default_factory=dict)  # {index of a trace: its y}, or all traces
+    own: Mapping[int, Measured] | Made = field(default_factory=dict)  # replaces the y of these traces, or all traces
 
 
 @dataclass(frozen=True)
@@ -238,7 +238,7 @@ class Reported:
     check: str
 
 
-Condition = bool | When | Reported | tuple  # a tuple: any of its conditions
+Condition = bool | When | Reported | tuple  # a tuple holds if any of its conditions holds
 
 
 @dataclass(frozen=True)
@@ -271,8 +271,8 @@ def questions_of(parts: Iterable[Part]) -> Iterator[Ask]:
 
 
 def plain_parts(parts: Iterable[Part], store_bytes: Callable[[bytes], object]) -> list[dict]:
-    """The parts as records for JSON, in one flat list: a part of an After names its question under "after". `keep`
-    stores a drawing's bytes where the browser finds them, and returns that place."""
+    """The parts as records for JSON, in one flat list: a part of an After names its question under "after".
+    `store_bytes` stores a drawing's bytes where the browser finds them, and returns the place."""
     return [record for part in parts for record in _plain(part, store_bytes)]
 
 
@@ -331,7 +331,7 @@ def _words(words: Words) -> dict:
 
 
 def own_of(part: Part) -> dict:
-    """{"own": …} as microscope/lessons/subject.js reads it; {} if the part is the same for every photograph."""
+    """{"own": the replacements for a visitor's photograph, for microscope/lessons/subject.js}; {} without any."""
 
     def told(value: Own) -> dict:
         match value:

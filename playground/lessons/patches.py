@@ -55,7 +55,8 @@ def cut(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def tokens_question(size: tuple[int, int], P: int, by_the_model: str, shown: Photo) -> Question:
-    """`size`: the picture's height and width. `shown`: the picture cropped to whole patches."""
+    """The question about the number of tokens. `size`: the picture's height and width; `P`: a patch's side; `shown`:
+    the picture cropped to whole patches."""
     high, wide = size
     rows, columns = high // P, wide // P
     return Question(
@@ -272,7 +273,7 @@ def extra(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def extra_question(name: str, front: tuple[str, ...], shown: Photo) -> Question:
-    """`front`: the names of the tokens before the patches."""
+    """The question about the extra tokens. `front`: the names of the tokens before the patches."""
     (rows, columns) = shown.grid
     return of_choice(
         "patches_extra", "The class token enters the first layer. Where do its numbers come from?",

@@ -24,8 +24,8 @@ ALIKE = 0.02  # two mean cosines that differ by less count as equal
 
 
 def below_question(kind: str, to_right: float, to_below: float) -> Question:
-    """`kind`: the positions, in words; `to_right`, `to_below`: the mean cosine of a place with the next one in its row,
-    and with the next one in its column."""
+    """The question about the place below. `kind`: the kind of positions, in words; `to_right`, `to_below`: the mean
+    cosine of a place with the next one in its row, and with the next one in its column."""
     truth = "both" if abs(to_right - to_below) < ALIKE else "beside" if to_right > to_below else "below"
     reasons = {
         "beside": "They would be if places were counted along the rows, as words of a text.",

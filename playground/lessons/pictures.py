@@ -130,7 +130,7 @@ def outlined(
         if place is not None:
             (top, left), (bottom, right) = (tuple(n + side for n in place) for side in (-reach, 1 + reach))
             box = [left * wide, top * high, right * wide, bottom * high]
-            pen.rectangle(box, outline="black", width=6)  # a rim: else a line would not show on its own colour
+            pen.rectangle(box, outline="black", width=6)  # black rim: the line may cross pixels of its own colour
             pen.rectangle(box, outline=colour, width=4)
     return as_jpeg(image)
 
@@ -142,7 +142,7 @@ def light_url(jpeg: bytes) -> str:
 
 def lit(cut: Image.Image, row, spot: tuple[int, int] | None, scale_end: float | None = None) -> bytes:
     """The picture in grey under a row of weights, with the query's patch (`spot`) outlined in white. The colour scale
-    ends at `most`, or else at the largest weight."""
+    ends at `scale_end`, by default at the largest weight."""
     rows, columns = row.shape
     shares = (row / (scale_end or row.max())).clamp(0, 1).numpy()
     colours = MAGMA[(shares * 255).astype(int)]  # (rows, columns, 3)

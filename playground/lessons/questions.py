@@ -49,7 +49,7 @@ class Bars:
     high: float  # where the axis ends
     at: int | None = None  # the index of the covered bar to guess; None: no single bar is guessed
     later: tuple[float, ...] | None = None  # the bars' heights that the answer shows
-    level: bool = False  # whether the answer is drawn as a level
+    level: bool = False  # whether the answer is drawn as a horizontal level across the bars
     across: bool = False  # horizontal bars, for long names
     title: str = ""
     x: str = ""
@@ -96,7 +96,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Squares:
-    """Two squares. The guess is how many times as large the second one is. `small`, `large`: their captions."""
+    """Two squares; the reader guesses how many times as large the second one is. `small`, `large`: captions of both."""
 
     small: str
     large: str
@@ -118,11 +118,11 @@ class Photo:
     image: str  # its data URL
     grid: tuple[int, int]
     aspect: float  # width / height
-    mark: int | None = None  # the patch in the question
+    mark: int | None = None  # the number of the patch that the question is about
     heat: tuple[float, ...] | None = None  # a number for each patch, shown with the answer
     paints: bool = False  # whether the picture is grey already before the answer
     lines: bool = False  # whether the grid is drawn before the answer
-    counts: bool = False  # the guess is the number of patches: one is outlined, the grid comes with the answer
+    counts: bool = False  # whether the number of patches is guessed: one is outlined, and the answer shows the grid
     words: str = ""  # below the picture
     beside: Beside | None = None
     height: int = HEIGHT
@@ -145,7 +145,7 @@ class Question:
     asks: str  # the guessed number replaces the blank ▢
     guess: Number | Choice | Painting
     truth: float | str | None  # None: the truth is the Photo's `heat`
-    says: str  # about the answer; **, * and ` as in Markdown
+    says: str  # the text shown with the answer; **, * and ` as in Markdown
     picture: Bars | Lines | Squares | Photo | Pictures | None = None
     prose: str = ""  # above the question, beside the picture
     tempting: tuple[tuple[str | tuple[float, float], str], ...] = ()  # (a wrong answer or range, why it is wrong)

@@ -38,7 +38,7 @@ EACH, WHOLE = "each layer alone", "the whole pass"
 INSTEAD = {0.0: "1, no scale", -0.5: "√d_k", -1.0: "d_k"}  # power -> 1/d_k^power in words
 START_WIDTHS, STARTS = (192, 384, 768, 1024), (0.01, 0.02, 0.05, 0.1)
 START_WIDTH, START = 768, 0.02  # defaults
-UNEVEN = 0.5  # share of all tokens: a row that spreads over a smaller share counts as uneven
+UNEVEN = 0.5  # a row counts as uneven if it spreads over less than this share of all tokens
 BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"}
 HAIR = "rgba(128,128,128,0.35)"
 
@@ -62,8 +62,8 @@ UNTRAINED = (
 
 
 def in_spreads(spreads: np.ndarray, text: str) -> Words:
-    """The text with its blanks filled. spreads: (layers, heads), the standard deviation of a row's scaled scores, the
-    mean over the rows of patches."""
+    """The text with its blanks filled. spreads: (layers, heads), the standard deviation of a row's scaled scores,
+    averaged over the rows of patches."""
     names = [name for name in ("first", "least", "most", "layer", "head") if f"{{{name}" in text]
     return Words(
         text,
@@ -72,8 +72,9 @@ def in_spreads(spreads: np.ndarray, text: str) -> Words:
 
 
 def trained_question(model: str, d: int, spreads: np.ndarray, random: bool, sampling_note: str) -> Ask:
-    """`spreads`: as in in_spreads; `random`: whether the model is untrained; `sampling_note`: a sentence for a model
-    with so many patches that only some of their rows were measured, else empty."""
+    """The question about the head with the widest scores. `spreads`: see `in_spreads`; `random`: whether the model is
+    untrained; `sampling_note`: a sentence for a model with so many patches that only some of their rows were
+    measured, else empty."""
     widest, layers = spreads.max(axis=1), len(spreads)
     axis_end = 1.25 * float(widest.max())
     asks = in_spreads(spreads, ASKS_WIDEST)

@@ -69,7 +69,8 @@ ASKED = {"batch": 2, "heads": 8, "tokens": 10}  # the numbers that solve the exe
 
 
 def scores_question(name: str, batch: int | str, tokens: int | str, heads: int | str, d: int | str) -> Question:
-    """`name`: the example in words. A size that the reader can change is given as a letter."""
+    """The question about the shape of the scores. `name`: the example in words. A size that the reader can change is a
+    letter."""
     wide = heads * d if isinstance(heads, int) and isinstance(d, int) else f"{heads}{d}"
 
     def shape(*numbers: int | str) -> str:

@@ -145,13 +145,13 @@ SCENES = {
         {"part": "quiz"},
     ),
 }  # fmt: skip
-PLANS = {  # both follow the story; the longer one goes deeper on the way
+PLANS = {  # minutes -> keys of scenes; both plans follow the story, and the longer one adds scenes
     45: ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"),
     90: (
         "1", "2", "3", "4", "shuffle", "5", "6", "hands", "7", "8", "9", "10", "row", "11", "stream", "12", "quiz",
     ),
 }  # fmt: skip
-OWN = 0  # the key of a lecturer's own plan, in place of its minutes
+OWN = 0  # stands for a lecturer's own plan, where other plans have their minutes
 NAMED = rf"(?:{'|'.join(SCENES)})"
 WRITTEN = rf"{NAMED}(?:-{NAMED}){{0,29}}"  # the lecturer's own plan in an address
 

@@ -142,8 +142,8 @@ def twin_question(board: Photo, prose: str) -> Question:
 
 
 def reel(trial: Trial, name: str, growing: bool) -> bytes:
-    """Packs the reel. It opens at the head that looks most at the twin; as long as no head clearly looks there, at
-    the told head."""
+    """Packs the run for the time-lapse of this model, which opens at the head that looks most at the twin, or at the
+    told head as long as no head clearly looks there."""
     from playground.training import quick
 
     learner = trial.learned[name]
@@ -257,8 +257,8 @@ def of_a_learner(
     habits: Sequence[Habit], kinds: Callable[[Moment], list[list[str]]], first: tuple[int, int],
 ) -> bytes:  # fmt: skip
     """Packs all layers of a small model at each moment. `growing`: whether the run goes on. `first`: the layer and head
-    that are shown until the reader chooses. Runs whose names are equal up to a hyphen share the clock in the
-    browser."""
+    that are shown until the reader chooses. Runs whose names are equal up to the hyphen share
+    the position on the browser's clock."""
     header = {
         "run": name, "planned": planned, "begins": [], "aim": "On its twin",
         "told": [[head.layer, head.head, head.what] for head in told], "growing": growing, "first": first,

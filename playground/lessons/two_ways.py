@@ -281,7 +281,7 @@ READS = {"may": "what may be read", "here": "what is mixed", "other": "what is m
 
 
 def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
-    """Two maps of one place: the patches that a 3 × 3 kernel may read, or mixes, and the same for attention."""
+    """Two maps of one place: the patches that a 3 × 3 kernel may read, or mixes, and those of attention."""
     import torch
 
     another = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
@@ -311,7 +311,7 @@ WINDOW, HEAD = 49, 64  # tokens in a window, width of a head
 
 
 def linear_question(counts: Sequence[int], products: Sequence[tuple[int, int, int]]) -> Question:
-    """`products`: at each count of tokens, FLOPs of the first product for all pairs, windows and linear attention."""
+    """`products`: at each count of tokens, FLOPs of the first product: (all pairs, windows, linear)."""
     all_pairs, windows, linear = (tuple(column) for column in zip(*products, strict=True))
     return Question(
         "two_ways_cheaper",

@@ -32,10 +32,10 @@ class Step:
     says: str  # {names} in braces are replaced by numbers
     formula: str  # _ subscript, ^ superscript
     axes: tuple[str, ...]  # names of the shape's numbers
-    reckoning: str  # how the shape is computed; the page replaces the axes' names by numbers
+    reckoning: str  # how the shape is computed, in names of axes, which the page replaces by numbers
     file: str
     lines: tuple[Line, ...]
-    tensors: tuple[str, ...]  # names; all tensors of a step have one shape, and the last is the result
+    tensors: tuple[str, ...]  # names of the step's tensors, all of one shape; the last is the result
     joined: bool = False  # the heads' columns are concatenated
 
     def plain(self) -> dict:
@@ -320,7 +320,7 @@ def _output_steps(home: type, C: str) -> list[Step]:
 
 # As bytes for the browser; large tensors are cut to what the page shows -----------------------------------------------
 
-MOST_ROWS, WHOLE_ROWS = 64, 100  # all rows are shown of up to 100 tokens; of more tokens, the first 64 rows
+MOST_ROWS, WHOLE_ROWS = 64, 100  # up to 100 tokens all rows are shown, beyond that the first 64
 MOST_COLUMNS, MOST_HEADS = 768, 12  # columns of all heads together
 
 

@@ -186,7 +186,7 @@ WHOLE = "Set A to 89 to see it, or all three to 88."
 # Does the map explain? ------------------------------------------------------------------------------------------------
 
 AT_ONCE = 400  # with more tokens, the measurement starts only when the reader asks for it
-MAPS = {  # name -> (words, what is said to a reader who wrongly guesses it)
+MAPS = {  # name of a map -> (words, the reply to a reader who wrongly guesses this map)
     "weight": (
         "weight, last layer",
         "One layer: those below have mixed before, and the patch’s own vector goes past attention.",
@@ -277,7 +277,7 @@ def explain(subject: Subject, chosen: Settings) -> Iterator[Part]:
         yield Wait("Cutting an edge …")
 
         def cut_it():
-            with subject.turns() as give_way:  # inside `kept`, so that waiting for another's result holds no turn
+            with subject.turns() as give_way:  # not around `kept`, which may wait for another thread's result
                 return cutting.cut_edge(seen, query, give_way)
 
         cut = subject.kept(("cut", query), cut_it)

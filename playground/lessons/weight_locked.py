@@ -48,7 +48,7 @@ from playground.numbers import percent
 
 LOUD = 1.3  # × the median key's length
 FAR = 3  # × the median token's length
-PAIRS = tuple(  # (model without registers, model trained alike with four registers), the largest first
+PAIRS = tuple(  # (model without registers, the same model trained with four registers), the largest first
     (f"vit_{size}_patch14_dinov2.lvd142m", f"vit_{size}_patch14_reg4_dinov2.lvd142m")
     for size in ("giant", "large", "base", "small")
 )
@@ -91,7 +91,7 @@ MOST, LEAST = (
 
 
 def about_agreeing(seen, mean, text: str, which: str = "most") -> Words:
-    """The text with numbers of the head whose rows agree most or, with `which="least"`, least."""
+    """The text with the numbers of one head in its blanks: the head whose rows agree "most" or "least" (`which`)."""
     share = shares_of_one_place(mean)
     values = {
         value: Measured("agreeing", number_of_agreeing_head(share, which, value), {"which": which, "what": value})
@@ -151,8 +151,8 @@ def count_key(heads: int) -> str:
 
 
 def agrees_least(subject: Subject, spot: tuple[int, int], words: str) -> Beside:
-    """The mean row of the head that agrees least: (layer, head). The colour scale ends at LOCKED / 3 or above, so that
-    an even row stays dark."""
+    """A picture of the mean row of the head that agrees least, `spot`: (layer, head). The colour scale ends at LOCKED /
+    3 or above, so that an even row stays dark."""
     seen = subject.trace()
     mean = seen.on_grid(mean_row(seen, *spot))
     return pictures.row(pictures.small(subject.image), mean, None, words, max(LOCKED / 3, float(mean.max())))

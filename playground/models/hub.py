@@ -1,4 +1,4 @@
-"""Downloads: a check whether the hub answers, and progress bars.
+"""Checks before a download whether the hub answers, and shows the progress of downloads.
 
 The check takes at most a few seconds, and a failure is remembered; the hub's own library would try for half a minute.
 """

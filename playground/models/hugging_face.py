@@ -1,5 +1,5 @@
-"""Models as `transformers` saves them, or has them in memory: ViT, DeiT, DINOv2 (with registers), DINOv3, and the image
-towers of CLIP and SigLIP. Their weights get our names, which are timm's, and their config.json becomes a Config.
+"""Reads models as `transformers` saves them, or has them in memory: ViT, DeiT, DINOv2 (with registers), DINOv3, and the
+image towers of CLIP and SigLIP. Their weights get our names, which are timm's, and their config.json becomes a Config.
 
 `transformers` itself is not needed: the names in a file show what it holds.
 """
@@ -33,7 +33,7 @@ OUTSIDE_LAYERS = {  # Hugging Face's name -> ours
     "visual_projection.weight": "head.weight",
     "head.probe": "attn_pool.latent",
 }
-BEGINNINGS = (  # beginnings of names outside the layers: (theirs, ours)
+BEGINNINGS = (  # beginnings of names outside the layers: (Hugging Face's, ours)
     (r"embeddings\.patch_embeddings\.projection\.", "patch_embed.proj."),
     (r"embeddings\.patch_embeddings?\.", "patch_embed.proj."),
     (r"(layernorm|norm|post_layernorm)\.", "norm."),
@@ -45,7 +45,7 @@ BEGINNINGS = (  # beginnings of names outside the layers: (theirs, ours)
     (r"classifier\.", "head."),
 )
 QKV = r"(?:attention\.attention\.(query|key|value)|(?:attention|self_attn)\.([qkv])_proj)"
-IN_A_LAYER = (  # (their name, ours)
+IN_A_LAYER = (  # (Hugging Face's name, ours)
     (r"attention\.output\.dense|attention\.o_proj|self_attn\.out_proj", "attn.proj"),
     (r"layernorm_before|norm1|layer_norm1", "norm1"),
     (r"layernorm_after|norm2|layer_norm2", "norm2"),
@@ -167,7 +167,7 @@ def hugging_face_config(
     width, patch = patches.shape[0], patches.shape[2]
     if family == "dinov3" and float(description.get("rope_theta", 100.0)) != 100.0:
         raise PlaygroundError("it turns queries and keys at another pace than DINOv3 (rope_theta)")
-    projects = any(name.startswith("visual_projection.") for name in names)  # into the space of captions
+    projects = any(name.startswith("visual_projection.") for name in names)  # into the space shared with captions
     reads, classes, state = _readout(family, state, width, projects)
     gated = state["blocks.0.mlp.fc1.weight"].shape[0] == 2 * state["blocks.0.mlp.fc2.weight"].shape[1]
     act = "silu" if gated and family == "dinov2" else description.get("hidden_act", usual.get("act", "gelu"))

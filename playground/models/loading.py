@@ -1,6 +1,6 @@
-"""Everything that Python's `load` and the command line accept: a name, a file, a folder, a repository on the hub, or a
-model object. A server uses zoo.resolve instead, which accepts names alone: nothing typed there reaches a folder or a
-pickled file."""
+"""Loads everything that Python's `load` and the command line accept: a name, a file, a folder, a repository on the hub,
+or a model object. A server uses zoo.resolve instead, which accepts names alone: nothing typed there reaches a folder or
+a pickled file."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _transformers(model: Any, state: dict[str, Tensor]) -> tuple[Config, dict[st
         raise PlaygroundError(f"This {type(model).__name__} can't be shown: {error!r}.") from None
 
 
-HUB, FOLDER = "hf-hub:", "local-dir:"  # as timm writes them
+HUB, FOLDER = "hf-hub:", "local-dir:"  # prefixes of names, as timm writes them
 ON_THE_HUB = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w.-]+)?", re.ASCII)
 ALSO_HERE = {"facebook/dinov2-small": "dinov2-small"}  # the same weights, which the playground gets elsewhere
 

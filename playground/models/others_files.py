@@ -22,7 +22,7 @@ UNUSED = re.compile(
     r"mask_token|rope_embed\.periods|.*\.attn\.qkv\.bias_mask|local_cls_norm\..*|dino_head\..*|ibot_head\..*"
 )
 IMAGENET = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
-TORCHVISION = (  # (their name, ours)
+TORCHVISION = (  # (torchvision's name, ours)
     (r"conv_proj\.", "patch_embed.proj."),
     (r"class_token", "cls_token"),
     (r"encoder\.pos_embedding", "pos_embed"),

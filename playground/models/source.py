@@ -1,6 +1,6 @@
-"""The Source of a model, before it is built: its Config, where its weights are, and what was assumed. zoo.py makes the
-Source of a name, model_file.py of a file, loading.py of anything that `load` takes. Callers pass the Source on, so that
-none is made twice."""
+"""Defines Source, which describes a model before it is built: its Config, where its weights are, and what was assumed.
+zoo.py makes the Source of a name, model_file.py of a file, loading.py of anything that `load` takes. Callers pass the
+Source on, so that none is made twice."""
 
 from __future__ import annotations
 
@@ -189,5 +189,5 @@ def asked(vit: VisionTransformer | None) -> Asked | None:
 
 
 def is_changed(vit: VisionTransformer, versions: parts.WeightVersions) -> bool:
-    """Whether these versions of the weights differ from those that `load` gave; () means unknown ones."""
+    """Whether these versions of the weights differ from those that `load` gave; () means that they are unknown."""
     return vit in _loaded and versions not in ((), _loaded[vit][0])

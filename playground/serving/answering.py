@@ -27,7 +27,7 @@ from playground.serving.hosts import is_foreign
 HEARD_AFTER = 0.3  # seconds until a waiting browser hears how many come first
 AGAIN = 400  # milliseconds until the browser asks again
 PATIENCE = 5.0  # seconds without a further request, after which a browser has left
-FULL = {  # whose share is used up -> the sentence
+FULL = {  # the answer of Room.trouble in ledger.py -> the sentence for the person
     "key": "Too many of your questions wait already: wait for an answer, then ask again.",
     "network": "Too many people of your network ask at the same moment: try again.",
     "everybody": "Too many people ask at the same moment: try again.",
@@ -35,7 +35,7 @@ FULL = {  # whose share is used up -> the sentence
 GONE = 499  # the status of an answer that nobody reads
 
 log = logging.getLogger("playground")
-_waiting: dict[str, Job] = {}  # by ticket
+_waiting: dict[str, Job] = {}  # ticket -> its job
 _open: set[Job] = set()
 
 
@@ -75,7 +75,7 @@ class Job:
         self.sentences.append(sentence)
 
     def begin(self, work: Callable[[], Response]) -> None:
-        """Runs `work` in a thread that ends with it: torch keeps some megabytes for each thread that has computed."""
+        """Runs `work` in a new thread, which then ends: torch keeps megabytes for each living thread."""
 
         def run() -> None:
             began = time.thread_time()

@@ -135,11 +135,11 @@ class Caches:
                 excess -= size_before - cache.bytes
 
 
-# Free memory is returned to the operating system at once.
+# The following functions see to it that freed memory returns to the operating system soon.
 
-THRESHOLD, LARGE = -3, 8 * 2**20  # glibc's M_MMAP_THRESHOLD: pictures are larger, most tensors of a pass smaller
+THRESHOLD, LARGE = -3, 8 * 2**20  # M_MMAP_THRESHOLD of glibc, and its value in bytes, which most pictures exceed
 LOOKS = (10_000, 10, 25)  # thresholds of the garbage collector's three generations
-ARENA_MAX, ARENAS = -8, 2  # M_ARENA_MAX
+ARENA_MAX, ARENAS = -8, 2  # M_ARENA_MAX of glibc, and its value
 
 
 def keep_few_arenas() -> bool:

@@ -31,12 +31,12 @@ PAGE = {  # setting of the page -> the pattern of its values; figures/drawing/vi
     "mine": r"[0-9a-f]{16}",
     "sample": "|".join(re.escape(s.name) for s in (*PHOTOGRAPHS, *SAMPLES)),
     "detail": r"[1-4]",
-    "with": r"[A-Za-z0-9_./:-]{1,90}",  # what it is compared with: sample:NAME or model:NAME
+    "with": r"[A-Za-z0-9_./:-]{1,90}",  # what the picture is compared with: sample:NAME or model:NAME
 }
 
 
 def read_address(address: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """(page's settings, microscope's view) that an address holds."""
+    """Reads an address: (the page's settings, the microscope's view)."""
     return view.with_allowed_values(address, PAGE), view.matching(address)
 
 
@@ -46,11 +46,11 @@ def view_of(words: Mapping[str, str]) -> dict[str, str]:
 
 
 def readable(words: dict[str, str]) -> dict[str, str]:
-    """The page's settings that an address can hold. A model's name that `read` would drop is left out."""
+    """The settings whose values match the patterns in PAGE: `read_address` would drop all others from an address."""
     return view.with_allowed_values(words, PAGE)
 
 
-LONGEST_CUT = 1000  # letters, as in an address: see figures/drawing/view.py
+LONGEST_CUT = 1000  # characters; figures/drawing/view.py has the same limit for addresses
 MOST_SCALE = 8.0  # the largest scale that the microscope's dial reaches
 
 
@@ -67,7 +67,7 @@ def _picture(words: Mapping[str, str], person: Person | None) -> Picture:
         raise Refused(f"There is no sample called {name[:60]!r}; choose one in the strip.", 404)
     try:
         return pictures.sample(name)
-    except models.PlaygroundError as error:  # a photograph that was not fetched
+    except models.PlaygroundError as error:  # the sample is a photograph that is not on this machine
         raise Refused(str(error), 404) from None
 
 
@@ -132,14 +132,14 @@ def _scale(text: str | None) -> float | None:
 
 
 def _cut(text: str | None) -> tuple[str, ...]:
-    """Parses cuts without checking them: tracing says what is wrong with one."""
+    """Splits a text into its cuts. The trace checks each of them and says what is wrong."""
     if text and len(text) > LONGEST_CUT:
         raise Refused(f"Cuts are said in at most {LONGEST_CUT:,} letters; these have {len(text):,}.")
     return tuple(text.split(";")) if text else ()
 
 
 def _other_sample(cut: tuple[str, ...], compared_words: str) -> str:
-    """The sample from whose pass a cut takes a part. Only samples are allowed, since their traces are shared by all."""
+    """The sample whose values a cut puts into the pass; "" without such a cut. A person's own picture is refused."""
     if not cut:
         return ""
     from playground.tracing import is_of_another  # imported late, with torch

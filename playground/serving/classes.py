@@ -1,4 +1,4 @@
-"""Classes that guess together: their phones, the open question and the guesses. In memory only.
+"""Keeps the classes that guess together, in memory only: their phones, the open question and the guesses.
 
 Everything runs in the event loop's thread and nothing here awaits, so no lock is needed. A phone is known by a random
 key from its browser, without name or address. A request that waits for news holds one future, which the next change
@@ -80,8 +80,8 @@ class Question:
     scene: int
     kind: str
     low: int
-    high: int  # for a place: the last square
-    values: tuple[str, ...]  # for a choice
+    high: int  # the largest valid guess; for a place, the number of the last square
+    values: tuple[str, ...]  # for a choice: the valid guesses
     for_phones: Mapping[str, object]
     about: str = ""  # which picture and square it is about, as the lecturer's page names them
     phase: str = ASKS
@@ -89,7 +89,7 @@ class Question:
     hands: list[dict[str, int]] = field(default_factory=lambda: [{}])  # raised hands, for each round: value -> count
     truth: int | str | None = None
     after: object = None
-    heat: str = ""  # for a place: each square's weight as a digit of 16 steps; "" where there are too many squares
+    heat: str = ""  # for a place: each square's weight as a hexadecimal digit; "" if there are too many squares
 
     def counts(self) -> list[dict[str, int]]:
         """For each round: guess -> number of people who made it."""
@@ -123,7 +123,7 @@ def wake(wait: asyncio.Future[None] | None) -> None:
 class Phone:
     def __init__(self) -> None:
         self.allowance, self.at = float(BURST), clock()
-        self.wait: asyncio.Future[None] | None = None  # the latest request waits for it; a new request ends it
+        self.wait: asyncio.Future[None] | None = None  # the future that the latest request waits for
 
     def waits(self) -> asyncio.Future[None]:
         self.wake()
@@ -158,7 +158,7 @@ class Class:
         self.address = ""  # the address that phones open
         self.trouble = ""  # the command that makes the app reachable for phones, where it is not
         self.shared_state: tuple[int, bytes] | None = None  # (version, the state that all phones share, as JSON)
-        self.version = self.count = 0  # version: of the state that phones see; count: of the lecturer's state
+        self.version = self.count = 0  # numbers of the state that phones see, and of the lecturer's state
         self.screens: list[asyncio.Future[None]] = []  # waiting requests of the lecturer's pages
 
     def tell(self) -> None:
@@ -294,8 +294,8 @@ def start(key: str, network: str, seat: str = "") -> Class:
 
 
 def _code(seat: str) -> str:
-    """A code whose first two letters encode the first two digits of the seat, as deploy/nginx.conf reads them: phones
-    reach the lecturer's replica."""
+    """A code whose first two letters encode the first two digits of the seat, from which deploy/nginx.conf
+    finds the lecturer's replica for the phones."""
     digits = seat[:2] if re.match("[0-9a-f]{2}", seat) else ""
     seat_letters = [LETTERS[int(digit, 16)] for digit in digits]
     return "".join([*seat_letters, *(secrets.choice(LETTERS) for _ in range(CODE_LENGTH - len(seat_letters)))])
@@ -330,8 +330,8 @@ def _phones() -> int:
     return sum(len(group.phones) for group in _classes.values())
 
 
-# Wrong codes: each browser has few tries, and after many tries from one network each takes longer. A right code is
-# never refused because of others' tries, so nobody can lock a class out.
+# Wrong codes: each browser has few tries, and after many tries from one network each further one is delayed. A right
+# code is never refused because of others' tries, so nobody can lock a class out.
 
 TRIES_OF_A_KEY, TRIES_OF_A_NETWORK = 10, 60  # within TRIES_SECONDS
 TRIES_SECONDS = 60.0

@@ -75,7 +75,7 @@ def _versions() -> Iterator[Finding]:
 
 
 def requirements() -> dict[str, str]:
-    """Package -> bounds such as ">=2.12,<2.16": the checkout's, or the installed package's without its extras."""
+    """{package: bounds such as ">=2.12,<2.16"}, of the checkout or else of the installed package, without extras."""
     file = HOME / REQUIREMENTS
     lines = file.read_text("utf-8").splitlines() if file.is_file() else metadata.requires(DISTRIBUTION) or []
     matches = (re.match(r"([\w.-]+)\s*([^;#]*)", line) for line in lines if "extra ==" not in line)
@@ -102,7 +102,7 @@ def _settings() -> Iterator[Finding]:
 
 
 def _shipped() -> Iterator[Finding]:
-    """Checks files against pip's digests in an installed package; in a checkout, only that they can be read."""
+    """Checks the playground's own files: of an installed package by pip's digests, of a checkout by reading each."""
     wrong = _unreadable() if (HOME / REQUIREMENTS).is_file() else _differing_from_the_package()
     yield from (Finding(WRONG, f"{damage}: install the playground again") for damage in wrong)
     if not wrong:
@@ -234,7 +234,7 @@ def repair(findings: Iterable[Finding], report: type | None = None) -> Iterator[
     groups = []
     for path in (finding.file for finding in findings if finding.file):
         try:
-            if HUB_DIGEST.fullmatch(path.resolve().name):  # the hub's cache keeps the file elsewhere, and a link here
+            if HUB_DIGEST.fullmatch(path.resolve().name):  # `path` is a link to the file in the hub's cache
                 path.resolve().unlink(missing_ok=True)
             path.unlink(missing_ok=True)
             yield f"removed {path}"

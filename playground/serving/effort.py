@@ -11,8 +11,8 @@ from functools import cache
 from playground.errors import PlaygroundError
 from playground.models.names import plain_name
 
-# The time to decode a picture is estimated from its first bytes, so that quick ones come first. Nothing is decoded
-# here. A file that can't be parsed counts as costly; decoder.py limits files with false headers.
+# The time to decode a picture is estimated from its first bytes, so that quick pictures come first. Nothing is
+# decoded here. A file that can't be parsed counts as costly; decoder.py limits files with false headers.
 
 PNG_BYTES = 100e6  # bytes of pixels decoded per second, on an old processor that is also busy
 JPEG_PIXELS, OTHER_PIXELS = 100e6, 20e6  # pixels decoded per second
@@ -73,7 +73,7 @@ SHARE = 0.9  # speed of a whole pass, relative to one large matrix product
 
 
 def multiplications(vit, patches: int) -> float:
-    """Multiplications of a forward pass: each weight with each token, and each token with each other one, twice."""
+    """Multiplications of a forward pass: every weight by every token, and every pair of tokens twice (QKᵀ and A·V)."""
     c = vit.config
     tokens = patches + len(c.prefix)
     weights = sum(p.numel() for p in vit.blocks.parameters()) + vit.patch_embed.proj.weight.numel()
@@ -96,7 +96,7 @@ def per_second(device: str) -> float:
     best = float("inf")
     for _ in range(6):
         began = clock()
-        (x @ w).sum().item()  # .item() waits for a graphics card
+        (x @ w).sum().item()  # .item() waits until the device has finished
         best = min(best, clock() - began)
     return SHARE * tokens * width * 4 * width / best
 

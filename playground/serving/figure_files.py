@@ -31,13 +31,13 @@ TYPES = {
 }  # fmt: skip
 TABLES = ("npz", "csv", "json")
 STILL = ("png", "svg", "pdf", *TABLES)  # files that a GET request can give
-MOST_TRACES, MOST_MAPS = 12, 200  # the most of each in a figure of the layout grid
+MOST_TRACES, MOST_MAPS = 12, 200  # most traces, and most maps, in a figure of the layout “grid”
 
 log = logging.getLogger("playground")
 
 
 def file(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
-    """The file as the command makes it. Stills are cached: a whole class sees the same one."""
+    """The file as the command makes it. Stills are cached, because a whole class asks for the same one."""
     if kind not in STILL:
         return _data(subject, spec, kind, person)
     return _cached(subject, person, ("figure", spec, kind), lambda: _data(subject, spec, kind, person))

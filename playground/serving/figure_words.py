@@ -28,16 +28,16 @@ from playground.serving.pictures import Picture
 from playground.serving.traces import Setup
 
 PLACE = ("sample", "mine", "model", "detail", "with")  # words of picture and model, which chosen.py reads
-ELSEWHERE = ("model", "weights", "size", "other_image", "other_model", "view")  # fields that are no words of an address
+ELSEWHERE = ("model", "weights", "size", "other_image", "other_model", "view")  # fields that an address can't set
 LOOKS = tuple(
     name for name in command_line.FLAGS if name not in ELSEWHERE and name not in {choice.field for choice in DRAWN}
 )
-HELD = {"all": "all layers", "layer": "this layer"}  # the layers in an .html
+HELD = {"all": "all layers", "layer": "this layer"}  # value of the word `held` -> layers in an interactive file
 VIEW_ALONE = tuple(choice.key for choice in VIEW if not choice.field)  # words of the view without an effect on figures
 REST = ("locked", "grid")  # words of the view that only an interactive figure has
 SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
 LONGEST = 200  # characters of a value
-MOST_DOTS, MOST_MOVING = 5000, 1920  # dots across a still, across an animation: a dot takes four bytes in each frame
+MOST_DOTS, MOST_MOVING = 5000, 1920  # most dots across a still and an animation: a dot takes four bytes a frame
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 CHOICES = {choice.key: choice for choice in VIEW}
 KEYS = {choice.field: choice.key for choice in DRAWN}  # field of Spec -> word of the address
@@ -77,7 +77,7 @@ def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[Sh
     subject, view = shown(words, person), view_of(words)
     spec = description(subject, view, **looks)
     spec = replace(spec, view=urlencode({key: view[key] for key in VIEW_ALONE if key in view}))
-    if layout.of_pictures:  # `description`, which Export uses too, leaves these two out
+    if layout.of_pictures:  # `description` leaves these two fields out, because Export uses it too
         spec = replace(spec, whole=view.get("pass") == "whole", colours=view.get("colours", "shared"))
     if subject.compared is not None:
         spec = replace(spec, **_compared_names(subject))
@@ -137,7 +137,7 @@ def check_names(words: Mapping[str, str], valid_words: tuple[str, ...]) -> None:
 
 
 def shown(words: Mapping[str, str], person: Person | None) -> Shown:
-    place = {key: words[key] for key in PLACE if key in words}  # `scale` belongs to the view and holds for one layer.
+    place = {key: words[key] for key in PLACE if key in words}  # without `scale`: here it is a word of the view
     return Shown(*chosen.read(place, person), chosen.compared(place, person))
 
 
@@ -189,7 +189,7 @@ def description(subject: Shown, view: Mapping[str, str], layout: str = "head", *
     compares = "other_image" in shape.uses or Spec(cut=view.get("cut", "")).takes_another
     usual_size = (
         subject.setup.detail == 1 and subject.setup.model != models.REAL
-    )  # the size that the command takes by default
+    )  # whether the command would take this size by default
     head = view.get("head", "0")
     return Spec(
         image=subject.picture.name,

@@ -1,7 +1,7 @@
 """The picture and the model that a person looks at, for the pages that the server draws. `Here` is the subject of a
 lesson (lessons/lesson.py), and runs the work that a lesson's buttons start.
 
-The browser owns the choice (microscope/shell/choice.js): it comes from the toolbar or from an address.
+The browser keeps the choice of picture and model (microscope/shell/choice.js), made in the toolbar or by an address.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 # when no page looks at it any more. The results of all runs share one limit in bytes.
 
 MOST_KEPT = 100 * MB  # bytes of all people's results together; deploy/README.md counts on it
-PATIENCE = 12.0  # seconds without a look from a page, after which work stops; busy pages look late
+PATIENCE = 12.0  # seconds after a page's last look at which work stops; long, because busy pages look late
 _queue = queue.Queue()
-_ended: WeakSet[Work] = WeakSet()  # weak: a run is dropped with its session
+_ended: WeakSet[Work] = WeakSet()  # weak, so that a run is dropped with its session
 _ending = Lock()
 
 
@@ -118,7 +118,7 @@ class Here:
         self.mine = "" if picture.sample else picture.id
         self.key = key
         self.view = dict(view or {})  # the microscope's layer and head, as in an address
-        self.view_id = next(_view_ids)  # a new one for each choice that the microscope did not make
+        self.view_id = next(_view_ids)  # differs after each choice that was not made in the microscope
         self.works: Mapping[str, Work] = {}  # name of a run -> its work, in this session
         self._with = words.get("with", "")
         self._worked = self.person.worked if self.person else worked.lesson_cache()

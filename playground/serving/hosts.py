@@ -1,8 +1,8 @@
 """The names by which this server may be called, and its path on its host.
 
-With DNS rebinding a foreign page gives its own name this machine's address, so that a browser lets it ask this server
-under that name. Therefore only `localhost`, this machine's names, literal addresses and the names of PLAYGROUND_HOSTS
-are answered.
+In DNS rebinding, a foreign site makes its host name resolve to this machine's address, so that a browser lets the
+site's page send requests to this server under that name. Therefore only `localhost`, this machine's names, literal
+addresses and the names of PLAYGROUND_HOSTS are answered.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def hosts_named(scope: Scope) -> list[str]:
 
 @cache
 def names() -> frozenset[str]:
-    """This machine's names, without the full name, for which the network may have to be asked."""
+    """The names of this machine, except for its full name: to look that up may need the network."""
     machine = socket.gethostname().lower()
     return frozenset({"localhost", machine, f"{_short(machine)}.local", *settings.now().hosts})
 
@@ -67,7 +67,7 @@ def _is_address(name: str) -> bool:
 
 
 async def _is_full_name(name: str) -> bool:
-    """Whether this is the machine's full name, such as box.example.org. Asks the network only if it may be ours."""
+    """Whether this is the machine's full name, such as box.example.org. Looks that up only if the short name fits."""
     begins = name.startswith(f"{_short(socket.gethostname().lower())}.")
     return begins and name == await asyncio.to_thread(_full_name)
 

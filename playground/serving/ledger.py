@@ -1,4 +1,4 @@
-"""The recent cost of each network, in processor seconds. It decides who is served next, who waits and who gives way.
+"""Records each network's recent cost in processor seconds. It decides who is served next, who waits, who gives way.
 
 Fairness is between networks, because anybody can make many keys and addresses, but not networks. A cost is charged to
 the visitor's network and to the wider ones around it, which have higher limits; half of it is forgotten every two
@@ -28,9 +28,9 @@ SEAT = 0.1 / 60  # seconds charged for each second of an open page
 MOST_KNOWN = 50_000  # networks and people whose costs are kept; the cheapest are forgotten first
 
 # The number of households that share the cost of a network: length of its prefix -> households
-OLD = {32: 1, 24: 8, 16: 64}
-NEW = {64: 1, 56: 1, 48: 1, 32: 64}  # a home has a /56 or a /64, and anybody may have a /48; a provider a /32
-CLASS = 50  # households that a class counts as, and all classes together
+OLD = {32: 1, 24: 8, 16: 64}  # IPv4
+NEW = {64: 1, 56: 1, 48: 1, 32: 64}  # IPv6: homes have a /56 or /64, anybody may get a /48, a provider has a /32
+CLASS = 50  # households that one class counts as; all classes together count as many
 OF_PHONE, OF_CLASS = 5.0, 100.0  # recent seconds that a phone and a class may cost: see Ledger.payer
 START = 5.0  # seconds charged for starting a class
 
@@ -78,13 +78,13 @@ def path(address: str) -> Path:
 
 
 class Ledger:
-    """Recent costs, of which half is forgotten every HALF seconds: instead of shrinking old costs, it multiplies new
-    ones by a growing factor, which keeps their order."""
+    """Recent costs, of which half is forgotten every HALF seconds. Old costs are not changed for this: each new cost is
+    multiplied by a factor that grows with time, and `cost` divides by it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self.clock = clock
         self.spent: Counter[str] = Counter()  # seconds by kind of work, for /metrics
-        self.phones: dict[str, tuple[str, Visitor]] = {}  # key -> the class that the phone is in, and who started it
+        self.phones: dict[str, tuple[str, Visitor]] = {}  # key of a phone -> its class, and who started that class
         self._grown: dict[object, float] = {}
         self._began = clock()
         self._lock = threading.Lock()
@@ -110,9 +110,9 @@ class Ledger:
             return self._grown.get(name, 0.0) / growth
 
     def payer(self, visitor: Visitor, seconds_asked: float = 0.0) -> Visitor:
-        """Who pays: for a phone, its class. A phone whose cost, with the seconds that it asks for, exceeds its part
-        pays itself, so that a hostile one costs its class nothing. If all phones together cost too much, whoever
-        started the class pays."""
+        """Who pays for a visitor: for a phone, its class. A phone that would exceed OF_PHONE with `seconds_asked` pays
+        itself, so that a hostile phone costs its class nothing. If all phones of a class together exceed OF_CLASS,
+        the person who started the class pays."""
         if visitor.person not in self.phones:
             return visitor
         name, starter = self.phones[visitor.person]
@@ -123,7 +123,7 @@ class Ledger:
 
     def _growth(self) -> float:
         halves = (self.clock() - self._began) / HALF
-        if halves > 500:  # a float ends at 2 ** 1023
+        if halves > 500:  # a float ends near 2 ** 1024
             self._began += halves * HALF
             self._grown = {name: shrunk for name, grown in self._grown.items() if (shrunk := grown * 2**-halves) > 1e-6}
             return 1.0
@@ -169,7 +169,7 @@ def add(counter: Counter, name: Hashable, amount: float) -> None:
 
 class Room:
     """A limited amount of one resource. Nobody may hold more than REACH times the free part: one network alone gets
-    three quarters, two get three sevenths each. The last part is reserved for networks that hold nothing."""
+    three quarters, two get three sevenths each. A share of KEPT is reserved for networks that hold nothing."""
 
     def __init__(self, kind: str, capacity: float, of_key: float = math.inf):
         self.kind, self.capacity, self.of_key = kind, capacity, of_key
@@ -178,7 +178,7 @@ class Room:
         self._lock = threading.Lock()
 
     def trouble(self, visitor: Visitor, count: float = 1) -> str:
-        """Whose limit prevents so much more: "everybody", "network" or "key"; "" if there is room."""
+        """Whose limit prevents taking `count` more: "everybody", "network" or "key"; "" if there is room."""
         free, own_share = self.capacity - self.taken, self.by.above(visitor.address)[0]
         if visitor.person and self._of_key[visitor] and self._of_key[visitor] + count > self.of_key:
             return "key"
@@ -233,7 +233,7 @@ class Seat:
 
     def __init__(self, address: str, end: Callable[[], object], now: float):
         self.address, self.end = address, end
-        self.counted_for = address  # an address, or the class of a phone
+        self.counted_for = address  # whose share it counts for: an address, or a phone's class
         self.used_at = now  # when a person last acted there; heartbeats and timed redraws don't count
         self.session = self.key = ""
         self.asked_for_page = self.closed = False
@@ -311,7 +311,7 @@ class Seats:
         return next((seat.address for seat in list(self.open) if session and seat.session == session), None)
 
     def account(self, visitor: Visitor, seconds_asked: float = 0.0) -> Visitor:
-        """Who pays: a class, a key with an open page, or the network's people without one, together."""
+        """Who pays: a class, or a person with an open page. People of one network without an open page pay together."""
         if visitor.person in self.costs.phones:
             return self.costs.payer(visitor, seconds_asked)
         key = visitor.person
@@ -344,8 +344,8 @@ class Seats:
 
 costs = Ledger()
 seats = Seats(costs)
-requests = Room("requests", 1500, 40)  # at work: each holds a thread; a browser sends six at a time
-files = Room("files", 400, 20)  # arriving: each holds its connection
+requests = Room("requests", 1500, 40)  # requests at work: each holds a thread; a browser sends six at a time
+files = Room("files", 400, 20)  # uploads in progress: each holds a connection
 uploads = Room("uploads", 68 * MB)  # bytes received so far; one upload may exceed this to finish
 decodes = Room("decodes", 100 * MB, 70 * MB)  # undecoded files that wait for their turn
 answers = Room("answers", 150 * MB, 100 * MB)  # bytes of private answers that are being fetched

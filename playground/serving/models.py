@@ -191,8 +191,8 @@ def cut(name: str) -> tuple[int, tuple[int, int]]:
 
 
 def details(name: str) -> list[int]:
-    """The factors by which this model's grid can be refined along each side: up to about 4,096 patches, and only while
-    an answer comes in time."""
+    """The factors by which this model's grid can be refined along each side: up to about 4,096 patches, and only as
+    long as an answer comes in time."""
     patch, (height, width) = cut(name)
     patches = (height // patch) * (width // patch)
     finer = [d for d in (2, 3, 4) if patches * d * d <= MOST_PATCHES]
@@ -330,7 +330,7 @@ def is_here(name: str) -> bool:
 
 
 def that_names() -> str | None:
-    """The smallest model on this machine that names everyday things."""
+    """The smallest model on this machine whose labels are everyday things; None if there is none."""
     naming = [card for card in cards() if card.here and offers().get(card.name, {}).get("labels")]
     return min(naming, key=lambda card: card.megabytes).name if naming else None
 

@@ -77,7 +77,7 @@ def text_tower(name: str) -> Path | None:
 
 
 def weights(name: str) -> Path:
-    """Checks a file's size before reading it: it must fit into the cache of models."""
+    """The file of an own model. Raises if the file is larger than the cache of models."""
     check(name)
     file = files()[name]
     needed, limit = megabytes(file), settings.now().model_mb

@@ -77,7 +77,7 @@ def _give_back(worker: Worker) -> None:
 
 
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
-ENOUGH = (2 * SHOWN_SIDE) ** 2  # pixels that are kept: no model uses more, and JPEGs are decoded faster
+ENOUGH = (2 * SHOWN_SIDE) ** 2  # most pixels that are kept: no model uses more, and decoding JPEGs is faster
 THUMB = 96  # pixels of a thumbnail, which is shown at 38 CSS pixels
 TINY = 64  # pixels; a smaller picture is enlarged on the screen, pixel by pixel, but not for the model
 LONGEST_NAME = 60  # longest file name that is shown
@@ -95,12 +95,12 @@ class Picture:
     jpeg: bytes  # what the browser shows
     image: Image.Image
     id: str = ""  # equal for equal files
-    is_found: bool = True  # whether a command in the current folder finds it by its name
+    is_found: bool = True  # whether a command, typed in the file's folder, finds it by `name`
     network: str = ""  # of the person who uploaded it
     asked_at: float = field(default_factory=time.monotonic)  # time of the last request about it
 
     def __post_init__(self) -> None:
-        self.size = self.image.size  # the original size: its grid of patches stays the same after halving
+        self.size = self.image.size  # the original size, so that the grid of patches stays the same after `halve`
         self.id = self.id or digest(self.jpeg)
 
     @property
@@ -137,7 +137,7 @@ def upload(data: bytes, name: str) -> Picture:
     """Decodes an upload; PlaygroundError says what is wrong with the file."""
     with _waits(len(data)), queue.decoding(seconds_to_decode(data)):
         image = decoded(data, ENOUGH, 2 * SHOWN_SIDE)
-    shown = image.copy()  # of the reduced image: for 12 megapixels three times as fast
+    shown = image.copy()  # made from the reduced image: for 12 megapixels three times as fast
     shown.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
     called = name[:LONGEST_NAME]
     return _keep(Picture(called, False, as_jpeg(shown), image, digest(data), is_found=called == name != ""))

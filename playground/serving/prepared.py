@@ -1,5 +1,5 @@
-"""Packs made ahead, with which a sample is shown in its model without a forward pass and without torch. Their names are
-digests of their inputs.
+"""Makes and reads packs: traces of samples made ahead, so that a sample is shown without a forward pass and without
+torch. The name of a pack holds a digest of its inputs.
 
 The playground ships the pack of the first picture: one layer of the drawing that opens if there are no photographs.
 `python -m playground.serving.prepared` makes it again after a change of the model or of that drawing. All others are
@@ -58,7 +58,7 @@ def _file_digest(file: Path, changed: int) -> str:
 
 
 FINER = {"meadow": 2}  # the first drawing has a finer grid, so that its cat has a clear shape
-SUM = 32  # bytes at the end of a pack in the cache: the SHA-256 of all before
+SUM = 32  # bytes at the end of a pack in the cache: the SHA-256 of all bytes before them
 HEX = "[0-9a-f]" * 16
 
 log = logging.getLogger("playground")
@@ -88,8 +88,8 @@ class Ahead:
 
 
 def all_packs() -> list[Ahead]:
-    """All packs of the samples and models on this machine, in the order in which they are made: the first picture's
-    first."""
+    """All packs of the samples and models on this machine, in the order in which they are made; the pack of the
+    first picture comes first."""
     finer = [Ahead(named(name), detail) for name, detail in FINER.items()]
     return [a for a in (*finer, *map(Ahead, SAMPLES), *map(Ahead, PHOTOGRAPHS)) if _can_be_made(a)]
 
@@ -102,7 +102,7 @@ def _can_be_made(ahead: Ahead) -> bool:
 
 
 def layers(sample: str, model: str, detail: int, wanted: list[int] | None, heads: list[int] | None) -> bytes | None:
-    """The pack of these layers and heads. None where no file has them, or it can't be read."""
+    """The pack of these layers and heads; None if no readable file has them."""
     ahead = Ahead(named(sample), detail)
     if model != ahead.model:
         return None

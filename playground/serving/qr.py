@@ -1,8 +1,8 @@
 """A QR code of a short address, as rows of "0" and "1" (1 is dark), without the quiet edge.
 
-It has only bytes, in versions 1 to 5 with the lowest correction, which need one block: 106 bytes are enough. The terms
-are those of ISO/IEC 18004: a *version* is a size, a *mask* is a pattern over the data that avoids large dark or light
-areas.
+The code holds bytes, at most 106. That fits into versions 1 to 5 with the lowest error correction, which need only one
+block. The terms are those of ISO/IEC 18004: a *version* is a size, a *mask* is a pattern over the data that avoids
+large dark or light areas.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _words(data: bytes, room: int) -> list[int]:
     return words + [(0xEC, 0x11)[i % 2] for i in range(room - len(words))]
 
 
-# Reed and Solomon's code: the rest of a division of polynomials over the field of 256 elements.
+# Error correction (Reed-Solomon): the remainder of a division of polynomials over the field of 256 elements.
 
 
 def _times(a: int, b: int) -> int:
@@ -76,7 +76,7 @@ def _correction(words: list[int], count: int) -> list[int]:
 
 
 def _fixed(version: int) -> list[list[int | None]]:
-    """The fixed pattern: 1 and 0 where it is set, None for data. The places of the format bits are reserved."""
+    """The fixed cells as 1 or 0, with None in cells for data. The cells of the format bits hold 0 for now."""
     side = 17 + 4 * version
     grid: list[list[int | None]] = [[None] * side for _ in range(side)]
     for i in range(8, side - 8):

@@ -1,7 +1,7 @@
 """Decides who computes next: whoever has the lowest cost in the ledger, including the present question. One person's
 questions are answered in their order. Questions that only refine a visible picture come last.
 
-Long questions, by their estimate, have a place of their own, so that no short question waits behind them.
+Questions that are estimated to take long have a place of their own, so that no short question waits behind them.
 
 `with queue.take(tell): …` blocks the calling thread until its turn. Meanwhile `tell` is called with the number of
 people who come first; if it raises, because its person has left, the place is given up.
@@ -22,7 +22,7 @@ from playground.errors import Busy
 from playground.serving import ledger, settings
 from playground.serving.ledger import NOBODY, Visitor
 
-SHORT = 0.3  # seconds of a question without an estimate
+SHORT = 0.3  # seconds assumed for a question without an estimate
 LONG = 1.0  # seconds above which a question counts as long
 TELL_EVERY = 0.4  # seconds between two calls of `tell`
 FAR = 50  # with n · FAR people ahead, `tell` is called n times less often: hundreds of calls would take a core
@@ -103,7 +103,7 @@ class Ticket:
         self.payer = visitor
         self.person: object = self  # the payer; an anonymous ticket is a person of its own
         self.turn = threading.Event()  # set when the ticket is served or sent away
-        self.sent_away = False  # because too many wait
+        self.sent_away = False  # whether it was refused because too many wait
         self.began = 0.0
 
     @property
@@ -113,7 +113,8 @@ class Ticket:
 
 class Queue:
     """Serves `at_once` tickets at a time, of which one may be long; `extra_long` more long ones may run too. After
-    `counts_for` seconds at work a ticket's place is free for the next, though it goes on, and no more is charged."""
+    `counts_for` seconds at work a ticket's place is free for the next, though its work goes on, and no more is
+    charged."""
 
     def __init__(
         self,
@@ -141,8 +142,8 @@ class Queue:
         finer: bool = False,
         seconds: float = SHORT,
     ) -> Iterator[None]:
-        """Waits for a turn. `tell(n)` is called with the number of people who come first: 0 if only own questions do,
-        and once more at the end."""
+        """Waits for a turn. `tell(n)` is called with the number of people who come first, which is 0 if only the
+        visitor's own questions do; and after a wait once more, with 0."""
         ticket = Ticket(current().visitor() if visitor is None else visitor, finer, seconds)
         self.join(ticket)
         ahead, has_told = 0, False
@@ -332,8 +333,8 @@ def packing() -> AbstractContextManager[None]:
 
 
 def decoding(seconds: float) -> AbstractContextManager[None]:
-    """A turn for decoding: 16 megapixels take 100 MB, and a class uploads thirty at once. Of two pictures at a time one
-    may be costly."""
+    """A turn for decoding: 16 megapixels take 100 MB, and a class uploads thirty at once. Two pictures are
+    decoded at a time, only one of them costly."""
     return decodings().take(current().waits, seconds=seconds)
 
 

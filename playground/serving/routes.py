@@ -42,8 +42,8 @@ from playground.serving.answering import answer
 
 NOW = {"Cache-Control": "no-store"}
 PROXIED = ("x-forwarded-for", "x-forwarded-proto", "forwarded", "x-real-ip", "via")
-DIRECT = "x-playground-direct"  # set only by the image's proxy, which knows the asker
-LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container
+DIRECT = "x-playground-direct"  # a header that only the image's proxy sets, for requests that reach it directly
+LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # each has a container's limit
 
 
 async def lives(_: Request) -> Response:

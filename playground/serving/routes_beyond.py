@@ -1,6 +1,6 @@
-"""Beyond the weights: relevance, occlusion, the logit lens, texts, and patching from another picture.
+"""Serves what goes beyond the weights: relevance, occlusion, the logit lens, texts, and patching from another picture.
 
-What is explained is the feature of a token, `query=7,5`, or a label, `label=3`, if the model has a classifier.
+Relevance and occlusion explain a token's feature, `query=7,5`, or a label, `label=3`, if the model has a classifier.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 RELEVANCE = 3.5  # cost in forward passes, at most: measured by benchmarks/beyond.py
-PATCHING = 3  # cost in forward passes: both pictures up to a layer, and twice from there
+PATCHING = 3  # cost in forward passes: both pictures up to a layer, and from there the first picture twice
 FIRST_PASSES = (24, 48, 96)  # passes after which a map of occlusion is shown; the last is Python's default
 MOST_SECONDS = 60.0  # of an occlusion, which lets others compute in between
 MOST_LABELS = 1000
@@ -109,7 +109,7 @@ async def text(request: Request) -> Response:
 
 
 async def patched(request: Request) -> Response:
-    """Activation patching: replaces the stream of `query` after `layer` by that of `there` in the picture of `with=`.
+    """Activation patching: replaces token `query` after `layer` by token `there` of the picture that `with` names.
     Returns how far each token's feature moves, and the labels."""
     words = request.query_params
 
@@ -150,8 +150,8 @@ class OcclusionResult:
 
 
 async def occluded(request: Request) -> Response:
-    """Occlusion: how far the answer moves when patches are blanked, after `passes` passes, and how well relevance
-    predicts this. Each request continues the one before."""
+    """Occlusion: how far the answer moves when patches are blanked, and how well relevance predicts this. A request
+    with the next `step` continues the measurement with more passes."""
     words = request.query_params
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:

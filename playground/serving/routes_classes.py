@@ -29,8 +29,8 @@ from playground.serving.classes import ASKS, KINDS, TELLS, Class, Question, refu
 WAIT_SECONDS = 20.0
 BODY_SECONDS = 10.0
 SMALL, LARGE = 1024, 8192  # largest body of a request in bytes: from a phone, from the lecturer
-SLOW_SECONDS, MOST_SLOW = 2.0, 200  # delay of a try from a network with many tries, and the most delayed at once
-LECTURER = "x-playground-lecturer"  # the header with the secret
+SLOW_SECONDS, MOST_SLOW = 2.0, 200  # seconds by which tries are delayed, and most delayed tries at once
+LECTURER = "x-playground-lecturer"  # the header with the lecturer's secret
 SEAT = "playground_seat"  # the cookie of deploy/nginx.conf
 CODE = re.compile(rf"[A-Za-z]{{{classes.CODE_LENGTH}}}")
 SAMPLE = re.compile(r"api/samples/[\w.-]{1,60}/[0-9a-f]{1,64}\.jpg")

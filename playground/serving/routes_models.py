@@ -29,11 +29,11 @@ from playground.serving.traces import Setup
 # A small preview of the picture in a model, for the model's card.
 
 
-WIDE = 168  # pixels
+WIDE = 168  # pixels: the width of a preview
 
 
 def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
-    """The picture under the heat of one row, that of its opening view in this model."""
+    """The picture under the heat map of the row of weights with which it opens in this model."""
     from playground.tracing import Trace
 
     setup = Setup(model, chosen.detail(picture.sample_name, model))

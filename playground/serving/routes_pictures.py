@@ -1,5 +1,5 @@
 """A person's own pictures over HTTP: uploaded in one request, kept in memory under their key, deleted on request. Also
-the limited reading of uploads of any kind."""
+reads uploads of any kind, with limits of size and time."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ TOO_LARGE = f"The file is too large: up to {LARGEST // MB} MB can be opened."
 
 
 class Delivery:
-    """The bytes of one upload so far; `end` aborts it."""
+    """Counts the bytes of an upload in progress; `end` aborts the upload."""
 
     def __init__(self, limit: asyncio.Timeout, visitor: Visitor):
         self._limit, self.visitor = limit, visitor

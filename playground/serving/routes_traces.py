@@ -185,8 +185,8 @@ async def moved(request: Request) -> Response:
 
 
 async def story_row(request: Request) -> Response:
-    """One patch's row as computed by the story's code: from the numbers of the pass, and from the browser's float16
-    copies."""
+    """A patch's row of weights, computed by the code that the story shows: once from the pass's float32 numbers, and
+    once from float16 copies such as the browser has."""
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         import torch

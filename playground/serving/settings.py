@@ -151,10 +151,10 @@ def _numbers(environment, name: str, default: tuple[int, ...]) -> tuple[int, ...
     return tuple(int(word) for word in words)
 
 
-# Where temporary files may lie, also where no file system can be written and where a user has no home.
+# Finds a folder for temporary files even if no file system is writable, and makes a home for a user who has none.
 
 
-IN_MEMORY = "/dev/shm"  # a folder that is memory, in every container
+IN_MEMORY = "/dev/shm"  # a folder in memory, which every container has
 NOWHERE = (
     "No folder for temporary files can be written, so that no figure can be drawn. Name one by TMPDIR, or mount a "
     "tmpfs at /tmp."

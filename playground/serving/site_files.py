@@ -1,5 +1,6 @@
-"""The files of a site without a server, besides scripts: samples with their layers, traced ahead, lessons played ahead,
-and weights. Each file's name holds a digest of its content, so that every cache may keep it, and versions never mix."""
+"""Writes the files of a site without a server, except for scripts: samples with layers that are traced ahead, lessons
+that are played ahead, and weights. Each file's name holds a digest of its content, so that every cache may keep it, and
+versions never mix."""
 
 from __future__ import annotations
 
@@ -111,12 +112,13 @@ def cards(names: Sequence[str]) -> dict[str, dict]:
 
 
 def write_samples(folder: Folder, photographs: Path | None, model: str, named_samples: Collection[str] | None) -> dict:
-    """The list of samples as the browser reads it; the page opens with the first. `photographs`: a folder of
-    the owner's pictures, which come first, in this model. `named_samples`: those whose heads get names, None: all."""
+    """The list of samples as the browser reads it; the page opens with the first. `photographs`: a folder of the
+    owner's pictures, which come first and are shown in `model`. `named_samples`: the names of the samples for which
+    the names of heads are written; None: all."""
     shipped = samples()
     ready = {ahead: data for ahead in prepared.all_packs() if (data := prepared.all_layers(ahead)) is not None}
     listing = json.loads(routes_samples.listed(shipped, models.has_real()))
-    del listing["real"], listing["own"]  # the browser adds its own
+    del listing["real"], listing["own"]  # the browser adds these two fields itself
     for sample, record in zip(shipped, listing["samples"], strict=True):
         picture = pictures.sample(sample.name)
         record |= _picture(folder, sample.name, picture.jpeg, picture.size)

@@ -33,10 +33,10 @@ class Setup:
 
     model: str
     detail: int = 1  # factor by which the grid is finer along each side
-    scale: float | None = None  # of the whole pass
-    cut: tuple[str, ...] = ()  # connections that are cut: see playground/cuts.py
+    scale: float | None = None  # replaces 1/√d_k in the whole pass
+    cut: tuple[str, ...] = ()  # texts of cuts: see playground/cuts.py
     first: bool = False  # whether it is a coarse first look at an upload
-    other: str = ""  # the sample from whose pass `cut` takes a part
+    other: str = ""  # the sample whose values `cut` puts into the pass
 
 
 @cache
@@ -50,7 +50,7 @@ def own_cache() -> Cache:
 
 
 def _forget(model: str) -> None:
-    """Drops the traces of a model that is evicted: each refers to its model."""
+    """Drops the traces of a model that is evicted: each trace would keep the model in memory."""
     for traces in (of_samples(), *_person_caches):
         traces.drop_where(lambda key: key[1].model == model)
 
@@ -205,7 +205,7 @@ def names_of_samples() -> Cache:
 
 def measure(seen, layer: int) -> list[tuple[str, str, str, str, str]]:
     """(label, short label, colour, training task, meaning) of each head. The task is what a loss asked of its weights,
-    as the end of "this head was told to …", or "". Whoever waits for a picture comes before names."""
+    as the end of "this head was told to …", or "". People who wait for a picture are served first."""
     from playground.analysis import heads
 
     with queue.turn(finer=True):

@@ -24,9 +24,9 @@ from playground.serving.prepared import model_digest, sample_digest
 from playground.serving.routes_samples import FOREVER
 from playground.version import __version__
 
-HIGH = 300  # pixels
+HIGH = 300  # pixels: the height of a picture
 QUALITY = 82
-QUERY = ("#0072b2", "#ffffff")  # inner and outer frame around the query's patch
+QUERY = ("#0072b2", "#ffffff")  # colours of the inner and the outer frame around the query's patch
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def bytes_of(value: Any) -> int:
         return max(value.nbytes, 0 if value.base is None else bytes_of(value.base))
     if isinstance(value, Image.Image):
         return 4 * value.width * value.height  # Pillow takes four bytes a pixel
-    if hasattr(value, "untyped_storage"):  # a tensor; torch is not imported only to ask that
+    if hasattr(value, "untyped_storage"):  # a tensor, recognised without importing torch
         return value.untyped_storage().nbytes()
     if is_dataclass(value):
         return bytes_of(vars(value))

@@ -42,13 +42,13 @@ TEMPERATURES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # of the mean-c
 SET = 0.6  # a row "marks" the fewest patches that together hold this share of its weight
 DISTANT = 3  # patches, across or down: a patch at this distance or more counts as distant
 UNLIKE = 0.25  # mean colours farther apart than this are unlike; red, green and blue go from 0 to 1
-LAST = 2  # number of last layers in which the class token's rows are measured
+LAST = 2  # the class token's rows are measured in this number of layers, the last ones
 GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # groups of LABELS, in order, and their sizes
 
 
 @dataclass(frozen=True)
 class Questions:
-    """A scene's query patches (S of P), and the masks that their rows are compared with."""
+    """The S query patches among the P patches of a scene, and the masks that their rows are compared with."""
 
     queries: Tensor  # (S,) patch numbers
     same: Tensor  # (S, P) bool: patches on the query's object, without the query itself
@@ -368,7 +368,7 @@ KINDS = {  # start of a measure in the card -> its name in the table
 
 @cache
 def rows() -> dict[str, dict[str, str]]:
-    """Measure -> column -> number with its standard error."""
+    """{measure: {column: the number with its standard error, as text}}"""
     table: dict[str, dict[str, str]] = {}
     kind = None
     for line in CARD.read_text(encoding="utf-8").splitlines():

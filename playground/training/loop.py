@@ -54,7 +54,8 @@ def train(
     tell: Tell | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> VisionTransformer:
-    """Starts or continues the run in `folder`, until its end or until `stopped` returns True; its state is saved there.
+    """Starts or continues the run in `folder`, until its end or until `stopped` returns True. The folder holds the
+    run's state.
 
     Example number `step * batch + i` of `data` (scenes) is the i-th of a step's batch. `teachers` turns a model, a
     batch and the step into losses by name; its `told` lists the heads whose weights those losses read. `tell` is

@@ -1,13 +1,13 @@
 """The training data and the losses of the model that is told where to look. Drawn scenes have complete labels, so each
-patch can be supervised. Names in brackets are those in LOSSES. After training, only the class head is kept of the
-heads.
+patch can be supervised. Names in brackets are those in LOSSES. Only the class head is kept
+after training; the other heads are dropped.
 
   [class]                         cross entropy of the class token: families of shapes and materials, kind of backdrop
   [shape, material, ground, box]  every patch says what it is a part of, and how far away its object's sides are
   [alike, alike early]            contrastive loss on the features of patches, after the last and after a middle layer
   [gathered]                      one head in each of the last three layers should attend within the query's object,
                                   from the first whole scenes on
-  [uneven]                        … and later with equal weights on all of the object's patches
+  [uneven]                        later, these heads should also give equal weights to all of the object's patches
   [placed]                        one early head should attend to the left neighbour and one to all eight neighbours, as
                                   a convolution does; begins with [gathered]
   [looked]                        during the polish at the end, the class token should attend to objects

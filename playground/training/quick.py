@@ -132,7 +132,7 @@ Learned = dict[str, Learner]  # by the models' names
 
 
 def recipes(seed: int = 0) -> dict[str, Pairs]:
-    """Two recipes that differ in one point."""
+    """The recipes of the two models, which differ only in whether a head is told."""
     untold = Pairs(seed=seed)
     return {ALONE: untold, TOLD: dataclasses.replace(untold, told=TOLD_HEAD)}
 

@@ -61,7 +61,7 @@ class Recipe(Course):
     temperature: float = 0.1  # of the contrastive loss
     middle: int = 2  # the layer for "alike early"
     near_until: float = 0.45  # share of the run that uses close-ups of one or two things, to learn their names
-    small_until: float = 0.8  # share of the run until which whole scenes are small; after it, full size
+    small_until: float = 0.8  # whole scenes are small up to this share of the run, and of full size after it
     near_side: int = 56  # pixels of the close-ups
     small_side: int = 80  # pixels of the small scenes
     naming: float = 3.0  # weight of the loss "shape"
@@ -87,7 +87,7 @@ class Emergent(Course):
     average: float = 0.999
     polish: float = 0.08
     rounds: int = 2
-    near_until: float = 0.7  # share of the run that uses windows of views and close-ups of scenes; after it, whole ones
+    near_until: float = 0.7  # share of the run in which the model sees windows and close-ups; then whole views
     near: int = 10  # patches along the side of a window
     named: int = 8  # new drawn scenes in each batch, for the loss "class" only
     coarse: int = 14  # patches along the side of a view
