@@ -273,7 +273,7 @@ def write_numbers(
 def contents(
     suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **draw_arguments
 ) -> bytes:
-    """The bytes of a file with this suffix."""
+    """The bytes of a file of numbers: .npz, .csv or .json."""
     makers = {".npz": npz, ".csv": as_csv, ".json": as_json}
     return makers[suffix](*collected(suffix, spec, seen, image, **draw_arguments))
 

@@ -197,7 +197,7 @@ def _view(spec: Spec) -> dict:
     return chosen | {"query": query_words(spec.query)} | dict(parse_qsl(spec.view))
 
 
-# The page around it ---------------------------------------------------------------------------------------------------
+# The page around the numbers ------------------------------------------------------------------------------------------
 
 
 def _page(spec: Spec, seen: Trace, image: Image.Image | None, story_start: dict | None = None) -> str:

@@ -131,7 +131,7 @@ class watch:
 
         class Watching(TrainerCallback):
             def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-                watcher.steps = state.global_step  # a run that is resumed goes on counting
+                watcher.steps = state.global_step  # so a resumed run continues the count
                 watcher.step()
 
             def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:

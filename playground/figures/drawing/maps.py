@@ -143,7 +143,7 @@ class Map:
 class Domain:
     low: float
     high: float  # the value that is drawn brightest
-    words: str  # beside the colour bar
+    words: str  # the text beside the colour bar
     percent: bool = False
     open_end: bool = False  # larger numbers have the last colour too
     log: bool = False

@@ -89,7 +89,7 @@ def published_trace(spec: Spec, seen: Trace, other: bool = False) -> Trace:
         return replace(seen, model="the other model" if other else "the model")
     if not seen.model.endswith(".safetensors"):
         return seen
-    part_count = 2 if PurePath(seen.model).name == "model.safetensors" else 1  # with the folder, which names it
+    part_count = 2 if PurePath(seen.model).name == "model.safetensors" else 1  # the folder names the model
     return replace(seen, model="/".join(PurePath(seen.model).parts[-part_count:]))
 
 
@@ -108,7 +108,7 @@ def _model_file(name: str | None, general_word: str, anonymous: bool) -> str | N
     name = name.removeprefix("local-dir:")
     return (
         PurePath(name).name if name.endswith(FILES) or Path(name).exists() else name
-    )  # a repository stays "account/name"
+    )  # the name of a repository on the hub stays "account/name"
 
 
 def _is_own(name: str) -> bool:

@@ -120,7 +120,7 @@ def _dress(axes: Axes, quantity: str) -> None:
 
 
 WITHOUT, WITH = "#E8963A", "#B63679"  # as in the lesson on the scale
-QUANTITIES = {  # of analysis/scale.py -> the heading of its chart
+QUANTITIES = {  # a quantity of analysis/scale.py -> the heading of its chart
     "deviation": "how far scores lie apart",
     "entropy": "entropy of the row, bits",
     "peak": "largest weight",

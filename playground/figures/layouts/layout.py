@@ -95,7 +95,7 @@ class Layout:
     of_heads: bool = False  # whether it shows only ways to look that have heads
     asks: bool = False  # whether it marks a query in every case
     alive: bool = False  # whether an .html can open with this layout
-    facts: Mapping[str, str] = field(default_factory=dict)  # facts about its file, if it shows no picture
+    facts: Mapping[str, str] = field(default_factory=dict)  # facts for the metadata, in a layout without pictures
 
     @property
     def of_pictures(self) -> bool:
@@ -108,7 +108,7 @@ class Layout:
 
     @property
     def one_pass(self) -> bool:
-        """Whether it shows facts of the pass as a whole, without a query: then another scale in one layer has no
+        """Whether the layout shows facts of the whole pass, without a query: another scale in one layer then has no
         effect."""
         return self.of_pictures and "query" in self.unused
 
