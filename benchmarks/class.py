@@ -41,7 +41,7 @@ class Line:
         self.reader: asyncio.StreamReader | None = None
 
     async def ask(self, path: str, body: dict | bytes | None = None) -> tuple[int, dict]:
-        """(status, answer). On a broken line, asks once more over a new one, like a browser; then the status is 0."""
+        """(status, answer). If the connection breaks, asks again over a new one; if both break, the status is 0."""
         for _ in range(2):
             try:
                 return await self._ask(path, body)

@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def show(titles: list[str], results: dict[str, tuple[torch.Tensor, list[int]]]) -> None:
-    """Prints a line for each pair, then the means. `found`: {name: (numbers (pairs, 2), candidate of each pair)}."""
+    """Prints a line for each pair, then the means. `results`: {name: (numbers (pairs, 2), candidate of each pair)}."""
     print(f"{'':34}{'area':>6}" + "".join(f"{name[-28:]:>34}" for name in results))
     for pair, (title, area) in enumerate(zip(titles, areas(), strict=True)):
         line = f"{title:34}{area:6.1%}"

@@ -119,7 +119,7 @@ def install(commands: list[list[str]]) -> list[str] | None:
 
 
 def run(*module_and_arguments: str) -> bool:
-    """Whether `python -m …` succeeds. uv looks where pip was told to look."""
+    """Whether `python -m …` succeeds. uv gets the package index that PIP_INDEX_URL gives pip."""
     index = os.environ.get("PIP_INDEX_URL")
     environment = os.environ | ({"UV_DEFAULT_INDEX": index} if index else {})
     return not subprocess.run([sys.executable, "-m", *module_and_arguments], cwd=ROOT, env=environment).returncode
