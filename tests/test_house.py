@@ -123,8 +123,8 @@ def test_the_house_is_small_enough_to_be_known():
 
 
 def test_the_interface_keeps_nothing_and_gives_pictures_addresses_in_one_place():
-    """What is kept is counted in serving/. An address that Streamlit forgets while a browser fetches it is avoided in
-    `ui.components` alone."""
+    """Only serving/ counts what stays in memory. Only `ui.components` gives a picture an address, because Streamlit
+    forgets its own addresses while a browser still fetches them."""
     texts = {name: file.read_text(encoding="utf-8") for name, file in MODULES.items()}
     shown = {name: text for name, text in texts.items() if name.startswith(("pages.", "playground.ui."))}
     assert not [name for name, text in shown.items() if re.search(r"\bCache\(", text)]

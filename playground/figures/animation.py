@@ -57,7 +57,7 @@ def animate(
 
 
 def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
-    """(spec, milliseconds) of each frame."""
+    """The frames of the sweep: for each frame its spec and its milliseconds."""
     kind, _, places = (spec.sweep or "").partition(":")
     check(spec, kind)
     if kind == "layers" and not places:

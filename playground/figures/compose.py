@@ -100,7 +100,7 @@ class Band:
     em: float
     bar: Domain | None
     bar_width: float
-    words: list[str]  # above the bar
+    words: list[str]  # lines of text above the bar
     text: float  # x where a caption beside the bar begins; 0: the caption is beneath the bar
     legend: list[list[tuple[float, str, str, str]]]  # lines of (x, colour, words, shape)
     caption: list[str]

@@ -153,7 +153,7 @@ def filled(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Spec:
 
 
 def light(spec: Spec, seen: Trace) -> Spec:
-    """The spec with all layers if their q and k are few bytes, else with the first layer alone."""
+    """The spec with all layers if their q and k are few bytes, else only with the layer that the file opens with."""
     spec = replace(spec, layers="all", layer=_first_layer(spec, seen) if spec.layer is None else spec.layer)
     bytes_per_number = 1 if spec.pack == "int8" else 2
     numbers = 2 * bytes_per_number * len(seen.record) * len(heads(spec, seen)) * seen.tokens * seen.head_dim
@@ -161,7 +161,7 @@ def light(spec: Spec, seen: Trace) -> Spec:
 
 
 def layers(spec: Spec, seen: Trace) -> list[int]:
-    """The layers that the file holds. The first layer must be filled in."""
+    """The layers that the file holds. `spec.layer` must be filled in."""
     if spec.layers is None:
         return [spec.layer]
     return list(seen.record) if spec.layers == "all" else sorted(set(spec.layers))

@@ -60,7 +60,7 @@ DIMENSIONS = {  # names of each array's axes after the first, which is the pictu
 
 @dataclass(frozen=True)
 class Numbers:
-    """The numbers of one picture: {name: float32 array} with the dimensions above."""
+    """The numbers of one picture: {name: float32 array} with the axes in DIMENSIONS."""
 
     name: str
     arrays: dict[str, np.ndarray]

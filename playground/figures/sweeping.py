@@ -154,7 +154,7 @@ class Sweep(Many):
         return before, value
 
     def measured(self, vit: VisionTransformer, x: Tensor, before: Tensor, label: Any) -> Tensor:
-        """The metric of passes, (b,), from the tokens that leave their last layer, x: (b, N, D)."""
+        """The metric of b passes, (b,), from the tokens x that leave their last layer: (b, tokens, width)."""
         if self.metric == "moved":
             moves = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST)
             return moves.mean(-1).float().cpu()

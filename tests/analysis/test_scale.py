@@ -1,4 +1,4 @@
-"""What the scale does to a row: against the theory, autograd, hand-computed rows and a loop over a real trace."""
+"""The effect of the scale on a row, compared with theory, autograd, rows by hand and a loop over a real trace."""
 
 import math
 from dataclasses import replace

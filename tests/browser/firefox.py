@@ -19,7 +19,7 @@ from browser.visitor import FIND
 NAMES = ("firefox-esr", "firefox")
 PREFERENCES = {
     "media.navigator.streams.fake": True,  # a camera that shows a test picture
-    "media.navigator.permission.disabled": True,  # no question whether the page may use the camera
+    "media.navigator.permission.disabled": True,  # Firefox does not ask whether the page may use the camera
     "browser.shell.checkDefaultBrowser": False,
     "datareporting.policy.dataSubmissionEnabled": False,
     "app.update.enabled": False,

@@ -13,7 +13,7 @@ from browser.server import serving
 from browser.stranger import Stranger
 from browser.visitor import Patient
 
-# LONG = 0 puts every request into the queue for long ones; usually short requests have their own.
+# LONG = 0 puts every request into the queue for long requests; usually short requests have another queue.
 ONE_LINE = "from playground.serving import queue; queue.LONG = 0; from playground.__main__ import main; main()"
 LARGE = "ViT-B/14"
 
@@ -32,8 +32,8 @@ def visit(arrive, server):
 
 
 def crowd(server, *samples: str, **words: str) -> Callable[[], int]:
-    """For each sample, a Stranger asks for a pass of a large model on its finest grid. Returns, once the first is being
-    served, a function that counts those not served yet."""
+    """For each sample, a Stranger asks for a pass of a large model on its finest grid. When the first pass has begun,
+    returns a function that counts the strangers whose passes have not."""
     words = {"model": LARGE, **words}
 
     def served() -> int:

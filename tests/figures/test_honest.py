@@ -1,4 +1,4 @@
-"""Figures that cannot mislead: each test is of a figure that once did."""
+"""Figures do not mislead: each test repeats a figure that once did."""
 
 import io
 import re

@@ -396,7 +396,7 @@ def test_the_borrowed_weights_are_a_whole_dinov2_and_need_no_timm(really_here):
 
 
 def test_the_borrowed_weights_give_hugging_face_s_own_dinov2_the_same_attention(really_here):
-    """The conversion from our names to theirs is written by hand here, so it can't share a mistake with our code."""
+    """The conversion of our names to Hugging Face's is written anew here, so it can't share a mistake with our code."""
     from transformers import Dinov2Config, Dinov2Model
 
     really_here("dinov2-small")

@@ -121,7 +121,7 @@ def _count(b: float) -> str:
 
 
 def number(x: float) -> str:
-    """At least two digits, without an exponent for large numbers."""
+    """The number with at least two digits, and without an exponent if it is large."""
     return f"{x:,.0f}" if abs(x) >= 100 else f"{x:.2g}" if abs(x) >= 1e-4 or x == 0 else f"{x:.1e}"
 
 

@@ -36,7 +36,7 @@ class Content:
     """Everything that stands on the sheet."""
 
     body: Body
-    domain: Domain | None = None  # of the colour bar
+    domain: Domain | None = None  # the range of the colour bar; None: no bar
     caption: str = ""
     prefix: str = ""  # the shares of prefix tokens, in words
     legend: Legend = ()
@@ -94,7 +94,7 @@ class Layout:
     patch_by_patch: bool = False  # whether maps are subtracted: both must be numbers on one grid
     of_heads: bool = False  # whether it shows only ways to look that have heads
     asks: bool = False  # whether it marks a query in every case
-    alive: bool = False  # whether an .html can open with this layout
+    alive: bool = False  # whether an interactive .html can open with this layout
     facts: Mapping[str, str] = field(default_factory=dict)  # facts for the metadata, in a layout without pictures
 
     @property
@@ -124,7 +124,7 @@ class Layout:
         return "rows" not in self.uses
 
     def settled(self, spec: Spec) -> Spec:
-        """Fills in the options that the layout decides, then the usual ones."""
+        """Fills in the options that the layout decides, then defaults for `over` and `log`."""
         spec = self.prepared(spec)
         return replace(spec, over=spec.over or "photo", log=bool(spec.log))
 
