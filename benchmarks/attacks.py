@@ -232,7 +232,7 @@ def pipelined(server: Server) -> Outcome:
 
 
 def long_work(server: Server) -> Outcome:
-    """The same flood, with requests that take many passes each."""
+    """The flood of `pipelined`, with requests that take many passes each."""
     watch = Watch(server)
     return _flooded(watch, *floods.requests(server, floods.numbers(server, "relevance", query="3,3")))
 
@@ -412,7 +412,7 @@ async def _warm(server: Server) -> None:
 
 
 def hostile_files() -> Iterator[tuple[str, str, float]]:
-    """(name, outcome, seconds) of each hostile file, read in this process without a server. Their use of memory is
+    """(name, outcome, seconds) of each hostile file, read in this process without a server. The files' use of memory is
     measured in tests/test_hostile_files.py."""
     for name, make in FILES.items():
         with tempfile.TemporaryDirectory() as folder:

@@ -233,7 +233,7 @@ def things(held_album) -> tuple[list, list]:
 
 
 def on_things(pictures: list, grids: list, rows_of, title: str) -> tuple:
-    """(shares on the pictures for choosing a head, shares on the pictures for measuring it)"""
+    """(shares on the pictures for choosing a head, shares on the pictures for measuring the chosen head)"""
     from tqdm import tqdm
 
     from playground.training.evaluate import Shares

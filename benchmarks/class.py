@@ -143,7 +143,7 @@ async def measure(server: Server, phones: int, rounds: int) -> tuple[list[float]
         while (await lecturer.ask(path))[1]["question"]["answered"][-1] < count:
             await asyncio.sleep(0.1)
 
-    await asyncio.sleep(3)  # the server's own work after its start
+    await asyncio.sleep(3)  # the server still has work of its own after its start
     memory_before = memory(server)
     room = [Phone(server, class_record["code"], number) for number in range(phones - 1)]
     lives = [asyncio.create_task(phone.live()) for phone in room]

@@ -151,7 +151,7 @@ def elsewhere(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
 
 
 def by_each_pair(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
-    """(the numbers of each pair with its own best candidate, this candidate for each pair)"""
+    """(the numbers of each pair with the candidate that is best for this pair, the index of that candidate)"""
     all_shares = torch.cat(tables, dim=1)  # (candidates, pairs, 2)
     best_candidates = all_shares[:, :, 0].argmax(dim=0)  # (pairs,)
     return all_shares[best_candidates, torch.arange(len(best_candidates))], best_candidates.tolist()

@@ -66,7 +66,7 @@ class World:
         while self._soon and self._soon[0][0] < seconds:
             self.now, _, do = heapq.heappop(self._soon)
             do()
-        for player, began in self.asked.values():  # count waits that have not ended
+        for player, began in self.asked.values():  # also counts waits that have not ended
             player.waits.append(seconds - began)
 
     def asks(self, player: Player) -> None:

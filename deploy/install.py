@@ -67,7 +67,7 @@ def use_lock(option: bool) -> tuple[bool, str]:
 
 
 def pinned_torch() -> list[str]:
-    """The pinned versions of torch, without hashes: its own index has other files than the default index."""
+    """The pinned versions of torch, without hashes: torch's own index has other files than the default index."""
     lines = (ROOT / "requirements-torch.lock").read_text(encoding="utf-8").splitlines()
     return [line.partition(" ")[0] for line in lines if line.startswith("torch")]
 

@@ -117,7 +117,7 @@ def pass_on(log: Path) -> None:
 
 
 def nginx(folder: Path) -> list[str]:
-    """The command that starts nginx. As root, its workers must also be root, because the app's socket is closed to
+    """The command that starts nginx. If nginx runs as root, its workers must too, because the app's socket is closed to
     other users."""
     as_root = ["-g", "user root;"] if os.getuid() == 0 else []
     return [NGINX, "-e", "stderr", "-p", f"{folder}/", "-c", str(folder / "nginx.conf"), *as_root]

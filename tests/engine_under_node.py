@@ -30,8 +30,8 @@ class Passed:
     adds: np.ndarray
     features: np.ndarray
     logits: np.ndarray
-    wall: list[float]  # ms
-    cpu: list[float]  # ms
+    wall: list[float]  # ms of each pass by the clock
+    cpu: list[float]  # CPU ms of each pass
     bytes: int  # size of the kernels' memory
     points: list[str]  # names of the points at which the engine calls `at`
 

@@ -143,7 +143,7 @@ def test_the_description_names_files_that_there_are_every_room_and_every_route()
     assert rooms <= set(re.findall(r"^  (\w+)/ +\w", text, re.MULTILINE))
     rows = "\n".join(line for line in text.splitlines() if line.startswith("| `"))
     for path in (route.path.replace(":path", "") for route in ROUTES):
-        folder, _, last = path.rpartition("/")  # routes of one folder share a row, which has their last words
+        folder, _, last = path.rpartition("/")  # routes of one folder share a row, which lists the ends of their paths
         shared = any(f"{folder}/" in row and f"`{last}`" in row for row in rows.splitlines())
         assert shared or re.search(rf"{re.escape(path)}[`,]", rows), path
 

@@ -62,7 +62,7 @@ def _files(folder: Path) -> tuple[Path, ...]:
 
 
 def one_in(one_of: int, file: Path) -> bool:
-    """Whether this file is one of about 1 / `one_of` of all files, chosen by their names alone."""
+    """True for about one in `one_of` file names; a name always gives the same answer."""
     return int(sha256(file.stem.encode()).hexdigest(), 16) % one_of == 0
 
 

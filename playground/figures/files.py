@@ -213,7 +213,7 @@ def keep(path: Path, data: bytes) -> Path:
         raise PlaygroundError(f"{path} can't be written: {error.strerror or error}.") from None
     finally:
         with suppress(OSError):
-            temporary_file.unlink()  # if it was not renamed
+            temporary_file.unlink()  # if the file was not renamed
     return path
 
 

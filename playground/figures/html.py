@@ -103,7 +103,7 @@ DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
 def check(spec: Spec) -> None:
-    """Raises for what an interactive figure can't show, because it has neither weights nor a server."""
+    """Raises for options that an interactive figure can't show, because the file has neither weights nor a server."""
     for name in LOOKS:
         if (value := getattr(spec, name)) != DEFAULTS[name]:
             raise OptionError(f"{word(name, value)} would change nothing in an interactive figure: leave it out.")
@@ -126,7 +126,7 @@ def check(spec: Spec) -> None:
 
 
 def filled(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Spec:
-    """The spec with the layers and heads that the file holds, and its first view, filled in."""
+    """Fills in the layers and heads that the file holds, and the file's first view."""
     check(spec)
     if seen.scale != seen.native_scale:
         raise PlaygroundError(

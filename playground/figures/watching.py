@@ -38,7 +38,7 @@ from playground.samples import named
 from playground.tracing import Query, Trace
 from playground.vit import VisionTransformer
 
-PICTURE = "picture.png"  # as the model sees it
+PICTURE = "picture.png"  # the picture as the model sees it
 MEMBER = re.compile(r"step-(\d{1,12})\.pack")
 
 

@@ -15,7 +15,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from waiting import PATIENCE
 from websockets.sync.client import connect
 
-MOST = 2**28  # bytes of a message
+MOST = 2**28  # most bytes of a message
 _stamps = count(1)
 
 

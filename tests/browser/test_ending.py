@@ -16,7 +16,7 @@ from waiting import until
 from browser.server import Server, serving
 from browser.stranger import Stranger
 
-MODEL = "vit_tiny_patch16_224.augreg_in21k_ft_in1k"  # not on this machine
+MODEL = "vit_tiny_patch16_224.augreg_in21k_ft_in1k"  # a model that is not on this machine
 
 
 class Hub(ThreadingHTTPServer):

@@ -99,7 +99,7 @@ def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(
     second.pick("portrait")
     left = crowd(server, "still-life", "odd-tile")
     first.page.locator('.strip [data-sample="flock"]').click()
-    hears(first, 1)  # only the one being served: the crowd's other request costs more
+    hears(first, 1)  # only the request being served: the crowd's other one costs more
     second.page.locator('.strip [data-sample="landscape"]').click()
     hears(second, 2)
     first.page.close()

@@ -172,8 +172,8 @@ class Visitor:
         return self.page.evaluate("theLens().read()")
 
     def until(self, condition: str = "() => true") -> dict:
-        """The microscope's read(), once it fulfils the condition, a JavaScript function of read(), and the picture
-        takes the pointer, which a loading picture does not."""
+        """The microscope's read(), once it fulfils the condition, a JavaScript function of read(). Also waits until the
+        picture takes the pointer, which a picture that is loading does not."""
         script = f"""() => {{
           const r = window.theLens?.()?.read();
           return r?.painted && !window.lensRoot.classList.contains("waits") && ({condition})(r) ? r : null;

@@ -177,7 +177,7 @@ except PlaygroundError as error:
 
 
 def test_who_has_no_home_reads_a_sentence(monkeypatch, tmp_path):
-    """This happens in a container that runs as an arbitrary user. The hub's own library then uses the same folder."""
+    """A container that runs as an arbitrary user has no home. The hub's own library then uses the same folder."""
     for name in ("HOME", "HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)

@@ -338,7 +338,7 @@ def _statement(spec: Spec, query: str, panels: list[Shown], is_many: bool = Fals
 
 
 def number_facts(spec: Spec, seen: Trace) -> dict[str, str]:
-    """Facts about a file's numbers: the label explained, how they were made, the meaning of a sign, their unit."""
+    """Facts about a file's numbers: the label explained, the way to compute them, the meaning of a sign, the unit."""
     about, cases = About(spec, seen), ["label"] * spec.explains_label
     names = seen.vit.config.labels if seen.vit and spec.explains_label else ()
     facts = {

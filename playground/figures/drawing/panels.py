@@ -229,7 +229,7 @@ class Matrix:
 
     layers: int
     heads: int
-    aspect: float  # of a cell, width / height
+    aspect: float  # width / height of a cell
     draw: Callable[[Sheet, Axes, int, int, Box], None]  # draws one cell; the box is the whole panel's, in inches
     picture: Panel | None = None
 

@@ -32,7 +32,7 @@ from playground.figures.drawing.spec import Spec
 
 SMALLEST = 6.0  # points: what a journal prints legibly
 VECTOR_DPI = 220  # dots per inch of the photograph inside an SVG or PDF
-CELL = 16  # pixels of a patch in a map without photograph: viewers that smooth images blur a sixteenth of it at most
+CELL = 16  # pixels of a patch in a map without photograph: viewers that smooth images blur a sixteenth of a patch
 OUTLINE = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
 
 SHAPES = {  # plotly's name of a marker, as in playground/analysis/heads.py -> matplotlib's name

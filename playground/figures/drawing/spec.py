@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Purpose:
-    """What a figure is for. With a height of None it is as high as its contents."""
+    """What a figure is for, with its sizes. height None: the figure is as high as its contents."""
 
     width: float  # inches
     height: float | None
@@ -126,13 +126,13 @@ class Spec:
     prefix: bool = True  # whether the shares of class token and registers are written
     footer: bool = False
     words: str = "plain"  # "paper" says “attends to” where "plain" says “listens to”
-    anonymous: bool = False  # the file says nothing that could tell who made it
+    anonymous: bool = False  # whether the file says nothing that could tell who made it
     dpi: int | None = None  # dots per inch; None: the purpose's
-    repeatable: bool = True  # whether a command can make it again; not if the model or the picture was only in memory
+    repeatable: bool = True  # whether a command can make the figure again: not if model or picture was only in memory
     sweep: str | None = None  # what changes in an animation: "layers", "scale" or "patches:0,0-7,5"
     # What an interactive figure holds
     layers: tuple[int, ...] | str | None = None  # numbers or "all"; None: `layer`, or all layers if these are small
-    heads: tuple[int, ...] | None = None  # None: all
+    heads: tuple[int, ...] | None = None  # numbers; None: all heads
     view: str = ""  # other choices at the beginning, as in an address: "locked=true&grid=true"
     bare: bool = False  # whether an .html has the interactive picture alone
     pack: str = "float16"  # numbers of q and k in an .html; "int8" takes half the bytes and is less exact

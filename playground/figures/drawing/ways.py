@@ -53,7 +53,7 @@ class Way:
 
     @property
     def rows(self) -> bool:
-        """Whether its rows are weights that sum to 1, and so have an entropy."""
+        """Whether the way's rows are weights that sum to 1, and so have an entropy."""
         return self.of_heads and self.whole
 
     @property
@@ -98,7 +98,7 @@ WAYS = {
         Way("label", "network", "largest", "share", asks_a_patch=False, explains="label", uses=("label",)),
     )
 }  # fmt: skip
-FIRST = next(iter(WAYS))  # the default
+FIRST = next(iter(WAYS))  # the default way to look
 
 
 # The table for the browser: the records and their words become microscope/core/waytable.js, which is committed. A test

@@ -79,7 +79,7 @@ SWEPT = {"layers": "layer", "scale": "scale", "patches": "query"}  # a sweep -> 
 class Layout:
     name: str
     words: str  # a description for the help of --layout and for Export
-    panels: Callable[[Spec, Subject, Other], list[OneMap]]  # in reading order
+    panels: Callable[[Spec, Subject, Other], list[OneMap]]  # the maps to draw, in reading order
     draw: Callable[[Spec, list[Shown], list[Domain]], Drawn] = side_by_side
     caption: Callable[[Spec, list[Shown], Domain], str] = of_panels
     numbers: Callable[[Spec, list[Shown]], list[tables.Table]] = tables.of_maps
