@@ -142,7 +142,7 @@ def ten_tabs(server: Server) -> Outcome:
 
 
 def stalled(server: Server) -> Outcome:
-    """Twenty stalled uploads, while somebody else looks at pictures and uploads one."""
+    """Twenty uploads stall, while another person looks at pictures and uploads a photograph."""
     watch, lines = Watch(server), []
     for number in range(20):
         head = [
@@ -226,13 +226,13 @@ def _somebody_else_waits(server: Server) -> float:
 
 
 def pipelined(server: Server) -> Outcome:
-    """Three hundred connections that ask for a sample's numbers, without a key and before they were answered."""
+    """Three hundred connections that ask for a sample's numbers, without a key and without waiting for answers."""
     watch = Watch(server)
     return _flooded(watch, *floods.requests(server, floods.numbers(server, "layers")))
 
 
 def long_work(server: Server) -> Outcome:
-    """The same flood, with requests that take many passes each."""
+    """The flood of `pipelined`, with requests that take many passes each."""
     watch = Watch(server)
     return _flooded(watch, *floods.requests(server, floods.numbers(server, "relevance", query="3,3")))
 
@@ -261,7 +261,7 @@ def _crowded(attack: Callable[[Server], tuple[newcomers.Waits, newcomers.Waits]]
 
 
 def silent_sockets(server: Server) -> Outcome:
-    """Silent sockets, as many as there is room for, and then a visitor."""
+    """Opens as many silent sockets as there is room for; then a visitor comes."""
     watch, lines = Watch(server), []
     for _ in range(450):
         with suppress(OSError):
@@ -275,7 +275,7 @@ def silent_sockets(server: Server) -> Outcome:
 
 
 def half_read(server: Server) -> Outcome:
-    """Five hundred downloads that nobody reads."""
+    """Starts five hundred downloads of a large file and reads none of them."""
     watch, lines = Watch(server), []
     request = f"GET {largest_file(server.url)} HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode()
     for _ in range(500):
@@ -412,7 +412,7 @@ async def _warm(server: Server) -> None:
 
 
 def hostile_files() -> Iterator[tuple[str, str, float]]:
-    """(name, outcome, seconds) of each hostile file, read in this process without a server. Their use of memory is
+    """(name, outcome, seconds) of each hostile file, read in this process without a server. The files' use of memory is
     measured in tests/test_hostile_files.py."""
     for name, make in FILES.items():
         with tempfile.TemporaryDirectory() as folder:

@@ -30,7 +30,7 @@ from playground.analysis import occlusion  # noqa: E402
 from playground.samples import PHOTOGRAPHS  # noqa: E402
 
 SIZES = {"dinov2-small": (23 * 14, 34 * 14), "bundled": None}
-BLOCK = 4  # patches
+BLOCK = 4  # patches along a block's side
 
 
 def seconds(work: Callable[[], object], times: int) -> float:

@@ -26,7 +26,7 @@ BEGIN, END = "<!-- numbers: benchmarks/bundled.py --write-card -->", "<!-- end o
 OTHERS = 200  # scenes on which heads and settings are chosen
 NAMED = 60  # scenes for comparing what the class token names with where it looks
 APART, APART_SEED = 480, 2**16  # views of photographs that no training sees
-BEFORE, BEFORE_OTHERS, SIDE = 200, 100, 14  # things on photographs: measured, to choose on; patches of a side
+BEFORE, BEFORE_OTHERS, SIDE = 200, 100, 14  # pictures of things to measure, pictures to choose on; patches of a side
 BESIDE = {"DINOv2 S": "dinov2-small", "told where to look": "bundled-taught"}
 MARGIN = 0.02  # least lead over the filter
 
@@ -43,7 +43,7 @@ def load_seconds(file: Path) -> float:
 
 
 def lines(m: dict, seconds: float, megabytes: float) -> list[tuple[str, str, str]]:
-    """The rows of the table: (what, how much, bar)."""
+    """The rows of the table: (quantity, value, bar)."""
     groups = ", ".join(f"{group} {score:.2f}" for group, score in m["f1 by group"].items())
     kinds = Counter(kind for layer in m["kinds"] for kind in layer).most_common()
     on, area = m["class token on objects"], m["area of objects"]
@@ -233,7 +233,7 @@ def things(held_album) -> tuple[list, list]:
 
 
 def on_things(pictures: list, grids: list, rows_of, title: str) -> tuple:
-    """(shares on the pictures for choosing a head, shares on the pictures for measuring it)"""
+    """(shares on the pictures for choosing a head, shares on the pictures for measuring the chosen head)"""
     from tqdm import tqdm
 
     from playground.training.evaluate import Shares

@@ -41,7 +41,7 @@ class Line:
         self.reader: asyncio.StreamReader | None = None
 
     async def ask(self, path: str, body: dict | bytes | None = None) -> tuple[int, dict]:
-        """(status, answer). On a broken line, asks once more over a new one, like a browser; then the status is 0."""
+        """(status, answer). If the connection breaks, asks again over a new one; if both break, the status is 0."""
         for _ in range(2):
             try:
                 return await self._ask(path, body)
@@ -143,7 +143,7 @@ async def measure(server: Server, phones: int, rounds: int) -> tuple[list[float]
         while (await lecturer.ask(path))[1]["question"]["answered"][-1] < count:
             await asyncio.sleep(0.1)
 
-    await asyncio.sleep(3)  # the server's own work after its start
+    await asyncio.sleep(3)  # the server still has work of its own after its start
     memory_before = memory(server)
     room = [Phone(server, class_record["code"], number) for number in range(phones - 1)]
     lives = [asyncio.create_task(phone.live()) for phone in room]

@@ -36,7 +36,7 @@ from playground.scenes import generate  # noqa: E402
 
 EVERY = 5.0  # seconds between one person's clicks
 PATIENCE = 60.0
-MOST = 2**28  # bytes of a message
+MOST = 2**28  # most bytes of a message
 
 
 class Refused(RuntimeError):

@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def show(titles: list[str], results: dict[str, tuple[torch.Tensor, list[int]]]) -> None:
-    """Prints a line for each pair, then the means. `found`: {name: (numbers (pairs, 2), candidate of each pair)}."""
+    """Prints a line for each pair, then the means. `results`: {name: (numbers (pairs, 2), candidate of each pair)}."""
     print(f"{'':34}{'area':>6}" + "".join(f"{name[-28:]:>34}" for name in results))
     for pair, (title, area) in enumerate(zip(titles, areas(), strict=True)):
         line = f"{title:34}{area:6.1%}"
@@ -151,7 +151,7 @@ def elsewhere(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
 
 
 def by_each_pair(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
-    """(the numbers of each pair with its own best candidate, this candidate for each pair)"""
+    """(the numbers of each pair with the candidate that is best for this pair, the index of that candidate)"""
     all_shares = torch.cat(tables, dim=1)  # (candidates, pairs, 2)
     best_candidates = all_shares[:, :, 0].argmax(dim=0)  # (pairs,)
     return all_shares[best_candidates, torch.arange(len(best_candidates))], best_candidates.tolist()

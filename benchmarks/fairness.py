@@ -25,7 +25,7 @@ from playground.serving.queue import Queue, Ticket
 
 EVERY = 60.0  # mean seconds between two questions of a person
 FAIR_AFTER = 5  # minutes: at first no network has costs yet, and people wait beside the hostile ones
-EVERY_OF_CLASS = 600.0  # the same for a student; all honest people together need 0.65 of the server's time
+EVERY_OF_CLASS = 600.0  # seconds for a student; all honest people together need 0.65 of the server's time
 SMALL, COSTLY = 0.3, 7.0  # seconds of work for a question
 HALL = "192.0.2.77"
 
@@ -66,7 +66,7 @@ class World:
         while self._soon and self._soon[0][0] < seconds:
             self.now, _, do = heapq.heappop(self._soon)
             do()
-        for player, began in self.asked.values():  # count waits that have not ended
+        for player, began in self.asked.values():  # also counts waits that have not ended
             player.waits.append(seconds - began)
 
     def asks(self, player: Player) -> None:

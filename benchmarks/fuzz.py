@@ -42,11 +42,11 @@ def one_picture(data: bytes) -> str:
         return "refused in a sentence"
 
 
-_apart: list[Worker] = []  # the last one decodes
+_apart: list[Worker] = []  # decoding workers; the last one is in use
 
 
 def one_apart(data: bytes) -> str:
-    """Decodes in a worker, which is ended if a file takes too much. Raises in that case, because no file may."""
+    """Decodes in a worker. Raises if the worker ended because a file took too much: no file may do that."""
     if not _apart or not _apart[-1].goes_on():
         _apart.append(Worker())
     try:

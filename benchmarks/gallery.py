@@ -19,7 +19,7 @@ from playground.figures.request import from_files  # noqa: E402
 FOLDER = ROOT / "assets" / "readme" / "gallery"
 DPI = 72
 
-# `found` replaces {other} and {walk} by patches, which it chooses by the model's rows.
+# `with_patches` replaces {other} and {walk} by patches, which it chooses by the model's rows.
 CAT = "chelsea --model dinov2-small"  # the photographs and DINOv2 come with `python -m playground download`
 FIGURES = {  # file -> (title, options of the command)
     "convolution.png": ("A convolution and attention", f"{CAT} --layout convolution"),

@@ -38,7 +38,7 @@ SIZES = {
     "narrow": ({"purpose": "column"}, {"purpose": "cvpr"}, {"purpose": "nature"}, {"width": 2.4}),
 }
 TYPE = 12  # pixels of the letters: as small as can be read on the sheet
-GAP = 14  # pixels
+GAP = 14  # pixels between figures
 
 
 def main() -> None:

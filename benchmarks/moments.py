@@ -66,7 +66,7 @@ def size(picture: Image.Image, patch: int) -> tuple[int, int]:
 
 
 def partners(name: str, seen, best: Moment) -> str:
-    """For pairs with the best patch in one region: the other region's share of its attention outside its own."""
+    """For each marked pair with the best patch in one region: the share of its attention that the other gets."""
     row = seen.matrix(best.layer, best.head)[len(seen.prefix) :, len(seen.prefix) :]
     shares = []
     for pair_name, boxes in eyes.PAIRS[name].items():

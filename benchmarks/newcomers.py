@@ -83,8 +83,8 @@ async def come(url: str, count: int, round_: int) -> Waits:
 
 
 def all_seats(server: Server) -> tuple[Waits, Waits]:
-    """Two addresses open two hundred pages each, and all pages ask now and then. Once, no page that had asked lately
-    was closed."""
+    """Two addresses open two hundred pages each, and all pages ask now and then. Once, this kept newcomers out, because
+    the server closed no page that had asked lately."""
 
     async def attack() -> None:
         people = [Person(server.url, network=("198.51.100.1", "203.0.113.5")[n % 2]) for n in range(2 * PAGES)]

@@ -59,7 +59,7 @@ def main() -> None:
         ratios.append(
             clock(lambda: prepared.of_picture(pixels, None, sweeping.TOKENS_AT_ONCE // prepared.tokens)) / passes[-1]
         )
-        passes.append(min(clock(lambda: vit.record(pixels)) for _ in range(5)))  # before and after: machines change
+        passes.append(min(clock(lambda: vit.record(pixels)) for _ in range(5)))  # timed again: speed changes
     c = vit.config
     print(f"{c.depth * c.heads} heads of {options.model}, one at a time: {statistics.median(ratios):.0f} passes' time")
     if options.pictures:

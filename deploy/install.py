@@ -67,7 +67,7 @@ def use_lock(option: bool) -> tuple[bool, str]:
 
 
 def pinned_torch() -> list[str]:
-    """The pinned versions of torch, without hashes: its own index has other files than the default index."""
+    """The pinned versions of torch, without hashes: torch's own index has other files than the default index."""
     lines = (ROOT / "requirements-torch.lock").read_text(encoding="utf-8").splitlines()
     return [line.partition(" ")[0] for line in lines if line.startswith("torch")]
 
@@ -119,7 +119,7 @@ def install(commands: list[list[str]]) -> list[str] | None:
 
 
 def run(*module_and_arguments: str) -> bool:
-    """Whether `python -m …` succeeds. uv looks where pip was told to look."""
+    """Whether `python -m …` succeeds. uv gets the package index that PIP_INDEX_URL gives pip."""
     index = os.environ.get("PIP_INDEX_URL")
     environment = os.environ | ({"UV_DEFAULT_INDEX": index} if index else {})
     return not subprocess.run([sys.executable, "-m", *module_and_arguments], cwd=ROOT, env=environment).returncode

@@ -1,4 +1,4 @@
-"""The image's command: starts nginx and, behind it, the app. When one of them ends, this ends the other.
+"""The image's command: starts nginx and, behind it, the app. When one of them ends, this script ends the other.
 
     python deploy/start.py                        the app on port 8501
     python deploy/start.py --replicas app:8501    nginx alone, in front of all machines with this host name
@@ -28,7 +28,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin") or "nginx"
 LOOK_EVERY = 5.0  # seconds between two look-ups of the replicas' addresses
-LAST_SECONDS = 4.0  # from the signal to the end
+LAST_SECONDS = 4.0  # the longest time from a signal to the end
 FILES = 65536
 # Host names that are always accepted: IP addresses, which no foreign page can have. In the syntax of nginx.
 ADDRESSES = r"~^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$"
@@ -117,7 +117,7 @@ def pass_on(log: Path) -> None:
 
 
 def nginx(folder: Path) -> list[str]:
-    """The command that starts nginx. As root, its workers must also be root, because the app's socket is closed to
+    """The command that starts nginx. If nginx runs as root, its workers must too, because the app's socket is closed to
     other users."""
     as_root = ["-g", "user root;"] if os.getuid() == 0 else []
     return [NGINX, "-e", "stderr", "-p", f"{folder}/", "-c", str(folder / "nginx.conf"), *as_root]

@@ -55,7 +55,7 @@ pygments_style, pygments_dark_style = "friendly", "github-dark"
 
 # Figures and living pages, drawn when the site is built ---------------------------------------------------------------
 
-FIGURES = {  # a file's name -> how it differs from one head of the bundled model
+FIGURES = {  # a file's name -> options that differ from those of the figure of one head
     "head.svg": {},
     "value.svg": {"what": "value"},
     "scale.svg": {"layout": "scale"},

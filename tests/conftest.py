@@ -81,7 +81,7 @@ def scramble(model: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
                 continue
             noise = torch.randn(p.shape, generator=random)
             is_gain = p.dim() == 1 and not name.endswith("bias")
-            inputs = p[0].numel() if p.dim() in (2, 4) else p.shape[-1]  # that one output sums
+            inputs = p[0].numel() if p.dim() in (2, 4) else p.shape[-1]  # the number of inputs that one output sums
             p.copy_(noise * 0.3 + 1 if is_gain else noise * (inputs**-0.5 if p.dim() > 1 else 0.3))
     return model.eval()
 

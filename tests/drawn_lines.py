@@ -7,8 +7,8 @@ PIECES = 8  # straight pieces for each quadratic curve
 
 
 def pieces(points: np.ndarray) -> np.ndarray:
-    """(points, 2) -> (corners, 2): a closed curve of quadratic Béziers. Each point controls one of them, which runs
-    between the middles to the point's neighbours."""
+    """(points, 2) -> (corners, 2): a closed curve of quadratic Béziers. Each point is the control point of one Bézier,
+    whose ends lie halfway to the neighbouring points."""
     middles = (points + np.roll(points, -1, 0)) / 2
     return flattened(np.vstack([middles[-1:], np.stack([points, middles], axis=1).reshape(-1, 2)]))
 

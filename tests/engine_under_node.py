@@ -22,7 +22,7 @@ RUNNER = ROOT / "tests" / "js" / "engine" / "pass.mjs"
 
 @dataclass
 class Passed:
-    """A pass by the engine: q, k (layers, h, N, d); norms, adds (layers, h, N); features (layers, N, D); logits."""
+    """The engine's pass: q, k (layers, heads h, tokens N, d); norms, adds (layers, h, N); features (layers, N, D)."""
 
     q: np.ndarray
     k: np.ndarray
@@ -30,8 +30,8 @@ class Passed:
     adds: np.ndarray
     features: np.ndarray
     logits: np.ndarray
-    wall: list[float]  # ms
-    cpu: list[float]  # ms
+    wall: list[float]  # ms of each pass by the clock
+    cpu: list[float]  # CPU ms of each pass
     bytes: int  # size of the kernels' memory
     points: list[str]  # names of the points at which the engine calls `at`
 
@@ -54,7 +54,7 @@ class Opened:
     notice: str = ""
     error: str = ""  # the sentence of a refusal
     stack: str = ""
-    weights: Path | None = None  # in the engine's format
+    weights: Path | None = None  # the file of weights in the engine's format
 
 
 def opened(models: list[dict], folder: Path) -> list[Opened]:

@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image
 from pillow_heif.as_plugin import _save_all_heif, _save_heif
 
-# Pillow writes HEIF with these; reading it is the app's part, which is tested
+# Lets Pillow write HEIF for the tests. The app only reads HEIF.
 Image.register_save("HEIF", _save_heif)
 Image.register_save_all("HEIF", _save_all_heif)
 

@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "more"
 PATIENCE = 3600  # seconds, for one part
-RELEASES = 3  # of Streamlit
+RELEASES = 3  # number of Streamlit's minor releases to test, the newest ones
 RANGE = {"oldest": "lowest-direct", "newest": "highest"}  # ends of requirements.txt's ranges -> uv's --resolution
 CORE = ["tests/test_vit.py", "tests/test_tracing.py", "tests/figures", "tests/serving", "tests/ui"]
 PAGES = ["tests/ui", "-m", "not browser"]  # the tests that depend on Streamlit, without browsers

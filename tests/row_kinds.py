@@ -17,7 +17,7 @@ from playground.tracing import Trace, softmax_rows
 CROWD = 48  # evenly spread patches, whose rows are averaged
 KINDS = ("thing", "far", "near", "place", "sink", "noise", "even")
 EARLY = 1 / 3  # the first layers, as a share of all
-THEIRS = 0.5  # share of the largest patch's weight that the crowd must give the same patch to explain it
+THEIRS = 0.5  # the crowd explains a row's largest patch if it gives this patch at least this share of the row's weight
 FLAT, FAINT = 4, 10  # most that a patch may get in an even row and in a noisy one, as multiples of the mean
 
 

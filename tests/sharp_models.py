@@ -54,7 +54,7 @@ class Sharp:
     """A model with sharp rows, saved to a disk."""
 
     files: list[Path]
-    vit: VisionTransformer  # as Python loads it
+    vit: VisionTransformer  # the model as Python loads it
     times_even: float  # median of its rows' largest weights on one photograph, as a multiple of an even row's weight
 
 

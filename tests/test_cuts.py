@@ -15,7 +15,7 @@ from playground.cuts import Shape
 from playground.errors import PlaygroundError
 from playground.tracing import Trace
 
-SHAPE = Shape(("cls", "reg0", "reg1"), (8, 8), 3, 4)  # of the small ViT in conftest.py
+SHAPE = Shape(("cls", "reg0", "reg1"), (8, 8), 3, 4)  # the small ViT in conftest.py
 
 
 def token(row: int, column: int) -> int:

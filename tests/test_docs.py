@@ -133,7 +133,7 @@ def test_every_name_command_and_lesson_has_its_place(site, published):
     assert {f"../{page.name}" for page in LESSONS} <= set(site["learn.html"].to)
     listed = re.findall(r"^\| ([\w ]+) \| .* \|$", PAGES[DOCS / "pages" / "learn.md"], re.M)
     assert listed[1:] == [page.short for page in LESSONS]
-    (frame,) = site["index.html"].frames  # the figure that lives
+    (frame,) = site["index.html"].frames  # the frame with the living figure
     assert frame["sandbox"] == "allow-scripts allow-downloads"
     assert (published / "docs" / frame["src"]).read_bytes() == LIVING.read_bytes()
     checkouts = {"command_line.html", "changes.html", "teaching.html"}  # the other pages are for an installed package

@@ -99,7 +99,7 @@ def test_every_layer_of_a_pass_is_python_s(ours, picture, tmp_path, how):
 @pytest.mark.parametrize("numbers", ["int8", "float32"])
 @pytest.mark.parametrize("threads", [2, 3])
 def test_several_threads_compute_what_one_does(ours, picture, tmp_path, threads, numbers):
-    vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, "width": 96, "heads": 2})))  # enough for threads
+    vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, "width": 96, "heads": 2})))  # enough work for threads
     seen = trace(vit, picture, size=(88, 104))
     one, several = (passed(seen, tmp_path, numbers, threads=count) for count in (1, threads))
     for name in ("q", "k", "norms", "adds", "features", "logits"):

@@ -8,7 +8,7 @@ import pytest
 from hostile import read_apart
 from hostile.files import FILES
 
-MOST = 300  # MB
+MOST = 300  # MB that a process may take to refuse a file
 REPORT = """
 import json, sys, tempfile
 from pathlib import Path

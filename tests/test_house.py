@@ -123,8 +123,8 @@ def test_the_house_is_small_enough_to_be_known():
 
 
 def test_the_interface_keeps_nothing_and_gives_pictures_addresses_in_one_place():
-    """What is kept is counted in serving/. An address that Streamlit forgets while a browser fetches it is avoided in
-    `ui.components` alone."""
+    """Only serving/ counts what stays in memory. Only `ui.components` gives a picture an address, because Streamlit
+    forgets its own addresses while a browser still fetches them."""
     texts = {name: file.read_text(encoding="utf-8") for name, file in MODULES.items()}
     shown = {name: text for name, text in texts.items() if name.startswith(("pages.", "playground.ui."))}
     assert not [name for name, text in shown.items() if re.search(r"\bCache\(", text)]
@@ -143,7 +143,7 @@ def test_the_description_names_files_that_there_are_every_room_and_every_route()
     assert rooms <= set(re.findall(r"^  (\w+)/ +\w", text, re.MULTILINE))
     rows = "\n".join(line for line in text.splitlines() if line.startswith("| `"))
     for path in (route.path.replace(":path", "") for route in ROUTES):
-        folder, _, last = path.rpartition("/")  # routes of one folder share a row, which has their last words
+        folder, _, last = path.rpartition("/")  # routes of one folder share a row, which lists the ends of their paths
         shared = any(f"{folder}/" in row and f"`{last}`" in row for row in rows.splitlines())
         assert shared or re.search(rf"{re.escape(path)}[`,]", rows), path
 

@@ -37,7 +37,7 @@ def test_a_workflow_is_whole_and_a_release_runs_commands_that_there_are():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.search(r"^\.PHONY: (.*)$", makefile, re.M)[1].split())
     for file in WORKFLOWS:
-        jobs = yaml.safe_load(file.read_text(encoding="utf-8")).get("jobs", {})  # none in a form for issues
+        jobs = yaml.safe_load(file.read_text(encoding="utf-8")).get("jobs", {})  # a form for issues has no jobs
         for job in jobs.values():
             assert job["runs-on"]
             needs = job.get("needs", [])

@@ -25,7 +25,7 @@ from playground.vit import Config, VisionTransformer
 EPOCHS = 30
 FEWEST_STEPS = 1000
 SHIFT = 1 / 8  # largest shift, as a share of the side, in every direction
-SMOOTHING = 0.1  # of labels
+SMOOTHING = 0.1  # the share of label smoothing in the cross-entropy
 
 
 def recipe_for(pictures: Labelled, seed: int = 0, steps: int | None = None) -> Recipe:

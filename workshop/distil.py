@@ -5,6 +5,8 @@ attention weights, and none reads masks: attention takes the form that helps to 
   [features]  each patch predicts DINOv2's feature of that patch, from what leaves the last layer
   [picture]   the class token predicts DINOv2's class token
   [rest]      each patch predicts the appearance of the rest of its thing, after several layers: see targets.py
+
+Shapes: B pictures, of which V are views and the others drawn scenes; P patches, N tokens, D numbers in a token.
 """
 
 from __future__ import annotations

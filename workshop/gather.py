@@ -139,7 +139,7 @@ def resources(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def plain(name: str) -> str:
-    """Joins the last three telling parts of a path to a file name, so that equal names in two folders stay distinct."""
+    """A file name from the last three parts of a path that say something; so files of two folders stay distinct."""
     dull_parts = ("resource", "images", "contents", "/")
     return "-".join([part for part in Path(name).with_suffix("").parts if part not in dull_parts][-3:])
 

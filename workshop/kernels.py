@@ -1,6 +1,6 @@
 """Compiles the browser engine's kernels: python -m workshop.kernels
 
-`playground/microscope/engine/kernels.c` becomes kernels.wasm beside it. That is committed, with the digests of both in
+`playground/microscope/engine/kernels.c` becomes kernels.wasm beside it. Both are committed, with their digests in
 kernels.json, so that users need no compiler. The compiler is clang from pip's `ziglang`: one version gives the same
 bytes. Relaxed SIMD, with multiply-and-add in one instruction, was tried: a pass takes a tenth less time with weights
 in 8 bits and a quarter less in 32-bit floats. But it needs a second module for browsers without relaxed SIMD.

@@ -20,7 +20,7 @@ from playground.errors import PlaygroundError
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
 APART = "apart"  # the subfolder of pictures for measuring
-PHOTOGRAPHS_APART, THINGS_APART = 10, 4  # without that subfolder, one in so many is kept for measuring
+PHOTOGRAPHS_APART, THINGS_APART = 10, 4  # without that subfolder, one file in so many is kept for measuring
 KEPT = 512  # pixels: larger photographs are reduced when read
 ADVICE = (
     "It is a folder of photographs with a subfolder cut-outs/ of things on transparent ground; "
@@ -62,7 +62,7 @@ def _files(folder: Path) -> tuple[Path, ...]:
 
 
 def one_in(one_of: int, file: Path) -> bool:
-    """True for about one of `one_of` names, always for the same names."""
+    """True for about one in `one_of` file names; a name always gives the same answer."""
     return int(sha256(file.stem.encode()).hexdigest(), 16) % one_of == 0
 
 

@@ -176,7 +176,7 @@ class Epochs:
 
 
 class Terminal:
-    """Progress bar, picture and Ctrl-C: the first ends the run after the current step, the second at once."""
+    """Shows a progress bar and a picture. The first Ctrl-C ends the run after the current step, the second at once."""
 
     def __init__(self, recipe: Course, out: Path, image: Image.Image, query: Query):
         self.recipe, self.out, self.image, self.query = recipe, out, image, query

@@ -1,7 +1,7 @@
 """Short runs that change one thing each: python -m workshop.trials NAME … --photographs DIR
 
 TRIALS.md has the results. All runs have the seed, the steps and the picture sizes of `SHORT`, and differ by
-the change in their line. A run lies in OUT/NAME and continues where it was stopped. To measure the
+the change that `TRIALS` gives for their name. A run lies in OUT/NAME and continues where it was stopped. To measure the
 running mean of its weights: `python benchmarks/bundled.py OUT/NAME --photographs DIR`.
 """
 

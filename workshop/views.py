@@ -29,7 +29,7 @@ from workshop.photographs import Album, composite, crop
 
 KINDS = {"photograph": 0.35, "cut-outs": 0.3, "drawn": 0.35}  # kind of view: its share
 LARGE, SMALL = 14, 8  # pixels of a patch: DINOv2's and the student's
-WIDTH = 384  # of DINOv2's features
+WIDTH = 384  # numbers in a feature of DINOv2
 TOGETHER = 16  # views in one pass of DINOv2
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 MOVING = (".gif", ".webp", ".png")
-LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170  # milliseconds: a layer, an end of the scale, a scale between, a patch
-STEPS = 12  # from the trained scale to no scale
+LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170  # milliseconds of a frame: layer, end of scale, other scale, patch
+STEPS = 12  # frames from the trained scale to no scale
 
 
 def animate(
@@ -39,7 +39,7 @@ def animate(
     track: Callable[[Iterable], Iterable] = iter,
     **draw_arguments,
 ) -> Path:
-    """Writes the sweep that `spec.sweep` asks for. `track` may show the progress, as tqdm does."""
+    """Writes the sweep that `spec.sweep` asks for. `track` wraps the iterable of frames, to show progress like tqdm."""
     path = Path(path)
     if path.suffix.lower() not in MOVING:
         raise PlaygroundError(f"A sweep is written as {', '.join(MOVING)}; {path} ends in {path.suffix!r}.")
@@ -57,7 +57,7 @@ def animate(
 
 
 def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
-    """(spec, milliseconds) of each frame."""
+    """The frames of the sweep: for each frame its spec and its milliseconds."""
     kind, _, places = (spec.sweep or "").partition(":")
     check(spec, kind)
     if kind == "layers" and not places:
@@ -84,7 +84,7 @@ def check(spec: Spec, kind: str) -> None:
 
 
 def moves(spec: Spec, kind: str) -> bool:
-    """Whether anything changes along this sweep."""
+    """Whether the frames of this kind of sweep would differ."""
     layout = layouts.of(spec)
     way = layout.prepared(spec).way
     return not ((kind == "scale" and not way.of_heads) or (kind == "patches" and not layouts.marks(spec)))
@@ -107,7 +107,7 @@ def _path_frames(spec: Spec, seen: Trace, places: str) -> list[tuple[Spec, int]]
 
 
 def walk(places: str) -> list[tuple[int, int]]:
-    """All patches on straight lines from corner to corner: "0,0-7,5-13,13"."""
+    """The patches on the straight lines between the corners in a text such as "0,0-7,5-13,13"."""
     try:
         corners = [(int(row), int(column)) for row, column in (place.split(",") for place in places.split("-"))]
     except ValueError:

@@ -39,7 +39,7 @@ def add_command(commands, **look) -> None:
     parts["the file"].add_argument(
         "--skip-existing", action="store_true", help="keep the files that are there: a run that was stopped goes on"
     )
-    parser.set_defaults(run=run, parser=parser)  # __main__ asks it for the flag nearest to a mistyped one
+    parser.set_defaults(run=run, parser=parser)  # __main__ asks this parser for the flag nearest to a mistyped one
 
 
 def run(options: argparse.Namespace) -> int:
@@ -103,7 +103,7 @@ class Job:
 
 
 def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Job]:
-    """The jobs of all pictures. All names of files are determined and checked for duplicates before one is written."""
+    """A job for each picture. Raises for duplicate file names, before any file is written."""
     short_names = unique_names(images)
     if spec.anonymous:  # a file's name can name a person
         width = len(str(len(images)))
@@ -139,7 +139,7 @@ def _path_key(path: Path) -> str:
 
 
 def _layers_and_heads(spec: Spec, options: argparse.Namespace) -> tuple[list, list]:
-    """(layers, heads) that get a figure each. None stands for the default layer of picture and model."""
+    """The layers and the heads of which each pair gets a figure. The layer None is the default of picture and model."""
     if _is_html(options.output):
         return [spec.layer], [spec.head]
     layers, heads = [None], [spec.head]
@@ -313,7 +313,7 @@ NAME = "manifest.json"
 @dataclass(frozen=True)
 class Manifest:
     path: Path | None  # None for a single figure
-    entries: dict[str, dict]  # a file's name, from the manifest's folder -> what it shows
+    entries: dict[str, dict]  # a file's path, relative to the manifest's folder -> what the file shows
 
     @staticmethod
     def of(files: list[Path]) -> Manifest:
@@ -352,7 +352,7 @@ PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", "
 
 
 def pictures_of(names: list[str]) -> list[str]:
-    """The pictures that names, folders and patterns stand for, each once."""
+    """Expands names, folders and patterns to a list of pictures, each of them once."""
     pictures: list[str] = []
     for name in names:
         path = Path(name).expanduser()
@@ -375,8 +375,8 @@ def _place(name: str) -> str:
 
 
 def unique_names(names: list[str]) -> dict[str, str]:
-    """{picture: a short unique name}: its stem; if that is not unique, with its suffix, then its folder, then a number.
-    Names that differ only in case count as equal."""
+    """{picture: a short unique name}. The name is the file's stem; while two stems are equal, they get their suffixes,
+    then their folders, then numbers. Names that differ only in case count as equal."""
     short_names = {name: Path(name).stem for name in names}
     for lengthen in (_with_kind, _with_folder, None):
         counts = Counter(stem.casefold() for stem in short_names.values())

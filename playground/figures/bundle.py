@@ -17,12 +17,12 @@ LENS_STYLES = ("lens/lens.css", "lens/parts.css")
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "((?:\./|(?:\.\./)+)[\w/-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )", re.MULTILINE)
-# Comments, which would be a third of all bytes: whole lines, and ends of lines. At the end of a line, a comment that
-# contains a quote might be inside a string, so it is removed only after the end of a statement or a property.
+# Removes comments, a third of all bytes: whole lines, and ends of lines. At the end of a line, text after // with a
+# quote in it might belong to a string, so it is removed only after the end of a statement or a property.
 _COMMENT = re.compile(r"^[ \t]*//.*\n|(?<=[;,{])[ \t]+// .*$|[ \t]+// [^\n\"'`]*$", re.MULTILINE)
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth of all bytes; HTML in a template needs none
 _BROKEN = re.compile(r"(?<=[,({\[])\n+|\n+(?=[\n})\].?:&|])")  # line breaks inside a statement, and empty lines
-_AROUND = re.compile(  # spaces beside brackets and operators; our strings have none there
+_AROUND = re.compile(  # spaces beside brackets and operators; no string of ours has a space there
     r"(?<=\)) (?=\{)| (?==>)|(?<==>) |(?<=\{) | (?=\})|(?<=\bif) (?=\()|(?<=\bfor) (?=\()|(?<=\belse) (?=\{)"
     r"| (?=[!=]==|[<>]=|&&|\|\||\?\?)|(?<=[!=]==) |(?<=[<>]=) |(?<=&&) |(?<=\|\|) |(?<=\?\?) | (?=[*?] )|(?<= [*?]) "
 )
@@ -35,7 +35,7 @@ _NAME = re.compile(r"^(?:export )?(?:async )?(?:function\*?|const|let|class) ([\
 
 @cache
 def bundle(entry: str) -> str:
-    """The entry module and all it imports, as one ES module. Only `export default` stays an export.
+    """The entry module and all modules that it imports, as one ES module. Only `export default` stays an export.
 
     `bundle("lens/lens.js")` exports nothing and leaves `createLens` in its scope, for a page that inlines it.
     """
@@ -63,7 +63,7 @@ def bundle(entry: str) -> str:
         if re.search(r"^import |^export (?!default )", body, re.MULTILINE):
             raise ValueError(f"{name} has an import or export that is not on one line of its own")
         parts.append(f"// ---- {name}\n{body.strip()}\n")
-    return "\n".join(parts).replace("</script", r"<\/script")  # would end an HTML script element
+    return "\n".join(parts).replace("</script", r"<\/script")  # escaped, because it would end an HTML script element
 
 
 def _joined(script: str) -> str:
@@ -75,12 +75,12 @@ def _joined(script: str) -> str:
 
 
 def drawing(entry: str, mounts: str) -> str:
-    """Like `bundle`, for an entry with several drawings: `mounts` names the one that becomes the default export."""
+    """Like `bundle`, for an entry that exports several functions: the one named `mounts` becomes the default export."""
     return f"{bundle(entry)}\nexport default {mounts};\n" if mounts else bundle(entry)
 
 
 def exported(entry: str) -> set[str]:
-    """The functions that the entry exports: `mounts` names one of them."""
+    """The names of the functions that the entry exports; `mounts` in `drawing` is one of them."""
     return set(_FUNCTION.findall(_source(entry)))
 
 

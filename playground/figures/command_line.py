@@ -129,7 +129,7 @@ DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
 def _typed(flag: str, value: str) -> str:
-    """A flag with its value as typed; a switch as --flag or --no-flag."""
+    """A flag and its value as a user types them; a switch is typed --flag or --no-flag."""
     return {"True": flag, "False": flag.replace("--", "--no-")}.get(value) or f"{flag} {value}"
 
 
@@ -137,7 +137,7 @@ TYPED = Words(FLAGS.__getitem__, _typed)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._ArgumentGroup]:
-    """Adds the flags of all fields. Returns the help's groups by title, for flags that are no fields of Spec."""
+    """Adds a flag for each field of Spec. Returns the groups of the help by title, so that a caller can add more."""
     groups = {title: parser.add_argument_group(title) for title in GROUPS}
     for title, flags in GROUPS.items():
         for name in flags:
@@ -169,7 +169,7 @@ def _help(name: str) -> str:
 
 
 def add_trained(parser: argparse.ArgumentParser) -> None:
-    """Adds the flags of how a model was built and trained, for a command without a figure."""
+    """Adds the flags that say how a model was built and trained, for commands that make no figure."""
     for word in WORDS:
         parser.add_argument(FLAGS[word], metavar=METAVARS[word], help=HELP[word])
 
@@ -227,12 +227,12 @@ def _as_typed(spec: Spec, name: str) -> str | None:
 
 
 def _path(name: str) -> str:
-    """A file whose name looks like a flag is written as a path."""
+    """The file's name; with ./ before it if it looks like a flag."""
     return f"./{name}" if name.startswith("-") else name
 
 
 def _several(first: int | None, file_numbers: tuple[int, ...] | str | None) -> str | None:
-    """The value of --layer or --head for an .html: the number it opens with, then the others it holds."""
+    """The value of --layer or --head for an .html: the number that the file opens with, then the others in the file."""
     if file_numbers is None:
         return None if first is None else str(first)
     if file_numbers == "all":
@@ -254,7 +254,7 @@ def _ranges(numbers: list[int]) -> list[str]:
 
 
 def holding(spec: Spec, layer: str | None, head: str | None) -> Spec:
-    """The spec of an .html from its --layer and --head: it opens with the first number and holds all that are named.
+    """The spec of an .html from --layer and --head: the file opens with the first number and holds all named numbers.
     A single layer means only that layer; a single head means all heads."""
     first_layer, layers = _read_several(layer, "layer")
     if head in POOLED:

@@ -71,7 +71,7 @@ def described(spec: Spec, seen: Trace, image: Image.Image, **draw_arguments) -> 
 def subjects(
     spec: Spec, seen=None, image=None, other=None, other_image=None, more=None
 ) -> tuple[Spec, Subject | None, Other]:
-    """(the spec, the first and the second subject), under public names; no subjects for a layout without pictures."""
+    """(the spec, the first and the second subject) with public names; a layout without pictures has no subjects."""
     if not layouts.of(spec).of_pictures:
         return replace(spec, layer=None, query=None, size=None), None, None
     public = naming.published(spec)
@@ -100,7 +100,7 @@ class Band:
     em: float
     bar: Domain | None
     bar_width: float
-    words: list[str]  # above the bar
+    words: list[str]  # lines of text above the bar
     text: float  # x where a caption beside the bar begins; 0: the caption is beneath the bar
     legend: list[list[tuple[float, str, str, str]]]  # lines of (x, colour, words, shape)
     caption: list[str]
@@ -144,7 +144,7 @@ class Band:
 
 
 def _band(spec: Spec, content: Content, footer: str, width: float, stop: float, lines: int) -> Band:
-    """Lays the band out. `stop`: the left edge of a panel with which the caption can line up."""
+    """The layout of the band. `stop`: the left edge of a panel with which the caption can line up."""
     em = spec.made_for.font / 72
     has_caption = spec.caption and spec.made_for.captioned
     caption_words = (
@@ -213,7 +213,7 @@ def _plan(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
 
 
 def _room(spec: Spec) -> tuple[float, float | None, float]:
-    """(width, height, margin) inside the margins."""
+    """(width and height between the margins, the margin), in inches; the height is None if contents decide it."""
     purpose, em = spec.made_for, spec.made_for.font / 72
     margin = 1.9 * em if purpose.height else 0.35 * em
     return purpose.width - 2 * margin, purpose.height and purpose.height - 2 * margin, margin
@@ -238,7 +238,7 @@ def _band_beside(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
 
 
 def _band_below_picture(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
-    """A grid with its picture on a slide: the band stands beneath the picture, and the grid gets the rest."""
+    """Plans a slide with a grid and its picture: the band stands beneath the picture, the grid gets the other room."""
     picture, em = content.body.picture, spec.made_for.font / 72
     plan = _band_beside(spec, replace(content, body=replace(content.body, picture=None)), foot, lines)
     room = plan.height - ABOVE * em - plan.band.height - BETWEEN * em * bool(plan.band.height)

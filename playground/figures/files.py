@@ -213,7 +213,7 @@ def keep(path: Path, data: bytes) -> Path:
         raise PlaygroundError(f"{path} can't be written: {error.strerror or error}.") from None
     finally:
         with suppress(OSError):
-            temporary_file.unlink()  # if it was not renamed
+            temporary_file.unlink()  # if the file was not renamed
     return path
 
 
@@ -273,7 +273,7 @@ def write_numbers(
 def contents(
     suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **draw_arguments
 ) -> bytes:
-    """The bytes of a file with this suffix."""
+    """The bytes of a file of numbers: .npz, .csv or .json."""
     makers = {".npz": npz, ".csv": as_csv, ".json": as_json}
     return makers[suffix](*collected(suffix, spec, seen, image, **draw_arguments))
 

@@ -103,7 +103,7 @@ DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
 def check(spec: Spec) -> None:
-    """Raises for what an interactive figure can't show, because it has neither weights nor a server."""
+    """Raises for options that an interactive figure can't show, because the file has neither weights nor a server."""
     for name in LOOKS:
         if (value := getattr(spec, name)) != DEFAULTS[name]:
             raise OptionError(f"{word(name, value)} would change nothing in an interactive figure: leave it out.")
@@ -126,7 +126,7 @@ def check(spec: Spec) -> None:
 
 
 def filled(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Spec:
-    """The spec with the layers and heads that the file holds, and its first view, filled in."""
+    """Fills in the layers and heads that the file holds, and the file's first view."""
     check(spec)
     if seen.scale != seen.native_scale:
         raise PlaygroundError(
@@ -153,7 +153,7 @@ def filled(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Spec:
 
 
 def light(spec: Spec, seen: Trace) -> Spec:
-    """The spec with all layers if their q and k are few bytes, else with the first layer alone."""
+    """The spec with all layers if their q and k are few bytes, else only with the layer that the file opens with."""
     spec = replace(spec, layers="all", layer=_first_layer(spec, seen) if spec.layer is None else spec.layer)
     bytes_per_number = 1 if spec.pack == "int8" else 2
     numbers = 2 * bytes_per_number * len(seen.record) * len(heads(spec, seen)) * seen.tokens * seen.head_dim
@@ -161,7 +161,7 @@ def light(spec: Spec, seen: Trace) -> Spec:
 
 
 def layers(spec: Spec, seen: Trace) -> list[int]:
-    """The layers that the file holds. The first layer must be filled in."""
+    """The layers that the file holds. `spec.layer` must be filled in."""
     if spec.layers is None:
         return [spec.layer]
     return list(seen.record) if spec.layers == "all" else sorted(set(spec.layers))
@@ -197,7 +197,7 @@ def _view(spec: Spec) -> dict:
     return chosen | {"query": query_words(spec.query)} | dict(parse_qsl(spec.view))
 
 
-# The page around it ---------------------------------------------------------------------------------------------------
+# The page around the numbers ------------------------------------------------------------------------------------------
 
 
 def _page(spec: Spec, seen: Trace, image: Image.Image | None, story_start: dict | None = None) -> str:

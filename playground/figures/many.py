@@ -60,7 +60,7 @@ DIMENSIONS = {  # names of each array's axes after the first, which is the pictu
 
 @dataclass(frozen=True)
 class Numbers:
-    """The numbers of one picture: {name: float32 array} with the dimensions above."""
+    """The numbers of one picture: {name: float32 array} with the axes in DIMENSIONS."""
 
     name: str
     arrays: dict[str, np.ndarray]
@@ -75,12 +75,12 @@ class Many:
     pictures: Sequence[Any]
     names: tuple[str, ...]
     vit: VisionTransformer
-    wanted: dict[str, tuple[int, ...]]  # kind -> its layers; relevance goes through all and has none
+    wanted: dict[str, tuple[int, ...]]  # kind of numbers -> layers; empty for relevance, which goes through all layers
     size: tuple[int, int]
     batch: int
     cut: tuple[str, ...] = ()
     about: tuple[int, ...] = ()  # the labels whose relevance is asked for
-    method: str = DEFAULT  # of relevance
+    method: str = DEFAULT  # how relevance is computed
     room: list[int] = field(default_factory=list, compare=False)  # the most pictures that fitted into a graphics card
 
     def __len__(self) -> int:
@@ -311,7 +311,7 @@ def trace_many(
 
 
 def _label_numbers(kinds: Sequence[str], vit: VisionTransformer) -> tuple[int, ...]:
-    """The labels of "relevance_of:cat,3", by their numbers. A label's name may have a comma in it."""
+    """The numbers of the labels in a kind such as "relevance_of:cat,3". A label's name may contain a comma."""
     labels: list[int] = []
     for text in kinds:
         kind, _, labels_text = text.partition(":")
@@ -367,7 +367,7 @@ def _spread(
     q: Tensor, k: Tensor, scale: float, patch_gaps: Tensor | None, prefix: int, is_heard: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """The entropy of every row in bits, (B, h, N), and the mean distance in patches over which each patch attends, NaN
-    for prefix tokens, which have no place. q, k: (B, h, N, d). Blocks of rows bound the memory.
+    for prefix tokens, which have no place. q, k: (batch B, heads h, tokens N, d). Blocks of rows bound the memory.
 
     With e = exp(s − max s) and z = Σ e the entropy is log z + max s − Σ (e/z) s. The last sum is scale · q · Σ (e/z) k:
     one product of matrices instead of another pass over all scores.

@@ -126,7 +126,7 @@ def provenance(spec: Spec, facts: dict[str, str], name: str = "figure.png") -> d
 
 
 def metadata(spec: Spec, facts: dict[str, str], kind: str, name: str) -> dict[str, str | None]:
-    """The metadata for a file of this kind. Without a date, so that the same figure gives the same file."""
+    """The metadata for a file of this kind, without a date, so that the same figure gives the same file."""
     entries = provenance(spec, facts, name)
     if kind == "pdf":
         info = {"Title": entries["Title"], "Subject": entries["Description"], "Keywords": entries.get("Command")}

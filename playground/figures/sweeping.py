@@ -32,7 +32,7 @@ from playground.vit import At, VisionTransformer, untouched
 OVER = ("heads", "layers × positions", "cuts", "scales", "checkpoints")
 METRICS = ("margin", "accuracy", "moved")
 TOKENS_AT_ONCE = 3200  # tokens of all variants that go through together
-DRAWS = 1000  # of a bootstrap
+DRAWS = 1000  # samples that a bootstrap draws
 SURE = 0.95
 
 Metric = Callable[[Tensor, Any], Tensor]
@@ -59,7 +59,7 @@ class Sweep(Many):
     metric: str | Metric = "margin"
     over: str = "heads"
     classes: tuple[Any, ...] = ()  # for each picture the label's number, or its folder's name
-    named: tuple[str, ...] = ()  # the cuts, scales or checkpoints
+    named: tuple[str, ...] = ()  # texts of the cuts, scales or checkpoints
     block: int = 1  # patches along the side of a position
     others: tuple[VisionTransformer, ...] = ()
     failed: dict[int, str] = field(default_factory=dict)  # pictures on which the metric failed, with a sentence
@@ -154,7 +154,7 @@ class Sweep(Many):
         return before, value
 
     def measured(self, vit: VisionTransformer, x: Tensor, before: Tensor, label: Any) -> Tensor:
-        """The metric of passes, (b,), from the tokens that leave their last layer, x: (b, N, D)."""
+        """The metric of b passes, (b,), from the tokens x that leave their last layer: (b, tokens, width)."""
         if self.metric == "moved":
             moves = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST)
             return moves.mean(-1).float().cpu()
@@ -194,7 +194,7 @@ def _batches(variants: list[Variant], most: int) -> Iterator[list[Variant]]:
 
 
 def _batch_change(batch: list[Variant]) -> At:
-    """An `at` that makes each variant's change in its own row of the batch."""
+    """A function for the argument `at` of `vit.layers`; it makes each variant's change in its row of the batch."""
     if batch[0].cuts is not None:
         return batch[0].cuts.at()
     points = {variant.point for variant in batch}

@@ -87,7 +87,7 @@ class Page:
 
 
 def handout(paper: str, key: bool) -> list[Page]:
-    """The handout. `key`: with the numbers filled in, for the teacher."""
+    """The pages of the handout. `key`: the teacher's copy, with the numbers filled in."""
     page, sheet = Page.of(paper), teaching.sheet()
     asker = TOKENS[ASKS]
     page.write("Attention by hand" + (": the key" if key else ""), 18, bold=True)
@@ -204,7 +204,7 @@ def texts() -> dict[str, str]:
 
 @lru_cache
 def pdf(name: str, paper: str) -> bytes:
-    """A sheet as a file."""
+    """The bytes of a PDF with this sheet."""
     out = io.BytesIO()
     with house_style(), PdfPages(out, metadata={"CreationDate": None, "Title": f"{name}-{paper}"}) as pages:
         for page in SHEETS[name](paper):
@@ -261,7 +261,7 @@ class Mounted:
 
     code: str  # a module whose default export mounts the script
     styles: str
-    box: str  # the element's class, and its data-attribute
+    box: str  # the class of the element, and the name of its data attribute
     look: str = ""  # another class of the element
 
 

@@ -38,7 +38,7 @@ from playground.samples import named
 from playground.tracing import Query, Trace
 from playground.vit import VisionTransformer
 
-PICTURE = "picture.png"  # as the model sees it
+PICTURE = "picture.png"  # the picture as the model sees it
 MEMBER = re.compile(r"step-(\d{1,12})\.pack")
 
 
@@ -131,7 +131,7 @@ class watch:
 
         class Watching(TrainerCallback):
             def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-                watcher.steps = state.global_step  # a run that is resumed goes on counting
+                watcher.steps = state.global_step  # so a resumed run continues the count
                 watcher.step()
 
             def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:

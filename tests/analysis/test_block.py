@@ -1,4 +1,4 @@
-"""Measurements of a layer: its additions sum up, its curves equal torch's."""
+"""Measurements of a layer: the additions of its parts sum to the tokens, and its curves equal torch's."""
 
 import re
 from dataclasses import replace

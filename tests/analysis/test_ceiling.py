@@ -1,4 +1,4 @@
-"""The end of the colour scale; tests/js/view.test.mjs has the same numbers for the browser's rule."""
+"""The largest value on the colour scale; tests/js/view.test.mjs has the same numbers for the browser's rule."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Means over rows use the rows of all patches, or in a fine grid those of randomly drawn ones, and the words say so.
+"""Means over rows use all patches' rows, in a fine grid those of randomly drawn patches; the page says which.
 
 This file recomputes the lessons' numbers on `chelsea` in DINOv2 from queries and keys, in float64."""
 
@@ -64,20 +64,20 @@ def test_weight_3_names_the_heads_that_agree_most_and_least_over_all_rows(chelse
     shares = np.maximum(habits.to_one, habits.to_class + habits.to_registers)
     assert shares == pytest.approx(share, abs=1e-5)
     assert np.unravel_index(share.argmax(), share.shape) == (0, 5)
-    assert 100 * share[0, 5] == pytest.approx(46.5, abs=0.05)  # over every second row: 46.9
+    assert 100 * share[0, 5] == pytest.approx(46.5, abs=0.05)  # every second row alone gives 46.9
     assert np.unravel_index(share.argmin(), share.shape) == (11, 0)
-    assert 100 * share[1, 1] == pytest.approx(0.77, abs=0.005)  # over every second row: 0.4, the smallest
+    assert 100 * share[1, 1] == pytest.approx(0.77, abs=0.005)  # every second row alone gives 0.4, the smallest
 
 
 @pytest.mark.slow
 def test_heads_3_says_the_distance_over_all_rows(chelsea, told):
     assert heads.look(chelsea).distance == pytest.approx(told["distance"], rel=1e-4)
-    assert told["distance"].mean(1).min() == pytest.approx(6.6, abs=0.05)  # over every second row: 6.7
+    assert told["distance"].mean(1).min() == pytest.approx(6.6, abs=0.05)  # every second row alone gives 6.7
 
 
 def test_scale_3_says_the_deviation_over_all_rows(chelsea, told):
     assert scale.sharpness(chelsea, chelsea.native_scale)[2] == pytest.approx(told["apart"], rel=1e-4)
-    assert told["apart"][-1].max() == pytest.approx(4.89, abs=0.005)  # over every fourth row: 4.86
+    assert told["apart"][-1].max() == pytest.approx(4.89, abs=0.005)  # every fourth row alone gives 4.86
 
 
 def test_weight_1_counts_all_rows(chelsea, told):

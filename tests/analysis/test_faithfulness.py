@@ -1,4 +1,4 @@
-"""How far maps can be trusted: integrated gradients against a loop with autograd, scores against counts by hand."""
+"""How far maps can be trusted: integrated gradients equal a loop with autograd, scores equal counts by hand."""
 
 import csv
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Every attribution, in figures too, has its rank correlation with blanking; compared with ranks computed by hand."""
+"""Every attribution map, also in a figure, comes with its rank correlation with blanking, here computed by hand."""
 
 import csv
 

@@ -130,7 +130,7 @@ def test_the_eight_neighbours_are_near():
     assert head.near == pytest.approx(1, abs=1e-4)
     assert head.to_self == pytest.approx(0, abs=1e-4)
     inner = (4 + 4 * math.sqrt(2)) / 8
-    assert head.distance == pytest.approx(inner, abs=0.03)  # edge patches have fewer, a little nearer ones
+    assert head.distance == pytest.approx(inner, abs=0.03)  # patches at the edge have fewer and nearer neighbours
 
 
 def test_halves_of_a_picture_are_content_and_colour():

@@ -1,4 +1,4 @@
-"""Matches and parts: against loops written by hand, and against the browser's."""
+"""Matches and parts of pictures equal those of loops written by hand and those of the browser."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Patching, against a loop by hand over the blocks."""
+"""Patching gives the numbers of a loop over the blocks, written by hand."""
 
 import pytest
 import torch

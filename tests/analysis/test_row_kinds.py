@@ -1,4 +1,4 @@
-"""The kind of a row: the rule against rows labelled by eye, its facts against loops, and the browser's rule.
+"""The rule that names a row's kind: compared with labels given by eye and with the browser's rule.
 
 labelled_rows.json holds lists [sample, model, layer, head, [row, column], kinds]. `kinds` has two names where both are
 right. The rule was made on every other row and is tested on the rest.

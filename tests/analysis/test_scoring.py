@@ -1,4 +1,4 @@
-"""Scores of relevance: against the functions that compute their parts, on a planted case, and as a table."""
+"""Scores of relevance equal those put together from their parts, single out a planted patch, and form a table."""
 
 import csv
 

@@ -19,7 +19,7 @@ from browser.visitor import FIND
 NAMES = ("firefox-esr", "firefox")
 PREFERENCES = {
     "media.navigator.streams.fake": True,  # a camera that shows a test picture
-    "media.navigator.permission.disabled": True,  # no question whether the page may use the camera
+    "media.navigator.permission.disabled": True,  # Firefox does not ask whether the page may use the camera
     "browser.shell.checkDefaultBrowser": False,
     "datareporting.policy.dataSubmissionEnabled": False,
     "app.update.enabled": False,
@@ -100,7 +100,7 @@ class Page:
         return collected[-1]
 
     def reads(self, condition: str = "() => true") -> dict:
-        """The lens's read(), once it has painted and its read() fulfils the condition."""
+        """The result of the lens's read(), once the lens has painted and the result fulfils the condition."""
         return self.until(f"() => {{ const r = theLens()?.read(); return r?.painted && ({condition})(r) ? r : null; }}")
 
     def points(self, x: float, y: float, presses: bool = False) -> None:

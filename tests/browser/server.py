@@ -45,7 +45,7 @@ def drawn_packs() -> Path:
 
 
 class Server:
-    """The app in a process of its own, with its own home folder. Its only cache are the drawings' packs, and it cannot
+    """The app in a process of its own, with its own home folder. Its cache holds only the drawings' packs. It cannot
     reach the Hugging Face Hub."""
 
     def __init__(self, home: Path, program: tuple[str, ...] = ("-m", "playground"), **environment: str):

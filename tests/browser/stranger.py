@@ -15,7 +15,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from waiting import PATIENCE
 from websockets.sync.client import connect
 
-MOST = 2**28  # bytes of a message
+MOST = 2**28  # most bytes of a message
 _stamps = count(1)
 
 
@@ -87,7 +87,7 @@ class Stranger:
         return self.trigger("go", {"page": page, "words": words, "key": self.key, "stamp": next(_stamps)})
 
     def tell(self, state: object) -> Stranger:
-        """Sends this as the state of the toolbar's component."""
+        """Sends `state` as the state of the toolbar's component."""
         message = BackMsg()
         widgets = message.rerun_script.widget_states.widgets
         widgets.add(id=self.elements["attention_toolbar"].id, json_value=json.dumps(state))

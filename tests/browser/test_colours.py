@@ -19,7 +19,7 @@ from playground.tracing import trace
 
 SIZE = (112, 144)
 LEVELS, MEAN_LEVELS = 3, 0.3  # of 255: two implementations of a colour profile differ by a level in places
-JPEG_LEVELS = 2  # of 255, on the mean: the copy was encoded a second time
+JPEG_LEVELS = 2  # of 255, the mean difference: the copy was encoded a second time
 BAR = 0.008  # total variation between rows, mostly an effect of model weights in eight bits
 ROWS = (
     "Display P3, JPEG", "Adobe RGB", "sixteen bits, grey", "half transparent, WebP", "half transparent, Display P3",
@@ -65,7 +65,7 @@ def test_the_network_sees_the_pixels_that_it_sees_in_python(decoder, photo):
 
 
 def test_the_colours_of_these_files_are_other_than_their_bytes(photo):
-    """Otherwise a decoder that ignores profiles would pass these tests."""
+    """If bytes and colours were equal, a decoder that ignores profiles would pass these tests."""
     plain = np.asarray(photo).astype(int)
     for kind in ("Display P3", "Adobe RGB", "grey of gamma 1.8", "half transparent"):
         assert np.abs(np.asarray(open_image(COLOURFUL[kind](photo))) - plain).max() > 30, kind
@@ -86,7 +86,7 @@ def test_rows_of_attention_are_those_of_python(decoder, photo, kind):
     ("width", "height", "kept"), [(6028, 4019, 1), pytest.param(7001, 5001, 2, marks=pytest.mark.slow)]
 )
 def test_a_photograph_of_a_large_camera_is_seen_in_one_way(decoder, photo, width, height, pixels_in_one):
-    """Browser and Python reduce a picture with too many pixels alike: `kept` pixels of a side become one."""
+    """Browser and Python reduce a picture with too many pixels alike: `pixels_in_one` pixels of a side become one."""
     large = photo.resize((width, height), Image.Resampling.BILINEAR)
     assert math.ceil(math.sqrt(width * height / KEPT_PIXELS)) == pixels_in_one
     data = saved(large, "JPEG", quality=85)

@@ -141,7 +141,7 @@ def test_in_see_streamlit_begins_when_something_needs_it(arrive, server, needs):
 
 def test_streamlit_begins_where_no_picture_comes(arrive, server):
     visitor = arrive(Visitor, server.url)
-    visitor.page.route("**/api/trace?**", lambda route: None)  # never answered
+    visitor.page.route("**/api/trace?**", lambda route: None)  # this request gets no answer
     visitor.page.goto(server.url)
     visitor.page.locator(".st-key-toolbar").wait_for(state="attached")
 

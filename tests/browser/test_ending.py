@@ -16,11 +16,11 @@ from waiting import until
 from browser.server import Server, serving
 from browser.stranger import Stranger
 
-MODEL = "vit_tiny_patch16_224.augreg_in21k_ft_in1k"  # not on this machine
+MODEL = "vit_tiny_patch16_224.augreg_in21k_ft_in1k"  # a model that is not on this machine
 
 
 class Hub(ThreadingHTTPServer):
-    """Answers requests for "/", with which the app tests whether a hub is there. Others hang until `over` is set."""
+    """Answers requests for "/", by which the app tests whether a hub is there. All others hang until `over` is set."""
 
     daemon_threads = True
 

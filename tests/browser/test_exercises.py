@@ -38,7 +38,7 @@ def at_i() -> str:
 
 
 def strongest(layer: bool) -> str:
-    """The address that switches off the head that adds most, or all heads of its layer."""
+    """The address that switches off the head that adds most; if `layer`, all heads of its layer."""
     effect = look(seen()).effect
     most, one = np.unravel_index(np.nanargmax(effect), effect.shape)
     return f"off={quote(' '.join(f'{most}.{head}' for head in (range(seen().heads) if layer else [one])))}"
@@ -85,7 +85,7 @@ def first_habit() -> str:
 
 
 def the_told_head(page) -> None:
-    """Trains both models and chooses the one with a supervised head: it opens at that head."""
+    """Trains both models and chooses the one with a supervised head: the page opens at that head."""
     page.get_by_role("button", name="Train now").click()
     page.get_by_text("One head is told", exact=True).click()
 

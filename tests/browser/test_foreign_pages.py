@@ -74,7 +74,7 @@ def test_a_page_whose_host_was_renamed_to_this_machine_opens_no_socket(server):
                          ("GET", "_stcore/health"), ("POST", "api/pictures"), ("GET", "api/app/0/shell/app.js")]
 )  # fmt: skip
 def test_a_foreign_name_is_refused_wherever_it_asks_and_this_machine_s_names_are_not(server, method, path):
-    """Otherwise any page that a person visits could use the app on their laptop, by DNS rebinding."""
+    """Without this check, any page that a person visits could use the app on their laptop, by DNS rebinding."""
     ours = {"X_Playground_Key": "k" * 30}
     for host in ("evil.example", f"evil.example:{server.port}", "localhost@evil.example", "127.0.0.1.evil.example"):
         status, _, body = answer(f"{server.url}/{path}", method, None, Host=host, X_Forwarded_Host="localhost", **ours)

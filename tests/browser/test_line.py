@@ -13,7 +13,7 @@ from browser.server import serving
 from browser.stranger import Stranger
 from browser.visitor import Patient
 
-# LONG = 0 puts every request into the queue for long ones; usually short requests have their own.
+# LONG = 0 puts every request into the queue for long requests; usually short requests have another queue.
 ONE_LINE = "from playground.serving import queue; queue.LONG = 0; from playground.__main__ import main; main()"
 LARGE = "ViT-B/14"
 
@@ -32,8 +32,8 @@ def visit(arrive, server):
 
 
 def crowd(server, *samples: str, **words: str) -> Callable[[], int]:
-    """For each sample, a Stranger asks for a pass of a large model on its finest grid. Returns, once the first is being
-    served, a function that counts those not served yet."""
+    """For each sample, a Stranger asks for a pass of a large model on its finest grid. When the first pass has begun,
+    returns a function that counts the strangers whose passes have not."""
     words = {"model": LARGE, **words}
 
     def served() -> int:
@@ -99,7 +99,7 @@ def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(
     second.pick("portrait")
     left = crowd(server, "still-life", "odd-tile")
     first.page.locator('.strip [data-sample="flock"]').click()
-    hears(first, 1)  # only the one being served: the crowd's other request costs more
+    hears(first, 1)  # only the request being served: the crowd's other one costs more
     second.page.locator('.strip [data-sample="landscape"]').click()
     hears(second, 2)
     first.page.close()

@@ -59,7 +59,7 @@ def of_the_network(visitor) -> dict[str, str]:
 
 
 def settled(visitor) -> dict:
-    """`of_the_network`, once it stays the same: the line on kinds may come later than the row."""
+    """The texts of `of_the_network`, once they no longer change: the line on kinds may come later than the row."""
     readings = []
 
     def stays() -> bool:

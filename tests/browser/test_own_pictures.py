@@ -52,7 +52,7 @@ def test_a_broken_file_is_said_and_the_page_goes_on(visit):
     for part in ("switch", "picture", "heads"):
         assert not overlap(notice.bounding_box(), visitor.part(part).bounding_box()), part
     visitor.pick("flock")
-    notice.wait_for(state="hidden")  # the choice of a sample closes it
+    notice.wait_for(state="hidden")  # the choice of a sample closes the notice
     data = picture(240, 240)
     hand_over(visitor, "drop", data)
     assert_shows(visitor, data, "dropped.jpg")
@@ -138,7 +138,7 @@ def test_photographs_stay_in_the_browser_until_they_are_forgotten(visit):
     assert mine(visitor) == []
     kept(visitor, 0)
     visitor.forgiven = REFUSED  # the server has forgotten the picture, and the tab uploads it again
-    other.page.locator('.strip .mine [title="Yours: 2.jpg"]').click()  # still in the other tab's strip
+    other.page.locator('.strip .mine [title="Yours: 2.jpg"]').click()  # the other tab's strip still shows the picture
     assert_shows(other, files["2.jpg"], "2.jpg")
     other.page.close()
 

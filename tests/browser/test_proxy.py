@@ -170,7 +170,7 @@ def test_everybody_is_given_a_seat_and_keeps_it(proxy, replicas):
 
 @pytest.mark.slow
 def test_the_code_of_a_class_leads_every_phone_to_the_replica_that_has_it(proxy, replicas):
-    """A typed code leads there whatever the phone's seat; the link /c/CODE also gives the phone a seat there."""
+    """A typed code leads to that replica whatever the phone's seat; the link /c/CODE also gives the phone a seat."""
     for number in range(6):
         mine, seat = f"lecturer-number-{number}-of-the-hall", f"{37 * number:02x}" + 30 * "0"
         body_sent = json.dumps({"root": f"{proxy.url}/"}).encode()

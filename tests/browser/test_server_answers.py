@@ -30,7 +30,7 @@ def test_similarity_and_rollout_follow_the_cursor_and_nobody_is_asked_meanwhile(
         ("rollout", truth.rollout),
     ):
         map_of(visitor, what)
-        visitor.page.wait_for_url(f"**what={what}**")  # the address changes after a delay
+        visitor.page.wait_for_url(f"**what={what}**")  # waits, because the address changes with a delay
         visitor.rest()
         sent = len(visitor.sent)
         for patch in ((3, 4), (9, 2), (12, 12)):
@@ -117,7 +117,7 @@ def test_another_picture_stands_beside_under_the_same_cursor(go):
     assert abs(float(text[1]) - 2 ** entropy(other)) < 0.2
     assert "meadow" in visitor.part("badge").inner_text()
     assert shown["query"] == "5,6"
-    x, y = visitor.place((2, 2), on="twin")  # a patch of the second picture asks
+    x, y = visitor.place((2, 2), on="twin")  # a patch of the second picture becomes the query
     visitor.page.mouse.move(x, y)
     visitor.until("r => r.query === '2,2'")
 

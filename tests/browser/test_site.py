@@ -27,7 +27,7 @@ from playground.tracing import trace
 from playground.ui import site
 
 KEPT = Path(__file__).parents[1] / "hostile" / "kept"
-SMALL = 100_000  # bytes
+SMALL = 100_000  # bytes: larger files are not opened
 FEW = 8
 LONG = (
     "a JPEG of 2,000 scans",  # refused only after twenty seconds

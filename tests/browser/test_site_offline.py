@@ -96,7 +96,7 @@ def test_all_of_it_is_kept_when_somebody_asks_and_no_host_is_asked_any_more(some
     visitor = somebody()
     button = visitor.page.get_by_role("button", name="Keep all of it offline")
     offered = int(re.search(r"\((\d+) MB\)", button.inner_text())[1])
-    unread = ("embed/", "preview-")  # only other pages and previews of links read them
+    unread = ("embed/", "preview-")  # read only by other hosts' pages and previews of links
     files = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
     needed = [file.stat().st_size for name, file in files.items() if not name.startswith(unread)]
     assert abs(offered - sum(needed) / 1e6) < 1

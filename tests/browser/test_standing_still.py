@@ -67,6 +67,6 @@ def test_in_lab_more_leaves_the_photograph_where_it_is_and_as_large(arrive, serv
 
 
 def place(person: Seeing) -> list[float]:
-    """Where the picture lies in the document, once it rests; independent of scrolling."""
+    """The picture's place in the document, once the picture rests; scrolling does not change this place."""
     person.part("picture").evaluate(STANDS_STILL)
     return person.part("picture").evaluate(PLACE)

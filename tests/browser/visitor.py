@@ -36,7 +36,7 @@ RESTS = f"() => document.querySelector('{REST}') || {NOT_NEEDED}"
 LOOKS = 50  # milliseconds from one look to the next: to look in every frame takes a tenth of a core
 SAYS = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 
-ABOUT = 6  # pixels beside a patch's middle; see STIRRED in lens/moment.js
+ABOUT = 6  # pixels of a mouse's last step to a patch's middle; see STIRRED in lens/moment.js
 # A returning visitor is not greeted, and has guessed all questions, so pages hold nothing back.
 GUESSED = json.dumps({question: {"words": "long ago"} for question in IDS})
 BEEN_HERE = f"""try {{
@@ -172,8 +172,8 @@ class Visitor:
         return self.page.evaluate("theLens().read()")
 
     def until(self, condition: str = "() => true") -> dict:
-        """The microscope's read(), once it fulfils the condition, a JavaScript function of read(), and the picture
-        takes the pointer, which a loading picture does not."""
+        """The microscope's read(), once it fulfils the condition, a JavaScript function of read(). Also waits until the
+        picture takes the pointer, which a picture that is loading does not."""
         script = f"""() => {{
           const r = window.theLens?.()?.read();
           return r?.painted && !window.lensRoot.classList.contains("waits") && ({condition})(r) ? r : null;

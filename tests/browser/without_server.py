@@ -116,7 +116,7 @@ def together(*bundles: str) -> str:
 
 
 class Visiting(Visitor):
-    """A visitor on that page, whose policy forbids the eval of Playwright's wait_for_function."""
+    """A visitor of the page that `write` writes. Its policy forbids the eval of Playwright's wait_for_function."""
 
     def arrive(self, name: str = "bundled") -> Visiting:
         self.page.goto(f"{self.url}/?model={name}")

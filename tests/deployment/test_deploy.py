@@ -222,7 +222,7 @@ def test_compose_runs_replicas_that_share_a_secret_behind_a_proxy():
     (hub,) = (shlex.split(rest) for rest in arguments_of("ENV"))
     assert f"HF_HOME={app['volumes'][0].partition(':')[2]}" in hub
     assert proxy["depends_on"]["app"]["condition"] == "service_healthy"
-    assert proxy["image"] == app["image"]  # the same image, as a proxy
+    assert proxy["image"] == app["image"]  # the proxy runs in the app's image
     assert proxy["command"] == [*json.loads(arguments_of("CMD")[0]), "--replicas", f"app:{PORT}"]
     assert proxy["ports"] == [f"{PORT}:{PORT}"]
     assert proxy["read_only"]
@@ -236,7 +236,7 @@ def test_what_is_served_to_others_offers_its_list_alone_and_may_hold_less_than_i
     unit = read("deploy/playground@.service")
     pod = {said["name"]: said.get("value") for said in container()["env"]}
     (tmp,) = (volume["emptyDir"] for volume in kubernetes("Deployment")["spec"]["template"]["spec"]["volumes"])
-    assert app["tmpfs"] == "/tmp:size=200m"  # this folder lies in memory, so it counts
+    assert app["tmpfs"] == "/tmp:size=200m"  # this folder lies in memory, so its size counts
     assert tmp == {"medium": "Memory", "sizeLimit": "200Mi"}
     assert app["environment"]["PLAYGROUND_OPEN"] == "${OPEN:-no}"
     assert pod["PLAYGROUND_OPEN"] == "no"

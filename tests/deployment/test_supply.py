@@ -69,7 +69,7 @@ def test_the_audit_points_at_bounds_that_let_in_what_was_not_tried_and_at_licenc
 
 
 def test_the_audit_finds_nothing_in_what_these_tests_run_with(audit):
-    """The audit's rules hold for the installed releases. They may be older than the newest, which this cannot judge."""
+    """The audit's rules hold for the installed releases. This test cannot judge releases that are newer."""
     wanted = audit.requirements(ROOT / "requirements.txt")
     assert all(r.specifier.contains(audit.metadata.version(r.name), prereleases=True) for r in wanted)
     packages = {package.metadata["Name"].lower(): package for package in audit.closure(wanted)}
@@ -156,7 +156,7 @@ def test_without_a_gpu_torch_comes_from_its_cpu_index_where_that_can_be_reached(
         assert chosen == url
         assert "no NVIDIA GPU was found" in sentence
         assert install.choose("auto", f"{url}/elsewhere")[0] == ""
-    chosen, sentence = install.choose("auto", url)  # nobody is there any more
+    chosen, sentence = install.choose("auto", url)  # the server has been stopped
     assert chosen == ""
     assert "can't be reached" in sentence
     assert install.choose("")[0] == ""

@@ -216,7 +216,7 @@ def test_for_and_against_are_equally_light_and_differ_in_colour_and_zero_is_the_
 
 
 def lightness(rgb) -> float:
-    """OKLab's L, by its definition."""
+    """The lightness L of OKLab, computed by the definition of OKLab."""
     x = np.asarray(rgb) / 255
     linear = np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4)
     to_cones = [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],

@@ -1,4 +1,4 @@
-"""Figures that cannot mislead: each test is of a figure that once did."""
+"""Figures do not mislead: each test repeats a figure that once did."""
 
 import io
 import re
@@ -170,7 +170,7 @@ def test_the_latex_of_a_venue_has_the_caption(here):
 
 
 def test_latex_sets_the_power_as_a_power():
-    """Once, it said "2\\textasciicircum{}entropy"."""
+    """Once, the LaTeX caption said "2\\textasciicircum{}entropy"."""
     assert files.tex("about 11 of 201 tokens (2^entropy)") == r"about 11 of 201 tokens ($2^{\mathrm{entropy}}$)"
 
 

@@ -165,7 +165,7 @@ def test_a_kernel_at_the_corner_reads_what_there_is():
 def test_the_convolution_shows_its_nine_patches_in_full_colour_and_what_a_stack_reaches_faintly(seen, picture):
     photo = np.asarray(picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)).astype(int)
     soft = light.heat(photo, np.zeros((80, 80))).astype(int)
-    for depth, reach in (("1", 1), ("follow", 2), ("3", 3)):  # layer 1 is the second, so "follow" reaches two
+    for depth, reach in (("1", 1), ("follow", 2), ("3", 3)):  # layer 1 is the second: "follow" shows two
         figure = figures.draw(replace(SMALL, layout="convolution", depth=depth), seen, picture)
         kernel_print = prints_of(figure)[1].astype(int)
         patches = kernel_print.reshape(8, 10, 8, 10, 3), photo.reshape(8, 10, 8, 10, 3), soft.reshape(8, 10, 8, 10, 3)

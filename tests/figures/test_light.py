@@ -116,7 +116,7 @@ def under_every_weight(weights: int = 33) -> np.ndarray:
 
 
 def test_lightness_rises_with_the_weight_whatever_lies_beneath_and_in_grey_too():
-    """In a grey print this holds over every colour. In luminance it holds over greys only, because saturated blue and
+    """In a grey print, lightness rises over every colour. Luminance rises over greys only, because saturated blue and
     green are darker in luminance than in print."""
     heated = under_every_weight()
     greys = np.ptp(COLOURS[:, 0], axis=1) == 0

@@ -71,6 +71,6 @@ def test_poppler_reads_the_same(seen, photo, tmp_path, layout):
     assert table
     for line in table:
         assert "TrueType" in line, line
-        assert line.split()[-5] == "yes", line  # embedded
+        assert line.split()[-5] == "yes", line  # the font is embedded
     text_of_file = " ".join(subprocess.check_output(["pdftotext", file, "-"], text=True).split())
     assert WORDS[layout] in text_of_file

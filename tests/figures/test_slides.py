@@ -32,8 +32,8 @@ def test_nothing_is_asked_of_anybody():
     page = made()
     assert "default-src 'none'" in page
     assert "connect-src" not in page
-    assert page.count("'sha256-") == 2  # those of the guess and of the slides
-    assert made("<p>").count("'sha256-") == 3  # and that of the story
+    assert page.count("'sha256-") == 2  # the hashes of two scripts: the guess's and the slides'
+    assert made("<p>").count("'sha256-") == 3  # and the hash of the story's script
     assert not re.search(r'(?:src|href)="https?:', page)
     assert "<title>Attention &amp; &lt;more&gt;</title>" in page
 

@@ -245,7 +245,8 @@ def test_workers_of_dask_give_the_same_also_when_one_is_lost(named, pictures, tm
 
 
 def test_what_an_intervention_leaves_alone_is_computed_once(named, pictures):
-    """Layers before an intervention run once: 144 heads in 12 layers cost 79 passes, not 145. Here 12 heads in 3."""
+    """Layers before an intervention run once: 144 heads in 12 layers cost 79 passes, not 145. This test has 12 heads
+    in 3 layers."""
     rows = 0
 
     def count(module, arguments, out):

@@ -1,7 +1,7 @@
 """Writes a pack and the rows that follow from it, with numpy alone, as an independent reference for the browser's core.
 
 `python tests/js/fixture.py FOLDER` leaves pack.bin and expected.json there. This file writes the container
-without playground.bundle, because a mistake shared by both sides would go unnoticed.
+without playground.pack, because a mistake shared by both sides would go unnoticed.
 """
 
 import json

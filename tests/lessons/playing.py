@@ -35,7 +35,7 @@ def parts_of(name: str, step: str, **state: object) -> list[Part]:
 
 
 def flat(parts: Iterable[Part]) -> list[Part]:
-    """All parts, with those inside of After, Stays, Row and Fold in place of these."""
+    """All parts as one list: After, Stays, Row and Fold are replaced by the parts inside of them."""
     return [one for part in parts for one in (flat(part) if isinstance(part, After | Stays | Row | Fold) else [part])]
 
 

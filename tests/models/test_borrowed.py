@@ -177,7 +177,7 @@ except PlaygroundError as error:
 
 
 def test_who_has_no_home_reads_a_sentence(monkeypatch, tmp_path):
-    """This happens in a container that runs as an arbitrary user. The hub's own library then uses the same folder."""
+    """A container that runs as an arbitrary user has no home. The hub's own library then uses the same folder."""
     for name in ("HOME", "HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
@@ -396,7 +396,7 @@ def test_the_borrowed_weights_are_a_whole_dinov2_and_need_no_timm(really_here):
 
 
 def test_the_borrowed_weights_give_hugging_face_s_own_dinov2_the_same_attention(really_here):
-    """The conversion from our names to theirs is written by hand here, so it can't share a mistake with our code."""
+    """The conversion of our names to Hugging Face's is written anew here, so it can't share a mistake with our code."""
     from transformers import Dinov2Config, Dinov2Model
 
     really_here("dinov2-small")

@@ -77,7 +77,7 @@ def test_an_object_is_held_against_ours_before_anything_is_shown(model):
     """A changed block may have weights that we can read, and yet compute something else."""
     changed = copy.deepcopy(model)
     norm = changed.blocks[1].norm2
-    changed.blocks[1].norm2 = nn.Sequential()  # left out
+    changed.blocks[1].norm2 = nn.Sequential()  # the norm is left out
     changed.blocks[1].norm2.weight, changed.blocks[1].norm2.bias = norm.weight, norm.bias
     with pytest.raises(PlaygroundError, match=r"can't be shown, for our pass is another one: .*part after layer 1"):
         playground.load(changed, **HALF)

@@ -115,7 +115,7 @@ def test_a_file_that_may_not_be_read_is_not_called_damaged(tmp_path, monkeypatch
 
 def test_a_gigabyte_of_nothing_costs_nothing(tmp_path):
     """A sparse file, whose header states the true size but the wrong architecture."""
-    size = 2**28  # numbers
+    size = 2**28  # numbers of the tensor
     entries = {"a": {"dtype": "F32", "shape": [size], "data_offsets": [0, 4 * size]}}
     entries["__metadata__"] = {"config": json.dumps(dataclasses.asdict(SMALL))}
     path = claiming(tmp_path / "a.safetensors", entries)

@@ -99,7 +99,7 @@ def test_what_transformers_saved_gives_its_logits_and_attention(kind, changes, t
         ours = playground.load(folder, device="cpu")
         assert ours.name == "mine"
     assert_theirs(ours, reference, kind)
-    assert_theirs(playground.load(reference), reference, kind)  # the model itself
+    assert_theirs(playground.load(reference), reference, kind)  # loads the model itself, not a file
 
 
 def test_labels_are_those_of_their_numbers_in_whatever_order_they_stand(tmp_path):

@@ -1,5 +1,5 @@
 """Files and models in the layouts of other libraries. The reference is timm's model, which timm's filter fills from the
-same file. Models of torchvision and transformers are compared with themselves."""
+same file. Our passes of models of torchvision and transformers are compared with the models' own."""
 
 import json
 from functools import partial
@@ -119,7 +119,7 @@ def test_torchvision_s_vit_is_ours(torchvisions, picture):
 
 
 def test_a_narrow_one_of_torchvision_has_its_own_heads():
-    """Its heads are narrower than the 64 numbers of published models."""
+    """The heads of this model are narrower than the 64 numbers of published models."""
     from torchvision.models.vision_transformer import VisionTransformer
 
     model = scramble(VisionTransformer(64, 16, 2, 5, 40, 64, num_classes=3, norm_layer=partial(nn.LayerNorm, eps=1e-6)))

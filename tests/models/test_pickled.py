@@ -69,7 +69,7 @@ def test_a_pickle_under_another_name_is_called_what_it_is(tmp_path):
 
 @pytest.mark.parametrize("name", ["noise.pth", "noise.safetensors", "noise.bin"])
 def test_a_file_of_something_else_is_a_sentence_without_the_number_that_its_first_bytes_make(name, tmp_path):
-    """Once, the sentence said "its header claims 1,600,513,671,147,220,912 bytes", of a .pth too."""
+    """Once, the sentence said "its header claims 1,600,513,671,147,220,912 bytes", even for a .pth."""
     (tmp_path / name).write_bytes(b"\xf0noise of another kind" * 99)
     for load in (lambda: playground.load(NAME, weights=tmp_path / name), lambda: playground.load(tmp_path / name)):
         with pytest.raises(PlaygroundError, match=r"no file of weights that torch wrote|not a readable") as refusal:

@@ -47,7 +47,7 @@ def test_patches_and_a_text_are_as_alike_as_transformers_says(kind, tmp_path, pi
 
     tokens = [2, 3] if kind == "CLIP" else [2, 3, 0, 0, 0, 0]
     with torch.no_grad():
-        last = theirs.vision_model(pixel_values=seen.input).last_hidden_state  # of CLIP: before the last norm
+        last = theirs.vision_model(pixel_values=seen.input).last_hidden_state  # in CLIP: before the last norm
         text = theirs.get_text_features(input_ids=torch.tensor([tokens]))
         text = text if isinstance(text, torch.Tensor) else text.pooler_output
         if kind == "CLIP":

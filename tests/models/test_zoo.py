@@ -258,7 +258,7 @@ def test_eight_threads_get_what_one_thread_gets(small):
         threaded_results = [None] * 8
 
         def work(i):
-            with torch.no_grad():  # each thread has its own setting
+            with torch.no_grad():  # torch has this setting for each thread
                 for _ in range(20):
                     threaded_results[i] = small.record(images[i])
 

@@ -176,7 +176,7 @@ def test_a_phone_is_its_class_s_until_that_ends_and_starting_one_costs(group, mo
 
 
 def test_the_code_says_where_its_lecturer_sits():
-    """deploy/nginx.conf reads the lecturer's server from the code. A seat that no proxy gave puts nothing into it."""
+    """deploy/nginx.conf reads the lecturer's server from the code. If no proxy gave the seat, the code is random."""
     tables = re.findall(r"map \$letter. \$digit. \{ ((?:[A-Z] [0-9a-f]; )+)\}", NGINX_CONF.read_text())
     digits = [dict(pair.split() for pair in table.strip("; ").split("; ")) for table in tables]
     assert len(digits) == 2

@@ -210,7 +210,7 @@ def test_no_secret_is_printed(nothing_fetched, tmp_path):
 
 
 def test_a_checkout_may_lie_in_a_folder_called_app(nothing_fetched, tmp_path, monkeypatch):
-    """In the image, the folder is called app and the package is not installed. Once, the doctor raised there."""
+    """In the image, the folder is called app and the package is not installed. Once, the doctor failed there."""
 
     def none(name):
         raise doctor.metadata.PackageNotFoundError(name)

@@ -21,7 +21,7 @@ def header_of_png(width: int, height: int, bits: int, colours: int) -> bytes:
 
 
 def test_a_legal_png_of_half_a_megabyte_is_known_to_take_seconds():
-    """62 megapixels, 16 bits, four channels. Once, forty such files kept others waiting for a minute."""
+    """The PNG has 62 megapixels of 16 bits in four channels. Once, forty of these kept others waiting for a minute."""
     assert seconds_to_decode(header_of_png(7900, 7900, 16, 6)) > 4 * LONG
 
 

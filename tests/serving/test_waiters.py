@@ -16,7 +16,7 @@ ANNA, BERT = "anna" * 6, "bert" * 6
 
 @pytest.fixture
 def coming(monkeypatch):
-    """Downloads that go on until nobody waits or they are let go; the clock is moved by hand."""
+    """Downloads that go on until nobody waits or the test lets them go; the clock is moved by hand."""
     let_go, now = threading.Event(), [0.0]
 
     def fetch(name, report):

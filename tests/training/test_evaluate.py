@@ -137,8 +137,8 @@ def test_shares_of_all_heads_are_those_of_scenes(vit, pictures):
 
 
 def test_a_distant_part_unlike_in_colour_is_asked_apart():
-    """A thing has three black patches and a white one at its end. For a black patch, that white one is the only distant
-    patch of the thing with another colour; even attention shares its weight with all distant white patches."""
+    """A thing has three black patches and a white patch at its end, the only one that is both distant and unlike in
+    colour. Even attention divides its weight among all distant white patches of the picture."""
     grid = np.zeros((2, 8), np.uint8)
     grid[0, :4] = 1
     image = np.zeros((4, 16, 3), np.uint8)

@@ -48,7 +48,7 @@ def test_pixels_are_what_a_trace_gives_the_model():
 
 
 def by_hand(scores, segment, cost):
-    """The mean over patches of segments with three patches or more, each weighing size^−¾."""
+    """The mean over the patches of segments of three patches or more; a patch has the weight (segment's size)^−¾."""
     total = weight = 0.0
     for b, i in np.ndindex(segment.shape):
         mates = [j for j in range(segment.shape[1]) if j != i and segment[b, j] == segment[b, i]]

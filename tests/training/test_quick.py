@@ -52,7 +52,7 @@ def test_both_begin_alike_and_learn_in_step(watched):
     for name in ("q", "k"):  # another order of sums changes the last digit
         np.testing.assert_allclose(learned[name].astype(np.float32), told[name].astype(np.float32), atol=1e-2)
     curves = end[TOLD].lapse.curve[0][:2], end[ALONE].lapse.curve[0]
-    np.testing.assert_allclose(*curves, rtol=0.01)  # the same first boards
+    np.testing.assert_allclose(*curves, rtol=0.01)  # both models see the same first boards
     assert end[ALONE].lapse.moments[2].trace != end[TOLD].lapse.moments[2].trace
 
 
@@ -110,7 +110,7 @@ print(torch.get_num_threads())
 
 @pytest.mark.slow
 def test_one_core_is_for_this_thread_alone():
-    """In a separate process, because this one may have only one core."""
+    """Runs in a separate process, because the test's own process may have only one core."""
     run = subprocess.run([sys.executable, "-c", ONE_CORE], capture_output=True, text=True, check=True)
     inside, of_others, afterwards = run.stdout.split()
     assert (inside, of_others, afterwards) == ("1", "2", "2")

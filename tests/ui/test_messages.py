@@ -40,7 +40,7 @@ def who_runs() -> str:
 
 
 def test_a_page_is_run_for_the_network_of_its_socket(monkeypatch):
-    """Streamlit gives no address for browsers on the server's machine, so it comes from the seat of the socket."""
+    """Streamlit gives no address for browsers on the server's machine, so the address comes from the socket's seat."""
     places = ledger.Seats(ledger.Ledger())
     monkeypatch.setattr(ledger, "seats", places)
     monkeypatch.setattr(streamlit_private, "session", lambda: "this page's")

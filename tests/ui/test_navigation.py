@@ -117,7 +117,7 @@ def test_what_an_address_asks_for_and_there_is_not_shows_something_else_with_a_s
 
 
 def test_the_microscope_s_page_leaves_what_cannot_be_had_to_the_browser():
-    """There, the browser offers to fetch the model, uploads the picture again, or explains what it shows instead."""
+    """The browser then offers to fetch the model, uploads the picture again, or explains what it shows instead."""
     for words in ({"model": "vit_nonsense_patch3"}, {"mine": "0123456789abcdef"}, {"model": "dinov2-small"}):
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         app.query_params.update({"sample": "flock"} | words)
@@ -151,7 +151,7 @@ def test_the_address_goes_before_what_the_toolbar_tells_at_the_first_run():
 
 
 def test_a_choice_that_was_told_to_this_server_goes_before_the_address_that_it_read_first():
-    """Such a page was open before the server was restarted."""
+    """This happens on a page that was open before the server was restarted."""
     message = {"choice": {"sample": "portrait"}, "view": {}, "key": None, "run": "test session id"}  # AppTest's id
     assert here(opened("cost", message=message, sample="flock")).picture.name == "portrait"
     assert here(opened("cost", message=message | {"run": "another"}, sample="flock")).picture.name == "flock"

@@ -88,7 +88,7 @@ def test_what_is_measured_with_comes_from_packages_that_train_nothing():
 
 
 def test_no_stamp_is_measured_with_whose_kin_trains(tmp_path):
-    """A family of similar stamps may be measured with only if all its stamps are kept out of training."""
+    """Stamps of one family look alike, so they serve for measuring only if the whole family is kept out of training."""
     stamps = [
         f"animals-birds-{bird}{variant}"
         for bird in ["owl", "crow", "hen", "emu", "jay", "kite"]

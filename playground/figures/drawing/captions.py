@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def say(key: str, *cases: str, **filled: object) -> str:
-    """The sentence for `key` in way_words.py, for the first of `cases` that has one, with `filled` put in."""
+    """The words for `key` in way_words.py, for the first of `cases` with its own words; fills the curly brackets."""
     return words(key, "figure", *filter(None, cases)).format(**filled)
 
 
@@ -78,7 +78,7 @@ def _and(words_of_each: list[str]) -> str:
 
 
 def headings(panels: list[Shown]) -> list[tuple[str, str]]:
-    """(heading, "") for each panel: what differs between the panels, such as layer, head or patch."""
+    """(heading, no line beneath it) for each panel. A heading names what differs, such as layer, head or patch."""
     specs = [panel.spec for panel in panels]
     candidates = {
         "layer": [say("layer", layer=spec.layer) for spec in specs],
@@ -91,7 +91,7 @@ def headings(panels: list[Shown]) -> list[tuple[str, str]]:
 
 
 def method(spec: Spec) -> str:
-    """The heading of a map."""
+    """The name of the way to look, as a map's heading."""
     name = spec.way.words("title")
     return say("column", name=name) if spec.way.of_heads and spec.direction == "column" else name
 
@@ -121,7 +121,7 @@ def _count(b: float) -> str:
 
 
 def number(x: float) -> str:
-    """At least two digits, without an exponent for large numbers."""
+    """The number with at least two digits, and without an exponent if it is large."""
     return f"{x:,.0f}" if abs(x) >= 100 else f"{x:.2g}" if abs(x) >= 1e-4 or x == 0 else f"{x:.1e}"
 
 
@@ -338,7 +338,7 @@ def _statement(spec: Spec, query: str, panels: list[Shown], is_many: bool = Fals
 
 
 def number_facts(spec: Spec, seen: Trace) -> dict[str, str]:
-    """Facts about a file's numbers: the label explained, how they were made, the meaning of a sign, their unit."""
+    """Facts about a file's numbers: the label explained, the way to compute them, the meaning of a sign, the unit."""
     about, cases = About(spec, seen), ["label"] * spec.explains_label
     names = seen.vit.config.labels if seen.vit and spec.explains_label else ()
     facts = {
@@ -356,8 +356,8 @@ def margin(seen: Trace) -> str:
 
 
 def _label(about: About) -> str:
-    """The label in words, with its name if it has one. If pictures or passes differ in their likeliest label, its name
-    is left out."""
+    """The label in words, with its name if it has one. The name of the likeliest label is left out if there are several
+    pictures or passes, because each may have another one."""
     label, seen = about.spec.label, about.seen
     if (about.several and not label) or seen.vit is None or seen.logits is None:
         return say("label", called=label) if label else say("likeliest")

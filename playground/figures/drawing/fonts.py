@@ -30,7 +30,8 @@ def families(font: str | None) -> list[str]:
 
 @cache
 def _source_sans() -> list[str]:
-    """TrueType files, which a PDF can hold whole, from the package font-source-sans-pro where that is installed."""
+    """Registers Source Sans and returns its name; [] without the package font-source-sans-pro. The files are TrueType,
+    which a PDF can hold whole."""
     package = find_spec("font_source_sans_pro")
     if package is None or not package.submodule_search_locations:
         return []
@@ -64,7 +65,7 @@ def lacking(text: str) -> str:
 
 
 def sentence(letters: str, option: str) -> str:
-    """The warning about letters that no font has. `option`: how its reader writes the option that names a font."""
+    """The warning about letters that no font has. `option`: the option for a font, as the reader types it."""
     return (
         f"no font on this machine has {', '.join(letters)}: the figure shows {MISSING} instead, only an .svg keeps "
         f"them. Install a font such as Noto Sans CJK, or name one with {option}"
@@ -95,8 +96,8 @@ def _has(letter: str, family: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _font_with(letter: str) -> FontEntry | None:
-    """A font of this machine that has the letter: upright and regular, without serifs, with TrueType outlines, where
-    there is a choice."""
+    """A font of this machine that has the letter. Of several, preferably one that is upright and regular, without
+    serifs, with TrueType outlines."""
     for entry in _local_fonts():
         if get_font(entry.fname).get_char_index(ord(letter)):
             return entry

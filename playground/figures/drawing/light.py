@@ -171,7 +171,7 @@ def light(photo: np.ndarray, lit: np.ndarray) -> np.ndarray:
 
 
 def lit(share: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """How much of the photograph each patch shows, 0 … 1. share: its brightness; chosen: whether it is outlined"""
+    """How much of the photograph each patch shows, 0 … 1. share: brightness; chosen: whether inside the outline"""
     return np.maximum(np.sqrt(share), LIT * chosen)
 
 

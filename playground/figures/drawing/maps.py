@@ -143,13 +143,13 @@ class Map:
 class Domain:
     low: float
     high: float  # the value that is drawn brightest
-    words: str  # beside the colour bar
+    words: str  # the text beside the colour bar
     percent: bool = False
-    open_end: bool = False  # larger numbers have the last colour too
+    open_end: bool = False  # whether larger numbers may occur, drawn in the last colour
     log: bool = False
     own: bool = False  # each map has a domain of its own, and the bar stands for all of them
     bare: bool = False  # colours without a photograph, in proportion to the numbers
-    signed: bool = False  # two colours around zero
+    signed: bool = False  # whether there are two colours around zero
 
 
 def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None) -> Map:

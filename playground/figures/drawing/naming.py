@@ -30,14 +30,14 @@ FILES = (".safetensors", ".pth", ".pt", ".bin", ".ckpt", ".tar")
 
 
 def is_changed(seen: Trace) -> bool:
-    """Whether the model's parameters were changed after loading: then it is no longer what its name says."""
+    """Whether the model's parameters were changed after loading: then its name no longer tells its weights."""
     from playground.models import source  # imported late, because the server starts without torch
 
     return seen.vit is not None and source.is_changed(seen.vit, seen.weight_versions)
 
 
 def is_random(seen: Trace) -> bool:
-    """Whether the model is untrained. For a trace from a file, which has no model, the name says it."""
+    """Whether the model is untrained. For a trace from a file, which has no model, the name tells this."""
     if seen.vit is None:
         return plain_name(seen.model).endswith(RANDOM)
     return seen.vit.random_weights and not is_changed(seen)
@@ -83,13 +83,13 @@ def published_name(spec: Spec, image: str) -> str:
 
 
 def published_trace(spec: Spec, seen: Trace, other: bool = False) -> Trace:
-    """The trace under the name that its model has in public."""
+    """The trace, with the public name of its model."""
     model_name = (spec.other_model if other else None) or spec.model
     if spec.anonymous and _is_own(model_name):
         return replace(seen, model="the other model" if other else "the model")
     if not seen.model.endswith(".safetensors"):
         return seen
-    part_count = 2 if PurePath(seen.model).name == "model.safetensors" else 1  # with the folder, which names it
+    part_count = 2 if PurePath(seen.model).name == "model.safetensors" else 1  # the folder names the model
     return replace(seen, model="/".join(PurePath(seen.model).parts[-part_count:]))
 
 
@@ -108,7 +108,7 @@ def _model_file(name: str | None, general_word: str, anonymous: bool) -> str | N
     name = name.removeprefix("local-dir:")
     return (
         PurePath(name).name if name.endswith(FILES) or Path(name).exists() else name
-    )  # a repository stays "account/name"
+    )  # the name of a repository on the hub stays "account/name"
 
 
 def _is_own(name: str) -> bool:

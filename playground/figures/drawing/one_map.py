@@ -1,4 +1,4 @@
-"""What a panel of a figure is to show, and its numbers."""
+"""Requests for single maps (trace, layer, head, query, scale), and panels that hold the maps."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Subject:
 
 
 Many = dict[tuple[str, str], Subject]  # the traces of a grid: (picture, model) -> trace and picture
-Other = Subject | Many | None  # what stands beside a figure's first subject
+Other = Subject | Many | None  # the second subject of a figure, or all subjects of a grid
 
 
 @dataclass(frozen=True)
 class OneMap:
     subject: Subject
     spec: Spec  # with this map's layer, head and query
-    scale: str | None  # of this layer; None: the scale of the pass
+    scale: str | None  # the scale in this layer; None: the scale of the pass
     asker: Trace | None = None  # for similarity between two pictures: the trace whose patch is the query
 
     def map(self) -> Map:
@@ -41,7 +41,7 @@ class OneMap:
 
 @dataclass(frozen=True)
 class Shown:
-    """A panel: what it is to show, and its map."""
+    """A panel: the request `one`, and the map that it gave."""
 
     one: OneMap
     map: Map

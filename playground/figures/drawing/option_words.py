@@ -49,7 +49,7 @@ def _with_a_value(word: str, value: str) -> str:
     return f"{word}({value.replace(',', ', ')})" if re.fullmatch(r"\d+,\d+", value) else f'{word}"{value}"'
 
 
-OTHER = "other="  # another trace: of another model, or of a whole pass with another scale
+OTHER = "other="  # the argument in Python for a trace of another model or of a pass with another scale
 PYTHON = Words("{}=".format, _with_a_value, {"other_model": OTHER, "whole": OTHER})
 
 

@@ -41,7 +41,7 @@ class Panel:
         return self.grid[1] / self.grid[0]
 
     def place(self, sheet: Sheet, box: Box, letter: str = "") -> None:
-        """Draws the panel. `box`: of its picture; the heading stands above, after the panel's letter."""
+        """Draws the panel's picture into `box`, and above it the heading after the panel's letter."""
         em, y = sheet.font / 72, box.y - 0.5 * sheet.font / 72
         if self.sub:
             sheet.text(box.x, y, *fitting_words(self.sub, box.width, small(sheet.font, 0.8)), colour=sheet.theme.muted)
@@ -141,7 +141,7 @@ class Grid:
     picture: Panel | None = None  # the picture that all panels are about, left of the first row, as large as a panel
 
     def _sides(self, em: float) -> tuple[float, float]:
-        """(left titles, top titles), inches."""
+        """(width of the titles at the left, height of the titles at the top), in inches."""
         return 1.5 * em * bool(self.beside), ABOVE * em * bool(self.above or self.picture)
 
     def _aspects(self) -> list[float]:
@@ -229,16 +229,16 @@ class Matrix:
 
     layers: int
     heads: int
-    aspect: float  # of a cell, width / height
-    draw: Callable[[Sheet, Axes, int, int, Box], None]  # one cell; its box is in inches of the panel
+    aspect: float  # width / height of a cell
+    draw: Callable[[Sheet, Axes, int, int, Box], None]  # draws one cell; the box is the whole panel's, in inches
     picture: Panel | None = None
 
     def _sides(self, em: float) -> tuple[float, float]:
-        """(left labels, top labels), inches."""
+        """(width of the labels at the left, height of the labels at the top), in inches."""
         return 2.3 * em, 2.9 * em
 
     def _shape(self, turned: bool) -> tuple[int, int]:
-        """(rows, columns)"""
+        """(rows, columns) of the matrix; `turned`: layers become columns."""
         return (self.heads, self.layers) if turned else (self.layers, self.heads)
 
     def _fitted(self, width: float, height: float | None, em: float, turned: bool) -> tuple[float, float]:

@@ -31,11 +31,11 @@ from playground.figures.drawing.prints import CONVOLUTION, QUERY, THEMES
 from playground.figures.drawing.spec import Spec
 
 SMALLEST = 6.0  # points: what a journal prints legibly
-VECTOR_DPI = 220  # of the photograph inside an SVG or PDF
-CELL = 16  # pixels of a patch in a map without photograph: viewers that smooth images blur a sixteenth of it at most
+VECTOR_DPI = 220  # dots per inch of the photograph inside an SVG or PDF
+CELL = 16  # pixels of a patch in a map without photograph: viewers that smooth images blur a sixteenth of a patch
 OUTLINE = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
 
-SHAPES = {  # plotly's names for them, as in playground/analysis/heads.py -> matplotlib's
+SHAPES = {  # plotly's name of a marker, as in playground/analysis/heads.py -> matplotlib's name
     "star": "*", "triangle-left": "<", "circle": "o", "square": "s", "diamond": "D", "circle-open": "o",
     "hexagon": "H", "x-thin-open": "x", "cross": "P",
 }  # fmt: skip
@@ -324,7 +324,7 @@ class Sheet:
 
 
 class Picture:
-    """Something that can be drawn at any size."""
+    """An image that a function draws anew at each size."""
 
     def __init__(self, at: Callable[[tuple[int, int]], Image.Image], size: tuple[int, int]) -> None:
         self.at = at  # (width, height) -> the image of that size

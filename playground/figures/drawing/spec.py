@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Purpose:
-    """What a figure is for. With a height of None it is as high as its contents."""
+    """What a figure is for, with its sizes. height None: the figure is as high as its contents."""
 
     width: float  # inches
     height: float | None
     font: float  # points
-    dpi: int  # of a PNG
+    dpi: int  # dots per inch of a PNG
     words: str
-    roomy: bool = False  # the picture stands beside its map
+    roomy: bool = False  # whether there is room for the picture beside its map
     captioned: bool = True  # False: the caption is not drawn; -o x.tex writes it, and the venue's LaTeX sets it
 
 
 PACKS = ("float16", "int8")  # number formats of queries and keys in an interactive .html
-MM = 25.4  # in an inch
+MM = 25.4  # millimetres in an inch
 PURPOSES = {
     "slide": Purpose(40 / 3, 7.5, 18, 192, "a whole 16:9 slide", roomy=True),
     "half": Purpose(20 / 3, 7.5, 17, 192, "half of a 16:9 slide"),
@@ -49,7 +49,7 @@ PURPOSES = {
     "nature-wide": Purpose(183 / MM, None, 7, 300, "both columns of Nature, 183 mm", roomy=True),
 }
 ROOMY = 4.5  # inches: a custom width of at least this is laid out like a page, a smaller one like a column
-AXES = {  # of a grid -> the field that changes along it
+AXES = {  # an axis of a grid -> the field of Spec that changes along it
     "pictures": "image", "models": "model", "layers": "layer", "heads": "head", "patches": "query", "scales": "scale",
 }  # fmt: skip
 SIGNED = ("gradient", "integrated")  # methods of relevance whose numbers have a sign
@@ -66,7 +66,7 @@ CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options an
     "method": tuple(METHODS),
     "pack": PACKS,
 }
-POOLED = ("mean", "max")  # over all heads; they stand in place of a head's number
+POOLED = ("mean", "max")  # written instead of a head's number: the mean or the maximum over all heads
 MOVING_DPI = 96
 ALONE = "What is it to be compared with? Add {other_image} or {other_model}."  # the error of a comparison with nothing
 
@@ -77,7 +77,7 @@ class Spec:
     image: str = ""  # a file, or the name of a sample
     layout: str = "head"  # see layouts/
     model: str = ""  # the model that traced the picture; "": a figure of random rows has none
-    weights: str | None = None  # a file
+    weights: str | None = None  # a file of weights for this model
     mean: str | None = None  # this and the next four: how the model was built, if no file says it (models/given.py)
     std: str | None = None
     num_heads: str | None = None
@@ -85,14 +85,14 @@ class Spec:
     global_pool: str | None = None
     size: tuple[int, int] | None = None  # (height, width) of the model's input
     layer: int | None = None  # None: two thirds of the way up, where heads look at objects
-    head: int | str = 0  # or "mean" or "max" of all heads
+    head: int | str = 0  # a number, or "mean" or "max" over all heads
     query: tuple[int, int] | str | None = None  # a patch, or a prefix token's name; None: samples.start_patch
-    scale: str = "on"  # or "off", or a number
+    scale: str = "on"  # "on" (the trained scale), "off" (no scale), or a number
     whole: bool = False  # the whole forward pass ran with that scale, not this layer alone
     cut: str = ""  # edges cut in the pass, written as in playground/cuts.py and separated by ;
     label: str = ""  # the number or the name of the label that is explained; "": the feature of the query
     text: str = ""  # what patches are compared with, in a model that learned from captions
-    method: str = "gradient"  # of relevance
+    method: str = "gradient"  # how relevance is computed, see METHODS
     signed: bool | None = None  # whether relevance shows negative values; None: only for a label
     blank: str = "mean"  # what blanked patches become
     typical: bool = False  # whether outliers among lengths are left out of the exposure
@@ -100,19 +100,19 @@ class Spec:
     direction: str = "row"
     kernel: int = 3
     depth: str = "follow"  # number of stacked convolutions whose reach is shown; "follow": as many as layers so far
-    other_image: str | None = None  # of the layout "compare"
+    other_image: str | None = None  # the second picture of the layout "compare"
     other_model: str | None = None
     other_queries: str | None = None  # more patches of the picture, each in a colour of its own: "3,4-10,12"
-    rows: str | None = None  # of the layout "grid": "layers:2,5,8", see layouts/grid.py
+    rows: str | None = None  # what changes down a grid: "layers:2,5,8", see layouts/grid.py
     columns: str | None = None
     # How it looks
     purpose: str = "slide"
-    width: float | None = None  # inches, instead of the purpose's
+    width: float | None = None  # inches; None: the purpose's width
     font: str | None = None  # a family; None: Source Sans
     letters: bool = False  # a, b, c … before the panels' headings
     theme: str = "light"
     transparent: bool = False
-    draw: str = "heat"  # or "light": see light.py
+    draw: str = "heat"  # "heat" or "light", see light.py
     over: str | None = None  # what lies beneath the heat; None: the photograph, or nothing beneath many small maps
     mass: float | None = None  # an outline around the fewest patches that hold this share of all patches' weight
     mask: bool = False  # whether the picture is left out outside that outline
@@ -126,13 +126,13 @@ class Spec:
     prefix: bool = True  # whether the shares of class token and registers are written
     footer: bool = False
     words: str = "plain"  # "paper" says “attends to” where "plain" says “listens to”
-    anonymous: bool = False  # the file says nothing that could tell who made it
-    dpi: int | None = None  # None: the purpose's
-    repeatable: bool = True  # whether a command can make it again; not if the model or the picture was only in memory
-    sweep: str | None = None  # of an animation: "layers", "scale" or "patches:0,0-7,5"
+    anonymous: bool = False  # whether the file says nothing that could tell who made it
+    dpi: int | None = None  # dots per inch; None: the purpose's
+    repeatable: bool = True  # whether a command can make the figure again: not if model or picture was only in memory
+    sweep: str | None = None  # what changes in an animation: "layers", "scale" or "patches:0,0-7,5"
     # What an interactive figure holds
-    layers: tuple[int, ...] | str | None = None  # or "all"; None: `layer` alone, or all layers if they are few bytes
-    heads: tuple[int, ...] | None = None  # None: all
+    layers: tuple[int, ...] | str | None = None  # numbers or "all"; None: `layer`, or all layers if these are small
+    heads: tuple[int, ...] | None = None  # numbers; None: all heads
     view: str = ""  # other choices at the beginning, as in an address: "locked=true&grid=true"
     bare: bool = False  # whether an .html has the interactive picture alone
     pack: str = "float16"  # numbers of q and k in an .html; "int8" takes half the bytes and is less exact

@@ -18,13 +18,13 @@ _NUMBER = r"-?\d{1,3}(\.\d{1,6})?"
 
 @dataclass(frozen=True)
 class Choice:
-    key: str  # in the browser's view and in an address
-    default: object  # None: it depends on the picture and the model
+    key: str  # the choice's name in the browser's view and in an address
+    default: object  # None: the default depends on the picture and the model
     options: Collection = ()  # all allowed values; empty: see `pattern`
     pattern: str = ""  # a regular expression for allowed values in an address
-    field: str = ""  # of a figure's Spec; "": a drawn figure has no such choice
-    flag: str = ""  # on the command line
-    help: str = ""  # a sentence of option_words.py
+    field: str = ""  # the field of Spec with this choice; "": a drawn figure does not have the choice
+    flag: str = ""  # the choice's flag on the command line
+    help: str = ""  # a sentence for --help, as in option_words.py
 
     @property
     def text(self) -> str:

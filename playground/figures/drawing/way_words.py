@@ -7,7 +7,7 @@ sentence, the kind of words, and the case for which they are. Curly brackets are
 from __future__ import annotations
 
 ENGLISH = {
-    # title: of a map, and in the title of a file
+    # title: above a map, and in the title of a file
     "weight.title": "attention",
     "value.title": "weight × ‖W_O v‖",
     "score.title": "raw scores",
@@ -20,7 +20,7 @@ ENGLISH = {
     "components.title": "colours of features",
     "parts.title": "parts by features",
     "norm.title": "length of features",
-    # bar: beside the colours
+    # bar: beside the colour bar
     "weight.bar": "share of the query’s attention",
     "weight.bar.column": "share that each patch takes from it",
     "value.bar": "weight × length of the value",
@@ -345,7 +345,7 @@ ENGLISH = {
     "models.figure": "models",
     "scales.figure": "scales",
     "grid.figure.title": "{what} by {along}",
-    # of single layouts
+    # words of single layouts
     "change.figure": "after less before",
     "change.figure.signs": "hatched: less than before",
     "change.figure.size": "Beside them what has changed, after less before, strongest at {size}; hatched is less.",

@@ -17,7 +17,7 @@ from playground.figures.drawing.way_words import TABLES, words
 
 @dataclass(frozen=True)
 class Way:
-    name: str  # in an address, on the command line, in a file of numbers
+    name: str  # the name in an address, on the command line and in a file of numbers
     needs: str  # what its numbers are made of: "scores" of queries and keys, "features" after a layer, "flows" through
     #             all layers, or the "network" with its weights
     exposed: str  # which value is drawn brightest: "brightest": a high quantile, as in a photograph; "largest": the
@@ -25,9 +25,9 @@ class Way:
     unit: str = ""  # "share" is written in %
     unit_of_label: str = ""  # the unit where a label is explained, if it differs
     asks_a_patch: bool = True  # False: the map is the same for all queries
-    through_layers: bool = False  # of the whole network, not of one layer
+    through_layers: bool = False  # whether the map is about the whole network, not about one layer
     whole: bool = False  # whether the numbers of patches and prefix tokens add up to a whole
-    raw: bool = False  # from before the softmax: a column then needs no other rows
+    raw: bool = False  # whether numbers are from before the softmax: a column then needs no other rows
     explains: str = ""  # what it explains. "patch": a patch's feature, or the label if one is chosen; "label": the
     #                     chosen or the likeliest label; "text": a text that somebody types
     attributes: bool = False  # whether it claims to show what matters: figures then say how far to trust it
@@ -43,22 +43,22 @@ class Way:
 
     @property
     def coloured(self) -> bool:
-        """A colour for each patch, and no number on a scale."""
+        """Whether each patch has a colour instead of a number on a scale."""
         return self.exposed == "colours"
 
     @property
     def spread(self) -> bool:
-        """Whether the numbers are no shares of a whole: colours go from the smallest to the largest."""
+        """Whether colours go from the smallest number to the largest, because the numbers are not shares of a whole."""
         return self.exposed == "spread"
 
     @property
     def rows(self) -> bool:
-        """Whether its rows are weights that sum to 1, and so have an entropy."""
+        """Whether the way's rows are weights that sum to 1, and so have an entropy."""
         return self.of_heads and self.whole
 
     @property
     def offer(self) -> str:
-        """What the browser's source of numbers must be able to compute for it; "": nothing."""
+        """What the browser's source of numbers must be able to compute for this way; "": nothing."""
         return {"scores": "", "flows": "rollout", "network": self.name}.get(self.needs, self.needs)
 
     def words(self, kind: str, *cases: str) -> str:
@@ -98,7 +98,7 @@ WAYS = {
         Way("label", "network", "largest", "share", asks_a_patch=False, explains="label", uses=("label",)),
     )
 }  # fmt: skip
-FIRST = next(iter(WAYS))  # the default
+FIRST = next(iter(WAYS))  # the default way to look
 
 
 # The table for the browser: the records and their words become microscope/core/waytable.js, which is committed. A test
@@ -107,7 +107,7 @@ FIRST = next(iter(WAYS))  # the default
 TABLE = PACKAGE / "microscope" / "core" / "waytable.js"
 DERIVED = ("of_heads", "coloured", "spread", "rows", "offer")
 OF_PYTHON = ("whole",)  # fields that the browser does not read: it reads `rows`
-FIGURES = ("title", "bar", "caption", "made", "unit", "figure")  # words that the browser never says
+FIGURES = ("title", "bar", "caption", "made", "unit", "figure")  # kinds of words that the browser does not use
 
 
 def record(way: Way) -> dict:

@@ -108,7 +108,7 @@ COMPARE = Layout(
 )
 
 
-# With 1/√dₖ and without: of one layer, or of two whole passes.
+# Two maps, with 1/√dₖ and without it: in one layer, or from two whole passes.
 
 
 def scale_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
@@ -149,7 +149,8 @@ SCALE = Layout(
 )
 
 
-# Before, after, and what has changed: of one picture while a model learns, or in two models, patch by patch.
+# Three maps: before, after, and their difference, patch by patch: of a model at two moments of its training, or of two
+# models.
 
 
 def change_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:

@@ -33,7 +33,7 @@ ABOVE, BELOW = 2.0, 2.6  # em: room for a chart's heading, and for its ticks
 class Chart:
     quantity: str
     heading: str
-    curves: dict[str, scale.Curve]  # by their colours
+    curves: dict[str, scale.Curve]  # colour -> curve
 
 
 class Charts:
@@ -119,8 +119,8 @@ def _dress(axes: Axes, quantity: str) -> None:
         axes.yaxis.set_major_formatter(PercentFormatter(1))
 
 
-WITHOUT, WITH = "#E8963A", "#B63679"  # as in the lesson on the scale
-QUANTITIES = {  # of analysis/scale.py -> the heading of its chart
+WITHOUT, WITH = "#E8963A", "#B63679"  # the colours of the lesson on the scale
+QUANTITIES = {  # a quantity of analysis/scale.py -> the heading of its chart
     "deviation": "how far scores lie apart",
     "entropy": "entropy of the row, bits",
     "peak": "largest weight",

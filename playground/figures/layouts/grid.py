@@ -27,11 +27,11 @@ class Axis:
         return AXES[self.name]
 
 
-There = tuple[int, int] | None  # numbers of layers and heads; None: not known yet, an axis of "all" is then empty
+There = tuple[int, int] | None  # (layers, heads) of the model; None: not known yet, so an axis of "all" is empty
 
 
 def axes(spec: Spec, counts: There = None) -> tuple[Axis, Axis]:
-    """(rows, columns)"""
+    """The axis down the grid and the axis across it."""
     if not spec.rows and not spec.columns:
         raise OptionError("A grid needs {rows} and {columns}: two of {}.", EXAMPLES)
     rows, columns = (read(text, counts) if text else None for text in (spec.rows, spec.columns))
@@ -135,7 +135,7 @@ def prepared(spec: Spec) -> Spec:
     unknown_count = 99  # stands for all layers or heads, whose number is not known yet
     try:
         count = prod(len(axis.values) or unknown_count for axis in axes(spec))
-    except PlaygroundError:  # rows="pictures" without names, or no rows: `panels` raises it again
+    except PlaygroundError:  # rows="pictures" without names, or no rows: `panels` raises this error again
         return spec
     return small_maps(spec) if count > MANY else spec
 

@@ -17,7 +17,7 @@ from playground.models.names import plain_name
 
 # One head: the picture and the map. A narrow figure is the map alone.
 
-MOST_QUERIES = 6  # in one picture
+MOST_QUERIES = 6  # the most queries in one picture
 
 
 def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
@@ -144,7 +144,7 @@ HEADS = Layout(
 )
 
 
-# The wall
+# The wall: every head of every layer as a small map.
 
 
 def of_every_layer(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:

@@ -36,7 +36,7 @@ class Content:
     """Everything that stands on the sheet."""
 
     body: Body
-    domain: Domain | None = None  # of the colour bar
+    domain: Domain | None = None  # the range of the colour bar; None: no bar
     caption: str = ""
     prefix: str = ""  # the shares of prefix tokens, in words
     legend: Legend = ()
@@ -79,7 +79,7 @@ SWEPT = {"layers": "layer", "scale": "scale", "patches": "query"}  # a sweep -> 
 class Layout:
     name: str
     words: str  # a description for the help of --layout and for Export
-    panels: Callable[[Spec, Subject, Other], list[OneMap]]  # in reading order
+    panels: Callable[[Spec, Subject, Other], list[OneMap]]  # the maps to draw, in reading order
     draw: Callable[[Spec, list[Shown], list[Domain]], Drawn] = side_by_side
     caption: Callable[[Spec, list[Shown], Domain], str] = of_panels
     numbers: Callable[[Spec, list[Shown]], list[tables.Table]] = tables.of_maps
@@ -94,8 +94,8 @@ class Layout:
     patch_by_patch: bool = False  # whether maps are subtracted: both must be numbers on one grid
     of_heads: bool = False  # whether it shows only ways to look that have heads
     asks: bool = False  # whether it marks a query in every case
-    alive: bool = False  # whether an .html can open with this layout
-    facts: Mapping[str, str] = field(default_factory=dict)  # facts about its file, if it shows no picture
+    alive: bool = False  # whether an interactive .html can open with this layout
+    facts: Mapping[str, str] = field(default_factory=dict)  # facts for the metadata, in a layout without pictures
 
     @property
     def of_pictures(self) -> bool:
@@ -108,7 +108,7 @@ class Layout:
 
     @property
     def one_pass(self) -> bool:
-        """Whether it shows facts of the pass as a whole, without a query: then another scale in one layer has no
+        """Whether the layout shows facts of the whole pass, without a query: another scale in one layer then has no
         effect."""
         return self.of_pictures and "query" in self.unused
 
@@ -124,7 +124,7 @@ class Layout:
         return "rows" not in self.uses
 
     def settled(self, spec: Spec) -> Spec:
-        """Fills in the options that the layout decides, then the usual ones."""
+        """Fills in the options that the layout decides, then defaults for `over` and `log`."""
         spec = self.prepared(spec)
         return replace(spec, over=spec.over or "photo", log=bool(spec.log))
 
