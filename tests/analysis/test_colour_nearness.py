@@ -69,7 +69,7 @@ def test_the_browser_s_filter_is_this_one():
         "const colours = kinds.meanColours(given.pixels, 8, 6, 3, 4);"
         "const rows = Array.from({ length: 12 }, (_, patch) =>"
         "  [...kinds.nearnessInto(new Float32Array(12), 0, colours, 3, 4, patch)]);"
-        "return [rows, [...colours], kinds.inCommon(given.head, 0, rows[7], 7)];",
+        "return [rows, [...colours], kinds.overlapWithFilter(given.head, 0, rows[7], 7)];",
         {"pixels": rgba.ravel(), "head": head},
     )
     np.testing.assert_allclose(np.reshape(their_colours, (3, 4, 3)), colours, atol=1e-6)

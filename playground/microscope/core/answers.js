@@ -44,8 +44,8 @@ export function answerLayer(answers, layer, token, scale, way, direction) {
   if (!holds(pack, layer)) return false;
   const { norms } = layerOf(pack, layer);
   const { raw: isRaw } = WAYS[way];
-  const derive = makerOf(way, norms);
-  answers.drawn = derive ? weighted : isRaw ? scores : weights;
+  const makeFromWeights = makerOf(way, norms);
+  answers.drawn = makeFromWeights ? weighted : isRaw ? scores : weights;
   for (let head = 0; head < pack.heads; head++) {
     const offset = head * pack.tokens;
     if (!holdsHead(pack, layer, head)) {
@@ -59,7 +59,7 @@ export function answerLayer(answers, layer, token, scale, way, direction) {
       const largestHeard = silence(weights, offset, pack, layer, head, token, largest);
       answers.entropies[head] = softmaxInPlace(weights, offset, pack.tokens, largestHeard);
       answers.ready[head] = 1;
-      derive?.(weighted, offset, weights, pack.tokens, norms, offset, 1);
+      makeFromWeights?.(weighted, offset, weights, pack.tokens, norms, offset, 1);
     } else {
       const sums = normalisersOf(answers, layer, scale);
       answers.ready[head] = sums.done[head] === pack.tokens ? 1 : 0;
@@ -70,7 +70,7 @@ export function answerLayer(answers, layer, token, scale, way, direction) {
         continue;
       }
       answers.totals[head] = columnInto(weights, offset, pack, layer, head, token, scale, sums.values, offset);
-      derive?.(weighted, offset, weights, pack.tokens, norms, offset + token, 0);
+      makeFromWeights?.(weighted, offset, weights, pack.tokens, norms, offset + token, 0);
     }
   }
   return true;

@@ -44,7 +44,7 @@ export function similarityInto(out, features, token, queryFeatures = features) {
 }
 
 const ITERATIONS = 60; // most iterations
-const STILL = 1e-8; // the iteration ends when the direction turns by less than this
+const LEAST_ROTATION = 1e-8; // the iteration ends when the direction turns by less than this
 
 // The mean and the first three principal directions of all patches' unit vectors. Several pictures are analysed
 // together, so that the same part has the same colour in all. Power iteration avoids the width × width matrix.
@@ -61,7 +61,7 @@ export function principal(pictures) {
       normalise(product);
       const rotation = 1 - Math.abs(inner(product, 0, direction));
       direction = product;
-      if (rotation < STILL) break;
+      if (rotation < LEAST_ROTATION) break;
     }
     directions.push(direction);
   }
@@ -189,7 +189,7 @@ export function withoutOutliers(values, from, to) {
 // does the same; tests/analysis/test_matching.py compares the two.
 
 export const PARTS_CUT = 6; // parts of a picture, as in Trace.parts
-const ROUNDS = 50; // maximum of k-means steps
+const MOST_MEANS_STEPS = 50; // maximum of k-means steps
 
 // For each patch of the first picture, its nearest patch in the second if each is the other's nearest; else −1. one,
 // other: features from makeFeatures. Returns an Int32Array.
@@ -257,7 +257,7 @@ export function partsOf(pictures, k) {
   }
   const centres = firstCentres(points, width, Math.min(k, count));
   let parts = nearest(points, centres, width).of;
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < MOST_MEANS_STEPS; round++) {
     moveInto(centres, points, parts, width);
     const nextParts = nearest(points, centres, width).of;
     const isStable = nextParts.every((part, i) => part === parts[i]);

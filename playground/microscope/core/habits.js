@@ -4,7 +4,7 @@
 import { entropyBits, rowsInto } from "./core.js";
 
 const REACH = 3; // patches: the largest offset of the pattern around the query
-const WIDE = 2 * REACH + 1;
+const OFFSETS_PER_SIDE = 2 * REACH + 1;
 const LEAST = 1e-9; // least divisor
 const LEAST_COLOUR = 1e-6;
 
@@ -97,11 +97,12 @@ function patternOf(weights, { rows, columns, patches, prefixCount, tokens }) {
 // The 7 × 7 pattern around the query; 0 where fewer than half of the patches have such a neighbour, because a mean of
 // few is noise.
 function aroundOf({ mean, asked }, rows, columns) {
-  const nearPattern = new Array(WIDE * WIDE).fill(0);
+  const nearPattern = new Array(OFFSETS_PER_SIDE * OFFSETS_PER_SIDE).fill(0);
   for (let down = -Math.min(REACH, rows - 1); down <= Math.min(REACH, rows - 1); down++)
     for (let right = -Math.min(REACH, columns - 1); right <= Math.min(REACH, columns - 1); right++) {
       const index = placeOf(down, right, rows, columns);
-      if (2 * asked[index] >= rows * columns) nearPattern[(down + REACH) * WIDE + right + REACH] = mean[index];
+      if (2 * asked[index] >= rows * columns)
+        nearPattern[(down + REACH) * OFFSETS_PER_SIDE + right + REACH] = mean[index];
     }
   return nearPattern;
 }
@@ -148,9 +149,12 @@ const [CONTENT, FIXED, LOCAL, ITSELF, PREFIX, ONE, MIXED, EVERYWHERE, IDLE] = Ar
 
 // The offset with the largest share, except that of the patch itself: {offset: [down, right], share}.
 function farthestAhead({ offsets }) {
-  const otherShares = offsets.map((share, index) => (index === REACH * WIDE + REACH ? 0 : share));
+  const otherShares = offsets.map((share, index) => (index === REACH * OFFSETS_PER_SIDE + REACH ? 0 : share));
   const largest = otherShares.indexOf(Math.max(...otherShares));
-  return { offset: [Math.floor(largest / WIDE) - REACH, (largest % WIDE) - REACH], share: otherShares[largest] };
+  return {
+    offset: [Math.floor(largest / OFFSETS_PER_SIDE) - REACH, (largest % OFFSETS_PER_SIDE) - REACH],
+    share: otherShares[largest],
+  };
 }
 
 // The head's habit in words. habits: the list in heads.py, {label, short}.

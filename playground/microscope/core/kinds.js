@@ -8,7 +8,7 @@ const CROWD = 48; // patches, evenly spread, whose mean row stands for the rows 
 const NEAR = 0.07; // radius of the neighbourhood, as a share of the longer side
 export const ALIKE = 0.35; // cosine from which two patches are alike
 const EARLY = 1 / 3; // share of the layers that count as early
-const THEIRS = 0.5; // × the row's largest weight: a place to which the mean row gives this much attracts all patches
+const SHARED_PLACE_FACTOR = 0.5; // × the row's largest weight: what attracts all patches has this much of the mean row
 const FLAT = 4; // × the mean weight: a row with a larger weight is not called even
 const FAINT = 10; // × the mean weight: a row with a larger weight is not noise
 
@@ -147,9 +147,11 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
     near: isNear(largest),
     thing: region[largest] === 1,
     far: likeness[largest] >= ALIKE && !isNear(largest) && !region[largest],
-    place: relative(largest) / Math.max(expected, 1e-12) >= (THEIRS * largestWeight) / Math.max(patchTotal, 1e-12),
+    place:
+      relative(largest) / Math.max(expected, 1e-12) >=
+      (SHARED_PLACE_FACTOR * largestWeight) / Math.max(patchTotal, 1e-12),
     peak: row.every((weight) => weight <= row[crowd.most]),
-    shared: crowd.tokens[prefixCount + largest] >= THEIRS * largestWeight,
+    shared: crowd.tokens[prefixCount + largest] >= SHARED_PLACE_FACTOR * largestWeight,
     even: largestWeight <= FLAT / tokens,
     noise: largestWeight <= FAINT / tokens,
   };
@@ -241,7 +243,7 @@ export function kindWords(kind, { one: single = "", plain = null } = {}) {
 
 const COLOUR_WIDTH = 0.03; // standard deviation in red, green and blue, which go from 0 to 1
 const PLACE_WIDTH = 0.08; // standard deviation in place, as a share of the picture's longer side
-const MUCH = 0.5; // from this overlap on, a head's row and the filter's row are called nearly the same
+const NEARLY_SAME_OVERLAP = 0.5; // from this overlap on, a head's row and the filter's row are called nearly the same
 
 // The mean colour of each patch, (patches × 3), from 0 to 1. pixels: four bytes each; the grid's borders may lie
 // between pixels.
@@ -283,7 +285,7 @@ export function nearnessInto(out, offset, colours, rows, columns, patch) {
 }
 
 // The overlap of a head's row with the filter's row, without the asking patch, from 0 to 1.
-export function inCommon(row, offset, filterRow, patch) {
+export function overlapWithFilter(row, offset, filterRow, patch) {
   let total = 0;
   for (let j = 0; j < filterRow.length; j++) if (j !== patch) total += row[offset + j];
   let shared = 0;
@@ -292,4 +294,4 @@ export function inCommon(row, offset, filterRow, patch) {
   return shared;
 }
 
-export const isMuch = (shared) => shared >= MUCH;
+export const isMuch = (shared) => shared >= NEARLY_SAME_OVERLAP;

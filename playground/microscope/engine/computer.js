@@ -16,7 +16,7 @@ import { createThreads } from "./faster/threads.js";
 import { createGpuPasses } from "./faster/webgpu.js";
 import { modelInput, resizedPicture } from "./images.js";
 import { createTensors, someColumns, someRows } from "./tensors.js";
-import { cutting, SOME, VisionTransformer } from "./vit.js";
+import { cutting, QUERIES_AT_ONCE, VisionTransformer } from "./vit.js";
 
 // Attention rollout (Abnar & Zuidema, 2020), as in playground/tracing.py: the product of (A + I)/2 over all layers, A
 // averaged over heads.
@@ -40,9 +40,9 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
     for (let head = 0; head < config.heads; head++) {
       const rowsOfHead = (numbers) => t.put(numbers.subarray(head * tokens * d, (head + 1) * tokens * d), tokens, d);
       const [q, k] = [t.take(rowsOfHead(layers[layer].q), scale), rowsOfHead(layers[layer].k)];
-      for (let first = 0; first < tokens; first += SOME) {
+      for (let first = 0; first < tokens; first += QUERIES_AT_ONCE) {
         const mark = t.mark();
-        const rows = t.linear(someRows(q, first, Math.min(SOME, tokens - first)), k); // (SOME, N)
+        const rows = t.linear(someRows(q, first, Math.min(QUERIES_AT_ONCE, tokens - first)), k); // (SOME, N)
         silenceScores?.(t, rows, first, head);
         t.softmax(rows);
         t.add(nextFlows, t.product(someColumns(flows, first, rows.rows), rows));

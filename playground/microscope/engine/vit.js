@@ -13,7 +13,7 @@ import { resizedPositions, rotary, sinusoidal } from "./images.js";
 import { someColumns, someRows } from "./tensors.js";
 
 // Number of queries whose scores are in memory at one time; 16 × 16 patches and prefix tokens are fewer
-export const SOME = 320;
+export const QUERIES_AT_ONCE = 320;
 
 // A pass calls at(point, x) at the points that vit.py names and goes on with the result: another matrix, or x itself
 // with other numbers. Heads lie side by side: (N, D). At "attention.heard", `at` returns null if nothing is cut, or a
@@ -25,9 +25,9 @@ const IN_LAYER =
 // Attention of one head: out = softmax(q kᵀ · scale) v.
 function attention(t, q, k, v, scale, silenceScores, out) {
   const scaled = t.take(q, scale); // (N, d)
-  for (let first = 0; first < q.rows; first += SOME) {
+  for (let first = 0; first < q.rows; first += QUERIES_AT_ONCE) {
     const mark = t.mark();
-    const queries = someRows(scaled, first, Math.min(SOME, q.rows - first));
+    const queries = someRows(scaled, first, Math.min(QUERIES_AT_ONCE, q.rows - first));
     const scores = t.linear(queries, k); // (SOME, N): how well each query matches each key
     silenceScores?.(scores, first);
     t.softmax(scores); // every row sums to one
@@ -221,9 +221,9 @@ export class VisionTransformer {
       avg: () => this.mean(patches),
       map: () => this.attnPool(patches),
     };
-    const ways = config.pool.split("+");
-    const pooledRow = t.matrix(1, ways.length * config.width); // (1, D), or (1, 2 · D) for two ways
-    ways.forEach((way, i) => t.take(pooled[way](), 1, someColumns(pooledRow, i * config.width, config.width)));
+    const poolNames = config.pool.split("+");
+    const pooledRow = t.matrix(1, poolNames.length * config.width); // (1, D), or (1, 2 · D) for two ways
+    poolNames.forEach((way, i) => t.take(pooled[way](), 1, someColumns(pooledRow, i * config.width, config.width)));
     return t.read(this.linear(this.preLogits(normed("fc_norm", pooledRow)), "head")); // (classes,)
   }
 

@@ -82,8 +82,8 @@ export async function receivePicture(data, trace, signal) {
   return picture;
 }
 
-const REST = 150; // ms of delay, because the dial may still be moving
-const ASKED_AGAIN = 5000; // ms until a failed request is repeated
+const REQUEST_DELAY = 150; // ms of delay, because the dial may still be moving
+const RETRY_DELAY = 5000; // ms until a failed request is repeated
 
 // Requests missing data after a delay. Each new choice restarts the delay; a move of the cursor does not. A missing
 // layer that is shown is requested at once.
@@ -91,7 +91,7 @@ export function askForMissing(lens, onlyPointed) {
   const { data, page } = lens;
   if (onlyPointed && page.asking) return;
   clearTimeout(page.asking);
-  const wait = data.main && holdsAll(data.main.pack, lens.choice.view.layer) ? REST : 0;
+  const wait = data.main && holdsAll(data.main.pack, lens.choice.view.layer) ? REQUEST_DELAY : 0;
   page.asking = setTimeout(() => {
     page.asking = 0;
     if (page.alive) askNow(lens);
@@ -124,7 +124,7 @@ function askNow(lens) {
 export function askOnce(lens, kind, key, question, accept) {
   const { data, page } = lens;
   const formerRequest = data.asked.get(kind);
-  if (formerRequest?.key === key && (formerRequest.open || performance.now() - formerRequest.at < ASKED_AGAIN)) return;
+  if (formerRequest?.key === key && (formerRequest.open || performance.now() - formerRequest.at < RETRY_DELAY)) return;
   formerRequest?.stop.abort();
   const request = { key, open: true, at: performance.now(), stop: new AbortController() };
   data.asked.set(kind, request);
@@ -141,7 +141,7 @@ export function askOnce(lens, kind, key, question, accept) {
       Object.assign(request, { open: false, at: performance.now() });
       data.host.failed?.(error);
       page.schedule();
-      setTimeout(() => page.alive && page.schedule(), ASKED_AGAIN);
+      setTimeout(() => page.alive && page.schedule(), RETRY_DELAY);
     });
 }
 
@@ -161,9 +161,9 @@ function wantedLayer({ choice, data, frame, page }) {
   const layers = [[main, view.layer]];
   if (shown.wholeArrived) layers.push([whole, view.layer]);
   if (other && view.beside === "compare") layers.push([other, sameLayer(view.layer, main.pack, other.pack)]);
-  const answering = shown.wholeArrived ? whole : main;
+  const sentenceEntry = shown.wholeArrived ? whole : main;
   const { found: strongest, pack } = frame.collapse; // the sentence names this head's weight
-  if (strongest && pack === shown.drawn.pack) layers.push([answering, strongest.layer]);
+  if (strongest && pack === shown.drawn.pack) layers.push([sentenceEntry, strongest.layer]);
   const isInEightBits = isRounded(choice, data);
   const { sparing } = main.trace ?? {};
   if (!sparing) layers.push([main, view.layer + 1, isInEightBits], [main, view.layer - 1, isInEightBits]);
@@ -172,7 +172,7 @@ function wantedLayer({ choice, data, frame, page }) {
   const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // See takes its moments from the later layers
   const optional = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
     .filter((layer) => !inSee || choice.filmLooked || !(isInEightBits || sparing) || isLate(layer, main.pack))
-    .map((layer) => [answering, layer, isInEightBits]);
+    .map((layer) => [sentenceEntry, layer, isInEightBits]);
   return layers.find(isMissing) ?? optional[0] ?? null;
 }
 

@@ -3,7 +3,7 @@
 import { answerCell, ownExposure } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
 import { entropyBits, holds, holdsAll, largestIndex } from "../core/core.js";
-import { inCommon, isMuch, meanColours, nearnessInto } from "../core/kinds.js";
+import { isMuch, meanColours, nearnessInto, overlapWithFilter } from "../core/kinds.js";
 import { clippedPatches } from "../core/light.js";
 import { bareShare, percent, shortNumber } from "../core/numbers.js";
 import { nearnessSentence, placeName, spread } from "../core/sentence.js";
@@ -143,7 +143,7 @@ function sharedWords(choice, frame, filterRow) {
   const { view } = choice,
     { shown } = frame;
   if (view.direction !== "row" || !wayOf(view).rows || !shown.answers.ready[view.head]) return "";
-  const share = inCommon(...rowOnShow(choice, frame), filterRow, shown.mark);
+  const share = overlapWithFilter(...rowOnShow(choice, frame), filterRow, shown.mark);
   const comparison = isMuch(share) ? "much the same" : "another";
   const head = isMean(choice, frame) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
   return `The row of layer ${view.layer}, ${head} is ${comparison}: ${percent(share)} in common.`;
@@ -157,7 +157,7 @@ const rowOnShow = ({ view }, { shown: { answers, pack } }) => [
 // The overlap of the head's row with the filter's row, 0 to 1; null if one of the rows is missing.
 export function nearnessShare(choice, data, frame, patch) {
   const filterRow = nearnessOf(data, frame, patch);
-  return filterRow && inCommon(...rowOnShow(choice, frame), filterRow, patch);
+  return filterRow && overlapWithFilter(...rowOnShow(choice, frame), filterRow, patch);
 }
 
 const CELLS = { low: 0, high: 0.25, log: false }; // 25 %: the weight in the middle of the 3 × 3 kernel

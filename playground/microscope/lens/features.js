@@ -175,10 +175,10 @@ export function otherMap(choice, data, frame) {
     theirs = otherFeatures(choice, data);
   if (wayOf(view).needs !== "features" || !theirs) return null;
   const otherPatch = view.locked ? -1 : choice.hoverOther; // the asking patch of the compared picture
-  return THERE[view.what]?.(features, theirs, shown, otherPatch) ?? null;
+  return COMPARED_MAP_MAKERS[view.what]?.(features, theirs, shown, otherPatch) ?? null;
 }
 
-const THERE = {
+const COMPARED_MAP_MAKERS = {
   norm: (_mine, compared) => ({ values: compared.norms, pixels: null, asked: -1 }),
   components(features, compared) {
     const isShared = comparable(features, compared);

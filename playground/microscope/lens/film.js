@@ -10,7 +10,7 @@ import { heatInto, makePhoto, makePrint } from "../drawing/light.js";
 import { printPatches } from "./layout.js";
 import { habitOf, isMap, layersAtHand } from "./state.js";
 
-const PACE = 40; // ms between two drawings
+const FILM_PAINT_INTERVAL = 40; // ms between two drawings
 
 const FILM = `
   <canvas role="img" aria-label="This patch in every layer; click one to go there, drag to play them"></canvas>`;
@@ -99,7 +99,7 @@ export function paintFilmSoon(lens) {
   film.timer ||= setTimeout(() => {
     film.timer = 0;
     if (page.alive && lens.data.main && frame.photo && !frame.shown.layerMissing) paintFilm(lens);
-  }, PACE);
+  }, FILM_PAINT_INTERVAL);
 }
 
 function paintFilm(lens) {
@@ -215,8 +215,8 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
 // left of it is the same row without a scale, or, if the scale is off, at the trained scale. With a cut, left of the
 // curtain is the row of the pass without the cut.
 
-const STEP = 0.05; // step of the curtain per key press
-const COLLAPSED = 0.9; // least weight at which a row without scale counts as collapsed
+const CURTAIN_STEP = 0.05; // step of the curtain per key press
+const LEAST_COLLAPSED_WEIGHT = 0.9; // least weight at which a row without scale counts as collapsed
 
 // Whether the curtain can be drawn: not for columns, which would need all rows' sums at the other scale, and not for
 // maps of features without a cut, which have no scale.
@@ -289,7 +289,13 @@ export function bindCurtain(choice, page) {
   curtain.addEventListener("dblclick", () => page.choose({ curtain: choice.view.curtain ? 0 : 0.5 }));
   curtain.addEventListener("keydown", (event) => {
     const { curtain: position } = choice.view;
-    const target = { ArrowLeft: position - STEP, ArrowRight: position + STEP, Home: 0, End: 1, Escape: 0 }[event.key];
+    const target = {
+      ArrowLeft: position - CURTAIN_STEP,
+      ArrowRight: position + CURTAIN_STEP,
+      Home: 0,
+      End: 1,
+      Escape: 0,
+    }[event.key];
     if (target === undefined) return;
     event.preventDefault();
     event.stopPropagation();
@@ -309,7 +315,7 @@ export function collapsing(choice, frame) {
   const unscaled = Math.abs(shown.scale - 1) < 1e-9;
   if (!unscaled || !wayOf(view).rows || view.direction !== "row") return null;
   const weight = largestOf(answers.weights, view.head * pack.tokens, pack.tokens);
-  if (weight > COLLAPSED) return null;
+  if (weight > LEAST_COLLAPSED_WEIGHT) return null;
   const layers = wholeLayers(drawn.pack); // layers with all heads
   const key = `${view.layer} ${token} ${layers.length} ${wholeLayers(pack).length}`;
   if (frame.collapse.pack !== drawn.pack || frame.collapse.key !== key) {
@@ -328,7 +334,7 @@ function searchLayers({ view }, { shown }, layers) {
     for (let head = 0; head < pack.heads; head++) {
       const row = answerCell(answers, layer, head, token, 1, FIRST_WAY, "row");
       const weight = largestOf(row, pack.prefixCount, pack.patches); // a special token has no place in the picture
-      if (weight > COLLAPSED && weight > (strongest?.weight ?? 0)) strongest = { layer, head, weight };
+      if (weight > LEAST_COLLAPSED_WEIGHT && weight > (strongest?.weight ?? 0)) strongest = { layer, head, weight };
     }
     if (strongest) return strongest;
   }

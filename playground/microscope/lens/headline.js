@@ -16,20 +16,20 @@ import { asksFromOther, divisorOf, prefixName, scaleText, titleOf, whatToDo } fr
 import { sceneWords } from "./scenes.js";
 import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
 
-const UNBROKEN = 13; // after the marked place, a text with fewer letters, as "(13 %).", is not broken
-const LETTERS = 24; // the type size follows the sentence's length in steps of this many letters
+const LONGEST_UNBROKEN = 13; // after the marked place, a text with fewer letters, as "(13 %).", is not broken
+const LETTERS_PER_SIZE = 24; // the type size follows the sentence's length in steps of this many letters
 
 export function writeHeadline({ choice, data, frame, page: { refs, root } }) {
   const parts = sentenceOf(factsOf(choice, data, frame));
   for (const [name, text] of Object.entries(parts)) setText(refs[name], text);
-  refs.after.classList.toggle("unbroken", parts.after.length < UNBROKEN);
+  refs.after.classList.toggle("unbroken", parts.after.length < LONGEST_UNBROKEN);
   const role = choice.view.direction === "row" ? "key" : "query";
   refs.place.className = parts.place === "here" ? `here ${role}` : "";
   setText(
     refs.named,
     `${sceneWords(choice, data)}${titleOf(data.main)} · layer ${choice.view.layer}, ${headName(choice, frame)}`,
   );
-  const letters = LETTERS * Math.ceil(wholeSentence(parts).length / LETTERS);
+  const letters = LETTERS_PER_SIZE * Math.ceil(wholeSentence(parts).length / LETTERS_PER_SIZE);
   if (frame.letters === letters) return;
   frame.letters = letters;
   root.style.setProperty("--letters", String(letters));
@@ -133,9 +133,9 @@ function scaleOpening({ main }, { shown }) {
 // The line under the picture: the kind of this row, and another head that shows more for this patch. Updated at most
 // every BETWEEN ms.
 
-const BETWEEN = 60; // ms between two updates
-const MORE = 1.5; // a suggested head's score is at least this many times that of the head on view
-const CROWDS = 24; // number of heads whose mean rows are cached
+const KIND_LINE_INTERVAL = 60; // ms between two updates
+const LEAST_IMPROVEMENT = 1.5; // a suggested head's score is at least this many times that of the head on view
+const CACHED_MEAN_ROWS = 24; // number of heads whose mean rows are cached
 
 const KIND_LINE = `
   <b data-hint></b>
@@ -166,7 +166,7 @@ export function writeKindSoon(lens) {
     // If the new layer has not arrived yet, the line is written when that layer is painted.
     if (alive && main && !shown.layerMissing && !shown.rough && holdsHead(shown.pack, view.layer, view.head))
       writeKind(lens);
-  }, BETWEEN);
+  }, KIND_LINE_INTERVAL);
 }
 
 function writeKind(lens) {
@@ -213,7 +213,7 @@ function findBetter({ view }, data, frame) {
   const heads = headsFor(scene, shown.mark);
   const [best] = heads;
   const current = heads.find(({ layer, head }) => layer === view.layer && head === view.head);
-  if (best === current || best.tells < Math.max(STRIKING, MORE * (current?.tells ?? 0))) return;
+  if (best === current || best.tells < Math.max(STRIKING, LEAST_IMPROVEMENT * (current?.tells ?? 0))) return;
   frame.better = { layer: best.layer, head: best.head, query: patchText(shown.mark, main.pack.columns) };
 }
 
@@ -234,6 +234,6 @@ function crowdNow({ view }, { kinds, shown }) {
   const crowd = kinds.crowds.get(key) ?? meanRowOf(shown.pack, view.layer, view.head, shown.scale);
   kinds.crowds.delete(key);
   kinds.crowds.set(key, crowd);
-  for (const oldest of kinds.crowds.keys()) if (kinds.crowds.size > CROWDS) kinds.crowds.delete(oldest);
+  for (const oldest of kinds.crowds.keys()) if (kinds.crowds.size > CACHED_MEAN_ROWS) kinds.crowds.delete(oldest);
   return crowd;
 }

@@ -43,7 +43,7 @@ const GAP = 1.6; // em, between the picture and the column
 const WIDER_FACTOR = 1.06; // a layout with parts below must make the picture this many times as wide
 const SHALLOW = 480; // px
 const SHALLOWEST = 380;
-const WORDS = 27; // em needed by the parts below a narrow picture
+const LEAST_WORDS_WIDTH = 27; // em needed by the parts below a narrow picture
 const LEAST = 11; // em, least height of a picture
 const TIGHT = 48; // em: below a narrower picture, the parts are stacked
 const LOW = 54; // em: in a window lower than this, the film's height is reduced, too
@@ -51,7 +51,7 @@ const SHORT = 41; // em: a window lower than this, such as a slide's frame, show
 const SLENDER = 30; // em: in a column narrower than this, all parts are stacked
 const TALL = 0.9; // aspect below which a picture is a portrait
 const SPARE = 5; // em free below everything, enough for the curve
-const IDLE = 3; // em of free height below a picture and its legend; more would look empty
+const MOST_IDLE_HEIGHT = 3; // em of free height below a picture and its legend; more would look empty
 const BROAD = 46; // em: beside a portrait, a column of at least this width is split into two
 
 // Applies the layout that makes the picture largest: a wide picture leaves no room for texts and controls beside it, a
@@ -123,7 +123,7 @@ function fillBeneath({ choice, data, frame, page }, em) {
   frame.filmLines = 1;
   const stageBottom = refs.stage.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
   const spareHeight = heightOf(choice, page) - stageBottom - parseFloat(getComputedStyle(root).paddingBottom);
-  if (root.dataset.way !== "one" || spareHeight < IDLE * em) return;
+  if (root.dataset.way !== "one" || spareHeight < MOST_IDLE_HEIGHT * em) return;
   const layers = layersAtHand(data).length;
   const freeHeight = spareHeight + film.canvas.clientHeight;
   const high = (lines) =>
@@ -185,7 +185,7 @@ export function overflowOf(choice, page) {
 export function setPictures(frame, page, width, aspect) {
   const { way } = page.root.dataset;
   const em = parseFloat(getComputedStyle(page.root).fontSize);
-  const words = ["one", "middle"].includes(way) ? WORDS * em : 0;
+  const words = ["one", "middle"].includes(way) ? LEAST_WORDS_WIDTH * em : 0;
   frame.pictureWidth = Math.floor(width);
   frame.pictureHeight = Math.round(frame.pictureWidth / aspect);
   frame.seenWidth = Math.max(frame.pictureWidth, words);

@@ -194,7 +194,7 @@ export function createLens(parent, options = {}) {
   return handle;
 }
 
-const LOOK = 400; // ms between two checks whether the lens still fits the window
+const FIT_CHECK_INTERVAL = 400; // ms between two checks whether the lens still fits the window
 // Updates sizes and colours when the window, the fonts or the theme change.
 function followThePage(lens) {
   const { page } = lens;
@@ -217,7 +217,7 @@ function followThePage(lens) {
     const measured = `${overflow} ${root.clientWidth}`; // the same excess again: a refresh can't help
     if (overflow > 2 && measured !== lastMeasured) refresh(lens);
     lastMeasured = measured;
-  }, LOOK);
+  }, FIT_CHECK_INTERVAL);
   document.fonts?.ready.then(() => refresh(lens));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh(lens), { signal });
   window.addEventListener("resize", () => refresh(lens), { signal });
@@ -393,11 +393,11 @@ function onFrame(lens) {
     frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - startTime;
     return;
   }
-  const unfinished = workOnColumns(choice, data, frame);
+  const hasMoreColumns = workOnColumns(choice, data, frame);
   paintFrame(lens);
   frame.painted = frame.shown.token;
   if (onlyPointed) frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - startTime;
-  if (unfinished) page.schedule();
+  if (hasMoreColumns) page.schedule();
   if (!page.see?.on) writeKindSoon(lens);
   askForMissing(lens, onlyPointed && !dirty);
   askForExplained(lens);

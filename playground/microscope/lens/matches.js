@@ -71,9 +71,9 @@ export function paintMatch({ choice, data, frame, page }) {
   setVisible(matches.parts, isComparing && Boolean(matchable(choice, data)));
   matches.parts.setAttribute("aria-pressed", String(view.what === matches.parts.dataset.value));
   setText(matches.words, isComparing ? matchInWords(choice, data, match) : "");
-  const flies = match?.mutual && !choice.presenting;
-  setVisible(matches.box, Boolean(flies));
-  if (flies) flyToMatch(data, frame, page, match);
+  const isLineShown = match?.mutual && !choice.presenting;
+  setVisible(matches.box, Boolean(isLineShown));
+  if (isLineShown) flyToMatch(data, frame, page, match);
   else frame.match.drawn = "";
 }
 
@@ -105,11 +105,11 @@ function flyToMatch({ main, other }, frame, page, pair) {
   const [fromEntry, toEntry] = pair.from === "main" ? [main, other] : [other, main];
   const [fromCell, toCell] = [cellIn(fromEntry, pair.asked), cellIn(toEntry, pair.there)];
   const startPoint = [fromCell.x + fromCell.w / 2, fromCell.y + fromCell.h / 2];
-  const across = toCell.x + toCell.w / 2 - startPoint[0],
+  const dx = toCell.x + toCell.w / 2 - startPoint[0],
     down = toCell.y + toCell.h / 2 - startPoint[1];
-  const transform = `translate(${startPoint[0]}px, ${startPoint[1]}px) rotate(${Math.atan2(down, across)}rad)`;
+  const transform = `translate(${startPoint[0]}px, ${startPoint[1]}px) rotate(${Math.atan2(down, dx)}rad)`;
   const { wire, cell } = matches;
-  wire.style.width = `${Math.hypot(across, down)}px`;
+  wire.style.width = `${Math.hypot(dx, down)}px`;
   wire.style.transform = transform;
   Object.assign(cell.style, {
     transform: `translate(${toCell.x}px, ${toCell.y}px)`,

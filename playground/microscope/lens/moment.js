@@ -11,10 +11,10 @@ import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
 import { canAsk, drawnOf, isMap, layersAtHand } from "./state.js";
 
-const QUIET = 120; // ms without a frame before the search starts or resumes
+const QUIET_BEFORE_SEARCH = 120; // ms without a frame before the search starts or resumes
 const SEARCH_SLICE = 6; // ms of one slice of the search
 const UNSTRIKING = "Nothing far apart stands out here.";
-const POINTED = 4; // CSS pixels; a smaller move does not count as pointing (see also STIRRED)
+const LEAST_POINTING_MOVE = 4; // CSS pixels; a smaller move does not count as pointing (see also STIRRED)
 
 export function bindMoment(choice, page) {
   const { opening } = choice,
@@ -26,7 +26,8 @@ export function bindMoment(choice, page) {
   let origin = null;
   page.refs.picture.addEventListener("pointermove", (event) => {
     origin ??= event;
-    if (Math.hypot(event.clientX - origin.clientX, event.clientY - origin.clientY) > POINTED) opening.touched = true;
+    if (Math.hypot(event.clientX - origin.clientX, event.clientY - origin.clientY) > LEAST_POINTING_MOVE)
+      opening.touched = true;
   });
   page.refs.picture.addEventListener("pointerdown", () => {
     opening.touched = true;
@@ -46,7 +47,7 @@ export function noteOpening({ opening }, { main }, { refs }, view) {
 // After each frame: continues the search if no frame was drawn for a while.
 export function lookForMoment(choice, data, page) {
   clearTimeout(page.looking);
-  if (nextOf(choice, data)) page.looking = setTimeout(() => workOn(choice, data, page), QUIET);
+  if (nextOf(choice, data)) page.looking = setTimeout(() => workOn(choice, data, page), QUIET_BEFORE_SEARCH);
 }
 
 // The unfinished search of the entry on view, if any.
@@ -253,9 +254,9 @@ export function walkAt(ms, places) {
   return { x: a.x + progress * dx - bow * dy, y: a.y + progress * dy + bow * dx, rests: t === 1 };
 }
 
-const BEFORE = 900; // ms in which only the picture is shown
-const TURN = 2600; // ms for which "your turn" stays
-const STIRRED = 4; // CSS pixels: a browser reports a resting mouse as moved when something appears under it
+const PICTURE_ALONE_MS = 900; // ms in which only the picture is shown
+const YOUR_TURN_MS = 2600; // ms for which "your turn" stays
+const RESTING_MOVE = 4; // CSS pixels: a browser reports a resting mouse as moved when something appears under it
 
 const GHOST = `
   <i class="glow"></i>
@@ -268,7 +269,7 @@ export function greet(lens, onBegin) {
   const { page } = lens;
   if (page.ghost || page.see?.on || matchMedia("(prefers-reduced-motion: reduce)").matches) return false;
   const controller = new AbortController();
-  page.ghost = { box: null, stop: controller, timer: setTimeout(() => begin(lens, onBegin), BEFORE) };
+  page.ghost = { box: null, stop: controller, timer: setTimeout(() => begin(lens, onBegin), PICTURE_ALONE_MS) };
   endWithAnyMovement(lens.choice, page, controller.signal);
   return true;
 }
@@ -279,7 +280,7 @@ function endWithAnyMovement(choice, page, signal) {
   let origin = null;
   const onMove = (event) => {
     origin ??= event;
-    if (Math.hypot(event.clientX - origin.clientX, event.clientY - origin.clientY) > STIRRED) endWalk();
+    if (Math.hypot(event.clientX - origin.clientX, event.clientY - origin.clientY) > RESTING_MOVE) endWalk();
   };
   window.addEventListener("pointermove", onMove, options);
   for (const name of ["pointerdown", "keydown", "wheel", "touchstart"]) window.addEventListener(name, endWalk, options);
@@ -331,7 +332,7 @@ function walk(choice, page, places) {
     hasRested = rests;
     if (time - startTime < WALK) return requestAnimationFrame(step);
     ghost.box.classList.add("turn");
-    ghost.timer = setTimeout(() => endGhost(choice, page), TURN);
+    ghost.timer = setTimeout(() => endGhost(choice, page), YOUR_TURN_MS);
   };
   requestAnimationFrame(step);
 }

@@ -32,7 +32,7 @@ import { paintScissors } from "./scissors.js";
 import { habitOf, isMap, layMean, overlayNow, resolve } from "./state.js";
 
 const SPOKEN = { row: "tokens it listens to:", column: "what this patch gets, on average 1:" };
-const SLICE = 9; // ms per frame for the sums that columns need
+const COLUMNS_SLICE = 9; // ms per frame for the sums that columns need
 
 export function paintFrame(lens) {
   const { choice, frame, page } = lens;
@@ -324,10 +324,13 @@ export function workOnColumns(choice, data, frame) {
     { other, main } = data;
   const shown = resolve(choice, data, frame);
   if (view.direction !== "column" || shown.layerMissing) return false;
-  frame.columnsDone = prepareColumns(shown.answers, [view.layer], view.head, shown.scale, SLICE);
+  frame.columnsDone = prepareColumns(shown.answers, [view.layer], view.head, shown.scale, COLUMNS_SLICE);
   if (frame.columnsDone < 1) return true;
   const { pack, answers } = shown.drawn;
-  if (view.beside === "wall" && prepareColumns(answers, [...pack.stored.keys()], view.head, shown.scale, SLICE) < 1)
+  if (
+    view.beside === "wall" &&
+    prepareColumns(answers, [...pack.stored.keys()], view.head, shown.scale, COLUMNS_SLICE) < 1
+  )
     return true;
   if (view.beside !== "compare" || !other) return false;
   const scale = dialToScale(scaleToDial(shown.scale, main.pack.scale), other.pack.scale);
@@ -337,7 +340,7 @@ export function workOnColumns(choice, data, frame) {
       [sameLayer(view.layer, main.pack, other.pack)],
       Math.min(view.head, other.pack.heads - 1),
       scale,
-      SLICE,
+      COLUMNS_SLICE,
     ) < 1
   );
 }

@@ -90,13 +90,13 @@ export function writeTitles({ choice, data, frame, page }) {
   setText(refs.outlined, shown.rough ? "" : outlineText(frame.print));
   setVisible(refs.drawn, !way.coloured);
   refs.hold.disabled = overlay || way.spread; // such maps set their own exposure
-  const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
+  const lockedToken = view.locked ? tokenOf(view.query, main.pack) : -1;
   setText(
     refs.lock,
     explainsTheLabel // a label, not a patch, is explained
       ? ""
       : view.locked
-        ? `locked at ${tokenName(pinned, main.pack)} · ${page.touch ? "tap it to free it" : "Esc frees it"}`
+        ? `locked at ${tokenName(lockedToken, main.pack)} · ${page.touch ? "tap it to free it" : "Esc frees it"}`
         : !choice.everHovered
           ? hasNoLine(page)
             ? whatToDo(data, page)
@@ -198,9 +198,9 @@ function writeConvolution({ view }, { shown }, { refs }) {
     const row = Math.floor(mark / pack.columns),
       column = mark % pack.columns;
     const readCount = neighbourhood(pack.rows, pack.columns, row, column, view.k).count;
-    const field = neighbourhood(pack.rows, pack.columns, row, column, view.k, depth).count;
+    const reachedCells = neighbourhood(pack.rows, pack.columns, row, column, view.k, depth).count;
     setText(refs.reads, `reads ${readCount} of ${pack.patches} patches`);
-    setText(refs.field, depth === 1 ? "" : `reach ${field} of ${pack.patches} patches`);
+    setText(refs.field, depth === 1 ? "" : `reach ${reachedCells} of ${pack.patches} patches`);
   }
   setText(refs.depthText, depth === 1 ? "1 layer" : `${depth} layers`);
   refs.depthFollow.setAttribute("aria-pressed", String(view.depth === "follow"));
@@ -209,7 +209,7 @@ function writeConvolution({ view }, { shown }, { refs }) {
 // ----------------------------------------------------------------------------------------------------------- numbers
 
 // Texts of the markup that See translates, as [key, English, selector]. Below: accessible names.
-const MARKED = [
+const TRANSLATED_TEXTS = [
   ["largestWeight", "largest weight", ".numbers dl div:first-child dt"],
   ["onAverage", "on average", '[data-ref="habitRow"] dt'],
   ["weightsFirst", "weights, largest first", ".curve p > span:first-child"],
@@ -229,7 +229,7 @@ const NAMED_PARTS = [
 ];
 
 export function writeMarked(page) {
-  for (const [key, english, selector] of MARKED) {
+  for (const [key, english, selector] of TRANSLATED_TEXTS) {
     const element = page.root.querySelector(selector);
     if (element) setText(element, wordsInFace(page, key, english));
   }
@@ -326,12 +326,12 @@ function writeVerdict({ whole }, { shown }, { refs }) {
 // The sentence about changed labels, [label, before, after], the largest change first.
 export function verdictOf(changes) {
   const [[label, before, after]] = changes;
-  if (Math.abs(after - before) < CHANGED)
-    return `${label} ${percent(before)}: no label changed by ${percent(CHANGED)} or more`;
+  if (Math.abs(after - before) < LEAST_LABEL_CHANGE)
+    return `${label} ${percent(before)}: no label changed by ${percent(LEAST_LABEL_CHANGE)} or more`;
   return changes.map(([name, before, after]) => `${name} ${percent(before)} → ${percent(after)}`).join(" · ");
 }
 
-const CHANGED = 0.02; // as in analysis/scale.py
+const LEAST_LABEL_CHANGE = 0.02; // as in analysis/scale.py
 
 // If the head on view stays spread without the scale, offers one that collapses, so that the switch has a visible
 // effect.
@@ -380,7 +380,7 @@ export function writeOther({ choice, data, frame, page: { refs } }, entry, head)
 
 // ----------------------------------------------------------------------------------------------- for screen readers
 
-const NAMED = 3; // tokens that the sentence names
+const MOST_NAMED_TOKENS = 3; // tokens that the sentence names
 
 // "row 7, column 5 in layer 8, head 3 gives 31 % to row 2, column 9, 12 % to CLS and 8 % to itself."
 export function sentenceForReaders({ choice: { view }, data, frame, page }) {
@@ -391,7 +391,7 @@ export function sentenceForReaders({ choice: { view }, data, frame, page }) {
   const start = view.head * pack.tokens;
   const largest = Array.from({ length: pack.tokens }, (_, j) => j)
     .sort((a, b) => answers.weights[start + b] - answers.weights[start + a])
-    .slice(0, NAMED);
+    .slice(0, MOST_NAMED_TOKENS);
   const name = (j) => (j === token ? "itself" : tokenName(j, pack));
   const list = largest.map(
     (j) => `${percent(answers.weights[start + j])} ${view.direction === "row" ? "to" : "from"} ${name(j)}`,

@@ -11,8 +11,8 @@ import { verdictOf } from "./readouts.js";
 import { canAsk } from "./state.js";
 
 const NEIGHBOURS = "*>3x3";
-const OFF = { zero: "gives nothing", mean: "gives its mean" };
-const INVITES = "Lock a patch, point at another and press x; or choose here.";
+const SILENCED_WORDS = { zero: "gives nothing", mean: "gives its mean" };
+const INVITATION_TO_CUT = "Lock a patch, point at another and press x; or choose here.";
 
 const CUTS = `
   <ol></ol>
@@ -116,7 +116,10 @@ export function paintScissors(lens) {
   setVisible(ways.head, !paints && !cutsOf(choice).includes(headText(choice, data)));
   setVisible(ways.zero, !paints && !cutsOf(choice).includes(offText(choice, data)));
   setVisible(ways.neighbours, !paints && !cutsOf(choice).some((cut) => cut.startsWith(NEIGHBOURS)));
-  setText(scissors.status, paints ? paintingWords(choice) : view.cut ? movedSentence(lens) : scissors.words || INVITES);
+  setText(
+    scissors.status,
+    paints ? paintingWords(choice) : view.cut ? movedSentence(lens) : scissors.words || INVITATION_TO_CUT,
+  );
   const verdict = frame.shown.wholeArrived ? data.whole.trace.verdict : null;
   setVisible(scissors.labels, Boolean(view.cut) && verdict?.length > 0);
   if (verdict?.length) setText(scissors.labels, verdictOf(verdict));
@@ -140,7 +143,7 @@ function writeCuts(choice, data, page) {
 
 // A cut edge in words, such as "row 7, column 5 ⇢ row 3, column 2" for "7,5>3,2".
 function edgeWords(edge) {
-  if (OFF[edge]) return OFF[edge];
+  if (SILENCED_WORDS[edge]) return SILENCED_WORDS[edge];
   const [hearer, heard] = edge.split(">");
   const name = hearer === "*" ? "everybody" : hearer;
   const words = heard.split("+");
@@ -153,9 +156,9 @@ function edgeWords(edge) {
 // "" for a cut.
 export function wordsOfPut(text) {
   const [, part, place, tokens, source] = /^(\w+)@([^:>]+)(?::(.+)|>(.+))?$/.exec(text) ?? [];
-  if (!part || (OFF[part] && !source)) return "";
-  if (source)
-    return `head ${place} ${OFF[part] ? "gives nothing" : "of the other picture is heard"}, for head ${source} alone`;
+  if (!part || (SILENCED_WORDS[part] && !source)) return "";
+  const effect = SILENCED_WORDS[part] ? "gives nothing" : "of the other picture is heard";
+  if (source) return `head ${place} ${effect}, for head ${source} alone`;
   const where = part === "head" ? `head ${place}` : `the ${part} of layer ${place}`;
   const placeWords = tokens ? `, at ${tokens.split("+").join(" and ").replaceAll("<", " from ")}` : "";
   return `${where}: the other picture’s${placeWords}`;
@@ -165,7 +168,7 @@ function placeChooser(choice, { main }, page, edge, layers, index) {
   const { view } = choice;
   const head = main.pack.headNumbers[view.head];
   const places = [
-    ...(OFF[edge] ? [] : [["", "in all layers"]]),
+    ...(SILENCED_WORDS[edge] ? [] : [["", "in all layers"]]),
     [`${view.layer}`, `in layer ${view.layer}`],
     [`${view.layer}.${head}`, `in layer ${view.layer}, head ${head}`],
   ];
@@ -217,7 +220,7 @@ export function movedWords({ by: share, times: factor }) {
 // Painting marks a set of patches that other patches will no longer attend to. By keyboard: arrows move, the space bar
 // adds or removes a patch, Enter cuts, Escape ends.
 
-const LONGEST = 1000; // most letters of all cuts together, as in figures/drawing/view.py
+const LONGEST_CUTS = 1000; // most letters of all cuts together, as in figures/drawing/view.py
 
 // `cut(texts)` applies cuts; `words(sentence)` shows a message.
 export function bindPainting(choice, data, page, { cut, words }) {
@@ -307,7 +310,7 @@ export function cutPainted(choice, data, page, cut, words) {
   if (!names.length) return words("Paint some patches first: drag over them.");
   const text = `${view.locked ? view.query : "*"}>${names.join("+")}`;
   if (view.locked && names.length === 1 && names[0] === view.query) return words("A patch always hears itself.");
-  if (text.length + view.cut.length + 1 > LONGEST)
+  if (text.length + view.cut.length + 1 > LONGEST_CUTS)
     return words(`These ${names.length} patches are too many for an address: paint fewer.`);
   endPainting(choice, data, page);
   cut(text);

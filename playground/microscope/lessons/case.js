@@ -7,9 +7,9 @@ import { BYTES, bytesText, caseOf, countedFlops, crossingOf, FLOPS, flopsText, t
 import { markedWords } from "../drawing/listing.js";
 import { keepDrawing } from "../drawing/stage.js";
 
-const LEAST = 16_384; // tokens at the right end of the shortest axis
+const SHORTEST_AXIS = 16_384; // tokens at the right end of the shortest axis
 const STEP = 1.1; // factor by which an arrow key changes the number of tokens
-const WORDS = 0.04; // share of the large square's side; a smaller square has no room for a number
+const SMALLEST_NUMBERED = 0.04; // share of the large square's side; a smaller square has no room for a number
 const number = (n) => n.toLocaleString("en");
 const fillHoles = (text, holes) => text.replace(/\{(\w+)\}/g, (_, name) => holes[name]);
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
@@ -251,7 +251,7 @@ const PIECES = {
 
 // ------------------------------------------------------------------------------------------------------------- pieces
 
-const mostOf = ({ tokens }) => Math.max(LEAST, 2 * tokens);
+const mostOf = ({ tokens }) => Math.max(SHORTEST_AXIS, 2 * tokens);
 
 // Adds a chart of costs by number of tokens that follows the pointer; chartFor(case) describes its lines and marks.
 function chartOf(state, chartFor) {
@@ -322,7 +322,7 @@ function paintSquare(state, findRef, caseNow, theme) {
     box(n, n, `fill="${colours.attention}" fill-opacity="0.28" stroke="${colours.attention}" stroke-width="2"`),
     ...smallerCases.map(({ tokens }) => box(tokens, tokens, edge)),
     ...smallerCases
-      .filter(({ tokens }) => tokens > WORDS * n)
+      .filter(({ tokens }) => tokens > SMALLEST_NUMBERED * n)
       .map(({ tokens }) => words(left + tokens * scale + 3, 16 + size - tokens * scale, "start", number(tokens))),
     box(n, readCount, `fill="${colours.convolution}" stroke="${colours.convolution}" stroke-width="1.5"`),
     words(left, size + 20 + 16, "middle", "0"),
@@ -371,7 +371,7 @@ const [LEFT, RIGHT, TOP, BOTTOM] = [58, 24, 8, 38]; // px
 const MOST_DECADES = 7; // an axis with more decades has numbers at some of them only
 const DASHES = { solid: "", dot: "2 5", dash: "9 5" };
 const POINTS = 60; // number of points of a line
-const FEWEST = 4; // tokens at the left end of the axis
+const AXIS_START = 4; // tokens at the left end of the axis
 
 // lines: [{name, of(tokens): cost, colour, dash}]; marks: [{tokens, value, shape, words}]; most: tokens at the right.
 export function paintGrowth(
@@ -380,9 +380,9 @@ export function paintGrowth(
   theme,
 ) {
   const { width, height } = svg.getBoundingClientRect();
-  const values = lines.flatMap(({ of }) => [of(FEWEST), of(most)]);
+  const values = lines.flatMap(({ of }) => [of(AXIS_START), of(most)]);
   const [low, high] = [Math.log10(Math.min(...values)) - 0.1, Math.log10(Math.max(...values)) + 0.1];
-  const x = (n) => LEFT + ((width - LEFT - RIGHT) * Math.log(n / FEWEST)) / Math.log(most / FEWEST);
+  const x = (n) => LEFT + ((width - LEFT - RIGHT) * Math.log(n / AXIS_START)) / Math.log(most / AXIS_START);
   const y = (value) => height - BOTTOM - ((height - TOP - BOTTOM) * (Math.log10(value) - low)) / (high - low);
   const shownTokens = pointedTokens ?? tokens;
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -408,11 +408,12 @@ export function paintGrowth(
   return { at: shownTokens, most, near: (left) => tokensAt(left, x, most) };
 }
 
-const gridOf = (maximum) => Array.from({ length: POINTS }, (_, i) => FEWEST * (maximum / FEWEST) ** (i / (POINTS - 1)));
+const gridOf = (maximum) =>
+  Array.from({ length: POINTS }, (_, i) => AXIS_START * (maximum / AXIS_START) ** (i / (POINTS - 1)));
 
 function tokensAt(left, x, most) {
-  const share = Math.min(1, Math.max(0, (left - x(FEWEST)) / (x(most) - x(FEWEST))));
-  return Math.round(FEWEST * (most / FEWEST) ** share);
+  const share = Math.min(1, Math.max(0, (left - x(AXIS_START)) / (x(most) - x(AXIS_START))));
+  return Math.round(AXIS_START * (most / AXIS_START) ** share);
 }
 
 function axes({ x, y, width, height, low, high, most, text }, theme) {

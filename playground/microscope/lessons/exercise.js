@@ -12,13 +12,13 @@ import { markedWords } from "../drawing/listing.js";
 // which Python has computed; {setting: [values as text]}; {drawing, check: a name in REPORTED}, a check of the numbers
 // that the drawing reports; or a list of conditions, of which one has to hold.
 
-const NEARLY = 0.005; // largest difference between two weights that count as equal
+const WEIGHT_TOLERANCE = 0.005; // largest difference between two weights that count as equal
 const weightsIn = ({ arrows }) => weightsOf(scoresOf(readArrows(arrows)));
-const isEven = (weight) => Math.abs(weight - 1 / TOKENS) < NEARLY;
-const HEARD = 0.5; // least weight that A must give B
-const sharesEvenly = ({ weights }) => Math.abs(weights[0] - weights[1]) < NEARLY;
-const TINY = -88; // for a smaller score s, e^s is nearly 0 in 32-bit numbers
-const NOT_HEARD = 0.1; // largest weight that B may give A
+const isEven = (weight) => Math.abs(weight - 1 / TOKENS) < WEIGHT_TOLERANCE;
+const LEAST_GIVEN = 0.5; // least weight that A must give B
+const sharesEvenly = ({ weights }) => Math.abs(weights[0] - weights[1]) < WEIGHT_TOLERANCE;
+const VANISHING_SCORE = -88; // for a smaller score s, e^s is nearly 0 in 32-bit numbers
+const MOST_GIVEN_BACK = 0.1; // largest weight that B may give A
 const isOff = (spotsOff, [layer, head]) => spotsOff.some((spot) => spot[0] === layer && spot[1] === head);
 
 const REPORTED = {
@@ -28,8 +28,8 @@ const REPORTED = {
     const numbers = readArrows(arrows);
     return numbers.subarray(0, 2 * TOKENS).every((number, index) => number === numbers[2 * TOKENS + index]);
   },
-  one_way: (report) => weightsIn(report)[1] > HEARD && weightsIn(report)[TOKENS] < NOT_HEARD,
-  both_ways: (report) => weightsIn(report)[1] > HEARD && weightsIn(report)[TOKENS] >= NOT_HEARD,
+  one_way: (report) => weightsIn(report)[1] > LEAST_GIVEN && weightsIn(report)[TOKENS] < MOST_GIVEN_BACK,
+  both_ways: (report) => weightsIn(report)[1] > LEAST_GIVEN && weightsIn(report)[TOKENS] >= MOST_GIVEN_BACK,
   a_receives: ({ received: totals, nearly: threshold }) => totals[0] > threshold,
   another_receives: ({ received: totals, nearly: threshold }) => totals.some((number) => number > threshold),
   tags_apart: ({ tops }) => tops[0] !== tops[1],
@@ -37,7 +37,7 @@ const REPORTED = {
   two_share: (report) => sharesEvenly(report) && report.weights[2] < 0.01,
   three_share: (report) => sharesEvenly(report) && report.weights[2] >= 0.01,
   broken: ({ naive: exponentials }) => isBroken(exponentials),
-  tiny_power: ({ scores }) => Math.min(...scores) < TINY,
+  tiny_power: ({ scores }) => Math.min(...scores) < VANISHING_SCORE,
   strongest_alone: ({ off: spotsOff, strongest: strongestSpot }) =>
     spotsOff.length === 1 && isOff(spotsOff, strongestSpot),
   strongest_among_others: ({ off: spotsOff, strongest: strongestSpot }) => isOff(spotsOff, strongestSpot),

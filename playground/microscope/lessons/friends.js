@@ -17,7 +17,7 @@ import { hatch } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, spotOf } from "../drawing/stage.js";
 
 const RAMP = barColours();
-const LISTED = 8; // number of patches with the largest weights, as swatches
+const PATCHES_LISTED = 8; // number of patches with the largest weights, as swatches
 const MARKUP = `
   <div class="pair">
     <figure>
@@ -283,7 +283,7 @@ function writeFriends(state, query, bits) {
   const { pack, row, stage } = state;
   const largestPatches = Array.from(row.keys())
     .sort((a, b) => row[b] - row[a])
-    .slice(0, LISTED);
+    .slice(0, PATCHES_LISTED);
   const swatch = (patch, words) => `<span><i data-style="background:${queryColour(state, patch)}"></i>${words}</span>`;
   stage.find("friends").innerHTML = largestPatches.map((patch) => swatch(patch, percent(row[patch]))).join("");
   applyDataStyles(stage.find("friends"));

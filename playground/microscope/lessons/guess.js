@@ -25,9 +25,9 @@ import { applyDataStyles, collectRefs } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 import { CHARTS, photograph, pictures, roundedText } from "./guesscharts.js";
 
-const DRAWN = { ...CHARTS, Photo: photograph, Pictures: pictures };
+const PICTURE_DRAWERS = { ...CHARTS, Photo: photograph, Pictures: pictures };
 const BLANK = "▢";
-const ANSWERED = 0.62; // share of its height to which the picture shrinks when parts below are revealed
+const ANSWERED_HEIGHT = 0.62; // share of its height to which the picture shrinks when parts below are revealed
 const NARROW = 860; // pixels, as in guess.css: a narrower window has one column
 // least, most: a photograph's smallest and largest height in pixels; below: the pixels below it; share: its largest
 // share of the width
@@ -307,7 +307,7 @@ function drawGuess(it) {
   it.root.classList.toggle("answered", Boolean(makesRoom));
   const share = aspectOfTwo(data.picture) > 2.2 ? PHOTO.wide : PHOTO.share;
   const width = photo ? Math.round(share * it.root.clientWidth) : refs.figure.clientWidth,
-    height = Math.round((photo ? photoHeight(it) : data.picture.height) * (isSmaller ? ANSWERED : 1));
+    height = Math.round((photo ? photoHeight(it) : data.picture.height) * (isSmaller ? ANSWERED_HEIGHT : 1));
   const state = {
     guess: it.guess,
     truth: data.truth,
@@ -318,7 +318,7 @@ function drawGuess(it) {
     cursor: it.cursor,
   };
   state.roomy = photo; // on a phone, only the width limits a photograph
-  it.last = DRAWN[data.picture.kind](data.picture, state);
+  it.last = PICTURE_DRAWERS[data.picture.kind](data.picture, state);
   const pictureWidth = photo ? Math.ceil(it.last.wide) : width,
     pictureHeight = isPhoto(data) ? Math.ceil(it.last.tall) : height;
   if (photo) it.root.style.setProperty("--picture", `${pictureWidth}px`);

@@ -138,7 +138,7 @@ function bandOf(context, values, largest, x, y, w, h, theme) {
   context.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
 }
 
-const WRITTEN = 3; // number of products that are written out
+const PRODUCTS_WRITTEN = 3; // number of products that are written out
 const MARKUP = `
   <div class="apart">
     <figure>
@@ -422,11 +422,11 @@ function writeFit(state) {
 
 function writeProducts(state, { vector, filter, sum, bias }) {
   const products = Array.from(
-    { length: WRITTEN },
+    { length: PRODUCTS_WRITTEN },
     (_, i) => `${signedText(vector[i])} · ${signedText(filter[i], 3)}`,
   ).join(" + ");
   state.stage.find("sum").innerHTML =
-    `${products} + … <i class="soft">(${(vector.length - WRITTEN).toLocaleString("en")} more)</i>` +
+    `${products} + … <i class="soft">(${(vector.length - PRODUCTS_WRITTEN).toLocaleString("en")} more)</i>` +
     `${state.cut.bias.length ? ` + bias ${signedText(bias, 3)}` : ""} = <b>${signedText(sum + bias, 3)}</b>, ` +
     `number ${state.number} of the token`;
 }

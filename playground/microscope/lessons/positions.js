@@ -13,8 +13,8 @@ import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "
 
 const MOST_MAPS = 14; // maps along a side; more would be too small
 // Share of the table's numbers that get the full colour, the largest ones: else a few outliers would make the rest pale
-const CLIPPED = 0.1;
-const WHOLE = { low: -1, high: 1, log: false };
+const CLIPPED_PART = 0.1;
+const COSINE_RANGE = { low: -1, high: 1, log: false };
 const MARKUP = `
   <div class="three">
     <figure><figcaption><b>The table</b> <span data-ref="rows"></span></figcaption>
@@ -125,7 +125,7 @@ function paintPlaces(state, theme) {
   paintTable(state, theme, palette, height);
   const { context, width: w } = sheetOf(state.map, height);
   if (!state.heat || state.heat.rows !== rows || state.heat.columns !== columns) state.heat = makeHeat(rows, columns);
-  fillHeat(state.heat, similarity, 0, palette, WHOLE);
+  fillHeat(state.heat, similarity, 0, palette, COSINE_RANGE);
   context.imageSmoothingEnabled = false;
   context.drawImage(state.heat.canvas, 0, 0, w, height);
   const row = Math.floor(state.at / columns),
@@ -149,7 +149,7 @@ function paintTable(state, theme, palette, height) {
     key = `${state.id} ${theme.dark}`;
   if (state.tableOf !== key) {
     const sizes = places.map(Math.abs).sort();
-    const colourLimit = Math.max(sizes[Math.floor((1 - CLIPPED) * (sizes.length - 1))], 1e-12);
+    const colourLimit = Math.max(sizes[Math.floor((1 - CLIPPED_PART) * (sizes.length - 1))], 1e-12);
     state.stage.find("rows").textContent = `a row for each patch; full colour from ±${colourLimit.toPrecision(2)}`;
     state.tableHeat = makeHeat(count, width);
     fillHeat(state.tableHeat, places, 0, palette, { low: -colourLimit, high: colourLimit, log: false });
@@ -184,7 +184,7 @@ function paintMaps(state, theme, palette, height) {
         similarities(state, Math.min(rows - 1, row * mapStep) * columns + Math.min(columns - 1, column * mapStep)),
         0,
         palette,
-        WHOLE,
+        COSINE_RANGE,
       );
       context.drawImage(heat.canvas, column * (columns + 1), row * (rows + 1));
     }

@@ -27,7 +27,7 @@ export function pushOf(measures, layers, layer, patch) {
 }
 
 const HIGH = 300; // px: height of the plane
-const AROUND = 24; // px around the arrows
+const ARROWS_MARGIN = 24; // px around the arrows
 const HEAD = 13; // px: the length of an arrow's head
 const MARKUP = `
   <div class="pair">
@@ -130,7 +130,10 @@ function paintArrows({ context, width, height }, { token, added: addedVector }, 
   const sum = [token[0] + addedVector[0], token[1] + addedVector[1]];
   const [xs, ys] = [0, 1].map((axis) => [0, token[axis], sum[axis]]);
   const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-  const scale = Math.min((width - 2 * AROUND) / (right - left || 1), (height - 2 * AROUND) / (high - low || 1));
+  const scale = Math.min(
+    (width - 2 * ARROWS_MARGIN) / (right - left || 1),
+    (height - 2 * ARROWS_MARGIN) / (high - low || 1),
+  );
   const place = ([x, y]) => [
     width / 2 + (x - (left + right) / 2) * scale,
     height / 2 - (y - (low + high) / 2) * scale, // up is positive

@@ -41,10 +41,10 @@ export function bindClock(reel) {
   });
   refs.slider.addEventListener("change", () => reel.goTo(Math.round(reel.now)));
   refs.slider.addEventListener("keydown", (event) => {
-    const way = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
-    if (!way) return;
+    const momentChange = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+    if (!momentChange) return;
     event.preventDefault();
-    reel.goTo(Math.round(reel.now) + way);
+    reel.goTo(Math.round(reel.now) + momentChange);
   });
 }
 
@@ -311,8 +311,8 @@ function createReelState(root, stage) {
 
 // ------------------------------------------------------------------------------------------------- what the host gives
 
-const CURVES = ["moments", "planned", "losses", "begins", "curve", "habits", "kinds", "entropy", "mass"];
-const GIVEN = ["run", "chance", "aim", "told", "growing", "first", ...CURVES];
+const CHART_FIELDS = ["moments", "planned", "losses", "begins", "curve", "habits", "kinds", "entropy", "mass"];
+const HEADER_FIELDS = ["run", "chance", "aim", "told", "growing", "first", ...CHART_FIELDS];
 const clockOf = (runId) => runId?.split("-")[0];
 
 function updateReel(reel, data) {
@@ -321,7 +321,7 @@ function updateReel(reel, data) {
   const isNewView = data.view_id !== reel.viewId;
   const wasAtEnd = (reel.target ?? Math.round(reel.now)) >= reel.moments.length - 1;
   if (isNewRun) Object.assign(reel, { packs: new Map(), bitmap: null, chosen: false, pointed: false, hover: null });
-  for (const name of GIVEN) reel[name] = data[name];
+  for (const name of HEADER_FIELDS) reel[name] = data[name];
   Object.assign(reel, {
     played: data.played ?? null,
     viewId: data.view_id,
@@ -353,9 +353,9 @@ function updateReel(reel, data) {
 
 // Shows the header's `first` head while the run goes on, until the reader chooses another.
 function showFirstHead(reel) {
-  const { first: firstStep, view } = reel;
-  if (!firstStep || reel.chosen) return;
-  const [layer, head] = firstStep;
+  const { first: firstHead, view } = reel;
+  if (!firstHead || reel.chosen) return;
+  const [layer, head] = firstHead;
   if (view.layer === layer && view.head === head && reel.pointed) return;
   Object.assign(view, { layer, head });
   reel.pointed = true;

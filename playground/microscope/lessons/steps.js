@@ -206,11 +206,11 @@ function createWalk(root) {
     goToWalkStep(walk, button.dataset.step ? Number(button.dataset.step) : walk.step + Number(button.dataset.go));
   });
   root.addEventListener("keydown", (event) => {
-    const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const stepChange = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (event.target.closest?.("input")) return;
-    if (!way || !walk.steps) return;
+    if (!stepChange || !walk.steps) return;
     stopWalk(walk);
-    goToWalkStep(walk, walk.step + way);
+    goToWalkStep(walk, walk.step + stepChange);
     event.preventDefault();
   });
   const heat = root.querySelector(".heat");

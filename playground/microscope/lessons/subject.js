@@ -28,7 +28,7 @@ import { percent } from "../core/numbers.js";
 
 const DRAWN_SIDE = 640; // pixels of a picture in a drawing
 const THUMB = 200; // pixels of the picture on the board of switches
-const AROUND = 2; // patches on each side of the query
+const PATCHES_AROUND = 2; // patches on each side of the query
 const ENLARGED_SIDE = 480; // pixels
 const COLOURS_SIDE = 224; // pixels of a square picture whose patches have mean colours
 const COLOURS_SCALE = 20; //    1/temperature: as in playground/analysis/by_hand.py
@@ -111,7 +111,7 @@ async function effectOfCut(subject, spotsOff) {
   const change = fullFeatures.map((halves, layer) => movedTokens(halves, cutFeatures[layer], pack));
   const [fullAnswer, cutAnswer] = await Promise.all([plain.answer(), cutPass.answer()]);
   const likeliest = (answer, count) => [...answer.keys()].sort((a, b) => answer[b][1] - answer[a][1]).slice(0, count);
-  const indices = [...new Set([...likeliest(fullAnswer, LIKELY), ...likeliest(cutAnswer, 2)])].sort(
+  const indices = [...new Set([...likeliest(fullAnswer, LABELS_BEFORE), ...likeliest(cutAnswer, 2)])].sort(
     (a, b) => fullAnswer[b][1] - fullAnswer[a][1],
   );
   return { change, rows: indices.map((i) => [...fullAnswer[i], cutAnswer[i][1]]) };
@@ -203,7 +203,7 @@ export function unitColours(colours) {
 }
 
 const NUMBERS = { self: "to_self", class: "to_class", registers: "to_registers" };
-const LIKELY = 5; // number of listed labels that were likeliest before the change
+const LABELS_BEFORE = 5; // number of listed labels that were likeliest before the change
 
 // The end of a colour scale, a round number: 5, 10, 20, 50, 100 … per cent.
 const roundShare = (share) => [0.05, 0.1, 0.2, 0.5, 1].find((round) => share <= 1.2 * round) ?? 2;
@@ -393,9 +393,10 @@ export const ROWS = {
 
 // A patch, outlined, and the patches around it, enlarged: {image, aspect}.
 async function enlarged(bitmap, { rows, columns }, patch) {
-  const cells = 2 * AROUND + 1;
+  const cells = 2 * PATCHES_AROUND + 1;
   const [h, w] = [bitmap.height / rows, bitmap.width / columns];
-  const windowStart = (cell, count) => Math.min(Math.max(cell, AROUND), Math.max(AROUND, count - 1 - AROUND)) - AROUND;
+  const windowStart = (cell, count) =>
+    Math.min(Math.max(cell, PATCHES_AROUND), Math.max(PATCHES_AROUND, count - 1 - PATCHES_AROUND)) - PATCHES_AROUND;
   const [row, column] = [Math.floor(patch / columns), patch % columns];
   const [top, left] = [windowStart(row, rows), windowStart(column, columns)];
   const height = Math.round((ENLARGED_SIDE * h) / w);

@@ -28,18 +28,18 @@ import { habitIn, seeWords } from "./words.js";
 
 const BAR = 44; // px: the height of the page's bar above the lens
 const PHONE_BAR = 48;
-const NO_LINE = 16; // px: a higher gap above the lens contains a line of advice
+const LARGEST_EMPTY_GAP = 16; // px: a higher gap above the lens contains a line of advice
 const SEE_COLUMN = 334; // px: the least width of the column beside the picture
 const LOW_COLUMN = 262; // px: the column's width in a low window: a phone on its side, or a desktop at 200 %
-const PRESENTED = 0.3; // share of the width for the column beside the picture, in full screen
+const LECTURE_SHARE = 0.3; // share of the width for the column beside the picture, in full screen
 const MOMENTS_HIGH = 56; // px: height of the row of moments
 const BESIDE_FROM = 640; // px: in a narrower window all parts are below the picture
 const LOWEST = 260; // px: least height of a picture above its column
-const BELOW = 470; // px: height of the parts below a picture above its column
+const PARTS_BELOW_HEIGHT = 470; // px: height of the parts below a picture above its column
 const HIGHEST = 440; // px: greatest height of a portrait above its column
 // the classes that layout.js sets on the lens in Lab, depending on its room
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
-const ROOMY = 102; // px free below the picture, from which the moments are drawn larger
+const ROOMY_HEIGHT = 102; // px free below the picture, from which the moments are drawn larger
 const BARS_SHOWN = 12;
 
 const SEE_HEAD = `
@@ -214,7 +214,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     root.style.marginTop = "";
     const top = root.getBoundingClientRect().top + window.scrollY;
     see.above = Math.max(bar, top); // at least `bar`: the bar may not be on the page yet
-    if (top <= bar || top > bar + NO_LINE) return see.above;
+    if (top <= bar || top > bar + LARGEST_EMPTY_GAP) return see.above;
     root.style.marginTop = `${bar - top}px`;
     see.above = bar;
     return bar;
@@ -243,11 +243,11 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const { pack } = data.main;
     const wall = (aspect * pack.heads) / layersAtHand(data).length;
     root.style.setProperty("--twin", String(choice.view.beside === "wall" ? wall : aspect));
-    const column = choice.presenting ? Math.max(SEE_COLUMN, PRESENTED * width) : low ? LOW_COLUMN : SEE_COLUMN;
+    const column = choice.presenting ? Math.max(SEE_COLUMN, LECTURE_SHARE * width) : low ? LOW_COLUMN : SEE_COLUMN;
     const availableWidth = isBeside ? Math.min(width - column, (height - (low ? 0 : MOMENTS_HIGH)) * aspect) : width;
-    const availableHeight = aspect < 1 ? HIGHEST : Math.max(LOWEST, height - BELOW); // then the column below scrolls
+    const availableHeight = aspect < 1 ? HIGHEST : Math.max(LOWEST, height - PARTS_BELOW_HEIGHT); // the column scrolls
     const high = isBeside ? availableWidth / aspect : Math.min(availableWidth / aspect, availableHeight);
-    root.classList.toggle("roomy", isBeside && !low && !choice.presenting && height - high >= ROOMY);
+    root.classList.toggle("roomy", isBeside && !low && !choice.presenting && height - high >= ROOMY_HEIGHT);
     frame.tag.low = true; // the number is drawn below the curve
     frame.seenWidth = 0;
     setPictures(frame, page, high * aspect, aspect);

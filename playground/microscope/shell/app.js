@@ -17,10 +17,10 @@ import { mountWall } from "./wall.js";
 // Shows the microscope before Streamlit starts. The server puts Streamlit's scripts into a template (ui/toolbar.py);
 // they start after the first picture, or in See when they are needed.
 
-const STREAMLITS = "template[data-later]";
+const LATER_SCRIPTS_SELECTOR = "template[data-later]";
 const LONGEST_WAIT = 1000; // ms until Streamlit begins, even without a picture
-const LATEST_IN_SEE = 8000;
-const LEADS_ELSEWHERE = ".opener.pages, .opener.more, a";
+const LONGEST_WAIT_IN_SEE = 8000;
+const ELSEWHERE_SELECTOR = ".opener.pages, .opener.more, a";
 const LAYERS_WAIT = 400; // ms that Streamlit waits for layers after the picture
 
 // `mounts`: {toolbar, stage}, the functions that mount these parts
@@ -28,7 +28,7 @@ async function mountBeforeStreamlit(mounts) {
   const pageData = pageSays();
   if (pageData?.computes?.length) computeOwnHere(pageData.computes);
   watchDialog();
-  const streamlitScripts = document.querySelector(STREAMLITS); // not on a lesson's page
+  const streamlitScripts = document.querySelector(LATER_SCRIPTS_SELECTOR); // not on a lesson's page
   if (!streamlitScripts) watchDoor();
   const begin = streamlitScripts && beginAfterPicture(streamlitScripts);
   if (pageData) await Promise.all([loadCatalogue(pageData.samples), ownPictures.read()]);
@@ -46,7 +46,7 @@ async function mountBeforeStreamlit(mounts) {
   };
   places.toolbar.addEventListener("pointerdown", (event) => {
     // a press that opens another page needs Streamlit
-    if (event.composedPath().some((element) => element.matches?.(LEADS_ELSEWHERE))) begin();
+    if (event.composedPath().some((element) => element.matches?.(ELSEWHERE_SELECTOR))) begin();
   });
   mounts.toolbar({ data, parentElement: places.toolbar, setStateValue() {}, setTriggerValue });
   mounts.stage({ parentElement: places.stage });
@@ -56,7 +56,7 @@ async function mountBeforeStreamlit(mounts) {
 // delay the layers. Layers from the server are not waited for.
 function beginAfterPicture(streamlitScripts) {
   let timer = setTimeout(() => {
-    timer = setTimeout(begin, openFace().now === "see" ? LATEST_IN_SEE : 0);
+    timer = setTimeout(begin, openFace().now === "see" ? LONGEST_WAIT_IN_SEE : 0);
   }, LONGEST_WAIT);
   let isShown = false;
   const beginIfNeeded = () => isShown && needsServerSide() && begin();

@@ -58,18 +58,18 @@ let doorSign = null;
 let isNoticed = false;
 
 export function watchDoor() {
-  setTimeout(lookAtTheDoor, DOOR_SOON);
+  setTimeout(askWhetherOpen, DOOR_SOON);
 }
 
 export function enterTheDoor() {
   wasConnected = true;
-  sayAtTheDoor("");
+  showDoorSign("");
   if (isNoticed) forgetNotice();
 }
 
-async function lookAtTheDoor() {
+async function askWhetherOpen() {
   if (wasConnected) return;
-  if (hasConnected()) sayAtTheDoor("");
+  if (hasConnected()) showDoorSign("");
   else {
     const page = await fetch(location.href, { cache: "no-store" }).catch(() => null);
     page?.body?.cancel();
@@ -77,9 +77,9 @@ async function lookAtTheDoor() {
     const isFull = page?.status === FULL_STATUS;
     if (isEarly()) sayInNotice(isFull || page?.headers.has("X-Playground-Full") ? NO_LESSONS : page ? "" : SERVER_AWAY);
     else if (isFull) return location.reload();
-    else sayAtTheDoor(page ? "" : SERVER_AWAY);
+    else showDoorSign(page ? "" : SERVER_AWAY);
   }
-  setTimeout(lookAtTheDoor, DOOR_AGAIN);
+  setTimeout(askWhetherOpen, DOOR_AGAIN);
 }
 
 function sayInNotice(sentence) {
@@ -88,7 +88,7 @@ function sayInNotice(sentence) {
   isNoticed = Boolean(sentence);
 }
 
-function sayAtTheDoor(sentence) {
+function showDoorSign(sentence) {
   if (!sentence) {
     doorSign?.remove();
     doorSign = null;

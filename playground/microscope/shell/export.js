@@ -110,7 +110,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
   button.addEventListener("click", download);
   signal?.addEventListener("abort", () => {
     previewRequest?.abort();
-    letGoOfImage(frame.querySelector("img"));
+    stopLoadingImage(frame.querySelector("img"));
   });
   redraw();
 
@@ -151,7 +151,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
           ? sendWhileOpen(`api/exports/size?${query}`, options).then((response) => response.json())
           : null,
       ]);
-      if (request.signal.aborted) return letGoOfImage(image);
+      if (request.signal.aborted) return stopLoadingImage(image);
       showImage(image, answer);
       setText(noteElement, preview?.says ?? "");
       if (!saving) setText(status, "");
@@ -196,7 +196,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
     image.alt = `The figure: ${titleOfExported(answer, "layout")}`;
     frame.replaceChildren(image);
     frame.dataset.background = answer.chosen.background;
-    letGoOfImage(formerImage);
+    stopLoadingImage(formerImage);
   }
 
   async function download() {
@@ -245,14 +245,14 @@ async function loadedImage(src, signal) {
     signal.throwIfAborted();
     return image;
   } catch (error) {
-    letGoOfImage({ src });
+    stopLoadingImage({ src });
     throw error;
   } finally {
     signal.removeEventListener("abort", stopLoading);
   }
 }
 
-function letGoOfImage(image) {
+function stopLoadingImage(image) {
   if (image?.src.startsWith("blob:")) URL.revokeObjectURL(image.src);
 }
 

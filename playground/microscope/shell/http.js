@@ -54,7 +54,7 @@ export function answerHere(answer, place = root) {
 
 export const SERVER_AGAIN = 3000; // ms before the next request to a server that is busy or does not answer
 // in this order: no answer, request too slow, proxy without its server, too many people, proxy timeout
-const PASSING = [0, 408, 502, 503, 504];
+const PASSING_STATUSES = [0, 408, 502, 503, 504];
 
 // this page's session at the server: a page whose session the server knows keeps its seat when the server is full
 let pageSession = "";
@@ -72,7 +72,7 @@ export class Refusal extends Error {
 }
 
 // Whether the same request may succeed a little later.
-export const mayPass = ({ status }) => PASSING.includes(status);
+export const mayPass = ({ status }) => PASSING_STATUSES.includes(status);
 
 // `onWait(ahead)`: the number of requests before this one; 0 when the wait is over.
 export async function ask(path, { method = "GET", body, headers = {}, signal, onWait, travels: goesToServer } = {}) {

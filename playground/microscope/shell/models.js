@@ -6,14 +6,14 @@ import { makeOneStop, nextByKey } from "./toolbarparts.js";
 
 // The cards of models: text, and a small picture of the model's attention on the present picture.
 
-const HERE_OR_NOT = [
+const MODEL_GROUPS = [
   [true, "On this machine"],
   [false, "To fetch once"],
 ];
 
 // [{heading, group: cards}] without empty groups, each in the server's order.
 export function groupsOfModels(cards) {
-  const groups = HERE_OR_NOT.map(([isLocal, heading]) => ({
+  const groups = MODEL_GROUPS.map(([isLocal, heading]) => ({
     heading,
     group: cards.filter((card) => card.here === isLocal),
   }));
@@ -70,10 +70,10 @@ export function loadPreviews(root, ask, { sample, mine }) {
     queue.push(name);
     workThrough();
   };
-  const sight = new IntersectionObserver((entries) => {
+  const visibilityObserver = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
-      sight.unobserve(target);
+      visibilityObserver.unobserve(target);
       queuePreview(target.dataset.look);
     }
   });
@@ -85,7 +85,7 @@ export function loadPreviews(root, ask, { sample, mine }) {
         const place = modelPart("span", "model-look");
         place.dataset.look = name;
         previewPlaces.set(name, place);
-        sight.observe(place);
+        visibilityObserver.observe(place);
       }
       return previewPlaces.get(name);
     },
@@ -105,10 +105,11 @@ const TYPING_PAUSE = 300; // ms without typing until a search is sent
 // ms between two requests for the progress; the server drops a download nobody has asked about for 5 s
 const PROGRESS_INTERVAL = 500;
 const MOST_MISSED = 20; //  consecutive requests without an answer
-const SILENT = "The server does not answer: try again.";
-const LOST = "It did not arrive: try again.";
+const NO_SERVER_SENTENCE = "The server does not answer: try again.";
+const DOWNLOAD_FAILED = "It did not arrive: try again.";
 
-const troubleSentence = ({ status, says: sentence }) => (status === 0 ? SILENT : (sentence ?? SILENT));
+const troubleSentence = ({ status, says: sentence }) =>
+  status === 0 ? NO_SERVER_SENTENCE : (sentence ?? NO_SERVER_SENTENCE);
 
 // ---- fetching
 
@@ -128,7 +129,7 @@ export async function pickModel(ask, name, onProgress, signal) {
       await aWhile(PROGRESS_INTERVAL, signal);
       progress = await progressOf(ask, address, begin, signal);
     }
-    if (!progress.arrived) throw Object.assign(new Error("not fetched"), { says: progress.trouble ?? LOST });
+    if (!progress.arrived) throw Object.assign(new Error("not fetched"), { says: progress.trouble ?? DOWNLOAD_FAILED });
     onProgress(progress);
   } finally {
     signal?.removeEventListener("abort", cancelFetching);
@@ -267,11 +268,11 @@ export function fillModels(box, { choice, ask, words, done: onPicked }) {
 
   const items = new Map(); // listed models: name → {card, item, button, hide: removes the progress bar}
   const previews = loadPreviews(root, ask, words);
-  let [question, typing] = [null, 0]; // the last request, and the timer of the next search
+  let [searchRequest, typingTimer] = [null, 0]; // the last request, and the timer of the next search
 
   async function loadModels(text) {
-    question?.abort();
-    const { signal } = (question = new AbortController());
+    searchRequest?.abort();
+    const { signal } = (searchRequest = new AbortController());
     if (text) status.textContent = "Searching …";
     try {
       const address = text ? `api/models?${new URLSearchParams({ search: text })}` : "api/models";
@@ -342,8 +343,8 @@ export function fillModels(box, { choice, ask, words, done: onPicked }) {
   }
 
   search.addEventListener("input", () => {
-    clearTimeout(typing);
-    typing = setTimeout(() => loadModels(search.value.trim()), TYPING_PAUSE);
+    clearTimeout(typingTimer);
+    typingTimer = setTimeout(() => loadModels(search.value.trim()), TYPING_PAUSE);
   });
   root.addEventListener("keydown", (event) => {
     if (event.target === search && event.key !== "ArrowDown") return;

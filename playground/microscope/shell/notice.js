@@ -1,7 +1,7 @@
 // A short notice at the top of the page: an error, or the place in the queue. A new notice replaces the former. It
 // disappears by itself, unless it has a button or is held until somebody closes it.
 
-const STAYS = 8000; // ms
+const NOTICE_DURATION = 8000; // ms
 const NOTICE_STYLE = `
 .attention-notice {
   position: fixed; inset: 0.35rem auto auto 50%; transform: translateX(-50%); /* no number lies there */
@@ -22,7 +22,12 @@ let isHeld = false; // whether the notice stays when another picture is shown
 
 export function notify(
   sentence,
-  { action = null, closed: onClose = () => {}, stays: milliseconds = STAYS, holds: isHeldNotice = false } = {},
+  {
+    action = null,
+    closed: onClose = () => {},
+    stays: milliseconds = NOTICE_DURATION,
+    holds: isHeldNotice = false,
+  } = {},
 ) {
   isHeld = isHeldNotice && Boolean(sentence);
   box ??= makeBox();

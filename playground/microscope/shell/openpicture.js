@@ -28,11 +28,19 @@ export async function startCamera(button, onFiles, signal) {
   signal.addEventListener("abort", stopStream);
   const video = document.createElement("video");
   Object.assign(video, { srcObject: stream, autoplay: true, muted: true, playsInline: true, className: "camera" });
-  const shoot = document.createElement("button");
-  Object.assign(shoot, { type: "button", className: "wide main", textContent: "Take the photo", disabled: true });
-  video.addEventListener("loadeddata", () => [(shoot.disabled = false), shoot.focus({ preventScroll: true })]);
-  shoot.addEventListener("click", () => fileOfFrame(video).then(onFiles));
-  button.replaceWith(video, shoot);
+  const shutterButton = document.createElement("button");
+  Object.assign(shutterButton, {
+    type: "button",
+    className: "wide main",
+    textContent: "Take the photo",
+    disabled: true,
+  });
+  video.addEventListener("loadeddata", () => [
+    (shutterButton.disabled = false),
+    shutterButton.focus({ preventScroll: true }),
+  ]);
+  shutterButton.addEventListener("click", () => fileOfFrame(video).then(onFiles));
+  button.replaceWith(video, shutterButton);
 }
 
 async function fileOfFrame(video) {

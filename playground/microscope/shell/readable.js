@@ -87,8 +87,8 @@ const latin1 = (text) => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
 const numberAt = (bytes, at) => new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0);
 
 const UPRIGHT = { imageOrientation: "from-image" };
-const HEAD = 2 ** 16; // bytes at the beginning of the file, where a PNG lists its transparent colours
-const OPACITY_TOO = 4; // the bit for opacity in a PNG's colour type
+const HEAD_BYTES = 2 ** 16; // bytes at the beginning of the file, where a PNG lists its transparent colours
+const OPACITY_BIT = 4; // the bit for opacity in a PNG's colour type
 
 // Decodes a file to an upright bitmap. Its colours are not multiplied by their opacity, because eight bits would then
 // be too few for a colour profile. A camera's frame is a bitmap already.
@@ -129,10 +129,10 @@ export async function toBitmap(file, options = {}) {
 // The input for createImageBitmap: the file itself where possible, else its pixels on white.
 export async function readable(file) {
   if (!(file instanceof Blob)) return file;
-  const head = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());
+  const head = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
   const png = headerOf(head);
   const in8Bits = png?.depth === 16 && !png.keyed && !png.interlaced ? await inEightBits(file) : file;
-  const isOpaque = png ? !png.keyed && !(png.pixels & OPACITY_TOO) : head[0] === JPEG_BEGINS;
+  const isOpaque = png ? !png.keyed && !(png.pixels & OPACITY_BIT) : head[0] === JPEG_BEGINS;
   return isOpaque ? in8Bits : ((await onWhite(in8Bits)) ?? in8Bits);
 }
 

@@ -6,7 +6,7 @@
 
 const SITE = globalThis.writtenSite;
 const KEPT_FILES = "attention-playground-files";
-const SLOW = 3000; // ms without an answer, after which the cached page is shown
+const LONGEST_ANSWER = 3000; // ms without an answer, after which the cached page is shown
 
 addEventListener("install", (event) => event.waitUntil(keepCore().then(() => skipWaiting())));
 addEventListener("activate", (event) => event.waitUntil(dropOldest().then(() => clients.claim())));
@@ -14,8 +14,8 @@ addEventListener("fetch", (event) => {
   const { request } = event;
   const isOurs = request.url.startsWith(registration.scope) && request.method === "GET";
   if (!isOurs) return;
-  if (request.mode === "navigate") event.respondWith(thePage(request).then(isolating));
-  else if (SITE.names.includes(nameOf(request.url))) event.respondWith(aFile(request).then(isolating));
+  if (request.mode === "navigate") event.respondWith(answerWithPage(request).then(isolating));
+  else if (SITE.names.includes(nameOf(request.url))) event.respondWith(answerWithFile(request).then(isolating));
 });
 
 const nameOf = (url) => url.slice(registration.scope.length).split(/[?#]/)[0];
@@ -38,20 +38,20 @@ async function keepCore() {
   }
 }
 
-async function thePage(request) {
+async function answerWithPage(request) {
   const cache = await keptFiles();
   const page = registration.scope;
   const network = fetch(request).then((answer) => {
     if (answer.ok && nameOf(request.url) === "") cache.put(page, answer.clone());
     return answer;
   });
-  const timeout = new Promise((_, reject) => setTimeout(() => reject(new Error("slow")), SLOW));
+  const timeout = new Promise((_, reject) => setTimeout(() => reject(new Error("slow")), LONGEST_ANSWER));
   return Promise.race([network, timeout]).catch(
     async () => (await cache.match(request.url.split(/[?#]/)[0])) ?? (await cache.match(page)) ?? network,
   );
 }
 
-async function aFile(request) {
+async function answerWithFile(request) {
   const cache = await keptFiles();
   const match = await cache.match(request, { ignoreVary: true });
   if (match) return match;

@@ -16,7 +16,7 @@ const SMALL_SIDE = 96; // pixels of a thumbnail, twice its size on the page
 const MOST_PIXELS = 120e6; // most pixels of a picture; more would fill a phone's memory
 const LEAST_SIDE = 8; // pixels, as in Python (playground/pictures/decoding.py)
 const SIDES = "A picture's sides may be from 8 to 20,000 pixels"; // the same sentence as in Python
-const LARGER = "crop or resize it.";
+const RESIZE_ADVICE = "crop or resize it.";
 const OPENING_TIME = 20_000; // ms; hostile files may take forever to decode
 const UNREADABLE =
   "This browser can't open that file as a picture. JPEG, PNG, WebP, AVIF and GIF work everywhere; HEIC and TIFF only " +
@@ -85,7 +85,7 @@ async function openHere(blob, name) {
   const claimedSize = await sizeClaimed(blob);
   if (!claimedSize) return refuse(UNREADABLE, 415);
   if (Math.min(...claimedSize) < LEAST_SIDE)
-    return refuse(`${SIDES}, and this one is ${claimedSize.join(" × ")}: ${LARGER}`, 415);
+    return refuse(`${SIDES}, and this one is ${claimedSize.join(" × ")}: ${RESIZE_ADVICE}`, 415);
   const pixels = claimedSize[0] * claimedSize[1];
   if (pixels > MOST_PIXELS)
     return refuse(`The picture has ${Math.round(pixels / 1e6)} million pixels: make it smaller first.`, 413);

@@ -93,7 +93,7 @@ function beginStage(root, below) {
       }),
   });
   const { see } = stage.lens;
-  const unface = openFace().follow(() => {
+  const unfollowFace = openFace().follow(() => {
     see.turn(openFace().now);
     see.writeWords();
     stage.lens.refresh();
@@ -111,16 +111,16 @@ function beginStage(root, below) {
   });
   visit.live = live;
   const unfollow = choice.follow((_, options) => live.goesOn() || showChoice(stage, options));
-  const unwatch = visit.follow(() => (stage.before ? showView(stage) : showChoice(stage, { view: viewNow() })));
-  const unskip = leadToPicture(stage);
-  const unwait = ownPictures.follow(() => waitForOwn(stage));
+  const unfollowVisit = visit.follow(() => (stage.before ? showView(stage) : showChoice(stage, { view: viewNow() })));
+  const undoSkipLink = leadToPicture(stage);
+  const unfollowOwn = ownPictures.follow(() => waitForOwn(stage));
   ready().then(() => stage.opening || showChoice(stage, { view: viewNow() }));
   stage.end = () => {
     unfollow();
-    unwatch();
-    unface();
-    unwait();
-    unskip();
+    unfollowVisit();
+    unfollowFace();
+    unfollowOwn();
+    undoSkipLink();
     controller.abort();
     stage.stop.abort();
     clearTimeout(stage.timer);

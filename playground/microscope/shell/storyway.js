@@ -64,11 +64,11 @@ const LECTURE = /(?:^#|&)lecture=(new|([A-Z]{5})\.([\w-]{20,64}))/;
 const OWN_PICTURE = /^api\/pictures\/([0-9a-f]{16})\.jpg$/;
 const POLL_PAUSE = 300; // ms between two requests; many guesses arrive in that time
 
-const classHears = new Set();
+const classListeners = new Set();
 const lecture = { code: "", secret: "", now: null, says: "", shown: true, turn: 0, sent: "", may: {} };
 
 const tellOfClass = () => {
-  for (const listener of classHears) listener();
+  for (const listener of classListeners) listener();
 };
 
 function keepClass(value) {
@@ -185,8 +185,8 @@ export function lecturersClass({ language, command = "" }) {
       tellOfClass();
     },
     follow(listener) {
-      classHears.add(listener);
-      return () => classHears.delete(listener);
+      classListeners.add(listener);
+      return () => classListeners.delete(listener);
     },
     // Reports the scene for the phones, once.
     go(scene) {

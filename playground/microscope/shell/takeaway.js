@@ -9,8 +9,8 @@ import { pageSays } from "./early.js";
 import { wordsOfTrouble } from "./http.js";
 import { ownPictures } from "./own.js";
 
-const FACTOR = 4; // the PNG's pixels for each CSS pixel
-const TAKEN = {
+const PNG_FACTOR = 4; // the PNG's pixels for each CSS pixel
+const TAKE_AWAY_KINDS = {
   png: { words: "A picture (.png)", type: "image/png" },
   svg: { words: "A figure with text as text (.svg)", type: "image/svg+xml" },
   npz: { words: ".npz", type: "application/octet-stream", numbers: true },
@@ -34,7 +34,7 @@ export function fillTakeAway(box, { done: onDone, share }) {
       (file) => [handOver(file), onDone()],
       (error) => (status.textContent = wordsOfTrouble(error)),
     );
-  const files = (kinds) => kinds.map((kind) => button(TAKEN[kind].words, () => save(kind)));
+  const files = (kinds) => kinds.map((kind) => button(TAKE_AWAY_KINDS[kind].words, () => save(kind)));
   const numbers = document.createElement("p");
   numbers.className = "take-numbers";
   numbers.append("Its numbers: ", ...["npz", "csv", "json"].map((kind) => button(kind, () => save(kind), "")));
@@ -57,11 +57,11 @@ function statusLine(words) {
 const failureOf = (sentence) => Object.assign(new Error(sentence), { says: sentence });
 
 async function fileOf(kind) {
-  const { type, numbers } = TAKEN[kind];
+  const { type, numbers } = TAKE_AWAY_KINDS[kind];
   const name = `attention-${stem()}.${kind}`;
   const metadata = aboutView(visit.lens.numbers(), `figure.${kind}`);
   if (kind === "png")
-    return new File([await new Promise((resolve) => visit.picture(FACTOR).toBlob(resolve, type))], name, { type });
+    return new File([await new Promise((resolve) => visit.picture(PNG_FACTOR).toBlob(resolve, type))], name, { type });
   if (kind === "svg") return new File([visit.lens.figure(metadata)], name, { type });
   if (numbers) {
     const numbers = visit.lens.numbers();
@@ -102,8 +102,8 @@ function aboutView(numbers, output) {
     metadata.shows = direction ? `${what}, ${direction}` : what;
     if (scale !== undefined) metadata.scale = scaleInWords(scale, dim);
   }
-  const maker = `Attention Playground ${pageSays().version}`;
-  return { ...metadata, "made by": maker, ...(choice.now.sample && { command: commandOf(map, output) }) };
+  const appVersion = `Attention Playground ${pageSays().version}`;
+  return { ...metadata, "made by": appVersion, ...(choice.now.sample && { command: commandOf(map, output) }) };
 }
 
 function scaleInWords(scale, dim) {

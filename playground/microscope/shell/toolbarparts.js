@@ -104,9 +104,9 @@ export function createSheet() {
     document.addEventListener("scroll", putInPlace, { signal, capture: true });
     window.addEventListener("resize", putInPlace, { signal });
     sheet.addEventListener("focusout", onLeave, { signal });
-    const grows = new ResizeObserver(putInPlace);
-    grows.observe(sheet);
-    signal.addEventListener("abort", () => grows.disconnect());
+    const sizeObserver = new ResizeObserver(putInPlace);
+    sizeObserver.observe(sheet);
+    signal.addEventListener("abort", () => sizeObserver.disconnect());
   }
 
   function putInPlace() {
@@ -172,7 +172,7 @@ export function fillCompare(box, { choice, catalogue, ownPictures, titles, fillW
     box.append(sentence, endButton);
   }
   const part = document.createElement("div");
-  const fillers = {
+  const fillTab = {
     "Another picture": () => fillWithPictures(part, { now: choiceNow, catalogue, ownPictures, set: setBeside }),
     "Another model, on this picture": () => fillWithModels(part),
   };
@@ -181,16 +181,16 @@ export function fillCompare(box, { choice, catalogue, ownPictures, titles, fillW
   const showTab = (words) => {
     for (const tab of tabs.children) tab.setAttribute("aria-pressed", String(tab.textContent === words));
     part.replaceChildren();
-    fillers[words]();
+    fillTab[words]();
   };
-  for (const words of Object.keys(fillers)) {
+  for (const words of Object.keys(fillTab)) {
     const tab = document.createElement("button");
     Object.assign(tab, { type: "button", textContent: words });
     tab.addEventListener("click", () => showTab(words));
     tabs.append(tab);
   }
   box.append(tabs, part);
-  showTab(Object.keys(fillers)[choiceNow.beside?.model ? 1 : 0]);
+  showTab(Object.keys(fillTab)[choiceNow.beside?.model ? 1 : 0]);
 }
 
 function fillWithPictures(part, { now: choiceNow, catalogue, ownPictures, set: setBeside }) {

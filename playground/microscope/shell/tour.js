@@ -16,13 +16,13 @@ export const TOUR_STEPS = [
   { name: "Heads", point: ".lens .provenance", words: LOCKED },
   { name: "Moments", point: ".lens .see-moments, .lens .see-doors", words: {} },
 ];
-const KEEP = ".lens .see-says, .lens [data-ref=pictureBox]"; // parts that the card should not cover
+const UNCOVERED_PARTS = ".lens .see-says, .lens [data-ref=pictureBox]"; // parts that the card should not cover
 
 const MARGIN = 14;
-const INSET = 6; // CSS pixels between the outline and the window's edge
-const LOOK_AGAIN = 250; // ms between two measurements of the outlined part
-const KEPT_BEFORE = "attention-playground-before-tour";
-const GOES_ON = "tour-goes-on"; // attribute of the document while the tour runs: see ui/frame.py
+const OUTLINE_INSET = 6; // CSS pixels between the outline and the window's edge
+const OUTLINE_INTERVAL = 250; // ms between two measurements of the outlined part
+const FORMER_PLACE_KEY = "attention-playground-before-tour";
+const TOUR_RUNS_ATTRIBUTE = "tour-goes-on"; // attribute of the document while the tour runs: see ui/frame.py
 
 const CARD = `
   <section class="tour-card tour-slim" role="region" aria-label="Guided tour">
@@ -69,7 +69,7 @@ function makeCard(place, way) {
   const root = document.createElement("div");
   root.className = "tour";
   place.append(root);
-  document.documentElement.classList.add(GOES_ON);
+  document.documentElement.classList.add(TOUR_RUNS_ATTRIBUTE);
   return { root, kept: beginTour(root, (target) => goToStep(target, way)) };
 }
 
@@ -79,21 +79,21 @@ function endCard() {
   card = null;
   state.stop.abort();
   clearInterval(state.clock);
-  document.documentElement.classList.remove(GOES_ON);
+  document.documentElement.classList.remove(TOUR_RUNS_ATTRIBUTE);
   root.remove();
 }
 
 // Stores the former view for a reload. If storage is forbidden, the tour's end can't restore it.
 function keepForReload(formerPlace) {
   try {
-    if (formerPlace) sessionStorage.setItem(KEPT_BEFORE, JSON.stringify(formerPlace));
-    else sessionStorage.removeItem(KEPT_BEFORE);
+    if (formerPlace) sessionStorage.setItem(FORMER_PLACE_KEY, JSON.stringify(formerPlace));
+    else sessionStorage.removeItem(FORMER_PLACE_KEY);
   } catch {}
 }
 
 function keptBefore() {
   try {
-    return JSON.parse(sessionStorage.getItem(KEPT_BEFORE));
+    return JSON.parse(sessionStorage.getItem(FORMER_PLACE_KEY));
   } catch {
     return null;
   }
@@ -133,7 +133,7 @@ function beginTour(root, goTo) {
   };
   document.addEventListener("keydown", onKey, { signal, capture: true }); // wherever the focus is
   const followAgain = () => followElement(root, state);
-  state.clock = setInterval(followAgain, LOOK_AGAIN);
+  state.clock = setInterval(followAgain, OUTLINE_INTERVAL);
   window.addEventListener("resize", followAgain, { signal });
   document.addEventListener("scroll", followAgain, { signal, capture: true, passive: true });
   return state;
@@ -176,11 +176,14 @@ function followElement(root, { data }) {
   ring.hidden = !target;
   if (!target) return place(card, []);
   const box = target.getBoundingClientRect();
-  const [left, top] = [Math.max(INSET, box.left), Math.max(INSET, box.top)]; // the outline stays in view
-  const [right, bottom] = [Math.min(innerWidth - INSET, box.right), Math.min(innerHeight - INSET, box.bottom)];
+  const [left, top] = [Math.max(OUTLINE_INSET, box.left), Math.max(OUTLINE_INSET, box.top)];
+  const [right, bottom] = [
+    Math.min(innerWidth - OUTLINE_INSET, box.right),
+    Math.min(innerHeight - OUTLINE_INSET, box.bottom),
+  ];
   for (const [side, size] of Object.entries({ left, top, width: right - left, height: bottom - top }))
     ring.style[side] = `${size}px`;
-  const keptElements = KEEP.split(", ").map((selector) => findShown(selector));
+  const keptElements = UNCOVERED_PARTS.split(", ").map((selector) => findShown(selector));
   const boxes = keptElements.filter(Boolean).map((element) => [element.getBoundingClientRect(), 0.4]);
   place(card, [[box, 20], ...boxes]);
 }

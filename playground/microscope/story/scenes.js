@@ -149,7 +149,7 @@ const SCENE_RECORDS = {
   }),
 
   9: ({ handed }, say) => ({
-    text: say("text9", { count: TOLD }),
+    text: say("text9", { count: TOKENS_LISTED }),
     figure: { kind: "handed", handed },
     over: { marks: true },
     lesson: "weight",
@@ -310,7 +310,7 @@ export function askedByScene(n, count, facts, parts, picture) {
 const NEAR_SHARE = 5; // percentage points within which a guessed share is right
 const NEAR_RADIUS = 1; // patches around the query that a 3×3 convolution reads
 const SAME_PLACE = 2; // squares between two places that count as one
-export const TOLD = 5; // tokens that are listed one by one
+export const TOKENS_LISTED = 5; // tokens that are listed one by one
 export const MOST_SHARES = 12; // largest shares of a row that are drawn
 const CLIPPING_SHARE = 0.9; // largest share at which the mixing desk clips
 export const PRODUCTS = 16; // products of a score that are drawn
@@ -377,7 +377,7 @@ function valueLengths(pack, layer, head, row) {
   if (!norms) return [];
   const lengths = norms.subarray(head * pack.tokens, (head + 1) * pack.tokens);
   const longestValue = Math.max(...lengths);
-  const order = [...row.keys()].sort((a, b) => row[b] - row[a]).slice(0, TOLD);
+  const order = [...row.keys()].sort((a, b) => row[b] - row[a]).slice(0, TOKENS_LISTED);
   return order.map((token) => {
     const length = lengths[token] / longestValue;
     return { token, share: row[token], length, product: row[token] * length };
@@ -392,7 +392,7 @@ function booksOf(pack, layer, head, query, key, row) {
   const lengths = norms?.subarray(head * pack.tokens, (head + 1) * pack.tokens);
   const order = [...row.keys()].sort((a, b) => row[b] - row[a]);
   const length = (token) => (lengths ? lengths[token] / Math.max(...lengths) : null);
-  const largestTokens = order.slice(0, TOLD).filter((token) => token !== key);
+  const largestTokens = order.slice(0, TOKENS_LISTED).filter((token) => token !== key);
   const shortest = largestTokens.reduce((former, token) => (length(token) < length(former) ? token : former));
   return Object.entries({ fits: key, thin: shortest, least: order.at(-1) }).map(([kind, token]) => {
     const { k, score } = pairOf(pack, layer, head, query, token, pack.scale);

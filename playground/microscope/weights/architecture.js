@@ -11,7 +11,7 @@ const HALVES = { mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] };
 const HEAD = 64; // default width of a head
 
 // The defaults of timm's models.
-const USUAL = {
+const TIMM_DEFAULTS = {
   ...{ image_size: [224, 224], head: HEAD, eps: 1e-6, activation: "gelu", positions: "learned", pool: "token" },
   ...{ norm_place: "tokens", interpolation: "bicubic", multi_label: false, labels: [], ...HALVES },
 };
@@ -189,15 +189,15 @@ const IGNORED_ARGUMENTS = // of timm's models: the weights show them, or they ch
 
 // The facts that a file of Meta's or torchvision's does not contain; null for other files.
 export function baseOf(state) {
-  if (isTorchvision(state)) return { ...USUAL, interpolation: "bilinear", ...IMAGENET };
+  if (isTorchvision(state)) return { ...TIMM_DEFAULTS, interpolation: "bilinear", ...IMAGENET };
   if (!isMeta(state)) return null;
   const gated = [...state.keys()].some((name) => name.includes(".mlp.w3."));
-  const base = { ...USUAL, image_size: [518, 518], ...IMAGENET, ...(gated && { activation: "silu" }) };
+  const base = { ...TIMM_DEFAULTS, image_size: [518, 518], ...IMAGENET, ...(gated && { activation: "silu" }) };
   return state.has("pos_embed") ? base : { ...base, positions: "rotary", eps: 1e-5, image_size: [256, 256] };
 }
 
 // The config of one of timm's architectures; `parts`: a row of timmtable.js, or null if the architecture is unknown.
-export const timmBase = (parts) => ({ ...USUAL, ...parts });
+export const timmBase = (parts) => ({ ...TIMM_DEFAULTS, ...parts });
 
 // The config: `base`, corrected by the weights, by `knownWords` (see opening.js) and by config.json (`configFile`).
 export function configOfState(base, state, knownWords, configFile) {
@@ -370,8 +370,15 @@ const WORDS = {
 const FLAGS = "cls_token dist_token pre_norm qk_norm qkv_bias layer_scale gated_mlp pre_logits multi_label".split(" ");
 const MOST_SIDE = 4096;
 const LONGEST_LABEL = 200;
-const PAPER = { cls_token: true, dist_token: false, registers: 0, pre_norm: false, qk_norm: false, qkv_bias: true };
-const DEFAULTS = { ...USUAL, ...PAPER, layer_scale: false, gated_mlp: false, pre_logits: false };
+const PAPER_DEFAULTS = {
+  cls_token: true,
+  dist_token: false,
+  registers: 0,
+  pre_norm: false,
+  qk_norm: false,
+  qkv_bias: true,
+};
+const DEFAULTS = { ...TIMM_DEFAULTS, ...PAPER_DEFAULTS, layer_scale: false, gated_mlp: false, pre_logits: false };
 // Fields that only the app supports, with the values that they have in models for the browser
 const APP_ALONE = { rotation: [], pool_heads: 0, biased: false, mlp_norm: false };
 

@@ -9,7 +9,7 @@ import { countOf, reshaped, WrongFile, withGains } from "./safetensors.js";
 const FORMAT_OF_WEIGHTS = "attention-playground/weights-1";
 const IN_A_BLOCK = 32; // numbers of a row that share a gain
 const TOP = 127; // the largest code
-const ROUNDS = 1.5 * 2 ** 23; // adding this to a float rounds the float to an integer, halves to even
+const ROUNDING_NUMBER = 1.5 * 2 ** 23; // adding this to a float rounds the float to an integer, halves to even
 const MOST_OF_MEMORY = 1.2e9; // bytes of weights, at most
 const CONFIG_FIELDS = // facts of the architecture that the weights don't show
   "activation classes depth eps gated_mlp heads image_size interpolation labels mean mlp_width multi_label " +
@@ -141,7 +141,7 @@ export function eightBitBlocks(numbers, rows, columns) {
     for (let column = 0; column < columns; column++) {
       const gain = table[gains[row * blocks + Math.floor(column / IN_A_BLOCK)]];
       const i = row * columns + column;
-      if (gain) codes[i] = Math.fround(Math.fround(numbers[i] / gain) + ROUNDS) - ROUNDS;
+      if (gain) codes[i] = Math.fround(Math.fround(numbers[i] / gain) + ROUNDING_NUMBER) - ROUNDING_NUMBER;
     }
   return { codes, gains };
 }

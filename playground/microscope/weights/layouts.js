@@ -4,7 +4,7 @@
 
 import { added, joined, reshaped, somePositions, thirdsOf, WrongFile, zeros } from "./safetensors.js";
 
-const BEGINS = "patch_embed.proj.weight";
+const PATCH_WEIGHT = "patch_embed.proj.weight";
 const renamed = (state, name) => new Map([...state].map(([key, x]) => [name(key), x]));
 
 // Removes the prefixes that DistributedDataParallel, Lightning and users' own classes put before each name.
@@ -13,9 +13,9 @@ export function unwrapState(tensors) {
   const firstPart = (name) => name.split(".")[0];
   while (new Set([...state.keys()].map(firstPart)).size === 1 && [...state.keys()].every((name) => name.includes(".")))
     state = renamed(state, (name) => name.slice(firstPart(name).length + 1));
-  const wrappers = [...state.keys()].filter((name) => name.endsWith(`.${BEGINS}`));
-  if (state.has(BEGINS) || !wrappers.length) return state;
-  const prefixes = wrappers.map((name) => name.slice(0, -BEGINS.length));
+  const wrappers = [...state.keys()].filter((name) => name.endsWith(`.${PATCH_WEIGHT}`));
+  if (state.has(PATCH_WEIGHT) || !wrappers.length) return state;
+  const prefixes = wrappers.map((name) => name.slice(0, -PATCH_WEIGHT.length));
   if (prefixes.length > 1)
     throw new WrongFile(
       `it holds several models, ${prefixes.map((prefix) => prefix.slice(0, -1)).join(", ")}: save one of them`,
@@ -48,7 +48,7 @@ const IN_A_TORCHVISION_LAYER = [
 export const isTorchvision = (state) => ["conv_proj.weight", "encoder.pos_embedding"].every((name) => state.has(name));
 
 // Whether this is DINOv2's or DINOv3's file as published by Meta: both keep the mask token of training.
-export const isMeta = (state) => ["mask_token", BEGINS, "blocks.0.ls1.gamma"].every((name) => state.has(name));
+export const isMeta = (state) => ["mask_token", PATCH_WEIGHT, "blocks.0.ls1.gamma"].every((name) => state.has(name));
 
 export function noAdapters(state) {
   const name = [...state.keys()].find((key) => key.includes(".lora_") || key.includes(".modules_to_save."));

@@ -19,11 +19,11 @@ import { TIMM } from "./timmtable.js";
 const LONGEST_JSON = 4 * 2 ** 20; // bytes
 const LONGEST_NAME = 80; // letters
 const PICKLED = /\.(bin|pt|pth|ckpt|pkl)$/;
-const KIND = ".safetensors";
+const WEIGHTS_SUFFIX = ".safetensors";
 const EVERY_FILE_S_NAME = "model.safetensors"; // the usual name; for such a file the folder's name is shown
 const SHARD = /-\d{5}-of-\d{5}(?=\.safetensors$)/;
 
-const isWeights = ({ name }) => name.endsWith(KIND);
+const isWeights = ({ name }) => name.endsWith(WEIGHTS_SUFFIX);
 
 // Sorts the dropped files into those of one model. Throws a WrongFile that says what is missing.
 function groupFiles(files) {
@@ -46,7 +46,9 @@ function groupFiles(files) {
         .join(", ")}: drop one at a time.`,
     );
   const [name] = stems;
-  const sidecars = ["config.json", "preprocessor_config.json", `${name.slice(0, -KIND.length)}.json`].map(json);
+  const sidecars = ["config.json", "preprocessor_config.json", `${name.slice(0, -WEIGHTS_SUFFIX.length)}.json`].map(
+    json,
+  );
   return { weights, index: json(`${name}.index.json`), beside: sidecars, name };
 }
 
@@ -149,7 +151,7 @@ export async function openModel(files, { folder = "", given = {}, numbers = "int
   const group = groupFiles(files);
   const [configFile, pixels, sidecar] = await Promise.all(group.beside.map(readJson));
   const { metadata, tensors } = await openAll(group);
-  const stem = group.name.slice(0, -KIND.length);
+  const stem = group.name.slice(0, -WEIGHTS_SUFFIX.length);
   const givenName = String(
     metadata.name ?? configFile._name_or_path ?? configFile.architecture ?? configFile.model_type ?? stem,
   );
@@ -218,7 +220,7 @@ const readOneOf = (names) => (word, given) => {
   throw new WrongFile(`${word} is one of ${names.join(", ")}; given was ${shown(given)}.`);
 };
 
-const READ = {
+const READERS = {
   mean: readColours,
   std: readColours,
   num_heads: readCount,
@@ -231,7 +233,7 @@ function readGiven(source) {
   const words = WORDS_GIVEN.filter(
     (word) => source[word] !== undefined && source[word] !== null && source[word] !== "",
   );
-  return Object.fromEntries(words.map((word) => [word, READ[word](word, source[word])]));
+  return Object.fromEntries(words.map((word) => [word, READERS[word](word, source[word])]));
 }
 
 // The facts of WORDS_GIVEN in a config.json of `timm.models.save_for_hf`.

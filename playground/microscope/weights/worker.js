@@ -5,12 +5,12 @@
 import { openModel } from "./opening.js";
 
 const TOO_LITTLE = "There is not enough memory in this browser to open that model.";
-const OFTEN = 0.02; // share of the work between two reports
+const REPORT_EVERY = 0.02; // share of the work between two reports
 
 self.addEventListener("message", async ({ data: { files, ...options } }) => {
   let reportedShare = 0;
   const report = (share) => {
-    if (share - reportedShare < OFTEN) return;
+    if (share - reportedShare < REPORT_EVERY) return;
     reportedShare = share;
     self.postMessage({ share });
   };

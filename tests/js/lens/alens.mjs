@@ -73,9 +73,9 @@ export function frame(lens, pointed = false) {
 
 // The texts of all questions since the last call.
 export function asked(source) {
-  const fresh = source.questions.filter((question) => !question.seen);
-  for (const question of fresh) question.seen = true;
-  return fresh.map(({ text }) => text);
+  const newQuestions = source.questions.filter((question) => !question.seen);
+  for (const question of newQuestions) question.seen = true;
+  return newQuestions.map(({ text }) => text);
 }
 
 // The open question that begins with this text.

@@ -4,13 +4,13 @@ import { test } from "node:test";
 import { mounted } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls", "reg0"], head_numbers: [0, 2, 5] };
-const seen = ({ lens }) => lens.read();
+const stateOf = ({ lens }) => lens.read();
 
 test("a click locks a patch, another one moves the lock, one on the locked patch or Escape lets go", async () => {
   const microscope = await mounted({ pack: GRID });
   const { part, point, key } = microscope;
   const click = (row, column) => point("click", part("picture"), (column + 0.5) / 7, (row + 0.5) / 6);
-  const state = () => [seen(microscope).query, seen(microscope).locked];
+  const state = () => [stateOf(microscope).query, stateOf(microscope).locked];
   click(3, 4);
   assert.deepEqual(state(), ["3,4", true]);
   assert.equal(microscope.words("lock"), "locked at row 3, column 4 · Esc frees it");
@@ -27,15 +27,15 @@ test("the patch under the cursor asks while none is locked; a locked one is aime
   const microscope = await mounted({ pack: GRID });
   const picture = microscope.part("picture");
   microscope.point("pointermove", picture, 0.5 / 7, 0.5 / 6);
-  assert.equal(seen(microscope).query, "0,0");
+  assert.equal(stateOf(microscope).query, "0,0");
   microscope.point("click", picture, 0.5 / 7, 0.5 / 6);
-  const { row } = seen(microscope);
+  const { row } = stateOf(microscope);
   microscope.point("pointermove", picture, 2.5 / 7, 3.5 / 6);
-  const { query, aim, row: after } = seen(microscope);
+  const { query, aim, row: after } = stateOf(microscope);
   assert.deepEqual([query, aim.at, after], ["0,0", "3,2", row]);
   assert.equal(aim.weight, row[2 + 3 * 7 + 2]);
   microscope.point("pointerleave", picture, 0, 0);
-  assert.equal(seen(microscope).aim, null);
+  assert.equal(stateOf(microscope).aim, null);
 });
 
 test("keys move the patch, stop at the border, and choose layer, head, switch, drawing and wall", async () => {
@@ -47,7 +47,7 @@ test("keys move the patch, stop at the border, and choose layer, head, switch, d
     ["ArrowLeft", "3,3"],
   ]) {
     microscope.key(key);
-    assert.equal(seen(microscope).query, query, key);
+    assert.equal(stateOf(microscope).query, query, key);
   }
   for (const [key, name, value] of [
     ["]", "layer", 2],
@@ -90,11 +90,11 @@ test("the trained scale and none attract the dial, at zero every row is even, an
     return microscope.lens.view.scale;
   };
   assert.deepEqual([turned(505), turned(1005)], ["on", "off"]);
-  const once = seen(microscope);
+  const once = stateOf(microscope);
   assert.ok(turned(1500) > 1);
-  assert.ok(seen(microscope).peak >= once.peak && seen(microscope).entropy <= once.entropy);
+  assert.ok(stateOf(microscope).peak >= once.peak && stateOf(microscope).entropy <= once.entropy);
   turned(0);
-  const { row, effective } = seen(microscope);
+  const { row, effective } = stateOf(microscope);
   for (const weight of row) assert.ok(Math.abs(weight - 1 / 44) < 1e-6, `${weight}`);
   assert.ok(Math.abs(effective - 44) < 1e-3);
   assert.equal(microscope.words("big"), "44.0");
@@ -103,9 +103,9 @@ test("the trained scale and none attract the dial, at zero every row is even, an
 test("buttons choose: a special token, a head, a way to look; the exposure is held and let go", async () => {
   const microscope = await mounted({ pack: GRID, view: { layer: 1, query: "3,3" } });
   microscope.click(microscope.find('[data-token="cls"]'));
-  assert.deepEqual([seen(microscope).query, seen(microscope).locked], ["cls", true]);
+  assert.deepEqual([stateOf(microscope).query, stateOf(microscope).locked], ["cls", true]);
   microscope.click(microscope.find('[data-token="cls"]'));
-  assert.equal(seen(microscope).locked, false);
+  assert.equal(stateOf(microscope).locked, false);
   microscope.click(microscope.find('[data-head="2"]'));
   assert.equal(microscope.lens.view.head, 2);
   microscope.click(microscope.find('[data-choice="what"] [data-value="score"]'));
@@ -120,15 +120,15 @@ test("buttons choose: a special token, a head, a way to look; the exposure is he
 
 test("a click on the wall goes to that layer and head: layers downwards, heads to the right", async () => {
   const microscope = await mounted({ pack: GRID, view: { layer: 1, beside: "wall" } });
-  const reached = (x, y) => {
+  const headAfterClick = (x, y) => {
     microscope.point("click", microscope.part("wall"), x, y);
     return `${microscope.lens.view.layer} ${microscope.lens.view.head}`;
   };
   const places = Array.from({ length: 24 }, (_, i) => (i + 0.5) / 24);
-  const columns = new Set(places.map((x) => reached(x, 0.35)));
+  const columns = new Set(places.map((x) => headAfterClick(x, 0.35)));
   microscope.lens.update({ view: { layer: 0, head: 0, beside: "wall" } });
-  const right = places.find((x) => reached(x, 0.35) === "0 2");
-  const rows = new Set(places.map((y) => reached(right, y)));
+  const right = places.find((x) => headAfterClick(x, 0.35) === "0 2");
+  const rows = new Set(places.map((y) => headAfterClick(right, y)));
   assert.deepEqual([...columns].slice(-3), ["0 0", "0 1", "0 2"]);
   assert.deepEqual([...rows].slice(-4), ["0 2", "1 2", "2 2", "3 2"]);
 });

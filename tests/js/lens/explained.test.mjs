@@ -129,13 +129,15 @@ test("an occlusion comes step by step until all are there, and what it measured 
 });
 
 test("what was not measured here bears the table’s number of this model, and what maps that know nothing get", () => {
-  const second = (number) => number.toFixed(2).replace("-", "−");
+  const twoDecimals = (number) => number.toFixed(2).replace("-", "−");
   const { relevance, rollout, random, pictures } = FORETOLD.bundled;
   assert.ok(pictures >= 10, "as many pictures as the sentence says");
   for (const [name, number] of Object.entries({ relevance, rollout })) {
     const words = trustWords(WAYS[name], "bundled");
     assert.ok(
-      words.includes(`mean of ${pictures} drawn scenes: ${second(number)} (a random map ${second(random)}, a`),
+      words.includes(
+        `mean of ${pictures} drawn scenes: ${twoDecimals(number)} (a random map ${twoDecimals(random)}, a`,
+      ),
       words,
     );
   }

@@ -15,16 +15,21 @@ import { aLens, aTrace } from "./alens.mjs";
 
 const TOKENS = 7;
 // Orthogonal features: token n has the length n + 1.
-const own = () =>
+const orthogonalFeatures = () =>
   Float32Array.from({ length: TOKENS ** 2 }, (_, i) => (i % (TOKENS + 1) ? 0 : Math.floor(i / TOKENS) + 1));
 
 function looking(view, withOther = true) {
   const { lens } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, query: "0,1", ...view } });
   const { choice, data, frame } = lens;
-  takeMatrix(data, frame, { what: "features", entry: data.main, layer: 1, values: own() });
+  takeMatrix(data, frame, { what: "features", entry: data.main, layer: 1, values: orthogonalFeatures() });
   if (withOther) {
     data.other = receive(data, aTrace("dog"), packOf({ held: [0, 1, 2, 3] }));
-    takeMatrix(data, frame, { what: "features", entry: data.other, layer: 1, values: own().toReversed() });
+    takeMatrix(data, frame, {
+      what: "features",
+      entry: data.other,
+      layer: 1,
+      values: orthogonalFeatures().toReversed(),
+    });
   }
   Object.assign(resolve(choice, data, frame), { mark: 1 });
   return lens;
@@ -73,7 +78,7 @@ test("features of two models have nothing in common", () => {
 test("eight layers of features are kept, and of the rollouts two pictures", () => {
   const { data, frame } = looking({}, false);
   for (let layer = 0; layer < 12; layer++)
-    takeMatrix(data, frame, { what: "features", entry: data.main, layer, values: own() });
+    takeMatrix(data, frame, { what: "features", entry: data.main, layer, values: orthogonalFeatures() });
   assert.deepEqual([data.features.size, data.features.has("cat 4"), data.features.has("cat 3")], [8, true, false]);
   for (const id of ["a", "b", "c"])
     takeMatrix(data, frame, {

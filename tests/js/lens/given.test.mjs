@@ -6,7 +6,7 @@ import { dropOld, receive, receivePicture } from "../../../playground/microscope
 import { packOf } from "../packs.mjs";
 import { aLens, asked, aTrace, open, pass } from "./alens.mjs";
 
-const kept = (lens) => [...lens.data.packs.keys()].join(" ");
+const keptNames = (lens) => [...lens.data.packs.keys()].join(" ");
 
 // A lens that holds these traces: {name: size in megabytes}.
 function holding(sizes) {
@@ -26,27 +26,27 @@ test("layers that come later join their trace, whose answers stay the same objec
   assert.deepEqual([holdsAll(after.pack, 0), holdsAll(after.pack, 1)], [true, true]);
   assert.equal(after.size, size + bytes.byteLength, "what is held is counted as it came");
   assert.notEqual(receive(lens.data, aTrace("dog"), bytes), entry);
-  assert.equal(kept(lens), "cat dog");
+  assert.equal(keptNames(lens), "cat dog");
 });
 
 test("what was shown longest ago goes first, and only as much as has to", () => {
   const { lens, entries } = holding({ a: 60, b: 60, c: 60, d: 60 });
   dropOld(lens.data, [entries.a]);
-  assert.equal(kept(lens), "d a", "a was shown now, so that b is the oldest");
+  assert.equal(keptNames(lens), "d a", "a was shown now, so that b is the oldest");
 });
 
 test("what fits stays, in the order in which it was shown", () => {
   const { lens, entries } = holding({ a: 50, b: 50, c: 50 });
   dropOld(lens.data, [entries.b]);
-  assert.equal(kept(lens), "a c b");
+  assert.equal(keptNames(lens), "a c b");
   dropOld(lens.data, [entries.a]);
-  assert.equal(kept(lens), "c b a");
+  assert.equal(keptNames(lens), "c b a");
 });
 
 test("what is shown stays however large it is", () => {
   const { lens, entries } = holding({ a: 400, b: 400, c: 1 });
   dropOld(lens.data, [entries.a, entries.b]);
-  assert.equal(kept(lens), "a b");
+  assert.equal(keptNames(lens), "a b");
 });
 
 test("a picture is asked for once and kept", async () => {
@@ -91,7 +91,7 @@ test("a source that has everything again in a moment wants less to be kept", asy
   const { lens, entries } = holding({ a: 2, b: 2, c: 2 });
   Object.assign(lens.data.host.source, { keeps: 3e6, keepsPictures: 2 });
   dropOld(lens.data, [entries.b]);
-  assert.equal(kept(lens), "b");
+  assert.equal(keptNames(lens), "b");
   for (const n of [1, 2, 3]) {
     const promise = receivePicture(lens.data, aTrace(`n${n}`));
     open(lens.data.host.source, "picture").answer(n);

@@ -46,10 +46,10 @@ test("what to do stands there until somebody has done it", async () => {
 // A plain picture with two equal patches at 1,1 and 4,5, which attend to each other in head 1 of layer 2.
 function twoParts(source, layer, head, i) {
   const [token, place] = [Math.floor(i / 4) - 1, i % 4];
-  const plain = 0.2 * Math.sin(1 + source + 0.37 * i);
-  if (source > 1 || (token !== 8 && token !== 33)) return plain;
-  if (source === 1) return place ? plain : 6 + (token === 33 ? 1 : 0);
-  return layer === 2 && head === 1 && !place ? 6 : plain;
+  const background = 0.2 * Math.sin(1 + source + 0.37 * i);
+  if (source > 1 || (token !== 8 && token !== 33)) return background;
+  if (source === 1) return place ? background : 6 + (token === 33 ? 1 : 0);
+  return layer === 2 && head === 1 && !place ? 6 : background;
 }
 
 test("the head in which this patch shows more is named, and the button leads there", async () => {
@@ -58,15 +58,15 @@ test("the head in which this patch shows more is named, and the button leads the
   for (let round = 0; round < 60; round++) await pass(150); // the search goes on between frames
   draw();
   const resolve = microscope.find("[data-go]");
-  const tried = [];
+  const triedPatches = [];
   for (let patch = 0; patch < 42 && resolve.hidden; patch++) {
     const query = `${Math.floor(patch / 7)},${patch % 7}`;
     microscope.lens.update({ view: { layer: 0, head: 0, query, locked: true } });
     draw();
     await writtenText(microscope);
-    tried.push(query);
+    triedPatches.push(query);
   }
-  assert.equal(resolve.hidden, false, `none of ${tried.length} patches shows more elsewhere`);
+  assert.equal(resolve.hidden, false, `none of ${triedPatches.length} patches shows more elsewhere`);
   const [, layer, head] = /^layer (\d), head (\d) shows more here$/.exec(resolve.textContent);
   const { query } = microscope.lens.view;
   microscope.click(resolve);

@@ -22,8 +22,8 @@ test("the picture keeps its shape, and its canvas has a pixel for each of the sc
   assert.ok(width > 0 && Math.abs(width / height - 1.5) < 0.02, `${width} × ${height}`);
   assert.equal(microscope.root.style.getPropertyValue("--aspect"), "1.5");
   assert.equal(microscope.root.classList.contains("tall"), false);
-  const tall = await mounted({ pack: { grid: [3, 2], size: [48, 32] } });
-  assert.ok(tall.root.classList.contains("tall"));
+  const tallMicroscope = await mounted({ pack: { grid: [3, 2], size: [48, 32] } });
+  assert.ok(tallMicroscope.root.classList.contains("tall"));
 });
 
 test("only a lens that is laid out to fit can be too tall for its room", () => {

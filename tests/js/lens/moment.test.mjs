@@ -145,16 +145,16 @@ test("a coarse first look is not searched, and nothing is while layers are missi
 test("surprises go round, lock the patch, and are no move of the picture itself", async () => {
   const { lens, choices } = openedLens();
   await searched(lens);
-  const seen = [];
+  const surprises = [];
   for (let n = 0; n < 12; n++) {
     surprise(lens.choice, lens.data, lens.page);
     const { layer, head, query, locked } = choices.at(-1);
     assert.ok(locked);
-    seen.push(`${layer} ${head} ${query}`);
+    surprises.push(`${layer} ${head} ${query}`);
   }
-  const different = new Set(seen);
+  const different = new Set(surprises);
   assert.ok(different.size > 1 && different.size <= 8, [...different].join("; "));
-  assert.equal(seen[0], seen[different.size]);
+  assert.equal(surprises[0], surprises[different.size]);
 });
 
 test("a surprise that is asked for too early comes when the layers have come", async () => {

@@ -7,11 +7,11 @@ import { createLens } from "../../../playground/microscope/lens/lens.js";
 import { packOf } from "../packs.mjs";
 import { aSource, aTrace, pass } from "./alens.mjs";
 
-const WIDE = 900; // pixels of the lens: its controls stand beside the picture
+const LENS_WIDTH = 900; // pixels of the lens: its controls stand beside the picture
 const [WIDTH, HEIGHT] = [90, 60]; // pixels of all its elements
 const ROOM = 200; // pixels: so low a window that the picture has its smallest size
 
-const page = new Window({ url: "https://playground.test/", width: WIDE, height: 800 });
+const page = new Window({ url: "https://playground.test/", width: LENS_WIDTH, height: 800 });
 const frames = [];
 const NAMES = ["document", "navigator", "location", "Event", "KeyboardEvent", "MouseEvent"];
 for (const name of [...NAMES, "HTMLCanvasElement", "File", "Blob"]) set(globalThis, name, page[name]);
@@ -78,7 +78,7 @@ for (const [name, value] of Object.entries({ clientWidth: WIDTH, clientHeight: H
   Object.defineProperty(prototype, name, { get, configurable: true });
 }
 function widthOf() {
-  return this.classList.contains("lens") ? WIDE : WIDTH;
+  return this.classList.contains("lens") ? LENS_WIDTH : WIDTH;
 }
 prototype.getBoundingClientRect = () => ({
   x: 0,

@@ -8,7 +8,7 @@ import { mounted } from "./mounted.mjs";
 const GRID = { grid: [6, 7], prefix: ["cls"] };
 const LOCKED = { layer: 1, head: 1, query: "3,3", locked: true };
 const at = (row, column) => [(column + 0.5) / 7, (row + 0.5) / 6];
-const way = (microscope, name) => microscope.find(`[data-way="${name}"]`);
+const wayButton = (microscope, name) => microscope.find(`[data-way="${name}"]`);
 const statusOf = (microscope) => microscope.find(".cuts [role=status]").textContent;
 
 async function openedScissors(view = LOCKED) {
@@ -48,12 +48,12 @@ test("each cut is listed, holds where its chooser says, and is undone", async ()
 
 test("a head is cut whole, or all but the neighbours, once each", async () => {
   const microscope = await openedScissors();
-  microscope.click(way(microscope, "head"));
+  microscope.click(wayButton(microscope, "head"));
   assert.equal(microscope.lens.view.cut, "*>*@1.1");
-  assert.ok(way(microscope, "head").hidden);
-  microscope.click(way(microscope, "neighbours"));
+  assert.ok(wayButton(microscope, "head").hidden);
+  microscope.click(wayButton(microscope, "neighbours"));
   assert.equal(microscope.lens.view.cut, "*>*@1.1;*>3x3");
-  assert.ok(way(microscope, "neighbours").hidden);
+  assert.ok(wayButton(microscope, "neighbours").hidden);
   assert.ok(
     !asked(microscope.source).some((text) => text.startsWith("whole")),
     "the pass waits until the choice rests",
@@ -62,9 +62,9 @@ test("a head is cut whole, or all but the neighbours, once each", async () => {
 
 test("a head is switched off, with the text that Python and the command line know", async () => {
   const microscope = await openedScissors();
-  microscope.click(way(microscope, "zero"));
+  microscope.click(wayButton(microscope, "zero"));
   assert.equal(microscope.lens.view.cut, "zero@1.1");
-  assert.ok(way(microscope, "zero").hidden);
+  assert.ok(wayButton(microscope, "zero").hidden);
   assert.equal(microscope.find(".cuts li span").textContent, "✂ gives nothing");
   const places = [...microscope.root.querySelectorAll(".cuts option")].map((item) => item.textContent);
   assert.deepEqual(places, ["in layer 1", "in layer 1, head 1"]);
@@ -73,7 +73,7 @@ test("a head is switched off, with the text that Python and the command line kno
 test("a drag paints the patches that shall not be heard, and locks none of them", async () => {
   const microscope = await openedScissors();
   const picture = microscope.part("picture");
-  microscope.click(way(microscope, "paint"));
+  microscope.click(wayButton(microscope, "paint"));
   assert.equal(statusOf(microscope), "Drag over the patches that shall not be heard by the locked patch.");
   microscope.point("pointerdown", picture, ...at(1, 1));
   for (const place of [at(1, 2), at(2, 2)]) microscope.point("pointermove", picture, ...place);
@@ -82,17 +82,17 @@ test("a drag paints the patches that shall not be heard, and locks none of them"
   assert.equal(statusOf(microscope), "3 patches shall not be heard by the locked patch.");
   assert.equal(microscope.lens.view.query, "3,3");
   assert.equal(microscope.root.querySelectorAll(".painted .taken").length, 3);
-  microscope.click(way(microscope, "made"));
+  microscope.click(wayButton(microscope, "made"));
   assert.equal(microscope.lens.view.cut, "3,3>1,1+1,2+2,2");
   assert.ok(microscope.find(".painted").hasAttribute("hidden"));
 });
 
 test("the keyboard paints: arrows move, the space bar takes, Enter cuts, Escape ends the painting alone", async () => {
   const microscope = await openedScissors();
-  microscope.click(way(microscope, "paint"));
+  microscope.click(wayButton(microscope, "paint"));
   for (const key of ["ArrowUp", " ", "ArrowUp", " ", "Enter"]) microscope.key(key);
   assert.equal(microscope.lens.view.cut, "3,3>1,3+2,3");
-  microscope.click(way(microscope, "paint"));
+  microscope.click(wayButton(microscope, "paint"));
   for (const key of ["ArrowUp", " ", "Escape"]) microscope.key(key);
   assert.ok(microscope.find(".painted").hasAttribute("hidden"));
   assert.deepEqual([microscope.lens.view.locked, microscope.lens.view.cut], [true, "3,3>1,3+2,3"]);
@@ -100,11 +100,11 @@ test("the keyboard paints: arrows move, the space bar takes, Enter cuts, Escape 
 
 test("nothing painted, and the locked patch itself, cannot be cut", async () => {
   const microscope = await openedScissors();
-  microscope.click(way(microscope, "paint"));
-  microscope.click(way(microscope, "made"));
+  microscope.click(wayButton(microscope, "paint"));
+  microscope.click(wayButton(microscope, "made"));
   assert.equal(microscope.lens.view.cut, "");
   microscope.key(" "); // the painting begins at the locked patch
-  microscope.click(way(microscope, "made"));
+  microscope.click(wayButton(microscope, "made"));
   assert.equal(microscope.lens.view.cut, "", "a patch always hears itself");
 });
 

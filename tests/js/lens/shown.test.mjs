@@ -16,7 +16,7 @@ import {
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";
 
-const seen = (options) => {
+const resolved = (options) => {
   const { lens } = aLens(options);
   return { lens, shown: resolve(lens.choice, lens.data, lens.frame) };
 };
@@ -36,15 +36,15 @@ test("the patch under the cursor asks, unless one is locked", () => {
 });
 
 test("the scale is altered where it is not the trained one", () => {
-  const own = 0.5; // 1/√d_k of heads with four numbers
+  const trainedScale = 0.5; // 1/√d_k of heads with four numbers
   for (const [scale, number, altered] of [
-    ["on", own, false],
-    [own, own, false],
+    ["on", trainedScale, false],
+    [trainedScale, trainedScale, false],
     ["off", 1, true],
     [0, 0, true],
     [0.4, 0.4, true],
   ]) {
-    const { shown } = seen({ view: { scale } });
+    const { shown } = resolved({ view: { scale } });
     assert.deepEqual([shown.scale, shown.altered], [number, altered], `${scale}`);
   }
 });
@@ -82,11 +82,11 @@ test("a layer is missing where the pack that answers has none of its heads", () 
 test("beneath a map the weights are worked out", () => {
   for (const way of ["similarity", "rollout", "components", "norm"]) {
     assert.ok(isMap(way));
-    assert.equal(seen({ view: { what: way } }).shown.what, "weight");
+    assert.equal(resolved({ view: { what: way } }).shown.what, "weight");
   }
   for (const way of ["weight", "value", "score"]) {
     assert.equal(isMap(way), false);
-    assert.equal(seen({ view: { what: way } }).shown.what, way);
+    assert.equal(resolved({ view: { what: way } }).shown.what, way);
   }
 });
 

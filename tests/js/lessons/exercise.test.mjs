@@ -13,39 +13,39 @@ const DATA = {
   done: false,
   why: "",
 };
-const shown = ({ find }) => ["hint", "why", "ask", "answer"].filter((part) => !find(`.${part}`).hidden).join(" ");
+const shownParts = ({ find }) => ["hint", "why", "ask", "answer"].filter((part) => !find(`.${part}`).hidden).join(" ");
 
 beforeEach(() => localStorage.clear());
 
 test("a hint stands there, the answer when it is asked for", () => {
   const drawing = mounted(exercise, DATA);
-  assert.deepEqual([drawing.find("i").textContent, shown(drawing)], ["○", "hint ask"]);
+  assert.deepEqual([drawing.find("i").textContent, shownParts(drawing)], ["○", "hint ask"]);
   drawing.click(drawing.find("button"));
-  assert.equal(shown(drawing), "hint answer");
+  assert.equal(shownParts(drawing), "hint answer");
 });
 
 test("what is tempting and wrong is said; what is done is done, opens itself, and stays so in this browser", () => {
   const drawing = mounted(exercise, DATA);
   drawing.again({ ...DATA, why: "Two of them." });
-  assert.deepEqual([shown(drawing), drawing.find("details").open], ["hint why ask", true]);
+  assert.deepEqual([shownParts(drawing), drawing.find("details").open], ["hint why ask", true]);
   drawing.again({ ...DATA, done: true });
-  assert.deepEqual([drawing.find("i").textContent, shown(drawing)], ["✓", "answer"]);
+  assert.deepEqual([drawing.find("i").textContent, shownParts(drawing)], ["✓", "answer"]);
   assert.match(drawing.find("summary").textContent, /Make it even\. Done\.$/);
-  const later = mounted(exercise, DATA);
-  assert.deepEqual([later.find("i").textContent, shown(later)], ["✓", "answer"]);
+  const secondVisit = mounted(exercise, DATA);
+  assert.deepEqual([secondVisit.find("i").textContent, shownParts(secondVisit)], ["✓", "answer"]);
 });
 
 test("where the page cannot tell there is nothing to be done", () => {
   assert.equal(mounted(exercise, { ...DATA, done: null }).find("i").textContent, "?");
-  assert.equal(shown(mounted(exercise, { ...DATA, id: "other", hint: "" })), "answer");
+  assert.equal(shownParts(mounted(exercise, { ...DATA, id: "other", hint: "" })), "answer");
 });
 
 test("what asks something and has no hint keeps its answer back until it is asked for", () => {
   const asks = { ...DATA, id: "bare", hint: "", done: true, answers: [["many", ""]] };
   const drawing = mounted(exercise, asks);
-  assert.deepEqual([shown(drawing), drawing.find(".offers").hidden], ["ask", false]);
+  assert.deepEqual([shownParts(drawing), drawing.find(".offers").hidden], ["ask", false]);
   drawing.click(drawing.find(".offers button"));
-  assert.deepEqual([drawing.find("i").textContent, shown(drawing)], ["✓", "answer"]);
+  assert.deepEqual([drawing.find("i").textContent, shownParts(drawing)], ["✓", "answer"]);
 });
 
 test("what also asks something is done when that was answered, not when the page is set", () => {
@@ -59,12 +59,12 @@ test("what also asks something is done when that was answered, not when the page
   const drawing = mounted(exercise, asks);
   drawing.again({ ...asks, done: true });
   const { find } = drawing;
-  assert.deepEqual([find("i").textContent, shown(drawing), find(".offers").hidden], ["○", "hint ask", false]);
+  assert.deepEqual([find("i").textContent, shownParts(drawing), find(".offers").hidden], ["○", "hint ask", false]);
   assert.deepEqual(drawing.texts(".offers button"), ["one", "many"]);
   drawing.click(find(".offers button"));
-  assert.deepEqual([find("i").textContent, shown(drawing)], ["○", "hint why ask"]);
+  assert.deepEqual([find("i").textContent, shownParts(drawing)], ["○", "hint why ask"]);
   assert.match(find(".why").textContent, /^Not so\. There is another\.$/);
   drawing.click(drawing.parentElement.querySelectorAll(".offers button")[1]);
-  assert.deepEqual([find("i").textContent, shown(drawing), find(".offers").hidden], ["✓", "answer", true]);
+  assert.deepEqual([find("i").textContent, shownParts(drawing), find(".offers").hidden], ["✓", "answer", true]);
   assert.equal(mounted(exercise, asks).find("i").textContent, "✓", "this browser keeps it");
 });

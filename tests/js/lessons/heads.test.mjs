@@ -66,10 +66,12 @@ test("another measure has other colours and another scale", () => {
 });
 
 test("a click opens the head in the microscope, here or in another tab", () => {
-  const gone = [];
-  const drawing = mounted(atlas, ATLAS, { setTriggerValue: (name, { layer, head }) => gone.push([name, layer, head]) });
+  const triggers = [];
+  const drawing = mounted(atlas, ATLAS, {
+    setTriggerValue: (name, { layer, head }) => triggers.push([name, layer, head]),
+  });
   drawing.click(cell(drawing, 1, 0));
-  assert.deepEqual(gone, [["open", 1, 0]]);
+  assert.deepEqual(triggers, [["open", 1, 0]]);
   assert.equal(cell(drawing, 1, 0).getAttribute("href"), "./?model=bundled&layer=1&head=0");
 });
 

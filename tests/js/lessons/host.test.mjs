@@ -142,8 +142,8 @@ test("a question about a photograph has its truth and its words, and is another 
 
 test("of a chart only the traces change that are the photograph's", async () => {
   const chart = { data: [{ y: [1] }, { y: [2], name: "b" }], layout: { title: "t" } };
-  const own = { 1: { measure: "reaches", kernel: 3 } };
-  const ownChart = await chartOf(chart, own, { pack: PACK });
+  const recipes = { 1: { measure: "reaches", kernel: 3 } };
+  const ownChart = await chartOf(chart, recipes, { pack: PACK });
   assert.deepEqual(ownChart, { data: [{ y: [1] }, { y: [1, 2], name: "b" }], layout: { title: "t" } });
 });
 

@@ -20,12 +20,12 @@ const DATA = {
 beforeEach(() => localStorage.clear());
 
 test("the boxes stand in the model's order, the page's own is lit, and each leads to its page", () => {
-  const gone = [];
-  const drawing = mounted(overview, DATA, { setTriggerValue: (name, value) => gone.push([name, value.page]) });
+  const triggers = [];
+  const drawing = mounted(overview, DATA, { setTriggerValue: (name, value) => triggers.push([name, value.page]) });
   assert.deepEqual(drawing.texts("nav button"), ["patches", "MLP", "answer"]);
   assert.deepEqual(drawing.texts("[aria-current]"), ["MLP"]);
   drawing.click(drawing.find('[data-page="block"]'));
-  assert.deepEqual(gone, [["go", "block"]]);
+  assert.deepEqual(triggers, [["go", "block"]]);
 });
 
 test("what was guessed and done is counted as it happens, and can be forgotten", () => {

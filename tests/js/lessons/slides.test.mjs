@@ -49,10 +49,10 @@ async function turned() {
   dispatchEvent(new Event("hashchange"));
   await null;
 }
-const shown = () => [first.hidden, second.hidden, document.getElementById("count").textContent];
+const slideState = () => [first.hidden, second.hidden, document.getElementById("count").textContent];
 
 test("the first slide has its scene of the story, and its notes are kept for who asks", async () => {
-  assert.deepEqual(shown(), [false, true, "1 of 2"]);
+  assert.deepEqual(slideState(), [false, true, "1 of 2"]);
   assert.equal(first.querySelector("h2").innerHTML, "A <em>row</em>");
   assert.equal(frame.getAttribute("srcdoc"), "<p>living</p>");
   assert.deepEqual(reports.at(-1), { scene: 1 });
@@ -69,16 +69,16 @@ test("the first slide has its scene of the story, and its notes are kept for who
 test("a lesson's step is played when its slide is reached, and keys and buttons stay within the slides", async () => {
   assert.equal(second.querySelector(".scene").textContent, "");
   await pressButton("ArrowRight");
-  assert.deepEqual(shown(), [true, false, "2 of 2"]);
+  assert.deepEqual(slideState(), [true, false, "2 of 2"]);
   assert.ok(frame.classList.contains("away"));
   assert.match(second.querySelector(".scene").textContent, /What grows\?/);
   const pressed = [...second.querySelectorAll("button")].map((button) => button.getAttribute("aria-pressed"));
   assert.deepEqual(pressed, ["false", "true"]); // this setting comes from the plan, not from the lesson's defaults
   await pressButton("PageDown");
-  assert.deepEqual(shown(), [true, false, "2 of 2"]);
+  assert.deepEqual(slideState(), [true, false, "2 of 2"]);
   document.getElementById("back").click();
   await turned();
-  assert.deepEqual(shown(), [false, true, "1 of 2"]);
+  assert.deepEqual(slideState(), [false, true, "1 of 2"]);
   await pressButton("ArrowLeft");
-  assert.deepEqual(shown(), [false, true, "1 of 2"]);
+  assert.deepEqual(slideState(), [false, true, "1 of 2"]);
 });

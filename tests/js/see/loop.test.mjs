@@ -54,8 +54,10 @@ test("a later frame of a GIF holds only the rectangle that has changed", () => {
   second.fill(0, 4 * (2 * 6 + 3), 4 * (2 * 6 + 5)); // two pixels of the third line
   const gif = [first, second].map((pixels) => ({ pixels, ms: 100 }));
   const bytes = [...gifOf(gif, 6, 4)];
-  const begins = bytes.flatMap((byte, i) => (byte === 0x2c && bytes[i + 9] === 0 && bytes[i + 10] === 8 ? [i] : []));
-  const boxes = begins.map((at) => [1, 3, 5, 7].map((i) => bytes[at + i]));
+  const frameStarts = bytes.flatMap((byte, i) =>
+    byte === 0x2c && bytes[i + 9] === 0 && bytes[i + 10] === 8 ? [i] : [],
+  );
+  const boxes = frameStarts.map((at) => [1, 3, 5, 7].map((i) => bytes[at + i]));
   assert.deepEqual(boxes, [
     [0, 0, 6, 4],
     [3, 2, 2, 1],

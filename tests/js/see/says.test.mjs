@@ -71,15 +71,15 @@ test("a patch that looks mostly at itself says where it looks beyond its neighbo
   const weights = new Float32Array(401);
   weights.set([0.09, 0.08], 1); // the patch itself and its neighbour
   weights[400] = 0.06;
-  const beyond = beyondNear(weights, 0, pack, 0);
-  assert.equal(beyond.patch, 399);
+  const strongestFar = beyondNear(weights, 0, pack, 0);
+  assert.equal(strongestFar.patch, 399);
   assert.equal(
-    textOf({ best: 0, share: 0.09, beyond }),
+    textOf({ best: 0, share: 0.09, beyond: strongestFar }),
     "This patch looks mostly at itself (9.0 %); beyond its neighbours, mostly [here] (6.0 %).",
   );
   const parts = [{ kind: "eye", box: [0.9, 0.9, 1, 1] }];
   assert.equal(
-    textOf({ best: 0, share: 0.09, beyond }, parts, "de"),
+    textOf({ best: 0, share: 0.09, beyond: strongestFar }, parts, "de"),
     "Dieses Feld schaut vor allem auf sich selbst (9.0 %), jenseits seiner Nachbarn auf [das Auge] (6.0 %).",
   );
   weights[400] = 0.005;

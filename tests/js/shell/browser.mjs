@@ -51,7 +51,7 @@ export const paths = (server) => server.questions.map(({ method, path }) => `${m
 export function aDatabase() {
   let stored = null;
   const database = { kept: () => [...(stored?.values() ?? [])], full: false };
-  const later = (request, result, name = "onsuccess") => {
+  const answerLater = (request, result, name = "onsuccess") => {
     Object.assign(request, { result });
     setImmediate(() => request[name]?.());
     return request;
@@ -66,12 +66,12 @@ export function aDatabase() {
     createObjectStore: () => (stored = new Map()),
     transaction() {
       const transaction = {};
-      const asking = (act) => (value) => {
+      const asRequest = (act) => (value) => {
         const request = { result: act(value) };
         setImmediate(() => transaction.oncomplete());
         return request;
       };
-      const kinds = Object.entries(store).map(([name, act]) => [name, asking(act)]);
+      const kinds = Object.entries(store).map(([name, act]) => [name, asRequest(act)]);
       return Object.assign(transaction, { objectStore: () => Object.fromEntries(kinds) });
     },
     close() {},
@@ -81,7 +81,7 @@ export function aDatabase() {
       const request = { result: opened };
       setImmediate(() => {
         if (!stored) request.onupgradeneeded();
-        later(request, opened);
+        answerLater(request, opened);
       });
       return request;
     },

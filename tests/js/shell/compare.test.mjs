@@ -54,11 +54,11 @@ test("the cards of the models come for who wants another model, or has one besid
 
 test("a model chosen there stands beside and does not become the picture's", () => {
   const { choice } = aHost();
-  const among = besideAsModel(choice);
-  among.set({ model: "small", chose: true });
+  const modelChoice = besideAsModel(choice);
+  modelChoice.set({ model: "small", chose: true });
   assert.deepEqual([choice.now.model, choice.now.beside], ["dino", { model: "small" }]);
-  assert.equal(among.now.model, "small");
-  among.set({ model: "dino", chose: true }); // the model of the picture itself
+  assert.equal(modelChoice.now.model, "small");
+  modelChoice.set({ model: "dino", chose: true }); // the model of the picture itself
   assert.equal(choice.now.beside, null);
 });
 

@@ -70,7 +70,7 @@ const USUAL = {
 function answerTo(path) {
   const words = new URLSearchParams(path.split("?")[1]);
   const chosen = { ...USUAL, ...Object.fromEntries([...words].filter(([name]) => name in USUAL)) };
-  const own = words.has("mine");
+  const isOwnPicture = words.has("mine");
   const kind = chosen.kind === "numbers" ? chosen.table : chosen.kind;
   const still = !["html", "webp"].includes(kind);
   return {
@@ -79,15 +79,15 @@ function answerTo(path) {
     file: {
       name: `flock-${chosen.layout}.${kind}`,
       address: `figure.${kind}?whole`,
-      method: still && !own ? "GET" : "POST",
+      method: still && !isOwnPicture ? "GET" : "POST",
     },
-    preview: { address: `figure.png?${chosen.layout}`, method: kind !== "webp" && !own ? "GET" : "POST" },
+    preview: { address: `figure.png?${chosen.layout}`, method: kind !== "webp" && !isOwnPicture ? "GET" : "POST" },
     command: `figure flock --layout ${chosen.layout}`,
   };
 }
 
-const later = globalThis.setTimeout;
-globalThis.setTimeout = (...options) => later(...options).unref(); // so that Node does not wait for these timers
+const originalSetTimeout = globalThis.setTimeout;
+globalThis.setTimeout = (...options) => originalSetTimeout(...options).unref(); // Node does not wait for them
 
 let [calls, images, blobs, released, broken] = [[], [], 0, [], new Set()];
 URL.createObjectURL = () => `blob:${++blobs}`;
@@ -111,7 +111,7 @@ function aServer({ refuse = {}, hold = false } = {}) {
   };
 }
 
-const settled = () => new Promise((resolve) => later(resolve));
+const settled = () => new Promise((resolve) => originalSetTimeout(resolve));
 
 async function openedSheet(input = {}, server = {}) {
   const box = document.createElement("div");

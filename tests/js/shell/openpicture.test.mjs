@@ -9,15 +9,15 @@ import { aFile, aHost, aPlace, filesCome, page, until } from "./page.mjs";
 const names = (files) => files.map((file) => file.name);
 
 function aSheet(overrides = {}) {
-  const taken = [];
+  const takenNames = [];
   const box = aPlace();
   const options = {
-    take: (files) => taken.push(...names(files)),
+    take: (files) => takenNames.push(...names(files)),
     labelled: null,
     signal: new AbortController().signal,
   };
   fillOpenPicture(box, { ...options, ...overrides });
-  return { box, taken, inputs: [...box.querySelectorAll("input[type=file]")] };
+  return { box, taken: takenNames, inputs: [...box.querySelectorAll("input[type=file]")] };
 }
 
 function onPhone(run) {

@@ -173,22 +173,22 @@ test("the arrow keys walk through the menu, from the page that is shown", () => 
 });
 
 test("models and Export are filled with what they need, and done() closes them", () => {
-  const seen = {};
-  const keep = (name) => (box, options) => Object.assign(seen, { [name]: { box, ...options } });
+  const sheetOptions = {};
+  const keep = (name) => (box, options) => Object.assign(sheetOptions, { [name]: { box, ...options } });
   const { host, part, sheet } = aToolbar({
     exports: "scale",
     sheets: { models: keep("models"), export: keep("export") },
   });
   part(".model").click();
-  assert.equal(seen.models.choice, host.choice);
-  assert.ok(sheet().contains(seen.models.box));
-  assert.deepEqual(seen.models.words, { sample: "tabby", model: "dino" });
-  seen.models.done();
+  assert.equal(sheetOptions.models.choice, host.choice);
+  assert.ok(sheet().contains(sheetOptions.models.box));
+  assert.deepEqual(sheetOptions.models.words, { sample: "tabby", model: "dino" });
+  sheetOptions.models.done();
   assert.equal(sheet(), null);
   part(".export").click();
-  assert.deepEqual(seen.export.words, { sample: "tabby", model: "dino", layer: "6" });
-  assert.deepEqual([seen.export.layout, seen.export.theme], ["scale", "light"]);
-  seen.export.done();
+  assert.deepEqual(sheetOptions.export.words, { sample: "tabby", model: "dino", layer: "6" });
+  assert.deepEqual([sheetOptions.export.layout, sheetOptions.export.theme], ["scale", "light"]);
+  sheetOptions.export.done();
   assert.equal(sheet(), null);
 });
 

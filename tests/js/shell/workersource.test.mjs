@@ -226,20 +226,20 @@ test("the rollout is the product of (A + I)/2, for a patch and for all", async (
   const trace = await source.open(words());
   const pack = unpack(await source.layers(trace, [0, 1, 2, 3]));
   const { tokens } = pack;
-  let reached = Array.from({ length: tokens }, (_, token) => Number(token === 7));
+  let expectedShares = Array.from({ length: tokens }, (_, token) => Number(token === 7));
   for (let layer = LAYERS - 1; layer >= 0; layer--) {
-    const next = reached.map((share) => share / 2);
+    const next = expectedShares.map((share) => share / 2);
     for (let head = 0; head < HEADS; head++)
       for (let from = 0; from < tokens; from++) {
         const row = new Float32Array(tokens);
         rowInto(row, 0, pack, layer, head, from, pack.scale);
-        for (let to = 0; to < tokens; to++) next[to] += (reached[from] * row[to]) / (2 * HEADS);
+        for (let to = 0; to < tokens; to++) next[to] += (expectedShares[from] * row[to]) / (2 * HEADS);
       }
-    reached = next;
+    expectedShares = next;
   }
   const item = decodeHalves(await source.rollout(trace, "1,1")); // token 1 + 5 + 1
   const all = decodeHalves(await source.flows(trace));
-  reached.forEach((share, token) => {
+  expectedShares.forEach((share, token) => {
     assert.ok(Math.abs(item[token] - share) < 1e-3);
     assert.ok(Math.abs(all[7 * tokens + token] - share) < 1e-3);
   });

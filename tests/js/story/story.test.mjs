@@ -24,10 +24,10 @@ const assertNear = (a, b) => assert.ok(Math.abs(a - b) < 1e-5, `${a} is not ${b}
 
 test("the partner is the patch beyond the neighbours that gets most", () => {
   const row = rowOfPatch(pack, BASE.layer, BASE.head, BASE.patch);
-  const beyond = Array.from({ length: 48 }, (_, patch) => patch).filter(
+  const farPatches = Array.from({ length: 48 }, (_, patch) => patch).filter(
     (item) => distanceOf(BASE.patch, item, pack) > 1,
   );
-  const largest = beyond.reduce((largest, item) => (row[1 + item] > row[1 + largest] ? item : largest));
+  const largest = farPatches.reduce((largest, item) => (row[1 + item] > row[1 + largest] ? item : largest));
   assert.equal(partnerOf(row, BASE.patch, pack), largest);
   assert.equal(facts.partner, largest);
   assertNear(facts.share, row[1 + largest]);
@@ -64,9 +64,9 @@ test("heads and layers are counted over all that there are", () => {
 });
 
 test("stacked convolutions hear 9, 25, 49, 81 patches, and none beyond the edge", () => {
-  const calls = (patch) => [1, 2, 3, 4].map((layers) => heardAfter(layers, patch, { rows: 9, columns: 10 }));
-  assert.deepEqual(calls(44), [9, 25, 49, 81]);
-  assert.deepEqual(calls(0), [4, 9, 16, 25]);
+  const patchCounts = (patch) => [1, 2, 3, 4].map((layers) => heardAfter(layers, patch, { rows: 9, columns: 10 }));
+  assert.deepEqual(patchCounts(44), [9, 25, 49, 81]);
+  assert.deepEqual(patchCounts(0), [4, 9, 16, 25]);
 });
 
 test("twice the side is about sixteen times as many scores", () => {
@@ -75,9 +75,9 @@ test("twice the side is about sixteen times as many scores", () => {
 
 test("without its layer there is nothing to tell, without the others nothing of the layers", () => {
   assert.equal(factsOfStory(unpack(packOf({ held: [0, 1], grid: [6, 8] })), BASE, 16), null);
-  const alone = factsOfStory(unpack(packOf({ held: [2], grid: [6, 8] })), BASE, 16);
-  assert.equal(alone.layers, null);
-  const { guess, text } = sceneAt(11, alone, "en");
+  const factsOfOneLayer = factsOfStory(unpack(packOf({ held: [2], grid: [6, 8] })), BASE, 16);
+  assert.equal(factsOfOneLayer.layers, null);
+  const { guess, text } = sceneAt(11, factsOfOneLayer, "en");
   assert.equal(guess, null);
   assert.match(text, /This page has one layer/);
 });

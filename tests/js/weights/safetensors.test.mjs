@@ -122,6 +122,6 @@ for (const [name, value] of Object.entries({ NaN: Number.NaN, infinite: Number.P
 
 test("a file that is gone says so", async () => {
   const arrayBuffer = () => Promise.reject(new DOMException("", "NotReadableError"));
-  const gone = openSafetensors({ size: 100, slice: () => ({ arrayBuffer }) }, "mine.safetensors");
-  await assert.rejects(gone, { message: "mine.safetensors can't be read: it is gone, or was changed." });
+  const openingDeletedFile = openSafetensors({ size: 100, slice: () => ({ arrayBuffer }) }, "mine.safetensors");
+  await assert.rejects(openingDeletedFile, { message: "mine.safetensors can't be read: it is gone, or was changed." });
 });

@@ -6,9 +6,9 @@ import { ALIGN } from "../../core/container.js";
 import { GATES } from "../tensors.js";
 
 const WORD = 4; // bytes
-const APART = 256; // bytes between the arguments of two calls; WebGPU demands this alignment
+const CALL_BYTES = 256; // bytes between the arguments of two calls; WebGPU demands this alignment
 const CALLS = 512; // shader calls that are sent together
-const ROOM = 2 ** 24; // bytes of memory at first, in addition to a network's
+const SPARE_BYTES = 2 ** 24; // bytes of memory at first, in addition to a network's
 const SIDE = 64; // rows and columns that a group of threads computes
 const FLOATS = 0; // the first of three layouts of a product's second matrix: floats (columns, inner)
 const TRANSPOSED = 1; // the second layout: floats (inner, columns)
@@ -208,7 +208,7 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
   const [STORAGE, UNIFORM, COPIES, READ] = [0x80, 0x40, 0x0c, 0x09];
   const buffer = (size, usage) => device.createBuffer({ size, usage });
   const largest = Math.min(device.limits.maxBufferSize, device.limits.maxStorageBufferBindingSize);
-  const calls = new Uint32Array((CALLS * APART) / WORD);
+  const calls = new Uint32Array((CALLS * CALL_BYTES) / WORD);
   const floats = new Float32Array(calls.buffer);
   const watch = () => ["validation", "out-of-memory"].forEach((kind) => device.pushErrorScope(kind));
   watch();
@@ -221,7 +221,7 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
     if (size > largest) throw new Error("This GPU has no room for this network.");
     memory = buffer(size, STORAGE | COPIES);
     const entries = [
-      { binding: 0, resource: { buffer: numbers, size: APART } },
+      { binding: 0, resource: { buffer: numbers, size: CALL_BYTES } },
       { binding: 1, resource: { buffer: memory } },
     ];
     group = device.createBindGroup({ layout, entries });
@@ -229,7 +229,7 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
 
   function submit() {
     pass?.end();
-    if (count) device.queue.writeBuffer(numbers, 0, calls, 0, (count * APART) / WORD);
+    if (count) device.queue.writeBuffer(numbers, 0, calls, 0, (count * CALL_BYTES) / WORD);
     if (encoder) device.queue.submit([encoder.finish()]);
     [encoder, pass, count] = [null, null, 0];
   }
@@ -261,13 +261,13 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
     if (count === CALLS) submit();
     encoder ??= device.createCommandEncoder();
     pass ??= encoder.beginComputePass();
-    const [start, { x, y = 0, out = x, gains = 0, bias = 0 }] = [(count * APART) / WORD, places];
+    const [start, { x, y = 0, out = x, gains = 0, bias = 0 }] = [(count * CALL_BYTES) / WORD, places];
     const { xStep = 0, yStep = 0, outStep = xStep, rows, inner = 0, columns, adds = 0 } = sizes;
     const [xAt, yAt, outAt, gainsAt, biasAt] = [x, y, out, gains, bias].map((place) => place / WORD);
     calls.set([xAt, xStep, yAt, yStep, outAt, outStep, gainsAt, biasAt, rows, inner, columns, adds], start);
     floats.set([first, second], start + 12);
     pass.setPipeline(pipeline);
-    pass.setBindGroup(0, group, [count++ * APART]);
+    pass.setBindGroup(0, group, [count++ * CALL_BYTES]);
     pass.dispatchWorkgroups(across, down);
   }
 
@@ -287,7 +287,7 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
     return out;
   }
 
-  resize(Math.min(largest, Math.ceil((top + ROOM) / ALIGN) * ALIGN));
+  resize(Math.min(largest, Math.ceil((top + SPARE_BYTES) / ALIGN) * ALIGN));
   device.queue.writeBuffer(memory, 0, bytes);
 
   return {
