@@ -25,7 +25,7 @@ from playground.pictures.decoder import Worker  # noqa: E402
 from playground.pictures.images import decode_here  # noqa: E402
 from playground.samples import named  # noqa: E402
 from playground.serving import pictures  # noqa: E402
-from playground.serving.pictures import ENOUGH, SHOWN_SIDE  # noqa: E402
+from playground.serving.pictures import KEPT_PIXELS, SHOWN_SIDE  # noqa: E402
 
 SIDES = (4032, 2688)
 Image.register_save("HEIF", _save_heif)
@@ -44,16 +44,16 @@ def files() -> dict[str, bytes]:
 
 
 def here(data: bytes) -> None:
-    decode_here(data, ENOUGH).thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))
+    decode_here(data, KEPT_PIXELS).thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))
 
 
 def there(data: bytes) -> None:
-    pictures.decoded(data, ENOUGH, 2 * SHOWN_SIDE)
+    pictures.decoded(data, KEPT_PIXELS, 2 * SHOWN_SIDE)
 
 
 def alone(data: bytes) -> None:
     with Worker() as worker:
-        worker.decoded(data, ENOUGH, 2 * SHOWN_SIDE)
+        worker.decoded(data, KEPT_PIXELS, 2 * SHOWN_SIDE)
 
 
 def milliseconds(decode: Callable[[bytes], None], data: bytes) -> float:

@@ -20,7 +20,7 @@ from pillow_heif.as_plugin import _save_heif
 
 from playground.figures.drawing.view import VIEW
 from playground.samples import SAMPLES
-from playground.serving.chosen import PAGE
+from playground.serving.chosen import PAGE_PATTERNS
 
 Image.register_save("HEIF", _save_heif)  # tests write HEIF; the app only reads it
 set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "attention-playground-fuzz")  # not in the repository
@@ -72,7 +72,7 @@ def images(count: int, seed: int = 0) -> Iterator[bytes]:
 def addresses(count: int, seed: int = 0) -> Iterator[dict[str, str]]:
     """Addresses with keys that the app knows, and values that nobody would type by accident."""
     chance = random.Random(seed)
-    known = [*PAGE, *(choice.key for choice in VIEW), "tour", "nonsense"]
+    known = [*PAGE_PATTERNS, *(choice.key for choice in VIEW), "tour", "nonsense"]
     for _ in range(count):
         words = {}
         for key in chance.sample(known, chance.randint(1, 6)):

@@ -29,9 +29,9 @@ FAR = 0.25  # of the longer side: at this distance or more a partner counts in f
 SUBJECT = 400  # patches that are searched for partners: those that belong most to the picture's subject
 ASKING = 24  # patches with a far partner whose rows are compared
 REGION = 0.4  # the cosine from which a patch belongs to the query's region
-WALL = 0.3  # of the picture: a region of this size counts half
-SEEN = 0.45  # the least cosine of the query and the brightest patch of a telling row
-PLAIN = 0.1  # factor for a row whose brightest patch is near the query or unlike it
+LARGE_REGION = 0.3  # of the picture: a region of this size counts half
+LEAST_LIKENESS = 0.45  # the least cosine of the query and the brightest patch of a telling row
+PLAIN_FACTOR = 0.1  # factor for a row whose brightest patch is near the query or unlike it
 ISLAND = 2  # patches: the radius around the most telling patch in which telling weights are summed
 CROWD = 8  # patches, evenly spread, whose mean row stands for all patches
 ALIKE = 0.35  # the cosine from which a patch resembles another
@@ -90,13 +90,13 @@ def moments(
     scene = Scene(grid, first_patch, toward, subject(toward, grid, class_rows) ** 3)
     asking, crowd = twins(scene), first_patch + spread(grid, CROWD)
     cosines = toward[asking] @ toward.T
-    worth = telling_factors(scene, asking, cosines)
+    factors = telling_factors(scene, asking, cosines)
     striking = []
     for layer in layers:
         for head in range(heads):
             mean_row = rows(layer, head, crowd)[:, first_patch:].mean(0)
             weights = rows(layer, head, first_patch + asking)[:, first_patch:]
-            excess = np.maximum(0, weights - 3 * mean_row) * worth
+            excess = np.maximum(0, weights - 3 * mean_row) * factors
             scores = np.array([telling_score(*row, grid) for row in zip(excess, weights, cosines, asking, strict=True)])
             striking.append(_moment(layer, head, asking, excess, scores, grid))
     return sorted(striking, key=lambda moment: -moment.tells[0])
@@ -207,7 +207,7 @@ def telling_factors(scene: Scene, asking: np.ndarray, query_cosines: np.ndarray)
         region = np.flatnonzero(component(cosines >= REGION, patch, scene.grid))
         radius = max(1, patch_distances(np.array([patch]), region, scene.grid[1]).max())
         fill = min(1, len(region) / radius**2)  # an outline fills little of its surroundings
-        region_factors.append(fill**0.5 / (1 + ((cosines >= REGION).mean() / WALL) ** 2))
+        region_factors.append(fill**0.5 / (1 + ((cosines >= REGION).mean() / LARGE_REGION) ** 2))
     farness = scene.farness(asking, np.arange(len(scene.subject)))
     place_factors = scene.subject * (scene.subject[asking] * region_factors)[:, None]
     return np.maximum(query_cosines, 0) ** 3 * farness * place_factors
@@ -225,12 +225,14 @@ def telling_score(
     region = component((cosines >= ALIKE) & (weights >= weights.mean()), patch, grid)
     distance = patch_distances(np.array([patch]), np.array([brightest]), grid[1]).item()
     is_telling = (
-        cosines[brightest] >= SEEN
+        cosines[brightest] >= LEAST_LIKENESS
         and distance > neighbourhood_radius(grid)
         and not region[brightest]
         and not region[peak]
     )
-    return float((island * excess.sum()) ** 0.5 * weights[peak] / weights[brightest] * (1 if is_telling else PLAIN))
+    return float(
+        (island * excess.sum()) ** 0.5 * weights[peak] / weights[brightest] * (1 if is_telling else PLAIN_FACTOR)
+    )
 
 
 def _moment(

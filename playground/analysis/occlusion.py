@@ -22,11 +22,11 @@ from playground.tracing import Query, Trace
 BLANKS = ("mean", "noise", "neighbours")  # the picture's mean colour; noise of its colours; a blur of the neighbours
 SIZES = (8, 4, 2, 1)  # patches: the sides of the blocks that are blanked, one after the other
 AT_ONCE = 4  # pictures in one pass
-FEW = 12  # blocks: a rank correlation over fewer says nothing
+FEWEST_BLOCKS = 12  # blocks: a rank correlation over fewer says nothing
 WHOLE = 64  # blocks: if a size has at most this many, all of them are blanked
 MOST = 200  # passes for one map
 # The least move that counts: in logits (the odds change by a tenth), and in parts of the feature's length.
-NOTHING = {"label": 0.1, "feature": 0.01}
+LEAST_MOVE = {"label": 0.1, "feature": 0.01}
 STEPS = 12  # of a curve of deletion or insertion
 SMALLEST = 1e-12
 
@@ -40,7 +40,7 @@ class Target:
 
     @property
     def nothing(self) -> float:
-        return NOTHING["feature" if self.label is None else "label"]
+        return LEAST_MOVE["feature" if self.label is None else "label"]
 
 
 def margin(logits: Tensor, label: int, multi_label: bool) -> Tensor:
@@ -154,7 +154,7 @@ def side_of(grid: tuple[int, int], most: float = math.inf) -> int:
     """The side of the blocks with which maps are compared: the smallest side whose blocks can all be blanked in
     at most `most` passes. It has more than `FEW` blocks, because a rank correlation over fewer says nothing."""
     counts = {side: len(blocks(grid, side)) for side in reversed(sides_of(grid))}
-    sides = [side for side, count in counts.items() if FEW < count <= WHOLE] or [1]
+    sides = [side for side, count in counts.items() if FEWEST_BLOCKS < count <= WHOLE] or [1]
     return next((side for side in sides if counts[side] <= most), sides[-1])
 
 
@@ -213,7 +213,7 @@ def comparable(squares: Sequence[Tensor]) -> list[int]:
     edge holds less of any map and moves less, so that even a random map would seem to foretell something."""
     sizes = [int(block.sum()) for block in squares]
     full_squares = [i for i, size in enumerate(sizes) if size == max(sizes)]
-    return full_squares if len(full_squares) >= FEW else list(range(len(sizes)))
+    return full_squares if len(full_squares) >= FEWEST_BLOCKS else list(range(len(sizes)))
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> float:

@@ -230,13 +230,13 @@ def loss_question(label: str, share: float, likeliest: str, likely: float, multi
     points = np.unique(np.concatenate([np.linspace(1, 0.0005, 200), [p]]))[::-1]
     labelled = int((points > 0.55).sum())
     if multi:
-        no, not_so = round(1 - p, 3), -math.log(1 - p)
+        rest, loss_no = round(1 - p, 3), -math.log(1 - p)
         asks = (
             f"This model gives *{label}* a probability of {percent(p, 1)}. If the picture showed that, it would cost ▢."
         )
         explanation = (
             "**Binary cross-entropy** asks of each label by itself: −log p, with the natural logarithm, if the picture "
-            f"shows it, −log (1 − p) if not: −log {p:.3f} = {-math.log(p):.2f} or −log {no:.3f} = {not_so:.2f}."
+            f"shows it, −log (1 − p) if not: −log {p:.3f} = {-math.log(p):.2f} or −log {rest:.3f} = {loss_no:.2f}."
         )
         prose = (
             "Logits say how much speaks for each class. Several may be true, so a **sigmoid** makes a probability of "
@@ -325,12 +325,12 @@ def look_up(answer: Answered, label: int) -> str:
     from playground.analysis import block
 
     matrix = answer.subject.vit.head.weight.detach().cpu()  # (classes, D)
-    begins = ", ".join(number_text(number, 3) for number in block.look_up(matrix, label)[:4])
+    start = ", ".join(number_text(number, 3) for number in block.look_up(matrix, label)[:4])
     rows, columns = matrix.shape
     return (
         f"The label itself is the number {label}. As a vector it is **one-hot**: 1 at place {label}, 0 elsewhere. "
         f"One-hot times a matrix is nothing but a *look-up* of one row: of the head’s {rows} × {columns} matrix it "
-        f"gives row {label}, which begins with {begins}. A patch’s position is such a row, too: the one of its place."
+        f"gives row {label}, which begins with {start}. A patch’s position is such a row, too: the one of its place."
     )
 
 

@@ -23,7 +23,7 @@ TEMPERATURES = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 EVEN = 0.5  # at this temperature or above, all patches of a picture get nearly equal weights
 PATCHES = (4, 8, 14, 16, 32)
 MOST = max(VALUES)
-NEARLY = MOST - 10  # a token whose new value is larger counts as near the largest value
+NEAR_LARGEST = MOST - 10  # a token whose new value is larger counts as near the largest value
 
 
 # Queries and keys -----------------------------------------------------------------------------------------------------
@@ -146,9 +146,9 @@ def values(subject: Subject, chosen: Settings) -> Iterator[Part]:
     yield Ask(mean())
     yield After(
         "by_hand_values",
-        Drawing("received", {"values": VALUES, "letters": list(TOKENS), "nearly": NEARLY}, ("arrows",)),
+        Drawing("received", {"values": VALUES, "letters": list(TOKENS), "nearly": NEAR_LARGEST}, ("arrows",)),
         Exercise(
-            f"Make A receive more than {NEARLY}. Can it receive more than {MOST}?",
+            f"Make A receive more than {NEAR_LARGEST}. Can it receive more than {MOST}?",
             f"A gives nearly all of its weight to I, whose value is {MOST}. It can’t receive more: weights are "
             "positive and sum to 1.",
             hint="Which token has the largest value? Turn A’s query to where its key points, and make it long.",

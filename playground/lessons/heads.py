@@ -224,9 +224,11 @@ def far(subject: Subject, chosen: Settings) -> Iterator[Part]:
     mean, spread = yield from measured(subject, chosen.over)
     seen = subject.trace()
     yield from drawn(seen)
-    of_this = chosen.over == PICTURE
-    yield near_or_far(mean.distance, of_this)
-    yield Chart(scatter(seen, mean, spread), "heads-distance-by-depth", 290, own=by_depth(seen) if of_this else {})
+    is_this_picture = chosen.over == PICTURE
+    yield near_or_far(mean.distance, is_this_picture)
+    yield Chart(
+        scatter(seen, mean, spread), "heads-distance-by-depth", 290, own=by_depth(seen) if is_this_picture else {}
+    )
     yield Ask(far_question())
 
 
@@ -237,7 +239,7 @@ FAR = (
 )
 
 
-def near_or_far(distance: np.ndarray, of_this: bool) -> Words:
+def near_or_far(distance: np.ndarray, is_this_picture: bool) -> Words:
     """Sentences that say whether heads look farther in higher layers. `of_this`: True if the numbers belong to this
     picture, False if they are means over the samples. distance: (layers, heads)"""
 
@@ -250,7 +252,7 @@ def near_or_far(distance: np.ndarray, of_this: bool) -> Words:
         "far_by": of("farthest", "distance"), "verdict": Measured("by_depth", trend(distance)),
     }  # fmt: skip
     words = Words(FAR, values=values)
-    return words if of_this else Words(f"{words.says} {OF_SAMPLES}")
+    return words if is_this_picture else Words(f"{words.says} {OF_SAMPLES}")
 
 
 def by_depth(seen: Trace) -> Made:

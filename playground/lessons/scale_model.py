@@ -40,7 +40,7 @@ START_WIDTHS, STARTS = (192, 384, 768, 1024), (0.01, 0.02, 0.05, 0.1)
 START_WIDTH, START = 768, 0.02  # defaults
 UNEVEN = 0.5  # a row counts as uneven if it spreads over less than this share of all tokens
 BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"}
-HAIR = "rgba(128,128,128,0.35)"
+LINE_COLOUR = "rgba(128,128,128,0.35)"
 
 
 # A real model ---------------------------------------------------------------------------------------------------------
@@ -325,7 +325,9 @@ def _each_head(
     figure = go.Figure()
     gaps = np.full_like(scaled, np.nan)
     ties = {"x": np.stack([x, x, x], -1).ravel(), "y": np.stack([scaled, unscaled, gaps], -1).ravel()}
-    figure.add_scatter(**ties, mode="lines", line={"color": HAIR, "width": 1}, hoverinfo="skip", showlegend=False)
+    figure.add_scatter(
+        **ties, mode="lines", line={"color": LINE_COLOUR, "width": 1}, hoverinfo="skip", showlegend=False
+    )
     texts = [
         hover.format(
             layer=layer,

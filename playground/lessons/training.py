@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 RUNS = WITHOUT, WITH = "A", "B"  # the run without such a loss, the run with it
 QUIET, TOLD = "rgba(128,128,128,0.4)", KEY
-FILTER = 0.814  # the largest share on the own object that a filter of colour and nearness reaches; a test measures it
-BEST = (3, 0)  # run A: layer and head with the largest share on the own object in other scenes; a test checks it
+FILTER_SHARE = 0.814  # largest share on the own object that a filter of colour and nearness reaches; a test measures it
+BEST_HEAD = (3, 0)  # run A: layer and head with the largest share on the own object in other scenes; a test checks it
 FIRST = 10  # the step at which the logarithmic axis begins
 
 
@@ -66,7 +66,7 @@ def pair(subject: Subject, chosen: Settings) -> Iterator[Part]:
         "of an object’s patches stays on their own object. Dashed: an even row. Dotted: a filter of colour and "
         "nearness, without a network."
     )
-    begins = tuple(
+    starts = tuple(
         beginning for beginning in used_beginnings(Recipe(), taught) if beginning.told and beginning.loss != "looked"
     )
     named_runs = zip(RUNS, (untold, taught), strict=True)
@@ -75,8 +75,8 @@ def pair(subject: Subject, chosen: Settings) -> Iterator[Part]:
     title = f"run {WITH}, the heads that were told"
     yield After(
         "training_told",
-        Chart(drawn(taught, title, begins), "own object told", 330),
-        Words(outcome_words(untold, taught, begins)),
+        Chart(drawn(taught, title, starts), "own object told", 330),
+        Words(outcome_words(untold, taught, starts)),
         Fold(
             "More: how the two runs differ",
             Words(
@@ -122,7 +122,7 @@ def drawn(run: Timelapse, title: str, begins: tuple[Beginning, ...]) -> go.Figur
             hovertemplate=f"layer {layer}, head {head}: %{{y:.0f}} % at step %{{x:,}}<extra></extra>",
         )  # fmt: skip
     figure.add_hline(y=100 * run.chance, line={"dash": "dash", "color": "gray", "width": 1})
-    figure.add_hline(y=100 * FILTER, line={"dash": "dot", "color": "gray", "width": 1})
+    figure.add_hline(y=100 * FILTER_SHARE, line={"dash": "dot", "color": "gray", "width": 1})
     if began_step is not None:
         figure.add_vline(x=began_step, line={"dash": "dot", "color": TOLD})
         figure.add_annotation(  # on a log axis, plotly wants the exponent as an annotation's x
@@ -139,7 +139,7 @@ def drawn(run: Timelapse, title: str, begins: tuple[Beginning, ...]) -> go.Figur
 
 def outcome_words(untold: Timelapse, taught: Timelapse, begins: tuple[Beginning, ...]) -> str:
     gathered = next(beginning for beginning in begins if beginning.loss == "gathered")
-    best, (layer, head) = float(untold.moments[-1].mass[BEST]), BEST
+    best, (layer, head) = float(untold.moments[-1].mass[BEST_HEAD]), BEST_HEAD
     last_before = [moment for moment in taught.moments if moment.step < gathered.step][-1]
     first_after = next(moment for moment in taught.moments if moment.step >= gathered.step)
     before, after, end = (
@@ -152,8 +152,8 @@ def outcome_words(untold: Timelapse, taught: Timelapse, begins: tuple[Beginning,
         f"end at {percent(end)}. Run **{WITHOUT}** was told which average to predict, that of the patches which DINOv2 "
         f"finds alike, and not where to look. Its head that is best on other scenes, head {head} of layer {layer}, "
         f"reaches {percent(best)}, {best / untold.chance:.0f} times an even row. But near patches of one colour are "
-        f"mostly of one object: the filter reaches {percent(FILTER)}. A map does not show which of the two ways it "
-        "came about."
+        f"mostly of one object: the filter reaches {percent(FILTER_SHARE)}. A map does not show which of the two ways "
+        "it came about."
     )
 
 
@@ -331,8 +331,8 @@ def heads_in_words(heads: list[Head]) -> str:
 
 SETTINGS: dict[str, Setting] = {
     "moment": Written("", pattern=r"\d{1,6}"),  # a step; "": the last moment
-    "layer": Setting.of(BEST[0], range(MOST_HEADS)),
-    "head": Setting.of(BEST[1], range(MOST_HEADS)),
+    "layer": Setting.of(BEST_HEAD[0], range(MOST_HEADS)),
+    "head": Setting.of(BEST_HEAD[1], range(MOST_HEADS)),
     "learner": LEARNER,
     "patch": Written("", pattern=r"\d{1,2},\d{1,2}"),
 }
@@ -347,8 +347,8 @@ LESSON = Lesson(
         "timelapse": Step(
             "1 · From fog to structure", timelapse, "training_when", ("training_sharp", "training_first"),
             ("moment", "layer", "head", "patch"),
-            ahead=({"layer": (FIRST_HABITS, BEST[0])},),
-            beyond=f"This page has layers {FIRST_HABITS} and {BEST[0]}; the app has all {LAYERS}.", own=None,
+            ahead=({"layer": (FIRST_HABITS, BEST_HEAD[0])},),
+            beyond=f"This page has layers {FIRST_HABITS} and {BEST_HEAD[0]}; the app has all {LAYERS}.", own=None,
         ),
         "pair": Step("2 · Told or not?", pair, "training_told", own=None),
         "now": Step(

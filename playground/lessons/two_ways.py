@@ -293,13 +293,13 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     kernel[spot[0] - 1 : spot[0] + 2, spot[1] - 1 : spot[1] + 2] = 1
     asks = torch.ones(rows, columns) if reads == "may" else seen.on_grid(seen.row(layer, head, spot))
     cut, verb = small(look.image), "may read" if reads == "may" else "mixes"
-    nine = f"a 3 × 3 kernel {verb} nine patches, with the same nine numbers everywhere"
+    kernel_words = f"a 3 × 3 kernel {verb} nine patches, with the same nine numbers everywhere"
     count = {"patches": measured(seen, "patches")}
     mixing = Words(f"attention, layer {layer}, head {head}, {verb} all {{patches:,}}", values=count)
     heat = Made("lit", {"row": "even"} if reads == "may" else {"row": "head", "layer": layer, "head": head})
     own = ({"data": Made("lit", {"row": "kernel"})}, {"data": heat, "caption": mixing}) if look is subject else ({}, {})
     yield Row(
-        Picture(lit(cut, kernel, spot), nine, own=own[0]),
+        Picture(lit(cut, kernel, spot), kernel_words, own=own[0]),
         Picture(lit(cut, asks, spot), mixing.says, own=own[1]),
     )
 

@@ -39,7 +39,7 @@ HEAD = struct.Struct("<III?")  # header of an answer: width and height of the RG
 # and whether it is the process's last answer
 
 # The only variables that the process gets: a process that reads hostile files must not hold the server's secrets
-KNOWN = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
+PASSED_VARIABLES = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
 SAVING = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each thread of numpy would take memory
 
 
@@ -63,7 +63,7 @@ class Worker:
 
     def __init__(self) -> None:
         command = [sys.executable, "-m", "playground.pictures.decoder_process", str(MOST_BYTES)]
-        environment = {name: os.environ[name] for name in KNOWN if name in os.environ}
+        environment = {name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ}
         try:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

@@ -23,7 +23,7 @@ from playground.scenes.textures import Colour, Material
 SIGNS = "♠♣♥★●▲■☂☀☎♞♪⚓⚑✈✿❄☺⚡✚♛♟✉▼"  # each board shows some of them
 COLOURS = ("#C0392B", "#C58A00", "#3C8D40", "#1F8A99", "#4A5FC1", "#A2459E")
 SIDE = 6  # fields along a side
-FINE = 96  # side in pixels of a field on a board for people; on a board for the model it is `patch`
+LARGE_FIELD = 96  # side in pixels of a field on a board for people; on a board for the model it is `patch`
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ def _tiles(patch: int) -> np.ndarray:
 def _sign(sign: str, patch: int) -> Image.Image:
     """The sign in white on black, four fifths as large as its field."""
     file = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
-    left, top, right, bottom = ImageFont.truetype(file, FINE).getbbox(sign)
-    font = ImageFont.truetype(file, 0.8 * FINE * FINE / max(right - left, bottom - top))
-    field = Image.new("L", (FINE, FINE))
+    left, top, right, bottom = ImageFont.truetype(file, LARGE_FIELD).getbbox(sign)
+    font = ImageFont.truetype(file, 0.8 * LARGE_FIELD * LARGE_FIELD / max(right - left, bottom - top))
+    field = Image.new("L", (LARGE_FIELD, LARGE_FIELD))
     left, top, right, bottom = font.getbbox(sign)
-    text_origin = ((FINE - left - right) / 2, (FINE - top - bottom) / 2)
+    text_origin = ((LARGE_FIELD - left - right) / 2, (LARGE_FIELD - top - bottom) / 2)
     ImageDraw.Draw(field).text(text_origin, sign, font=font, fill=255)
     return field.resize((patch, patch), Image.Resampling.BOX)
 

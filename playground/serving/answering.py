@@ -25,9 +25,9 @@ from playground.serving import ledger, people, queue
 from playground.serving.hosts import is_foreign
 
 HEARD_AFTER = 0.3  # seconds until a waiting browser hears how many come first
-AGAIN = 400  # milliseconds until the browser asks again
+ASK_AGAIN_MS = 400  # milliseconds until the browser asks again
 PATIENCE = 5.0  # seconds without a further request, after which a browser has left
-FULL = {  # the answer of Room.trouble in ledger.py -> the sentence for the person
+FULL_SENTENCES = {  # the answer of Room.trouble in ledger.py -> the sentence for the person
     "key": "Too many of your questions wait already: wait for an answer, then ask again.",
     "network": "Too many people of your network ask at the same moment: try again.",
     "everybody": "Too many people ask at the same moment: try again.",
@@ -35,8 +35,8 @@ FULL = {  # the answer of Room.trouble in ledger.py -> the sentence for the pers
 GONE = 499  # the status of an answer that nobody reads
 
 log = logging.getLogger("playground")
-_waiting: dict[str, Job] = {}  # ticket -> its job
-_open: set[Job] = set()
+_waiting_jobs: dict[str, Job] = {}  # ticket -> its job
+_open_jobs: set[Job] = set()
 
 
 class Refused(PlaygroundError):
@@ -83,31 +83,33 @@ class Job:
                 answered = _response_of(self, work)
             seconds_spent = ledger.REQUEST + time.thread_time() - began
             ledger.costs.charge(
-                ledger.seats.account(self._visitor), seconds_spent + ledger.BYTE * _size(answered), "answers"
+                ledger.seats.account(self._visitor),
+                seconds_spent + ledger.SECONDS_PER_BYTE * _size(answered),
+                "answers",
             )
             self.future.set_result(answered)
 
-        _open.add(self)
+        _open_jobs.add(self)
         self.future.add_done_callback(self._ends)
         try:
             start_new_thread(run, ())  # Thread.start would wait until it runs, which blocks the event loop
         except RuntimeError:  # the machine gives no more threads
-            self.future.set_result(sentence_response(FULL["everybody"], 503))
+            self.future.set_result(sentence_response(FULL_SENTENCES["everybody"], 503))
 
     def _ends(self, _) -> None:
-        _open.discard(self)
+        _open_jobs.discard(self)
         ledger.requests.give_back(self._visitor)
 
 
 async def answer(request: Request, work: Callable[[], Response]) -> Response:
     """Runs `work` in a thread and returns its response; a PlaygroundError becomes its sentence."""
     drop_tickets()
-    job = _waiting.pop(request.headers.get("x-playground-ticket", ""), None)
+    job = _waiting_jobs.pop(request.headers.get("x-playground-ticket", ""), None)
     if job is None or job.visitor() != visitor(request):
-        asking = visitor(request)
-        if trouble := ledger.requests.take(asking):
-            return sentence_response(FULL[trouble], 503)
-        job = Job(asking)
+        asker = visitor(request)
+        if trouble := ledger.requests.take(asker):
+            return sentence_response(FULL_SENTENCES[trouble], 503)
+        job = Job(asker)
         job.begin(work)
     future = asyncio.wrap_future(job.future)
     try:
@@ -117,9 +119,9 @@ async def answer(request: Request, work: Callable[[], Response]) -> Response:
             if future.done():
                 return future.result()
             if job.ahead and people.key_of(request):  # an <img> can't send a ticket: its request goes on waiting
-                _waiting[job.ticket] = job
+                _waiting_jobs[job.ticket] = job
                 return JSONResponse(
-                    {"before": job.ahead, "again": AGAIN}, 202,
+                    {"before": job.ahead, "again": ASK_AGAIN_MS}, 202,
                     headers={"X-Playground-Ticket": job.ticket, "Cache-Control": "no-store"},
                 )  # fmt: skip
             if await request.is_disconnected():
@@ -137,10 +139,10 @@ def _size(response: Response) -> int:
 def drop_tickets() -> None:
     """Drops work whose answer nobody has asked for within PATIENCE seconds."""
     now = time.monotonic()
-    for ticket, job in list(_waiting.items()):
+    for ticket, job in list(_waiting_jobs.items()):
         if now - job.asked_at > PATIENCE:
             job.has_left = True
-            _waiting.pop(ticket, None)
+            _waiting_jobs.pop(ticket, None)
 
 
 def _response_of(job: Job, work: Callable[[], Response]) -> Response:

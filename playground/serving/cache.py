@@ -138,7 +138,7 @@ class Caches:
 # The following functions see to it that freed memory returns to the operating system soon.
 
 THRESHOLD, LARGE = -3, 8 * 2**20  # M_MMAP_THRESHOLD of glibc, and its value in bytes, which most pictures exceed
-LOOKS = (10_000, 10, 25)  # thresholds of the garbage collector's three generations
+GC_THRESHOLDS = (10_000, 10, 25)  # thresholds of the garbage collector's three generations
 ARENA_MAX, ARENAS = -8, 2  # M_ARENA_MAX of glibc, and its value
 
 
@@ -164,4 +164,4 @@ def freeze_objects() -> None:
     collection stopped the server for 0.27 s, every five seconds while many people came and went."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*LOOKS)
+    gc.set_threshold(*GC_THRESHOLDS)

@@ -26,7 +26,7 @@ from playground.version import __version__
 #
 # Addresses may be hostile: an unexpected value is dropped, and the page shows its default.
 
-PAGE = {  # setting of the page -> the pattern of its values; figures/drawing/view.py has those of the microscope
+PAGE_PATTERNS = {  # setting of the page -> pattern of its values; figures/drawing/view.py has the microscope's
     "model": r"[A-Za-z0-9_./-]{1,80}",
     "mine": r"[0-9a-f]{16}",
     "sample": "|".join(re.escape(s.name) for s in (*PHOTOGRAPHS, *SAMPLES)),
@@ -37,7 +37,7 @@ PAGE = {  # setting of the page -> the pattern of its values; figures/drawing/vi
 
 def read_address(address: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """Reads an address: (the page's settings, the microscope's view)."""
-    return view.with_allowed_values(address, PAGE), view.matching(address)
+    return view.with_allowed_values(address, PAGE_PATTERNS), view.matching(address)
 
 
 def view_of(words: Mapping[str, str]) -> dict[str, str]:
@@ -45,13 +45,13 @@ def view_of(words: Mapping[str, str]) -> dict[str, str]:
     return view.matching(words)
 
 
-def readable(words: dict[str, str]) -> dict[str, str]:
+def readable_settings(words: dict[str, str]) -> dict[str, str]:
     """The settings whose values match the patterns in PAGE: `read_address` would drop all others from an address."""
-    return view.with_allowed_values(words, PAGE)
+    return view.with_allowed_values(words, PAGE_PATTERNS)
 
 
 LONGEST_CUT = 1000  # characters; figures/drawing/view.py has the same limit for addresses
-MOST_SCALE = 8.0  # the largest scale that the microscope's dial reaches
+LARGEST_SCALE = 8.0  # the largest scale that the microscope's dial reaches
 
 
 def read(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Setup]:
@@ -80,10 +80,10 @@ def own_picture(picture_id: str, person: Person | None) -> Picture:
 
 
 def _setup_of(words: Mapping[str, str], picture: Picture) -> Setup:
-    usual_one = usual_setup(picture.sample_name)
-    model = words.get("model") or usual_one.model
+    default_setup = usual_setup(picture.sample_name)
+    model = words.get("model") or default_setup.model
     check_model(model)
-    detail = usual_one.detail if model == usual_one.model and "model" not in words else 1
+    detail = default_setup.detail if model == default_setup.model and "model" not in words else 1
     finer, scale = _detail(words.get("detail"), model, detail), _scale(words.get("scale"))
     cut = _cut(words.get("cut"))
     return Setup(model, finer, scale, cut, "first" in words, _other_sample(cut, words.get("with", "")))
@@ -126,8 +126,8 @@ def _scale(text: str | None) -> float | None:
         scale = 1.0 if text == "off" else float(text)
     except ValueError:
         scale = float("nan")
-    if not 0 <= scale <= MOST_SCALE:  # also false for NaN
-        raise Refused(f"The scale of a pass is off or a number from 0 to {MOST_SCALE:g}; asked was {text[:20]!r}.")
+    if not 0 <= scale <= LARGEST_SCALE:  # also false for NaN
+        raise Refused(f"The scale of a pass is off or a number from 0 to {LARGEST_SCALE:g}; asked was {text[:20]!r}.")
     return scale
 
 

@@ -196,7 +196,7 @@ class Class:
         if phone is None:
             if not self.open:
                 raise refusal("closed", 403)
-            if len(self.phones) >= MOST_PHONES or _phones() >= MOST_PHONES_IN_ALL:
+            if len(self.phones) >= MOST_PHONES or _phone_count() >= MOST_PHONES_IN_ALL:
                 raise refusal("full", 503)
             phone = self.phones[key] = Phone()
             ledger.costs.phones[key] = f"class {self.code}", Visitor(self.key, self.network)  # the class pays its costs
@@ -247,8 +247,8 @@ class Class:
         question = self.needs_question()
         question.truth, question.after, question.phase = question.guess(truth), after, TELLS
         squares = question.high + 1 if question.kind == "place" else 0
-        fits = isinstance(heat, str) and len(heat) == squares <= MOST_HEAT and set(heat) <= set(hexdigits)
-        question.heat = str(heat) if fits else ""
+        is_valid_heat = isinstance(heat, str) and len(heat) == squares <= MOST_HEAT and set(heat) <= set(hexdigits)
+        question.heat = str(heat) if is_valid_heat else ""
         self.tell()
 
     def count_hands(self, hand_counts: Mapping[str, object]) -> None:
@@ -274,26 +274,26 @@ _classes: OrderedDict[str, Class] = OrderedDict()  # by code, the oldest first
 def start(key: str, network: str, seat: str = "") -> Class:
     """Starts a class. `seat`: the cookie of the lecturer's browser, by which a proxy finds its replica."""
     drop_the_old()
-    of_key = [group for group in _classes.values() if group.key == key]
-    if len(of_key) >= MOST_OF_A_KEY:
-        end(of_key[0])
+    classes_of_key = [group for group in _classes.values() if group.key == key]
+    if len(classes_of_key) >= MOST_OF_A_KEY:
+        end(classes_of_key[0])
     if (
         sum(group.network == network for group in _classes.values()) >= MOST_OF_A_NETWORK
         or len(_classes) >= MOST_CLASSES
     ):
-        quietest = min(_classes.values(), key=lambda group: group.heard_at)
-        if clock() - quietest.heard_at < LEFT_AFTER:
+        longest_idle = min(_classes.values(), key=lambda group: group.heard_at)
+        if clock() - longest_idle.heard_at < LEFT_AFTER:
             raise refusal("manyClasses", 503)
-        end(quietest)
+        end(longest_idle)
     ledger.costs.charge(Visitor(key, network), ledger.START, "classes")
-    code = _code(seat)
+    code = _new_code(seat)
     while code in _classes:
-        code = _code(seat)
+        code = _new_code(seat)
     _classes[code] = Class(code, key, network)
     return _classes[code]
 
 
-def _code(seat: str) -> str:
+def _new_code(seat: str) -> str:
     """A code whose first two letters encode the first two digits of the seat, from which deploy/nginx.conf
     finds the lecturer's replica for the phones."""
     digits = seat[:2] if re.match("[0-9a-f]{2}", seat) else ""
@@ -326,7 +326,7 @@ def end_all() -> None:
         end(group)
 
 
-def _phones() -> int:
+def _phone_count() -> int:
     return sum(len(group.phones) for group in _classes.values())
 
 

@@ -115,10 +115,10 @@ def _differing_from_the_package() -> list[str]:
         if file.hash is None or file.hash.mode != "sha256":
             continue
         try:
-            same = digest_of(Path(file.locate())) == urlsafe_b64decode(f"{file.hash.value}==").hex()
+            is_unchanged = digest_of(Path(file.locate())) == urlsafe_b64decode(f"{file.hash.value}==").hex()
         except OSError:
-            same = False
-        if not same:
+            is_unchanged = False
+        if not is_unchanged:
             wrong.append(f"{file} is not as it was installed")
     return wrong
 

@@ -16,8 +16,8 @@ from playground.models.names import plain_name
 
 PNG_BYTES = 100e6  # bytes of pixels decoded per second, on an old processor that is also busy
 JPEG_PIXELS, OTHER_PIXELS = 100e6, 20e6  # pixels decoded per second
-UNKNOWN = 2.0  # seconds, for a file that can't be parsed
-HEADER = 2**16  # bytes that are read; enough for all headers of a JPEG
+UNKNOWN_SECONDS = 2.0  # seconds, for a file that can't be parsed
+HEADER_BYTES = 2**16  # bytes that are read; enough for all headers of a JPEG
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # channels by PNG colour type
 SIZE = re.compile(rb"ispe.{4}(.{4})(.{4})", re.DOTALL)  # the size of each picture in an AVIF or HEIC file
 
@@ -26,7 +26,7 @@ def seconds_to_decode(data: bytes) -> float:
     try:
         return _seconds(data)
     except (struct.error, IndexError, KeyError):
-        return UNKNOWN
+        return UNKNOWN_SECONDS
 
 
 def _seconds(data: bytes) -> float:
@@ -41,9 +41,9 @@ def _seconds(data: bytes) -> float:
     if data[8:15] == b"WEBPVP8":
         width, height = _of_webp(data)
         return width * height / OTHER_PIXELS
-    if sizes := [struct.unpack(">II", b"".join(pair)) for pair in SIZE.findall(data[:HEADER])]:
+    if sizes := [struct.unpack(">II", b"".join(pair)) for pair in SIZE.findall(data[:HEADER_BYTES])]:
         return sum(width * height for width, height in sizes) / OTHER_PIXELS
-    return UNKNOWN
+    return UNKNOWN_SECONDS
 
 
 def _of_webp(data: bytes) -> tuple[int, int]:
@@ -65,7 +65,7 @@ def _of_jpeg(data: bytes) -> float:
             height, width = struct.unpack_from(">HH", data, position + 5)
             return width * height * (max(1, data.count(b"\xff\xda")) if marker == 0xC2 else 1) / JPEG_PIXELS
         position += 2 + length
-    return UNKNOWN
+    return UNKNOWN_SECONDS
 
 
 MOST_SECONDS = 10.0
@@ -105,12 +105,12 @@ def check(vit, grid: tuple[int, int], passes: float = 1.0) -> None:
     rows, columns = grid
     expected = passes * seconds(vit, rows * columns)
     if expected > MOST_SECONDS:
-        often = "" if passes == 1 else f", {passes:.2g} times,"
-        fitting = _most_patches(vit, passes, rows * columns)
-        fewer = f"fewer patches, about {fitting:,} of them, or " if fitting else ""
+        passes_words = "" if passes == 1 else f", {passes:.2g} times,"
+        most_patches = _most_patches(vit, passes, rows * columns)
+        fewer_words = f"fewer patches, about {most_patches:,} of them, or " if most_patches else ""
         raise PlaygroundError(
-            f"{plain_name(vit.name)} over {rows} × {columns} patches{often} would take about {expected:.0f} seconds on "
-            f"this server, while everybody else waits: choose {fewer}a smaller model."
+            f"{plain_name(vit.name)} over {rows} × {columns} patches{passes_words} would take about {expected:.0f} "
+            f"seconds on this server, while everybody else waits: choose {fewer_words}a smaller model."
         )
 
 

@@ -30,7 +30,7 @@ TYPES = {
     "json": "application/json",
 }  # fmt: skip
 TABLES = ("npz", "csv", "json")
-STILL = ("png", "svg", "pdf", *TABLES)  # files that a GET request can give
+STILL_KINDS = ("png", "svg", "pdf", *TABLES)  # files that a GET request can give
 MOST_TRACES, MOST_MAPS = 12, 200  # most traces, and most maps, in a figure of the layout “grid”
 
 log = logging.getLogger("playground")
@@ -38,7 +38,7 @@ log = logging.getLogger("playground")
 
 def file(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
     """The file as the command makes it. Stills are cached, because a whole class asks for the same one."""
-    if kind not in STILL:
+    if kind not in STILL_KINDS:
         return _data(subject, spec, kind, person)
     return _cached(subject, person, ("figure", spec, kind), lambda: _data(subject, spec, kind, person))
 
@@ -46,7 +46,7 @@ def file(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
 def _data(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
     began = time.perf_counter()
     if kind == "html":
-        data = _alive(subject, spec, person)
+        data = _interactive_file(subject, spec, person)
     else:
         make = _numbers if kind in TABLES else _picture
         data = make(subject, spec, kind, person)
@@ -104,7 +104,7 @@ def _numbers(subject: Shown, spec: Spec, kind: str, person: Person | None) -> by
         return contents(f".{kind}", figure_words.as_typed(spec), seen, image, **arguments)
 
 
-def _alive(subject: Shown, spec: Spec, person: Person | None) -> bytes:
+def _interactive_file(subject: Shown, spec: Spec, person: Person | None) -> bytes:
     from playground.figures import html
 
     seen, _ = _traces(subject, spec, person)
@@ -121,9 +121,9 @@ def size_sentence(subject: Shown, spec: Spec, person: Person | None) -> str:
         with queue.drawing():
             return html.size(spec, seen, subject.picture.image), html.lost_by(spec, seen)
 
-    size, lost = _cached(subject, person, ("alive", spec), measured)
+    size, rounding_loss = _cached(subject, person, ("alive", spec), measured)
     sentence = f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch."
-    return f"{sentence} With {lost}." if lost else sentence
+    return f"{sentence} With {rounding_loss}." if rounding_loss else sentence
 
 
 def beginning(spec: Spec) -> Spec:

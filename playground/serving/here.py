@@ -243,4 +243,4 @@ class Here:
             words["detail"] = str(self.setup.detail)
         if self._with:
             words["with"] = self._with
-        return chosen.readable(words) | (self.view if view else {})
+        return chosen.readable_settings(words) | (self.view if view else {})

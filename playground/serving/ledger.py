@@ -21,15 +21,20 @@ from ipaddress import IPv6Network, ip_address, ip_network
 from typing import NamedTuple
 
 MB = 2**20
-HALF = 120.0  # seconds in which half of a cost is forgotten
+HALF_LIFE = 120.0  # seconds in which half of a cost is forgotten
 REQUEST = 0.002  # seconds charged for a request besides its computation
-BYTE = 0.05 / MB  # seconds charged for a byte sent or received
+SECONDS_PER_BYTE = 0.05 / MB  # seconds charged for a byte sent or received
 SEAT = 0.1 / 60  # seconds charged for each second of an open page
 MOST_KNOWN = 50_000  # networks and people whose costs are kept; the cheapest are forgotten first
 
 # The number of households that share the cost of a network: length of its prefix -> households
-OLD = {32: 1, 24: 8, 16: 64}  # IPv4
-NEW = {64: 1, 56: 1, 48: 1, 32: 64}  # IPv6: homes have a /56 or /64, anybody may get a /48, a provider has a /32
+IPV4_HOUSEHOLDS = {32: 1, 24: 8, 16: 64}  # IPv4
+IPV6_HOUSEHOLDS = {
+    64: 1,
+    56: 1,
+    48: 1,
+    32: 64,
+}  # IPv6: homes have a /56 or /64, anybody may get a /48, a provider has a /32
 CLASS = 50  # households that one class counts as; all classes together count as many
 OF_PHONE, OF_CLASS = 5.0, 100.0  # recent seconds that a phone and a class may cost: see Ledger.payer
 START = 5.0  # seconds charged for starting a class
@@ -71,7 +76,7 @@ def path(address: str) -> Path:
         if address.startswith("class "):
             return (address, CLASS), ("classes", CLASS)
         return ((address, 1),) if address else ()
-    prefixes = OLD if parts.version == 4 else NEW
+    prefixes = IPV4_HOUSEHOLDS if parts.version == 4 else IPV6_HOUSEHOLDS
     return tuple(
         (str(ip_network((parts.network_address, length), strict=False)), prefixes[length]) for length in prefixes
     )
@@ -122,9 +127,9 @@ class Ledger:
         return phone if self.cost(name) <= OF_CLASS else starter
 
     def _growth(self) -> float:
-        halves = (self.clock() - self._began) / HALF
+        halves = (self.clock() - self._began) / HALF_LIFE
         if halves > 500:  # a float ends near 2 ** 1024
-            self._began += halves * HALF
+            self._began += halves * HALF_LIFE
             self._grown = {name: shrunk for name, grown in self._grown.items() if (shrunk := grown * 2**-halves) > 1e-6}
             return 1.0
         return 2.0**halves
@@ -294,9 +299,11 @@ class Seats:
                     return
                 seat.key = key
                 visitor = seat.visitor()
-                same = [open_seat for open_seat in list(self.open) if open_seat.key and open_seat.visitor() == visitor]
-                if len(same) > OF_BROWSER:
-                    self.close(min(same, key=lambda open_seat: open_seat.used_at))
+                seats_of_browser = [
+                    open_seat for open_seat in list(self.open) if open_seat.key and open_seat.visitor() == visitor
+                ]
+                if len(seats_of_browser) > OF_BROWSER:
+                    self.close(min(seats_of_browser, key=lambda open_seat: open_seat.used_at))
                 return
 
     def charge(self) -> None:

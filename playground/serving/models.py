@@ -38,7 +38,7 @@ OURS = {
     "untrained": "what attention is before any training",
 }
 REAL = "dinov2-small"  # the model for photographs
-CUT = {  # patch size and input size of the models that are shown before torch is imported
+PATCH_AND_INPUT = {  # patch size and input size of the models that are shown before torch is imported
     "bundled": (8, (112, 112)),
     "bundled-taught": (8, (112, 112)),
     REAL: (14, (392, 392)),  # 28 × 28 patches: crisp, and three times as fast as the 37 × 37 of its training
@@ -71,17 +71,17 @@ def load(name: str):
         return loaded_models().get(name, lambda: _load(name))
 
 
-_made_of: dict[str, tuple] = {}  # model of the owner's folder -> its files when it was last asked for
+_files_of_models: dict[str, tuple] = {}  # model of the owner's folder -> its files when it was last asked for
 
 
 def _drop_if_changed(name: str) -> None:
     """Drops a loaded model whose files the owner has changed, so that it is loaded again."""
     files = own_models.files_of(name)
-    if _made_of.get(name, files) != files:
+    if _files_of_models.get(name, files) != files:
         loaded_models().drop_where(lambda key: key == name)
         for forget in when_dropped:
             forget(name)
-    _made_of[name] = files
+    _files_of_models[name] = files
 
 
 def assumed(name: str) -> str:
@@ -184,8 +184,8 @@ def _check_size(name: str, source: Source) -> int:
 
 def cut(name: str) -> tuple[int, tuple[int, int]]:
     """(patch size, input size in pixels) of this model by default."""
-    if name in CUT:
-        return CUT[name]
+    if name in PATCH_AND_INPUT:
+        return PATCH_AND_INPUT[name]
     c = load(name).config
     return c.patch_size, c.image_size
 
@@ -196,7 +196,7 @@ def details(name: str) -> list[int]:
     patch, (height, width) = cut(name)
     patches = (height // patch) * (width // patch)
     finer = [d for d in (2, 3, 4) if patches * d * d <= MOST_PATCHES]
-    if name not in CUT:  # those in CUT are small enough, and torch may not be imported yet
+    if name not in PATCH_AND_INPUT:  # those in CUT are small enough, and torch may not be imported yet
         vit = load(name)
         finer = [d for d in finer if effort.seconds(vit, patches * d * d) <= effort.MOST_SECONDS]
     return [1, *finer]
@@ -241,7 +241,7 @@ class Card:
 
 def cards() -> list[Card]:
     """All models on offer; those on this machine come first."""
-    unborrowed = [
+    timm_cards = [
         Card(name, plain_name(name), good_for, suits(name) if name in SHIPPED else "", 0, "MIT", True)
         for name, good_for in OURS.items()
         if name not in SHIPPED or SHIPPED[name].exists()
@@ -260,7 +260,7 @@ def cards() -> list[Card]:
         )
         for name, file in own_models.files().items()
     ]  # fmt: skip
-    return sorted([*own_cards, *offered, *unborrowed], key=lambda card: (not card.here, card.name == "untrained"))
+    return sorted([*own_cards, *offered, *timm_cards], key=lambda card: (not card.here, card.name == "untrained"))
 
 
 def search(text: str, limit: int = 12) -> list[Card]:
@@ -331,8 +331,8 @@ def is_here(name: str) -> bool:
 
 def that_names() -> str | None:
     """The smallest model on this machine whose labels are everyday things; None if there is none."""
-    naming = [card for card in cards() if card.here and offers().get(card.name, {}).get("labels")]
-    return min(naming, key=lambda card: card.megabytes).name if naming else None
+    labelling_models = [card for card in cards() if card.here and offers().get(card.name, {}).get("labels")]
+    return min(labelling_models, key=lambda card: card.megabytes).name if labelling_models else None
 
 
 def has_real() -> bool:

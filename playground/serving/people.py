@@ -49,8 +49,8 @@ class Person:
     def drop(self, picture_id: str) -> bool:
         """Forgets one picture, and all that was computed from it."""
         picture = self.pictures.pop(picture_id, None)
-        for answers in (self.traces, self.worked, self.names):
-            answers.drop_where(lambda key: key[0] == picture_id)
+        for cache in (self.traces, self.worked, self.names):
+            cache.drop_where(lambda key: key[0] == picture_id)
         return picture is not None
 
     def drop_all(self) -> None:

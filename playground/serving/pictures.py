@@ -77,9 +77,9 @@ def _give_back(worker: Worker) -> None:
 
 
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
-ENOUGH = (2 * SHOWN_SIDE) ** 2  # most pixels that are kept: no model uses more, and decoding JPEGs is faster
+KEPT_PIXELS = (2 * SHOWN_SIDE) ** 2  # most pixels that are kept: no model uses more, and decoding JPEGs is faster
 THUMB = 96  # pixels of a thumbnail, which is shown at 38 CSS pixels
-TINY = 64  # pixels; a smaller picture is enlarged on the screen, pixel by pixel, but not for the model
+TINY_SIDE = 64  # pixels; a smaller picture is enlarged on the screen, pixel by pixel, but not for the model
 LONGEST_NAME = 60  # longest file name that is shown
 LEAST_SIDE = 512  # pixels to which pictures are reduced when there are many
 
@@ -136,11 +136,13 @@ def sample(name: str) -> Picture:
 def upload(data: bytes, name: str) -> Picture:
     """Decodes an upload; PlaygroundError says what is wrong with the file."""
     with _waits(len(data)), queue.decoding(seconds_to_decode(data)):
-        image = decoded(data, ENOUGH, 2 * SHOWN_SIDE)
-    shown = image.copy()  # made from the reduced image: for 12 megapixels three times as fast
-    shown.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
-    called = name[:LONGEST_NAME]
-    return _keep(Picture(called, False, as_jpeg(shown), image, digest(data), is_found=called == name != ""))
+        image = decoded(data, KEPT_PIXELS, 2 * SHOWN_SIDE)
+    screen_image = image.copy()  # made from the reduced image: for 12 megapixels three times as fast
+    screen_image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
+    shown_name = name[:LONGEST_NAME]
+    return _keep(
+        Picture(shown_name, False, as_jpeg(screen_image), image, digest(data), is_found=shown_name == name != "")
+    )
 
 
 @contextmanager
@@ -243,7 +245,7 @@ def labelled(number: int) -> Picture:
 
 
 def _labelled_jpeg(image: Image.Image) -> bytes:
-    if max(image.size) < TINY:
+    if max(image.size) < TINY_SIDE:
         factor = SHOWN_SIDE // 2 // max(image.size)
         image = image.resize((image.width * factor, image.height * factor), Image.Resampling.NEAREST)
     else:

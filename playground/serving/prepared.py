@@ -50,15 +50,15 @@ def model_digest(name: str) -> str:
 
 @cache
 def _file_digest(file: Path, changed: int) -> str:
-    with open(file, "rb") as opened:
+    with open(file, "rb") as handle:
         digest = sha256()
-        while part := opened.read(2**20):
+        while part := handle.read(2**20):
             digest.update(part)
     return digest.hexdigest()[:16]
 
 
 FINER = {"meadow": 2}  # the first drawing has a finer grid, so that its cat has a clear shape
-SUM = 32  # bytes at the end of a pack in the cache: the SHA-256 of all bytes before them
+CHECKSUM_BYTES = 32  # bytes at the end of a pack in the cache: the SHA-256 of all bytes before them
 HEX = "[0-9a-f]" * 16
 
 log = logging.getLogger("playground")
@@ -106,7 +106,7 @@ def layers(sample: str, model: str, detail: int, wanted: list[int] | None, heads
     ahead = Ahead(named(sample), detail)
     if model != ahead.model:
         return None
-    for file in (_shipped, _from_cache):  # the first picture reads only the shipped file
+    for file in (_shipped_pack, _cached_pack):  # the first picture reads only the shipped file
         try:
             if (data := file(ahead)) is not None:
                 return some_layers(data, wanted, heads)
@@ -115,12 +115,12 @@ def layers(sample: str, model: str, detail: int, wanted: list[int] | None, heads
     return None
 
 
-def _shipped(ahead: Ahead) -> bytes | None:
+def _shipped_pack(ahead: Ahead) -> bytes | None:
     path = PACKS / f"{ahead.name}.pack"
     return path.read_bytes() if path.is_file() else None
 
 
-def _from_cache(ahead: Ahead) -> mmap.mmap | None:
+def _cached_pack(ahead: Ahead) -> mmap.mmap | None:
     """The pack in the cache; None where it is missing or incomplete."""
     for path in (folder / ahead.file for folder in borrowed.folders() if _can_be_made(ahead)):
         try:
@@ -144,17 +144,17 @@ def _is_whole(path: Path, number: int, size: int, changed: int) -> bool:
 
 def what_is_wrong_with(path: Path) -> str | None:
     data = memoryview(path.read_bytes())
-    return None if sha256(data[:-SUM]).digest() == data[-SUM:] else "its digest is another one"
+    return None if sha256(data[:-CHECKSUM_BYTES]).digest() == data[-CHECKSUM_BYTES:] else "its digest is another one"
 
 
 def is_ready(ahead: Ahead) -> bool:
-    return _from_cache(ahead) is not None
+    return _cached_pack(ahead) is not None
 
 
 def all_layers(ahead: Ahead) -> bytes | None:
     """All layers of the pack, if it was made ahead."""
-    data = _from_cache(ahead)
-    return None if data is None else data[:-SUM]
+    data = _cached_pack(ahead)
+    return None if data is None else data[:-CHECKSUM_BYTES]
 
 
 def some_layers(data: mmap.mmap | bytes, layers: list[int] | None, heads: list[int] | None = None) -> bytes:
@@ -173,7 +173,7 @@ def some_layers(data: mmap.mmap | bytes, layers: list[int] | None, heads: list[i
 
 def prepare(report: type | None = None) -> list[str]:
     """Makes the packs that are missing and returns their names. `report` is a class like tqdm's."""
-    missing = [ahead for ahead in all_packs() if _from_cache(ahead) is None]
+    missing = [ahead for ahead in all_packs() if _cached_pack(ahead) is None]
     for ahead in report(missing, desc="preparing", unit="picture") if report and missing else missing:
         vit = models.load(ahead.model)
         with queue.turn(finer=True):

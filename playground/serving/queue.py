@@ -25,7 +25,7 @@ from playground.serving.ledger import NOBODY, Visitor
 SHORT = 0.3  # seconds assumed for a question without an estimate
 LONG = 1.0  # seconds above which a question counts as long
 TELL_EVERY = 0.4  # seconds between two calls of `tell`
-FAR = 50  # with n · FAR people ahead, `tell` is called n times less often: hundreds of calls would take a core
+TELL_LESS_EVERY = 50  # people ahead for whom `tell` is called once less often: hundreds of calls would take a core
 SLICE = 1.0  # seconds of long work before it lets others come in between
 MOST_LONG = 2  # pieces of long work at once: each keeps its results in memory
 MOST, OF_KEY = 600, 12  # waiting questions in one queue: of all people, and of one
@@ -148,7 +148,7 @@ class Queue:
         self.join(ticket)
         ahead, has_told = 0, False
         try:
-            while not ticket.turn.wait(TELL_EVERY * max(1, ahead / FAR)):
+            while not ticket.turn.wait(TELL_EVERY * max(1, ahead / TELL_LESS_EVERY)):
                 ahead, people = self.ahead(ticket)
                 if tell and not ticket.turn.is_set():
                     tell(people)
@@ -232,8 +232,8 @@ class Queue:
 
     def _occupying(self, is_long: bool) -> list[Ticket]:
         """The tickets at work that still occupy a place."""
-        since = self.costs.clock() - self.counts_for
-        return [ticket for ticket in self.at_work if ticket.is_long == is_long and ticket.began > since]
+        earliest_start = self.costs.clock() - self.counts_for
+        return [ticket for ticket in self.at_work if ticket.is_long == is_long and ticket.began > earliest_start]
 
     def _order(self) -> None:
         """Sorts the line by each person's cost including this question, then by the costs of their networks: all
@@ -261,10 +261,10 @@ class Queue:
             for ticket in self.line
         }
         self.line.sort(key=lambda ticket: (ticket.finer, cost_of_ticket[ticket]))
-        for last in self.line[self.capacity :]:
+        for surplus_ticket in self.line[self.capacity :]:
             ledger.refused["questions"] += 1
-            last.sent_away = True
-            last.turn.set()
+            surplus_ticket.sent_away = True
+            surplus_ticket.turn.set()
         del self.line[self.capacity :]
 
 
@@ -294,7 +294,7 @@ def decodings() -> Queue:
 
 
 @cache
-def _long() -> Queue:
+def _long_queue() -> Queue:
     return Queue(MOST_LONG)
 
 
@@ -345,7 +345,7 @@ def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
     asker, turn, slice_start = current(), ExitStack(), 0.0
     line, place = queue, nullcontext()
     if line is None:
-        line, place = passes(), _long().take(asker.waits)
+        line, place = passes(), _long_queue().take(asker.waits)
 
     def begin() -> None:
         nonlocal slice_start

@@ -20,7 +20,7 @@ from playground.serving.answering import Refused
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
 from playground.serving.routes_pictures import PRIVATE
-from playground.serving.routes_traces import BINARY, HALF, cache_of, matrix, part, place
+from playground.serving.routes_traces import BINARY, LARGEST_FLOAT16, cache_of, matrix, part, place
 from playground.serving.traces import Setup
 
 if TYPE_CHECKING:
@@ -102,8 +102,8 @@ async def text(request: Request) -> Response:
         seen = traces.trace(picture, setup, cache_of(person))
         layer = chosen.number(words, "layer", seen.layers)
         with queue.turn():
-            towards = text_tower.direction(seen.vit, words.get("text", ""))  # type: ignore[arg-type]
-            return matrix(likeness(seen, towards, layer).numpy()[None])
+            text_direction = text_tower.direction(seen.vit, words.get("text", ""))  # type: ignore[arg-type]
+            return matrix(likeness(seen, text_direction, layer).numpy()[None])
 
     return await part(request, make)
 
@@ -193,7 +193,7 @@ async def occluded(request: Request) -> Response:
             "blocks": len(compared),
         }
         header |= _blanked(seen, occlusion.Target(**question), result)
-        if len(compared) >= occlusion.FEW:
+        if len(compared) >= occlusion.FEWEST_BLOCKS:
             trusted = _tested_by_occlusion(picture, setup, cache, seen, question, blanking, result)
             header |= {"foretells": round(trusted.correlation, 4), "random": round(trusted.random, 4)}
         return _with_matrix(result.map[None], **header)
@@ -263,7 +263,7 @@ def _name(config, number: int) -> str:
 
 
 def _with_matrix(values: np.ndarray, **header) -> Response:
-    data = pack(header, {"matrix": np.clip(values, -HALF, HALF).astype(np.float16)})
+    data = pack(header, {"matrix": np.clip(values, -LARGEST_FLOAT16, LARGEST_FLOAT16).astype(np.float16)})
     return Response(data, media_type=BINARY)
 
 

@@ -63,8 +63,8 @@ def _refuses(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Re
 
 async def page(request: Request) -> Response:
     """The phone's page, the same for every code: its script asks whether the class exists."""
-    back = "../" if "code" in request.path_params else ""
-    script, styles = escape(back + scripts.address("shell/phone.js")), stylesheet(STYLES)
+    to_root = "../" if "code" in request.path_params else ""
+    script, styles = escape(to_root + scripts.address("shell/phone.js")), stylesheet(STYLES)
     return HTMLResponse(PAGE.format(script=script, styles=styles), headers={"Cache-Control": "no-cache"})
 
 
@@ -270,7 +270,7 @@ def _has_secret(request: Request, group: Class) -> bool:
     return secrets.compare_digest(request.headers.get(LECTURER, "").encode(), group.secret.encode())
 
 
-async def _lecturer_s(request: Request) -> Class:
+async def _class_of_lecturer(request: Request) -> Class:
     group = await _class_of(request)
     if not _has_secret(request, group):
         raise refusal("otherLecturer", 403)
@@ -282,7 +282,7 @@ async def _lecturer_s(request: Request) -> Class:
 async def lecture(request: Request) -> Response:
     """Answers with the lecturer's state as soon as it differs from the one that the page has."""
     known_count = _known_version(request)
-    group = await _lecturer_s(request)
+    group = await _class_of_lecturer(request)
     if group.count == known_count and not group.ended:
         await _wait(group.screen_waits())
     return Response(json.dumps(_lecture(group)), headers=NEWS)
@@ -291,9 +291,9 @@ async def lecture(request: Request) -> Response:
 def _lecture(group: Class) -> dict:
     """The lecturer's state. Guesses stay out of it until they are shown."""
     question = group.question
-    shown = _question(question)
-    if question and shown:
-        shown |= {"answered": [len(guesses) for guesses in question.rounds], "hands": question.hands}
+    question_record = _question(question)
+    if question and question_record:
+        question_record |= {"answered": [len(guesses) for guesses in question.rounds], "hands": question.hands}
     return {
         **{
             "count": group.count,
@@ -307,7 +307,7 @@ def _lecture(group: Class) -> dict:
             "phones": len(group.phones),
             "asked": group.question_count,
             "scene": group.scene,
-            "question": shown,
+            "question": question_record,
         },
         "qr": qr.rows(group.address),
         "minutes": max(0, round((classes.LONGEST_LIFE - classes.clock() + group.begun) / 60)),
@@ -317,7 +317,7 @@ def _lecture(group: Class) -> dict:
 @changes
 @_refuses
 async def act(request: Request) -> Response:
-    group = await _lecturer_s(request)
+    group = await _class_of_lecturer(request)
     message = await body(request, LARGE)
     action = message.get("do")
     if action == "go":

@@ -59,12 +59,12 @@ async def _respond(request: Request, work: Callable[[], Response]) -> Response:
 def _figure(request: Request, kind: str, words: dict[str, str], keeps: bool, person: Person | None) -> Response:
     if kind not in figure_files.TYPES:
         raise Refused(f"There is no figure.{kind[:20]}; there are {', '.join(figure_files.TYPES)}.", 404)
-    if request.method != "POST" and kind not in figure_files.STILL:
+    if request.method != "POST" and kind not in figure_files.STILL_KINDS:
         raise Refused(f"A .{kind} takes long to make: it is asked for by POST, with your browser's key.", 405)
     if request.method != "POST" and _names_own(words):
         raise Refused("A figure of your own picture is asked for by POST, with your browser's key.", 403)
     subject, spec = figure_words.read(words, kind, person)
-    headers = {"Cache-Control": PRIVATE if subject.private or kind not in figure_files.STILL else HOUR}
+    headers = {"Cache-Control": PRIVATE if subject.private or kind not in figure_files.STILL_KINDS else HOUR}
     if not subject.private:
         headers["ETag"] = tag = f'"{figure_files.digest(subject, spec, kind)}"'
         if request.headers.get("if-none-match") == tag:
@@ -266,7 +266,7 @@ def address(subject: Shown, spec: Spec, kind: str) -> dict[str, str]:
     words = urlencode(figure_words.words_of(subject, spec, kind))
     return {
         "address": f"figure.{kind}?{words}",
-        "method": "GET" if kind in figure_files.STILL and not private else "POST",
+        "method": "GET" if kind in figure_files.STILL_KINDS and not private else "POST",
     }
 
 
@@ -300,8 +300,8 @@ def preview_tags(words: Mapping[str, str], root: str) -> str:
 
 
 def preview_figure(place: Mapping[str, str], view: Mapping[str, str]) -> tuple[Shown, Spec]:
-    without = () if Spec(cut=view.get("cut", "")).takes_another else ("with",)
-    subject = figure_words.shown({key: word for key, word in place.items() if key not in without}, None)
+    dropped_words = () if Spec(cut=view.get("cut", "")).takes_another else ("with",)
+    subject = figure_words.shown({key: word for key, word in place.items() if key not in dropped_words}, None)
     spec = description(subject, {key: view[key] for key in figure_words.KEYS.values() if key in view})
     layouts.of(spec).check(spec)
     return subject, replace(spec, dpi=round(ACROSS / spec.made_for.width))

@@ -29,7 +29,7 @@ from playground.serving.traces import Setup
 # A small preview of the picture in a model, for the model's card.
 
 
-WIDE = 168  # pixels: the width of a preview
+PREVIEW_WIDTH = 168  # pixels: the width of a preview
 
 
 def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
@@ -42,7 +42,7 @@ def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
     seen = Trace.from_bytes(traces.layers(picture, setup, cache, layers))  # packs made ahead need no forward pass
     row = seen.row(next(iter(seen.record)), int(view.get("head", 0)), start_patch(picture.name, seen.grid))
     patches = seen.on_grid(row).numpy()
-    image = picture.image.resize((WIDE, round(WIDE * picture.image.height / picture.image.width)))
+    image = picture.image.resize((PREVIEW_WIDTH, round(PREVIEW_WIDTH * picture.image.height / picture.image.width)))
     shares = Image.fromarray(light.shares(patches, light.exposure(patches)).astype(np.float32))
     return Image.fromarray(light.heat(np.asarray(image), np.asarray(shares.resize(image.size, Image.NEAREST))))
 
@@ -122,8 +122,8 @@ def _name(request: Request) -> str:
     return request.query_params.get("model", "")[: models.LONGEST_NAME + 1]  # check_name refuses a longer one
 
 
-def _progress_of(coming: Fetching) -> Response:
-    return _progress(coming.bytes, coming.total, coming.arrived, coming.over, coming.trouble)
+def _progress_of(download: Fetching) -> Response:
+    return _progress(download.bytes, download.total, download.arrived, download.over, download.trouble)
 
 
 def _arrived_progress() -> Response:

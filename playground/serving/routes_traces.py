@@ -31,7 +31,7 @@ from playground.serving.traces import Setup
 MOST_LAYERS = 64  # layers in one answer
 MOST_HEADS = 64
 MOST_FLOWS = 1400  # tokens up to which all rollouts are sent together; the same number is in lens/features.js
-HALF = 65504  # the largest float16
+LARGEST_FLOAT16 = 65504  # the largest float16
 BINARY = "application/octet-stream"
 
 
@@ -148,7 +148,9 @@ def place(query: str) -> tuple[int, int] | str:
 
 
 def matrix(values: np.ndarray) -> Response:
-    return Response(pack({}, {"matrix": np.clip(values, -HALF, HALF).astype(np.float16)}), media_type=BINARY)
+    return Response(
+        pack({}, {"matrix": np.clip(values, -LARGEST_FLOAT16, LARGEST_FLOAT16).astype(np.float16)}), media_type=BINARY
+    )
 
 
 async def names(request: Request) -> Response:

@@ -34,7 +34,7 @@ from playground.serving.prepared import Ahead, some_layers
 from playground.tracing import Trace, trace
 
 MODELS = ("bundled", models.REAL)  # models that the browser's engine can run
-FIRST = {models.REAL: (16, 16)}  # grid of the first, quicker look at an own photograph
+FIRST_GRIDS = {models.REAL: (16, 16)}  # grid of the first, quicker look at an own photograph
 MOST_PATCHES = 1600  # a finer grid takes a browser half a minute
 ASKED_ABOVE = 4e6  # bytes of weights above which a person is asked before a download
 WEIGHTS = "weights/"  # kept by the page, not by its service worker
@@ -106,7 +106,7 @@ def cards(names: Sequence[str]) -> dict[str, dict]:
         patch, size = models.cut(name)
         native = [side // patch for side in size]
         details = [finer for finer in models.details(name) if math.prod(native) * finer**2 <= MOST_PATCHES]
-        fields = {"grid": native, "first": FIRST.get(name), "details": details}
+        fields = {"grid": native, "first": FIRST_GRIDS.get(name), "details": details}
         described[name] = engine_file.card(models.load(name)) | fields
     return described
 

@@ -24,7 +24,7 @@ from playground.serving.prepared import model_digest, sample_digest
 from playground.serving.routes_samples import FOREVER
 from playground.version import __version__
 
-HIGH = 300  # pixels: the height of a picture
+PICTURE_HEIGHT = 300  # pixels: the height of a picture
 QUALITY = 82
 QUERY = ("#0072b2", "#ffffff")  # colours of the inner and the outer frame around the query's patch
 
@@ -92,7 +92,7 @@ def on_this_machine() -> tuple[Moment, ...]:
 def edition(moments: tuple[Moment, ...]) -> str:
     """A digest of everything that the pictures depend on."""
     made_of = [(moment, sample_digest(moment.sample), model_digest(moment.model)) for moment in moments]
-    return sha256(repr((made_of, HIGH, QUALITY, __version__)).encode()).hexdigest()[:16]
+    return sha256(repr((made_of, PICTURE_HEIGHT, QUALITY, __version__)).encode()).hexdigest()[:16]
 
 
 def listed(address: Callable[[Moment], str]) -> list[dict]:
@@ -102,7 +102,7 @@ def listed(address: Callable[[Moment], str]) -> list[dict]:
             "words": moment.words(), "row": facts(moment), "title": moment.shown_sample.title,
             "picture": address(moment),
             "parts": [{"kind": part.kind, "box": part.box} for part in moment.shown_sample.parts],
-            "model": plain_name(moment.model), "size": [round(HIGH * aspect(moment)), HIGH],
+            "model": plain_name(moment.model), "size": [round(PICTURE_HEIGHT * aspect(moment)), PICTURE_HEIGHT],
         }
         for moment in on_this_machine()
     ]  # fmt: skip
@@ -145,15 +145,17 @@ def picture(moment: Moment) -> bytes:
 
     weights, prefix, grid = _weights(moment)
     photo = pictures.sample(moment.sample).image.convert("RGB")
-    photo = photo.resize((round(HIGH * aspect(moment)), HIGH), Image.Resampling.LANCZOS)
+    photo = photo.resize((round(PICTURE_HEIGHT * aspect(moment)), PICTURE_HEIGHT), Image.Resampling.LANCZOS)
     values = weights[len(prefix) :].reshape(grid)
     share = light.shares(prints.spread(values, photo.size), light.exposure(values))
     image = Image.fromarray(light.heat(np.asarray(photo), share))
     pen, (row, column) = ImageDraw.Draw(image), moment.patch
     high, wide = image.height / grid[0], image.width / grid[1]
     left, top, right, bottom = column * wide, row * high, (column + 1) * wide, (row + 1) * high
-    for colour, out, thick in zip(reversed(QUERY), (3, 2), (4, 2), strict=True):
-        pen.rectangle((left - out, top - out, right + out - 1, bottom + out - 1), outline=colour, width=thick)
+    for colour, margin, line_width in zip(reversed(QUERY), (3, 2), (4, 2), strict=True):
+        pen.rectangle(
+            (left - margin, top - margin, right + margin - 1, bottom + margin - 1), outline=colour, width=line_width
+        )
     file = io.BytesIO()
     image.save(file, "JPEG", quality=QUALITY)
     return file.getvalue()

@@ -23,7 +23,7 @@ MESSAGES, MESSAGES_A_SECOND = 20, 10.0  # allowed to a socket at once, then per 
 NO_MESSAGE = 1002  # close code for a socket that sends an invalid message
 TRY_AGAIN, FOREIGN = 1013, 1008
 PIECE = 2**16  # bytes of an answer that are sent in one piece
-SMALL = 1000  # bytes: only messages below this size are checked for the one that ends a run
+SMALL_MESSAGE = 1000  # bytes: only messages below this size are checked for the one that ends a run
 RUN_WAITS = 0.25  # seconds at most that a run waits for the end of the page's former run
 
 FULL = """<!DOCTYPE html>
@@ -189,11 +189,11 @@ class Talk:
 
     async def send(self, message: Message) -> None:
         data = message.get("bytes") or b""
-        if data and (len(data) < SMALL or not self._seat.session):
+        if data and (len(data) < SMALL_MESSAGE or not self._seat.session):
             kind, session = kind_and_session(data)
             self._seat.session = session or self._seat.session
             if kind == FINISHED:
                 self._finished.set()
         if data:
-            ledger.costs.charge(ledger.costs.payer(self._seat.visitor()), ledger.BYTE * len(data))
+            ledger.costs.charge(ledger.costs.payer(self._seat.visitor()), ledger.SECONDS_PER_BYTE * len(data))
         await self._send(message)

@@ -48,7 +48,7 @@ from playground.ui.navigation import bring_back_settings, tell_settings
 from playground.ui.pages import PAGES
 
 state = st.session_state
-SEEN = (Ask, Chart, Drawing, Picture, Row, Table)
+VISIBLE_PARTS = (Ask, Chart, Drawing, Picture, Row, Table)
 WIDE = 420  # pixels: the width of a slider or of a drop-down list
 
 
@@ -95,7 +95,7 @@ def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]
                 yield replace(part, meanwhile=part.meanwhile or meanwhile)
                 continue
             first.append(part)
-            if isinstance(part, SEEN):
+            if isinstance(part, VISIBLE_PARTS):
                 break
         yield from first
         subject.kept(key, lambda: True)

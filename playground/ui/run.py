@@ -19,7 +19,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from playground.assets import APP
 from playground.serving import settings
 
-LONGEST = 2**17  # bytes of a message: pages send little, and pictures come as uploads
+MOST_MESSAGE_BYTES = 2**17  # bytes of a message: pages send little, and pictures come as uploads
 PING = 30  # seconds between two pings of a socket: proxies must allow so long a silence
 BACKLOG = 2048
 FRAMES, FRAMES_A_SECOND = 500, 50.0  # pings and fragments allowed to a socket at once, then per second
@@ -63,7 +63,7 @@ def serve(sockets: Iterable[socket.socket], behind_proxy: bool = False) -> None:
     trusted = ["*"] if behind_proxy else list(settings.now().proxies)
     config = uvicorn.Config(
         "app:app", proxy_headers=bool(trusted), forwarded_allow_ips=trusted, ws=Socket,
-        ws_max_size=LONGEST, ws_ping_interval=PING, ws_ping_timeout=PING, ws_per_message_deflate=False,
+        ws_max_size=MOST_MESSAGE_BYTES, ws_ping_interval=PING, ws_ping_timeout=PING, ws_per_message_deflate=False,
         timeout_keep_alive=90 if behind_proxy else 15, access_log=False, log_level="warning",
     )  # fmt: skip
     uvicorn.Server(config).run(sockets=list(sockets))

@@ -214,14 +214,14 @@ def living_page(here: Here) -> str:
     from playground.figures import html
 
     seen, named = here.trace(), here.sample_name
-    opens = figure_words.as_typed(figure_words.description(figure_words.Shown(here.picture, here.setup), {}))
+    opening_view = figure_words.as_typed(figure_words.description(figure_words.Shown(here.picture, here.setup), {}))
     fits = 2 * len(seen.record) * seen.heads * seen.tokens * seen.head_dim <= MOST_BYTES
     story = {
         "place": {"model": here.model_name} | ({"sample": named} if named else {}), "model": here.model_name,
         "parts": [{"kind": region.kind, "box": region.box} for region in samples.named(named).parts] if named else [],
     }  # fmt: skip
     with queue.drawing():
-        spec = replace(opens, layers="all") if fits else html.light(opens, seen)
+        spec = replace(opening_view, layers="all") if fits else html.light(opening_view, seen)
         return html.story(spec, seen, here.picture.image, story)
 
 

@@ -269,8 +269,8 @@ def test_nobody_reads_somebody_else_s_picture_by_any_address(server, stranger):
 
 NONSENSE = {
     "noise": b"\xff" * 100,
-    "a long message": bytes(run.LONGEST + 1),
-    "a long message in pieces": [bytes(1000)] * (run.LONGEST // 1000 + 1),
+    "a long message": bytes(run.MOST_MESSAGE_BYTES + 1),
+    "a long message in pieces": [bytes(1000)] * (run.MOST_MESSAGE_BYTES // 1000 + 1),
 }
 
 

@@ -185,7 +185,7 @@ def test_nothing_is_not_made_bright_and_the_caption_says_so(small, picture, tmp_
     spec = Spec(what="occlusion", label="3").settled(deaf)
     map_ = maps.look(deaf, spec, 0, 0, None)
     span = maps.domain(spec, [map_])
-    assert span.high == occlusion.NOTHING["label"]
+    assert span.high == occlusion.LEAST_MOVE["label"]
     assert np.abs(maps.shares(map_.grid, span)).max() < 0.1
 
 

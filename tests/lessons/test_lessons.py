@@ -121,7 +121,7 @@ def arrows(**tokens: tuple[tuple[float, float], tuple[float, float]]) -> dict[st
 
 def reported(arrows: torch.Tensor) -> dict[str, dict]:
     received = analysis.weights(arrows) @ torch.tensor(by_hand.VALUES).float()
-    numbers = {"received": received.tolist(), "nearly": by_hand.NEARLY}
+    numbers = {"received": received.tolist(), "nearly": by_hand.NEAR_LARGEST}
     return {"arrows": {"arrows": analysis.arrows_as_text(arrows)}, "received": numbers}
 
 

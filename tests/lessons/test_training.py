@@ -197,12 +197,12 @@ def test_after_it_the_told_heads_do(runs, begins):
 
 def test_what_is_said_is_what_was_measured(runs, begins):
     words = training.outcome_words(*runs, begins)
-    layer, head = training.BEST
+    layer, head = training.BEST_HEAD
     best = runs[0].moments[-1].mass[layer, head]
     told_share = np.mean([runs[1].moments[-1].mass[place] for place in Recipe().gathering])
     for part in (
         "at 27 % at step 2,671, at 75 % at step 5,371",
-        percent(training.FILTER),
+        percent(training.FILTER_SHARE),
         percent(told_share),
         percent(best),
         f"head {head} of layer {layer}",
@@ -216,7 +216,7 @@ def test_the_head_that_is_called_best_is_so_on_other_scenes():
     scenes = [generate.scene(number) for number in range(first, first + timelapse.SCENES)]
     grids = [patch_targets(scene).objects for scene in scenes]
     mass = evaluate.own_mass(zoo.load("bundled", device="cpu"), [scene.image for scene in scenes], grids)
-    assert np.unravel_index(mass.argmax(), mass.shape) == training.BEST
+    assert np.unravel_index(mass.argmax(), mass.shape) == training.BEST_HEAD
 
 
 def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
@@ -232,9 +232,9 @@ def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
         return torch.cat(masses, dim=1).mean(1)  # (settings,)
 
     all_scenes, held_out = filtered(generate.HELD_OUT + timelapse.SCENES), filtered(generate.HELD_OUT)
-    assert float(held_out[all_scenes.argmax()]) == pytest.approx(training.FILTER, abs=5e-4)
+    assert float(held_out[all_scenes.argmax()]) == pytest.approx(training.FILTER_SHARE, abs=5e-4)
     for run in (timelapse.read(), timelapse.read(TAUGHT_CURVES)):
-        assert any(shape.y0 == 100 * training.FILTER for shape in training.drawn(run, "", ()).layout.shapes)
+        assert any(shape.y0 == 100 * training.FILTER_SHARE for shape in training.drawn(run, "", ()).layout.shapes)
 
 
 def test_the_taught_run_is_shown_without_its_pictures():

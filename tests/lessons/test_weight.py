@@ -147,7 +147,7 @@ def test_many_tokens_are_blanked_when_asked(monkeypatch):
 
     monkeypatch.setattr(weight, "AT_ONCE", 100)  # so that 196 patches count as too many
     monkeypatch.setattr(occlusion, "sides_of", lambda grid: [7])  # few blocks
-    monkeypatch.setattr(occlusion, "FEW", 3)
+    monkeypatch.setattr(occlusion, "FEWEST_BLOCKS", 3)
     *_, question, choice = parts_of("weight", "explain")
     assert isinstance(question, Ask), "the question needs no blanking"
     assert isinstance(choice, Choice)

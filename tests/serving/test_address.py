@@ -38,7 +38,7 @@ from playground.serving import chosen
 def test_what_is_not_expected_in_an_address_is_dropped(hostile):
     assert chosen.read_address(hostile) == ({}, {})
     assert chosen.view_of(hostile) == {}
-    assert chosen.readable(hostile) == {}
+    assert chosen.readable_settings(hostile) == {}
 
 
 def test_what_the_microscope_writes_is_read_again():

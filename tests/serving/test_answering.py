@@ -27,8 +27,8 @@ def line(monkeypatch):
     monkeypatch.setattr(answering, "HEARD_AFTER", 0.05)
     monkeypatch.setattr(queue, "TELL_EVERY", 0.01)
     yield line
-    until(lambda: not answering._open, "no request is at work")
-    answering._waiting.clear()
+    until(lambda: not answering._open_jobs, "no request is at work")
+    answering._waiting_jobs.clear()
     assert line.at_work + line.line == []
 
 
@@ -69,7 +69,7 @@ def test_who_waits_hears_how_many_come_first_and_gets_the_answer_with_the_ticket
 
     first, second, last = asyncio.run(visit())
     assert (first.status_code, second.status_code) == (202, 202)
-    assert first.json() == {"before": 2, "again": answering.AGAIN}
+    assert first.json() == {"before": 2, "again": answering.ASK_AGAIN_MS}
     assert second.headers["X-Playground-Ticket"] == first.headers["X-Playground-Ticket"]
     assert first.headers["Cache-Control"] == "no-store"
     assert (last.status_code, last.text) == (200, "done")
@@ -145,13 +145,13 @@ def test_a_ticket_that_nobody_asks_for_is_dropped_and_its_work_is_not_begun(line
             with line.take():
                 assert (await http.get("/", headers=ANNA)).status_code == 202
                 await till(lambda: in_line(line, 1))
-        await till(lambda: not answering._open)
+        await till(lambda: not answering._open_jobs)
 
     asyncio.run(visit())
     assert done == []
     monkeypatch.setattr(answering, "PATIENCE", -1)
     answering.drop_tickets()
-    assert answering._waiting == {}
+    assert answering._waiting_jobs == {}
 
 
 def test_the_work_ends_when_the_browser_leaves(line):
@@ -179,7 +179,7 @@ def test_the_work_ends_when_the_browser_leaves(line):
             has_left.set()
             await till(lambda: in_line(line, 1))
             await visit
-        await till(lambda: not answering._open)
+        await till(lambda: not answering._open_jobs)
 
     asyncio.run(visit())
     assert done == []
@@ -200,7 +200,7 @@ def test_long_work_ends_between_two_pieces_when_the_browser_leaves(line):
             asking = asyncio.create_task(http.get("/", headers=ANNA))
             await till(lambda: pieces)
             asking.cancel()
-            await till(lambda: not answering._open)
+            await till(lambda: not answering._open_jobs)
 
     asyncio.run(visit())
 
@@ -272,8 +272,8 @@ def together(line: Queue, *visitor: dict) -> list[int]:
                 answers = [task.result() for task in asking]
                 tickets = [task.headers["X-Playground-Ticket"] for task in answers if task.status_code == 202]
                 for ticket in tickets:
-                    answering._waiting[ticket].has_left = True
-        await till(lambda: not answering._open)
+                    answering._waiting_jobs[ticket].has_left = True
+        await till(lambda: not answering._open_jobs)
         assert all(task.json()["says"].endswith(".") for task in answers if task.status_code >= 400), answers
         return [task.status_code for task in answers]
 

@@ -6,7 +6,7 @@ import struct
 import pytest
 from PIL import Image
 
-from playground.serving.effort import UNKNOWN, seconds_to_decode
+from playground.serving.effort import UNKNOWN_SECONDS, seconds_to_decode
 from playground.serving.queue import LONG
 
 
@@ -52,9 +52,9 @@ def test_of_new_formats_the_size_is_found(kind):
     "data", [b"", b"BM" + bytes(80), b"II*\0", b"%PDF", b"\x89PNG\r\n", b"GIF89a", b"\xff\xd8\xff"]
 )
 def test_what_can_t_be_read_is_taken_for_costly(data):
-    assert seconds_to_decode(data) == UNKNOWN > LONG
+    assert seconds_to_decode(data) == UNKNOWN_SECONDS > LONG
 
 
 def test_half_a_header_is_costly():
-    assert seconds_to_decode(header_of_png(7900, 7900, 16, 6)[:20]) == UNKNOWN
-    assert seconds_to_decode(b"\xff\xd8\xff\xe0\x00\x10JFIF") == UNKNOWN
+    assert seconds_to_decode(header_of_png(7900, 7900, 16, 6)[:20]) == UNKNOWN_SECONDS
+    assert seconds_to_decode(b"\xff\xd8\xff\xe0\x00\x10JFIF") == UNKNOWN_SECONDS

@@ -3,7 +3,7 @@
 import pytest
 
 from playground.serving import ledger
-from playground.serving.ledger import HALF, IDLE, Holdings, Ledger, Room, Seats, Visitor, path
+from playground.serving.ledger import HALF_LIFE, IDLE, Holdings, Ledger, Room, Seats, Visitor, path
 from playground.serving.queue import Queue, Ticket
 
 
@@ -48,12 +48,12 @@ def test_an_address_is_part_of_wider_networks():
 def test_half_of_a_cost_is_forgotten_in_two_minutes_and_the_order_stays(costs, clock):
     costs.charge(at("10.0.0.1"), 8)
     costs.charge(at("10.0.9.2"), 4)
-    clock.now += HALF
+    clock.now += HALF_LIFE
     assert costs.cost("10.0.0.1/32") == pytest.approx(4)
     costs.charge(at("10.0.9.2"), 3)
     cheap, dear = at("10.0.0.1"), at("10.0.9.2")
     assert order(costs, dear, cheap) == [cheap, dear]
-    clock.now += 1000 * HALF  # costs must stay finite after 1,000 half-lives
+    clock.now += 1000 * HALF_LIFE  # costs must stay finite after 1,000 half-lives
     costs.charge(at("10.0.9.2"), 1)
     assert costs.cost("10.0.9.2/32") == pytest.approx(1)
 
@@ -258,7 +258,7 @@ def test_a_phone_that_costs_more_than_its_part_pays_itself(costs, clock):
     costs.charge(costs.payer(hostile), ledger.OF_PHONE + 1)
     assert costs.payer(hostile) == hostile
     assert costs.payer(quiet).address == "class ACDEF"
-    clock.now += HALF
+    clock.now += HALF_LIFE
     assert costs.payer(hostile).address == "class ACDEF"
 
 

@@ -160,7 +160,7 @@ def own_folder(monkeypatch, tmp_path):
 def test_a_folder_s_model_files_are_offered_by_their_own_names(own_folder):
     card = next(card for card in models.cards() if card.name == "own/my-cats")
     assert (card.title, card.here) == ("my-cats", True)
-    assert "model" in chosen.readable({"model": "own/my-cats"})
+    assert "model" in chosen.readable_settings({"model": "own/my-cats"})
     assert models.is_here("own/my-cats")
     assert models.fetch("own/my-cats") is None
     assert traces.trace(pictures.sample("flock"), Setup("own/my-cats"), traces.own_cache()).layers

@@ -4,14 +4,14 @@ import numpy as np
 
 import playground
 from playground.serving import pictures
-from playground.serving.routes_models import WIDE, preview
+from playground.serving.routes_models import PREVIEW_WIDTH, preview
 from playground.serving.traces import own_cache
 
 
 def test_the_brightest_place_of_the_preview_is_the_largest_weight_of_that_row():
     picture = pictures.sample("flock")
     shown = np.asarray(preview(picture, "bundled", own_cache()), int)
-    assert shown.shape[1] == WIDE
+    assert shown.shape[1] == PREVIEW_WIDTH
     seen = playground.trace(playground.load("bundled", device="cpu"), picture.image)
     start = tuple(int(part * side) for part, side in zip((0.4, 0.42), seen.grid, strict=True))
     weights = seen.on_grid(seen.row(seen.upper_layer, 0, start)).numpy()

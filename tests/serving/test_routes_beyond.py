@@ -93,7 +93,7 @@ def test_an_occlusion_of_a_label_is_in_logits_and_says_its_blocks_as_a_figure_do
 
 
 def test_where_nothing_moves_a_label_the_answer_says_below_what(http, monkeypatch):
-    monkeypatch.setitem(occlusion.NOTHING, "label", 50.0)
+    monkeypatch.setitem(occlusion.LEAST_MOVE, "label", 50.0)
     header, _ = read(part(http, MADE, "occluded", label="11", by="noise", step="0"))
     assert (header["floor"], header["unmoved"]) == (50.0, "50 logits")
 

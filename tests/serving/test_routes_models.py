@@ -13,7 +13,7 @@ from waiting import until
 
 from playground.errors import PlaygroundError
 from playground.serving import models, people, pictures, routes_models, settings
-from playground.serving.routes_models import ROUTES, WIDE, preview
+from playground.serving.routes_models import PREVIEW_WIDTH, ROUTES, preview
 
 ANNA, BERT = {"X-Playground-Key": "anna" * 6}, {"X-Playground-Key": "bert" * 6}
 CLIP = "vit_base_patch16_clip_224.openai"
@@ -116,7 +116,7 @@ def test_a_small_picture_is_the_one_that_is_drawn_here(client, server):
     shown = np.asarray(Image.open(io.BytesIO(answer.content)), int)
     pixels = np.asarray(preview(pictures.sample("flock"), "bundled", None), int)
     assert shown.shape == pixels.shape
-    assert shown.shape[1] == WIDE
+    assert shown.shape[1] == PREVIEW_WIDTH
     assert np.abs(shown - pixels).mean() < 6, "more than what JPEG loses"
 
 

@@ -82,7 +82,7 @@ def test_a_short_piece_is_not_cut_up(one_queue, seen, monkeypatch):
 
 def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_queue, monkeypatch):
     """Once, all of 300 askers had begun, each with its partial result in memory, and none was finished."""
-    monkeypatch.setattr(queue, "_long", cache(lambda: Queue(queue.MOST_LONG)))
+    monkeypatch.setattr(queue, "_long_queue", cache(lambda: Queue(queue.MOST_LONG)))
     begun, counts, over, release = set(), [], [], threading.Event()
 
     def long_work(number: int) -> None:

@@ -190,7 +190,7 @@ def test_a_run_says_whose_it_is_and_when_it_has_ended():
     assert streamlit_private.kind_and_session(message.SerializeToString()) == ("new_session", "one")
     message = ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY)
     assert streamlit_private.kind_and_session(message.SerializeToString()) == (streamlit_private.FINISHED, "")
-    assert len(message.SerializeToString()) < door.SMALL
+    assert len(message.SerializeToString()) < door.SMALL_MESSAGE
 
 
 def test_streamlit_reads_the_messages_that_we_let_through():

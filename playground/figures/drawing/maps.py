@@ -212,9 +212,9 @@ def moved_by_nothing(maps: list[Map]) -> bool:
 
 def least_move(spec: Spec) -> float:
     """The least move that counts; smaller moves count as none."""
-    from playground.analysis.occlusion import NOTHING
+    from playground.analysis.occlusion import LEAST_MOVE
 
-    return NOTHING["label" if spec.explains_label else "feature"]
+    return LEAST_MOVE["label" if spec.explains_label else "feature"]
 
 
 def _rising(spec: Spec, high: float, words: str, **options) -> Domain:
