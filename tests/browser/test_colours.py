@@ -83,7 +83,7 @@ def test_rows_of_attention_are_those_of_python(decoder, photo, kind):
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "kept"), [(6028, 4019, 1), pytest.param(7001, 5001, 2, marks=pytest.mark.slow)]
+    ("width", "height", "pixels_in_one"), [(6028, 4019, 1), pytest.param(7001, 5001, 2, marks=pytest.mark.slow)]
 )
 def test_a_photograph_of_a_large_camera_is_seen_in_one_way(decoder, photo, width, height, pixels_in_one):
     """Browser and Python reduce a picture with too many pixels alike: `pixels_in_one` pixels of a side become one."""

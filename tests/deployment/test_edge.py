@@ -282,7 +282,7 @@ def is_ended(line: socket.socket) -> bool:
 
 
 @pytest.mark.parametrize(
-    "begun",
+    "first_bytes",
     [HEAD, b"POST /api/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf", b""],
     ids=["a head", "a body", "nothing"],
 )
