@@ -154,14 +154,14 @@ def stalled(server: Server) -> Outcome:
         with suppress(OSError):
             lines[-1].sendall(bytes(2**20))
 
-    async def good() -> float:
+    async def ordinary_visit() -> float:
         person, began = await _opened(server), time.perf_counter()
         await person.pick("flock")
         await person.drop(_jpeg(), "mine.jpg")
         await person.close()
         return time.perf_counter() - began
 
-    waited = asyncio.run(good())
+    waited = asyncio.run(ordinary_visit())
     for line in lines:
         line.close()
     return watch.end(f"somebody else was answered, and their file opened, in {waited:.2f} s", waited < LONG, 300)

@@ -106,10 +106,10 @@ def foretells(times: int) -> None:
         seen = tracing.trace(vit, image, size=tracing.images.fit(image.size, 14, (20 * 14, 20 * 14)))
         rows, columns = seen.grid
         query = (int(sample.start[0] * rows), int(sample.start[1] * columns))
-        measured = occlusion.Measured(seen, occlusion.Target(query=query))
+        blanking = occlusion.Measured(seen, occlusion.Target(query=query))
         blocks = occlusion.blocks(seen.grid, BLOCK)
         blocks = [blocks[i] for i in occlusion.comparable(blocks)]
-        moves = [abs(move) for move in measured.moved(blocks)]
+        moves = [abs(move) for move in blanking.moved(blocks)]
         r, c = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
         distances = ((r - query[0]) ** 2 + (c - query[1]) ** 2).float().sqrt()
         maps = {f"relevance: {m}": seen.on_grid(seen.relevance(query, method=m)) for m in relevance.METHODS}

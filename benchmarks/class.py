@@ -49,13 +49,13 @@ class Line:
                 self.close()
         return 0, {}
 
-    async def _ask(self, path: str, told: dict | bytes | None) -> tuple[int, dict]:
+    async def _ask(self, path: str, content: dict | bytes | None) -> tuple[int, dict]:
         if self.reader is None:
             self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.server.port)
             self.talk = h11.Connection(h11.CLIENT)
-        body = told if isinstance(told, bytes) else b"" if told is None else json.dumps(told).encode()
+        body = content if isinstance(content, bytes) else b"" if content is None else json.dumps(content).encode()
         headers = [*self.headers.items(), ("Content-Length", str(len(body)))]
-        method = "GET" if told is None else "POST"
+        method = "GET" if content is None else "POST"
         request = h11.Request(method=method, target=path, headers=headers)
         self.writer.write(self.talk.send(request) + self.talk.send(h11.Data(data=body)))
         self.writer.write(self.talk.send(h11.EndOfMessage()))

@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--against", metavar="COMMIT")
     options = parser.parse_args()
     former = light_of(options.against) if options.against else None
-    strips, measured = [], []
+    strips, facts_of_rows = [], []
     for picture, seen, heads in cases(options.files):
         photo = shown(picture, seen.grid)
         for place in PLACES:
@@ -51,7 +51,7 @@ def main() -> None:
                 row = seen.row(layer, head, query)
                 line, facts = drawn(photo, seen, row, query, former)
                 strips.append(line)
-                measured.append(facts)
+                facts_of_rows.append(facts)
     OUT.parent.mkdir(exist_ok=True)
     wide = max(line.shape[1] for line in strips)
     columns = [np.pad(line, ((0, 8), (0, wide - line.shape[1]), (0, 0)), constant_values=255) for line in strips]
@@ -61,7 +61,7 @@ def main() -> None:
     sheet = [pair(a, b) for a, b in zip(left_column, right_column, strict=True)]
     Image.fromarray(np.concatenate(sheet)).save(OUT)
     print(f"{len(strips)} rows on {OUT}")
-    report(measured)
+    report(facts_of_rows)
 
 
 def light_of(commit: str) -> ModuleType:
@@ -219,8 +219,8 @@ def lab(picture: np.ndarray) -> np.ndarray:
     return np.stack([116 * f[..., 1] - 16, 500 * (f[..., 0] - f[..., 1]), 200 * (f[..., 1] - f[..., 2])], axis=-1)
 
 
-def report(measured: list[dict]) -> None:
-    uneven = [facts for facts in measured if not facts["even"]]
+def report(facts_of_rows: list[dict]) -> None:
+    uneven = [facts for facts in facts_of_rows if not facts["even"]]
     print(f"{'what (of rows that are not even)':58} {'lowest':>8} {'median':>8} {'rows':>6}  bar")
     line("outside, of the photograph's contrast", uneven, "contrast", 0.75)
     line("outside, of its chroma", uneven, "chroma", 0.5)
@@ -228,14 +228,14 @@ def report(measured: list[dict]) -> None:
     line("60 % set against the rest, ΔE", uneven, "apart", 25)
     line("… in grey", uneven, "apart in grey", 0)
     line("… with a projector in a bright room", uneven, "projected", 0)
-    print(f"cells brighter than can be shown, at most {max(f['clipped'] for f in measured):.2%}; bar: 1 %")
-    print(f"lines of the light around one patch: {sum(f['islands'] for f in measured)}; bar: 0")
-    print(f"rows called even: {len(measured) - len(uneven)} of {len(measured)}")
+    print(f"cells brighter than can be shown, at most {max(f['clipped'] for f in facts_of_rows):.2%}; bar: 1 %")
+    print(f"lines of the light around one patch: {sum(f['islands'] for f in facts_of_rows)}; bar: 0")
+    print(f"rows called even: {len(facts_of_rows) - len(uneven)} of {len(facts_of_rows)}")
 
 
-def line(name: str, measured: list[dict], fact: str, bar: float) -> None:
+def line(name: str, facts_of_rows: list[dict], fact: str, bar: float) -> None:
     """Prints a measure's lowest value, its median, and the share of rows that reach the bar."""
-    values = np.array([facts[fact] for facts in measured])
+    values = np.array([facts[fact] for facts in facts_of_rows])
     values = values[~np.isnan(values)]
     numbers = f"{values.min():8.2f} {np.median(values):8.2f} {np.mean(values >= bar):6.0%}"
     print(f"{name:58} {numbers}  {f'≥ {bar:g}' if bar else ''}")

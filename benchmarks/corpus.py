@@ -30,12 +30,12 @@ from playground.errors import PlaygroundError  # noqa: E402
 from playground.pictures import decoder as decoding  # noqa: E402
 from playground.pictures.decoder import Killed, TookTooMuch, Worker  # noqa: E402
 
-LITTLE = png(pixels=zlib.compress(bytes(80_000)))
+SMALL_PNG = png(pixels=zlib.compress(bytes(80_000)))
 FOLDER = ROOT / "tests" / "hostile" / "kept"
 A_ROUND = 300  # files for each seed
 LARGEST = 2**15  # most bytes of a kept file
 SLOW = 2.0  # seconds of CPU time
-PIXELS = 2**22
+MOST_PIXELS = 2**22
 
 decoding.PATIENCE = 60.0  # judges files by CPU time alone, because the machine may have other work
 
@@ -45,7 +45,7 @@ class Decoder:
 
     def __init__(self) -> None:
         self.worker = Worker()
-        self.worker.decoded(LITTLE, PIXELS)
+        self.worker.decoded(SMALL_PNG, MOST_PIXELS)
 
     def core_seconds(self) -> float:
         """CPU seconds that the decoding process has taken so far."""
@@ -57,10 +57,10 @@ class Decoder:
         if not self.worker.goes_on():
             self.worker.end()
             self.worker = Worker()
-            self.worker.decoded(LITTLE, PIXELS)  # waits until the new process has started
+            self.worker.decoded(SMALL_PNG, MOST_PIXELS)  # waits until the new process has started
         seconds_before = self.core_seconds()
         try:
-            width, height = self.worker.decoded(data, PIXELS).size
+            width, height = self.worker.decoded(data, MOST_PIXELS).size
             outcome = f"opened, sides of {width.bit_length()} and {height.bit_length()} bits"
         except (Killed, TookTooMuch) as error:
             return f"ended: {error}", float("inf")

@@ -61,9 +61,11 @@ class Person:
         message.rerun_script.query_string = urlencode(self.words)
         await self.socket.send(message.SerializeToString())
         async with asyncio.timeout(PATIENCE):
-            while (said := ForwardMsg.FromString(await self.socket.recv())).WhichOneof("type") != "script_finished":
-                if said.WhichOneof("type") == "new_session":
-                    self.session = said.new_session.initialize.session_id
+            while (forward_message := ForwardMsg.FromString(await self.socket.recv())).WhichOneof(
+                "type"
+            ) != "script_finished":
+                if forward_message.WhichOneof("type") == "new_session":
+                    self.session = forward_message.new_session.initialize.session_id
 
     async def _connected(self):
         """A new WebSocket. Tries again, like the page, if the network has too many open pages."""

@@ -43,15 +43,15 @@ def files() -> dict[str, bytes]:
     return files
 
 
-def here(data: bytes) -> None:
+def in_this_process(data: bytes) -> None:
     decode_here(data, KEPT_PIXELS).thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))
 
 
-def there(data: bytes) -> None:
+def in_worker(data: bytes) -> None:
     pictures.decoded(data, KEPT_PIXELS, 2 * SHOWN_SIDE)
 
 
-def alone(data: bytes) -> None:
+def in_new_process(data: bytes) -> None:
     with Worker() as worker:
         worker.decoded(data, KEPT_PIXELS, 2 * SHOWN_SIDE)
 
@@ -71,7 +71,10 @@ def main() -> None:
         "| file | MB | here, ms | in the server's process for it | in one that is started for it |\n" + "|---" * 5 + "|"
     )
     for name, data in files().items():
-        rounds = [[milliseconds(decode, data) for decode in (here, there, alone)] for _ in range(options.times + 1)][1:]
+        rounds = [
+            [milliseconds(decode, data) for decode in (in_this_process, in_worker, in_new_process)]
+            for _ in range(options.times + 1)
+        ][1:]
         medians = [statistics.median(column) for column in zip(*rounds, strict=True)]
         print(
             f"| {name} | {len(data) / 1e6:.1f} | " + " | ".join(f"{median:.0f}" for median in medians) + " |",

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 RUNS = 15
-LARGE = 1024
+LARGE_SIDE = 1024
 
 BUILD = Path(__file__).parent.parent / "build" / "engine"
 PEER = "onnxruntime-web@1.30.0"
@@ -58,15 +58,15 @@ def against_timm(name: str) -> dict:
     peer = timm.create_model(name).eval()
     prepare = timm.data.create_transform(**timm.data.resolve_data_config(model=peer))
 
-    def theirs():
+    def run_peer():
         with torch.inference_mode():
             return peer(prepare(image)[None])
 
-    def ours():
+    def run_ours():
         return playground.trace(vit, image)
 
-    ours(), theirs()
-    pairs = [(clock(ours), clock(theirs)) for _ in range(RUNS)]
+    run_ours(), run_peer()
+    pairs = [(clock(run_ours), clock(run_peer)) for _ in range(RUNS)]
     return {
         "ours": statistics.median(a for a, _ in pairs),
         "theirs": statistics.median(b for _, b in pairs),
@@ -74,7 +74,7 @@ def against_timm(name: str) -> dict:
     }
 
 
-def one_large_image(engine: str, side: str = str(LARGE)) -> dict:
+def one_large_image(engine: str, side: str = str(LARGE_SIDE)) -> dict:
     """One pass of ViT-B/16 over a picture of 1024 × 1024 pixels: 4,097 tokens."""
     import torch
 
@@ -111,7 +111,7 @@ def one_row(name: str) -> float:
     """Seconds for one patch's rows in all heads of a layer, from a trace of 4,096 patches."""
     import playground
 
-    seen = playground.trace(playground.load(name, device="cpu"), noise(LARGE), size=(LARGE, LARGE))
+    seen = playground.trace(playground.load(name, device="cpu"), noise(LARGE_SIDE), size=(LARGE_SIDE, LARGE_SIDE))
     queries = [(i % 64, i * 7 % 64) for i in range(200)]
     seen.rows(5, queries[0])
     return statistics.median(clock(lambda q=q: seen.rows(5, q)) for q in queries)
@@ -186,8 +186,8 @@ def in_the_browser(title: str) -> None:
                 our_times.append(median(run(job | {"threads": threads}, folder), clock_name))
                 for file in models:
                     peer = {"model": str(file), "library": str(library), "size": size, "threads": threads}
-                    told = run(peer | {"runs": RUNS_EACH}, folder, RUNNER.with_name("peer.mjs"))
-                    times_of[file.stem].append(median(told, clock_name))
+                    report = run(peer | {"runs": RUNS_EACH}, folder, RUNNER.with_name("peer.mjs"))
+                    times_of[file.stem].append(median(report, clock_name))
             setting = "processor time on one thread" if threads == 1 else f"wall time on {threads} threads"
             for kind, peers in times_of.items():
                 ratio = statistics.median(a / b for a, b in zip(our_times, peers, strict=True))
@@ -200,7 +200,7 @@ def in_the_browser(title: str) -> None:
                 )
 
 
-def apart(name: str, *arguments):
+def in_own_process(name: str, *arguments):
     out = subprocess.check_output([sys.executable, __file__, name, *map(str, arguments)], text=True)
     return json.loads(out.splitlines()[-1])
 
@@ -217,17 +217,17 @@ def main() -> None:
         return
     print("| what | ours | peer | ratio | bar |\n|---|---|---|---|---|")
     for name in ("vit_small_patch16_224", "vit_base_patch16_224"):
-        t = apart("against_timm", name)
+        t = in_own_process("against_timm", name)
         times = f"{t['ours'] * 1e3:.0f} ms | {t['theirs'] * 1e3:.0f} ms | {t['ratio']:.2f} × time"
         print(f"| trace of {name}; timm's fused forward of it | {times} | ≤ 1.10 × |", flush=True)
-    a, b = apart("one_large_image", "ours"), apart("one_large_image", "theirs")
+    a, b = in_own_process("one_large_image", "ours"), in_own_process("one_large_image", "theirs")
     what = "trace of a ViT-B at 1024²; Hugging Face with `output_attentions`"
     memory = f"{a['peak'] / 1e9:.2f} GB | {b['peak'] / 1e9:.2f} GB | {b['peak'] / a['peak']:.1f} × less"
     print(f"| {what}: peak memory above the model | {memory} | ≥ 15 × |")
     times = f"{a['seconds']:.1f} s | {b['seconds']:.1f} s | {b['seconds'] / a['seconds']:.1f} × faster"
     print(f"| the same: time | {times} | ≥ 2.5 × |", flush=True)
     for name in ("ViT-S/16", "ViT-B/16"):
-        row = f"{apart('one_row', name) * 1e3:.2f} ms"
+        row = f"{in_own_process('one_row', name) * 1e3:.2f} ms"
         print(f"| one row, all heads of a layer, {name} with 4,096 patches | {row} | | | ≤ 1 ms |", flush=True)
 
 

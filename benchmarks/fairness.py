@@ -167,7 +167,7 @@ def play(
     lecturer_ = join(pupils, Visitor("lecturer", HALL))
     others_in_hall = [player for number, player in enumerate(attacked) if number % 10]
     for minutes in range(10, int(seconds / 60), 10) if prints else ():
-        world.at(60.0 * minutes, partial(tell, minutes, others_in_hall, pupils))
+        world.at(60.0 * minutes, partial(print_waits, minutes, others_in_hall, pupils))
     world.play([*attacked, *enemies, *pupils], seconds)
     classes.end(lecturer_)
     neighbours = [player for number, player in enumerate(attacked) if not number % 10]
@@ -181,7 +181,7 @@ def play(
     }
 
 
-def tell(minutes: int, alone: list[Player], pupils: list[Player]) -> None:
+def print_waits(minutes: int, alone: list[Player], pupils: list[Player]) -> None:
     print(f"after {minutes} minutes: p95 {p95(alone):.2f} s, of the class {p95(pupils[1:]):.2f} s", flush=True)
 
 

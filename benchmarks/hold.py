@@ -150,9 +150,9 @@ def attack(only: str = "") -> None:
     if only:
         return
     print("\n| hostile file | seconds |\n|---|---|")
-    for name, said, seconds in attacks.hostile_files():
+    for name, sentence, seconds in attacks.hostile_files():
         print(f"| {name} | {seconds:.2f} |", flush=True)
-        judge(said == "refused", f"{name}: {said}")
+        judge(sentence == "refused", f"{name}: {sentence}")
         judge(seconds <= attacks.MOST_FILE_SECONDS, f"{name} kept the reader busy for {seconds:.1f} s")
 
 
@@ -251,7 +251,7 @@ def main() -> int:
                 print(flush=True)
     except KeyboardInterrupt:
         troubles.append("it was stopped before it had come to its end")
-    print("\n".join(f"It does not hold: {trouble}" for trouble in troubles) or "It holds.")
+    print("\n".join(f"It does not hold: {sentence}" for sentence in troubles) or "It holds.")
     return bool(troubles)
 
 

@@ -20,7 +20,7 @@ from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-NEEDED = ROOT / "requirements.txt"
+REQUIREMENTS = ROOT / "requirements.txt"
 
 
 def run(*command: str | Path, cwd: Path) -> float:
@@ -68,11 +68,11 @@ def installed(folder: Path, index: str | None) -> Iterator[tuple[str, str]]:
     yield "a figure after it", f"{run(*figure, cwd=folder):.1f} s"
 
 
-def needed() -> float:
+def bytes_of_packages() -> float:
     """The bytes of all packages that requirements.txt needs, directly or not, without torch and its CUDA packages."""
     from packaging.requirements import Requirement
 
-    names = [line.split("#")[0].strip() for line in NEEDED.read_text().splitlines() if line[:1].isalpha()]
+    names = [line.split("#")[0].strip() for line in REQUIREMENTS.read_text().splitlines() if line[:1].isalpha()]
     requirements, package_names, size = [Requirement(name) for name in names], set(), 0.0
     while requirements:
         requirement = requirements.pop()
@@ -101,7 +101,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for title, value in (*built(Path(folder)), *installed(Path(folder), options.index)):
             print(f"| {title} | {value} |", flush=True)
-    print(f"| what it needs, without torch | {needed() / 1e6:.0f} MB |")
+    print(f"| what it needs, without torch | {bytes_of_packages() / 1e6:.0f} MB |")
 
 
 if __name__ == "__main__":

@@ -79,13 +79,19 @@ def measure(revision: str | None) -> dict[str, tuple[int, float, int, int, list[
     spread = Counter(
         word for page_sentences in pages.values() for word in {w.lower() for s in page_sentences for w in s}
     )
-    collected = {}
+    measures_by_page = {}
     for name, page_sentences in pages.items():
         if page_sentences:
             lengths = [len(sentence) for sentence in page_sentences]
             rare = sorted({w.lower() for s in page_sentences for w in s if len(w) > 9 and spread[w.lower()] == 1})
-            collected[name] = (len(page_sentences), mean(lengths), max(lengths), sum(n > LONG for n in lengths), rare)
-    return collected
+            measures_by_page[name] = (
+                len(page_sentences),
+                mean(lengths),
+                max(lengths),
+                sum(n > LONG for n in lengths),
+                rare,
+            )
+    return measures_by_page
 
 
 def main() -> None:

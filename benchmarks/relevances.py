@@ -96,7 +96,7 @@ def main() -> None:
     for model in options.model or ["dinov2-small", "bundled"]:
         vit = playground.load(model)
         patch = vit.config.patch_size
-        collected: dict[tuple[str, str], list[tuple[float, ...]]] = {}
+        scores_by_map: dict[tuple[str, str], list[tuple[float, ...]]] = {}
         for file in batch.pictures_of(options.pictures):
             sample = None if Path(file).exists() else named(file)
             image = images.open_image(sample.path if sample else file)
@@ -104,9 +104,9 @@ def main() -> None:
             seen = tracing.trace(vit, image, size=images.fit(image.size, patch, (native * patch, native * patch)))
             for query, name, score in judged(seen, list(asked(seen, sample.start if sample else (0.5, 0.5), file))):
                 kind = "the class token" if query == "cls" else "a patch"
-                collected.setdefault((kind, name), []).append(score)
+                scores_by_map.setdefault((kind, name), []).append(score)
             print(f"… {model} {file}", file=sys.stderr, flush=True)
-        for (kind, name), values in sorted(collected.items(), key=lambda item: (item[0][0], -_means(item[1])[0])):
+        for (kind, name), values in sorted(scores_by_map.items(), key=lambda item: (item[0][0], -_means(item[1])[0])):
             numbers = [*_means(values), min(score[0] for score in values)]
             cells = " | ".join(f"{number:.2f}" for number in numbers)
             print(f"| {model}, {kind} | {name} | {cells} | {len(values)} |", flush=True)

@@ -21,7 +21,7 @@ AGAIN = 0.5  # seconds until a failed request is repeated
 
 async def rolling(url: str, servers: list[Server], people: int, seconds: float) -> dict:
     """{waits: seconds until each answer, retries included; lost: failures by person; after: errors and their times}"""
-    photos, seen = drawn_photos(10), {"waits": [], "lost": Counter(), "after": []}
+    photos, outcome = drawn_photos(10), {"waits": [], "lost": Counter(), "after": []}
     began = time.perf_counter()
     until = began + seconds
 
@@ -38,12 +38,14 @@ async def rolling(url: str, servers: list[Server], people: int, seconds: float) 
                         await person.pick(chance.choice(SAMPLES).name)
                     break
                 except Exception as error:
-                    seen["lost"][number] += 1
-                    seen["after"].append(f"{time.perf_counter() - began:.1f} s: {type(error).__name__}: {error}"[:150])
+                    outcome["lost"][number] += 1
+                    outcome["after"].append(
+                        f"{time.perf_counter() - began:.1f} s: {type(error).__name__}: {error}"[:150]
+                    )
                     await leave(person)
                     person = None
                     await asyncio.sleep(AGAIN)
-            seen["waits"].append(time.perf_counter() - asked_at)
+            outcome["waits"].append(time.perf_counter() - asked_at)
             await asyncio.sleep(max(0.0, EVERY - (time.perf_counter() - asked_at)))
         await leave(person)
 
@@ -63,4 +65,4 @@ async def rolling(url: str, servers: list[Server], people: int, seconds: float) 
         await asyncio.to_thread(servers[0].start().wait)
 
     await asyncio.gather(replace(), *map(live, range(people)))
-    return seen
+    return outcome

@@ -67,10 +67,12 @@ LINE, ACROSS, GAP = 300, 2000, 8  # pixels: height and width of a line of the sh
 
 def shoot(chromium: Browser, url: str, file: Path) -> None:
     address, patch, options = SHOTS[file.stem]
-    shown(chromium, url, file, Newcomer if file.stem.startswith("see") else Visitor, address, patch, options)
+    write_shot(chromium, url, file, Newcomer if file.stem.startswith("see") else Visitor, address, patch, options)
 
 
-def shown(chromium: Browser, url: str, file: Path, visits: type[Visitor], address: dict, patch, options: dict) -> None:
+def write_shot(
+    chromium: Browser, url: str, file: Path, visits: type[Visitor], address: dict, patch, options: dict
+) -> None:
     visitor = visits(chromium, url, **options).open(address)
     if options.get("has_touch"):
         visitor.page.touchscreen.tap(*visitor.place(patch))
@@ -92,7 +94,7 @@ def shoot_sizes(chromium: Browser, url: str, file: Path) -> None:
             touch = {"has_touch": True, "is_mobile": True} if width in TOUCHED else {}
             options = {"viewport": {"width": width, "height": height}, "color_scheme": colours, **touch}
             one = Path(folder) / f"{width}-{height}-{colours}.png"
-            shown(chromium, url, one, Newcomer, CAT, EYE, options)
+            write_shot(chromium, url, one, Newcomer, CAT, EYE, options)
         pictures = [Image.open(Path(folder) / f"{w}-{h}-{c}.png") for (w, h), c in product(SIZES, ("light", "dark"))]
         sheet(pictures).save(file.with_suffix(".jpg"), quality=80)
 

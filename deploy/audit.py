@@ -53,8 +53,8 @@ def bound_trouble(requirement: Requirement, tried: str) -> str | None:
     """A sentence if the bounds allow a newer series than the tried version's, or if that version is outside of them;
     else None."""
     version = Version(tried)
-    if trouble := outside(requirement, tried):
-        return trouble
+    if sentence := outside(requirement, tried):
+        return sentence
     if any(s.operator == "==" for s in requirement.specifier):
         return None
     top = [Version(s.version) for s in requirement.specifier if s.operator == "<"]

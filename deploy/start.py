@@ -155,11 +155,11 @@ def watch(started: list[subprocess.Popen], folder: Path, replicas: list[str], se
     signals: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: signals.append(number))
-    looked = time.monotonic()
+    last_look = time.monotonic()
     while not signals and all(process.poll() is None for process in started):
         time.sleep(0.1)
-        if replicas and time.monotonic() - looked > LOOK_EVERY:
-            looked = time.monotonic()
+        if replicas and time.monotonic() - last_look > LOOK_EVERY:
+            last_look = time.monotonic()
             if (now := addresses(replicas)) and now != servers:
                 servers = now
                 (folder / "upstream.conf").write_text(upstream(servers))

@@ -22,7 +22,7 @@ def token(row: int, column: int) -> int:
     return 3 + 8 * row + column
 
 
-def hears(cut: list[str] | str, layer: int, head: int, query: int, key: int) -> bool:
+def is_heard(cut: list[str] | str, layer: int, head: int, query: int, key: int) -> bool:
     heard = cuts.read(cut, SHAPE).heard(layer)
     return True if heard is None else bool(heard[head if len(heard) > 1 else 0, query, key])
 
@@ -114,16 +114,16 @@ def test_three_by_three_is_a_convolution_s_field():
 
 
 def test_what_a_text_means():
-    assert not hears("7,5>3,2", 0, 0, token(7, 5), token(3, 2))
-    assert hears("7,5>3,2", 0, 0, token(3, 2), token(7, 5)), "an edge has a direction"
-    assert hears("7,5>3,2@1", 0, 0, token(7, 5), token(3, 2))
-    assert not hears("7,5>3,2@1", 1, 3, token(7, 5), token(3, 2))
-    assert hears("7,5>3,2@1.2", 1, 3, token(7, 5), token(3, 2))
-    assert not hears("7,5>3,2@*.3", 2, 3, token(7, 5), token(3, 2))
-    assert not hears("*>cls", 0, 0, token(0, 0), 0)
-    assert hears("*>cls", 0, 0, 0, 0), "everybody hears themselves"
-    assert not hears("*>*@2", 2, 1, token(0, 0), token(0, 1))
-    assert not hears(["7,5>3,2", "7,5>cls"], 0, 0, token(7, 5), 0)
+    assert not is_heard("7,5>3,2", 0, 0, token(7, 5), token(3, 2))
+    assert is_heard("7,5>3,2", 0, 0, token(3, 2), token(7, 5)), "an edge has a direction"
+    assert is_heard("7,5>3,2@1", 0, 0, token(7, 5), token(3, 2))
+    assert not is_heard("7,5>3,2@1", 1, 3, token(7, 5), token(3, 2))
+    assert is_heard("7,5>3,2@1.2", 1, 3, token(7, 5), token(3, 2))
+    assert not is_heard("7,5>3,2@*.3", 2, 3, token(7, 5), token(3, 2))
+    assert not is_heard("*>cls", 0, 0, token(0, 0), 0)
+    assert is_heard("*>cls", 0, 0, 0, 0), "everybody hears themselves"
+    assert not is_heard("*>*@2", 2, 1, token(0, 0), token(0, 1))
+    assert not is_heard(["7,5>3,2", "7,5>cls"], 0, 0, token(7, 5), 0)
 
 
 @pytest.mark.parametrize(

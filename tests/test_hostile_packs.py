@@ -32,7 +32,7 @@ def refused(match: str = r"\.$"):
         tracemalloc.stop()
 
 
-def said(header: dict, body: bytes = b"") -> bytes:
+def pack_of(header: dict, body: bytes = b"") -> bytes:
     text = json.dumps(header).encode()
     return struct.pack("<I", len(text)) + text + body
 
@@ -46,18 +46,18 @@ def section(dtype="uint8", shape=(4,), offset=0) -> dict:
     [
         struct.pack("<I", 2**32 - 1) + bytes(100),
         struct.pack("<I", 8 * MB) + b" " * (8 * MB),
-        said({"sections": {"a": section(shape=[2**62, 4])}}),
-        said({"sections": {"a": section(shape=[-1])}}, bytes(64)),
-        said({"sections": {"a": section(shape=[0.5])}}, bytes(64)),
-        said({"sections": {"a": section(shape=[1] * 100)}}, bytes(64)),
-        said({"sections": {"a": section(offset=-8)}}, bytes(64)),
-        said({"sections": {"a": section(offset=2**70)}}, bytes(64)),
-        said({"sections": {"a": section("O")}}, bytes(64)),
-        said({"sections": {"a": section("V1000000000")}}, bytes(64)),
-        said({"sections": {"a": section(["uint8"])}}, bytes(64)),
-        said({"sections": {f"{i}": section(shape=[60]) for i in range(100)}}, bytes(64)),
-        said({"sections": {}, "scale": float("nan")}),
-        said([1, 2]), said({"sections": [1]}), said({"sections": None}), b"", b"\1\0\0", bytes(100),
+        pack_of({"sections": {"a": section(shape=[2**62, 4])}}),
+        pack_of({"sections": {"a": section(shape=[-1])}}, bytes(64)),
+        pack_of({"sections": {"a": section(shape=[0.5])}}, bytes(64)),
+        pack_of({"sections": {"a": section(shape=[1] * 100)}}, bytes(64)),
+        pack_of({"sections": {"a": section(offset=-8)}}, bytes(64)),
+        pack_of({"sections": {"a": section(offset=2**70)}}, bytes(64)),
+        pack_of({"sections": {"a": section("O")}}, bytes(64)),
+        pack_of({"sections": {"a": section("V1000000000")}}, bytes(64)),
+        pack_of({"sections": {"a": section(["uint8"])}}, bytes(64)),
+        pack_of({"sections": {f"{i}": section(shape=[60]) for i in range(100)}}, bytes(64)),
+        pack_of({"sections": {}, "scale": float("nan")}),
+        pack_of([1, 2]), pack_of({"sections": [1]}), pack_of({"sections": None}), b"", b"\1\0\0", bytes(100),
         struct.pack("<I", 40_000) + b"[" * 40_000,
     ],
 )  # fmt: skip

@@ -47,7 +47,7 @@ def replay(line: str) -> Path:
     return Path(words[words.index("-o") + 1])
 
 
-def told(page: str, what: str) -> str:
+def meta_content(page: str, what: str) -> str:
     return unescape(re.search(rf'<meta name="playground:{what}" content="([^"]*)"', page)[1])
 
 
@@ -120,7 +120,7 @@ def command_in(file: Path) -> str | None:
     if file.suffix == ".pdf":
         return read_pdf(file).metadata.get("/Keywords")
     if file.suffix == ".html":
-        return told(file.read_text(encoding="utf-8"), "command")
+        return meta_content(file.read_text(encoding="utf-8"), "command")
     return json.loads(re.search(r'"command": (".*?[^\\]")', file.read_text(encoding="utf-8"))[1])
 
 

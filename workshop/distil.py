@@ -106,14 +106,16 @@ class Distilled(nn.Module):
         }
 
 
-def tokens(vit: VisionTransformer, image: Tensor, place: Tensor, whole: int) -> Iterator[Tensor]:
+def tokens(vit: VisionTransformer, image: Tensor, place: Tensor, grid_side: int) -> Iterator[Tensor]:
     """The tokens after each layer, (B, N, D). A window of a view keeps its place: it gets the positions of this part of
     a grid of `whole` × `whole` patches."""
     first_patch, side = len(vit.config.prefix), image.shape[2] // SMALL
     x, rotation = vit.embed(image)
-    if side < whole:
+    if side < grid_side:
         top, left = place.tolist()
-        grid = vit.positions((whole, whole))[:, first_patch:].unflatten(1, (whole, whole))  # (1, whole, whole, D)
+        grid = vit.positions((grid_side, grid_side))[:, first_patch:].unflatten(
+            1, (grid_side, grid_side)
+        )  # (1, whole, whole, D)
         crop_positions = grid[:, top : top + side, left : left + side].flatten(1, 2)
         x = torch.cat(
             [x[:, :first_patch], x[:, first_patch:] + crop_positions - vit.positions((side, side))[:, first_patch:]],

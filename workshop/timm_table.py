@@ -38,7 +38,9 @@ def written(configs: dict[str, Config]) -> str:
     rows: dict[str, list[str]] = {}
     for name, config in configs.items():
         rows.setdefault(json.dumps(unusual(config)), []).append(name)
-    lines = (f"{{ is: {said}, names: `{' '.join(sorted(names))}` }}," for said, names in sorted(rows.items()))
+    lines = (
+        f"{{ is: {fields_json}, names: `{' '.join(sorted(names))}` }}," for fields_json, names in sorted(rows.items())
+    )
     wrapping = {"width": 118, "initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
     return BEGINS + "".join(f"{fill(line, **wrapping)}\n" for line in lines) + "];\n"
 

@@ -284,8 +284,8 @@ class _Batch:
         spec = html.filled(naming.published(spec), seen, image)
         megabytes = html.write(path, spec, seen, image) / 1e6
         self.complain(f"{path}: {megabytes:.2f} MB with {len(html.layers(spec, seen))} of {seen.layers} layers")
-        if lost := html.lost_by(spec, seen):
-            self.complain(f"{path}: {lost}")
+        if rounding_note := html.lost_by(spec, seen):
+            self.complain(f"{path}: {rounding_note}")
         return path
 
     def say(self, text: str) -> None:

@@ -202,11 +202,11 @@ def _view(spec: Spec) -> dict:
 
 def _page(spec: Spec, seen: Trace, image: Image.Image | None, story_start: dict | None = None) -> str:
     picture = _picture(seen, image)
-    lost = lost_by(spec, seen)
+    rounding_note = lost_by(spec, seen)
     public_spec = published(spec)
     name = _printable(public_spec.image or "image")
     public_spec = replace(public_spec, image=name, repeatable=public_spec.repeatable and bool(spec.image))
-    facts = _facts(public_spec, seen, picture) | ({"pack": lost} if lost else {})
+    facts = _facts(public_spec, seen, picture) | ({"pack": rounding_note} if rounding_note else {})
     if story_start:
         facts.pop("command", None)  # no command writes the story
     patches = f"{seen.grid[0]} × {seen.grid[1]} patches"
@@ -227,7 +227,7 @@ def _page(spec: Spec, seen: Trace, image: Image.Image | None, story_start: dict 
         jpeg=_base64(_jpeg(picture)),
         still=_base64(_jpeg(pixels(still(public_spec, seen, picture)).convert("RGB"), STILL_QUALITY)),
         seen=html.escape(f"Attention in {name}: layer {spec.layer}, head {spec.head}"),
-        words=html.escape(" · ".join(filter(None, [name, model(seen), patches, lost]))),
+        words=html.escape(" · ".join(filter(None, [name, model(seen), patches, rounding_note]))),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
         start=json.dumps(start).replace("<", r"\u003c"),  # nothing in a name can end the script element
         pack=packed_text(_pack(spec, seen)),

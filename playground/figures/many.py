@@ -212,7 +212,7 @@ class Many:
     def _pass(self, pixels: Tensor, part: Sequence[int] = ()) -> dict[str, np.ndarray]:
         vit, c = self.vit, self.vit.config
         at, everybody = self.cutting(), torch.ones(1, 1, 1, 1, dtype=torch.bool)
-        collected: dict[str, list[Tensor]] = {kind: [] for kind in self.wanted}
+        arrays_by_kind: dict[str, list[Tensor]] = {kind: [] for kind in self.wanted}
         patch_gaps = None
         if "distance" in self.wanted:
             patch_gaps = distances(self.grid).to(vit.patch_embed.proj.weight.device)
@@ -226,20 +226,20 @@ class Many:
                 is_heard = None if mask.numel() == 1 else mask.to(q.device)
                 if layer in self.wanted.get("weights", ()):
                     scores = (q.float() * c.scale) @ k.float().mT
-                    collected["weights"].append(
+                    arrays_by_kind["weights"].append(
                         (scores if is_heard is None else scores.masked_fill(~is_heard, -math.inf)).softmax(-1)
                     )
                 if layer in self.wanted.get("norms", ()):
                     norms = [value_norms(vit.blocks[layer], value.float()) for value in v]
-                    collected["norms"].append(torch.stack(norms))
+                    arrays_by_kind["norms"].append(torch.stack(norms))
                 if layer in self.wanted.get("features", ()):
-                    collected["features"].append(x.float())
+                    arrays_by_kind["features"].append(x.float())
                 if {"entropy", "distance"} & self.wanted.keys():
                     entropy, distance = _spread(q.float(), k.float(), c.scale, patch_gaps, len(c.prefix), is_heard)
                     for kind, numbers in (("entropy", entropy), ("distance", distance)):
-                        if kind in collected:
-                            collected[kind].append(numbers)
-        numbers = {kind: torch.stack(parts, dim=1).cpu().numpy() for kind, parts in collected.items() if parts}
+                        if kind in arrays_by_kind:
+                            arrays_by_kind[kind].append(numbers)
+        numbers = {kind: torch.stack(parts, dim=1).cpu().numpy() for kind, parts in arrays_by_kind.items() if parts}
         if of_answers:
             with torch.no_grad():
                 logits = vit.classify(x).float().cpu()

@@ -69,7 +69,7 @@ def test_the_table_s_means_are_counted_from_its_lines():
             assert (foretold.constant, foretold.blocks) == (0, 0)
 
 
-def said(seen, file, **options) -> str:
+def saved_text(seen, file, **options) -> str:
     playground.save(seen, file, query=QUERY, **options)
     return file.read_text(encoding="utf-8")
 
@@ -80,22 +80,26 @@ def test_a_figure_and_its_numbers_bear_it(what, small, picture, tmp_path):
     method = "gradient" if what == "relevance" else what
     expected = faithfulness.foretold_table()["bundled"][method]
     sentence = f"mean of {expected.pictures} drawn scenes in our small ViT: {expected.correlation:.2f} (a random map"
-    assert sentence in said(known, tmp_path / "a.txt", what=what)
-    assert f"{expected.correlation:.2f}, mean of {expected.pictures}" in said(known, tmp_path / "a.csv", what=what)
+    assert sentence in saved_text(known, tmp_path / "a.txt", what=what)
+    assert f"{expected.correlation:.2f}, mean of {expected.pictures}" in saved_text(
+        known, tmp_path / "a.csv", what=what
+    )
     seen = playground.trace(small, picture)
-    assert "was not measured in" in said(seen, tmp_path / "b.txt", what=what)
-    assert "# rank correlation with blanking: not measured in this model" in said(seen, tmp_path / "b.csv", what=what)
+    assert "was not measured in" in saved_text(seen, tmp_path / "b.txt", what=what)
+    assert "# rank correlation with blanking: not measured in this model" in saved_text(
+        seen, tmp_path / "b.csv", what=what
+    )
     foretold = seen.foretells(QUERY, method=method)
     sentence = (
         f"on this picture: {foretold.correlation:.2f} ({foretold.blocks} blocks, by the mean colour; a random map"
     )
-    assert sentence in said(seen, tmp_path / "c.txt", what=what)
-    assert f"{foretold.correlation:.2f} on this picture" in said(seen, tmp_path / "c.csv", what=what)
+    assert sentence in saved_text(seen, tmp_path / "c.txt", what=what)
+    assert f"{foretold.correlation:.2f} on this picture" in saved_text(seen, tmp_path / "c.csv", what=what)
 
 
 def test_what_claims_nothing_bears_nothing(seen, tmp_path):
     for way in ("weight", "value", "similarity"):
-        assert "blanking" not in said(seen, tmp_path / "a.txt", what=way, layer=1)
+        assert "blanking" not in saved_text(seen, tmp_path / "a.txt", what=way, layer=1)
 
 
 def test_a_model_that_went_on_learning_is_not_the_one_of_the_table():

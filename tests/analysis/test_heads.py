@@ -41,7 +41,7 @@ def rows_of_patches(table, on_class=0.0, on_register=0.0):
     return weights[None]
 
 
-def only(table, **prefix) -> Head:
+def only_head(table, **prefix) -> Head:
     return look(traced(rows_of_patches(table, **prefix))).head(0, 0)
 
 
@@ -51,17 +51,17 @@ def left_neighbour():
     return table
 
 
-def even(allowed):
+def even_rows(allowed):
     return allowed / allowed.sum(-1, keepdim=True)
 
 
-EVERYWHERE = even(torch.ones(PATCHES, PATCHES))
-AROUND = even((((Y[:, None] - Y).abs() <= 1) & ((X[:, None] - X).abs() <= 1) & ~torch.eye(PATCHES).bool()).float())
-HALVES = even(((X[:, None] < 4) == (X < 4)).float())
+EVERYWHERE = even_rows(torch.ones(PATCHES, PATCHES))
+AROUND = even_rows((((Y[:, None] - Y).abs() <= 1) & ((X[:, None] - X).abs() <= 1) & ~torch.eye(PATCHES).bool()).float())
+HALVES = even_rows(((X[:, None] < 4) == (X < 4)).float())
 
 
 def test_uniform_rows_have_the_entropy_of_their_length_and_reach_all():
-    head = only(EVERYWHERE, on_class=1 / (PATCHES + 2), on_register=1 / (PATCHES + 2))
+    head = only_head(EVERYWHERE, on_class=1 / (PATCHES + 2), on_register=1 / (PATCHES + 2))
     assert head.entropy == pytest.approx(math.log2(PATCHES + 2), abs=1e-4)
     assert head.breadth == pytest.approx(1, abs=1e-4)
     assert head.to_self == pytest.approx(1 / (PATCHES + 2), abs=1e-5)
@@ -73,13 +73,13 @@ def test_uniform_rows_have_the_entropy_of_their_length_and_reach_all():
 def test_the_distance_of_even_rows_is_known_without_a_head():
     assert even_distance(1, 2) == pytest.approx(0.5)
     assert even_distance(2, 2) == pytest.approx((0 + 1 + 1 + math.sqrt(2)) / 4)
-    assert even_distance(ROWS, COLUMNS) == pytest.approx(only(EVERYWHERE).distance, abs=1e-4)
+    assert even_distance(ROWS, COLUMNS) == pytest.approx(only_head(EVERYWHERE).distance, abs=1e-4)
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 9), (9, 1), (2, 3), (2, 2)])
 def test_a_grid_smaller_than_the_reach_has_the_offsets_it_has(rows, columns):
     patches = rows * columns
-    seen = traced(even(torch.ones(patches, patches))[None], prefix=())
+    seen = traced(even_rows(torch.ones(patches, patches))[None], prefix=())
     seen = dataclasses.replace(seen, size=(rows * 8, columns * 8))
     offsets = look(seen).offsets[0, 0]
     for (down, right), share in np.ndenumerate(offsets):
@@ -88,13 +88,13 @@ def test_a_grid_smaller_than_the_reach_has_the_offsets_it_has(rows, columns):
 
 
 def test_a_row_on_one_token_has_no_entropy():
-    head = only(torch.eye(PATCHES))
+    head = only_head(torch.eye(PATCHES))
     assert head.entropy == pytest.approx(0, abs=1e-4)
     assert (head.to_self, head.distance, head.near) == pytest.approx((1, 0, 0), abs=1e-4)
 
 
 def test_shares_of_class_token_and_registers_are_told_apart():
-    head = only(EVERYWHERE, on_class=0.5, on_register=0.2)
+    head = only_head(EVERYWHERE, on_class=0.5, on_register=0.2)
     assert (head.to_class, head.to_registers) == pytest.approx((0.5, 0.2), abs=1e-5)
     assert head.to_self == pytest.approx(0.3 / PATCHES, abs=1e-5)
 
@@ -102,16 +102,16 @@ def test_shares_of_class_token_and_registers_are_told_apart():
 def test_one_patch_that_all_listen_to_is_a_habit_of_its_own():
     table = torch.full((PATCHES, PATCHES), 0.1 / PATCHES)
     table[:, 13] += 0.9
-    head = only(table)
+    head = only_head(table)
     assert head.to_one == pytest.approx(0.9 + 0.1 / PATCHES, abs=1e-5)
     assert kind(head) == "one patch for all"
     assert kind(dataclasses.replace(head, colour=0.9, content=0.9)) == "one patch for all"
-    assert only(EVERYWHERE).to_one == pytest.approx(1 / PATCHES, abs=1e-5)
-    assert only(left_neighbour()).to_one < 0.05
+    assert only_head(EVERYWHERE).to_one == pytest.approx(1 / PATCHES, abs=1e-5)
+    assert only_head(left_neighbour()).to_one < 0.05
 
 
 def test_the_left_neighbour_is_found_as_the_offset():
-    head = only(left_neighbour())
+    head = only_head(left_neighbour())
     assert head.offset == (0, -1)
     assert head.offset_share == pytest.approx(1, abs=1e-4)
     assert head.to_self == pytest.approx(ROWS / PATCHES, abs=1e-4)
@@ -126,7 +126,7 @@ def test_offsets_that_few_patches_have_are_not_counted():
 
 
 def test_the_eight_neighbours_are_near():
-    head = only(AROUND)
+    head = only_head(AROUND)
     assert head.near == pytest.approx(1, abs=1e-4)
     assert head.to_self == pytest.approx(0, abs=1e-4)
     inner = (4 + 4 * math.sqrt(2)) / 8
@@ -157,7 +157,7 @@ def test_others_have_their_turn_between_two_layers(seen):
 
 
 def test_content_agrees_with_a_loop():
-    table = even(torch.rand(PATCHES, PATCHES, generator=torch.Generator().manual_seed(1)))
+    table = even_rows(torch.rand(PATCHES, PATCHES, generator=torch.Generator().manual_seed(1)))
     edge_weights = {}
     for q, k in np.ndindex(PATCHES, PATCHES):
         edge_weights.setdefault((int(Y[k] - Y[q]), int(X[k] - X[q])), []).append(table[q, k].item())
@@ -168,7 +168,7 @@ def test_content_agrees_with_a_loop():
             [0.0 if k == q else np.mean(edge_weights[int(Y[k] - Y[q]), int(X[k] - X[q])]) for k in range(PATCHES)]
         )
         differences.append(((row / row.sum() - expected_row / expected_row.sum()).abs().sum() / 2).item())
-    assert only(table).content == pytest.approx(np.mean(differences), abs=1e-4)
+    assert only_head(table).content == pytest.approx(np.mean(differences), abs=1e-4)
 
 
 def test_the_effect_is_the_length_of_what_arrives(seen):
@@ -234,11 +234,11 @@ def test_averages_and_spreads_are_over_images(seen):
     ],
 )
 def test_a_habit_has_the_name_that_its_numbers_support(table, prefix, name):
-    assert kind(only(table, **prefix)) == name
+    assert kind(only_head(table, **prefix)) == name
 
 
 def test_content_idle_and_mixed_heads_have_names_too():
-    head = only(EVERYWHERE)
+    head = only_head(EVERYWHERE)
     gathering = dataclasses.replace(head, breadth=0.1, content=0.6, colour=0.4, effect=1.0)
     assert kind(gathering) == "same object or colour"
     assert kind(dataclasses.replace(gathering, near=0.6)) == "same object or colour"

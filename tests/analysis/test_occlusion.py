@@ -10,7 +10,7 @@ from playground.analysis.occlusion import Measured, Target, blanked, blocks, spe
 from playground.errors import PlaygroundError
 
 
-def only(*patches: tuple[int, int]) -> torch.Tensor:
+def mask_of(*patches: tuple[int, int]) -> torch.Tensor:
     gone = torch.zeros(8, 8, dtype=torch.bool)
     for patch in patches:
         gone[patch] = True
@@ -21,7 +21,7 @@ def only(*patches: tuple[int, int]) -> torch.Tensor:
 def test_a_blanked_patch_says_nothing_of_itself_and_the_others_are_untouched(seen, by):
     pixels, other = seen.input, seen.input.clone()
     other[:, :, 16:24, 40:48] = 9.0  # the same patch with other pixels
-    a, b = (blanked(x, only((2, 5)), 8, by) for x in (pixels, other))
+    a, b = (blanked(x, mask_of((2, 5)), 8, by) for x in (pixels, other))
     outside = torch.ones(64, 64, dtype=torch.bool)
     outside[16:24, 40:48] = False
     assert torch.equal(a[..., outside], pixels[..., outside])
@@ -31,7 +31,7 @@ def test_a_blanked_patch_says_nothing_of_itself_and_the_others_are_untouched(see
 
 
 def test_what_is_all_gone_is_filled_from_as_far_as_needed(seen):
-    gone = ~only((0, 0))
+    gone = ~mask_of((0, 0))
     filled = blanked(seen.input, gone, 8, "neighbours")
     assert torch.isfinite(filled).all()
     corner = seen.input[..., :8, :8]
@@ -40,7 +40,7 @@ def test_what_is_all_gone_is_filled_from_as_far_as_needed(seen):
 
 
 def test_what_moves_is_what_a_pass_over_the_blanked_picture_says(small, seen):
-    gone = only((2, 5), (2, 6))
+    gone = mask_of((2, 5), (2, 6))
     pixels = blanked(seen.input, gone, 8)
     with torch.no_grad():
         before, after = (small.norm(small.features(x, 2))[0, seen.token((4, 4))] for x in (seen.input, pixels))
@@ -88,7 +88,7 @@ def test_maps_are_compared_with_the_smallest_blocks_that_are_all_blanked(grid, s
 
 
 def test_nothing_blanked_moves_nothing(seen):
-    assert Measured(seen, Target(query=(4, 4))).moved([only()]) == [pytest.approx(0, abs=1e-6)]
+    assert Measured(seen, Target(query=(4, 4))).moved([mask_of()]) == [pytest.approx(0, abs=1e-6)]
 
 
 def test_the_map_becomes_finer_where_most_moves_and_the_passes_are_bounded(seen):
@@ -173,4 +173,4 @@ def test_the_rank_correlation_is_pearson_s_of_ranks_that_are_counted():
 
 def test_an_unknown_way_to_blank_gets_a_sentence(seen):
     with pytest.raises(PlaygroundError, match="not by 'black'"):
-        blanked(seen.input, only(), 8, "black")
+        blanked(seen.input, mask_of(), 8, "black")

@@ -27,7 +27,7 @@ def choose(visitor) -> dict:
     return visitor.until("r => r.scale === 1 && r.direction === 'column' && r.ready")
 
 
-def same(visitor, expected: dict) -> None:
+def assert_same_view(visitor, expected: dict) -> None:
     shown = visitor.until("r => r.locked && r.direction === 'column' && r.ready")
     assert {key: shown[key] for key in CHOSEN} == {key: expected[key] for key in CHOSEN}
 
@@ -36,7 +36,7 @@ def test_the_address_opens_the_same_view_for_somebody_else(visit):
     visitor = visit("sample=still-life")
     expected = choose(visitor)
     visitor.page.wait_for_url("**direction=column**")
-    same(visit(urlsplit(visitor.page.url).query), expected)
+    assert_same_view(visit(urlsplit(visitor.page.url).query), expected)
 
 
 @pytest.mark.slow
@@ -46,7 +46,7 @@ def test_a_copied_link_opens_the_same_view_for_somebody_else(visit):
     visitor.part("link").click()
     visitor.part("message").filter(has_text="Link copied").wait_for()
     link = visitor.page.evaluate("navigator.clipboard.readText()")
-    same(visit(urlsplit(link).query), expected)
+    assert_same_view(visit(urlsplit(link).query), expected)
 
 
 def test_a_reload_keeps_the_view(visit):
@@ -54,7 +54,7 @@ def test_a_reload_keeps_the_view(visit):
     expected = choose(visitor)
     visitor.page.wait_for_url("**direction=column**")
     visitor.page.reload()
-    same(visitor, expected)
+    assert_same_view(visitor, expected)
 
 
 def test_back_returns_to_the_former_picture(go):

@@ -114,7 +114,7 @@ def test_the_logit_lens_reads_each_patch_after_the_layer_on_view(go):
     assert_close(visitor.until("r => r.map && r.layer === 5")["map"], seen().answers(5)[:, 1])
 
 
-def at(visitor, row, column):
+def place_on_page(visitor, row, column):
     box = part(visitor, "canvas[data-ref=picture]").bounding_box()
     rows, columns = seen().grid
     return box["x"] + (column + 0.5) / columns * box["width"], box["y"] + (row + 0.5) / rows * box["height"]
@@ -125,10 +125,10 @@ def test_patches_that_are_painted_are_not_heard(go):
     mouse = visitor.page.mouse
     visitor.page.get_by_role("button", name="Scissors", exact=True).click()
     visitor.page.get_by_role("button", name="paint patches").click()
-    mouse.move(*at(visitor, 3, 10))
+    mouse.move(*place_on_page(visitor, 3, 10))
     mouse.down()
     for place in ((3, 11), (4, 11)):
-        mouse.move(*at(visitor, *place))
+        mouse.move(*place_on_page(visitor, *place))
     mouse.up()
     part(visitor, ".cuts p").filter(has_text="3 patches shall not be heard by the locked patch").wait_for()
     assert visitor.read()["query"] == "7,5", "a patch that is painted is not locked"

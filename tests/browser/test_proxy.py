@@ -103,11 +103,11 @@ class Proxy:
     def logged(self, path: str, after: int = 0) -> dict[str, str]:
         """Waits until nginx has logged this request; returns the status and the last replica it asked ("-": none)."""
 
-        def found() -> list[str]:
+        def matching_lines() -> list[str]:
             return [line for line in self.log()[after:] if path in line]
 
-        until(found, f"nothing is logged of {path}")
-        _, status, _, _, replicas, *rest = found()[-1].split()
+        until(matching_lines, f"nothing is logged of {path}")
+        _, status, _, _, replicas, *rest = matching_lines()[-1].split()
         return {"status": status, "replica": rest[-3] if len(rest) > 2 else replicas}
 
     def tell(self) -> str:

@@ -37,7 +37,7 @@ def lesson(arrive, server):
     return open_
 
 
-def shown(page, condition: str = "r => true") -> dict:
+def bars_state(page, condition: str = "r => true") -> dict:
     script = f"() => {{ {FIND} const r = bars()?.shown; return r && ({condition})(r) ? r : null; }}"
     return page.wait_for_function(script).json_value()
 
@@ -49,7 +49,7 @@ def chart(page, title: str):
 @pytest.mark.slow
 def test_the_dials_turn_the_row_at_once_and_the_link_opens_it_again(lesson):
     page = lesson("scale", "step=rows")
-    assert len(shown(page)["weights"]) == scale.KEYS
+    assert len(bars_state(page)["weights"]) == scale.KEYS
     before = chart(page, "Largest of 64 weights").evaluate(LINES)
     row = page.evaluate(TURN, [512, 0])  # read in the same task, so no server can have answered
     scores = scale.experiment()[0, scale.WIDTHS.index(512)]
@@ -58,15 +58,15 @@ def test_the_dials_turn_the_row_at_once_and_the_link_opens_it_again(lesson):
     page.wait_for_url("**dk=512**")
     page.wait_for_function(CHANGED, arg=before)
     page.reload()
-    assert shown(page, "r => r.dk === 512 && r.power === 0")["peak"] == pytest.approx(row["peak"])
+    assert bars_state(page, "r => r.dk === 512 && r.power === 0")["peak"] == pytest.approx(row["peak"])
 
 
 @pytest.mark.slow
 def test_another_row_is_another_row(lesson):
     page = lesson("scale", "row=3")
-    first = shown(page, "r => r.row === 3")
+    first = bars_state(page, "r => r.row === 3")
     page.get_by_text("another random row").click()
-    assert shown(page, "r => r.row === 4")["peak"] != first["peak"]
+    assert bars_state(page, "r => r.row === 4")["peak"] != first["peak"]
     page.wait_for_url("**row=4**")
 
 

@@ -47,7 +47,7 @@ def visitor(arrive, host):
     return somebody
 
 
-def taken(visitor, view: dict, kind: str, button: str) -> bytes:
+def exported_bytes(visitor, view: dict, kind: str, button: str) -> bytes:
     words = "&".join(f"{name}={value}" for name, value in (VIEW | view | {"locked": "true"}).items())
     visitor.arrive(f"#{words}")
     what, direction = view.get("what", "weight"), view.get("direction", "row")
@@ -67,7 +67,10 @@ def of_the_app(view: dict, kind: str) -> bytes:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_the_numbers_are_the_app_s(view, visitor):
-    ours, theirs = json.loads(taken(visitor, VIEWS[view], "json", "json")), json.loads(of_the_app(VIEWS[view], "json"))
+    ours, theirs = (
+        json.loads(exported_bytes(visitor, VIEWS[view], "json", "json")),
+        json.loads(of_the_app(VIEWS[view], "json")),
+    )
     (mine,), (its,) = ours["tables"], theirs["tables"]
     (map_,), (its_map,) = mine.pop("maps"), its.pop("maps")
     (labels, shares), (its_labels, its_shares) = (zip(*one.pop("predictions"), strict=True) for one in (mine, its))
@@ -84,7 +87,7 @@ def test_the_numbers_are_the_app_s(view, visitor):
 
 
 def test_the_command_that_it_names_makes_the_same_numbers(visitor, tmp_path, monkeypatch):
-    ours = json.loads(taken(visitor, {"scale": "off"}, "json", "json"))
+    ours = json.loads(exported_bytes(visitor, {"scale": "off"}, "json", "json"))
     command = shlex.split(ours["figure"]["command"])
     assert command[:2] == ["attention-playground", "figure"]
     monkeypatch.chdir(tmp_path)
@@ -95,8 +98,8 @@ def test_the_command_that_it_names_makes_the_same_numbers(visitor, tmp_path, mon
 
 
 def test_numpy_and_csv_hold_what_json_holds(visitor):
-    truth = json.loads(taken(visitor, {}, "json", "json"))["tables"][0]
-    with np.load(io.BytesIO(taken(visitor, {}, "npz", "npz"))) as arrays:
+    truth = json.loads(exported_bytes(visitor, {}, "json", "json"))["tables"][0]
+    with np.load(io.BytesIO(exported_bytes(visitor, {}, "npz", "npz"))) as arrays:
         assert arrays["values"] == pytest.approx(np.asarray([truth["maps"][0]["values"]]), rel=1e-6)
         assert arrays["tokens"].tolist() == truth["tokens"]
         assert arrays["grid"].tolist() == truth["grid"]
@@ -104,7 +107,7 @@ def test_numpy_and_csv_hold_what_json_holds(visitor):
         assert json.loads(str(arrays["about"]))["image"] == "meadow"
         with np.load(io.BytesIO(of_the_app({}, "npz"))) as theirs:
             assert set(arrays) == set(theirs)
-    text = taken(visitor, {}, "csv", "csv").decode()
+    text = exported_bytes(visitor, {}, "csv", "csv").decode()
     lines = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
     assert [float(line["value"]) for line in lines] == pytest.approx(truth["maps"][0]["values"])
     its = of_the_app({}, "csv").decode()
@@ -113,7 +116,7 @@ def test_numpy_and_csv_hold_what_json_holds(visitor):
 
 
 def test_the_cells_of_the_svg_are_the_app_s(visitor):
-    ours = ElementTree.fromstring(taken(visitor, {}, "svg", "svg"))
+    ours = ElementTree.fromstring(exported_bytes(visitor, {}, "svg", "svg"))
     theirs = ElementTree.fromstring(of_the_app({}, "svg"))
     grid = json.loads(of_the_app({}, "json"))["tables"][0]["grid"]
     (mine,) = (image.get("href") for image in ours.iter(f"{SVG}image") if image.get("id") == "map")
@@ -140,7 +143,7 @@ def cells_of(address: str, grid: list[int], flipped: bool = False) -> np.ndarray
 
 def test_the_living_page_has_the_row_and_the_sheet_names_the_command_for_a_pdf(visitor, tmp_path):
     page = tmp_path / "alive.html"
-    page.write_bytes(taken(visitor, {}, "html", "stays alive"))
+    page.write_bytes(exported_bytes(visitor, {}, "html", "stays alive"))
     row = visitor.read()["row"]
     note = visitor.unfold("export").locator(".note").last.inner_text()
     assert re.search(

@@ -14,11 +14,11 @@ APART = f"""() => {{
 MEADOW = {"model": "bundled", "sample": "meadow"}
 
 
-def said(page) -> dict[str, str]:
+def address_words(page) -> dict[str, str]:
     return {key: value[0] for key, value in parse_qs(urlsplit(page.url).query).items()}
 
 
-def at(page, n: int) -> None:
+def wait_for_step(page, n: int) -> None:
     """Waits until the card shows step n and does not cover the part that it outlines."""
     page.locator(f'.tour-card[data-step="{n}"]').wait_for()
     page.wait_for_function(f"() => new URLSearchParams(location.search).get('tour') === '{n}'")
@@ -33,7 +33,7 @@ def press(page, what: str) -> None:
 def begin(visit):
     visitor = visit(MEADOW | {"layer": "2", "query": "3,4", "locked": "true", "draw": "light"})
     visitor.part("showMe").click()
-    at(visitor.page, 1)
+    wait_for_step(visitor.page, 1)
     return visitor
 
 
@@ -43,13 +43,13 @@ def given_back(visitor) -> None:
     visitor.until("r => r.layer === 2 && r.query === '3,4' && r.locked && r.scale !== 1")
     visitor.page.locator('.lens [data-choice="draw"] [data-value="light"][aria-pressed="true"]').wait_for()
     visitor.page.wait_for_function("() => location.search.includes('draw=light')")
-    assert MEADOW.items() <= said(visitor.page).items()
+    assert MEADOW.items() <= address_words(visitor.page).items()
 
 
 def test_the_tour_runs_on_see_to_its_end_and_gives_everything_back(visit):
     visitor = begin(visit)
     for n in range(1, 6):
-        at(visitor.page, n)
+        wait_for_step(visitor.page, n)
         press(visitor.page, "next")
     visitor.page.locator(".tour-card").wait_for(state="detached")
     visitor.page.wait_for_function("() => !location.search.includes('tour')")
@@ -59,14 +59,14 @@ def test_the_tour_runs_on_see_to_its_end_and_gives_everything_back(visit):
 def test_a_link_resumes_it_back_goes_back_and_escape_leaves_it(visit):
     visitor = visit(MEADOW | {"tour": "2"})
     page = visitor.page
-    at(page, 2)
+    wait_for_step(page, 2)
     press(page, "back")
-    at(page, 1)
+    wait_for_step(page, 1)
     page.locator('.tour-card [data-go="next"]').focus()
     page.keyboard.press("PageDown")  # a presenter's clicker
-    at(page, 2)
+    wait_for_step(page, 2)
     page.reload()
-    at(page, 2)
+    wait_for_step(page, 2)
     page.keyboard.press("Escape")
     page.locator(".tour-card").wait_for(state="detached")
     page.wait_for_function("() => !location.search.includes('tour')")
@@ -75,5 +75,5 @@ def test_a_link_resumes_it_back_goes_back_and_escape_leaves_it(visit):
 def test_on_a_phone_the_card_leaves_room_for_what_it_points_at(visit):
     visitor = visit("tour=2", viewport={"width": 390, "height": 844})
     for n in range(2, 6):
-        at(visitor.page, n)
+        wait_for_step(visitor.page, n)
         press(visitor.page, "next")

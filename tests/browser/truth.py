@@ -39,9 +39,9 @@ def entropy(row) -> float:
     return float(-(row * row.clamp(min=1e-300).log2()).sum())
 
 
-def apart(ours, theirs) -> float:
+def largest_difference(ours, theirs) -> float:
     return float(np.abs(np.asarray(ours) - np.asarray(theirs)).max())
 
 
 def assert_close(ours, theirs, tolerance: float = CLOSE) -> None:
-    assert apart(ours, theirs) < tolerance
+    assert largest_difference(ours, theirs) < tolerance

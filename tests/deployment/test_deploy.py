@@ -194,7 +194,7 @@ def test_torch_comes_from_the_index_that_is_given_in_the_version_of_the_lock(tmp
     pip.write_text('#!/bin/sh\necho "$@"\n')
     pip.chmod(0o755)
 
-    def asked(index: str) -> list[str]:
+    def pip_arguments(index: str) -> list[str]:
         env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "TORCH_INDEX": index}
         done = subprocess.run(["sh", "-ec", line], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
         return done.stdout.splitlines()
@@ -202,8 +202,8 @@ def test_torch_comes_from_the_index_that_is_given_in_the_version_of_the_lock(tmp
     pinned = " ".join(re.findall(r"^torch\w*==[^ ]+", read("requirements-torch.lock"), re.MULTILINE))
     assert pinned.startswith("torch==")
     rest = ["install --no-deps --require-hashes -r requirements.lock", "check"]
-    assert asked("") == ["install --no-deps --require-hashes -r requirements-torch.lock", *rest]
-    assert asked("file:///there") == [f"install --no-deps --index-url file:///there {pinned}", *rest]
+    assert pip_arguments("") == ["install --no-deps --require-hashes -r requirements-torch.lock", *rest]
+    assert pip_arguments("file:///there") == [f"install --no-deps --index-url file:///there {pinned}", *rest]
     (default,) = (rest.partition("=")[2] for rest in arguments_of("ARG") if rest.startswith("TORCH_INDEX="))
     assert default.endswith("/cpu")
 

@@ -171,12 +171,12 @@ def test_what_never_changes_is_asked_of_the_app_once_and_kept_compressed(edge, f
             assert "immutable" in headers["cache-control"]
             assert "set-cookie" not in headers
 
-    def kept() -> list[str]:
+    def cache_statuses() -> list[str]:
         logged = [json.loads(line) for line in (folder / "log").read_text().splitlines() if line.startswith('{"time')]
         return [line["cache"] for line in logged if line.get("path") == ours.partition("?")[0]]
 
-    until(lambda: len(kept()) >= 3, "nginx has not logged the three")
-    assert kept() == ["MISS", "HIT", "HIT"]
+    until(lambda: len(cache_statuses()) >= 3, "nginx has not logged the three")
+    assert cache_statuses() == ["MISS", "HIT", "HIT"]
 
 
 def test_an_answer_to_one_person_is_kept_by_nobody(edge, folder):

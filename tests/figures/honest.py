@@ -6,5 +6,5 @@ from playground.figures.compose import subjects
 ROW = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4), purpose="page", dpi=60)
 
 
-def said(spec, seen, picture, **draw_arguments) -> str:
+def caption_text(spec, seen, picture, **draw_arguments) -> str:
     return layouts.content(*subjects(spec, seen, picture, **draw_arguments)).caption

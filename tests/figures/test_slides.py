@@ -11,7 +11,7 @@ ASKED = plain(Question("x", "</script><b>?", Choice.of({"a": "A", "b": "B"}), "a
 PARTS = [{"kind": "ask", "question": ASKED, "context": "", "afresh": True}]
 
 
-def made(story: str = "") -> str:
+def slides_page(story: str = "") -> str:
     slides = [teaching.Slide("One", "minute 0 to 5", "Say nothing.", lesson={"settings": {}, "parts": PARTS})]
     if story:
         slides.append(teaching.Slide("Two", "", "", story=8))
@@ -19,7 +19,7 @@ def made(story: str = "") -> str:
 
 
 def test_what_is_shown_is_in_the_file_as_data():
-    (data,) = re.findall(r'id="slides">(.*?)</script>', made(), re.DOTALL)
+    (data,) = re.findall(r'id="slides">(.*?)</script>', slides_page(), re.DOTALL)
     deck = json.loads(data)
     (slide,) = deck["slides"]
     assert slide["lesson"]["parts"][0]["question"]["asks"] == ASKED["asks"]
@@ -29,11 +29,11 @@ def test_what_is_shown_is_in_the_file_as_data():
 
 
 def test_nothing_is_asked_of_anybody():
-    page = made()
+    page = slides_page()
     assert "default-src 'none'" in page
     assert "connect-src" not in page
     assert page.count("'sha256-") == 2  # the hashes of two scripts: the guess's and the slides'
-    assert made("<p>").count("'sha256-") == 3  # and the hash of the story's script
+    assert slides_page("<p>").count("'sha256-") == 3  # and the hash of the story's script
     assert not re.search(r'(?:src|href)="https?:', page)
     assert "<title>Attention &amp; &lt;more&gt;</title>" in page
 

@@ -39,12 +39,12 @@ def flat(parts: Iterable[Part]) -> list[Part]:
     return [one for part in parts for one in (flat(part) if isinstance(part, After | Stays | Row | Fold) else [part])]
 
 
-def kept(data: bytes) -> str:
+def stand_in_for_file(data: bytes) -> str:
     return f"{len(data)} bytes"
 
 
 def exercises_of(name: str, step: str, **state: object) -> dict[str, dict]:
-    records = flat_plain(plain_parts(parts_of(name, step, **state), kept))
+    records = flat_plain(plain_parts(parts_of(name, step, **state), stand_in_for_file))
     return {part["id"]: part for part in records if part["kind"] == "exercise" and part["id"]}
 
 

@@ -35,16 +35,16 @@ def test_both_ends_of_an_axis_have_a_reason_where_the_truth_is_elsewhere(name, s
 
 
 def test_shapes_asks_about_what_stands_there():
-    def asked(**state: object) -> Question:
+    def question(**state: object) -> Question:
         (one,) = (part.question for part in flat(parts_of("shapes", "walk", **state)) if isinstance(part, Ask))
         return one
 
-    assert asked().asks.startswith("This picture: 201 tokens, 6 heads of 32 numbers")
-    assert dict(asked().guess.options)[asked().truth] == "1 × 6 × 201 × 201"
-    four = asked(example="four-heads")
+    assert question().asks.startswith("This picture: 201 tokens, 6 heads of 32 numbers")
+    assert dict(question().guess.options)[question().truth] == "1 × 6 × 201 × 201"
+    four = question(example="four-heads")
     assert "100 tokens, 4 heads of 16 numbers, a batch of 13" in four.asks
     assert dict(four.guess.options)[four.truth] == "13 × 4 × 100 × 100"
-    assert dict(asked(example="own").guess.options)["square"] == "B × h × N × N"
+    assert dict(question(example="own").guess.options)["square"] == "B × h × N × N"
 
 
 @pytest.mark.parametrize(("table", "begins", "truth"), [

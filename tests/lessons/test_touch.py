@@ -39,7 +39,7 @@ def test_each_choice_shows_something_else(idea, name, step, setting):
     assert setting in {name for group in LESSONS[name].steps[step].ahead for name in group}, "the folder has it too"
 
 
-def shown(name, step, kind, **state):
+def parts_of_kind(name, step, kind, **state):
     return [one for one in flat(parts_of(name, step, **state)) if isinstance(one, kind)]
 
 
@@ -50,12 +50,12 @@ def test_layer_norm_is_torch_s_and_does_not_notice_how_long_a_token_is():
     by_hand = (before - before.mean()) / (((before - before.mean()) ** 2).mean() + seen.vit.blocks[0].norm1.eps).sqrt()
     torch.testing.assert_close(after, by_hand, atol=1e-5, rtol=0)
     torch.testing.assert_close(after, after_ten, atol=1e-2, rtol=0)
-    (chart,) = shown("block", "norms", Chart, times=10)
+    (chart,) = parts_of_kind("block", "norms", Chart, times=10)
     assert len(chart.figure.data) == 2
 
 
 def test_one_hot_times_the_matrix_is_the_row_that_is_drawn():
-    (chart,) = shown("block", "answer", Chart, supposed="3")
+    (chart,) = parts_of_kind("block", "answer", Chart, supposed="3")
     one_hot, row = (np.array(trace.y, float) for trace in chart.figure.data)
     assert one_hot.nonzero()[0].tolist() == [3]
     np.testing.assert_allclose(row, meadow().vit.head.weight[3].detach().numpy(), atol=1e-6)
@@ -92,7 +92,7 @@ def test_heads_of_full_width_cost_more_each_and_shared_ones_nothing(heads):
 def test_the_table_of_a_picture_has_a_row_for_each_patch(side, cut):
     *_, (_, tokens) = experiments.patches(side, cut)
     assert tokens == ((side // cut) ** 2, 32)
-    text = " ".join(one.text for one in shown("shapes", "walk", Words, side=side, cut=cut))
+    text = " ".join(one.text for one in parts_of_kind("shapes", "walk", Words, side=side, cut=cut))
     assert f"(**{tokens[0]}, 32**)" in text
 
 
@@ -131,9 +131,9 @@ def test_a_state_forgets_by_powers_and_one_that_chooses_keeps():
 
 def test_the_kernel_stays_and_attention_s_shares_follow_the_picture():
     (here, attends), (other, attends_other) = (
-        [one.data for one in shown("two_ways", "built", Picture, reads=reads)] for reads in ("here", "other")
+        [one.data for one in parts_of_kind("two_ways", "built", Picture, reads=reads)] for reads in ("here", "other")
     )
     assert attends != attends_other
     assert here != other  # the photograph below is another one
-    tables = [shown("two_ways", "built", Table, reads=reads) for reads in ("here", "other")]
+    tables = [parts_of_kind("two_ways", "built", Table, reads=reads) for reads in ("here", "other")]
     assert tables[0] == tables[1]

@@ -102,14 +102,14 @@ def program(hub: Hub, home, most_bytes: int | None = None):
         subprocess.Popen(command, env=env, text=True, stdin=pipe, stdout=pipe, stderr=log, preexec_fn=limit) as process,
     ):
 
-        def tried() -> str:
+        def load_again() -> str:
             print("again", file=process.stdin, flush=True)
             line = process.stdout.readline().strip()
             log.seek(0)
             assert line, log.read()
             return line
 
-        yield tried
+        yield load_again
         process.stdin.close()
 
 

@@ -24,7 +24,7 @@ def ask(client, kind: str, words: dict, method: str = "GET", **options):
     return client.request(method, f"/figure.{kind}", params=words, headers=headers | options.pop("headers", {}))
 
 
-def made(client, kind: str, words: dict, method: str = "GET") -> bytes:
+def figure_bytes(client, kind: str, words: dict, method: str = "GET") -> bytes:
     answer = ask(client, kind, words, method)
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == figure_files.TYPES[kind]

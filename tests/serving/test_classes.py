@@ -42,7 +42,7 @@ def number(low=0, high=100, scene=1) -> Question:
     return Question(0, scene, "number", low, high, (), {"asks": "How many?"})
 
 
-def asked(group, question=None) -> Question:
+def new_question(group, question=None) -> Question:
     group.go_to({"n": 1})
     group.ask(question or number())
     return group.question
@@ -55,7 +55,7 @@ def test_a_code_is_five_letters_that_nobody_confuses(group):
 
 
 def test_one_browser_has_one_guess_and_may_change_it(group):
-    question = asked(group)
+    question = new_question(group)
     for key, guess in (("a", 3), ("a", 5), ("b", 5.0)):
         group.enter(key)
         group.take(key, question.number, 1, guess)
@@ -64,7 +64,7 @@ def test_one_browser_has_one_guess_and_may_change_it(group):
 
 @pytest.mark.parametrize("guess", [math.nan, math.inf, -1, 101, 1.5, "5", None, True, [5], {}, 10**400], ids=str)
 def test_what_is_no_guess_is_refused_and_nothing_is_kept(group, guess):
-    question = asked(group)
+    question = new_question(group)
     with pytest.raises(Refused) as refused:
         group.take("a", question.number, 1, guess)
     assert str(refused.value).endswith(".")
@@ -72,11 +72,11 @@ def test_what_is_no_guess_is_refused_and_nothing_is_kept(group, guess):
 
 
 def test_a_place_is_on_the_picture_and_a_choice_is_offered(group):
-    place = asked(group, Question(0, 1, "place", 0, 47, (), {}))
+    place = new_question(group, Question(0, 1, "place", 0, 47, (), {}))
     for value in (48, -1, "3"):
         with pytest.raises(Refused):
             group.take("a", place.number, 1, value)
-    choice = asked(group, Question(0, 1, "choice", 0, 0, ("yes", "no"), {}))
+    choice = new_question(group, Question(0, 1, "choice", 0, 0, ("yes", "no"), {}))
     for value in ("maybe", 0, None, ["yes"]):
         with pytest.raises(Refused):
             group.take("a", choice.number, 1, value)
@@ -84,7 +84,7 @@ def test_a_place_is_on_the_picture_and_a_choice_is_offered(group):
 
 
 def test_for_another_question_and_after_reveal_nothing_is_kept(group):
-    question = asked(group)
+    question = new_question(group)
     with pytest.raises(Refused, match="another question"):
         group.take("a", question.number + 1, 1, 5)
     group.show()
@@ -97,7 +97,7 @@ def test_for_another_question_and_after_reveal_nothing_is_kept(group):
 
 
 def test_vote_discuss_vote_again_keeps_both_and_then_tells_the_truth(group):
-    question = asked(group)
+    question = new_question(group)
     group.take("a", question.number, 1, 3)
     group.show()
     group.ask_again()
@@ -113,7 +113,7 @@ def test_vote_discuss_vote_again_keeps_both_and_then_tells_the_truth(group):
 
 
 def test_hands_of_the_room_are_added(group):
-    question = asked(group, Question(0, 1, "choice", 0, 0, ("yes", "no"), {}))
+    question = new_question(group, Question(0, 1, "choice", 0, 0, ("yes", "no"), {}))
     group.take("a", question.number, 1, "no")
     group.count_hands({"yes": 4, "no": 2})
     group.count_hands({"yes": 5, "no": 2})
@@ -216,7 +216,7 @@ def test_whoever_waits_hears_of_a_change_and_an_earlier_wait_of_the_same_phone_e
         second = group.enter("a").waits()
         other_wait = group.enter("b").waits()
         assert (first.done(), second.done(), other_wait.done()) == (True, False, False)
-        group.take("a", asked(group).number, 1, 5)
+        group.take("a", new_question(group).number, 1, 5)
         assert second.done()
         assert other_wait.done()
         third = group.enter("b").waits()
@@ -248,7 +248,7 @@ def test_every_refusal_of_a_class_has_the_same_holes_in_every_language():
     ("heat", "stored_heat"), [("0f9a", "0f9a"), ("0f9", ""), ("0f9x", ""), (None, ""), (["0"] * 4, "")]
 )
 def test_the_row_goes_to_the_phones_with_the_truth_where_it_has_a_digit_for_each_square(group, heat, stored_heat):
-    question = asked(group, Question(0, 1, "place", 0, 3, (), {"rows": 2, "columns": 2}))
+    question = new_question(group, Question(0, 1, "place", 0, 3, (), {"rows": 2, "columns": 2}))
     group.show()
     group.say_truth(2, {"en": "there"}, heat)
     assert (question.phase, question.heat) == (classes.TELLS, stored_heat)

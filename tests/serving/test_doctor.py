@@ -59,7 +59,7 @@ def flipped(data: bytes) -> bytes:
     return data[:-9000] + bytes([data[-9000] ^ 1]) + data[-8999:]
 
 
-def said(state: str) -> str:
+def sentences_of(state: str) -> str:
     return "\n".join(finding.says for finding in examine() if finding.state == state)
 
 
@@ -110,7 +110,7 @@ def test_what_can_not_be_fetched_is_said_and_the_rest_is_mended(cache, monkeypat
     out = capsys.readouterr().out
     assert "There is no network." in out
     assert prepared.what_is_wrong_with(pack) is None
-    assert "not on this machine: chelsea.png." in said(LESS)
+    assert "not on this machine: chelsea.png." in sentences_of(LESS)
 
 
 def test_a_damaged_file_in_front_of_a_whole_one_is_no_harm_and_goes(cache, tmp_path, monkeypatch):
@@ -119,8 +119,8 @@ def test_a_damaged_file_in_front_of_a_whole_one_is_no_harm_and_goes(cache, tmp_p
     borrowed.cache_folder().mkdir(parents=True)
     file = borrowed.cache_folder() / "chelsea.png"
     file.write_bytes(b"")
-    assert f"{file} is damaged (it is empty); another copy is used" in said(LESS)
-    assert said(WRONG) == ""
+    assert f"{file} is damaged (it is empty); another copy is used" in sentences_of(LESS)
+    assert sentences_of(WRONG) == ""
     assert f"removed {file}" in list(repair(examine()))
     assert borrowed.find("chelsea.png") == cache / "chelsea.png"
 
@@ -139,9 +139,9 @@ def test_weights_of_the_hub_are_read_to_their_end(nothing_fetched, monkeypatch):
     save_file({"a": torch.arange(10_000.0)}, weights := folder / "made.safetensors")
     blob = weights.rename(folder / "blobs" / digest_of(weights))
     (link := folder / "snapshots" / "0123" / "model.safetensors").symlink_to(blob)
-    assert said(WRONG) == ""
+    assert sentences_of(WRONG) == ""
     blob.write_bytes(flipped(blob.read_bytes()))
-    assert f"{link} is damaged (its SHA-256 is another one)" in said(WRONG)
+    assert f"{link} is damaged (its SHA-256 is another one)" in sentences_of(WRONG)
     fetched = []
     monkeypatch.setattr(catalogue, "fetch", lambda name, *_: fetched.append(name))
     list(repair(finding for finding in examine() if finding.state == WRONG))
@@ -169,7 +169,7 @@ def test_a_version_lies_within_what_was_tested_or_outside(version, bounds, withi
 def test_a_release_that_was_not_tested_is_wrong(nothing_fetched, monkeypatch):
     real = doctor.metadata.version
     monkeypatch.setattr(doctor.metadata, "version", lambda name: "1.99.0" if name == "streamlit" else real(name))
-    assert "streamlit 1.99.0 is outside of what was tested: pip install 'streamlit>=1.67,<1.68'" in said(WRONG)
+    assert "streamlit 1.99.0 is outside of what was tested: pip install 'streamlit>=1.67,<1.68'" in sentences_of(WRONG)
 
 
 BOUNDS = ["torch<2.16,>=2.12", "tqdm<5,>=4.67; python_version > '3'", "zarr<4,>=3; extra == 'many'"]
@@ -183,15 +183,15 @@ def test_an_installed_package_is_asked_for_its_own_bounds_but_not_for_those_of_i
 
 def test_a_decoder_that_can_not_work_is_wrong(nothing_fetched, monkeypatch):
     monkeypatch.setattr(decoder, "MOST_BYTES", "no number")  # an invalid limit: the decoder's process ends at once
-    assert "no picture that people bring can be opened" in said(WRONG)
+    assert "no picture that people bring can be opened" in sentences_of(WRONG)
 
 
 def test_a_setting_that_is_mistyped_is_wrong_and_the_rest_is_looked_at(nothing_fetched, monkeypatch):
     monkeypatch.setenv("PLAYGROUND_OPEN", "perhaps")
     settings.now.cache_clear()
     try:
-        assert "PLAYGROUND_OPEN is yes or no" in said(WRONG)
-        assert "pictures that people bring are decoded" in said(FINE)
+        assert "PLAYGROUND_OPEN is yes or no" in sentences_of(WRONG)
+        assert "pictures that people bring are decoded" in sentences_of(FINE)
     finally:
         settings.now.cache_clear()
 
@@ -221,7 +221,7 @@ def test_a_checkout_may_lie_in_a_folder_called_app(nothing_fetched, tmp_path, mo
     home.mkdir()
     (home / "requirements.txt").write_text("torch>=2.12,<99\n")
     monkeypatch.setattr(doctor, "HOME", home)
-    assert "the playground's own files" in said(FINE)
+    assert "the playground's own files" in sentences_of(FINE)
 
 
 def test_it_says_to_which_names_a_server_answers(monkeypatch):

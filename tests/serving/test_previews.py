@@ -13,14 +13,14 @@ from serving.visits import client
 ROOT = "https://example.org/attention/"
 
 
-def told(words: dict[str, str]) -> dict[str, str]:
+def preview_properties(words: dict[str, str]) -> dict[str, str]:
     pairs = re.findall(r'<meta property="([^"]+)" content="([^"]*)">', routes_figures.preview_tags(words, ROOT))
     return {name: unescape(text) for name, text in pairs}
 
 
 def test_a_link_to_a_moment_shows_the_figure_of_that_very_view():
     words = {"sample": "flock", "model": "bundled", "layer": "4", "head": "2", "query": "9,3", "face": "see"}
-    preview = told(words)
+    preview = preview_properties(words)
     assert preview["og:title"] == "A flock of equal birds · our small ViT, layer 4, head 2"
     assert preview["og:description"] == routes_figures.ANY
     address = preview["og:image"].removeprefix(ROOT)
@@ -42,8 +42,8 @@ def test_a_link_to_a_moment_shows_the_figure_of_that_very_view():
     ],
 )
 def test_of_an_own_picture_and_of_what_is_not_to_be_had_the_opening_picture_is_shown(words):
-    assert told(words) == told({})
-    assert "mine" not in told(words)["og:image"]
+    assert preview_properties(words) == preview_properties({})
+    assert "mine" not in preview_properties(words)["og:image"]
 
 
 def test_no_word_of_an_address_becomes_markup():
@@ -56,6 +56,6 @@ def test_no_word_of_an_address_becomes_markup():
 
 
 def test_the_hint_is_told_of_the_view_it_speaks_of_alone():
-    hint = told({"sample": "flock"})["og:description"]
+    hint = preview_properties({"sample": "flock"})["og:description"]
     assert hint.startswith("Point at one bird")
-    assert told({"sample": "flock", "layer": "1"})["og:description"] == routes_figures.ANY
+    assert preview_properties({"sample": "flock", "layer": "1"})["og:description"] == routes_figures.ANY

@@ -8,7 +8,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from playground.ui.lifespan import Line
 
 
-def asks(page: str, part: str = "") -> dict:
+def rerun_message(page: str, part: str = "") -> dict:
     message = BackMsg()
     message.rerun_script.page_script_hash, message.rerun_script.fragment_id = page, part
     return {"type": "websocket.receive", "bytes": message.SerializeToString()}
@@ -57,19 +57,29 @@ def talk(*messages: dict) -> tuple[list[tuple[str, str]], list[str]]:
 
 
 def test_a_part_of_the_page_that_is_shown_is_heard():
-    assert talk(asks(""), begins("main"), leads_to("one"), asks("one", "a")) == ([("", ""), ("one", "a")], ["main"])
+    assert talk(rerun_message(""), begins("main"), leads_to("one"), rerun_message("one", "a")) == (
+        [("", ""), ("one", "a")],
+        ["main"],
+    )
 
 
 def test_a_part_of_a_page_that_was_left_is_not_heard():
-    received, _ = talk(asks("one"), begins("one"), asks("two"), asks("one", "a"))
+    received, _ = talk(rerun_message("one"), begins("one"), rerun_message("two"), rerun_message("one", "a"))
     assert received == [("one", ""), ("two", "")]
-    received, _ = talk(asks("one"), begins("one"), begins("two"), asks("one", "a"), asks("two", "b"))
+    received, _ = talk(
+        rerun_message("one"), begins("one"), begins("two"), rerun_message("one", "a"), rerun_message("two", "b")
+    )
     assert received == [("one", ""), ("two", "b")]
 
 
 def test_a_part_that_asked_before_its_page_was_left_is_drawn_on_the_next_page():
     received, sent = talk(
-        asks("one"), begins("one"), asks("one", "a"), begins("two"), begins("one", "a"), asks("two", "b")
+        rerun_message("one"),
+        begins("one"),
+        rerun_message("one", "a"),
+        begins("two"),
+        begins("one", "a"),
+        rerun_message("two", "b"),
     )
     assert sent == ["one", "two", "two"]
     assert received == [("one", ""), ("one", "a"), ("two", "b")]

@@ -35,7 +35,7 @@ def listed(folder) -> list[dict]:
     return json.loads(gzip.decompress(file.read_bytes()))["samples"]
 
 
-def told(folder) -> dict:
+def worker_settings(folder) -> dict:
     line = (folder / "sw.js").read_text(encoding="utf-8").split("\n", 1)[0]
     return json.loads(line.removeprefix("self.writtenSite = ").removesuffix(";"))
 
@@ -43,7 +43,7 @@ def told(folder) -> dict:
 def test_each_file_that_a_page_names_is_there_under_a_name_with_its_digest(folder):
     page = (folder / "index.html").read_text(encoding="utf-8")
     samples = listed(folder)
-    named = re.findall(r'(?:href|src)="([^"]+)"', page) + told(folder)["names"]
+    named = re.findall(r'(?:href|src)="([^"]+)"', page) + worker_settings(folder)["names"]
     for sample in samples:
         assert sample["prepared"], sample["name"]
         for ready in sample["prepared"].values():

@@ -25,7 +25,7 @@ def opened(page: str, **words: str) -> AppTest:
     return app
 
 
-def said(app, word: str) -> str | None:
+def word_of_address(app, word: str) -> str | None:
     return app.session_state.address.get(word)
 
 
@@ -36,14 +36,14 @@ def test_next_leads_through_all_steps_and_each_stands_in_the_address(page):
         app.button(key="next_step").click().run()
         assert not app.exception
         assert app.session_state.step == step
-        assert said(app, "step") == step
+        assert word_of_address(app, "step") == step
     assert not [button for button in app.button if button.key == "next_step"]
 
 
 def test_what_was_chosen_in_one_step_is_still_there_after_another():
     app = opened("by_hand", patch="32", step="colours")
     app.button(key="next_step").click().run()
-    assert (app.session_state.step, said(app, "patch")) == ("masks", "32")
+    assert (app.session_state.step, word_of_address(app, "patch")) == ("masks", "32")
     app.session_state.step = "colours"
     app.run()
     assert app.session_state.patch == 32

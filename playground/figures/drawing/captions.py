@@ -163,9 +163,9 @@ def caption(spec: Spec, panels: list[Shown], span: Domain, where: str) -> str:
     return sentences(spec, panels, span, model_and_place(panels[0].seen, spec, where))
 
 
-def sentences(spec: Spec, panels: list[Shown], span: Domain, made: str) -> str:
+def sentences(spec: Spec, panels: list[Shown], span: Domain, model_and_place_words: str) -> str:
     seen, maps = panels[0].seen, [panel.map for panel in panels]
-    first = f"{made}: {_statement(spec, _counted(spec.query), panels)}"
+    first = f"{model_and_place_words}: {_statement(spec, _counted(spec.query), panels)}"
     other_queries = [panel.spec.query for panel in panels if panel.seen is not seen and panel.spec.query != spec.query]
     if other_queries:
         first += say("same_place", who=query_phrase(other_queries[0]))
