@@ -202,7 +202,7 @@ def rows_that_contradict(seen) -> tuple[list, int]:
             kind = row_kinds.kind_of(row_kinds.facts_of(row, patch, crowd, likeness, front, seen.grid), early)
             best = int(row[front:].argmax())
             patches_apart = max(abs(best // wide - patch // wide), abs(best % wide - patch % wide))
-            is_near, largest_weight = patches_apart <= row_kinds.reach(seen.grid), row[front + best]
+            is_near, largest_weight = patches_apart <= row_kinds.neighbourhood_radius(seen.grid), row[front + best]
             agrees = {
                 "near": is_near,
                 "thing": likeness[best] >= row_kinds.ALIKE,

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from browser.truth import CLOSE, apart, assert_close, seen
+from browser.truth import CLOSE, assert_close, largest_difference, seen
 from browser.visitor import REFUSED, Visitor
 
 CHOSEN = ("layer", "head", "query", "locked", "scale", "direction", "what", "row", "grid")
@@ -67,7 +67,7 @@ def test_back_returns_to_the_former_picture(go):
     shown = visitor.hover((4, 4))
     there, here = (seen(name).row(shown["layer"], shown["head"], (4, 4)) for name in ("flock", "meadow"))
     assert_close(shown["row"], here)
-    assert apart(shown["row"], there) > CLOSE
+    assert largest_difference(shown["row"], there) > CLOSE
 
 
 def test_one_step_back_leaves_the_app_that_was_only_looked_at(visit):

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from PIL import Image
 
-from browser.truth import CLOSE, apart, assert_close, entropy, seen, sent
+from browser.truth import CLOSE, assert_close, entropy, largest_difference, seen, sent
 
 PATCHES = ((0, 0), (7, 5), (12, 11))
 
@@ -34,7 +34,7 @@ def test_the_row_under_the_cursor_is_python_s_row(visitor):
                 assert_close(shown["row"], truth.row(layer, head, patch), 1e-4)
                 assert_close(shown["row"], seen().row(layer, head, patch), 2e-3)  # the error of 16-bit numbers
                 rows.append(shown["row"])
-    assert all(apart(a, b) > CLOSE for a, b in pairwise(rows))
+    assert all(largest_difference(a, b) > CLOSE for a, b in pairwise(rows))
 
 
 def test_the_switch_changes_the_entropy_to_what_python_computes(visitor):

@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 
-from browser.truth import CLOSE, apart, assert_close, entropy, seen, sent
+from browser.truth import CLOSE, assert_close, entropy, largest_difference, seen, sent
 
 
 def map_of(visitor, what: str) -> dict:
@@ -77,7 +77,7 @@ def test_the_whole_pass_without_the_scale_arrives_is_marked_and_is_right(visitor
     shown = visitor.until("r => r.pass === 'whole'")
     truth = sent(scale="off").row(shown["layer"], shown["head"], (7, 5))
     assert_close(shown["row"], truth, 0.02)  # without the scale, the sharper softmax of each layer enlarges rounding
-    assert apart(shown["row"], sent().row(shown["layer"], shown["head"], (7, 5))) > 0.02
+    assert largest_difference(shown["row"], sent().row(shown["layer"], shown["head"], (7, 5))) > 0.02
     assert "in the whole forward pass" in visitor.part("badge").inner_text()
     text = visitor.part("verdict").inner_text()  # the labels before and after
     assert " → " in text or "no label changed" in text, text
@@ -145,4 +145,4 @@ def test_layers_of_a_large_trace_come_when_they_are_chosen(go):
 def test_unequal_pictures_get_unequal_answers():
     """The same layer and head mixes the patches of two pictures differently, as attention should."""
     rows = [seen(name).row(seen().layers // 2, 0, (7, 5)) for name in ("meadow", "flock")]
-    assert apart(*rows) > CLOSE
+    assert largest_difference(*rows) > CLOSE

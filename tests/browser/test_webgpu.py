@@ -106,7 +106,9 @@ def page(chromium, folder):
 
 
 @pytest.mark.parametrize("numbers", ["int8", pytest.param("float32", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [*list(KINDS)[:2], *(pytest.param(kind, marks=pytest.mark.slow) for kind in list(KINDS)[2:])]
+)
 def test_a_pass_on_the_gpu_is_that_of_the_kernels(page, kind, numbers):
     script = """async (weights) => {
       const [here, there] = [await begin(weights, false), await begin(weights, true)];

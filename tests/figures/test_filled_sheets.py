@@ -8,7 +8,7 @@ from conftest import scramble
 from PIL import Image
 
 import playground
-from figures.honest import ROW, said
+from figures.honest import ROW, caption_text
 from playground.analysis import heads
 from playground.figures import Spec
 from playground.figures.drawing import captions, maps, prints
@@ -70,17 +70,17 @@ def test_a_mark_of_the_atlas_stands_beside_its_map(deep):
 def test_the_atlas_counts_what_is_brighter_than_can_be_shown(deep, picture):
     offsets = heads.look(deep).offsets
     assert offsets.max() > 0.015
-    caption = said(Spec(layout="atlas", ceiling=0.015), deep, picture)
+    caption = caption_text(Spec(layout="atlas", ceiling=0.015), deep, picture)
     assert (
         f"brightest from 1.5 %, {(offsets > 0.015).sum()} places above it, up to {captions.percent(offsets.max())}"
         in caption
     )
-    assert "brightest" not in said(Spec(layout="atlas", ceiling=1.0), deep, picture)
+    assert "brightest" not in caption_text(Spec(layout="atlas", ceiling=1.0), deep, picture)
 
 
 def test_a_grid_says_how_its_patch_is_counted(seen, picture):
     spec = replace(ROW, layout="grid", rows="heads:0,1", columns="layers:0")
-    assert "patch 3, 4 (row, column, from 0) listens to" in said(spec, seen, picture)
+    assert "patch 3, 4 (row, column, from 0) listens to" in caption_text(spec, seen, picture)
 
 
 def test_a_line_that_just_fits_loses_no_letter():

@@ -14,7 +14,7 @@ from conftest import scramble
 from PIL import Image
 
 import playground
-from figures.honest import ROW, said
+from figures.honest import ROW, caption_text
 from playground import PlaygroundError, figures
 from playground.__main__ import main
 from playground.figures import Spec, command_line, files, layouts
@@ -55,7 +55,9 @@ def test_a_server_counts_all_before_it_draws():
 @pytest.mark.parametrize("layout", ["head", "heads", "wall", "grid"])
 def test_every_caption_tells_of_patches_that_are_brighter_than_can_be_shown(layout, seen, picture):
     sharp = replace(ROW, layout=layout, ceiling=0.02, **({"rows": "heads:all"} if layout == "grid" else {}))
-    assert re.search(r"brightest from 2\.0 %, \d+ patches above it, up to \d", said(sharp, seen, picture)), layout
+    assert re.search(r"brightest from 2\.0 %, \d+ patches above it, up to \d", caption_text(sharp, seen, picture)), (
+        layout
+    )
 
 
 def test_the_largest_weight_that_is_clipped_stands_beside_its_patch(seen, picture):
@@ -149,11 +151,11 @@ def test_numbers_are_written_as_people_write_them():
 
 
 def test_a_caption_says_how_tokens_and_patches_are_counted(seen, picture):
-    caption = said(ROW, seen, picture)
+    caption = caption_text(ROW, seen, picture)
     assert "(row, column, from 0)" in caption
     assert re.search(r"about \d+ of 67 tokens \(2\^entropy\)", caption)
-    assert "attends to" in said(replace(ROW, words="paper"), seen, picture)
-    assert "listens to" not in said(replace(ROW, words="paper"), seen, picture)
+    assert "attends to" in caption_text(replace(ROW, words="paper"), seen, picture)
+    assert "listens to" not in caption_text(replace(ROW, words="paper"), seen, picture)
 
 
 def test_without_a_caption_no_words_stand_under_a_figure(seen, picture):

@@ -11,7 +11,7 @@ from figure_files import read_pdf
 from PIL import Image
 
 import playground
-from figures.honest import ROW, said
+from figures.honest import ROW, caption_text
 from playground import PlaygroundError, figures
 from playground.__main__ import main
 from playground.figures import Spec, files
@@ -150,7 +150,7 @@ def test_a_model_that_was_trained_in_memory_is_no_longer_what_its_name_loads(her
     assert now.startswith("changed in memory, sha256:"), now
     assert now[-16:] != weights_before[-16:]
     assert "Command" not in Image.open(playground.save(trace_after, "a.png", dpi=40)).text
-    assert "ViT-Ti/16 (changed in memory)" in said(Spec(image="disc.png"), trace_after, trace_after.shown)
+    assert "ViT-Ti/16 (changed in memory)" in caption_text(Spec(image="disc.png"), trace_after, trace_after.shown)
     moved = playground.trace(vit.to("cpu"), "disc.png")
     assert moved.weight_versions == trace_after.weight_versions, "a move changes nothing"
 

@@ -10,7 +10,18 @@ import pytest
 import torch
 from test_javascript import ROOT
 
-from lessons.playing import RIGHT, SILLY, exercises_of, flat, flat_plain, judged, kept, meadow, parts_of, text_of
+from lessons.playing import (
+    RIGHT,
+    SILLY,
+    exercises_of,
+    flat,
+    flat_plain,
+    judged,
+    meadow,
+    parts_of,
+    stand_in_for_file,
+    text_of,
+)
 from playground.analysis import by_hand as analysis
 from playground.lessons import by_hand, parts, scale
 from playground.lessons.lesson import Setting, Written
@@ -42,8 +53,8 @@ def test_a_step_asks_and_lets_do_what_its_record_says(name, step):
 @each_step
 def test_app_and_folder_get_the_same_parts(name, step):
     lesson = LESSONS[name]
-    in_app = plain_parts(parts_of(name, step), kept)
-    ahead = played_ahead(lesson, lesson.steps[step], meadow(), kept)
+    in_app = plain_parts(parts_of(name, step), stand_in_for_file)
+    ahead = played_ahead(lesson, lesson.steps[step], meadow(), stand_in_for_file)
     for app, folder in zip(in_app, ahead, strict=True):
         if folder["kind"] == "each":
             key = " | ".join(str(lesson.choices[setting].default) for setting in folder["by"])
@@ -73,7 +84,9 @@ def test_what_is_not_played_ahead_changes_no_part(name, step):
     record = lesson.steps[step]
     live = {*record.settings} - {setting for group in record.ahead for setting in group}
     changed_settings = {setting: other_value(lesson.choices[setting]) for setting in live}
-    assert plain_parts(parts_of(name, step, **changed_settings), kept) == plain_parts(parts_of(name, step), kept)
+    assert plain_parts(parts_of(name, step, **changed_settings), stand_in_for_file) == plain_parts(
+        parts_of(name, step), stand_in_for_file
+    )
 
 
 WRITTEN = ("1,2", "B", "7", "_".join(["1"] * 36), "4.0.2.3", "1_2_3")
@@ -86,7 +99,7 @@ def other_value(setting: Setting) -> object:
 
 @each_step
 def test_a_step_goes_through_json_whole(name, step):
-    records = plain_parts(parts_of(name, step), kept)
+    records = plain_parts(parts_of(name, step), stand_in_for_file)
     assert json.loads(json.dumps(records)) == json.loads(json.dumps(records, allow_nan=False))
     kinds = {
         cls.__name__.lower(): cls

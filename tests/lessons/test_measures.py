@@ -13,7 +13,7 @@ from test_javascript import ROOT
 from twins import in_javascript
 
 import playground
-from lessons.playing import flat, kept, meadow, parts_of
+from lessons.playing import flat, meadow, parts_of, stand_in_for_file
 from playground.analysis import heads, scale
 from playground.lessons.lesson import MODELS
 from playground.lessons.measures import MEASURES, Measured, measured, trend
@@ -154,7 +154,7 @@ def test_the_browser_fills_the_same_words_for_the_sample_and_others_for_a_photog
     words = Words("{share:%} of {side} in {a model}", values={
         "share": Measured("far_share", 0.25), "side": Measured("longer_side", 14),
     })  # fmt: skip
-    (record,) = plain_parts([words], kept)
+    (record,) = plain_parts([words], stand_in_for_file)
     assert words.says == "25 % of 14 in {a model}"
     lines = """
       const pack = core.unpack(new Uint8Array(readFileSync(given.file)));
@@ -181,7 +181,9 @@ def test_what_a_part_has_of_a_photograph_is_plain_data():
 def test_a_step_that_is_about_no_picture_is_the_same_of_another(name, step):
     lesson = LESSONS[name]
     flock = Here({"sample": "flock", "model": "bundled"})
-    here, there = (plain_parts(lesson.steps[step].parts(one, lesson.defaults()), kept) for one in (meadow(), flock))
+    here, there = (
+        plain_parts(lesson.steps[step].parts(one, lesson.defaults()), stand_in_for_file) for one in (meadow(), flock)
+    )
     assert without_context(here) == without_context(there)
 
 

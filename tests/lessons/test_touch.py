@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from lessons.playing import flat, kept, meadow, parts_of
+from lessons.playing import flat, meadow, parts_of, stand_in_for_file
 from playground.analysis import block, two_ways
 from playground.lessons import experiments, listing
 from playground.lessons.parts import Chart, Choice, Picture, Table, Words, plain_parts
@@ -34,7 +34,7 @@ def test_each_choice_shows_something_else(idea, name, step, setting):
     choice = next(one for one in flat(parts_of(name, step)) if isinstance(one, Choice) and one.setting == setting)
     values = [*choice.options][:3]
     assert len(values) > 1
-    played = [plain_parts(parts_of(name, step, **{setting: value}), kept) for value in values]
+    played = [plain_parts(parts_of(name, step, **{setting: value}), stand_in_for_file) for value in values]
     assert all(one != other for n, one in enumerate(played) for other in played[:n]), idea
     assert setting in {name for group in LESSONS[name].steps[step].ahead for name in group}, "the folder has it too"
 

@@ -9,7 +9,7 @@ from waiting import until
 
 from playground.serving import figure_files, people, pictures, queue, worked
 from playground.serving.routes_figures import ROUTES
-from serving.figure_requests import FLOCK, KEY, PORTRAIT, STRANGER, TINY, ask, made, refused
+from serving.figure_requests import FLOCK, KEY, PORTRAIT, STRANGER, TINY, ask, figure_bytes, refused
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def test_what_a_browser_has_is_not_drawn_again(client, monkeypatch):
 
 
 def test_a_page_s_picture_waits_for_its_turn_and_our_own_script_is_told(client, monkeypatch):
-    made(client, "csv", FLOCK)  # traced before: two requests for one new trace would share a turn
+    figure_bytes(client, "csv", FLOCK)  # traced before: two requests for one new trace would share a turn
     line = queue.Queue(1)
     monkeypatch.setattr(queue, "figures", lambda: line)
     answers = []

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from playground.__main__ import main
 from playground.figures.layouts import LAYOUTS
 from playground.serving.routes_figures import ROUTES
-from serving.figure_requests import AS_FLAGS, AS_TINY, FLOCK, TINY, ask, by_command, made, refused, small
+from serving.figure_requests import AS_FLAGS, AS_TINY, FLOCK, TINY, ask, by_command, figure_bytes, refused, small
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +57,14 @@ def test_every_layout_is_the_file_of_the_command(client, layout, kind, tmp_path)
     look, as_flags = small(kind)
     if (layout, kind) == ("heads", "svg"):
         look, as_flags = look | {"colours": "own"}, f"{as_flags} --colours own"
-    ours = made(client, kind, words | look | {"layout": layout})
+    ours = figure_bytes(client, kind, words | look | {"layout": layout})
     assert ours == by_command(f"{flags} --layout {layout} {as_flags}", kind, tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["pdf", "npz", "json"])
 def test_every_still_kind_is_the_file_of_the_command(client, kind, tmp_path):
     look, as_flags = small(kind)
-    assert made(client, kind, FLOCK | look) == by_command(f"{AS_FLAGS} {as_flags}", kind, tmp_path)
+    assert figure_bytes(client, kind, FLOCK | look) == by_command(f"{AS_FLAGS} {as_flags}", kind, tmp_path)
 
 
 def test_what_a_file_of_numbers_has_no_use_for_is_refused(client):
@@ -74,7 +74,7 @@ def test_what_a_file_of_numbers_has_no_use_for_is_refused(client):
 def test_another_model_beside_it_is_the_file_of_the_command(client, tmp_path):
     words = FLOCK | TINY | {"layout": "compare", "with": "model:untrained"}
     flags = f"{AS_FLAGS} {AS_TINY} --layout compare --with-model untrained"
-    assert made(client, "svg", words) == by_command(flags, "svg", tmp_path)
+    assert figure_bytes(client, "svg", words) == by_command(flags, "svg", tmp_path)
 
 
 def test_a_finer_grid_is_the_file_of_the_command(client, tmp_path):
@@ -104,17 +104,17 @@ LOOKS = {
 def test_every_look_is_the_file_of_the_command(client, flags, tmp_path):
     head = "" if "--head" in flags else "--head 2"
     command = f"figure flock --layer 3 {head} --patch 4,9 {AS_TINY} {flags}"
-    assert made(client, "png", FLOCK | TINY | LOOKS[flags]) == by_command(command, "png", tmp_path)
+    assert figure_bytes(client, "png", FLOCK | TINY | LOOKS[flags]) == by_command(command, "png", tmp_path)
 
 
 def test_a_width_of_ones_own_is_the_file_of_the_command(client, tmp_path):
-    ours = made(client, "png", FLOCK | {"width": "89mm", "dpi": "20"})
+    ours = figure_bytes(client, "png", FLOCK | {"width": "89mm", "dpi": "20"})
     assert ours == by_command(f"{AS_FLAGS} --width 89mm --dpi 20", "png", tmp_path)
 
 
 def test_what_moves_is_the_file_of_the_command(client, tmp_path):
     words = {key: value for key, value in FLOCK.items() if key != "layer"} | TINY | {"sweep": "layers"}
-    ours = made(client, "webp", words, "POST")
+    ours = figure_bytes(client, "webp", words, "POST")
     assert Image.open(io.BytesIO(ours)).n_frames > 1
     flags = AS_FLAGS.replace(" --layer 3", "")
     assert ours == by_command(f"{flags} {AS_TINY} --sweep layers", "webp", tmp_path)
@@ -130,17 +130,17 @@ def test_what_moves_is_the_file_of_the_command(client, tmp_path):
     ids=str,
 )
 def test_what_lives_is_the_file_of_the_command(client, words, flags, tmp_path):
-    ours = made(client, "html", FLOCK | words, "POST")
+    ours = figure_bytes(client, "html", FLOCK | words, "POST")
     assert ours == by_command(f"{AS_FLAGS} {flags}", "html", tmp_path)
 
 
 def test_all_layers_alive_are_the_file_of_the_command(client, tmp_path):
-    ours = made(client, "html", FLOCK | {"held": "all"}, "POST")
+    ours = figure_bytes(client, "html", FLOCK | {"held": "all"}, "POST")
     assert ours == by_command("figure flock --layer 3,all --head 2 --patch 4,9", "html", tmp_path)
 
 
 def test_a_picture_opens_where_it_opens_in_the_app(client, tmp_path):
-    ours = made(client, "svg", {"sample": "flock", "model": "bundled"} | TINY)
+    ours = figure_bytes(client, "svg", {"sample": "flock", "model": "bundled"} | TINY)
     assert ours == by_command(f"figure flock {AS_TINY}", "svg", tmp_path)
 
 
@@ -249,12 +249,12 @@ def test_what_cannot_live_is_refused(client):
 def test_what_is_put_into_a_pass_is_the_file_of_the_command(client, cut, compared, tmp_path):
     words = FLOCK | {"cut": cut} | ({"with": f"sample:{compared}"} if compared else {})
     flags = f"{AS_FLAGS} --cut '{cut}'" + f" --with-image {compared}" * bool(compared)
-    assert made(client, "csv", words) == by_command(flags, "csv", tmp_path)
+    assert figure_bytes(client, "csv", words) == by_command(flags, "csv", tmp_path)
     grid = {"layout": "grid", "rows": "layers:3,4", "columns": "heads:0,1"}
     as_flags = " --layout grid --rows layers:3,4 --columns heads:0,1"
     without = {key: word for key, word in words.items() if key not in ("layer", "head")}
     flags = re.sub(r"--(layer|head) \d", "", flags)
-    assert made(client, "csv", without | grid) == by_command(flags + as_flags, "csv", tmp_path)
+    assert figure_bytes(client, "csv", without | grid) == by_command(flags + as_flags, "csv", tmp_path)
 
 
 def test_what_is_put_needs_its_picture_and_refuses_another_model_s(client):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ui.test_steps import opened, said
+from ui.test_steps import opened, word_of_address
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.usefixtures("nothing_fetched")
 def test_the_step_in_an_old_address_is_that_of_the_walk():
     app = opened("shapes", step="5", example="sentence")
     assert (app.session_state.step, app.session_state.walk) == ("walk", 5)
-    assert (said(app, "walk"), said(app, "step")) == ("5", None)
+    assert (word_of_address(app, "walk"), word_of_address(app, "step")) == ("5", None)
 
 
 @pytest.mark.parametrize(("at", "layer"), [("4", "4"), ("63", "4"), ("2", "2")])
