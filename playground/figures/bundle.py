@@ -22,11 +22,11 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )",
 _COMMENT = re.compile(r"^[ \t]*//.*\n|(?<=[;,{])[ \t]+// .*$|[ \t]+// [^\n\"'`]*$", re.MULTILINE)
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth of all bytes; HTML in a template needs none
 _BROKEN = re.compile(r"(?<=[,({\[])\n+|\n+(?=[\n})\].?:&|])")  # line breaks inside a statement, and empty lines
-_AROUND = re.compile(  # spaces beside brackets and operators; no string of ours has a space there
+_AROUND = re.compile(  # spaces beside brackets and operators
     r"(?<=\)) (?=\{)| (?==>)|(?<==>) |(?<=\{) | (?=\})|(?<=\bif) (?=\()|(?<=\bfor) (?=\()|(?<=\belse) (?=\{)"
-    r"| (?=[!=]==|[<>]=|&&|\|\||\?\?)|(?<=[!=]==) |(?<=[<>]=) |(?<=&&) |(?<=\|\|) |(?<=\?\?) | (?=[*?] )|(?<= [*?]) "
+    r"| (?=[!=]==|[<>]=|&&|\|\||\?\?)|(?<=[!=]==) |(?<=[<>]=) |(?<=&&) |(?<=\|\|) |(?<=\?\?) | (?=[*?=] )|(?<= [*?=]) "
 )
-_ASSIGNED = re.compile(r"^((?:const |let )?[\w$.]+) = ", re.MULTILINE)
+_STRING = re.compile(r'("(?:[^"\\\n]|\\.)*")')
 _STYLE_COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 _STYLE_SPACE = re.compile(r"\s*([{};,])\s*|(?<=:)[ ]+")
 _FUNCTION = re.compile(r"^export function (\w+)\(", re.MULTILINE)
@@ -67,11 +67,17 @@ def bundle(entry: str) -> str:
 
 
 def _joined(script: str) -> str:
-    """Takes out empty lines, line breaks inside of a statement, and spaces around operators, but not between
-    backticks."""
+    """Takes out empty lines, line breaks inside of a statement, and spaces around operators, but not in strings and
+    templates."""
     parts = script.split("`")
-    parts[::2] = (_ASSIGNED.sub(r"\1=", _AROUND.sub("", _BROKEN.sub("", part))) for part in parts[::2])
+    parts[::2] = (_without_spaces(_BROKEN.sub("", part)) for part in parts[::2])
     return "`".join(parts)
+
+
+def _without_spaces(script: str) -> str:
+    pieces = _STRING.split(script)
+    pieces[::2] = (_AROUND.sub("", piece) for piece in pieces[::2])
+    return "".join(pieces)
 
 
 def drawing(entry: str, mounts: str) -> str:

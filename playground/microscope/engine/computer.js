@@ -1,5 +1,5 @@
-// Does the worker's jobs, one at a time. Sends each layer as soon as it is computed, and then reads waiting messages,
-// which may stop the job. Messages and their answers:
+// The worker's jobs, one at a time. Sends each layer at once, then reads waiting messages, which may stop the job.
+// Messages and their answers:
 //
 //   {what: "kernels", compiled, shared}          a WebAssembly.Module of kernels.c, and whether threads share it
 //   {what: "network", model, weights}            weights: bytes that models/engine_file.py wrote
@@ -16,13 +16,13 @@ import { createThreads } from "./faster/threads.js";
 import { createGpuPasses } from "./faster/webgpu.js";
 import { modelInput, resizedPicture } from "./images.js";
 import { createTensors, someColumns, someRows } from "./tensors.js";
-import { cutting, QUERIES_AT_ONCE, VisionTransformer } from "./vit.js";
+import { cutting, QUERIES, VisionTransformer } from "./vit.js";
 
 // Attention rollout (Abnar & Zuidema, 2020), as in playground/tracing.py: the product of (A + I)/2 over all layers, A
 // averaged over heads.
 
 // `layers`: {q, k: (h, N, d)} of all layers; `query`: a token, or null for all. Returns (N,) or (N, N) floats, or null
-// if `mayContinue()`, which is called between layers, returns false.
+// once `mayContinue()`, called between layers, is false.
 export async function rollout({ t, config }, { layers, grid, scale, cuts, query }, mayContinue) {
   const mark = t.mark();
   const tokens = config.prefix.length + grid[0] * grid[1];
@@ -40,9 +40,9 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
     for (let head = 0; head < config.heads; head++) {
       const rowsOfHead = (numbers) => t.put(numbers.subarray(head * tokens * d, (head + 1) * tokens * d), tokens, d);
       const [q, k] = [t.take(rowsOfHead(layers[layer].q), scale), rowsOfHead(layers[layer].k)];
-      for (let first = 0; first < tokens; first += QUERIES_AT_ONCE) {
+      for (let first = 0; first < tokens; first += QUERIES) {
         const mark = t.mark();
-        const rows = t.linear(someRows(q, first, Math.min(QUERIES_AT_ONCE, tokens - first)), k); // (SOME, N)
+        const rows = t.linear(someRows(q, first, Math.min(QUERIES, tokens - first)), k); // (QUERIES, N)
         silenceScores?.(t, rows, first, head);
         t.softmax(rows);
         t.add(nextFlows, t.product(someColumns(flows, first, rows.rows), rows));
@@ -59,16 +59,15 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
   return result;
 }
 
-const nextTurn = () => new Promise((resolve) => setTimeout(resolve)); // lets the worker receive waiting messages
+const nextTurn = () => new Promise((resolve) => setTimeout(resolve)); // lets waiting messages in
 
-// `send(message, transfer)` posts the message and hands over these buffers. `decode`: see images.js. `gpu`: see
-// faster/webgpu.js.
+// `send(message, transfer)` also hands over these buffers. `decode`: see images.js; `gpu`: see faster/webgpu.js.
 export function createComputer(send, decode = resizedPicture, gpu = createGpuPasses(globalThis.navigator?.gpu)) {
   const networks = new Map();
   const stoppedIds = new Set();
   let kernels = null;
   let queue = Promise.resolve(); // the running job, and those waiting behind it
-  let input = null; // the model's input for the last picture, so that another pass need not decode the picture again
+  let input = null; // the model's input for the last picture: another pass needs no decoding
 
   const mayContinue = async (id) => {
     await nextTurn();

@@ -1,9 +1,9 @@
-// Turns a picture into a model's input, as playground/pictures/images.py does.
+// A picture as a model's input: see pictures/images.py.
 
-// Resizes pictures to exactly the bytes that Pillow gives, because a browser's own resizing changes rows of attention
-// by half. kernels.c resizes along rows, then along columns, each time in fixed point and rounded to bytes.
+// Resizes as Pillow does, to the bit: a browser's own resizing changes rows of attention by half. kernels.c resizes
+// along rows, then along columns, in fixed point, rounded to bytes.
 
-const SHARPNESS = -0.5; // the parameter a of Keys' filter, as in Pillow and in torch's antialiased interpolation
+const SHARPNESS = -0.5; // the parameter a of Keys' filter, as in Pillow and torch
 const BITS = 22;
 const CHANNELS = 4;
 
@@ -18,14 +18,14 @@ const triangle = (x) => Math.max(0, 1 - Math.abs(x));
 const sinc = (x) => (x ? Math.sin(Math.PI * x) / (Math.PI * x) : 1);
 const windowed = (x) => (Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0);
 
-// [radius in pixels, weight function]
+// [radius in pixels, weight]
 const FILTERS = { bicubic: [2, cubic], bilinear: [1, triangle], lanczos: [3, windowed] };
 
 // For each of `to` pixels, the source pixels that it mixes: {first, weights}.
 export function contributions(from, to, interpolation = "bicubic") {
   const scale = from / to;
   if (interpolation === "nearest") {
-    let centre = -scale / 2; // summed as Pillow does, because rounding may choose either of two pixels
+    let centre = -scale / 2; // summed as Pillow does: rounding decides between two pixels
     return Array.from({ length: to }, () => ({ first: Math.floor((centre += scale)), weights: [1] }));
   }
   const [radius, filter] = FILTERS[interpolation];
@@ -45,7 +45,7 @@ export function contributions(from, to, interpolation = "bicubic") {
 const KEPT_PIXELS = 2 ** 25;
 export const shrinkage = (width, height) => Math.ceil(Math.sqrt((width * height) / KEPT_PIXELS));
 
-// Converts mixtures of squares of `step` pixels, each counted as its mean, to mixtures of single pixels.
+// Mixtures of squares of `step` pixels, each its mean, as mixtures of single pixels.
 function perPixel(mixtures, step, from) {
   if (step === 1) return mixtures;
   return mixtures.map(({ first, weights }) => {
@@ -111,12 +111,12 @@ export function modelInput(pixels, { mean, std }) {
   return out;
 }
 
-// Reads a picture as pixels of sRGB on white, in bands of rows. All bands use the same bytes if the browser can do
-// that, because a worker frees memory late.
+// Reads a picture as pixels of sRGB on white, in bands of rows, which use the same bytes if the browser can: a worker
+// frees memory late.
 
 const ROWS = 128;
 
-let context = null; // of a canvas, made once: making a new one takes longer than drawing a frame
+let context = null; // of a canvas, made once: making one takes longer than drawing a frame
 let band = new Uint8Array(0);
 
 // The picture in this size as (H, W, 4) bytes, the last of each pixel unused; t: tensors.js. Closes the picture.
@@ -136,8 +136,7 @@ export async function resizedPicture(t, bitmap, height, width, interpolation) {
   }
 }
 
-// The picture as a VideoFrame; null if it is transparent, not sRGB, rotated or too long a strip, or if the browser has
-// no frames.
+// The picture as a VideoFrame; null if transparent, not sRGB, rotated or too long a strip, or there are no frames.
 function plainFrame(bitmap) {
   let frame;
   try {
@@ -172,7 +171,7 @@ function bandOfBitmap(bitmap) {
   };
 }
 
-// Position encodings: the parts of playground/vit_parts.py that the engine needs, in JavaScript.
+// Position encodings: see vit_parts.py.
 
 // Interpolates learned positions (N, D) from one grid to another, like an image; prefix positions stay.
 export function resizedPositions(positions, width, grid, [rows, columns]) {

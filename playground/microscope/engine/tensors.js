@@ -1,4 +1,4 @@
-// Matrices in the kernels' memory (kernels.c). A matrix, or a part of one, is {at: the address of its first byte, rows,
+// Matrices in the kernels' memory (kernels.c). A matrix, or a part of one, is {at: its first byte's address, rows,
 // columns, step: numbers from row to row}. JavaScript allocates; all loops over numbers are in C.
 
 import { ALIGN } from "../core/container.js";
@@ -77,7 +77,7 @@ export async function createTensors(compiled, threads = oneThread()) {
       top = mark;
     },
     matrix,
-    // A view of a matrix's numbers, which must have no gaps between rows; invalid once the memory grows.
+    // A view of the numbers of a matrix without gaps between rows; invalid once the memory grows.
     numbers,
     read: (x) => numbers(x).slice(), // a promise on a GPU
     // A new matrix of these numbers.

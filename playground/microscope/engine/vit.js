@@ -3,17 +3,16 @@
 //
 // attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
 //
-// Comments behind the lines give shapes: N tokens (the prefix tokens first, then the patches, row by row), D width,
-// h heads, d = D / h; one image at a time. Parameters have the names of vit.py; a missing weight means that this kind
-// of ViT has no such part. The files of weights have no gains of LayerScale: playground/models/engine_file.py and
-// weights/blocks.js multiply them into the matrices before them.
+// Shapes stand behind the lines: N tokens (the prefix tokens first, then the patches, row by row), D width, h heads,
+// d = D / h; one image at a time. Parameters have the names of vit.py; a missing weight means that this kind of ViT has
+// no such part. LayerScale's gains are already in the matrices before them (models/engine_file.py, weights/blocks.js).
 
 import { ablate, decodeHalves, openContainer, silence } from "../core/core.js";
 import { resizedPositions, rotary, sinusoidal } from "./images.js";
 import { someColumns, someRows } from "./tensors.js";
 
-// Number of queries whose scores are in memory at one time; 16 × 16 patches and prefix tokens are fewer
-export const QUERIES_AT_ONCE = 320;
+// Queries whose scores are in memory at one time; 16 × 16 patches and prefix tokens are fewer
+export const QUERIES = 320;
 
 // A pass calls at(point, x) at the points that vit.py names and goes on with the result: another matrix, or x itself
 // with other numbers. Heads lie side by side: (N, D). At "attention.heard", `at` returns null if nothing is cut, or a
@@ -25,10 +24,10 @@ const IN_LAYER =
 // Attention of one head: out = softmax(q kᵀ · scale) v.
 function attention(t, q, k, v, scale, silenceScores, out) {
   const scaled = t.take(q, scale); // (N, d)
-  for (let first = 0; first < q.rows; first += QUERIES_AT_ONCE) {
+  for (let first = 0; first < q.rows; first += QUERIES) {
     const mark = t.mark();
-    const queries = someRows(scaled, first, Math.min(QUERIES_AT_ONCE, q.rows - first));
-    const scores = t.linear(queries, k); // (SOME, N): how well each query matches each key
+    const queries = someRows(scaled, first, Math.min(QUERIES, q.rows - first));
+    const scores = t.linear(queries, k); // (QUERIES, N): how well each query matches each key
     silenceScores?.(scores, first);
     t.softmax(scores); // every row sums to one
     t.product(scores, v, someRows(out, first, queries.rows)); // (SOME, d): a mixture of values
@@ -94,7 +93,7 @@ export class VisionTransformer {
     const N = x.rows;
     const mixtures = t.matrix(N, D); // the heads' outputs, side by side
     const matrixOf = (columns) => t.matrix(heads * N, columns);
-    const headOutputs = { q: matrixOf(d), k: matrixOf(d), norms: matrixOf(1), adds: matrixOf(1) }; // (h, N, d), (h, N)
+    const outputs = { q: matrixOf(d), k: matrixOf(d), norms: matrixOf(1), adds: matrixOf(1) }; // (h, N, d), (h, N)
     for (let head = 0; head < heads; head++) {
       const mark = t.mark();
       const [q, k, v] = qkvParts.map((matrix) => someColumns(matrix, head * d, d)); // (N, d) each
@@ -102,13 +101,13 @@ export class VisionTransformer {
       const silent = silenceHead && ((scores, first) => silenceHead(t, scores, first, head));
       const mixture = someColumns(mixtures, head * d, d); // (N, d)
       attention(t, q, k, v, scale, silent, mixture);
-      t.take(q, 1, headRows(headOutputs.q));
-      t.take(k, 1, headRows(headOutputs.k));
-      this.valueNorms(v, layer, head, headRows(headOutputs.norms));
-      this.valueNorms(mixture, layer, head, headRows(headOutputs.adds));
+      t.take(q, 1, headRows(outputs.q));
+      t.take(k, 1, headRows(outputs.k));
+      this.valueNorms(v, layer, head, headRows(outputs.norms));
+      this.valueNorms(mixture, layer, head, headRows(outputs.adds));
       t.backTo(mark);
     }
-    return [this.linear(at("attention.heads", mixtures), `${name}.proj`), headOutputs];
+    return [this.linear(at("attention.heads", mixtures), `${name}.proj`), outputs];
   }
 
   // The same small network applied to each token separately: to mlp_width numbers, an activation, and back to D.
@@ -140,7 +139,7 @@ export class VisionTransformer {
     return Promise.all(parts).then(Object.fromEntries);
   }
 
-  // Yields one layer after the other: {layer, q, k: (h, N, d), norms: (h, N) lengths ‖W_O v‖, adds: (h, N) lengths of
+  // Yields each layer: {layer, q, k: (h, N, d), norms: (h, N) lengths ‖W_O v‖, adds: (h, N) lengths of
   // the vector that a head adds to a token, features: (N, D), the tokens after the layer}. Returns the logits.
   async *layers(image, grid, { scale = this.scale, at = untouched } = {}) {
     const x = await this.embed(image, grid, at);
@@ -188,7 +187,7 @@ export class VisionTransformer {
     if (`${grid}` === `${native}`) return this.w.pos_embed;
     if (`${grid}` !== this.placed?.grid) {
       const positions = resizedPositions(await this.t.read(this.w.pos_embed), width, native, grid);
-      this.placed = { grid: `${grid}`, learned: positions }; // for the next pictures of this shape
+      this.placed = { grid: `${grid}`, learned: positions }; // kept for this shape
     }
     return this.t.put(this.placed.learned, this.placed.learned.length / width, width);
   }
@@ -222,7 +221,7 @@ export class VisionTransformer {
       map: () => this.attnPool(patches),
     };
     const poolNames = config.pool.split("+");
-    const pooledRow = t.matrix(1, poolNames.length * config.width); // (1, D), or (1, 2 · D) for two ways
+    const pooledRow = t.matrix(1, poolNames.length * config.width); // (1, D), or (1, 2 · D) for two
     poolNames.forEach((way, i) => t.take(pooled[way](), 1, someColumns(pooledRow, i * config.width, config.width)));
     return t.read(this.linear(this.preLogits(normed("fc_norm", pooledRow)), "head")); // (classes,)
   }
@@ -248,7 +247,7 @@ export class VisionTransformer {
     return answer; // (1, D)
   }
 
-  // The extra layer before the classifier that the ViT paper uses in pre-training.
+  // The ViT paper's extra layer before the classifier, for pre-training.
   preLogits(pooledRow) {
     if (!this.w["pre_logits.fc.weight"]) return pooledRow;
     return this.t.activate(this.linear(pooledRow, "pre_logits.fc"), "tanh");
@@ -261,8 +260,7 @@ export class VisionTransformer {
     return this.t.norm(x, this.w[`${name}.weight`], this.w[`${name}.bias`], this.config.eps, out);
   }
 
-  // ‖W_O v‖ of each token in one head, as in playground/vit_parts.py: ‖W v‖² = vᵀ(WᵀW)v, which needs no (N, D) matrix
-  // for each head.
+  // ‖W_O v‖ of each token in one head, as in playground/vit_parts.py: ‖W v‖² = vᵀ(WᵀW)v, without (N, D) per head
   valueNorms(v, layer, head, out) {
     const { t } = this;
     const gram = someRows(this.grams[layer], head * v.columns, v.columns); // (d, d)
@@ -273,10 +271,9 @@ export class VisionTransformer {
 // ------------------------------------------------------------------------------------------------------- the weights
 
 const BLOCK = 32; // numbers of a row that share a gain
-const FINE = ".fine"; // suffix of sections with 8 more bits for the rounding errors of all rows, or of the first ones
+const FINE = ".fine"; // suffix of sections with 8 more bits, for all rows or the first ones
 
-// Puts every array of the file into the kernels' memory; returns them by name: matrices of int8 codes with their gains,
-// or floats.
+// The file's arrays, put into the kernels' memory, by name: matrices of int8 codes with their gains, or floats.
 function readWeights(t, header, section) {
   const floats = (name) => (header.sections[name].dtype === "float16" ? decodeHalves(section(name)) : section(name));
   const groups = {};

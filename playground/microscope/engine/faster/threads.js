@@ -1,23 +1,23 @@
-// Runs the kernels on several threads, in a page that is isolated and may share memory. Helpers are workers with the
-// same kernels on the same memory, each with its own stack. A kernel that takes long is divided by columns or rows; the
-// caller computes the first part and waits for the others. An idle helper sleeps.
+// Runs the kernels on several threads, where a page may share memory. Helpers are workers with the same kernels on the
+// same memory, each with its own stack. A slow kernel is divided by columns or rows; the caller computes the first part
+// and waits for the others. An idle helper sleeps.
 
-const MOST_PAGES = 65_535; // pages of memory, as in workshop/kernels.py
-const STACK_BYTES = 32_768; // length of a helper's stack, as in workshop/kernels.py
+const MOST_PAGES = 65_535; // of memory, as in workshop/kernels.py
+const STACK_BYTES = 32_768; // of a helper
 const FLOAT_BYTES = 4; // bytes
 const SHORT_BYTES = 2; // bytes
-const COLUMNS_TOGETHER = 8; // columns of a product that are computed together
+const COLUMNS_TOGETHER = 8; // columns of a product
 const WITH_ONE_GAIN = 32; // numbers that share a gain, as in kernels.c
 const WORTH_DIVIDING = 50_000; // multiplications: smaller products are not divided
-const WORTH_EACH = 4096; // numbers: kernels other than products are not divided for fewer
+const WORTH_EACH = 4096; // numbers: smaller kernels are not divided, except products
 const MOST_THREADS = 4;
-const SPINS = 4000; // times that a thread looks for work before it sleeps, about as long as kernels pause
+const SPINS = 4000; // looks for work before a thread sleeps: about the pause between kernels
 const MOST_WAITED = 20_000; // ms for one kernel
 const BOARD_BYTES = 256; // bytes of a helper's message: four integers, then arguments
 const ON_BELL = { asked: 0, done: 1, which: 2, count: 3, awake: 4 };
 const DIVIDED_KERNELS = ["product", "to_integers", "product_of_codes", "softmax", "norm", "gelu", "gate", "relu"];
 
-// Returns a copy of the kernels' code that imports shared memory: one flag of the import differs.
+// A copy of the kernels' code that imports shared memory: a flag of the import differs.
 export function sharing(bytes) {
   const sharedBytes = Uint8Array.from(bytes);
   const name = [3, ...new TextEncoder().encode("env"), 6, ...new TextEncoder().encode("memory"), 2, 1];
@@ -29,7 +29,7 @@ export function sharing(bytes) {
 // The number of integers that to_integers (kernels.c) writes for a row, padding included.
 export const wholeBlocks = (inner) => Math.ceil(inner / WITH_ONE_GAIN) * WITH_ONE_GAIN;
 
-// How to divide the work of each kernel: part(first, count) returns the arguments of a part.
+// How to divide each kernel: part(first, count) returns the arguments of a part.
 const dividedParts = {
   product: ([a, aStep, b, bStep, transposed, bias, rows, inner, columns, out, outStep]) => ({
     ...{ count: columns, grain: COLUMNS_TOGETHER, isWorth: rows * inner * columns >= WORTH_DIVIDING },
@@ -79,7 +79,7 @@ const eachOf = (x, count, others) => ({
   part: (first, count) => [x + FLOAT_BYTES * first, ...others, count],
 });
 
-// Shared memory, with a smaller maximum if the machine has too few addresses.
+// Shared memory, smaller if the machine has too few addresses.
 function sharedMemory(maximum = MOST_PAGES) {
   try {
     return new WebAssembly.Memory({ initial: 1, maximum, shared: true });
@@ -89,7 +89,7 @@ function sharedMemory(maximum = MOST_PAGES) {
   }
 }
 
-// A stand-in for createThreads without shared memory: one thread.
+// Stands in for createThreads: one thread.
 export const oneThread = () => ({
   memory: new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES }),
   divided: (kernels) => kernels,
@@ -126,7 +126,7 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
         throw new Error("A thread does not answer any more.");
   }
 
-  // The kernels, of which the slow ones are divided among threads.
+  // The kernels, the slow ones divided.
   function divided(kernels) {
     const dividing =
       (name) =>
@@ -166,7 +166,7 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
   };
 }
 
-// The loop in which a helper waits for work.
+// A helper's loop.
 export function help({ compiled, memory, board, stack }) {
   const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
   exports.__stack_pointer.value = stack;

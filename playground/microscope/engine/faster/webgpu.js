@@ -1,21 +1,20 @@
-// Has the functions of tensors.js, but the matrices are in a GPU's memory, and read() returns promises. One
-// buffer mirrors the kernels' memory: a network on the GPU is a copy of the same bytes at the same addresses. Shaders
-// add in 32-bit floats. A failure (out of memory, a lost device) rejects read(), and computer.js goes on without a GPU.
+// The functions of tensors.js for a GPU's memory; read() returns promises. One buffer mirrors the kernels' memory: a
+// network on the GPU is a copy of the same bytes at the same addresses. Shaders add in 32-bit floats. A failure
+// (memory, a lost device) rejects read(), and computer.js goes on without a GPU.
 
 import { ALIGN } from "../../core/container.js";
 import { GATES } from "../tensors.js";
 
 const WORD = 4; // bytes
-const CALL_BYTES = 256; // bytes between the arguments of two calls; WebGPU demands this alignment
+const CALL_BYTES = 256; // between the arguments of two calls, as WebGPU demands
 const CALLS = 512; // shader calls that are sent together
-const SPARE_BYTES = 2 ** 24; // bytes of memory at first, in addition to a network's
+const SPARE_BYTES = 2 ** 24; // at first, besides a network's
 const SIDE = 64; // rows and columns that a group of threads computes
-const FLOATS = 0; // the first of three layouts of a product's second matrix: floats (columns, inner)
-const TRANSPOSED = 1; // the second layout: floats (inner, columns)
-const CODES = 2; // the third layout: 8-bit codes (columns, inner), with a gain for each 32 numbers of a row
+const FLOATS = 0; // layout of a product's second matrix: floats (columns, inner),
+const TRANSPOSED = 1; // floats (inner, columns), or
+const CODES = 2; // 8-bit codes (columns, inner), with a gain for each 32 numbers of a row
 
-// `call` holds all addresses, counted in 4-byte numbers. The memory is declared as integers, because codes are not
-// floats.
+// `call` holds all addresses, in 4-byte numbers. The memory is declared as integers: codes are no floats.
 const SHARED = `
 struct Call {
   x: u32, xStep: u32, y: u32, yStep: u32, out: u32, outStep: u32, gains: u32, bias: u32,
@@ -130,7 +129,7 @@ fn main(@builtin(workgroup_id) row: vec3u, @builtin(local_invocation_index) me: 
   }
 }`;
 
-// Functions that compute each number on its own; WHAT is an index of this list. For GELU and the gates see kernels.c.
+// Functions of single numbers; WHAT is an index of this list. For GELU and the gates see kernels.c.
 const EACH = ["take", "add", "multiply", "gelu", "gate", "relu", "tanh", "rotate"];
 const ONE_BY_ONE = `
 fn gelu(x: f32) -> f32 {
@@ -255,8 +254,7 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
     return address;
   }
 
-  // places: addresses in bytes, sizes: in numbers, both by the names in Call; across, down: groups of threads along x
-  // and y.
+  // places: addresses in bytes; sizes in numbers; both named as in Call; across, down: groups of threads along x, y.
   function run(pipeline, places, sizes, across, down = 1, first = 0, second = 0) {
     if (count === CALLS) submit();
     encoder ??= device.createCommandEncoder();
@@ -352,8 +350,7 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
 const MOST_APART = 1e-3; // relative difference: a GPU that differs more is not used
 const LONGEST_LAYER = 1000; // ms: a GPU with slower layers is not used
 
-// Networks on the GPU, if measurements show that it is faster than the kernels and gives the same numbers. isForced:
-// whether to use the GPU without measurements, for tests.
+// Networks on the GPU, if it was measured to be faster than the kernels and as right. isForced: for tests.
 export function createGpuPasses(gpu, isForced = false) {
   const copies = new Map(); // network → its copy
   let opening = null; // a promise of a device or null
@@ -389,8 +386,7 @@ export function createGpuPasses(gpu, isForced = false) {
     forget,
     giveUp,
     at: async (vit) => (isUsed ? await copyOf(vit) : null),
-    // Measures the GPU once, on the first layer of a picture that was already computed, so that nobody waits for the
-    // device.
+    // Measures the GPU once, on the first layer of a picture that was computed: nobody waits for the device.
     async measure(vit, image, grid) {
       if (isTried) return;
       opening ??= open();
