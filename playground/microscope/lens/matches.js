@@ -85,8 +85,8 @@ function matchInWords(choice, data, match) {
   const { pack } = match.from === "main" ? data.other : data.main;
   const place = placeName(match.there - pack.prefixCount, pack.columns);
   return match.mutual
-    ? `Its match there, by features: ${place} (cosine ${match.alike.toFixed(2)}).`
-    : `No match there: what resembles it most, ${place}, resembles another patch here more.`;
+    ? `Match in the other picture: ${place} (cosine of the features ${match.alike.toFixed(2)}).`
+    : `No match in the other picture: the most similar patch there, ${place}, is more similar to another patch here.`;
 }
 
 // ------------------------------------------------------------------------------------------------------- the line

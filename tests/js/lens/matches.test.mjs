@@ -42,17 +42,17 @@ test("a line flies to the match, and the words name it; a screen reader hears it
   const microscope = await compared({ view: { locked: true } });
   const { match } = microscope.lens.read(); // patch 1,1 is token 5; its match is token 2
   assert.deepEqual([match.from, match.asked, match.there, match.mutual], ["main", 5, 2, true]);
-  assert.match(words(microscope), /^Its match there, by features: row 0, column 1 \(cosine 1\.00\)/);
+  assert.match(words(microscope), /^Match in the other picture: row 0, column 1 \(cosine of the features 1\.00\)/);
   assert.equal(microscope.find(".match-line").hidden, false);
   await pass(600);
-  assert.match(microscope.words("live"), /Its match there/);
+  assert.match(microscope.words("live"), /Match in the other picture/);
 });
 
 test("where there is no match it says so, and no line is drawn", async () => {
   const microscope = await compared({ there: [0, 1, 1, 1, 1, 1, 1] });
   assert.match(
     words(microscope),
-    /^No match there: what resembles it most, row \d, column \d, resembles another patch here/,
+    /^No match in the other picture: the most similar patch there, row \d, column \d, is more similar to another/,
   );
   assert.ok(microscope.find(".match-line").hidden);
 });
