@@ -1,5 +1,6 @@
-"""Models of every family with random weights and sharp rows, as trained models have: nearly even rows would agree by
-themselves. Saved by timm and `transformers`; tests and benchmarks/opened.py compare browser and Python on them."""
+"""Models of every family with random weights, saved by timm and `transformers`, on which tests and benchmarks/opened.py
+compare the attention in the browser with Python's. Their rows are as sharp as a trained model's, because rows that are
+nearly even would be alike on both sides even if one side were wrong."""
 
 from __future__ import annotations
 

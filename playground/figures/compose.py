@@ -220,21 +220,21 @@ def _room(spec: Spec) -> tuple[float, float | None, float]:
 
 
 def _band_beneath(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
-    em, (inner, high, _) = spec.made_for.font / 72, _room(spec)
-    width, room, stop = inner, high, 0.0
+    em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
+    width, room, stop = inner_width, inner_height, 0.0
     for _ in range(8):  # the caption's height depends on the body's width, which depends on the caption's height
-        band = _band(spec, content, foot, width if width > 30 * em else min(inner, 38 * em), stop, lines)
-        room = None if high is None else high - band.height - BETWEEN * em * bool(band.height)
-        width, height = content.body.size(inner, room, em)
-        stop = content.body.stop(inner, room, em, BAR * em)
-    return Plan(content, band, False, room, inner, width, height)
+        band = _band(spec, content, foot, width if width > 30 * em else min(inner_width, 38 * em), stop, lines)
+        room = None if inner_height is None else inner_height - band.height - BETWEEN * em * bool(band.height)
+        width, height = content.body.size(inner_width, room, em)
+        stop = content.body.stop(inner_width, room, em, BAR * em)
+    return Plan(content, band, False, room, inner_width, width, height)
 
 
 def _band_beside(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
-    em, (inner, high, _) = spec.made_for.font / 72, _room(spec)
+    em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
     band = _band(spec, content, foot, 15 * em, 0.0, lines)
-    inner -= band.width + ASIDE * em
-    return Plan(content, band, True, high, inner, *content.body.size(inner, high, em))
+    inner_width -= band.width + ASIDE * em
+    return Plan(content, band, True, inner_height, inner_width, *content.body.size(inner_width, inner_height, em))
 
 
 def _band_below_picture(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
@@ -247,13 +247,13 @@ def _band_below_picture(spec: Spec, content: Content, foot: str, lines: int) -> 
 
 def _band_beside_picture(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
     """Lays the body over the whole width; beneath it the small picture, and beside that the legend and the caption."""
-    em, (inner, high, _) = spec.made_for.font / 72, _room(spec)
+    em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
     body, picture = replace(content.body, picture=None), content.body.picture
-    room = high - (BETWEEN + ABOVE + LEAST) * em
-    width, height = body.size(inner, room, em)
-    side = high - height - (BETWEEN + ABOVE) * em
+    room = inner_height - (BETWEEN + ABOVE + LEAST) * em
+    width, height = body.size(inner_width, room, em)
+    side = inner_height - height - (BETWEEN + ABOVE) * em
     band = _band(spec, content, foot, max(BAR * em, width - side * picture.aspect - ASIDE * em), 0.0, lines)
-    return Plan(replace(content, body=body), band, False, room, inner, width, height, picture, side)
+    return Plan(replace(content, body=body), band, False, room, inner_width, width, height, picture, side)
 
 
 def _compose(spec: Spec, plan: Plan) -> Drawing:

@@ -1,4 +1,5 @@
-"""A researcher's own model, given as a file, a folder or the model itself, has timm's numbers."""
+"""A researcher's own model, loaded from a file, a folder or the module itself, computes the same as in timm, or is
+refused in a sentence."""
 
 import json
 import shutil

@@ -233,7 +233,7 @@ def test_who_chooses_a_drawing_that_is_not_ready_comes_before_all_that_is_prepar
     traces.of_samples().drop_where(lambda key: True)
     background = threading.Thread(target=lambda: made_names.extend(prepare()))
     person = threading.Thread(target=lambda: headers.append(shown("portrait", [1])))
-    with queue.turn():  # the only place at work is taken
+    with queue.turn():  # takes the queue's only turn, so that whoever comes next waits
         background.start()
         until(lambda: len(passes.line) == 1, "nothing is prepared")
         person.start()

@@ -204,20 +204,20 @@ def test_the_targets_are_made_of_the_picture_before_it_was_disturbed_and_hidden(
     views = len(batch["features"])
     changed = (batch["clean"] != batch["image"][:views]).any(1).float().mean()
     assert 0.2 < changed < 0.8, "nothing was disturbed: the test shows nothing"
-    asked = []
+    targets_given = []
 
-    def kept(known, seen):
-        asked.append(seen)
-        return of_its_thing(known, seen)
+    def recorded(features, targets):
+        targets_given.append(targets)
+        return of_its_thing(features, targets)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(distil, "of_its_thing", kept)
+        patch.setattr(distil, "of_its_thing", recorded)
         for other in ({}, {"image": torch.rand_like(batch["image"])}, {"clean": torch.rand_like(batch["clean"])}):
             teachers(VisionTransformer(TINY), batch | other, 7)
-    assert torch.equal(asked[0], asked[1])
-    assert not torch.equal(asked[0], asked[2])
+    assert torch.equal(targets_given[0], targets_given[1])
+    assert not torch.equal(targets_given[0], targets_given[2])
     colours = F.avg_pool2d(batch["clean"], 8).flatten(2).mT * 2 - 1  # (V, side², 3)
-    assert torch.allclose(asked[0][..., :3], colours, atol=1e-5)
+    assert torch.allclose(targets_given[0][..., :3], colours, atol=1e-5)
 
 
 def test_drawn_scenes_whose_names_are_asked_are_not_hidden(folders):

@@ -12,7 +12,7 @@ from workshop.targets import SHOWN, looks, of_its_thing, places
 def test_the_rest_of_a_thing_is_a_mean_weighed_by_likeness_without_the_patch_itself():
     random = torch.Generator().manual_seed(0)
     features, shown = torch.randn(2, 5, 7, generator=random), torch.randn(2, 5, 3, generator=random)
-    found = of_its_thing(features, shown, temperature=0.5)
+    rest_means = of_its_thing(features, shown, temperature=0.5)
     for b in range(2):
         own = [(f - features[b].mean(0)).tolist() for f in features[b]]
         for i in range(5):
@@ -23,7 +23,7 @@ def test_the_rest_of_a_thing_is_a_mean_weighed_by_likeness_without_the_patch_its
             weights = [math.exp(likeness[j] / 0.5) if j != i else 0.0 for j in range(5)]
             for n in range(3):
                 mean = sum(w * float(shown[b, j, n]) for j, w in enumerate(weights)) / sum(weights)
-                assert found[b, i, n].item() == pytest.approx(mean, abs=1e-5)
+                assert rest_means[b, i, n].item() == pytest.approx(mean, abs=1e-5)
 
 
 def test_two_things_are_told_apart_and_a_patch_hears_only_of_the_rest_of_its_own():

@@ -215,7 +215,8 @@ export function otherSize(page, entry) {
 
 // The photographs at the present size, and their prints, for heat and for light.
 
-// An entry's photograph and print at the present size. Both are made on first use, and again when the image arrives.
+// An entry's photograph at the present size. On first use, at a new size and when the image arrives, the photograph is
+// drawn again, and so is its print, the canvas of heat or light (drawing/light.js).
 export function photoOf(data, frame, page, entry) {
   const image = entry.picture.bitmap;
   const isOther = entry !== data.main && entry === data.other;

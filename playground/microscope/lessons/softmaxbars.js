@@ -10,7 +10,7 @@ import { softmaxRow } from "../core/nine.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { collectRefs, setText } from "../drawing/dom.js";
 
-const REST = 250; // milliseconds after the last move of a dial
+const REST = 250; // milliseconds from the last move of a dial until the dials' values are sent
 
 const BARS_MARKUP = `
 <div class="dials">

@@ -125,18 +125,18 @@ function restOf(values, codes, gains, rows, columns) {
 // gain of its block.
 export function eightBitBlocks(numbers, rows, columns) {
   const blocks = Math.ceil(columns / IN_A_BLOCK);
-  const [codes, exact] = [new Int8Array(numbers.length), new Float32Array(rows * blocks)];
+  const [codes, exactGains] = [new Int8Array(numbers.length), new Float32Array(rows * blocks)];
   for (let row = 0; row < rows; row++)
     for (let column = 0; column < columns; column += IN_A_BLOCK) {
       let largest = 0;
       const end = row * columns + Math.min(column + IN_A_BLOCK, columns);
       for (let i = row * columns + column; i < end; i++) largest = Math.max(largest, Math.abs(numbers[i]));
-      exact[row * blocks + column / IN_A_BLOCK] = largest / TOP;
+      exactGains[row * blocks + column / IN_A_BLOCK] = largest / TOP;
     }
-  const gains = toHalves(exact);
+  const gains = toHalves(exactGains);
   const table = halfFloats();
   // rounds the gain up, so that no code exceeds TOP
-  for (let i = 0; i < gains.length; i++) if (table[gains[i]] < exact[i]) gains[i]++;
+  for (let i = 0; i < gains.length; i++) if (table[gains[i]] < exactGains[i]) gains[i]++;
   for (let row = 0; row < rows; row++)
     for (let column = 0; column < columns; column++) {
       const gain = table[gains[row * blocks + Math.floor(column / IN_A_BLOCK)]];

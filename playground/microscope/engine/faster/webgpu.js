@@ -8,7 +8,7 @@ import { GATES } from "../tensors.js";
 const WORD = 4; // bytes
 const CALL_BYTES = 256; // between the arguments of two calls, as WebGPU demands
 const CALLS = 512; // shader calls that are sent together
-const SPARE_BYTES = 2 ** 24; // at first, besides a network's
+const SPARE_BYTES = 2 ** 24; // free memory at first
 const SIDE = 64; // rows and columns that a group of threads computes
 const FLOATS = 0; // layout of a product's second matrix: floats (columns, inner),
 const TRANSPOSED = 1; // floats (inner, columns), or
