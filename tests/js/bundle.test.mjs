@@ -57,6 +57,15 @@ test("without an entry of a component nothing is exported and createLens is ther
   assert.equal(typeof module.createLens, "function");
 });
 
+test("a bundle leaves words as they are, with the spaces around = and ? in them", async () => {
+  const { STORY_WORDS } = await import(pathToFileURL(join(MICROSCOPE, "story", "words.js")));
+  const source = withBundle('sys.stdout.buffer.write(bundle.bundle("story/words.js").encode())').toString();
+  const tail = "\nexport { STORY_WORDS };";
+  const bundled = await import(`data:text/javascript;base64,${Buffer.from(source + tail).toString("base64")}`);
+  assert.match(JSON.stringify(STORY_WORDS), / = /);
+  assert.deepEqual(bundled.STORY_WORDS, STORY_WORDS);
+});
+
 test("every module is in a bundle", () => {
   const names = readdirSync(MICROSCOPE, { recursive: true }).filter((name) => name.endsWith(".js"));
   const entries = JSON.stringify([
