@@ -23,15 +23,18 @@ export function bindMoment(choice, page) {
     opening.touched = choice.everHovered = true;
     choose(change, source);
   };
+  const point = () => {
+    opening.touched = true;
+    if (opening.row && choice.view.what === "parts") choose({ what: FIRST_WAY, ...opening.row });
+    if (opening.row) setText(page.refs.message, "");
+    opening.row = null;
+  };
   let origin = null;
   page.refs.picture.addEventListener("pointermove", (event) => {
     origin ??= event;
-    if (Math.hypot(event.clientX - origin.clientX, event.clientY - origin.clientY) > LEAST_POINTING_MOVE)
-      opening.touched = true;
+    if (Math.hypot(event.clientX - origin.clientX, event.clientY - origin.clientY) > LEAST_POINTING_MOVE) point();
   });
-  page.refs.picture.addEventListener("pointerdown", () => {
-    opening.touched = true;
-  });
+  page.refs.picture.addEventListener("pointerdown", point);
 }
 
 // Records how a picture opens. `view`: the view given with it.
@@ -39,7 +42,7 @@ export function noteOpening({ opening }, { main }, { refs }, view) {
   const picture = `${main.picture.id} ${main.trace.model}`;
   const isNamed = ["layer", "head", "query"].some((key) => (view?.[key] ?? null) !== null);
   if (picture !== opening.picture) {
-    Object.assign(opening, { picture, given: isNamed, touched: false, at: -1, wished: false, moved: false });
+    Object.assign(opening, { picture, given: isNamed, touched: false, at: -1, wished: false, moved: false, row: null });
     setText(refs.message, ""); // the former picture's message
   } else if (isNamed) opening.given = true;
 }
@@ -100,6 +103,8 @@ function moveToBest(choice, data, page, scene) {
   if (!main.trace.private || opening.touched || opening.given || opening.moved || !isPlainRow) return;
   const momentView = bestView(data, scene);
   if (!momentView) return;
+  const [{ layer, head }] = scene.moments;
+  if (momentView.what) opening.row = { layer, head };
   choice.view = { ...view, ...momentView };
   choice.hover = -1; // a resting cursor does not count as pointing
   settle(choice, page);

@@ -81,6 +81,17 @@ test("where nothing strikes, it says so and opens the parts in colour; a surpris
   assert.equal(lens.page.refs.message.textContent, "", "nothing of the former picture is claimed");
 });
 
+test("whoever points at a picture that opened in its parts sees a row", async () => {
+  const { lens, choices } = openedLens();
+  await searched(lens);
+  assert.equal(lens.choice.view.what, "parts");
+  const { layer, head } = bestMoment();
+  for (const clientX of [5, 15, 25])
+    lens.page.refs.picture.dispatchEvent(moved("pointermove", { clientX, clientY: 5 }));
+  assert.deepEqual(choices, [{ what: "weight", layer, head }], "once");
+  assert.equal(lens.page.refs.message.textContent, "");
+});
+
 test("nobody's choice is overruled: a head, a cursor, a click, an address, a lock", async () => {
   const cases = {
     head: ({ lens }) => lens.page.choose({ head: 1 }),
