@@ -23,7 +23,7 @@ from playground.version import __version__
 
 EXAMPLES = """examples:
   PROGRAM
-  PROGRAM figure meadow --patch 9,7 -o cat.png
+  PROGRAM figure meadow --patch 9,7 -o meadow.png
   PROGRAM figure portrait --model vit_small_patch16_224.dino --layer 8 --head 3 --patch cls -o face.pdf
   PROGRAM figure meadow --layout convolution --patch 9,7 --theme dark -o slide.svg
   PROGRAM figure meadow --patch 9,7 --sweep layers -o meadow.webp
@@ -314,12 +314,17 @@ def _only_in_a_checkout() -> Iterator[None]:
 
 
 def _app(options: argparse.Namespace) -> None:
+    from playground.models.pickled import SUFFIXES
     from playground.ui.launch import launch
 
     if options.models is not None:
-        if not Path(options.models).expanduser().is_dir():
+        folder = Path(options.models).expanduser()
+        if not folder.is_dir():
             raise PlaygroundError(f"There is no folder {options.models} to take models from.")
-        os.environ["PLAYGROUND_MODELS_DIR"] = str(Path(options.models).expanduser().resolve())
+        if checkpoints := sorted(file.name for file in folder.iterdir() if file.suffix in SUFFIXES):
+            print(f"Not offered, for a server opens .safetensors only: {', '.join(checkpoints)}. Convert with")
+            print("safetensors.torch.save_file(weights, FILE, metadata={'arch': NAME OF TIMM}).", flush=True)
+        os.environ["PLAYGROUND_MODELS_DIR"] = str(folder.resolve())
     launch(options.host, options.port, not options.no_browser, options.allow_host)
 
 

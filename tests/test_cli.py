@@ -97,7 +97,7 @@ def test_a_download_of_an_unknown_name_stops_before_the_first_byte(capsys):
 
 def test_help_shows_examples():
     out = subprocess.check_output([sys.executable, "-m", "playground", "--help"], text=True)
-    assert "python -m playground figure meadow --patch 9,7 -o cat.png" in out
+    assert "python -m playground figure meadow --patch 9,7 -o meadow.png" in out
 
 
 def test_the_examples_of_the_help_can_be_typed():
@@ -156,6 +156,7 @@ def test_a_folder_of_own_models_is_offered_by_the_app_that_is_started_with_it(tm
 
     monkeypatch.setenv("PLAYGROUND_MODELS_DIR", "")
     (tmp_path / "mine.safetensors").touch()
+    (tmp_path / "other.pth").touch()
     collected = []
 
     def started(*how, **more):
@@ -165,6 +166,7 @@ def test_a_folder_of_own_models_is_offered_by_the_app_that_is_started_with_it(tm
     monkeypatch.setattr(launch, "launch", started)
     assert main(["--models", str(tmp_path)]) == 0
     assert collected == ["own/mine"]
+    assert "Not offered, for a server opens .safetensors only: other.pth." in capsys.readouterr().out
     assert main(["--models", str(tmp_path / "none")]) == 2
     assert "There is no folder" in capsys.readouterr().err
 

@@ -222,8 +222,12 @@ def resolve(
 def _app_model_file(name: str) -> str:
     """The file of a model that the app calls own/NAME, so that commands printed by the app work."""
     folder = os.environ.get("PLAYGROUND_MODELS_DIR")
-    if not name.startswith(OWN) or Path(name).exists() or not folder:
+    if not name.startswith(OWN) or Path(name).exists():
         return name
+    if not folder:
+        raise PlaygroundError(
+            f"{name} is a model file in a server's folder: let PLAYGROUND_MODELS_DIR name the folder, or name the file."
+        )
     files = model_file.in_folder(folder)
     if name.removeprefix(OWN) not in files:
         raise PlaygroundError(f"{folder} (PLAYGROUND_MODELS_DIR) has no model file called {name.removeprefix(OWN)}.")

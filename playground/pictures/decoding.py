@@ -58,6 +58,10 @@ STRANGERS = (  # first bytes of other common formats, and the name that the erro
     (rb"%!PS", "a PostScript drawing"),
     (rb"(?:\xef\xbb\xbf)?\s*<", "an SVG drawing or a web page"),
     (rb"8BPS", "a Photoshop document"),
+    (
+        rb"PK\x03\x04.{26}[^/]{1,200}/data\.pkl",
+        "a PyTorch checkpoint, not a picture (a model is opened as .safetensors)",
+    ),
     (rb"PK\x03\x04", "a ZIP archive or an office document"),
     (rb"\0\0\x01\0", "an icon"),
     (rb"\xff\x0a|\0\0\0\x0cJXL ", "a JPEG XL picture"),

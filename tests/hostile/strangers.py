@@ -17,10 +17,10 @@ class Trap:
         return exec, ("raise SystemExit('unpickled')",)
 
 
-def zip_archive() -> bytes:
+def zip_archive(name: str = "picture.png") -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("picture.png", saved("PNG"))
+        archive.writestr(name, saved("PNG"))
     return file.getvalue()
 
 
@@ -36,6 +36,7 @@ STRANGERS = {
     "a PDF": lambda: saved("PDF"),
     "a PostScript program": lambda: saved("EPS"),
     "a ZIP archive": zip_archive,
+    "a PyTorch checkpoint": lambda: zip_archive("weights/data.pkl"),
     "a pickle": lambda: pickle.dumps(Trap()),
     "a Photoshop document": lambda: b"8BPS\0\1" + bytes(6) + struct.pack(">HIIHH", 3, 64, 64, 8, 3) + bytes(100),
     "an icon": lambda: saved("ICO"),

@@ -67,6 +67,7 @@ def test_a_hostile_file_is_refused_in_a_helpful_sentence(report):
         kind: result for kind, result in report.items() if not is_helpful(result["outcome"], result["sentence"])
     }
     assert not unhelpful, unhelpful
+    assert "a model is opened as .safetensors" in report["a PyTorch checkpoint"]["sentence"]
 
 
 def is_helpful(outcome: str, sentence: str) -> bool:
