@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-HELD, HEADS, GRID, DIM = [1, 3], 3, (3, 4), 10  # DIM is no multiple of four
+HELD, HEADS, GRID, DIM = [1, 3], 3, (3, 4), 10  # a DIM that is no multiple of four
 PREFIX = ["cls", "reg0"]
 TOKENS = len(PREFIX) + GRID[0] * GRID[1]
 SCALE = DIM**-0.5

@@ -1,4 +1,4 @@
-// Makes packs for tests. A layer's head has the same numbers in every pack, whichever layers and heads the pack holds.
+// Makes packs for tests. A head of a layer has the same numbers in every pack, also in a pack of fewer layers or heads.
 
 const TYPES = { float32: Float32Array, uint8: Uint8Array, float16: Uint16Array }; // float16: its bits
 
@@ -24,7 +24,7 @@ export function container(header, sections) {
 
 const numberAt = (source, layer, head, i) => Math.sin(1 + source + 7 * layer + 3 * head + 0.37 * i) * 2;
 
-// `numbers(of, layer, head, i)` replaces the default waves; `of` is 0 for q, 1 for k, 2 for v.
+// `numbers(of, layer, head, i)` replaces the default numbers, sine waves; `of` is 0 for q, 1 for k, 2 for v.
 // `some`: the heads that the pack holds, or null for all. `eighths`: numbers in 8 bits, as for a prepared photograph.
 export function packOf({
   held: layersHeld = [0],

@@ -2,11 +2,11 @@
 // number of answers. No guess is shown before the lecturer reveals it.
 import { classWords, drawGuesses, inLanguage, madeIn } from "./words.js";
 
-const QR_EDGE = 4; // modules of blank margin, without which phones do not find a QR code
+const QR_EDGE = 4; // blank margin, in modules (the squares of the code), without which phones do not find the code
 
-// host: {now(): the server's latest record of the class or null, begin(), act(action, more): a promise, says(): an
-// error sentence or "", link(): the lecturer's own address, shownCode(): whether the code is shown large,
-// showCode(isShown)}
+// host: {now(): the server's latest record of the class or null, begin(): starts a class, act(action, more): asks the
+// server for an action, says(): an error sentence or "", link(): the lecturer's own address, shownCode(): whether the
+// code is shown large, showCode(isShown)}
 export function createClassBar(head, host) {
   let drawnKey = "";
 
@@ -53,9 +53,10 @@ export function createClassBar(head, host) {
   return { drawHead };
 }
 
-// Replaces the story's own question while a class runs. of: the class's question about this scene as the server
-// returned it, or null; asked: the question as story/scenes.js prepared it; ask(value): records whether the photograph
-// may be sent; picture(): the photograph as an element.
+// Draws the class's question in place of the story's while a class runs. of: the question about this scene as the
+// server returned it, or null; asked: the question as story/scenes.js prepared it; wantsPicture: whether to ask the
+// lecturer if the photograph may be sent to the phones; ask(isAllowed): asks the question, or asks the lecturer first
+// if undefined; picture(): the photograph as an element.
 export function drawClassBoard(
   box,
   { language, now: state, of: question, asked: storyQuestion, act, ask: setAsking, picture, wantsPicture },

@@ -1,5 +1,5 @@
-// Texts of a class, on phones and on the projector, one table for each language, with {names} to fill in. Below: a
-// class's guesses as a chart.
+// Texts of a class, on phones and on the projector, in one table for each language, with {names} to fill in. The second
+// half of the file draws a class's guesses as a chart.
 
 export const CLASS_WORDS = {
   en: {
@@ -111,7 +111,7 @@ export const CLASS_WORDS = {
   },
 };
 
-// The server's refusals, by their keys in playground/serving/classes.py. There is no English table: the server's own
+// The server's refusals, by their keys in playground/serving/classes.py. English needs no table, because the server's
 // sentences are English.
 export const REFUSED_IN = {
   de: {
@@ -168,8 +168,8 @@ export const languageOfPhone = (tags) =>
 export const manyGuesses = (language, count) =>
   count === 1 ? classWords(language, "oneGuess") : classWords(language, "guesses", { count });
 
-// Below: draws a class's guesses as bars, or as places over the picture. The bars of both rounds stand side by side,
-// with the truth and the reader's own guess if they are known. Phones and the projector draw the same chart.
+// Draws a class's guesses as bars, or as places over the picture. The bars of both rounds stand side by side, with the
+// truth and the reader's own guess if these are known. Phones and the projector show the same chart.
 
 const CHART_SVG = "http://www.w3.org/2000/svg";
 const MOST_BARS = 25; // if there are more values than this, each bar counts several values
@@ -246,8 +246,8 @@ export function binned(counts, low, high) {
   return bars;
 }
 
-// Marks over the picture, in units of a patch: a disc for each guessed place, the query's patch, the truth, the
-// reader's guess.
+// Returns an SVG of marks over the picture, in units of a patch: a disc for each guessed place, the query's patch, the
+// truth, the reader's guess.
 export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine: guess = null }) {
   const svg = document.createElementNS(CHART_SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
@@ -260,7 +260,7 @@ export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine: gu
   };
   const centreOf = (patch) => ({ cx: (patch % columns) + 0.5, cy: Math.floor(patch / columns) + 0.5 });
   const square = (patch) => ({ x: patch % columns, y: Math.floor(patch / columns), width: 1, height: 1 });
-  const leastRadius = Math.max(rows, columns) / 60; // so large that one guess is visible on any grid
+  const leastRadius = Math.max(rows, columns) / 60; // a disc of one guess must be visible on any grid
   for (const [patch, count] of Object.entries(counts))
     draw("circle", "guessed", { ...centreOf(Number(patch)), r: Math.max(0.4, leastRadius) * Math.sqrt(count) });
   if (Number.isInteger(mark)) draw("rect", "asks", square(mark));
@@ -270,7 +270,7 @@ export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine: gu
 }
 
 const HEAT_STEPS = 15; // the largest hexadecimal digit
-// greatest opacity of the dark cover (small weights) and of the bright one (large weights)
+// the greatest opacity of the dark cover on small weights, and of the bright cover on large weights
 const [COLD, HOT] = [0.6, 0.85];
 
 // The head's weights as a canvas of one pixel per patch. heat: one hexadecimal digit per patch; small weights are dark.

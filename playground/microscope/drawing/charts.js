@@ -1,5 +1,5 @@
-// The small charts beside the pictures: colour bar, sorted weights, the cells of a kernel; and several pictures as one
-// file.
+// Draws the small charts beside the pictures (colour bar, sorted weights, cells of a kernel), and joins pictures into
+// one canvas for a file.
 
 import { ROLES } from "../core/colours.js";
 import { stepOf } from "../core/light.js";
@@ -8,12 +8,12 @@ import { makeCanvas } from "./dom.js";
 
 const BAR_STEP = 2; // pixels
 
-// A colour bar shows the picture's colours, with numbers below them; the last number is the exposure. `ramp`: 256 CSS
-// colours of the heat or the light; `against`: the colours of values below zero, which are hatched.
+// A colour bar shows the picture's colours, with numbers below them; the last number is the exposure, the value of the
+// brightest colour. `ramp`: 256 CSS colours of the heat or the light; `against`: the colours of values below zero.
 // valueOnBar returns the value at t, a position from 0 to 1 along the bar.
 const valueOnBar = ({ log, low, high }, t) => (log ? low * (high / low) ** t : low + t * (high - low));
 
-// The numbers below the bar: [{t: position from 0 to 1, words}]. Only the last one bears the unit.
+// The numbers below the bar: [{t: position from 0 to 1, words}]. Only the last number has the unit.
 export function ticksOfBar(domain) {
   const share = domain.unit === "percent";
   const label = (value, t) =>
@@ -62,7 +62,7 @@ function hatchBar(context, w, h, unit) {
   context.restore();
 }
 
-// Leaves out inner numbers that would touch another one on a narrow bar.
+// The ticks without those inner ones whose numbers would touch another number on a narrow bar.
 export function ticksThatFit(ticks, w, gap, widthOf) {
   const leftShare = (t) => (t === 0 || t === 1 ? t : 0.5); // the part of a label that lies left of the label's position
   const span = ({ t, words }) => [t * w - leftShare(t) * widthOf(words), t * w + (1 - leftShare(t)) * widthOf(words)];
@@ -74,7 +74,7 @@ export function ticksThatFit(ticks, w, gap, widthOf) {
   return shown;
 }
 
-const CURVE_LEFT = 44, // the left end of the rank axis, and the space after its right end
+const CURVE_LEFT = 44, // pixels left of the rank axis, and right of it
   CURVE_RIGHT = 2;
 
 // The rank of the bar at x, from 0; −1 outside the chart.
@@ -116,7 +116,7 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
   context.stroke();
 
   for (let rank = 0; rank < count; ) {
-    // At the right many ranks share a pixel and get one bar.
+    // At the right, many ranks lie in one pixel and share a bar.
     const x = xOf(rank);
     let next = rank + 1;
     while (next < count && xOf(next) - x < unit) next++;
@@ -126,7 +126,7 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
     rank = next;
   }
 
-  // The smallest weights are a grey that is faint on any page, hence a thin line along the top of the bars.
+  // A thin line along the top of the bars, because bars of the smallest weights are a faint grey.
   context.beginPath();
   for (let rank = 0; rank < count; ) {
     const x = xOf(rank),

@@ -1,4 +1,4 @@
-// Helpers for elements of a page: find them by name, and change them only if their content differs.
+// Helpers for a page: find elements by name, set their text only if it differs, make canvases, explain words.
 import { paintInto, ROLES } from "../core/colours.js";
 
 // The parts of an element that have data-ref, as {name: element}.
@@ -64,7 +64,7 @@ export function oneStop(box, itemsOf) {
   });
 }
 
-// Canvases: make one, fit one to the screen, fill one with a pixel for each patch.
+// Functions for canvases: make one, fit one to the screen, fill one with a pixel for each patch.
 
 export function makeCanvas(width, height) {
   const canvas = document.createElement("canvas");
@@ -76,15 +76,15 @@ export function makeCanvas(width, height) {
 export const decodeJpeg = (bytes) => createImageBitmap(new Blob([bytes], { type: "image/jpeg" }));
 
 const CUT_FRAMES = 3; // frames without movement after which toolbar and lens count as settled
-const LONGEST_CUT = 30; // frames after which the elements are shown in any case
+const LONGEST_CUT = 30; // frames after which toolbar and lens are shown even if they still move
 const placesIn = (elements) =>
   elements
     .flatMap((element) => [element, ...element.children])
     .map((element) => Object.values(element.getBoundingClientRect().toJSON?.() ?? {}).join())
     .join(" ");
 
-// Applies a large change of layout while these elements are invisible, so that nobody sees them slide. It uses opacity
-// because hidden elements would lose the focus.
+// Applies a large change of layout while these elements are transparent, so that nobody sees them slide. Hidden
+// elements would lose the focus.
 export function cutTo(elements, applyChange) {
   const setOpacity = (opacity) => {
     for (const { style } of elements) style.opacity = opacity;
@@ -127,8 +127,8 @@ export function fillHeat(heat, values, offset, palette, domain) {
   heat.context.putImageData(heat.data, 0, 0);
 }
 
-// Outlines a cell in a colour, with white around it so that it shows on any picture: the query's cell in the colour of
-// queries, or, when a column is shown, the key's cell in the colour of keys.
+// Outlines a cell in a colour, between white lines so that the outline is visible on any picture. The query's cell has
+// the colour of queries; when a column is shown, the key's cell has the colour of keys.
 export function outlineCell(context, x, y, w, h, unit, colour = ROLES.query) {
   context.lineJoin = "miter";
   context.strokeStyle = "#fff";
@@ -140,7 +140,7 @@ export function outlineCell(context, x, y, w, h, unit, colour = ROLES.query) {
 }
 
 // Explains words in a card beside them. [data-explains] holds the text. The card opens when the mouse has rested on the
-// word, and at once by touch or the Tab key. Escape, a press elsewhere or leaving the word closes it.
+// word, and at once by touch or the Tab key. Escape, a press elsewhere or leaving the word closes the card.
 const EXPLAINED_AFTER = 350; // ms that the mouse rests on a word
 const FROM_CARD = 8; // px between word and card, and between card and window's edge
 
@@ -181,7 +181,7 @@ export function explainWords(root, signal) {
     if (hasExplanation(element)) timer = setTimeout(() => element.isConnected && openCard(element), EXPLAINED_AFTER);
   });
   root.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && close());
-  // A finger can't hover, so a press explains the word; the press also has its usual effect.
+  // A finger can't hover, so a press explains the word, besides its usual effect.
   root.addEventListener("click", (event) => {
     const element = wordOf(event.target);
     if (event.pointerType !== "mouse" && hasExplanation(element) && element !== word) openCard(element);

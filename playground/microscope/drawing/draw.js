@@ -1,5 +1,5 @@
-// Pictures on canvas: marks over a picture, the patches that a convolution reads, thumbnails of all heads. Every
-// function draws into a rectangle in device pixels, so that the screen and exported files are drawn by the same code.
+// Draws on canvases: a picture with marks, the patches that a convolution reads, thumbnails of all heads. Sizes are in
+// device pixels, so that the screen and exported files are drawn by the same code.
 import { PART_COLOURS, ROLES } from "../core/colours.js";
 import { neighbourhood } from "../core/core.js";
 import { outlineCell } from "./dom.js";
@@ -24,7 +24,7 @@ function drawGrid(context, w, h, rows, columns, unit) {
   context.stroke();
 }
 
-// Outlines a cell and writes its weight beside it, where there is room and the marked patch is not covered.
+// Outlines a cell and writes the cell's weight beside it, where there is room and the marked patch stays visible.
 function tagCell(context, w, h, { rows, columns, mark, tag: { patch, text, colour, low } }, unit) {
   const cw = w / columns,
     ch = h / rows;
@@ -69,9 +69,9 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   }
 }
 
-// shown: {rows, columns, grid: whether to draw it, mark: a patch or −1, asked: whether the marked patch is a key, tag:
-// {patch, text, colour} or null, clipped: [{patch, text}] for numberCells, behind: {canvas, to: the border, 0 to 1} or
-// null}; canvas: a print, see light.js
+// Draws `canvas`, the canvas of a print (see light.js), with marks. shown: {rows, columns, grid: whether to draw a
+// grid, mark: a patch or −1, asked: whether the marked patch is a key, tag: {patch, text, colour} or null, clipped:
+// [{patch, text}] for numberCells, behind: {canvas, to} for drawBehind, or null}
 export function drawPicture(context, w, h, canvas, shown, unit) {
   context.drawImage(canvas, 0, 0, w, h);
   if (shown.clipped?.length) numberCells(context, w, h, shown, unit);
@@ -101,8 +101,8 @@ function drawBehind(context, w, h, { canvas, to: boundary }, unit) {
 
 // -------------------------------------------------------------------------------------------- the convolution
 
-// The patches that a k×k convolution reads at the marked patch are in full colour. The region that a stack of `depth`
-// such layers reaches is lit faintly; the rest is paler.
+// Draws the patches that a k×k convolution reads at the marked patch in full colour, the region that a stack of `depth`
+// such layers reaches paler, and the rest palest.
 export function drawConvolution(context, w, h, photo, shown, unit) {
   context.drawImage(softOf(photo), 0, 0, w, h);
   if (shown.mark < 0) return;
@@ -179,8 +179,8 @@ export function drawRead(context, w, h, photo, shown, unit) {
 
 // ---------------------------------------------------------------------------------------------------- the wall
 
-// Returns the size of a thumbnail and the place of the first one in a picture of w × h: layers downwards, heads to the
-// right. layers: the numbers of the shown layers.
+// Returns the size of a thumbnail and the place of the first one in a picture of w × h, with layers downwards and heads
+// to the right. layers: the indices of the shown layers.
 export function wallCells(w, h, layers, heads, rows, columns, unit) {
   const left = 24 * unit,
     top = 18 * unit;
@@ -241,7 +241,7 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   context.strokeRect(x - unit, y - unit, cells.cw + 2 * unit, cells.ch + 2 * unit);
 }
 
-// A picture divided into parts: each part is tinted by its colour, with lines between parts.
+// Draws a picture that is divided into parts: each part has its own tint, with lines between parts.
 
 const TINT = 0.5; // opacity of the colours over the photograph
 const BORDER = "rgb(255 255 255 / 0.9)";

@@ -1,5 +1,5 @@
-// Paints heat and light as pixels; core/light.js has the arithmetic. Heat is looked up in a table for each pixel: the
-// photograph's grey chooses the tone, the patch's weight the step. The colour found is blended with the photograph.
+// Paints heat and light as pixels; core/light.js has the arithmetic. Each pixel's heat is the entry of a table for the
+// pixel's tone (its grey in the photograph) and the patch's step (its weight), and is blended with the photograph.
 
 import {
   BENEATH,
@@ -74,7 +74,7 @@ function canvasOf({ width, height }, pixels) {
   return canvas;
 }
 
-// A canvas of a photograph's size, and a record of what is drawn on it.
+// A print: a canvas of a photograph's size, and a record of what is drawn on the canvas.
 export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height)) {
   canvas.width = photo.width;
   canvas.height = photo.height;
@@ -171,7 +171,8 @@ function blend(pixel, photoShare, { redBlue, green }, index) {
   return 0xff000000 | ((rb >>> 8) & 0xff00ff) | ((g >>> 8) & 0xff00);
 }
 
-// By sign (isAgainst): the heat's table. Its colours are multiplied by their opacity, plus half a step for rounding.
+// The heat's tables: false → for values above zero, true → for values below. Colours are multiplied by their opacity,
+// plus half a step for rounding.
 const blendTables = new Map();
 
 function blendTable(isAgainst = false) {
@@ -218,7 +219,7 @@ function printSmoothHeat(print, values, offset, domain) {
 }
 
 // Draws the photograph in full colour where the weights are large and dim and grey elsewhere, with smooth transitions.
-// Lines surround the fewest patches that hold most of the weight.
+// Lines surround the smallest set of patches that holds most of the weight.
 export function printLight(print, values, offset, rows, columns, domain, unit) {
   resizePrint(print, rows, columns);
   const { context, photo, chosen } = print;

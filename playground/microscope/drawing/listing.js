@@ -1,5 +1,5 @@
-// Formulas and lines of Python as HTML. A formula is plain text: _ lowers and ^ raises the next letter, or the text in
-// braces.
+// Turns formulas, lines of Python and texts of lessons into HTML. A formula is plain text in which _ lowers and ^
+// raises the next letter, or the text in braces.
 
 const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
@@ -28,7 +28,7 @@ function coloured(text) {
   return comment < 0 ? words : `${words}<span class="comment">${escaped(text.slice(comment))}</span>`;
 }
 
-// For each line, whether it belongs to a docstring or its quotes.
+// For each line, whether it is part of a docstring, quotes included.
 export function docstrings(lines) {
   let insideDocstring = false;
   return lines.map((line) => {
@@ -50,7 +50,7 @@ export const markedWords = (text) =>
     .map((part) => (part.startsWith("`") ? `<code>${part.slice(1, -1)}</code>` : emphasised(part)))
     .join("");
 
-// Several paragraphs of such text as HTML. Lines that begin with a dash become a list; :blue[…], :orange[…] and
+// Several paragraphs of a lesson's text as HTML. Lines that begin with a dash become a list; :blue[…], :orange[…] and
 // :green[…] get the colours of queries, keys and values.
 export const markedBlocks = (text) =>
   text
@@ -69,8 +69,8 @@ const emphasised = (text) =>
     .replace(/(?<!\w)([A-Za-z])_([A-Za-z])(?!\w)/g, "<i>$1</i><sub>$2</sub>")
     .replace(/(?<!\w)e\^(?:\(([^)]*)\)|([−-]?(?:∞|\d+(?:\.\d+)?)))/g, "e<sup>$1$2</sup>");
 
-// Writes a_b in the text of an SVG as a letter with a subscript. dy moves all that follows down, hence the opposite dy
-// at the end.
+// Writes a_b in the text of an SVG as a letter with a subscript. dy lowers all following letters, too, so an opposite
+// dy ends the subscript.
 export const lowered = (text) =>
   text.replace(/(√?)(?<!\w)([A-Za-z])_([A-Za-z])(?!\w)/g, (_, root, letter, low) => {
     const bar = root && ' text-decoration="overline"';

@@ -1,12 +1,12 @@
-// A small attention matrix: rows are the queries, columns the keys, with numbers in the cells where there is room;
-// and a grid of layers and heads.
+// Draws a small attention matrix, with queries as rows, keys as columns, and numbers in the cells if there is room; and
+// makes a grid of layers and heads.
 
 import { MAGMA } from "../core/colours.js";
 import { patchAfterKey } from "../core/grid.js";
 import { signedColour, signedCss } from "./stage.js";
 
 export const LETTERS = "ABCDEFGHI";
-const EDGE = 18; // pixels for the letters
+const EDGE = 18; // pixels at the top and left for the letters
 
 const magmaOf = (weight) => MAGMA.subarray(3 * Math.round(255 * Math.min(1, Math.max(0, weight)))).subarray(0, 3);
 export const magmaCss = (weight) => `rgb(${magmaOf(weight).join(" ")})`;
@@ -97,8 +97,8 @@ export function hatch(context, x, y, w, h, colour) {
   context.restore();
 }
 
-// A grid of cells, layers downwards and heads to the right, for pointer, arrow keys and clicks. The lessons use it for
-// a table of the heads' habits and for switches that turn heads off.
+// A grid of cells, with layers downwards and heads to the right, that can be used by pointer and arrow keys. The
+// lessons use the grid for the table of all heads and for the switches that turn heads off.
 
 export const magmaAt = (t) => {
   const i = 3 * Math.round(255 * Math.min(1, Math.max(0, t || 0)));
@@ -153,7 +153,7 @@ export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick, on
   return { at: cellAt, grid, sides };
 }
 
-// Moves by arrow keys inside the grid, which is a single stop of the Tab key.
+// Moves the focus by arrow keys inside the grid, which is a single stop of the Tab key.
 function walk(event, place, cellAt, layers, heads) {
   const index = place ? patchAfterKey(event.key, place[0] * heads + place[1], layers, heads) : -1;
   if (index < 0) return;

@@ -1,10 +1,9 @@
-// Code shared by the lessons' drawings: mounting, theme, frames, motion, and reporting a reader's choices to the
-// Streamlit page. A drawing is {take(data), paint(theme)}. It is made once inside its element and survives reruns of
-// the page.
+// Mounts the lessons' drawings: provides theme, frames and motion, and reports a reader's choices to the Streamlit
+// page. A drawing is {take(data), paint(theme)}. It is created once in its element and survives reruns of the page.
 
 import { fitCanvas } from "./dom.js";
 
-const PATIENCE = 300; // milliseconds from the last change to the report
+const PATIENCE = 300; // milliseconds from the reader's last change until the change is reported
 
 export function keepDrawing({ data, parentElement, setStateValue }, create) {
   const stage = (parentElement.__drawing ??= openStage(parentElement, create));
@@ -54,8 +53,8 @@ function openStage(parentElement, create) {
       clearTimeout(reportTimer);
       reportTimer = setTimeout(sendReports, PATIENCE);
     },
-    // Whether the drawing should take the page's value of a setting: no, while the page has not yet confirmed a newer
-    // value that the drawing sent.
+    // Whether the drawing should take the page's value of a setting. It should not while a newer value, which the
+    // drawing has sent, is not confirmed by the page.
     heeds: (key, value) => {
       if (!sentValues.has(key)) return true;
       if (sentValues.get(key) === value) sentValues.delete(key);
@@ -121,8 +120,8 @@ function themeOf(root) {
   };
 }
 
-// Clears a canvas and returns its context, scaled to CSS pixels. The canvas fills the width of its element and is
-// `height` high.
+// Clears a canvas and returns its context, scaled to CSS pixels. The canvas becomes `height` high and as wide as its
+// element.
 export function sheetOf(canvas, height) {
   const ratio = Math.min(3, window.devicePixelRatio || 1);
   canvas.style.height = `${height}px`;

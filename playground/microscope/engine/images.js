@@ -1,9 +1,9 @@
-// A picture as a model's input: see pictures/images.py.
+// Makes a model's input of a picture: see images.py.
 
 // Resizes as Pillow does, to the bit: a browser's own resizing changes rows of attention by half. kernels.c resizes
-// along rows, then along columns, in fixed point, rounded to bytes.
+// along rows, then columns, in fixed point, and rounds to bytes.
 
-const SHARPNESS = -0.5; // the parameter a of Keys' filter, as in Pillow and torch
+const SHARPNESS = -0.5; // a in Keys' filter, as in Pillow and torch
 const BITS = 22;
 const CHANNELS = 4;
 
@@ -21,7 +21,7 @@ const windowed = (x) => (Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0);
 // [radius in pixels, weight]
 const FILTERS = { bicubic: [2, cubic], bilinear: [1, triangle], lanczos: [3, windowed] };
 
-// For each of `to` pixels, the source pixels that it mixes: {first, weights}.
+// For each of `to` pixels, the source pixels to mix: {first, weights}.
 export function contributions(from, to, interpolation = "bicubic") {
   const scale = from / to;
   if (interpolation === "nearest") {
@@ -111,12 +111,12 @@ export function modelInput(pixels, { mean, std }) {
   return out;
 }
 
-// Reads a picture as pixels of sRGB on white, in bands of rows, which use the same bytes if the browser can: a worker
-// frees memory late.
+// Reads a picture as pixels of sRGB on white, in bands of rows. Bands reuse bytes if possible: a worker frees memory
+// late.
 
 const ROWS = 128;
 
-let context = null; // of a canvas, made once: making one takes longer than drawing a frame
+let context = null; // of a canvas, kept: making one takes longer than drawing
 let band = new Uint8Array(0);
 
 // The picture in this size as (H, W, 4) bytes, the last of each pixel unused; t: tensors.js. Closes the picture.

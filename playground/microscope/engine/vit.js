@@ -11,7 +11,7 @@ import { ablate, decodeHalves, openContainer, silence } from "../core/core.js";
 import { resizedPositions, rotary, sinusoidal } from "./images.js";
 import { someColumns, someRows } from "./tensors.js";
 
-// Queries whose scores are in memory at one time; 16 × 16 patches and prefix tokens are fewer
+// The most queries with scores in memory at one time; 16 × 16 patches and prefix are fewer
 export const QUERIES = 320;
 
 // A pass calls at(point, x) at the points that vit.py names and goes on with the result: another matrix, or x itself
@@ -21,7 +21,7 @@ const untouched = (_, x) => x;
 const IN_LAYER =
   "attention.queries attention.keys attention.values attention.heard attention.heads attention mlp residual";
 
-// Attention of one head: out = softmax(q kᵀ · scale) v.
+// One head's attention: out = softmax(q kᵀ · scale) v.
 function attention(t, q, k, v, scale, silenceScores, out) {
   const scaled = t.take(q, scale); // (N, d)
   for (let first = 0; first < q.rows; first += QUERIES) {
@@ -30,7 +30,7 @@ function attention(t, q, k, v, scale, silenceScores, out) {
     const scores = t.linear(queries, k); // (QUERIES, N): how well each query matches each key
     silenceScores?.(scores, first);
     t.softmax(scores); // every row sums to one
-    t.product(scores, v, someRows(out, first, queries.rows)); // (SOME, d): a mixture of values
+    t.product(scores, v, someRows(out, first, queries.rows)); // (QUERIES, d): mixed values
     t.backTo(mark); // the next scores reuse the memory
   }
 }
@@ -187,7 +187,7 @@ export class VisionTransformer {
     if (`${grid}` === `${native}`) return this.w.pos_embed;
     if (`${grid}` !== this.placed?.grid) {
       const positions = resizedPositions(await this.t.read(this.w.pos_embed), width, native, grid);
-      this.placed = { grid: `${grid}`, learned: positions }; // kept for this shape
+      this.placed = { grid: `${grid}`, learned: positions }; // for later passes
     }
     return this.t.put(this.placed.learned, this.placed.learned.length / width, width);
   }

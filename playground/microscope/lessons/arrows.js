@@ -10,9 +10,9 @@ import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 
 // Paints the nine tokens with their arrows and the resulting matrix, and writes the arithmetic of one weight in words.
-// `state`: see createArrows.
+// createArrows explains `state`.
 
-// An arrow is two of the 36 numbers in `state.arrows`. Returns the index of its first number.
+// Returns the index in `state.arrows` of the first of an arrow's two numbers.
 export const indexOf = (token, kind) => 2 * (kind === "q" ? token : TOKENS + token);
 
 export const cellOf = (state) => state.grid.clientWidth / 3;

@@ -54,7 +54,7 @@ function troubleOf({ image, patch, width, heads }, { no_patch, no_heads }) {
   return width % heads ? fillHoles(no_heads, { width, heads, left: width % heads }) : "";
 }
 
-// Adds an element to the drawing; returns the element and its parts by name.
+// Adds an element to the drawing. Returns the element and the named parts of its markup.
 function addPart(state, tag, markup) {
   const place = document.createElement(tag);
   place.innerHTML = markup;
@@ -282,7 +282,7 @@ function chartOf(state, chartFor) {
   });
 }
 
-// The sentence about the ratio of two costs, counted as chosen. Both ratios that are usually quoted can be chosen.
+// The sentence about the ratio of two costs. Dials choose the costs and the unit in which they are counted.
 function ratioOf(state, caseNow) {
   const { says: texts, switches } = state.told;
   const { count, other: otherPart, mlp } = state.settings;
@@ -368,12 +368,12 @@ export default function (component) {
 // tokens under the cursor, or else at the number that the settings give.
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [58, 24, 8, 38]; // px
-const MOST_DECADES = 7; // an axis with more decades has numbers at some of them only
+const MOST_DECADES = 7; // on an axis with more powers of ten, only some of them get a number
 const DASHES = { solid: "", dot: "2 5", dash: "9 5" };
 const POINTS = 60; // number of points of a line
 const AXIS_START = 4; // tokens at the left end of the axis
 
-// lines: [{name, of(tokens): cost, colour, dash}]; marks: [{tokens, value, shape, words}]; most: tokens at the right.
+// lines: [{name, of(tokens): cost, colour, dash}]; marks: [{tokens, value, shape, words}]; most: the axis' last number.
 export function paintGrowth(
   { svg, legend },
   { lines, marks, text, most, tokens, pointed: pointedTokens, title },

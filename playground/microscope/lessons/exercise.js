@@ -1,8 +1,8 @@
-// Shows an exercise: a question, a hint, then the answer. If the page can check the exercise, it reports when the
-// exercise is done, and the browser stores that. If answers are offered, the exercise is done after the right one.
-// data: an Exercise of playground/lessons/parts.py, whose conditions are checked here, and the lesson's settings; or,
-// for a lesson that the server checks, {id, question, hint, answer, done: true | false | null: nothing to check, why:
-// the reason against a tempting state of the page}. In the texts, **, * and ` are as in Markdown.
+// Shows an exercise: a question, a hint, then the answer. If the page can check the exercise, the page reports when the
+// exercise is done, and the browser stores this. An exercise that offers answers is done when the right one is chosen.
+// data: an Exercise of playground/lessons/parts.py and the lesson's settings, if the browser checks the conditions. If
+// the server checks them: {id, question, hint, answer, done: true, false, or null if nothing can be checked, why: the
+// reason why a tempting state of the page is wrong}. In the texts, **, * and ` are as in Markdown.
 
 import { DONE, forget, keep, onReport, readKept, reportsHere } from "../core/guesses.js";
 import { isBroken, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
@@ -58,7 +58,7 @@ export function holdsNow(condition, settings, reports) {
   return Object.entries(condition).every(([name, values]) => values.includes(settings[name]));
 }
 
-// Returns {done: true | false | null: nothing to check, why: the reason against a tempting state of the page, or ""}.
+// Returns {done: true, false, or null if nothing can be checked, why: why a tempting state is wrong, or ""}.
 export function stateOfExercise({ done, tempting }, settings, reports) {
   if (done === null) return { done, why: "" };
   if (holdsNow(done, settings, reports)) return { done: true, why: "" };
@@ -88,7 +88,7 @@ function showExercise(data, parentElement) {
   const root = parentElement.querySelector("[data-exercise]") ?? parentElement;
   const findPart = (part) => root.querySelector(part);
   const state = (parentElement.__exercise ??= { shown: false, done: data.done, said: null });
-  const answerOptions = data.answers ?? []; // [[words, reason against it], …]
+  const answerOptions = data.answers ?? []; // [[words, why the answer is wrong], …]
   if (!root.firstElementChild) {
     root.innerHTML = EXERCISE;
     findPart(".ask button").addEventListener("click", () => {

@@ -1,6 +1,7 @@
 // Shows the filters of the patch embedding as pictures, and the outputs of the filter under the cursor on every patch.
 // data: bytes, a container. Header: id, patch, grid, size, titles, caption, filter: the chosen filter, place: a patch,
-// says: a sentence about it with {holes}, channels: {number, red, …, whole} of each filter for these holes, or null.
+// says: a sentence about the filter with {holes}, channels: [{number, red, …, whole}], each filter's texts for the
+// holes, or null.
 // Sections: pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). The drawing sends the
 // setting "filter".
 
@@ -87,7 +88,7 @@ function takeFilters(state, data) {
   });
 }
 
-// All filters on one canvas, one below the other.
+// Returns a canvas with all filters, one below the other.
 function sheetOfFilters({ pictures, patch, titles }) {
   const canvas = makeCanvas(patch, patch * titles.length),
     context = canvas.getContext("2d");

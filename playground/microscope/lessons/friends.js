@@ -59,7 +59,7 @@ function createFriends(stage) {
     at: -1, //            the chosen patch
     hover: -1, //         the patch under the cursor, which has priority
     tool: "look", //      or "hide"
-    brush: null, //       while the mouse paints: 1 hides patches, 0 shows them
+    brush: null, //       1: the mouse hides patches; 0: it shows them; null: no button is down
     steps: [1], //        the temperatures of the dial
     temperature: 1,
   });
@@ -76,7 +76,7 @@ function createFriends(stage) {
     paint: (theme) => state.pack && paintFriends(state, theme),
     read: () => {
       const patch = state.hover >= 0 ? state.hover : state.at;
-      computeRow(state, patch); // the last choice may not have been painted yet
+      computeRow(state, patch); // because the last choice may not have been painted yet
       return {
         row: Array.from(state.row),
         at: patch,
@@ -271,7 +271,7 @@ function paintMosaic(state, query, aspect, theme) {
   outlineCell(context, (query % columns) * cw, Math.floor(query / columns) * ch, cw, ch, 1);
 }
 
-// The colour of a patch's query, as bright as possible: queries have length one, so they hold no brightness.
+// The colour of a patch's query, as bright as possible. A query has length one, so it does not hold the brightness.
 function queryColour(state, patch) {
   const { k } = layerOf(state.pack, 0);
   const part = k.subarray(3 * patch, 3 * patch + 3),

@@ -3,8 +3,8 @@
 // in this browser and not sent.
 // data: a Question of playground/lessons/questions.py: {id, asks, prose, guess: {kind: "Number" | "Choice" |
 // "Painting", …}, picture: null | {kind: "Bars" | "Lines" | "Squares" | "Photo" | "Pictures", …}, truth, says,
-// tempting: [[condition, reason], …]}, and {context: the picture or setting that the question is about, afresh: whether
-// a reader who has guessed in another context has to guess again before the answer is shown}
+// tempting: [[condition, reason], …]}. Besides: context: the picture or setting that the question is about; afresh:
+// whether a reader who has guessed in another context has to guess again before the answer is shown.
 // Parts of the page that follow the question are hidden until it is answered, by a style that looks for the question's
 // id in document.documentElement.dataset.guessed (ui/frame.py).
 
@@ -27,11 +27,11 @@ import { CHARTS, photograph, pictures, roundedText } from "./guesscharts.js";
 
 const PICTURE_DRAWERS = { ...CHARTS, Photo: photograph, Pictures: pictures };
 const BLANK = "▢";
-const ANSWERED_HEIGHT = 0.62; // share of its height to which the picture shrinks when parts below are revealed
+const ANSWERED_HEIGHT = 0.62; // the picture's height, as a share, once the answer reveals parts of the page below
 const NARROW = 860; // pixels, as in guess.css: a narrower window has one column
-// least, most: a photograph's smallest and largest height in pixels; below: the pixels below it; share: its largest
-// share of the width
-const PHOTO = { least: 320, most: 560, below: 46, share: 0.64, wide: 0.755 }; // wide: the share of a wide pair
+// least, most: a photograph's smallest and largest height in pixels; below: the pixels kept free below the photograph;
+// share: the photograph's largest share of the question's width; wide: the same for a wide pair of photographs
+const PHOTO = { least: 320, most: 560, below: 46, share: 0.64, wide: 0.755 };
 const CARD = `<figure data-ref="figure" hidden><svg data-ref="svg" role="img"></svg></figure>
 <div class="words">
   <p class="prose" data-ref="prose"></p>
@@ -66,13 +66,13 @@ function beginGuess(root, data, key) {
     key,
     refs: collectRefs(root),
     data,
-    guess: data.guess.kind === "Painting" ? new Set() : null, // or a number, or the key of a choice
+    guess: data.guess.kind === "Painting" ? new Set() : null, // a Set of patches, a number or the key of a choice
     locked: false,
     passed: false, //  whether the guess was about another context, such as another picture
     last: null, //     the last drawn chart, which finds the value under the pointer
     cursor: null, //   the patch of the keyboard's cursor
     asks: null, //     a function that shows a guess in its control
-    tall: null, //     the height that a photograph may have, in pixels
+    tall: null, //     the height that the window leaves for a photograph, in pixels
     place: null, //    the question's element in the page
     watch: new ResizeObserver(() => drawGuess(state)),
     read: null,
@@ -301,8 +301,8 @@ function drawGuess(it) {
   it.asks(it.guess);
   if (!data.picture || !refs.figure.clientWidth) return;
   const isOpen = it.locked || it.passed,
-    makesRoom = isOpen && heldBack(it), // whether parts below are revealed, which need room
-    isSmaller = makesRoom && data.picture.kind !== "Pictures", // their captions need the height
+    makesRoom = isOpen && heldBack(it), // whether the picture shrinks for the parts revealed below
+    isSmaller = makesRoom && data.picture.kind !== "Pictures", // captions of "Pictures" need the height
     photo = isPhoto(data) && innerWidth > NARROW;
   it.root.classList.toggle("answered", Boolean(makesRoom));
   const share = aspectOfTwo(data.picture) > 2.2 ? PHOTO.wide : PHOTO.share;
@@ -364,7 +364,7 @@ function showGuess(state) {
   refs.told.innerHTML = sentences.filter(Boolean).join(" ");
 }
 
-// A number in words; counts are exact.
+// A number as text, with its unit: a count in full, another number rounded.
 const inWords = ({ data: { guess } }, x) => {
   const isCount = isTyped(guess) && Number.isInteger(x) && x < 1e6;
   return `${isCount ? x.toLocaleString("en") : roundedText(x)}${guess.unit}`;

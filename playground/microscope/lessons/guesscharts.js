@@ -80,7 +80,7 @@ function upwards(chart, box, low, high, log) {
 const isLabelCrossed = (y, { guess, truth, open }) =>
   open && guess !== null && Math.abs(y.at(guess) - y.at(truth)) < 24;
 
-// Upright bars. `at` is the bar to guess; if null, the guess is a level for all bars.
+// Draws upright bars. `chart.at` is the index of the bar to guess; if null, the guess is one height for all bars.
 function uprightBars(chart, state) {
   const box = plotBox(state),
     { values, at: askedIndex } = chart,
@@ -127,7 +127,7 @@ function uprightBars(chart, state) {
   return { svg, valueAt: (_, py) => y.value(py) };
 }
 
-// Horizontal bars, for long names.
+// Draws horizontal bars, which leave room for long names.
 function lyingBars(chart, state) {
   const labelWidth = Math.min(260, Math.max(...chart.labels.map((name) => name.length)) * 7.4 + 16),
     box = plotBox(state, { left: labelWidth, right: 90, top: MARGIN.top, bottom: 12 }),
@@ -163,7 +163,7 @@ function lyingBars(chart, state) {
   return { svg, valueAt: (px) => x.value(px) };
 }
 
-// The y values that a line has between two x positions.
+// The heights of a line's points between two x positions, in pixels.
 const heightsAlong = (points, from, to) => {
   const heightAt = (px) => {
     const i = points.findIndex(([x]) => x >= px);
@@ -176,8 +176,8 @@ const heightsAlong = (points, from, to) => {
   return heights.filter((y) => y !== null);
 };
 
-// Returns the place of a line's name: beside the line's end, or else further back, above or below the line, so that the
-// name crosses no line and no other name. labelBoxes: the boxes of the names and marks drawn so far.
+// Returns the place of a line's name, where it crosses no line and no other name: beside the line's end or, if there is
+// no room, above or below an earlier point. labelBoxes: the boxes of the names and marks drawn so far.
 function placeOfName(line, points, lines, labelBoxes, box) {
   const labelLength = LETTER * line.name.length,
     lastPoint = points.at(-1),
@@ -213,8 +213,8 @@ function lineOfGuess({ at: spot, series, x: positions }, places, x, y, guess) {
   return [places[n][Math.max(0, (series[n].shown ?? 1) - 1)], [x.at(positions[i]), y.at(guess)]];
 }
 
-// Lines over one axis. Of the line to guess, only the first points are shown; `at` is the point to guess. Without `at`,
-// the guess is a position on the axis.
+// Draws lines over one axis. Of the line to guess, only the first points are shown; `chart.at` is [line, point], the
+// point to guess. Without `at`, the guess is a position on the axis.
 function curves(chart, state) {
   const box = plotBox(state),
     [lowest, highest] = [chart.x[0], chart.x.at(-1)],
@@ -305,8 +305,8 @@ export const CHARTS = {
   Squares: squares,
 };
 
-// Draws a photograph on which the reader paints patches, or a photograph under a grid of whose patches the reader
-// guesses a number. The truth is drawn on the same patches. Arguments and results are those of the charts above.
+// Draws a photograph with a grid: the reader paints patches on it, or guesses a number of patches. The truth is drawn
+// on the same patches. Arguments and results are those of the charts above.
 
 const PICTURES_APART = 16; // pixels between pictures
 const WORDS_BELOW = 26; // pixels for words below a picture
@@ -348,7 +348,7 @@ const glow = (box, grid, row) => {
     .join("");
 };
 
-// Whether two pictures side by side are larger in total than the photograph alone.
+// Whether the photograph and its second picture side by side cover a larger area than the photograph alone.
 function hasRoom({ aspect, beside }, state) {
   if (!beside || !state.roomy) return false;
   const pair = fitted(aspect + beside.aspect, state.width - PICTURES_APART, state.height - WORDS_BELOW),
@@ -417,8 +417,8 @@ export function photograph(chart, state) {
   };
 }
 
-// Draws pictures side by side: many in two rows, and two on a phone one below the other. Of each picture there are two
-// versions, with the answer covered and with the answer shown.
+// Draws pictures side by side; many in two rows; two on a phone one below the other. Each picture has two versions:
+// one with the answer covered, one with the answer shown.
 export function pictures(chart, state) {
   const images = state.open ? chart.open : chart.covered,
     piled = images.length === 2 && !state.roomy,

@@ -3,9 +3,9 @@
 // data: {layers, heads, measure: the key of the coloured measure, microscope: "./?", words: "model=…" of the address,
 // shown: the [layer, head] on the card at first, measures: [{key, name, unit, digits, high, values: [layer][head],
 // spread: [layer][head] or null}, …], habits: [layer][head] {short, long, told: the task for which this head
-// was trained, or null}, reach: 3 patches on each side of the query, offsets: [layer][head] [49 shares, by row]}
-// A cell is a link into the microscope. In Streamlit, the trigger "open": {layer, head} goes there without loading the
-// page again.
+// was trained, or null}, reach: 3, the patches on each side of the query, offsets: [layer][head] [7 × 7 shares]}
+// A cell is a link into the microscope. In Streamlit, the trigger "open": {layer, head} opens the microscope without
+// loading the page again.
 
 import { reportNumbers } from "../core/guesses.js";
 import { createHeadGrid, magmaAt, paintCell } from "../drawing/matrix.js";
@@ -30,7 +30,7 @@ export function atlas({ data, parentElement, setTriggerValue }) {
       data,
       grid: null, //        see drawing/matrix.js
       atHand: null, //      [layer, head] on the card
-      open: null, //        open(layer, head) opens the microscope without loading the page; null: the cell is a link
+      open: null, //        (layer, head) => …: opens the microscope without loading the page; null: the cell is a link
     });
     buildAtlas(root, state);
   }
@@ -136,12 +136,12 @@ function drawOffsets(root, shares, radius) {
 
 // A board of switches for heads: a click on a head switches it off, a click on a layer's number switches off all heads
 // of the layer. Beside the board is the change of the prediction, below it the change of the tokens in each layer.
-// data: {layers, heads, off: "3.0 4.2", the heads that are off, at most `most`; played: the texts like `off` whose
-// numbers were computed ahead, or null if any can be computed; effect: [layer][head] of switching a head off,
+// data: {layers, heads, off: "3.0 4.2", the heads that are off, at most `most`; played: the values of `off` whose
+// numbers were computed ahead, or null if all can be computed; effect: [layer][head] of switching a head off,
 // strongest: the [layer, head] with the largest effect, picture: data URL, grid: [rows, columns], rows: [[label,
 // before, after], …] or null, read: the text if there is no prediction, maps: base64 of layers × patches bytes, 255
 // is `ceiling`, ceiling, means: [layer], summary: {name: "CLS", values: [layer]} or null}
-// The board sends the setting "off", and reports {off: [[layer, head], …], heads, strongest}.
+// The board sends the setting "off", and reports {off: [[layer, head], …], heads, strongest} to the exercises.
 
 export function board({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("[data-board]") ?? parentElement;
@@ -152,8 +152,8 @@ export function board({ data, parentElement, setStateValue }) {
       heads: data.heads,
       data,
       grid: null, //        see drawing/matrix.js
-      film: "", //          the shape (layers, grid) of the present row of small pictures
-      off: [], //           [layer, head] of each switch that is off; the numbers arrive later
+      film: "", //          the layers and the grid for which the row of small pictures was made
+      off: [], //           [layer, head] of each switch that is off, also before the new numbers arrive
       told: null, //        the setting "off" that was sent, until its numbers arrive
       view: null, //        id of the view; a new id means that the page sets the switches
       tell: null,
@@ -208,7 +208,7 @@ function buildBoard(root, state) {
 
 const includesSpot = (spots, [layer, head]) => spots.some(([l, h]) => l === layer && h === head);
 
-// Switches these heads off; or on, if all of them are off.
+// Switches these heads off or, if all of them are off, on.
 function toggle(root, state, spots) {
   const { played, most } = state.data;
   const areOff = spots.every((spot) => includesSpot(state.off, spot));

@@ -2,11 +2,11 @@
 // playground/serving/site_files.py writes how they depend on the settings.
 // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
 // {script, styles, box, look, mount: the script if it is loaded already}}, read(file) and fileAt(file), plotly() → a
-// promise, set(changes), subject: the person's own photograph for this step (see subject.js), or null, stays: the
-// sentence about parts that keep the sample's numbers}.
-// PLAYED has a function for each kind of part. Its arguments are the part's element, a function `currentPart` that
-// returns the part for the present settings, the lesson, and a signal that is aborted when the step is left. It returns
-// {draw(), end()}.
+// promise, set(changes), subject: the visitor's own photograph for this step (see subject.js), or null, stays: a
+// sentence which says that a part keeps the sample's numbers}.
+// PLAYED has a function for each kind of part. The function's arguments are the part's element, `currentPart()`, which
+// returns the part for the present settings, the lesson, and a signal that is aborted when the reader leaves the step.
+// The function returns {draw(), end()}.
 
 import { withHeader } from "../core/container.js";
 import { wordsOf } from "../core/measures.js";
@@ -14,7 +14,7 @@ import { softmaxRow } from "../core/nine.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { askedOf, chartOf, dataOf, partOf, pictureOf } from "./subject.js";
 
-// Returns {draw, end}.
+// Shows the parts in `box`. Returns {draw(), end()} for all of them.
 export default playParts;
 export function playParts(box, parts, lesson, signal) {
   lesson.data = {}; // the drawings' data, by the drawings' names
@@ -62,7 +62,7 @@ function playPart(place, part, lesson, signal) {
   return PLAYED[kind](place, currentPart, lesson, signal);
 }
 
-// Adds a line to `place` that says which picture the numbers are from. Returns an element below the line.
+// Adds a line to `place` that names the picture of the numbers. Returns a new element below the line.
 function belowLine(place, markup) {
   const [line, box] = ["p", "div"].map((tag) => document.createElement(tag));
   line.className = "lesson-whose";
@@ -71,8 +71,8 @@ function belowLine(place, markup) {
   return box;
 }
 
-// The part for the present settings. If they were not computed ahead, the nearest computed ones are set instead.
-// `played` lists all that were computed, for drawings.
+// The part for the present settings. If these were not computed ahead, the nearest computed settings replace them.
+// `played` tells drawings which settings were computed.
 function variantFor({ by, of, same }, { settings }) {
   const wantedValues = by.map((name) => settings[name]);
   const nearestVariant = Object.keys(of)
@@ -109,7 +109,7 @@ const linked = (html) =>
     return `<a href="#${address}">${text}</a>`;
   });
 
-// The part about the sample, or a promise of the part about the visitor's photograph.
+// The part about the sample or, if the visitor has a photograph, a promise of the part about the photograph.
 const partForSubject = (part, { subject }) => (part.own && subject ? partOf(part, subject) : part);
 
 // Shows a part once its promise has resolved, unless a newer one was shown meanwhile.
@@ -220,7 +220,7 @@ const PLAYED = {
   }),
 
   drawing(place, currentPart, lesson, signal) {
-    const files = new Map(); // file → a promise of its bytes, so that unchanged data stay the same object
+    const files = new Map(); // from file to a promise of its bytes: unchanged data stay the same object
     const { name } = currentPart();
     return mountedScript(place, name, lesson, signal, () => {
       const { data, file, settings, played, own: ownMeasures } = currentPart();
@@ -290,7 +290,7 @@ const PLAYED = {
     details.append(summary, box);
     place.append(details);
     const played = PLAYED.row(box, currentPart, lesson, signal);
-    details.addEventListener("toggle", () => details.open && playIn(played, box, signal)); // closed, it had no size
+    details.addEventListener("toggle", () => details.open && playIn(played, box, signal)); // closed parts have no size
     return played;
   },
 
@@ -317,7 +317,7 @@ const PLAYED = {
   },
 };
 
-// A drawing's data with the host's settings and links.
+// A drawing's data with `start`, the host's settings and links.
 const withStart = (data, start) => (data instanceof Uint8Array ? withHeader(data, start) : { ...data, ...start });
 
 // Mounts one of our scripts in a shadow root, as in the app, so that styles of other parts don't apply to it.
@@ -387,8 +387,8 @@ function chartLayout(layout, height, place) {
   return { ...structuredClone(layout), ...margins, template, height, autosize: true };
 }
 
-// Rules for points of charts that follow a drawing's settings (playground/lessons/parts.py, Moves). A rule takes the
-// settings and the numbers of chart and drawing, and returns the point's trace.
+// Rules for chart points that move with a drawing's settings (Moves in playground/lessons/parts.py). A rule takes the
+// settings, the chart's numbers and the drawing's numbers, and returns the point's trace.
 
 const THREE_DIGITS = { deviation: 2, entropy: 2, peak: 3 };
 const QUANTITY_SAYS = {

@@ -37,7 +37,7 @@ function createCarried(stage) {
     pack: null,
     bitmap: null,
     photo: null,
-    prints: [], //     one for each of the two canvases
+    prints: [], //     the canvases of light (drawing/light.js) of the two pictures
     rows: [], //       two arrays (tokens,): the query's weights, and the contributions as shares of their sum
     head: 0,
     patch: 0, //       the chosen patch
@@ -161,13 +161,13 @@ export function carried(component) {
   return keepDrawing(component, createCarried);
 }
 
-// Bars with a name below and a number above, as HTML elements. Used for the mixing desk of a row's largest weights, and
-// for the scores and weights of the drawing below.
+// Builds bars with a name below and a number above, as HTML elements: for the mixing desk of a row's largest weights,
+// and for the three scores and weights at the end of this file.
 
 const CHANNELS = 8;
 export const WEIGHTS = "#B63679"; // the middle of the colour map magma
 
-// Draws the mixing desk into `place`; returns [{name, weight, loud: the value's norm, heard: weight × loud}].
+// Draws the mixing desk into `place`. Returns [{name, weight, loud: ‖W_O v‖, heard: weight × loud}].
 export function deskOf(place, weights, valueNorms, pack) {
   const largestTokens = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, CHANNELS);
   const desk = largestTokens.map((token) => ({
@@ -195,7 +195,7 @@ function nameOf(token, { prefix, prefixCount, columns }) {
   return patch < 0 ? prefix[token] : `${Math.floor(patch / columns)},${patch % columns}`;
 }
 
-// most: the value of a bar of full height. Bars of negative values point down from zero.
+// Returns a figure of bars. most: the value of a bar of full height. Bars of negative values point down from zero.
 export function barsOf({ title, names, values, colour, text, most: maximum = Math.max(...values, 0) }) {
   const figure = document.createElement("figure");
   const caption = document.createElement("figcaption");
@@ -224,8 +224,8 @@ export function barsOf({ title, names, values, colour, text, most: maximum = Mat
 }
 
 // Shows three scores with dials, e to the power of each, and the weights, with and without subtracting the largest
-// score. data: {says: a sentence with the hole `broken`, broken and whole: two texts for that hole, `broken` with the
-// hole `sum`, scores: the setting, "8_0_-8"}. The drawing sends the setting, and reports {scores, naive, weights}.
+// score. data: {says: a sentence with the hole {broken}; broken and whole: the two texts for this hole, the first with
+// the hole {sum}; scores: the setting, "8_0_-8"}. The drawing sends the setting, and reports {scores, naive, weights}.
 
 const NAMES = ["A", "B", "C"];
 const [LEAST, MOST] = [-100, 1000];

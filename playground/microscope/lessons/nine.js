@@ -1,5 +1,6 @@
 // Shows a mask: the scores of nine tokens, the same scores with −∞ where a token is hidden, and their softmax.
-// data: {arrows: "20_0_…", mask: "" | "causal" | "BE"}. The drawing sends and reports the setting "mask".
+// data: {arrows: "20_0_…" (see core/nine.js), mask: "", "causal" or hidden tokens such as "BE"}. The drawing sends and
+// reports the setting "mask".
 
 import { ROLES } from "../core/colours.js";
 import { onReport, reportNumbers, reportsHere } from "../core/guesses.js";
@@ -121,8 +122,8 @@ export function masks(component) {
 
 // Shows the number that each of nine tokens receives (its row of weights times the values), as a table and as a layer
 // of neurons.
-// data: {arrows: "20_0_…", values: [nine numbers], letters: [nine], nearly: numbers above it count as large}. The
-// drawing follows the arrows while they are dragged, and reports the received numbers.
+// data: {arrows: "20_0_…", values: [nine numbers], letters: [nine], nearly: the number above which a value counts as
+// large}. The drawing follows the arrows while they are dragged, and reports the received numbers.
 
 const HIGH = 300; // px: height of the drawing
 const SIDE = 86; // px: letters and numbers beside the neurons

@@ -1,16 +1,16 @@
 // Shows how a picture is cut into patches, and how one patch becomes a vector and then a token, with all the numbers.
-// data: bytes, a container (see core/core.js). Header: id, size: [height, width], patch, own: the patch size that the
-// filters were trained for, width: of a token, mean, std, at: "row,column" or "", number: the index of the token's
-// chosen number. Sections: pixels (uint8, height × width × 3), filters (width × 3 × own × own), stretch (patch × own),
-// bias (width) and tokens (patches × width). The drawing sends the settings "at" and "number".
+// data: bytes, a container (see core/core.js). Header: id, size: [height, width], patch: the patch size, own: the patch
+// size that the filters were trained for, width: a token's width, mean, std, at: "row,column" or "", number: the index
+// of the token's chosen number. Sections: pixels (uint8, height × width × 3), filters (width × 3 × own × own), stretch
+// (patch × own), bias (width) and tokens (patches × width). The drawing sends the settings "at" and "number".
 import { decodeHalves, openContainer } from "../core/core.js";
 import { dotProduct, patchAfterKey, patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
 import { makeCanvas, outlineCell } from "../drawing/dom.js";
 import { hatch } from "../drawing/matrix.js";
 import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
-// Draws how one patch becomes a token: its three colours side by side, their rows end to end, the filter, the token.
-// state.flown is the progress, from 0 to 1.
+// Draws how one patch becomes a token: the patch's three colour planes side by side, their rows end to end, the filter
+// and the token. state.flown is the progress, from 0 to 1.
 
 const CHANNELS = ["red", "green", "blue"];
 const SIDE = 92; // pixels: largest side of the enlarged patch
@@ -170,13 +170,13 @@ function createPatches(stage) {
     image: null, //       the picture on a canvas
     at: 0, //             the chosen patch
     number: 0, //         the chosen number of its token
-    wanted: true, //      whether the picture is to be taken apart
-    apart: 0, //          how far the patches are apart, 0 to 1
-    flown: 1, //          the patch's progress on its way to a token, 0 to 1
+    wanted: true, //      whether gaps between the patches were asked for
+    apart: 0, //          the gap between the patches, as a share of the full gap
+    flown: 1, //          progress of the animation from patch to token, 0 to 1
     stopApart: () => {},
     stopFlight: () => {},
     places: null, //      where the parts of the animation are drawn
-    filter: null, //      {of: a number of the token, values: its filter at a patch's size, most: the largest |value|}
+    filter: null, //      {of: an index in the token, values: the filter in a patch's size, most: the largest |value|}
     planes: null, //      {key, canvases}: the patch in red, green and blue
   });
   bindPatches(state);

@@ -12,7 +12,7 @@ import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
 import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
 const MOST_MAPS = 14; // maps along a side; more would be too small
-// Share of the table's numbers that get the full colour, the largest ones: else a few outliers would make the rest pale
+// The share of the table's numbers, the largest ones, that get the full colour: a few outliers must not pale the rest
 const CLIPPED_PART = 0.1;
 const COSINE_RANGE = { low: -1, high: 1, log: false };
 const MARKUP = `
@@ -39,7 +39,7 @@ function createPositions(stage) {
     at: 0, //             the chosen patch
     heat: null, //        the map of the chosen patch
     tableHeat: null,
-    tableOf: null, //     state of `tableHeat`: the table's id and whether the page is dark
+    tableOf: null, //     the table's id and whether the page is dark, as `tableHeat` was drawn
     mapsSheet: null, //   a canvas with all the small maps
     mapsOf: null,
   });
@@ -203,9 +203,10 @@ export function positions(component) {
 
 // The same patches in two orders, and the attention of the patch under the cursor in both: without positions it goes to
 // the same patches.
-// data: bytes, a pack (see core/core.js). Its layer 0 is a pass with the patches in order, layer 1 one with the patches
-// shuffled. It has the section "image" (JPEG). Header: id, places: the patch at each place, order: this order's index,
-// orders: how many there are, asker: "row,column" or "". The drawing sends the settings "asker" and "order".
+// data: bytes, a pack (see core/core.js). The pack's layer 0 is a pass with the patches in order, layer 1 a pass with
+// the patches shuffled; its section "image" is a JPEG. Header: id, places: the patch at each place, order: the index of
+// the shuffled order, orders: their number, asker: "row,column" or "". The drawing sends the settings "asker" and
+// "order".
 
 const SHUFFLE = `
   <div class="three">
@@ -300,7 +301,7 @@ function takeShuffle(state, data) {
   });
 }
 
-// The mean of all heads' rows in a pass (0 in order, 1 shuffled), in the token order of that pass.
+// The mean of all heads' rows for the asking patch, in the token order of `pass`: 0 in order, 1 shuffled.
 function meanRow(state, pass) {
   const { pack } = state,
     { places: order } = pack.header;

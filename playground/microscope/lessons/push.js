@@ -1,4 +1,4 @@
-// Shows a patch's token, and the vector that a layer's attention adds to the token, as arrows in the plane of both.
+// Shows a patch's token, and the vector that a layer's attention adds to the token, as arrows in their common plane.
 // data: bytes, a container (see core/core.js). Header: id, grid, size: [height, width], start: the [row, column] of the
 // first patch, layers: how many there are, upper: the default layer, layer: the shown one, patch: "row,column" or "",
 // title, names: the names of the three arrows, says: a sentence with {numbers}. Sections: moves (float16, see pushOf)
@@ -12,8 +12,8 @@ import { markedWords } from "../drawing/listing.js";
 import { magmaCss } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 
-// The arithmetic of these arrows: the token lies along the first axis, as in Stream.arrows of
-// playground/analysis/block.py. No DOM.
+// Computes the arrows, without the DOM. The token lies along the first axis, as in Stream.arrows of
+// playground/analysis/block.py.
 
 // measures: (4, layers, patches): the length of the token, the length of the added vector, the cosine between the two,
 // and the cosine between the token before and after the whole layer.

@@ -1,20 +1,19 @@
-// The time-lapse of a training run: the attention of one patch at every moment of the run, and charts of the run, all
-// on one clock. Rows are computed from queries and keys, as in the microscope, for any patch at any moment, without
-// requests.
+// The time-lapse of a training run: the attention of one patch at every moment of the run, and charts of the run. A
+// clock sets the moment of all. Rows of attention are computed in the browser, from queries and keys.
 //
 // data: bytes (core/container.js) with the header
 //   run       a name; a new run starts afresh, but runs whose names are equal up to a hyphen share the clock
 //   moments   the steps of M moments                  planned   the number of moments at the end of the run
 //   habits    [{label, colour}] of the legend         kinds     [M][layers][heads] names of habits
-//   losses    the names of the losses                 begins    [[step, words]] of marked events, as a new loss
-//   chance    the `mass` of an even row; 0: not known
-//   aim       the title of the chart of `mass`        told      [[layer, head, words]] trained to attend to a place
+//   losses    the names of the losses                 begins    [[step, words]]: events to mark, such as a new loss
+//   chance    the `mass` of an even row; 0: unknown
+//   aim       the title of the chart of `mass`        told      [[layer, head, words]]: heads trained to a given task
 //   growing   true while the run goes on: a new moment is then played as it comes
 //   first     [layer, head] to show until somebody chooses a head; null: the settings say which
-//   played    the numbers of the layers in the packs, as texts, if some layers are missing
+//   played    the indices of the layers in the packs, as texts, if some layers are missing
 //   view_id   changes when the settings moment, layer, head, patch are set from outside
-// and the sections curve (points, 1 + losses): the step, then each loss; entropy, mass (M, layers, heads); image, a
-// JPEG; and pack0, pack1, … of each moment. Layers that an earlier message brought are kept.
+// and the sections curve (points, 1 + losses): the step, then each loss; entropy and mass (M, layers, heads); image, a
+// JPEG; and pack0, pack1, …, one for each moment. Layers from earlier messages are kept.
 import { sharedCeiling } from "../core/colours.js";
 import { mergePack, openContainer, unpack } from "../core/core.js";
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
@@ -280,9 +279,9 @@ function createReelState(root, stage) {
     chosen: false, //     whether a person chose a head of this run
     pointed: false, //    whether the view has moved to the head that this run names in `first`
     hover: null, //       the patch under the cursor, which has priority
-    now: 0, //            the position on the clock, in moments; between two while it plays
-    target: null, //      the moment at which playing ends; null: it does not play
-    before: undefined, // the time of the last frame, while it plays
+    now: 0, //            the position on the clock, in moments; not a whole number while the clock plays
+    target: null, //      the moment at which playing ends; null: the clock does not play
+    before: undefined, // the time of the last frame while the clock plays
     // data for drawing
     ramp: barColours(),
     domain: null,
@@ -302,7 +301,7 @@ function createReelState(root, stage) {
     // frames, and pending work
     frame: 0,
     frames: 0,
-    painted: false, //    the token of the last frame; false: a layer was missing
+    painted: false, //    the asking token of the last frame; false: a layer was missing
     schedule: null, //    requests a frame
     choose: null, //      changes the view
     goTo: null, //        sets the clock to a moment
@@ -343,7 +342,7 @@ function updateReel(reel, data) {
     for (const name of reel.settings.filter((setting) => setting !== "moment")) reel.view[name] = opening[name];
     const index = reel.moments.indexOf(Number(opening.moment || Number.NaN));
     Object.assign(reel, { now: index < 0 ? reel.moments.length - 1 : index, target: null });
-  } else if (wasAtEnd && reel.growing) reel.target = reel.moments.length - 1; // plays on to the moment that just came
+  } else if (wasAtEnd && reel.growing) reel.target = reel.moments.length - 1; // plays to the new last moment
   reel.now = Math.min(reel.now, reel.moments.length - 1);
   reel.view.moment = Math.round(reel.now);
   showFirstHead(reel);
@@ -378,7 +377,7 @@ function takeImage(reel, image) {
   });
 }
 
-// Draws all but the picture and the clock again, after a change of size, theme, data, layer or head.
+// Draws everything except the picture and the clock again, after a change of size, theme, data, layer or head.
 function rebuild(reel) {
   if (!reel.shape || !reel.width || !reel.alive) return;
   const { refs, root, shape, moments } = reel;

@@ -1,5 +1,5 @@
-// The charts of a training run. All share one time axis with the clock, so that a moment has the same position in each.
-// They are SVG, whose colours follow the theme; playing moves only the mark of the present moment.
+// Draws the charts of a training run. All have the clock's time axis, so that a moment has the same position in each.
+// They are SVG, so that their colours follow the theme; playing moves only the mark of the present moment.
 import { effectiveNumber, entropyBits, holds, largestIndex, rowInto } from "../core/core.js";
 import { percent } from "../core/numbers.js";
 import { queryOf, tokenOf } from "../core/view.js";
@@ -9,8 +9,8 @@ import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 
 // The index of the habit whose label begins `kind`: "fixed offset: left" begins with "fixed offset".
 const familyOf = (habits, kind) => habits.findIndex(({ label }) => kind.startsWith(label));
-// A colour for each loss. None has a meaning elsewhere; colour-blind people can tell them apart, and the legend names
-// them in order.
+// A colour for each loss. No colour has a meaning elsewhere, and colour-blind people can tell the colours apart. The
+// legend names the losses in this order.
 const LOSS_COLOURS = ["#7a6fc9", "#999933", "#aa4499", "#44aa99", "#cc6677", "#8c8c8c"];
 const LEFT = 34,
   RIGHT = 8,
@@ -139,7 +139,7 @@ function timeAxis(reel, { x, h }) {
   });
 }
 
-// A line where something begins in the run, labelled; beginnings at one step share a line.
+// Labelled lines at the steps of `begins`; events at one step share a line.
 function beginLines({ begins, moments, planned }, { x, h }) {
   const wordsByStep = new Map();
   for (const [step, words] of begins) wordsByStep.set(step, [...(wordsByStep.get(step) ?? []), words]);
@@ -152,7 +152,7 @@ function beginLines({ begins, moments, planned }, { x, h }) {
   });
 }
 
-// The axis at the left, and the function from a value to its height.
+// Returns {y, parts}: y(value) is the value's height, `parts` are the elements of the axis at the left.
 function valueAxis({ w, h }, low, high, ticks, words) {
   const y = (value) => h - BOTTOM - ((Math.min(high, value) - low) / (high - low || 1)) * (h - BOTTOM - TOP);
   const parts = ticks.flatMap((tick) => [
@@ -222,7 +222,7 @@ function massChart(reel, chart) {
   return [...parts, ...evenLines, ...headLines(reel, chart, "mass", y)];
 }
 
-// A row of coloured fields for every head, from the first layer downwards: one field for every moment.
+// Draws a row for every head, the first layer on top, with a field for every moment in the colour of the head's habit.
 function habitChart(reel, chart) {
   const { shape, view, kinds, habits } = reel;
   const { layers, heads } = shape;
@@ -319,7 +319,7 @@ export function onReelFrame(reel, time) {
   if (reel.target !== null) reel.schedule();
 }
 
-// Advances the clock evenly, or faster if the training run is far ahead.
+// Advances the clock at an even pace, or faster if the training run is many moments ahead of the clock.
 function advance(reel, time) {
   const seconds = Math.min(100, time - (reel.before ?? time)) / 1000;
   reel.before = time;
@@ -328,7 +328,7 @@ function advance(reel, time) {
   if (reel.now >= reel.target) reel.goTo(reel.target);
 }
 
-// How far the picture has faded to the next moment: each moment first stands still for a while.
+// How far the picture has faded to the next moment, 0 to 1. Each moment first stands still for a while.
 function blendOf(reel) {
   const lastIndex = reel.moments.length - 1;
   const index = Math.min(lastIndex, Math.floor(reel.now)),
@@ -388,7 +388,7 @@ function preparePhotos(reel) {
   reel.thumbPhoto = makePhoto(reel.bitmap, (clientWidth || 1) * reel.ratio, (clientHeight || 1) * reel.ratio);
 }
 
-// Fills the rows of all heads, mixed from the moments `from` and `to`. Returns true while one of the two is missing.
+// Fills `reel.rows` with a mixture of the moments `from` and `to`. Returns true while one of the two packs is missing.
 function fillRows(reel, from, to, share, token) {
   const { rows, ahead: nextRows, shape, view, moments } = reel;
   const pack = reel.packs.get(moments[from]),

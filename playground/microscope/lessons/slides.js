@@ -1,5 +1,5 @@
-// A lecture plan as slides, in one file that needs no server. A slide shows a scene of the story, in one frame for all
-// scenes, or a lesson's step. Arrow keys, a clicker's page keys and the buttons go to the next slide; N shows the
+// Shows a lecture plan as slides, in one file that needs no server. A slide shows a lesson's step or a scene of the
+// story; all scenes share one frame. Arrow keys, a clicker's page keys and buttons change the slide; N shows the
 // speaker's notes.
 // The page contains <script type="application/json" id="slides"> with {slides: [{title, minutes, notes, story: the
 // scene's number or 0, lesson: null or {settings: {name: {default, options, now}}, parts: as in lessons/host.js}}],
@@ -29,7 +29,7 @@ function makeSlide({ title, minutes, notes, story, lesson }, deck) {
   return slide;
 }
 
-// Shows the parts of a step, whose scripts and numbers are in the file.
+// Shows the parts of a lesson's step; their scripts and numbers are in the page's file.
 function playOn(box, { settings, parts }, { files, scripts }) {
   const list = document.createElement("div");
   box.append(list);

@@ -1,8 +1,8 @@
 // One softmax row as bars, with two dials: d_k, and the power p of the scale 1/d_k^p.
-// data: {widths, powers, rows: the number of random rows, scores: this row's q·k, a list for each width, and the
-// settings row, dk, power, view_id}. "dk" and "power" are applied only when "view_id" changes, so that a rerun of the
-// page never undoes a choice. The drawing sends the settings after the dials have rested for a moment, and reports the
-// largest weight.
+// data: {widths: the choices of d_k, powers: the choices of p, rows: the number of random rows, scores: this row's q·k,
+// a list for each d_k, and the settings row, dk, power, view_id}. "dk" and "power" are applied only when "view_id"
+// changes, so that a rerun of the page never undoes a choice. The drawing sends the settings when the dials have rested
+// for a moment, and reports the largest weight.
 
 import { colourIndex, MAGMA, sharedCeiling } from "../core/colours.js";
 import { reportNumbers } from "../core/guesses.js";

@@ -1,19 +1,19 @@
-// A walk through one attention layer, step by step. The data hold the numbers of all steps, so stepping and playing ask
-// no server.
+// A walk through one attention layer, step by step. The data hold the numbers of all steps, so that no step needs a
+// request.
 //
-// data: the container of playground/pack with {view_id, walk: the step, counted from 1}. About a picture's layer it has
-// {id, numbers: {name: n}, tokens: [name, …], steps: [{name, says, formula, axes, shape, reckoning, file, lines:
-// [{number, text, mark}], joined, low, high, end, groups: [{name, role, section, panels, rows, columns}]}, …]}; about
+// data: the container of playground/pack with {view_id, walk: the step, counted from 1}. For a picture's layer it also
+// has {id, numbers: {name: n}, tokens: [name, …], steps: [{name, says, formula, axes, shape, reckoning, file, lines:
+// [{number, text, mark}], joined, low, high, end, groups: [{name, role, section, panels, rows, columns}]}, …]}; for
 // random tokens, the fields that walknumbers.js and showSizes read.
-// The walk sends the setting "walk" a moment after the last choice, but never while it plays; and the chosen sizes.
+// The walk sends the chosen sizes. It sends the setting "walk" a moment after the last choice, but not while playing.
 
 import { MAGMA } from "../core/colours.js";
 import { decodeHalves, openContainer } from "../core/core.js";
 import { codeHtml, formulaHtml, markedWords } from "../drawing/listing.js";
 import { sizesProblem, walkOfNumbers } from "./walknumbers.js";
 
-// Draws the numbers of one step as colours: a group for each tensor, with a panel for each head. `walk` is the state of
-// steps.js.
+// Draws the numbers of one step as colours: a group for each tensor, with a panel for each head. createWalk makes
+// `walk`.
 
 const TINTS = { query: [0, 114, 178], key: [213, 94, 0], value: [0, 158, 115], plain: [122, 81, 190] };
 
@@ -114,8 +114,8 @@ const isDark = (root) => {
   return parts[0] + parts[1] + parts[2] < 384;
 };
 
-// Paints numbers. Signed ones have the role's colour above zero, grey below, the paper's colour at zero; weights have
-// the colours of magma.
+// Paints numbers. Weights have the colours of magma. Other numbers have the role's colour above zero, grey below zero,
+// the paper's colour at zero.
 function paint(canvas, values, offset, rows, columns, role, limit, dark) {
   const context = canvas.getContext("2d");
   const image = context.createImageData(columns, rows);
@@ -176,14 +176,14 @@ function createWalk(root) {
   const walk = Object.seal({
     root,
     data: null, //        the data that came last
-    about: null, //       what the walk shows: a picture's layer, or sizes of random tokens
+    about: null, //       a text for the layer and picture, or for the sizes of random tokens, on show
     numbers: null, //     {axis: its length}
     tokens: null, //      the tokens' names
     steps: null, //       see the top of this file
-    values: null, //      (section's name) → its numbers
+    values: null, //      (name of a section) => the section's numbers
     viewId: null,
     step: 0, //           the step on show
-    playing: 0, //        the timer of the player; 0: it does not play
+    playing: 0, //        the timer of the next step while the walk plays, else 0
     drawn: null, //       [{group, values, panels}] of this step
     pointed: null, //     the cell under the cursor
     width: 0, //          the width of the drawn numbers
@@ -386,11 +386,11 @@ function readWalk(walk) {
   };
 }
 
-// Fields for the sizes of random tokens and of their layer. A textbook's example sets them; a reader who changes one
-// has an example of their own.
+// Shows fields for the sizes of random tokens and of their layer. The sizes come from a textbook's example until the
+// reader changes a field.
 
-// The sizes to show. header: {example, sizes: {example: {batch, …}}, fields: [[name, label, most], …], and the chosen
-// value of each}
+// Returns {name: size} of the fields. header: {example: the chosen example, sizes: {example: {batch, …}}, fields:
+// [[name, label, most], …], and by name the size of each field, for a reader's own example}
 export function sizesOf(header) {
   const sizes = header.sizes[header.example] ?? header;
   return Object.fromEntries(header.fields.map(([name, , maximum]) => [name, clamped(sizes[name], maximum)]));

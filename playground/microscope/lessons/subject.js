@@ -1,8 +1,8 @@
-// Lessons about a visitor's photograph, without Python. For a part with `own` (playground/lessons/parts.py), this file
-// computes the words, numbers, data and pictures, instead of those prepared for a sample.
+// Computes the parts of a lesson about a visitor's photograph, without Python. The field `own` of a part
+// (playground/lessons/parts.py) says which of the sample's words, numbers, data and pictures are replaced.
 // The photograph is {id, words: of its address, pack: its trace with all layers, bytes: the pack as bytes, bitmap: its
-// pixels, at most 1024 to a side, gridFor([rows, columns] of a square picture): its grid of patches, plain: the
-// unchanged pass, passed({scale, cut}): a promise of another pass}. A pass is {pack, features(): a promise of the
+// pixels, at most 1024 to a side, gridFor([rows, columns] for a square picture): the photograph's grid, plain: the
+// unchanged pass, passed({scale, cut}): a promise of a changed pass}. A pass is {pack, features(): a promise of the
 // tokens after each layer, as float16 bits, answer(): a promise of [label, probability] of all labels}.
 
 import { MAGMA } from "../core/colours.js";
@@ -32,20 +32,20 @@ const PATCHES_AROUND = 2; // patches on each side of the query
 const ENLARGED_SIDE = 480; // pixels
 const COLOURS_SIDE = 224; // pixels of a square picture whose patches have mean colours
 const COLOURS_SCALE = 20; //    1/temperature: as in playground/analysis/by_hand.py
-const BLACK_PART = 1e-6; // is added to red, green and blue, so that black counts as grey
+const BLACK_PART = 1e-6; // added to red, green and blue, because black has no direction
 
-// The question about the photograph: the fields in `own` are replaced.
+// The question about the photograph: the sample's fields that `own` names are replaced.
 export async function askedOf({ question, own: ownMeasures, ...fields }, subject) {
   return { ...question, ...(await fieldsFor(ownMeasures, question, subject)), ...fields, context: subject.id };
 }
 
-// The picture and its caption, made from the photograph.
+// The picture part and its caption, made from the photograph.
 export const pictureOf = async ({ own: ownMeasures, ...picture }, subject) => {
   const { caption = picture.caption, data } = await fieldsFor(ownMeasures, picture, subject);
   return { ...picture, data, caption, words: caption };
 };
 
-// A part of words, a table or an exercise, about the photograph: the fields in `own` are replaced.
+// A part of words, a table or an exercise: the sample's fields that `own` names are replaced.
 export async function partOf({ own: ownMeasures, ...part }, subject) {
   return { ...part, ...(await fieldsFor(ownMeasures, part, subject)) };
 }
@@ -61,14 +61,14 @@ async function fieldsFor(ownMeasures, sampleFields, subject) {
   return fields;
 }
 
-// A promise of the chart's {data, layout}: the traces in `recipe` get the photograph's y; `recipe.made` makes all anew.
+// A promise of the chart's {data, layout}: made anew by the function `recipe.made`, or else with y of the photograph.
 export async function chartOf({ data, layout }, recipe, subject) {
   if (recipe.made) return CHARTS[recipe.made](recipe, subject, { data, layout });
   const valuesOf = (trace, measure) => (measure ? { ...trace, y: measureOf(measure, subject.pack) } : trace);
   return { data: data.map((trace, n) => valuesOf(trace, recipe[n])), layout };
 }
 
-// A promise of a drawing's data, as bytes or as an object; `data`: the sample's. Equal requests share one promise.
+// A promise of a drawing's data, as bytes or an object. `data` is the sample's. Equal recipes share one promise.
 export function dataOf(recipe, subject, data) {
   return onceFor(subject, JSON.stringify(recipe), () => DRAWINGS[recipe.made](recipe, subject, data));
 }
@@ -98,8 +98,8 @@ const headsOf = (subject) =>
 const mapHeads = ({ layers, heads }, value) =>
   Array.from({ length: layers }, (_, layer) => Array.from({ length: heads }, (_, head) => value(layer, head)));
 
-// The effect of a pass without some heads, such as "3.0 4.2": {change: [layer] (tokens,), see movedTokens, rows:
-// [label, before, after] of the likeliest labels}.
+// The effect of switching off heads, such as "3.0 4.2": {change: of the tokens in each layer, see movedTokens, rows:
+// [[label, before, after]] of the likeliest labels}.
 async function effectOfCut(subject, spotsOff) {
   const { plain, pack } = subject;
   const cut = spotsOff
@@ -203,13 +203,13 @@ export function unitColours(colours) {
 }
 
 const NUMBERS = { self: "to_self", class: "to_class", registers: "to_registers" };
-const LABELS_BEFORE = 5; // number of listed labels that were likeliest before the change
+const LABELS_BEFORE = 5; // how many of the likeliest labels before the cut are listed
 
 // The end of a colour scale, a round number: 5, 10, 20, 50, 100 … per cent.
 const roundShare = (share) => [0.05, 0.1, 0.2, 0.5, 1].find((round) => share <= 1.2 * round) ?? 2;
 
 const CHARTS = {
-  // Each head's mean distance by layer, a trace for each habit, as `scatter` in playground/lessons/heads.py.
+  // Each head's mean distance over its layer, a trace for each habit. `scatter` of lessons/heads.py draws the same.
   async by_depth({ habits, hover, patch }, subject, { data, layout }) {
     const { pack } = subject;
     const heads = headsOf(subject);
@@ -236,7 +236,7 @@ const CHARTS = {
     return { data: [...traces.filter(({ x }) => x.length), ...lines], layout: { ...layout, yaxis } };
   },
 
-  // Entropy, largest weight or spread of scores of each head, with the model's scale and with another one.
+  // Entropy, largest weight or spread of scores of each head, with the model's scale and with the chosen one.
   async sharpness({ quantity, scale, whole: isWholePass, hover, digits, title }, subject, { data, layout }) {
     const [ties, scaledTrace, unscaledTrace] = data;
     const { pack } = subject;
@@ -259,7 +259,7 @@ const CHARTS = {
 const fillBlanks = (text, values) => text.replace(/\{(\w+)\}/g, (match, name) => values[name] ?? match);
 
 const FIELDS = {
-  // The photograph with the row to guess; beside it the query's patch and its neighbours, enlarged.
+  // The photograph with the row to guess; beside it, enlarged, the query's patch and the patches around it.
   async far_row({ words }, { pack, bitmap }, photo) {
     const { rows, columns } = pack;
     const mark = middleOf(pack);
@@ -269,7 +269,7 @@ const FIELDS = {
     return { ...photo, image, grid: [rows, columns], aspect: columns / rows, mark, heat, beside: partner };
   },
 
-  // The sentence for the number of heads that give much to one place.
+  // The sentence for the number of heads with a locked row: `none`, `one` or `several`.
   async by_count({ none: noneWords, one: oneWords, several: severalWords }, { pack }) {
     const count = MEASURES.locked_heads(pack);
     return wordsOf(count > 1 ? severalWords : count ? oneWords : noneWords, pack);
@@ -277,7 +277,7 @@ const FIELDS = {
   async megaphone({ loud: threshold, has: loudWords, none: quietWords }, { pack }) {
     return wordsOf(MEASURES.key_length(pack) > threshold ? loudWords : quietWords, pack);
   },
-  // Reasons against tempting guesses: their sentences name the weight of an even row.
+  // The reasons against tempting guesses, with the weight of an even row in place of `even`.
   async even_tempting({ even: placeholder }, { pack }, tempting) {
     const share = MEASURES.even_share(pack);
     const withShare = ([range, words]) => [range, words.replace(placeholder, percent(share))];
@@ -296,7 +296,7 @@ const FIELDS = {
       return [`layer ${layer}, head ${head}`, ...shares.map(percent), `${entropy.toFixed(1)} bits`, effect.toFixed(2)];
     });
   },
-  // The mean row of the head whose rows agree most; beside it, of the head whose rows agree least.
+  // Two pictures: the mean rows of the head whose rows agree most and of the head whose rows agree least.
   async agreed_rows({ words, least: leastWords, brightest: floor }, { pack, bitmap }, photo) {
     const { rows, columns, prefixCount } = pack;
     const [mostRow, leastRow] = ["most", "least"].map((which) => agreeingHead(pack, which).mean.slice(prefixCount));
@@ -339,7 +339,7 @@ const FIELDS = {
   },
 };
 
-// A canvas: the photograph in grey, lit by a value for each patch (`most` is the brightest), with `spot` outlined.
+// A canvas: the photograph in grey, each patch lit by its value. most: the brightest value; spot: the outlined patch.
 function litPicture(bitmap, { rows, columns }, values, { most: largest = Math.max(...values), spot = null }) {
   const share = Math.min(1, DRAWN_SIDE / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(share * pixels)));
@@ -376,7 +376,7 @@ function widestOf(pack) {
   return Array.from({ length: layers }, (_, n) => Math.max(...spreads.slice(n * heads, (n + 1) * heads)));
 }
 
-// Functions for the middle patch's row, (patches,), by the names that lessons use.
+// Functions that return a row of weights, (patches,), for the middle patch, by the names that lessons use.
 export const ROWS = {
   kernel: ({ rows, columns }) => {
     const [y, x] = [Math.floor(rows / 2), Math.floor(columns / 2)];
@@ -424,7 +424,7 @@ function drawnOn(bitmap, width, height) {
   return context;
 }
 
-// The picture as a JPEG file, `side` pixels long at most.
+// The picture as a JPEG file whose longer side has at most `side` pixels.
 function jpegOf(bitmap, side) {
   const share = Math.min(1, side / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(share * pixels)));

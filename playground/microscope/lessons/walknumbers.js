@@ -1,12 +1,12 @@
-// The nine steps of random tokens through a layer with random parameters, for any sizes. The layer is vit.py's Block if
-// input and output are equally wide, else the teaching layer of lessons/walk.py, whose skip connection carries V.
+// Computes the nine steps of random tokens through a layer with random parameters, for any sizes. The layer is vit.py's
+// Block if input and output are equally wide, else that of lessons/walk.py, whose skip connection carries V.
 // tests/lessons/test_walk_numbers.py compares both with PyTorch.
 
-const MOST_ROWS = 64; // rows shown of a tensor that has more than WHOLE_ROWS, as in lessons/walk.py
+const MOST_ROWS = 64; // rows shown if a tensor has more than WHOLE_ROWS, as in lessons/walk.py
 const WHOLE_ROWS = 100;
 const MOST_COLUMNS = 768; // shown columns of all heads together
 const MOST_HEADS = 12;
-const MOST_BILLIONS = 2; // billions of multiplications at most, which take about two seconds
+const MOST_BILLIONS = 2; // the most multiplications, in billions, which take about two seconds
 const EPS = 1e-6; // of LayerNorm
 
 // The numbers in the steps' sentences, from {batch, tokens, dim, chan, heads}.
@@ -81,8 +81,8 @@ function normals(count, deviation, random) {
 
 export const rowsShown = (tokens) => (tokens <= WHOLE_ROWS ? tokens : MOST_ROWS);
 
-// All tensors of the walk by their names: rows for the shown tokens, but K and V for all tokens, because each query
-// meets every key. The heads of Q, K and V are side by side.
+// Returns all tensors of the walk by name, with rows for the shown tokens only; but K and V have all tokens, because
+// each query meets every key. The heads of Q, K and V are side by side.
 export function layerSteps({ tokens, dim, chan, heads }, { x, qkv, proj }) {
   const rows = rowsShown(tokens);
   const input = dim === chan ? normalised(x, dim) : x; // (tokens, dim)
@@ -171,7 +171,7 @@ export function walkOfNumbers(sizes, texts) {
   return { numbers, tokens, steps, values: (section) => sections.get(section) };
 }
 
-// A tensor as (panels, rows, columns): a panel for each head, if the step has heads. width: length of the last axis.
+// A tensor as (panels, rows, columns), with a panel for each head if the step has heads. width: of the last axis.
 function panelsOf(tensor, { axes, joined: isJoined }, width, heads, rows) {
   const square = axes.at(-1) === "tokens";
   const inPanels = isJoined || axes.includes("heads");
@@ -189,8 +189,8 @@ function panelsOf(tensor, { axes, joined: isJoined }, width, heads, rows) {
   return { values, panels, columns };
 }
 
-// The smallest and the largest number, and the end of the colours: the 99th percentile, because one outlier would make
-// all other numbers pale; for weights the largest.
+// Returns the smallest and largest number, and the number with the full colour: the largest weight, or else the 99th
+// percentile, because one outlier would make all other numbers pale.
 function rangeOf(tensors, areWeights) {
   const sizes = Float32Array.from(tensors.flatMap((values) => [...values]));
   const [low, high] = [Math.min, Math.max].map((extreme) => sizes.reduce((former, number) => extreme(former, number)));

@@ -1,5 +1,5 @@
-// Small figures in the story's column: bars, strips of numbers, heads, layers. Each function replaces the content of
-// `box`.
+// Draws small figures in the story's column: bars, strips of numbers, heads, layers. drawFigure replaces the content
+// of `box`.
 import { ownExposure } from "../core/answers.js";
 import { ROLES } from "../core/colours.js";
 import { bareShare, percent } from "../core/numbers.js";
@@ -14,8 +14,8 @@ const ENLARGED = 168; // px: side of the enlarged patch
 const DEFAULT_PATCH_SIDE = 16; // pixels of a patch's side if the model does not state it
 const HEAD_WIDE = 92; // px: width of a head's picture
 const STRIP = 34; // px: height of a strip of numbers
-const LEAST_SHOWN = 0.0005; // bars of smaller shares bear no number
-const OWN_DIAL = 0.5; // where the dial of core/view.js stands at the model's trained scale
+const LEAST_SHOWN = 0.0005; // a bar of a smaller share has no number
+const OWN_DIAL = 0.5; // the position of the scale's dial (core/view.js) at the model's trained scale
 
 // options: {photo(width, height): a photograph, see drawing/light.js, aspect, ratio: the screen's pixels per CSS pixel,
 // code, name(token): the token in words, guessed: whether the reader has guessed, over(changes): changes the marks over
@@ -53,7 +53,7 @@ const FIGURES = {
     barsIn(box, shares.map(shareBar), Math.max(...shares));
   },
 
-  // The share of some tokens, and share × length of their value.
+  // For some tokens, the share, and the share times the length of the token's value.
   handed(box, { handed }, _, { name }) {
     const largest = Math.max(...handed.map(({ share }) => share), 1e-9);
     const list = elementIn(box, "ul", "story-handed");
@@ -84,7 +84,7 @@ const FIGURES = {
     }
   },
 
-  // For each layer, the largest weight that any head gives the partner. After the guess, the bar asked for is marked.
+  // A bar for each layer: the largest weight that a head gives the partner. After the guess, the right layer is marked.
   layers(box, { layers, first, asker }, facts, look) {
     const { guessed: isGuessed } = look;
     const bars = layers.map((share, layer) => ({ share, text: String(layer), marked: isGuessed && layer === first }));
@@ -99,7 +99,7 @@ const FIGURES = {
   },
 
   // ---- figures with controls
-  // The number of places that stacked convolutions reach, layer by layer, and that one layer of attention reaches.
+  // The number of places that stacked convolutions reach, by layer, and the number that one layer of attention reaches.
   reach(box, { most: largest, words }, { pack, patch }, { over: drawMarks, guessed: isGuessed }) {
     const line = elementIn(box, "p", "story-touch");
     // the marks over the picture show the same number
@@ -152,8 +152,8 @@ const FIGURES = {
     openBookOf(books[0], false);
   },
 
-  // The shares as the channels of a mixing desk, at any scale ("volume"). Before the guess the dial ends at the trained
-  // scale.
+  // The shares as channels of a mixing desk, with a dial for the scale ("volume"). Before the guess the dial ends at
+  // the trained scale.
   knob(box, { words }, facts, { guessed: isGuessed, choose }) {
     const channels = elementIn(box, "div", "story-desk");
     const line = elementIn(box, "p", "story-touch");
@@ -173,7 +173,7 @@ const FIGURES = {
     readDial();
   },
 
-  // Buttons that choose the row on the picture: that of the square or that of the class token.
+  // Buttons that choose which row the picture shows: the row of the square or the row of the class token.
   asker(box, { words, query }, _, { choose }) {
     const line = elementIn(box, "p", "story-touch");
     const queries = { square: query, cls: "cls" };
@@ -250,12 +250,12 @@ function canvasIn(box, width, height, ratio) {
 
 export const photoAs = (image) => (width, height) => makePhoto(image, Math.round(width), Math.round(height));
 
-// A scene's marks over the photograph: the query's patch, its partner, a grid, rings that show how far stacked
-// convolutions reach, place numbers. SVG in units of a patch.
+// Draws a scene's marks over the photograph: the query's patch, the partner, a grid, place numbers, and rings that show
+// how far stacked convolutions reach. The SVG's unit is the side of a patch.
 
 const SVG = "http://www.w3.org/2000/svg";
 const RING_EVERY = 60; // ms between two rings
-const NUMBERED = 7; // largest number of places along a side that get numbers
+const NUMBERED = 7; // the most places along a side that get a number
 
 export function createOver(place) {
   const svg = document.createElementNS(SVG, "svg");
@@ -266,10 +266,10 @@ export function createOver(place) {
   return svg;
 }
 
-// marks: null or {marks: whether to frame the partner, grid: whether to draw it, places: whether to number the places,
-// rings: the number of rings, still: whether they appear without animation, everybody: whether to colour all patches,
-// at: a patch to frame instead of the partner}; guessed: whether the rings may appear; hidden: whether the partner is
-// the question.
+// marks: null or {marks: whether to frame the partner, grid: whether to draw a grid, places: whether to number the
+// places, rings: the number of rings, still: whether the rings appear without animation, everybody: whether to colour
+// all patches, at: a patch to frame instead of the partner}; guessed: whether the rings may appear; hidden: whether the
+// reader has to guess the partner.
 export function drawOver(svg, marks, { pack, patch, partner }, { guessed: isGuessed, hidden: isHidden }) {
   svg.replaceChildren();
   if (!marks) return;

@@ -1,10 +1,10 @@
-// The story's row as a Jupyter notebook that needs one pip install. It contains the head's query and keys, and compares
-// the computed row with the one in the picture. tests/test_story.py runs it. No DOM.
+// Writes a Jupyter notebook that computes the story's row from the head's query and keys, and compares the row with the
+// one in the picture. The notebook needs one pip install; tests/test_story.py runs it. No DOM.
 import { layerOf } from "../core/core.js";
 
 const LETTERS_IN_LINE = 96; // letters of base64 per line
 
-// facts: see factsOfStory in story/scenes.js; code: see codeOf there; photograph: a data URL or "".
+// facts, code: from factsOfStory and codeOf in story/scenes.js; photograph: a data URL or "".
 export function notebookOf(facts, { model, code, photograph = "" }) {
   const { pack, layer, head, patch, row } = facts;
   const [rowNumber, columnNumber] = [Math.floor(patch / pack.columns), patch % pack.columns];

@@ -1,5 +1,4 @@
-// The story's scenes as records: the text, the question and the drawing of each, filled with facts of the picture. No
-// DOM.
+// Describes each scene of the story: its text, question and drawing, filled with facts about the picture. No DOM.
 
 import { pairOf, scoreOf } from "../core/answers.js";
 import { holdsAll, layerOf, rowInto, wholeLayers } from "../core/core.js";
@@ -42,7 +41,7 @@ export function sceneAt(n, facts, language, parts = []) {
   };
 }
 
-// The patches in the part with this name: as a guess, each of them counts as right.
+// The patches in the part of the picture with this name. A guess of any of these patches counts as right.
 function patchesOfPlace({ pack, patch }, language, parts, placeNamed) {
   const allPatches = Array.from({ length: pack.patches }, (_, index) => index);
   return allPatches.filter(
@@ -239,7 +238,7 @@ export function judged(guess, answer, pack, language) {
   return { right: false, words: say("off", { count: distance }) };
 }
 
-// The right answer in words, for a class: no single guess is judged.
+// The right answer in words, without a verdict on a guess: a class has many guesses.
 export function truthOf(guess, language) {
   if (guess.kind === "place") return "";
   const truthWords = guess.kind === "choice" ? optionWords(guess, guess.truth) : `${guess.truth}${guess.unit ?? ""}`;
@@ -283,7 +282,7 @@ const LANGUAGES_TOLD = Object.keys(STORY_WORDS);
 
 // Returns {scene: {n, count, title}, question: null | {kind, of, asks, …}, told: {truth, after, heat}}. `told` is shown
 // with the answer. Every text is {language: text}.
-// `picture`: key of the question's picture; by it, a class's question about another picture is recognised.
+// `picture`: the key of the question's picture, which shows whether an open question is about another picture.
 export function askedByScene(n, count, facts, parts, picture) {
   const scenes = Object.fromEntries(LANGUAGES_TOLD.map((tag) => [tag, sceneAt(n, facts, tag, parts)]));
   const inLanguages = (words) => Object.fromEntries(LANGUAGES_TOLD.map((tag) => [tag, words(scenes[tag])]));
@@ -309,11 +308,11 @@ export function askedByScene(n, count, facts, parts, picture) {
 
 const NEAR_SHARE = 5; // percentage points within which a guessed share is right
 const NEAR_RADIUS = 1; // patches around the query that a 3×3 convolution reads
-const SAME_PLACE = 2; // squares between two places that count as one
+const SAME_PLACE = 2; // the largest distance, in patches, of two places that count as one
 export const TOKENS_LISTED = 5; // tokens that are listed one by one
-export const MOST_SHARES = 12; // largest shares of a row that are drawn
-const CLIPPING_SHARE = 0.9; // largest share at which the mixing desk clips
-export const PRODUCTS = 16; // products of a score that are drawn
+export const MOST_SHARES = 12; // number of shares of a row that are drawn, the largest ones
+const CLIPPING_SHARE = 0.9; // the mixing desk clips if the largest share exceeds this
+export const PRODUCTS = 16; // number of a score's products that are drawn, the largest ones
 
 export function rowOfPatch(pack, layer, head, patch, scale = pack.scale) {
   const row = new Float32Array(pack.tokens);
@@ -336,8 +335,8 @@ export function partnerOf(row, patch, pack) {
   return farPatch;
 }
 
-// The facts about a patch in a head; null until its layer has arrived. `layers` is null until all layers have arrived.
-// side: pixels of a patch's side, null if unknown.
+// The facts about a patch in a head; null until the head's layer has arrived. The fact `layers` is null until all
+// layers have. side: pixels of a patch's side, null if unknown.
 export function factsOfStory(pack, { layer, head, patch }, side) {
   if (!holdsAll(pack, layer)) return null;
   const loadedLayers = wholeLayers(pack);
@@ -370,8 +369,8 @@ export function factsOfStory(pack, { layer, head, patch }, side) {
   };
 }
 
-// Returns [{token, share, length, product}] for the tokens with the largest shares; length: of the value vector,
-// relative to the longest value of all tokens.
+// Returns [{token, share, length, product}] for the tokens with the largest shares; length: of the token's value, as a
+// share of the longest value.
 function valueLengths(pack, layer, head, row) {
   const { norms } = layerOf(pack, layer);
   if (!norms) return [];
@@ -384,9 +383,9 @@ function valueLengths(pack, layer, head, row) {
   });
 }
 
-// The story compares tokens with books of a library. These are three: the partner; a token with a large share and a
-// short value, easy to find with little inside; the token whose key fits the query least. [{kind, token, k, score,
-// share, length}]
+// The story compares tokens with books of a library. Returns three tokens, [{kind, token, k, score, share, length}]:
+// the partner; a token with a large share and a short value, like a book that is easy to find and has little inside;
+// the token whose key fits the query least.
 function booksOf(pack, layer, head, query, key, row) {
   const { norms } = layerOf(pack, layer);
   const lengths = norms?.subarray(head * pack.tokens, (head + 1) * pack.tokens);
@@ -400,7 +399,7 @@ function booksOf(pack, layer, head, query, key, row) {
   });
 }
 
-// The largest shares of the row at another scale (the volume of the mixing desk). clips: one share takes nearly all.
+// The row's largest shares at another scale (the mixing desk's volume). clips: whether one share is nearly everything.
 export function sharesAt({ pack, layer, head, patch }, scale, count) {
   const shares = [...rowOfPatch(pack, layer, head, patch, scale)].sort((a, b) => b - a).slice(0, count);
   return { shares, clips: shares[0] > CLIPPING_SHARE };
@@ -415,7 +414,7 @@ function headOf(pack, layer, head, patch, partner) {
   return { head, row, best: brightest, agrees: distanceOf(brightest, partner, pack) <= SAME_PLACE };
 }
 
-// The largest weight on the partner in any head of each layer.
+// The largest weight that a head of this layer gives the partner.
 function largestInLayer(pack, layer, patch, partner) {
   let largest = 0;
   for (let head = 0; head < pack.heads; head++)
@@ -426,7 +425,7 @@ function largestInLayer(pack, layer, patch, partner) {
 // The first layer in which a head gives the partner at least half of the story's own weight.
 export const firstLayer = ({ layers, share }) => layers.findIndex((largest) => largest >= share / 2);
 
-// The number of patches that a stack of this many 3×3 convolutions reaches, cut at the picture's edge.
+// The number of patches inside the picture that a stack of `layers` 3×3 convolutions reaches.
 export function heardAfter(layers, patch, { rows, columns }) {
   const reachAlong = (position, length) => Math.min(position + layers, length - 1) - Math.max(position - layers, 0) + 1;
   return reachAlong(Math.floor(patch / columns), rows) * reachAlong(patch % columns, columns);

@@ -32,7 +32,7 @@ const FOOT = `<button class="story-back" type="button"></button><ol></ol>
 // way: {at(): the scene's number or 0, go(n): goes to scene n, 0 ends the story, lesson(name): {title, go()} of a
 // lesson's page, place(): {model, sample} as in an address, cat(): opens the story with the cat, lab(): opens Lab}. A
 // shared file has no cat() and no lab().
-// klass: a class that guesses together: its state, bar and board, see shell/storyway.js.
+// klass: the state, bar and board of a class that guesses together, see shell/storyway.js.
 export function createStory(lens, see, { language, way, klass }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
@@ -48,12 +48,12 @@ export function createStory(lens, see, { language, way, klass }) {
     of: "", // key of the picture, model and grid that `base` belongs to
     base: null, // {layer, head, patch} of the story
     facts: null,
-    held: -1, // number of whole layers when the facts were computed
+    held: -1, // the number of layers that had arrived when the facts were computed
     guesses: {}, // {scene: guess} for this base
     drawn: "", // key of the panel's content
     viewSet: "", // key of the last view that was set
-    looked: null, // choice.filmLooked before the story set it to load all layers
-    pressed: false, // whether the last press on the photograph was a guess, so that its click is ignored
+    looked: null, // the value of choice.filmLooked before the story changed it to load all layers
+    pressed: false, // whether the last press on the photograph was a guess, whose click event is ignored
     wantsPicture: false, // whether to ask the lecturer if the photograph may be sent to the phones
   };
   const classHead = klass.headIn(findPart("class"));
@@ -198,7 +198,8 @@ export function createStory(lens, see, { language, way, klass }) {
   }
 
   // ---- a class
-  // Puts the class's bar above the scene while a class runs, else below, where it does not disturb a single reader.
+  // Puts the class's bar above the scene while a class runs; else below, where the bar does not disturb a single
+  // reader.
   function placeClass() {
     const [box, header] = [findPart("class"), panel.querySelector("header")];
     const isAbove = box.previousElementSibling === header;

@@ -56,7 +56,7 @@ const ACTIVATIONS = {
 const RESAMPLING = ["nearest", "lanczos", "bilinear", "bicubic"]; // the index is Pillow's number of the filter
 
 // names: the names of the file's weights; whole: the renamed weights; configFile, pixels: config.json and
-// preprocessor_config.json. Returns {config, state: those of the renamed weights that are used}.
+// preprocessor_config.json. Returns {config, state: the renamed weights that our model uses}.
 export function huggingFaceConfig(names, whole, configFile, pixels) {
   const reason = unsupportedReason(names, whole);
   if (reason) {
@@ -108,8 +108,8 @@ export function huggingFaceConfig(names, whole, configFile, pixels) {
   };
 }
 
-// Those of the names mean, std, num_heads, act_layer and global_pool whose values these files give. A person is asked
-// for the others.
+// Returns the values that these files give for mean, std, num_heads, act_layer and global_pool. A person is asked for
+// the missing ones.
 export function huggingFaceWords(configFile, pixels) {
   const words = {
     mean: pixels.image_mean,
@@ -135,7 +135,7 @@ function familyOf(names, state) {
   return state.has("blocks.0.ls1.gamma") ? "dinov2" : state.has("dist_token") ? "deit" : "vit";
 }
 
-// How a family reads its classifier's input from the tokens; without a classifier, the pooled output of `transformers`.
+// The pooling that gives a family's classifier its input; without a classifier, the pooled output of `transformers`.
 function readout(family, state, width, projects) {
   const classes = rowsOf(state, "head.weight");
   const stateWithout = (beginning) => new Map([...state].filter(([name]) => !name.startsWith(beginning)));
@@ -147,8 +147,8 @@ function readout(family, state, width, projects) {
     return { reads: { pool: "avg", norm_place: "nowhere" }, state: stateWithout("norm.") };
   if (classes && state.get("head.weight").shape[1] === 2 * width) return { reads: { pool: "token+avg" }, state };
   if (classes && state.has("dist_token") && !state.has("head_dist.weight")) {
-    // The file has one classifier, for the class token. Our model averages two classifiers, so the weights of this one
-    // are doubled, and those of the other are 0
+    // The file has one classifier, for the class token. Our model averages two, so this classifier's weights are
+    // doubled, and the other classifier's weights are 0
     const doubled = new Map(state);
     for (const kind of ["weight", "bias"]) {
       const tensor = state.get(`head.${kind}`);
@@ -231,7 +231,7 @@ export function configOfState(base, state, knownWords, configFile) {
   };
 }
 
-// The number of heads, from a head's width, which the norm of queries has, or else the named model.
+// The number of heads, from the width of one head: that of the queries' norm, or else that of the model in `base`.
 const headsLike = (base, state, width) =>
   Math.max(1, Math.floor(width / (rowsOf(state, "blocks.0.attn.q_norm.weight") || base.head)));
 
@@ -379,7 +379,7 @@ const PAPER_DEFAULTS = {
   qkv_bias: true,
 };
 const DEFAULTS = { ...TIMM_DEFAULTS, ...PAPER_DEFAULTS, layer_scale: false, gated_mlp: false, pre_logits: false };
-// Fields that only the app supports, with the values that they have in models for the browser
+// Fields that only the app supports. A model for the browser has these values.
 const APP_ALONE = { rotation: [], pool_heads: 0, biased: false, mlp_norm: false };
 
 // Returns the config, or throws an Error that says what is impossible.

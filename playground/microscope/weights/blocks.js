@@ -10,7 +10,7 @@ const FORMAT_OF_WEIGHTS = "attention-playground/weights-1";
 const IN_A_BLOCK = 32; // numbers of a row that share a gain
 const TOP = 127; // the largest code
 const ROUNDING_NUMBER = 1.5 * 2 ** 23; // adding this to a float rounds the float to an integer, halves to even
-const MOST_OF_MEMORY = 1.2e9; // bytes of weights, at most
+const MOST_OF_MEMORY = 1.2e9; // bytes: the largest weights that are opened
 const CONFIG_FIELDS = // facts of the architecture that the weights don't show
   "activation classes depth eps gated_mlp heads image_size interpolation labels mean mlp_width multi_label " +
   "patch_size pool positions std width";
@@ -102,9 +102,9 @@ function headerOf(config, title, isInt8) {
   };
 }
 
-// How many rows get 8 more bits, for the rounding errors of their first 8 bits: all of the patches' matrix and of the
-// first two layers, whose errors go through all layers, and the rows of queries and keys, because softmax amplifies
-// errors of scores.
+// How many rows get 8 more bits, which hold the rounding errors of the first 8. All rows do in the patches' matrix and
+// in the first two layers, because their errors go through all layers; in the others, the rows of queries and keys do,
+// because softmax amplifies errors of scores.
 function fineRows(name, [rows]) {
   if (/^(patch_embed\.|blocks\.[01]\.)/.test(name)) return rows;
   return name.endsWith(".attn.qkv.weight") ? (2 * rows) / 3 : 0;

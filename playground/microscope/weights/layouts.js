@@ -1,6 +1,6 @@
 // Renames weights of timm, `transformers`, Meta and torchvision to our names, which are timm's, by the rules of
-// checkpoints.py, hugging_face.py and others_files.py in playground/models. Takes a Map of name → tensor and returns a
-// new one; no numbers are read. Weights that a pass does not use are left out.
+// checkpoints.py, hugging_face.py and others_files.py in playground/models. Functions take a Map from name to tensor
+// and return a new Map, without reading numbers. Weights that a pass does not use are left out.
 
 import { added, joined, reshaped, somePositions, thirdsOf, WrongFile, zeros } from "./safetensors.js";
 
@@ -47,7 +47,7 @@ const IN_A_TORCHVISION_LAYER = [
 
 export const isTorchvision = (state) => ["conv_proj.weight", "encoder.pos_embedding"].every((name) => state.has(name));
 
-// Whether this is DINOv2's or DINOv3's file as published by Meta: both keep the mask token of training.
+// Whether this is a file of DINOv2 or DINOv3 from Meta. Both kinds of files contain the mask token of training.
 export const isMeta = (state) => ["mask_token", PATCH_WEIGHT, "blocks.0.ls1.gamma"].every((name) => state.has(name));
 
 export function noAdapters(state) {
@@ -66,7 +66,7 @@ export function fromOthers(state) {
     if (!merged.has(theirName)) continue;
     merged.set("reg_token", merged.get(theirName));
     merged.delete(theirName);
-    if (isMeta(state)) placeTheClassToken(merged); // this model inserts registers after adding positions
+    if (isMeta(state)) placeTheClassToken(merged); // Meta's model inserts registers after adding positions
   }
   for (const name of [...merged.keys()].filter((key) => key.endsWith(".attn.qkv.bias") && state.has(`${key}_mask`))) {
     const [q, k, v] = thirdsOf(merged.get(name));
@@ -208,7 +208,7 @@ const outsideName = (name) => {
   return rule ? name.replace(...rule) : name;
 };
 
-// Gives all weights the shapes of our model, and adds zeros for biases that the file lacks.
+// Gives all weights the shapes of our model, and adds zeros for biases that are missing in the file.
 function completeState(ours) {
   const cls = ours.get("cls_token");
   if (cls)

@@ -1,4 +1,4 @@
-// Opens a model from dropped files: its weights and the files beside them. The kind of the files is found as in
+// Opens a model from dropped files: the weights and the files beside them. The kind of file is recognised as in
 // playground/models/model_file.py.
 
 import {
@@ -20,12 +20,12 @@ const LONGEST_JSON = 4 * 2 ** 20; // bytes
 const LONGEST_NAME = 80; // letters
 const PICKLED = /\.(bin|pt|pth|ckpt|pkl)$/;
 const WEIGHTS_SUFFIX = ".safetensors";
-const EVERY_FILE_S_NAME = "model.safetensors"; // the usual name; for such a file the folder's name is shown
+const EVERY_FILE_S_NAME = "model.safetensors"; // so common a name that the folder's name is shown instead
 const SHARD = /-\d{5}-of-\d{5}(?=\.safetensors$)/;
 
 const isWeights = ({ name }) => name.endsWith(WEIGHTS_SUFFIX);
 
-// Sorts the dropped files into those of one model. Throws a WrongFile that says what is missing.
+// Returns the dropped files of one model, by their roles. Throws a WrongFile that says what is missing.
 function groupFiles(files) {
   const weights = files.filter(isWeights);
   const json = (name) => files.find((file) => file.name === name);
@@ -87,8 +87,8 @@ function withFileName(name, compute) {
   }
 }
 
-// Describes the model: {config, state, known: facts that need not be assumed, unlike: how it differs from our model, or
-// ""}.
+// Describes the model: {config, state, known: facts that need not be assumed, unlike: the model's difference from ours,
+// or ""}.
 function describeModel({ name, metadata, tensors, said: configFile, pixels, given }) {
   if ("config" in metadata) {
     const config = withFileName(name, () => checkedConfig(JSON.parse(metadata.config)));
@@ -145,8 +145,8 @@ function ofTimm({ name, metadata, tensors, said: configFile, given }) {
   });
 }
 
-// files: the dropped ones, of one folder; folder: its name, or ""; given: {word: value} stated by a person; numbers:
-// "int8" or "float32". Returns a promise of {name, bytes, config, assumed: {word: the assumption}, notice}.
+// files: the dropped files, of one folder; folder: the folder's name or ""; given: {word: value} stated by a person;
+// numbers: "int8" or "float32". Returns a promise of {name, bytes, config, assumed: {word: the assumption}, notice}.
 export async function openModel(files, { folder = "", given = {}, numbers = "int8", tell: onProgress } = {}) {
   const group = groupFiles(files);
   const [configFile, pixels, sidecar] = await Promise.all(group.beside.map(readJson));
@@ -187,10 +187,10 @@ export async function openModel(files, { folder = "", given = {}, numbers = "int
 
 // ---------------------------------------------------------------------------------------------- facts that no file has
 
-// Facts about a model that a file of weights lacks, stated by a person or else assumed. The rules are those of
-// playground/models/given.py and source.py, the names those of the arguments of `playground.load`.
+// Completes a model with facts that a file of weights lacks. A person states these facts, or else they are assumed, by
+// the rules of playground/models/given.py and source.py. Their names are those of the arguments of `playground.load`.
 
-const READ_OUT = { token: "the class token", avg: "the mean of the patches" }; // weights can't tell these two apart
+const READ_OUT = { token: "the class token", avg: "the mean of the patches" }; // weights do not show which of the two
 const POOLS = [...Object.keys(READ_OUT), "map", "max", "avgmax"]; // "max" and "avgmax" give rows, but no labels
 const ACTS = ["relu", "gelu", "gelu_tanh", "quick_gelu", "silu"];
 const WORDS_GIVEN = ["mean", "std", "num_heads", "act_layer", "global_pool"];
@@ -244,7 +244,7 @@ function toldByTimm({ model_args: built, pretrained_cfg: pixels, global_pool: po
 
 const numbers = (values) => values.map((value) => String(Number(value.toPrecision(6)))).join(" ");
 
-// What is assumed for facts that nobody stated: {name: the assumption in words}.
+// The assumptions about facts that nobody stated: {name: the assumption in words}.
 function assumedOf(config, knownWords) {
   const { mean, std, heads, width, activation, classes, pool, dist_token: dist } = config;
   const possible = {

@@ -1,6 +1,6 @@
 // Reads a file of weights in the format safetensors. The header is checked before any data is read, as in
-// playground/models/weights_file.py, because a file may come from anybody and claim anything. Tensors are read one by
-// one, so that a file is never in memory as a whole.
+// playground/models/weights_file.py, because a file may come from anybody and be false. Tensors are read one by one, so
+// that a file is never in memory as a whole.
 // A tensor that is not read yet is {shape, read: returns a promise of its numbers, a Float32Array}; the functions at
 // the end transform such tensors.
 
@@ -9,12 +9,12 @@ import { decodeHalves } from "../core/core.js";
 const LONGEST_HEADER = 4 * 2 ** 20; // bytes; the header of a ViT-g has 100,000
 const MOST_TENSORS = 10_000;
 const MOST_DIMENSIONS = 8;
-const LENGTH = 8; // bytes that hold the header's length
-const BYTES = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, U8: 1, BOOL: 1 }; // of each number
+const LENGTH = 8; // number of bytes, at the file's start, that hold the header's length
+const BYTES = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, U8: 1, BOOL: 1 }; // bytes of a number
 const VIEWS_OF = { F64: Float64Array, F32: Float32Array, F16: Uint16Array, BF16: Uint16Array, I64: BigInt64Array };
 const SMALL_VIEWS = { I32: Int32Array, I16: Int16Array, I8: Int8Array, U8: Uint8Array, BOOL: Uint8Array };
 
-// An error with a sentence about a file.
+// An error whose message is a sentence about a file, for the reader.
 export class WrongFile extends Error {}
 
 // A value from a file, shortened for a sentence.
@@ -49,7 +49,7 @@ export const pickledFile = (name) =>
 // Whether these first bytes are those of a zip file or of a pickle
 const isPickled = ([a, b]) => (a === 0x50 && b === 0x4b) || (a === 0x80 && b === 0x02);
 
-// The error for a file that can't be read: browsers have an error of their own if the file was deleted or changed.
+// The error about a file that can't be read. NotFoundError and NotReadableError mean that the file is gone or changed.
 function unreadable(name, error) {
   if (error instanceof WrongFile) return error;
   if (error?.name?.startsWith("Not")) return new WrongFile(`${name} can't be read: it is gone, or was changed.`);
@@ -139,7 +139,7 @@ export const thirdsOf = (x) => {
   return [0, 1, 2].map((i) => ({ shape, read: async () => (await x.read()).slice(i * count, (i + 1) * count) }));
 };
 
-// Some positions of a tensor: (1, N, D) → (1, to − from, D).
+// The positions `from` to `to` of a tensor (1, N, D), as a tensor (1, to − from, D).
 export const somePositions = (x, from, to = x.shape[1]) => {
   const [, , width] = x.shape;
   return { shape: [1, to - from, width], read: async () => (await x.read()).slice(from * width, to * width) };

@@ -1,5 +1,5 @@
 // Facts about timm's plain ViTs that no weight shows and that differ from the defaults in architecture.js.
-// `head`: numbers of a head. Written by python -m workshop.timm_table.
+// `head`: the width of a head. Written by python -m workshop.timm_table.
 
 export const TIMM = [
   { is: {"eps": 1e-05, "activation": "quick_gelu", "mean": [0.48145466, 0.4578275, 0.40821073], "std": [0.26862954,

@@ -1,6 +1,6 @@
-// A worker that opens dropped files of weights, and then ends. It loads nothing from a network.
-// It gets {files, folder, given, numbers}, see opening.js. It sends {share: the part that is done} repeatedly, then
-// {model: {name, bytes, …}} or {error: a sentence}.
+// A worker that opens dropped files of weights, and then ends. The worker loads nothing from a network.
+// It receives {files, folder, given, numbers}, see opening.js. It sends {share: the share of the work that is done}
+// repeatedly, then {model: {name, bytes, …}} or {error: a sentence}.
 
 import { openModel } from "./opening.js";
 

@@ -13,7 +13,7 @@ const cut = {
   std: [1 / 255, 1 / 255, 1 / 255],
   pixels: Uint8Array.from({ length: 24 }, (_, i) => 10 * Math.floor(i / 3) + (i % 3)),
   filters: Float32Array.from([1, 2, 3, 4, 5, 6]), // two filters of three colours and one pixel
-  stretch: Float32Array.from([1, 0.5]), // (2, 1): a filter's one pixel becomes two, times 1 and times 0.5
+  stretch: Float32Array.from([1, 0.5]), // (2, 1): from a filter's pixel to two pixels, times 1 and times 0.5
 };
 
 test("a patch is laid out colour by colour, row by row", () => {

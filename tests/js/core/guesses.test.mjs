@@ -46,10 +46,10 @@ test("how near a number came", () => {
   assert.equal(nearOf(1, 437, { ...percent, high: 1000 }), "440 times too low");
   assert.equal(nearOf(0, 147456, { ...percent, high: 1e6, step: 1000 }), "147,000 too low");
   assert.equal(nearOf(64, 63.8, percent), "as near as the scale allows");
-  assert.equal(nearOf(200, 196, powers), "4.0 too high"); // counts are typed: 196 is a possible guess
+  assert.equal(nearOf(200, 196, powers), "4.0 too high"); // the reader types counts, so 196 is a possible guess
   assert.equal(nearOf(190, 196, powers), "6.0 too low");
   const shares = { low: 0.01, high: 40, step: 0.01, log: true };
-  assert.equal(nearOf(2, 1.96, shares), "as near as the scale allows"); // 1.96 is no possible guess
+  assert.equal(nearOf(2, 1.96, shares), "as near as the scale allows"); // the slider cannot reach 1.96
 });
 
 test("guesses are kept in the storage, whatever else is in it, and can be forgotten", () => {

@@ -77,7 +77,7 @@ test("a head that is not here answers with nothing, whatever stood there before;
   const expected = createAnswers(unpack(packOf({ held: [2] })));
   const { tokens } = pack;
   for (const way of ["weight", "value", "score"]) {
-    answerLayer(answers, 1, 3, SCALE, way, "row"); // writes another layer's numbers, which must be overwritten
+    answerLayer(answers, 1, 3, SCALE, way, "row"); // leaves another layer's numbers, which the next call must overwrite
     assert.equal(answerLayer(answers, 2, 3, SCALE, way, "row"), true);
     answerLayer(expected, 2, 3, SCALE, way, "row");
     assert.deepEqual([...answers.ready], [0, 1, 0], way);
@@ -105,7 +105,7 @@ test("columns: the sums of heads that are not here are not waited for, and come 
   assert.deepEqual([...answers.weights.subarray(0, 2 * pack.tokens)], new Array(2 * pack.tokens).fill(0));
   assert.equal(answerCell(answers, 0, 0, 2, SCALE, "weight", "column"), null);
   for (const way of ["weight", "value"]) {
-    answerLayer(answers, 0, 2, SCALE, way, "row"); // writes a row's numbers, which must not stay
+    answerLayer(answers, 0, 2, SCALE, way, "row"); // leaves a row's numbers, which the next call must overwrite
     answerLayer(answers, 0, 2, SCALE, way, "column");
     for (const values of [answers.weights, answers.drawn])
       assert.deepEqual([...values.subarray(0, 2 * pack.tokens)], new Array(2 * pack.tokens).fill(0), way);
@@ -120,7 +120,7 @@ test("the head on view has its sums first", () => {
   const answers = createAnswers(allHeads);
   const turns = [0, 0.5, 2, 2, 2, 2];
   const clock = performance.now;
-  performance.now = () => turns.shift() ?? 2; // 1 is the time limit: one slice, which is a small head
+  performance.now = () => turns.shift() ?? 2; // the limit of 1 ms ends after one slice, a small head
   try {
     prepareColumns(answers, [0], 2, SCALE, 1);
   } finally {

@@ -47,8 +47,8 @@ test("whatever a link says becomes a view that fits the pack", () => {
   assert.equal(view.tidyView({ scale: "0" }, pack).scale, 0);
   assert.equal(view.tidyView({ layer: "0" }, pack).layer, 0);
   assert.equal(view.tidyView({}, pack).query, `${pack.rows >> 1},${pack.columns >> 1}`);
-  assert.equal(view.tidyView({}, pack, [0.99, 0]).query, `${pack.rows - 1},0`); // the picture's own place, as shares
-  assert.equal(view.tidyView({}, pack).layer, 1); // two thirds up is layer 2; the pack holds 1 and 3
+  assert.equal(view.tidyView({}, pack, [0.99, 0]).query, `${pack.rows - 1},0`); // the default query, as shares
+  assert.equal(view.tidyView({}, pack).layer, 1); // the default is layer 2, but the pack holds only 1 and 3
 });
 
 test("a view travels through a link and comes back", () => {

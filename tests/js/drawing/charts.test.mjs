@@ -9,7 +9,7 @@ const shown = (all, w) => ticksThatFit(all, w, 6, width).map(({ words }) => word
 test("the numbers of a colour bar that would touch are left out, its two ends never", () => {
   const all = ticks("0", "4.8", "≥ 9.5 %");
   assert.deepEqual(shown(all, 200).sort(), ["0", "4.8", "≥ 9.5 %"].sort());
-  assert.deepEqual(shown(all, 90), ["0", "≥ 9.5 %"]); // 4.8 would end at 54, and the last one begins at 48
+  assert.deepEqual(shown(all, 90), ["0", "≥ 9.5 %"]); // "4.8" would end at pixel 54; "≥ 9.5 %" begins at 48
   assert.deepEqual(shown(all, 30), ["0", "≥ 9.5 %"]);
 });
 

@@ -1,8 +1,8 @@
 // Runs the browser's engine under Node, for tests/test_engine.py: node pass.mjs JOB.json
-// JOB: {weights, image: a file of float32 (3, H, W), grid, scale, cuts, zero: [[point, first column, columns]],
-// threads, out} or {pixels: a file, 4 bytes each, size, to, out} or {open: [{files, folder, given, numbers, out}, …]}:
-// files of a user's model; each `out` is a file that this program writes; or {fits: [[[width, height], native], …]}. It
-// prints JSON: {wall, cpu: ms of each run, bytes: of the kernels' memory}, descriptions of the models, or the grids.
+// JOB is one of four: a pass, {weights, image: a file of float32 (3, H, W), grid, scale, cuts, zero: [[point, first
+// column, columns]], threads, out}; a resizing, {pixels: a file, 4 bytes a pixel, size, to, out}; a user's models,
+// {open: [{files, folder, given, numbers, out}, …]}; grids, {fits: [[[width, height], native], …]}. `out` is a file to
+// write. Prints JSON: {wall, cpu: ms of each run, bytes: of the kernels' memory}, descriptions of the models, or grids.
 
 import { openAsBlob, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";

@@ -1,4 +1,4 @@
-// Makes a lens's state without painting. The test gives the answers of the source and sets the clock.
+// Makes a lens without painting. The test gives the answers of the source and sets the clock.
 
 import { mock } from "node:test";
 
@@ -13,7 +13,7 @@ let now = 0;
 mock.timers.enable({ apis: ["setTimeout"] });
 mock.method(performance, "now", () => now);
 
-// Lets promises and timers run for this many milliseconds.
+// Moves the clock on by this many milliseconds, and lets promises and timers run.
 export async function pass(ms = 0) {
   await new Promise(setImmediate);
   now += ms;

@@ -93,10 +93,10 @@ test("the layer on view is asked for at once; what is ahead of time waits until 
   frame(lens);
   await pass(REST - 1);
   assert.deepEqual(asked(source), []);
-  frame(lens); // a choice restarts the cursor's rest
+  frame(lens); // a choice restarts the wait for the cursor to rest
   await pass(REST - 1);
   assert.deepEqual(asked(source), []);
-  frame(lens, true); // `pointed`: the cursor moved, which restarts nothing
+  frame(lens, true); // `pointed`: the cursor moved, which does not restart the wait
   await pass(1);
   assert.deepEqual(asked(source), ["layers cat 1"]);
 });

@@ -54,8 +54,8 @@ test("keys move the patch, stop at the border, and choose layer, head, switch, d
     ["[", "layer", 1],
     [".", "head", 1],
     [",", "head", 0],
-    ["5", "head", 2], // key 5: the head numbered 5 in the model
-    ["4", "head", 2], // no such head
+    ["5", "head", 2], // key 5: the head with the index 5 in the model
+    ["4", "head", 2], // there is no head with the index 4
     ["s", "scale", "off"],
     ["s", "scale", "on"],
     ["d", "draw", "light"],

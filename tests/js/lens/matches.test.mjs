@@ -40,7 +40,7 @@ test("until the features are here it says so", async () => {
 
 test("a line flies to the match, and the words name it; a screen reader hears it", async () => {
   const microscope = await compared({ view: { locked: true } });
-  const { match } = microscope.lens.read(); // patch 1,1 is token 5; its match is token 2
+  const { match } = microscope.lens.read(); // the locked patch 1,1 is token 5; the match is token 2
   assert.deepEqual([match.from, match.asked, match.there, match.mutual], ["main", 5, 2, true]);
   assert.match(words(microscope), /^Match in the other picture: row 0, column 1 \(cosine of the features 1\.00\)/);
   assert.equal(microscope.find(".match-line").hidden, false);

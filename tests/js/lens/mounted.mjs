@@ -8,8 +8,8 @@ import { packOf } from "../packs.mjs";
 import { aSource, aTrace, pass } from "./alens.mjs";
 
 const LENS_WIDTH = 900; // pixels of the lens: its controls stand beside the picture
-const [WIDTH, HEIGHT] = [90, 60]; // pixels of all its elements
-const ROOM = 200; // pixels: so low a window that the picture has its smallest size
+const [WIDTH, HEIGHT] = [90, 60]; // pixels of each element in the lens
+const ROOM = 200; // pixels: the window is so low that the picture has its smallest size
 
 const page = new Window({ url: "https://playground.test/", width: LENS_WIDTH, height: 800 });
 const frames = [];

@@ -1,12 +1,12 @@
-// Finds which module writes which property of choice, data and frame: in the sources of lens/, and in the table at the
-// top of lens.js. Writes are assignments, Object.assign, and methods that change an array, a set or a map. The property
-// may have an alias in the function, or be an argument of the function.
+// Lists the properties of choice, data and frame that each module writes, by the sources of lens/ and by the table at
+// the top of lens.js. Writes are assignments, Object.assign, and methods that change an array, a set or a map. The
+// property may have an alias in the function, or be an argument of the function.
 
 const GROUPS = ["choice", "data", "frame"];
 const CHANGES = "set|delete|clear|add|push|pop|shift|unshift|splice|fill|sort|reverse";
 const WRITES = String.raw`(?:\.\w+|\[[^\]]*\])* *(?:(?:[-+*/|&?]{1,2})?=(?![=>])|\+\+|--)|(?:\.\w+)*\.(?:${CHANGES})\(`;
 
-// A Map from each file to the Set of what it writes: "lens.js" → "choice.view", …
+// Returns a Map from each file to the Set of properties that the file writes: "lens.js" → "choice.view", …
 // sources: {"lens.js": its text, …}; properties: the property names of each object, {choice: ["view", …], …}.
 export function writersIn(sources, properties) {
   const parts = Object.entries(sources).flatMap(([file, text]) =>
@@ -83,7 +83,7 @@ function writesOf(text, properties, handed) {
   const note = (path) => owner(path) && written.add(owner(path));
   const names = [...GROUPS.map((group) => `(?:lens\\.)?${group}\\.\\w+`), ...aliases.keys()].join("|");
   for (const [, path, others] of text.matchAll(new RegExp(`(?<![\\w.])(${names})(${WRITES})`, "g")))
-    if (path.includes(".") || /^[.[]/.test(others)) note(path); // assigning to a variable writes no property
+    if (path.includes(".") || /^[.[]/.test(others)) note(path); // an assignment to a variable writes no property
   for (const [, path] of text.matchAll(/(?<![\w.])(?:delete |\+\+|--)([\w.]+)/g)) note(path);
   for (const { 0: whole, 1: name, index } of text.matchAll(/(?<![\w.])(Object\.assign|\w+)\(/g)) {
     const args = listed(text.slice(index + whole.length));

@@ -78,7 +78,7 @@ Object.defineProperty(page.SVGSVGElement.prototype, "viewBox", {
   configurable: true,
 });
 
-// Mounts a part; returns {find, texts, click, …}. `again` mounts the part once more, with other data.
+// Mounts a part; returns {find, texts, click, again, …}. again(data) mounts the part once more, with other data.
 export function mounted(mount, data, { within, ...overrides } = {}) {
   const parentElement = document.createElement("div");
   if (within) parentElement.append(within);

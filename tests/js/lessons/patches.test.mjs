@@ -12,7 +12,7 @@ const [MEAN, STD] = [
   [0.5, 0.25, 1],
 ];
 const PIXELS = Uint8Array.from({ length: HEIGHT * ACROSS * 3 }, (_, i) => (37 * i) % 256);
-const FILTERS = Array.from({ length: TOKEN * 3 * PATCH ** 2 }, (_, i) => ((i % 7) - 3) / 8); // exact in sixteen bits
+const FILTERS = Array.from({ length: TOKEN * 3 * PATCH ** 2 }, (_, i) => ((i % 7) - 3) / 8); // exact as float16
 const IDENTITY = Float32Array.from({ length: PATCH ** 2 }, (_, i) => Number(i % (PATCH + 1) === 0));
 const TOKENS = Array.from({ length: 6 * TOKEN }, (_, i) => i / 4);
 

@@ -9,7 +9,7 @@ const { default: push } = await import("../../../playground/microscope/lessons/p
 
 const [LAYERS, ROWS, COLUMNS] = [3, 2, 4];
 const PATCHES = ROWS * COLUMNS;
-// Lengths of tokens, lengths of pushes, cosines, and cosines before and after; all differ between layers and patches
+// The four measures of pushOf in push.js, different for each layer and patch
 const MOVES = [(n) => 10 + n, (n) => 1 + n / 4, (n) => n / 32, (n) => -n / 32].flatMap((number) =>
   Array.from({ length: LAYERS * PATCHES }, (_, n) => number(n)),
 );

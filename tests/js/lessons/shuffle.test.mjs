@@ -10,7 +10,8 @@ const [ROWS, COLUMNS, HEADS, DIM] = [2, 3, 2, 2];
 const PATCHES = ROWS * COLUMNS;
 const PLACES = [3, 0, 5, 1, 4, 2]; // the patch at each place
 const wave = (source, head, token, d) => Math.sin(source + 5 * head + 1.3 * token + d) * 2;
-// For each head: the class token, then the patches in this order. `overrides(place, d)` is added, as by positions.
+// For each head, the class token's numbers, then the patches' in this order. `overrides(place, d)` is added to each
+// number, as position embeddings are.
 const numbers = (source, order, overrides = () => 0) =>
   Array.from({ length: HEADS }, (_, head) =>
     [-1, ...order].flatMap((patch, place) =>

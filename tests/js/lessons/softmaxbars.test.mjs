@@ -16,7 +16,7 @@ test("a row of the softmax, computed by hand", () => {
   close(row.peak, 1 / 2);
   const squares = 1 / 4 + 1 / 16 + 2 / 64,
     cubes = 1 / 8 + 1 / 64 + 2 / 512;
-  close(row.gradient, 0.1 * Math.sqrt(squares - 2 * cubes + squares ** 2)); // by q·k, of which a score is a tenth
+  close(row.gradient, 0.1 * Math.sqrt(squares - 2 * cubes + squares ** 2)); // by q·k, ten times the score
   const mean = (Math.log(4) + Math.log(2)) / 4;
   close(row.deviation, Math.sqrt(scores.reduce((sum, score) => sum + (score - mean) ** 2, 0) / 4));
 });

@@ -39,7 +39,7 @@ test("every sentence of the table is said somewhere, and none that is said is mi
   const all = sources.join("\n");
   for (const key of Object.keys(SEE_WORDS.en)) {
     const tour = /^tour([A-Z][a-z]+)(Says|Do)?$/.exec(key)?.[1];
-    if (tour && all.includes(`name: "${tour}"`)) continue; // tourAsk, tourAskSays, tourAskDo
+    if (tour && all.includes(`name: "${tour}"`)) continue; // such as tourAsk, tourAskSays and tourAskDo
     const plain = key.replace(/^off(.)/, (_, first) => first.toLowerCase());
     assert.ok(all.includes(`"${key}"`) || all.includes(`"${plain}"`), `nobody says ${key}`);
   }

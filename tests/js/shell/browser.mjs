@@ -1,4 +1,4 @@
-// Fakes parts of a browser for modules of shell/: address, history, storage, database, and a server whose answers the
+// Replaces parts of a browser for tests of shell/: address, history, storage, database, and a server whose answers the
 // test gives.
 
 import { page } from "./page.mjs";

@@ -58,7 +58,7 @@ test("a model chosen there stands beside and does not become the picture's", () 
   modelChoice.set({ model: "small", chose: true });
   assert.deepEqual([choice.now.model, choice.now.beside], ["dino", { model: "small" }]);
   assert.equal(modelChoice.now.model, "small");
-  modelChoice.set({ model: "dino", chose: true }); // the model of the picture itself
+  modelChoice.set({ model: "dino", chose: true }); // the model with which the picture was opened
   assert.equal(choice.now.beside, null);
 });
 

@@ -71,7 +71,7 @@ const button = (name) => box.querySelector(`[data-model="${name}"]`);
 const labelled = (words, root = box) =>
   [...root.querySelectorAll("button")].find((item) => item.textContent === words && !item.hidden);
 
-// Waits until state() is true; pending work runs between two checks.
+// Waits until state() is true and lets pending work run meanwhile; fails with `problem`.
 async function until(state, problem) {
   for (let i = 0; i < 4000; i++) {
     if (state()) return;

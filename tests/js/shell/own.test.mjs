@@ -83,7 +83,7 @@ test("a photograph is shown though the browser's disk is slow", async () => {
   takesPhotographs();
   const album = await aVisit();
   await album.read();
-  globalThis.indexedDB = { open: () => ({}) }; // never answers
+  globalThis.indexedDB = { open: () => ({}) }; // a database that never answers
   album.open(photograph());
   await new Promise((resolve) => setTimeout(resolve));
   assert.deepEqual([choice.now.mine, album.coming, ids(album.list)], [idOf(1), 0, [1]]);

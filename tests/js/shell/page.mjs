@@ -23,12 +23,12 @@ globalThis.ResizeObserver = class {
   disconnect() {}
 };
 
-// Functions of the window need it as `this`; classes are returned unchanged.
+// Binds a function of the window to the window; returns classes unchanged.
 function bound(member) {
   return /^class /.test(String(member)) ? member : member.bind(page);
 }
 
-// An object that notifies its followers of changes, as choice.js and own.js do.
+// Returns an object that notifies its followers of changes, as choice.js and own.js do.
 function telling() {
   const listeners = new Set();
   return {
@@ -133,7 +133,7 @@ export function press(element, key) {
   return event;
 }
 
-// An event with a person's files: dropped or pasted.
+// Dispatches an event with files, such as "drop" or "paste", on the page. Returns the event.
 export function filesCome(kind, files) {
   const event = new page.Event(kind, { bubbles: true, cancelable: true });
   const transfer = { files, types: files.length ? ["Files"] : [] };

@@ -27,7 +27,7 @@ askNearer({
   },
 });
 
-// A stage without a choice. `meanwhile`: for each trace, what the person changes in the view before it arrives.
+// A stage without a choice. `meanwhile`: for each trace, a person's changes of the view before the trace arrives.
 function aStage(meanwhile) {
   setView({});
   const lens = {

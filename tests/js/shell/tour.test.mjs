@@ -31,7 +31,7 @@ beforeEach(() => {
   setPage({ tour: null, name: "microscope" });
   openFace().set("lab");
 });
-afterEach(() => at(null)); // removes the card and stops its clock
+afterEach(() => at(null)); // removes the card and stops the card's timer
 
 test("five steps, in each language no more than ninety words", () => {
   assert.equal(TOUR_STEPS.length, 5);

@@ -65,7 +65,7 @@ const SMALL = {
   ...{ head_dim: WIDTH / HEADS, prefix: PREFIX, labels: LABELS, multi_label: false },
 };
 
-// A worker in this thread, which records the messages of both sides.
+// Runs a worker in this thread, and records the messages in both directions.
 function aWorker(decode) {
   const listeners = [];
   const worker = {

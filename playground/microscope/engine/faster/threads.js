@@ -3,10 +3,10 @@
 // and waits for the others. An idle helper sleeps.
 
 const MOST_PAGES = 65_535; // of memory, as in workshop/kernels.py
-const STACK_BYTES = 32_768; // of a helper
-const FLOAT_BYTES = 4; // bytes
-const SHORT_BYTES = 2; // bytes
-const COLUMNS_TOGETHER = 8; // columns of a product
+const STACK_BYTES = 32_768; // a helper's stack
+const FLOAT_BYTES = 4;
+const SHORT_BYTES = 2;
+const COLUMNS_TOGETHER = 8; // in a product
 const WITH_ONE_GAIN = 32; // numbers that share a gain, as in kernels.c
 const WORTH_DIVIDING = 50_000; // multiplications: smaller products are not divided
 const WORTH_EACH = 4096; // numbers: smaller kernels are not divided, except products
@@ -89,7 +89,7 @@ function sharedMemory(maximum = MOST_PAGES) {
   }
 }
 
-// Stands in for createThreads: one thread.
+// As createThreads, for one thread.
 export const oneThread = () => ({
   memory: new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES }),
   divided: (kernels) => kernels,
@@ -166,7 +166,7 @@ export function createThreads(compiled, begin = sameWorker, cores = navigator.ha
   };
 }
 
-// A helper's loop.
+// Runs a helper.
 export function help({ compiled, memory, board, stack }) {
   const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
   exports.__stack_pointer.value = stack;

@@ -10,9 +10,9 @@ const CALL_BYTES = 256; // between the arguments of two calls, as WebGPU demands
 const CALLS = 512; // shader calls that are sent together
 const SPARE_BYTES = 2 ** 24; // free memory at first
 const SIDE = 64; // rows and columns that a group of threads computes
-const FLOATS = 0; // layout of a product's second matrix: floats (columns, inner),
-const TRANSPOSED = 1; // floats (inner, columns), or
-const CODES = 2; // 8-bit codes (columns, inner), with a gain for each 32 numbers of a row
+const FLOATS = 0; // a product's second matrix: floats (columns, inner)
+const TRANSPOSED = 1; // the same: floats (inner, columns)
+const CODES = 2; // the same: 8-bit codes (columns, inner), a gain for each 32 of a row
 
 // `call` holds all addresses, in 4-byte numbers. The memory is declared as integers: codes are no floats.
 const SHARED = `
@@ -350,7 +350,7 @@ function gpuTensors({ device, layout, products, maps, softmax, norm, rootOfDots 
 const MOST_APART = 1e-3; // relative difference: a GPU that differs more is not used
 const LONGEST_LAYER = 1000; // ms: a GPU with slower layers is not used
 
-// Networks on the GPU, if it was measured to be faster than the kernels and as right. isForced: for tests.
+// Networks on the GPU, if it is as right as the kernels and faster. isForced: for tests.
 export function createGpuPasses(gpu, isForced = false) {
   const copies = new Map(); // network → its copy
   let opening = null; // a promise of a device or null
