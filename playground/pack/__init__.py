@@ -3,8 +3,8 @@
     u32 little-endian n | n bytes of UTF-8 JSON, padded with spaces | array | array | …
 
 Everything starts at a multiple of 16 bytes, so that JavaScript can make a typed array of it without copying. The
-header's "sections" names each array with its offset (from the end of the header), dtype and shape. What a
-header may say is checked here too: a file may come from anybody.
+header's "sections" names each array with its offset (from the end of the header), dtype and shape. This module
+also checks headers, because a file may come from anybody.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def from_eight_bits(codes: np.ndarray, low: np.ndarray, step: np.ndarray) -> np.
 
 
 def in_eight_bits(data: bytes) -> bytes:
-    """A trace's pack with queries and keys in half as many bytes: exact enough to be drawn, not to be computed with."""
+    """A trace's pack with queries and keys in half as many bytes: exact enough for drawing, not for computing."""
     header, arrays = unpack(data)
     del header["sections"]
     for name in ("q", "k"):
@@ -85,8 +85,8 @@ def unpack(data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def upper_layer(layers: int) -> int:
-    """The layer that is shown by default: two thirds of the way up, where heads tend to look at objects. The same rule
-    stands in microscope/core/view.js."""
+    """The layer that is shown by default: two thirds of the way up, where heads tend to look at objects.
+    microscope/core/view.js has the same rule."""
     return 2 * layers // 3
 
 

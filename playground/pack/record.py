@@ -46,17 +46,17 @@ class Record:
     patch_size: int
     prefix: tuple[str, ...]
     native_scale: float  # 1/√d_k
-    scale: float  # what the pass ran with
-    record: dict[int, QKV]  # layer -> (heads, tokens, d) each; v is None in a trace read from bytes
+    scale: float  # the scale with which the pass ran
+    record: dict[int, QKV]  # layer -> q, k and v, (heads, tokens, d) each; v is None in a trace read from bytes
     layers: int
     logits: Tensor | None  # (classes,)
     predictions: tuple[tuple[str, float], ...]  # the five likeliest classes
     input: Tensor | None  # (1, 3, height, width)
     vit: VisionTransformer | None
-    weight_versions: WeightVersions = ()  # of the model in this pass
+    weight_versions: WeightVersions = ()  # the versions of the model's weights in this pass
     cuts: Cuts = field(default_factory=lambda: Cuts((), Shape((), (1, 1), 1, 1)))  # edges cut in the pass
     at: At = untouched  # the pass's interventions as a function, see playground/vit.py
-    interventions: tuple[str, ...] = ()  # the same in words: "heads 4.0, 7.3 off"
+    interventions: tuple[str, ...] = ()  # the interventions in words: "heads 4.0, 7.3 off"
     stored_norms: dict[int, Tensor] = field(default_factory=dict)  # value norms of a record that was read from bytes
     picture: Image.Image | None = None  # the image given to `playground.trace`, in full size
     picture_name: str = ""  # the image's file, or a sample's name
@@ -74,7 +74,7 @@ class Record:
         return f"{type(self).__name__}({self.model}: {size}{scale_words}{cut_words})"
 
     def of(self, picture: Image.Image, name: str) -> Self:
-        """The same trace, remembering the full-size picture for sharp figures."""
+        """The same trace with the full-size picture, for sharp figures."""
         return replace(self, picture=picture, picture_name=name)
 
     @property

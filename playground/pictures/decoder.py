@@ -32,7 +32,7 @@ PATIENCE = 2.0  # seconds of waiting for each second of a core: the machine may 
 STARTING = 120.0  # seconds until a process is ready; they don't count as a file's time
 LOOK_EVERY = 0.05  # seconds between two checks whether somebody still waits for the answer
 LONGEST_SENTENCE = 2000
-PIPE = 2**20  # bytes
+PIPE = 2**20  # bytes of a pipe's buffer
 READY = b"\1"  # the first byte from a process, sent when it is ready
 REQUEST = struct.Struct("<IIIQ")  # most pixels, longest side, seconds of a core, bytes of the file
 HEAD = struct.Struct("<III?")  # header of an answer: width and height of the RGB (or 0, 0), the length of a sentence,
@@ -121,7 +121,7 @@ class Worker:
         return Image.frombytes("RGB", answer.size, answer.pixels)
 
     def _ask(self, request: bytes, data: bytes, most_pixels: int) -> Answer | None:
-        """The process's answer; None where it has ended or sends something invalid."""
+        """The process's answer; None if the process has ended or sends something invalid."""
         try:
             if not self._ready.is_set():
                 if self._process.stdout.read(1) != READY:

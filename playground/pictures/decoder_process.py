@@ -24,7 +24,7 @@ from playground.pictures.decoder import HEAD, READY, REQUEST
 from playground.pictures.images import decode_here
 
 THREADS = 2  # threads of the AVIF and HEIC decoders; each takes memory
-MOST_FILES = 50  # decoded by one process, because decoders may leak memory
+MOST_FILES = 50  # files for one process, because decoders may leak memory
 LARGE = 150 * 2**20  # bytes: after a larger peak the process ends, because its free memory is fragmented
 
 
@@ -64,7 +64,7 @@ def _answer(data: bytes, pixels: int, side: int) -> tuple[tuple[int, int, int], 
 
 
 def _most_bytes_taken() -> int:
-    """The largest memory of this process so far; 0 where the system does not say. getrusage would count the server's
+    """The largest memory of this process so far; 0 if the system does not report it. getrusage would count the server's
     memory at the start of this process too."""
     with contextlib.suppress(OSError):
         lines = Path("/proc/self/status").read_text().splitlines()

@@ -32,7 +32,7 @@ MAX_BYTES = 32 * 2**20
 MAX_PIXELS = 64_000_000
 MIN_SIDE, MAX_SIDE = 8, 20_000
 
-MAX_READS = 250_000  # calls of read(); an honest picture that is large and finely divided needs some 100,000
+MAX_READS = 250_000  # calls of read(); a large, honest picture with many small tiles needs some 100,000
 MAX_SCANS, MAX_SCANNED_PIXELS = 100, 1_300_000_000  # every scan of a progressive JPEG visits all its pixels
 MAX_WEBP_PIXELS = 36_000_000  # the WebP decoder keeps three copies beside Pillow's: 64 megapixels took a gigabyte
 MAX_RUN_LENGTH_PIXELS = 4_000_000  # Pillow decodes run lengths in slow Python

@@ -22,7 +22,7 @@ class Backdrop:
 
 
 class Sheet:
-    """An image being painted: colours, and which region of the ground each pixel belongs to."""
+    """An image while it is painted: the colours, and the region of the ground to which each pixel belongs."""
 
     def __init__(self, height: int, width: int):
         self.height, self.width = height, width

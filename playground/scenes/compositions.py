@@ -15,7 +15,7 @@ from playground.scenes.backdrops import Backdrop
 from playground.scenes.drawing import Description, Thing
 from playground.scenes.textures import Colour, Material
 
-# Boards as in the game of pairs: every sign lies on two fields of different colours, anywhere on the board.
+# Boards as in the game of pairs: every sign lies on two fields of different colours, at random places.
 #
 # Each field has to name the colour of its twin, the other field with the same sign. The field itself and its place say
 # nothing about that colour: only the twin does.

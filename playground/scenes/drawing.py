@@ -29,7 +29,7 @@ class Thing:
     y: float
     size: float  # its longest side
     materials: tuple[Material, ...]  # for body, second and third part; the last repeats if there are fewer
-    seed: int = 0  # the outline varies with it: no two houses are the same
+    seed: int = 0  # selects the random details of the outline
     angle: float = 0.0  # radians, clockwise
     flip: bool = False
     relief: float = 0.35  # strength of light and shade
@@ -44,7 +44,7 @@ class Description:
     light: float = 4.0  # where the light comes from, radians clockwise from the right: 4.0 is above left
     ambience: float = 0.1  # how much brighter the lit side of the picture is
     focus: float = 0.0  # blur of the backdrop, in hundredths of the height
-    blur: float = 0.0  # blur of everything, likewise
+    blur: float = 0.0  # blur of the whole picture, in the same unit
     noise: float = 0.0  # standard deviation, in grey levels of 255
     cast: Colour = (1.0, 1.0, 1.0)  # a colour cast: the gain of red, green, blue
     aspect: float = 1.0  # width / height
@@ -59,7 +59,7 @@ class Scene:
     shapes: np.ndarray  # (objects,) int64, index into SHAPES
     materials: np.ndarray  # (objects,) int64, index into MATERIALS
     visible: np.ndarray  # (objects,) float32: the share of the object that is neither hidden nor off the picture
-    boxes: np.ndarray  # (objects, 4) float32: left, top, right, bottom of what is seen, as shares of width and height
+    boxes: np.ndarray  # (objects, 4) float32: left, top, right, bottom of the visible part, as shares of the picture
     grounds: np.ndarray  # (regions,) int64, index into GROUNDS
     backdrop: int  # index into BACKDROPS
 
@@ -119,7 +119,7 @@ def _place(canvas: np.ndarray, objects: np.ndarray, thing: Thing, number: int, l
 
 def _window(canvas: np.ndarray, cut: np.ndarray, x0: int, y0: int) -> tuple[np.ndarray, np.ndarray]:
     """The part of the canvas under a piece with its corner at (x0, y0), and the part of the piece on the canvas.
-    Both may be empty."""
+    Both parts may be empty."""
     left, top = max(0, x0), max(0, y0)
     right, low = max(left, min(canvas.shape[1], x0 + cut.shape[1])), max(top, min(canvas.shape[0], y0 + cut.shape[0]))
     return canvas[top:low, left:right], cut[top - y0 : low - y0, left - x0 : right - x0]

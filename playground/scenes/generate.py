@@ -15,9 +15,9 @@ from playground.scenes.drawing import Description, Scene, Thing, draw
 from playground.scenes.silhouettes import ANY_WAY_UP, SHAPES
 from playground.scenes.textures import MATERIALS, NATURAL, Colour, Material, mix, oklch, palette
 
-HELD_OUT = 2**40  # seeds from here on are for evaluation; training uses those below
+HELD_OUT = 2**40  # seeds from this one on are for evaluation, smaller seeds for training
 SMALLEST, LARGEST = 0.3, 0.64  # sizes of things, in heights of the picture
-OUTLINES = 128  # outlines of each thing; every process draws an outline once and keeps it
+OUTLINES = 128  # outlines of each shape; every process draws an outline once and keeps it
 
 _KINDS = ("empty", "textured", "patterned", "cluttered", "patchwork", "landscape", "indoors")
 _KIND_ODDS = np.cumsum((0.1, 0.2, 0.13, 0.1, 0.15, 0.19, 0.13))
@@ -181,7 +181,7 @@ def _indoors(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop,
 def _things(
     rng, colours: list[Colour], behind: list[Colour], backdrop: Backdrop, most: int, zoom: float
 ) -> list[Thing]:
-    """A few things; often one of them again, far from the first."""
+    """A few things; often a thing is repeated, far from the first one."""
     count = int(rng.integers(1, most + 1))
     things: list[Thing] = []
     while len(things) < count:
@@ -216,7 +216,7 @@ def _thing(
 
 
 def _dress(rng, shape: str, size: float, colours, behind, placed: list[Thing]) -> tuple[Material, ...]:
-    """Materials for body, second and third part. The material of the body decides how well colour gives it away."""
+    """Materials for body, second and third part. The body's material decides how well colour reveals the thing."""
     choice = rng.random()
     unused_colours = [colour for colour in colours if colour not in behind] or colours
     if shape == "face" and choice < 0.85:
@@ -253,7 +253,7 @@ def _spot(rng, size: float, same_shape: list[Thing], others: list[Thing], spread
 
 
 def _grounded(rng: np.random.Generator, thing: Thing, backdrop: Backdrop) -> Thing:
-    """The thing, in a landscape or a room usually moved onto the ground, where its shadow lies."""
+    """The thing; in a landscape or a room, usually moved onto the ground, on which its shadow then lies."""
     if backdrop.kind not in GROUNDED or (thing.shape in _AIRBORNE and rng.random() < 0.7):
         return thing
     if rng.random() < 0.2:
@@ -287,7 +287,7 @@ class PatchTargets:
     shapes: np.ndarray  # (rows, columns) int64, index into SHAPES
     materials: np.ndarray  # (rows, columns) int64, index into MATERIALS
     regions: np.ndarray  # (rows, columns) int64: the part of the background at the patch, behind objects too
-    grounds: np.ndarray  # (rows, columns) int64, index into GROUNDS: what that part is
+    grounds: np.ndarray  # (rows, columns) int64, index into GROUNDS: the ground in that part
     boxes: np.ndarray  # (rows, columns, 4) float32: from the patch's centre to its object's four sides
 
 

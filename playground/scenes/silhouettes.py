@@ -1,7 +1,7 @@
-"""Outlines of things, as polygons: what an object looks like before it has a colour.
+"""Draws the outlines of things as polygons, without colours.
 
 A silhouette is a list of parts, painted in order. Coordinates: x to the right, y down, the longest side spans -1…1.
-Each function below draws one kind of thing with a little randomness, so that no two houses are quite the same.
+Each function below draws one kind of thing with slightly random proportions.
 """
 
 from collections.abc import Callable

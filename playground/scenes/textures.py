@@ -27,7 +27,7 @@ class Material:
     scale: float = 4.0  # regular: periods across a surface; natural: the visible share of a field, 0…0.7
     angle: float = 0.0  # radians
     seed: int = 0
-    crisp: bool = False  # flat areas of each colour, no blending between them
+    crisp: bool = False  # whether areas have flat colours without blending between them
 
 
 # Colours.
@@ -210,7 +210,7 @@ def _cells(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def _pebbles(rng: np.random.Generator, largest: float) -> np.ndarray:
-    """The dead leaves model: discs with sizes from a power law, each on top of those before."""
+    """The dead leaves model: discs with sizes from a power law; each disc covers the earlier ones."""
     sheet = Image.new("L", (FIELD, FIELD), 128)
     pen = ImageDraw.Draw(sheet)
     count = 5000

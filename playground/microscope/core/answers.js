@@ -28,7 +28,7 @@ export function createAnswers(pack) {
     scores: new Float32Array(size),
     entropies: new Float32Array(pack.heads), // the entropy of the head's row, in bits
     totals: new Float32Array(pack.heads), // the sum of the token's column
-    ready: new Uint8Array(pack.heads), // 1 once the head is computed; columns wait for normalisers
+    ready: new Uint8Array(pack.heads), // 1 once the head is computed; a column needs the layer's normalisers first
     normalisers: new Map(), //               layer → {values, done}
     normalisersScale: NaN,
     ranges: new Map(), //                    layer → the spread of its raw scores at scale 1
@@ -76,7 +76,7 @@ export function answerLayer(answers, layer, token, scale, way, direction) {
   return true;
 }
 
-// The function that derives this map from weights; null if the map is not derived, or the pack lacks the norms.
+// The function that computes this way's values from weights; null if there is none, or if the pack lacks the norms.
 const makerOf = (way, norms) => (WAYS[way].pack && !norms ? null : MADE_OF_WEIGHTS[way]);
 
 // Computes one head of any layer, for the wall. Returns the buffer with its values, or null while they are missing.
@@ -146,8 +146,8 @@ export function prepareColumns(answers, layers, firstHead, scale, milliseconds) 
 
 // ----------------------------------------------------------------------------------------------------- colour domains
 
-// The range of a layer's raw scores at scale 1, estimated from two dozen queries; all heads share it as the axis of
-// their colours.
+// The range of a layer's raw scores at scale 1, estimated from two dozen queries; the colours of all heads cover this
+// range.
 function scoreRange(answers, layer) {
   if (answers.ranges.has(layer)) return answers.ranges.get(layer);
   if (!holdsAll(answers.pack, layer)) return { low: -1, high: 1 }; // arbitrary, until all heads have arrived
@@ -165,7 +165,7 @@ function scoreRange(answers, layer) {
   return answers.ranges.get(layer);
 }
 
-// One exposure for compared pictures. pictures: [{values, from, to}]; from and to: the range of the patches.
+// The colour domain that compared pictures share. pictures: [{values, from, to}]; values[from … to) belong to patches.
 export function exposureOfBoth(pictures, way, ceiling, log) {
   if (WAYS[way].spread) return domainOfBoth(pictures);
   if (ceiling !== "auto") return domainTo(ceiling, log);
@@ -203,7 +203,7 @@ export function sharedDomain(answers, layer, scale, way, ceiling, log) {
   return domainTo(ceiling === "auto" ? exposureOfAll(drawn, places, pack.patches) : ceiling, log);
 }
 
-// The colour domain of one picture alone: its own exposure, or the ceiling of the view.
+// The colour domain of one picture: its highest value is this picture's exposure, or the view's `ceiling`.
 export function ownExposure(values, offset, pack, way, ceiling, log) {
   const from = offset + pack.prefixCount,
     to = offset + pack.tokens;
@@ -211,7 +211,7 @@ export function ownExposure(values, offset, pack, way, ceiling, log) {
   return domainTo(ceiling === "auto" ? exposure(values, from, to) : ceiling, log);
 }
 
-// Below: one weight step by step, from q and k to the key's share of the row.
+// Below: computes one weight step by step, from q and k to the key's share of the row.
 
 // Returns {q, k, products: dim numbers each, dot: q·k, score: dot × scale, exponential: e^(score − the row's largest
 // score), total: the sum of all tokens' exponentials, weight, rank: 1 for the largest of the row, of: number of tokens}

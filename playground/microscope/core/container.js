@@ -197,7 +197,7 @@ function zipOf(files) {
   return joinedBytes([...parts, ...directory, end]);
 }
 
-// The bytes of numbers, least significant first; `sizes` has a digit for each: 2 or 4 bytes.
+// The bytes of numbers, least significant first; `sizes` has a digit for each number: 2 or 4 bytes.
 function record(numbers, sizes) {
   const widths = Array.from(sizes.replaceAll(" ", ""), Number);
   const bytes = new Uint8Array(widths.reduce((sum, width) => sum + width, 0));

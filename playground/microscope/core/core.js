@@ -125,7 +125,7 @@ export function unpack(bytes) {
     columns: header.grid[1],
     patches: header.grid[0] * header.grid[1],
     scale: header.scale,
-    // the heads' numbers in the model, in which a file may have only some heads
+    // the heads' numbers in the model, because a file may contain only some of the model's heads
     headNumbers: header.head_numbers ?? Array.from({ length: heads }, (_, head) => head),
     forwardScale: header.forward_scale ?? null,
     assumed: header.assumed ?? "", // the options that `playground.load` assumed
@@ -228,7 +228,7 @@ export function rowsInto(out, pack, layer, head, queries, scale) {
   const { tokens, dim } = pack;
   const start = head * tokens * dim;
   for (let n = 0; n < queries.length; n += 4) {
-    // repeats the last query if fewer are left
+    // if fewer than four queries are left, the last one is repeated
     const four = [0, 1, 2, 3].map((i) => queries[Math.min(n + i, queries.length - 1)]);
     const [a, b, c, d] = four.map((token) => q.subarray(start + token * dim, start + (token + 1) * dim));
     const count = Math.min(4, queries.length - n);
@@ -356,8 +356,9 @@ export const MOST_CUTS = 16; // as in playground/cuts.py
 const ALL = "*";
 const KERNEL = /^([357])x\1$/;
 
-// The cuts in token numbers: {hearers: queries, unheard: keys, layers, heads: a Set, or null for all, kernel, kept:
-// tokens that are never cut, to: the output of ablated heads, "zero" or "mean"}.
+// Parses cuts. Each becomes {hearers: queries, unheard: keys, layers, heads: Sets of numbers, or null for all, kernel:
+// k of a cut to k×k neighbourhoods, else 0, kept: the tokens that such a cut leaves, to: the output of ablated heads,
+// "zero" or "mean"}.
 export function readCuts(texts, { prefix, columns }) {
   const token = (word) => {
     const [row, column] = word.split(",").map(Number);

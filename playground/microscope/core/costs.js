@@ -27,7 +27,7 @@ export const FLOPS = {
   depthwise: (n, d, k) => 2 * k ** 2 * n * d,
 };
 
-// FLOPs of a part of FLOPS, with or without the MLP; mlp: "yes" or "no".
+// FLOPs of the entry `part` of FLOPS, plus those of the MLP if `mlp` is "yes".
 export const countedFlops = (part, mlp, n, { width, kernel }) =>
   FLOPS[part](n, width, kernel) + (mlp === "yes" ? FLOPS.mlp(n, width) : 0);
 

@@ -1,7 +1,8 @@
 // Features of a layer, one vector for each token: their similarity, the colours of their principal components, their
 // lengths, and matches between two pictures. They are loaded once for each layer, so moving the cursor sends no
 // request. No DOM.
-// Features are {tokens, width, from: the number of prefix tokens, unit: each token's vector at length 1, norms, raw}.
+// Features are {tokens, width, from: the number of prefix tokens, raw: the vectors, unit: the vectors scaled to length
+// 1, norms: the lengths of the raw vectors}.
 
 import { decodeHalves, largestIndex, neighbourhood } from "./core.js";
 
@@ -54,7 +55,7 @@ export function principal(pictures) {
   const directions = [];
   for (let n = 0; n < 3; n++) {
     let direction = Float64Array.from({ length: width }, (_, x) => Math.sin(1 + x * (n + 1))); // any start but 0
-    normalise(direction); // 1 − |inner| below needs vectors of length 1: then it is 0 only for equal directions
+    normalise(direction); // between vectors of length 1, the measure of rotation below is 0 only for equal directions
     for (let i = 0; i < ITERATIONS; i++) {
       const product = timesItself(patches, direction);
       for (const earlier of directions) takeOut(product, earlier);
@@ -132,7 +133,7 @@ function projectionOf(unit, start, { mean, directions }, n) {
   return sum;
 }
 
-// The ends of a component's colours: dark at its 2nd percentile, bright at its 98th.
+// The values of a component that are drawn darkest and brightest: its 2nd and 98th percentiles.
 function rangeOf(patches, direction) {
   const values = new Float64Array(patches.length / direction.length);
   for (let j = 0; j < values.length; j++) values[j] = inner(patches, j * direction.length, direction);

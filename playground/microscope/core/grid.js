@@ -9,7 +9,7 @@ export function patchFrom(text, rows, columns) {
   return Math.min(row, rows - 1) * columns + Math.min(column, columns - 1);
 }
 
-// The patch at a point given as parts of width and height, from 0 to 1.
+// The patch at a point whose x and y are shares of width and height, from 0 to 1.
 export function patchAt(x, y, rows, columns) {
   const cellOf = (part, count) => Math.min(count - 1, Math.max(0, Math.floor(part * count)));
   return cellOf(y, rows) * columns + cellOf(x, columns);
@@ -17,7 +17,7 @@ export function patchAt(x, y, rows, columns) {
 
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-// The patch that an arrow key leads to, within the grid. −1: another key.
+// The patch that an arrow key leads to, within the grid; −1 for any other key.
 export function patchAfterKey(key, patch, rows, columns) {
   const step = ARROWS[key];
   if (!step) return -1;
@@ -30,7 +30,7 @@ export function patchAfterKey(key, patch, rows, columns) {
 // `cut` is a picture in patches: {size: [height, width], patch, grid: [rows, columns], own: the patch side that the
 // filters were trained for, pixels, mean, std, filters, stretch, bias}, see lessons/patches.js.
 
-// The patch as the model's input: all of red, all of green, all of blue; minus the mean, over the standard deviation.
+// The patch as the model's input: all red, then all green, then all blue values, normalised by mean and deviation.
 export function patchVector(cut, place) {
   const { size, patch, grid, pixels, mean, std } = cut;
   const top = Math.floor(place / grid[1]) * patch,
@@ -45,8 +45,8 @@ export function patchVector(cut, place) {
   return vector;
 }
 
-// The filter of one number of the token. It was trained on patches of own × own pixels and is resized to this patch:
-// stretch · filter · stretchᵀ, colour by colour.
+// The filter that computes one number of the token. It was trained on patches of own × own pixels and is resized to
+// this patch: stretch · filter · stretchᵀ, colour by colour.
 export function patchFilter(cut, number) {
   const { own: filterSide, patch, stretch, filters } = cut;
   const filter = new Float32Array(3 * patch * patch),

@@ -5,7 +5,7 @@ import { entropyBits, rowsInto } from "./core.js";
 
 const REACH = 3; // patches: the largest offset of the pattern around the query
 const OFFSETS_PER_SIDE = 2 * REACH + 1;
-const LEAST = 1e-9; // least divisor
+const LEAST = 1e-9; // smaller divisors are replaced by this number, against division by 0
 const LEAST_COLOUR = 1e-6;
 
 // The distances between all patches' mean colours, (patches × patches). colours: (patches × 3).
@@ -95,7 +95,7 @@ function patternOf(weights, { rows, columns, patches, prefixCount, tokens }) {
 }
 
 // The 7 × 7 pattern around the query; 0 where fewer than half of the patches have such a neighbour, because a mean of
-// few is noise.
+// few weights is noise.
 function aroundOf({ mean, asked }, rows, columns) {
   const nearPattern = new Array(OFFSETS_PER_SIDE * OFFSETS_PER_SIDE).fill(0);
   for (let down = -Math.min(REACH, rows - 1); down <= Math.min(REACH, rows - 1); down++)

@@ -8,7 +8,7 @@ const CROWD = 48; // patches, evenly spread, whose mean row stands for the rows 
 const NEAR = 0.07; // radius of the neighbourhood, as a share of the longer side
 export const ALIKE = 0.35; // cosine from which two patches are alike
 const EARLY = 1 / 3; // share of the layers that count as early
-const SHARED_PLACE_FACTOR = 0.5; // × the row's largest weight: what attracts all patches has this much of the mean row
+const SHARED_PLACE_FACTOR = 0.5; // × the row's largest weight: tokens with this mean weight attract all patches
 const FLAT = 4; // × the mean weight: a row with a larger weight is not called even
 const FAINT = 10; // × the mean weight: a row with a larger weight is not noise
 
@@ -28,7 +28,7 @@ export function neighbourRadius(rows, columns) {
   return Math.max(1, exact - floor === 0.5 ? floor + (floor % 2) : Math.round(exact));
 }
 
-// ------------------------------------------------------------------------------------------- what resembles what
+// ------------------------------------------------------------------------------------------ similarity of patches
 
 // Features made of a layer's keys: one vector for each token, of all heads. Keys are in the pack, so no request is
 // needed.
@@ -70,10 +70,11 @@ export function likenessOf(directions, patch) {
   return cosines;
 }
 
-// ----------------------------------------------------------------------------------------------------- the crowd
+// ---------------------------------------------------------------------------------------- the mean row of a head
 
-// The mean row of evenly spread patches: {tokens: its weight on each token, most: the token with the largest, offsets:
-// its weight at each offset from the query, (2 rows − 1) × (2 columns − 1), the query itself in the middle}.
+// The mean row of evenly spread patches: {tokens: its weight on each token, most: the token with the largest weight,
+// offsets: the mean weight at each offset from the query, (2 rows − 1) × (2 columns − 1), the query itself in the
+// middle}.
 export function meanRowOf(pack, layer, head, scale) {
   const { rows, columns, prefixCount, tokens } = pack;
   const queries = spreadPatches(rows, columns, CROWD);
@@ -164,7 +165,7 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
     place,
     alike: alike / Math.max(patchTotal - near, 1e-12),
     area: area / Math.max(1, patches - nearby),
-    // Only kinds that the patch with the largest weight fits, because the sentence above the picture names that patch.
+    // Only kinds that the patch with the largest weight fits, because the sentence above the picture names this patch.
     fits: Object.keys(borneOut).filter((name) => borneOut[name]),
   };
 }
@@ -284,7 +285,7 @@ export function nearnessInto(out, offset, colours, rows, columns, patch) {
   return out;
 }
 
-// The overlap of a head's row with the filter's row, without the asking patch, from 0 to 1.
+// The overlap of a head's row with the filter's row, both without the query's own patch, from 0 to 1.
 export function overlapWithFilter(row, offset, filterRow, patch) {
   let total = 0;
   for (let j = 0; j < filterRow.length; j++) if (j !== patch) total += row[offset + j];

@@ -16,8 +16,8 @@ const TOPS = [0.54, 0.99]; // lightness L in OKLab of the largest weight, over b
 const LIFTED = 0.4;
 const HUES = [20, 55, 95]; // degrees, from the faintest to the strongest: red, orange, gold
 const AGAINST = [285, 255, 220]; // degrees, for values below zero: violet, blue, sky; as light as HUES
-// Hatching of values below zero, for grey prints: lines in a cell, their width in periods, the share of colour that
-// stays
+// Hatching of values below zero, for grey prints: the number of lines in a cell, a line's width as a share of the
+// period, the share of the colour that stays in a line
 const HATCH = { lines: 4, wide: 0.3, kept: 0.3 };
 const MIN_PERIOD = 4; // pixels from line to line
 const CHROMAS = [0.17, 0.2, 0.17];

@@ -7,7 +7,7 @@ import { patchFrom } from "./grid.js";
 import { percent } from "./numbers.js";
 
 const NOT_FAR = 3; // patches: largest distance that counts as near, like REACH in analysis/heads.py
-const LOCKED = 0.3; // from this mean share of one place on, rows are called locked, as in lessons/measures.py
+const LOCKED = 0.3; // rows whose mean weight on one place is at least this are called locked, as in lessons/measures.py
 const CROWD_SEEN = 24; // patches, evenly spread, whose mean row stands for all rows
 
 // The first query in a visitor's photograph: the middle patch.
@@ -169,7 +169,7 @@ export const toPlaces = (pack) =>
     return headShares;
   });
 
-// The head that gives the largest, or smallest, share to one place.
+// The head of toPlaces with the largest share; if `which` is not "most", with the smallest.
 export function agreeingHead(pack, which) {
   const isBetter = (head, best) => (which === "most" ? head.share > best.share : head.share < best.share);
   return toPlaces(pack).reduce((best, head) => (isBetter(head, best) ? head : best));
@@ -193,8 +193,8 @@ function keyOfAgreed(pack) {
   return lengthOf(agreedToken(pack)) / median;
 }
 
-// For each head {layer, head, entropy, peak: the largest weight, deviation: of the scaled scores}, all as means over
-// the rows of patches, as `sharpness` in playground/analysis/scale.py.
+// For each head {layer, head, entropy, peak: the largest weight, deviation: the standard deviation of the scaled
+// scores}, all as means over the rows of patches, as `sharpness` in playground/analysis/scale.py.
 export const sharpnessOf = (pack, scale) => cached(pack, `sharpness ${scale}`, () => measureSharpness(pack, scale));
 
 function measureSharpness(pack, scale) {
@@ -215,7 +215,8 @@ function measureSharpness(pack, scale) {
 }
 
 // A number about the standard deviation of a row's scaled scores. what: "first" or "last": the largest of the heads in
-// that layer; "least" or "most": the smallest or largest of all heads; "layer" or "head": the place of the "most".
+// that layer; "least" or "most": the smallest or largest of all heads; "layer" or "head": the number of the layer or
+// head with the largest of all.
 function spreadOf(pack, quantity) {
   const heads = sharpnessOf(pack, pack.scale);
   const spreads = heads.map(({ deviation }) => deviation);

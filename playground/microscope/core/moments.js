@@ -7,13 +7,13 @@ import { ALIKE, alikeness, component, directionsOf, likenessOf, neighbourRadius,
 
 const BESIDE = 0.03; // of the longer side: partners at a smaller distance don't count
 const FAR = 0.25; // of the longer side: at this distance or more a partner counts in full
-const SUBJECT = 400; // partners are searched among this number of patches, which belong most to the subject
+const SUBJECT = 400; // partners are searched among this many patches: those that belong most to the subject
 const ASKING = 24; // number of patches with a far partner whose rows are compared
 const REGION = 0.4; // least cosine of a patch in the query's region
 const WALL = 0.3; // share of the picture: a region of this size halves the score
 const SEEN = 0.45; // least cosine between the query and the brightest patch of a telling row
 const PLAIN = 0.1; // factor for a row whose brightest patch is near the query, or does not resemble it
-const ISLAND = 2; // patches: the radius around the most telling weight
+const ISLAND = 2; // patches: the radius of the area around the most telling weight, whose sum enters the score
 const WHO_ASKS = 8; // patches, evenly spread, whose mean row stands for all patches
 const FRAME = 0.08; // of each side: patches this near to an edge count half
 const APART = 0.1; // of the longer side: the least distance between two of the three patches
@@ -191,7 +191,7 @@ function* twinsOf({ pack, toward, subject }) {
   return queries;
 }
 
-// A query: {patch, likeness: (patches,) similarity, worth: (patches,) the value of a weight on each patch}.
+// A query as {patch, likeness: each patch's similarity to it, worth: how telling a weight on each patch is}.
 function askerOf({ pack, toward, subject }, patch) {
   const { rows, columns } = pack;
   const likeness = likenessOf(toward, patch);

@@ -6,7 +6,7 @@ export const TOKENS = 9;
 export const MOST_LONG = 4; // an arrow's coordinates go from −4 to 4
 const SCALE = 1 / Math.sqrt(2); // 1/√d_k: a query has two numbers
 
-// Reads "20_0_15_13_…": tenths, x before y, first all queries, then all keys.
+// Reads "20_0_15_13_…": coordinates in tenths, x before y, of all queries, then of all keys.
 export const readArrows = (text) => Float64Array.from(text.split("_"), (number) => Number(number) / 10);
 export const writeArrows = (arrows) => Array.from(arrows, (number) => String(Math.round(number * 10))).join("_");
 export const inReach = (number) => Math.min(MOST_LONG, Math.max(-MOST_LONG, Math.round(number * 10) / 10));
@@ -20,7 +20,7 @@ export function scoresOf(arrows) {
   });
 }
 
-// Is token j hidden from token i? A mask is "", "causal", or the letters of the hidden tokens.
+// Whether token j is hidden from token i. A mask is "", "causal", or the letters of the hidden tokens.
 export function isMasked(mask, i, j) {
   return mask === "causal" ? j > i : mask.includes("ABCDEFGHI"[j]);
 }
@@ -36,7 +36,7 @@ export function weightsOf(scores) {
   return weights;
 }
 
-// The mean of all values that each token receives, weighted by the token's row.
+// For each token, the mean of all values, weighted by the token's row.
 export function receivedOf(arrows, values) {
   const weights = weightsOf(scoresOf(arrows));
   return values.map((_, i) => values.reduce((sum, value, j) => sum + weights[i * TOKENS + j] * value, 0));

@@ -7,7 +7,7 @@ import { neighbourhood } from "./core.js";
 import { percent } from "./numbers.js";
 import { sizeWords, tableWords, wayOf } from "./ways.js";
 
-const WORTH_TELLING = 0.1; // from this share of the special tokens on, the sentence names it
+const WORTH_TELLING = 0.1; // the sentence names the special tokens if together they get at least this share
 
 // Placeholders for share and place in a sentence until it is divided there; control characters, because no text
 // contains them.
@@ -70,7 +70,7 @@ export function spread(values, from, rows, columns, mark, k, skipMark = false) {
 //   direction: "row" | "column",
 //   name: "" for a patch, else the special token's name; k: the width of the neighbourhood,
 //   seen: the result of `spread`, or null until the numbers have arrived,
-//   place: the name of the patch with the most; "here" if the picture shows its number beside it,
+//   place: the name of the patch with the most; "here" if the picture shows the number beside it,
 //   special: {names: "CLS and registers", share: their share together, most: the largest share of one},
 //   most: the largest weight of all tokens, scale: "" or "Without 1/√64 in this layer", even, tokens,
 //   ends: for a label {most: {value, place}, least: {value, place}, written: formats a value}; null while the numbers
@@ -128,7 +128,7 @@ export function nearnessSentence({ k, seen, place }) {
   return words("filter", values, seen.where === "near" && "near");
 }
 
-// ", most of all [here] (9 %)." or ", and the most to [itself] (31 %)."
+// The end of a sentence, such as ", most of all [here] (9 %)." or ", and the most to [itself] (31 %)."
 function ofTheMost({ seen, special }, amount) {
   const isBeaten = special?.most > seen.value; // a special token gets more than any patch
   const isTold = special?.share >= WORTH_TELLING || isBeaten;

@@ -121,8 +121,8 @@ export function tidyView(view, pack, opening) {
 
 export const scaleOf = (view, pack) => (view.scale === "on" ? pack.scale : view.scale === "off" ? 1 : view.scale);
 
-// The dial: 0 (every row uniform) at 0, 1/√d_k at 0.5, 1 (no scale) at 1, and beyond it up to 8 at MOST_DIAL. The first
-// half has even steps, the rest even ratios, because from 0.125 to 1 the ratio matters.
+// The scale at the dial's position t: 0 (every row uniform) at 0, 1/√d_k at 0.5, 1 (no scale) at 1, and beyond it up to
+// 8 at MOST_DIAL. The first half has even steps, the rest even ratios, because from 0.125 to 1 the ratio matters.
 export function dialToScale(t, trainedScale) {
   if (t > 1) return MOST_SCALE ** ((t - 1) / (MOST_DIAL - 1));
   return t <= 0.5 ? trainedScale * 2 * t : trainedScale ** (2 - 2 * t);
@@ -134,7 +134,8 @@ export function scaleToDial(scale, trainedScale) {
   return trainedScale >= 1 ? 1 : 1 - Math.log(scale) / Math.log(trainedScale) / 2;
 }
 
-// Only the differences from the defaults, so that links stay short: "layer=8&head=3&query=7%2C5".
+// The view as parameters, only where it differs from the defaults, so that links stay short:
+// "layer=8&head=3&query=7%2C5".
 export function viewToQuery(view) {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(DEFAULT_VIEW)) {
@@ -211,7 +212,7 @@ export function moveScene(list, from, steps) {
   return reordered;
 }
 
-// The scene after a step; at either end it stays the same. at: −1 before the first step.
+// The scene after a step; at either end it stays the same. index: −1 before the first step.
 export function sceneAfter(index, steps, count) {
   if (index < 0) return steps > 0 ? 0 : count - 1;
   return Math.min(count - 1, Math.max(0, index + steps));

@@ -48,7 +48,7 @@ export const rankOfAim = (choice, frame) => (aimedPair(choice, frame)?.rank ?? 0
 
 export const grouped = (count) => count.toLocaleString("en");
 
-// "q·k/√64" at the trained scale, "q·k" at scale 1; at another scale, "q·k × " and the scale.
+// The score as a formula: "q·k/√64" at the trained scale, "q·k" at scale 1; at another scale, "q·k × " and the scale.
 export function productText(pack, scale) {
   if (Math.abs(scale - 1) < 1e-9) return "q·k";
   return Math.abs(scale / pack.scale - 1) < 1e-6 ? `q·k/${divisorOf(pack)}` : `q·k × ${scaleText(scale)}`;
@@ -258,7 +258,7 @@ export function bindLine(lens) {
     cell: box.querySelector("rect"),
     given: label.querySelector("b"),
     more: label.querySelector("span"),
-    resting: 0, // a timer
+    resting: 0, // the timer of LABEL_REST
   };
   label.addEventListener("click", () => openSums(choice, lens.frame, page));
   label.addEventListener("pointerleave", (event) => {

@@ -1,6 +1,6 @@
-// Requests data that the browser cannot compute from its queries and keys: more layers, features, flows, names of
-// heads, whole passes with another scale. At most one request of each kind runs; requests that are no longer needed are
-// cancelled.
+// Requests data that the browser cannot compute from the queries and keys of a pack: more layers, features, flows,
+// names of heads, whole passes with another scale. At most one request of each kind runs; requests that are no longer
+// needed are cancelled.
 import { createAnswers } from "../core/answers.js";
 import { decodeHalves, holdsAll, holdsHead, mergePack, unpack } from "../core/core.js";
 import { isLate } from "../core/moments.js";
@@ -48,7 +48,7 @@ function replaceRounded({ drawn, pack }, layers) {
   }
 }
 
-// Marks the entries on show as used last, so that they stay.
+// Deletes the entries that were shown longest ago, above the bound of bytes; the entries of `shown` stay.
 export function dropOld(data, shown) {
   const { film } = shown[0].trace.picture;
   if (film) for (const [id, { trace }] of data.packs) if (trace.picture.film === film) data.packs.delete(id);
@@ -115,7 +115,7 @@ function askNow(lens) {
   if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
   if (request) return;
   data.host.allHere?.();
-  // See shows names in this drawer only
+  // See shows the names of heads only in the drawer "numbers"
   if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main);
 }
 
@@ -162,7 +162,7 @@ function wantedLayer({ choice, data, frame, page }) {
   if (shown.wholeArrived) layers.push([whole, view.layer]);
   if (other && view.beside === "compare") layers.push([other, sameLayer(view.layer, main.pack, other.pack)]);
   const sentenceEntry = shown.wholeArrived ? whole : main;
-  const { found: strongest, pack } = frame.collapse; // the sentence names this head's weight
+  const { found: strongest, pack } = frame.collapse; // the sentence states a weight of this head
   if (strongest && pack === shown.drawn.pack) layers.push([sentenceEntry, strongest.layer]);
   const isInEightBits = isRounded(choice, data);
   const { sparing } = main.trace ?? {};

@@ -114,7 +114,7 @@ const reasonWithoutRow = ({ main }, { shown }) =>
     ? `A filter of colours has no ${tokenName(shown.token, shown.pack)} token.`
     : "The picture could not be read: a filter needs its colours.";
 
-// ------------------------------------------------------------------------------------------- its legend and sentence
+// ------------------------------------------------------------------------------ the filter's legend and sentence
 
 function writeNearness(choice, frame, { refs }, { row, domain }) {
   const { view } = choice,
@@ -138,7 +138,7 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
   drawColourBar(bar.getContext("2d"), bar.width, bar.height, rampOf(choice, frame), legend, frame.unit, frame.colours);
 }
 
-// The sentence about the share of the head's row that the filter gives, too; "" for maps that are not weights.
+// The sentence about the overlap of the head's row with the filter's row; "" for maps that are not weights.
 function sharedWords(choice, frame, filterRow) {
   const { view } = choice,
     { shown } = frame;
@@ -162,7 +162,7 @@ export function nearnessShare(choice, data, frame, patch) {
 
 const CELLS = { low: 0, high: 0.25, log: false }; // 25 %: the weight in the middle of the 3 × 3 kernel
 const WALL_TEXT = "Layers downwards, heads to the right, all for the same patch. Click one to enlarge it.";
-const NOT_READY = 0xff171212; // colour of a thumbnail while the sums that its columns need are missing
+const NOT_READY = 0xff171212; // colour of a thumbnail in whose layer the normalisers that columns need are missing
 
 // ------------------------------------------------------------------------------------------- the convolution
 

@@ -50,7 +50,7 @@ export function showChoices(choice, data, page, source = "") {
   for (const element of root.querySelectorAll("[data-ask]")) setVisible(element, canAsk(data, element.dataset.ask));
   for (const element of root.querySelectorAll("[data-section]"))
     setVisible(element, Boolean(main.pack.header.sections[element.dataset.section]));
-  // a single layer is shown by the thumbnails
+  // a pack with a single layer needs no wall, because the thumbnails show its heads
   setVisible(refs.wallTab, main.pack.stored.size > 1 || canAsk(data, "layers"));
   setVisible(refs.compareTab, Boolean(data.other) || canAsk(data, "compare"));
   setText(refs.layerRange, layerRange(data));
@@ -209,7 +209,7 @@ export function bindPointer(lens) {
 const CLICKER = { PageDown: 1, PageUp: -1 }; // keys of a presentation remote
 const CLICKER_IN_PRESENT = { ...CLICKER, ArrowRight: 1, ArrowLeft: -1 };
 
-// The lens takes keys while the focus is inside it or nowhere.
+// The lens takes keys while the focus is inside the lens, or while no element has the focus.
 export function bindKeys(lens, signal) {
   const { root } = lens.page;
   root.tabIndex = -1; // a click inside focuses the lens, so that it gets keys

@@ -21,7 +21,7 @@ const KEPT_FLOWS = 2; // pictures
 export const isExplained = (view) => wayOf(view).needs === "network"; // see explained.js
 const OPACITY = 0.78; // opacity of the colours above the photograph
 
-// ------------------------------------------------------------------------------------------------------- what came
+// -------------------------------------------------------------------------------------------------- received data
 
 export function takeMatrix(data, frame, { what: need, entry: { id, pack }, layer, values }) {
   if (values.length % pack.tokens) return;

@@ -211,9 +211,9 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
   }
 }
 
-// The curtain is a border that is dragged across the picture. Right of the curtain is the row at the present scale;
-// left of it is the same row without a scale, or, if the scale is off, at the trained scale. With a cut, left of the
-// curtain is the row of the pass without the cut.
+// The curtain is a border that is dragged across the picture. The part right of the curtain shows the row at the
+// present scale. The part left of the curtain shows the same row without a scale, or, if the scale is off, at the
+// trained scale; if edges are cut, it shows the row of the pass without the cut.
 
 const CURTAIN_STEP = 0.05; // step of the curtain per key press
 const LEAST_COLLAPSED_WEIGHT = 0.9; // least weight at which a row without scale counts as collapsed
@@ -223,7 +223,7 @@ const LEAST_COLLAPSED_WEIGHT = 0.9; // least weight at which a row without scale
 export const canDraw = (choice, frame) =>
   wayOf(choice.view).resembles ? isCutNow(choice, frame) : choice.view.direction === "row" && !isMap(choice.view.what);
 
-// Whether left of the curtain is the pass without the cut. That pass has the same scale.
+// Whether the part left of the curtain shows the pass without the cut, which has the same scale.
 const isCutNow = ({ view }, { shown }) => Boolean(view.cut) && shown.wholeArrived;
 const otherScale = (choice, data, frame) =>
   isCutNow(choice, frame) ? frame.shown.scale : frame.shown.altered ? data.main.pack.scale : 1;

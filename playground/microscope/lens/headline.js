@@ -131,7 +131,7 @@ function scaleOpening({ main }, { shown }) {
 }
 
 // The line under the picture: the kind of this row, and another head that shows more for this patch. Updated at most
-// every BETWEEN ms.
+// once in KIND_LINE_INTERVAL.
 
 const KIND_LINE_INTERVAL = 60; // ms between two updates
 const LEAST_IMPROVEMENT = 1.5; // a suggested head's score is at least this many times that of the head on view

@@ -41,7 +41,7 @@ const LAYOUTS = {
 };
 const GAP = 1.6; // em, between the picture and the column
 const WIDER_FACTOR = 1.06; // a layout with parts below must make the picture this many times as wide
-const SHALLOW = 480; // px
+const SHALLOW = 480; // px: in a window lower than this, the picture comes before the texts
 const SHALLOWEST = 380;
 const LEAST_WORDS_WIDTH = 27; // em needed by the parts below a narrow picture
 const LEAST = 11; // em, least height of a picture

@@ -43,9 +43,9 @@
 //   lens.view; lens.update({view, ui}); lens.setOverlay({what, query, values});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
 //
-// `view` of show() may be a function of the view on show when the traces have arrived.
-// An update changes only the fields that it names. A named view starts from the defaults, not from the former view.
-// `place` is the picture and the model as in an address: "model=…&sample=…".
+// `view` of show() may be a function: called once the traces have arrived, it gets the view on show. An update changes
+// only the fields that it names. A named view starts from the defaults, not from the former view. `place` is the
+// picture and the model as in an address: "model=…&sample=…".
 //
 // The lens's state is three objects (state.js): `choice`, the person's choices; `data`, the received data; `frame`, the
 // content of the present frame. `page` holds the elements, the timers, and functions for the parts of the lens. `lens`

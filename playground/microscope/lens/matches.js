@@ -38,8 +38,8 @@ export function bindMatches(choice, page) {
   page.matches = { box, wire, cell, line, words, parts };
 }
 
-// The match of the patch under the cursor: {from: its picture, "main" or "other", asked: its token, there: the matching
-// patch, alike: similarity, mutual}; null without data.
+// The match of the patch under the cursor: {from: the cursor's picture, "main" or "other", asked: the token under the
+// cursor, there: the matching patch, alike: the similarity, mutual}; null without data.
 export function matchNow(choice, data, { match, shown }) {
   const { view } = choice,
     { main, other } = data;

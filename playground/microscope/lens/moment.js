@@ -37,7 +37,7 @@ export function bindMoment(choice, page) {
   page.refs.picture.addEventListener("pointerdown", point);
 }
 
-// Records how a picture opens. `view`: the view given with it.
+// Records how a picture opens. `view`: the view that was given with the picture.
 export function noteOpening({ opening }, { main }, { refs }, view) {
   const picture = `${main.picture.id} ${main.trace.model}`;
   const isNamed = ["layer", "head", "query"].some((key) => (view?.[key] ?? null) !== null);
@@ -214,7 +214,7 @@ export const towardOf = (pack) => directionsOf(keysForSearch(pack));
 
 // The path of the soft cursor that greets a newcomer: its patches, and its position over time. No DOM.
 
-const AWAY = 350; // ms before the cursor appears
+const AWAY = 350; // ms before the soft cursor appears
 const GLIDE = 800; // ms from one patch to the next
 const STAY = 850; // ms on a patch: long enough to read the number
 const EDGE = 0.12; // margin that the soft cursor avoids, as a share of the picture

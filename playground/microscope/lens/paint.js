@@ -202,7 +202,7 @@ function setTag({ view }, frame, { see }, isHidden) {
   picture.tag = tag;
 }
 
-// Writes its number on each patch above the exposure, except the patch with the largest weight, which has a label.
+// Writes the value on each patch whose value exceeds the exposure, except on the labelled patch with the largest one.
 function setClipped({ view }, { shown, picture }, isHidden) {
   const { pack, answers, what } = shown;
   picture.clipped = [];

@@ -1,4 +1,4 @@
-// The pictures on the screen as a PNG file, drawn by the same functions.
+// Saves the pictures on the screen as a PNG file; the functions that draw the screen draw the file.
 
 import { queryOf, viewToQuery } from "../core/view.js";
 import { asks, wayOf } from "../core/ways.js";

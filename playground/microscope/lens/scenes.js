@@ -96,7 +96,7 @@ function changeScenes(choice, data, page, list, position) {
 }
 
 function keepList(data, scenes) {
-  const list = readScenes(writeScenes(scenes)); // drops scenes beyond the bounds
+  const list = readScenes(writeScenes(scenes)); // readScenes drops scenes that are too many or too long
   const text = writeScenes(list);
   Object.assign(data.scenes, { list, kept: text });
   data.host.scenes.write(text);

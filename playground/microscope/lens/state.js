@@ -69,7 +69,7 @@ const noData = (host) =>
     search: null, //                        the search for the best moment: {id, pack, steps, scene, layers, moved}
     scenes: Object.seal({
       list: [], //                          saved views
-      kept: null, //                        the host's text of this list
+      kept: null, //                        the text of this list that the host has stored
     }),
     asked: new Map(), //                    kind → {key, open, at, stop}: the requests, see asking.js
     coming: null, //                        AbortController of the picture on its way
@@ -192,7 +192,7 @@ const aPage = (root, refs) =>
 
 // Below: derives the drawn pack, the scale, the asking token and the missing data from the choices.
 
-// Whether a map is computed from data of the source, not from queries and keys.
+// Whether a map is computed from other data of the source than queries and keys.
 export const isMap = (way) => WAYS[way]?.ofHeads === false;
 
 // Whether the source answers this kind of request ("layers", "features", "rollout", "relevance", "whole", "names"); a

@@ -59,7 +59,7 @@ function curvePath({ from, bend, to }) {
 // first bar would have at the other setting of the √d_k switch. Flipping the switch makes the bars grow or shrink.
 
 const BARS = 12;
-const FLIP = 250; // ms
+const FLIP = 250; // ms of the animation when the switch is flipped
 const easedFlip = (t) => t * t * (3 - 2 * t);
 
 export const largestShares = (sorted, count = BARS) => Array.from(sorted.subarray(0, Math.min(count, sorted.length)));

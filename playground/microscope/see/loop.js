@@ -19,7 +19,7 @@ const TYPE = { size: 54, lead: 68, small: 28 };
 const PAPER = "#131318";
 const INK = "#f1f1f4";
 const SOFT = "#a9a9b2";
-// The size of each format, and the places of the picture and the words in the frame
+// The size of each format in pixels, and the positions of the picture and of the words in a frame
 export const LOOP_SHAPES = {
   tall: {
     width: 1080,
@@ -103,7 +103,7 @@ function drawWords(context, sentence, { x, y, wide: width }, font) {
   }
 }
 
-// Breaks a sentence into lines of words, [[{text, marked, x, wide}]]. A marked place is not broken.
+// Breaks a sentence into lines of words, [[{text, marked, x, wide}]]. The text of a marked place stays on one line.
 export function linesOf(context, sentence, lineWidth) {
   const lines = [[]];
   let x = 0;

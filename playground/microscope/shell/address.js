@@ -17,8 +17,7 @@ const page = {
 // The microscope's view. It is kept while lessons are read, so that a person who comes back finds it unchanged.
 let view = {};
 
-// Whether the address's parameters follow a #, as on static hosts, to which browsers do not send them. Otherwise they
-// follow a ?.
+// Whether the address's parameters follow a #, as on static hosts, or a ?. Browsers do not send the part behind a #.
 let isHashUsed = false;
 export const isBehindHash = () => isHashUsed;
 export function writeBehindHash() {

@@ -1,5 +1,5 @@
-// The page around an interactive figure (see playground/figures/html.py). The view is in the page's address, and space
-// for the footer is reserved.
+// Shows an interactive figure in its page (see playground/figures/html.py). Keeps the view in the page's address, and
+// leaves space for the footer.
 import { viewFromQuery, viewToQuery } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { isMap } from "../lens/state.js";

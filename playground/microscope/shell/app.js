@@ -1,5 +1,5 @@
-// The parts of the app that share one choice: the toolbar of every page, the microscope, and the reports of lessons
-// about their settings. They are one script, so that their shared state exists once.
+// Mounts the parts of the app that share one choice: the toolbar of every page, the microscope, and the reports of
+// lessons about their settings. One script contains all parts, so that their shared state exists once.
 
 import { headWanted } from "../lens/asking.js";
 import { openFace, readAddress, shownTrace, visit } from "./address.js";

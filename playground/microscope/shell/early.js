@@ -63,7 +63,7 @@ export function moveToStreamlit(part, { parentElement, setTriggerValue }) {
   place.remove();
   parentElement[`__${part}`] = from[`__${part}`];
   if (part === "toolbar") {
-    earlyPage.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // hidden so far: its place changed
+    earlyPage.unseen.textContent += " .st-key-toolbar { visibility: visible }"; // was hidden, because its place changed
     for (const words of earlyPage.wishes) setTriggerValue(...words);
   }
   if (!Object.keys(earlyPage.places).length) removeBox();

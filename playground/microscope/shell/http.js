@@ -44,9 +44,9 @@ function makeKey() {
 let root = new URL("../../../../", import.meta.url); // this script lies at …/api/app/DIGEST/shell/
 let localAnswer = null;
 
-// From now on `answer(path, {method, body, headers, signal, travels})` is called before each request. answer() returns
-// a response, or null if the server is to be asked. `travels`: whether only the server may answer. `place`: the new
-// base of all addresses.
+// Sets the function `answer(path, {method, body, headers, signal, travels})`, which is called before each request. It
+// returns a response, or null to send the request to the server. `travels`: whether only the server may answer.
+// `place`: the new base of all addresses.
 export function answerHere(answer, place = root) {
   localAnswer = answer;
   root = new URL(place);

@@ -1,4 +1,5 @@
-// The lens's source if a server has the numbers: each array has an address. The browser caches the arrays of samples.
+// Makes the lens's source for numbers that a server has: each array has an address. The browser caches the arrays of
+// samples.
 
 import { openContainer } from "../core/core.js";
 import { WAYS } from "../core/ways.js";

@@ -1,5 +1,5 @@
-// The page for unknown addresses. The app has a path for each lesson; a static site has the lesson's name behind the #.
-// This script redirects links with the app's paths.
+// Redirects links with the app's paths, on the static site's page for unknown addresses. The app has a path for each
+// lesson; a static site has the lesson's name behind the #.
 
 const { base, pages } = document.querySelector("script[data-base]").dataset;
 const { pathname, search, hash } = location;

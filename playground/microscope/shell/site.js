@@ -382,8 +382,8 @@ function beginLesson(place, record, { words, chose, read, readJson, fileAt, fail
   goToStep(steps.find(({ name }) => name === words.step) ?? steps[0]).catch(failed);
 }
 
-// Returns {settings, defaults, options} by name. A setting is its value in the address if that is an option, else its
-// default.
+// Returns {settings, defaults, options} by name. A setting has the value in the address if that is one of the options,
+// else the default.
 function settingsOf(declared, words) {
   const [settings, defaults, options] = [{}, {}, {}];
   for (const [name, setting] of Object.entries(declared)) {

@@ -8,7 +8,7 @@ import { choice, firstSample } from "./choice.js";
 import { pageSays } from "./early.js";
 import { addressOf, ask, mayPass, SERVER_AGAIN } from "./http.js";
 
-// The `way` of story/story.js.
+// The argument `way` of the story (story/story.js).
 export const storyWay = ({ page }) => ({
   at: () => (pageNow().name === "microscope" ? Number(pageNow().story) || 0 : 0),
 
@@ -36,7 +36,8 @@ export const storyWay = ({ page }) => ({
   },
 });
 
-// The `klass` of story/story.js. A class needs a server, so a page without one shows the command that starts it.
+// The argument `klass` of the story (story/story.js). A class needs a server, so a page without one shows the command
+// that starts it.
 export function classOfStory(language) {
   const command = isBehindHash() ? (pageSays().app?.command ?? "python -m playground") : "";
   const klass = lecturersClass({ language, command });
@@ -88,8 +89,8 @@ function keptClass() {
   }
 }
 
-// Creates the `klass` of story/story.js for a page with a server. language(): the language of its texts; command: the
-// command that starts a server, for pages without one.
+// Creates the argument `klass` of the story (story/story.js) for a page with a server. language(): the language of its
+// texts; command: the command that starts a server, for pages without one.
 export function lecturersClass({ language, command = "" }) {
   const asLecturer = (path, { headers, ...options } = {}) =>
     ask(path, { ...options, headers: { ...headers, "X-Playground-Lecturer": lecture.secret } }).then((answer) =>

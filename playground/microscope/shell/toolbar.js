@@ -3,7 +3,7 @@
 //
 // host: {pages: [{name, short, title, number}], the first is the microscope; page: the name of the shown page,
 //        go(page, words) opens a page, link(page, words) returns its address; version,
-//        choice, catalogue, ownPictures, ask, viewWords(): the words of the view,
+//        choice, catalogue, ownPictures, ask, viewWords(): the view as parameters,
 //        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
 //        labelled: {count, what} of small pictures with a label, by number; null: this page has none,
 //        live: {camera(), film(file)} or null: shows the frames of a camera or of a video,

@@ -222,7 +222,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     keeps: 0, // bytes of layers that the lens may cache: none, because this source keeps the last passes
     keepsPictures: 2,
 
-    // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
+    // `words`: address parameters of the picture, the model, the grid and the scale of the pass.
     async open(words, { signal } = {}) {
       const model = models[words.model];
       if (!model) throw new RequestError(`This page has no model called ${words.model}.`);
