@@ -72,7 +72,7 @@ TRAINED = {  # how a file's model was built and trained, if the file does not sa
     "global_pool": f"what its labels are read from: {', '.join(POOLS)} (of the last two no labels are shown)",
 }
 FLAGS = {name: flag for group in GROUPS.values() for name, flag in group.items()}
-ALIASES = {  # a second flag, spelled as the argument in Python
+ALIASES = {  # field of Spec -> a second flag, spelled as the argument in Python
     "layer": "--layers", "head": "--heads", "query": "--query", "purpose": "--purpose",
     "other_image": "--other-image", "other_queries": "--other-queries", "other_model": "--other-model",
 }  # fmt: skip

@@ -78,7 +78,7 @@ def _and(words_of_each: list[str]) -> str:
 
 
 def headings(panels: list[Shown]) -> list[tuple[str, str]]:
-    """(heading, no line beneath it) for each panel. A heading names what differs, such as layer, head or patch."""
+    """(heading, "") for each panel: no line stands beneath. A heading names what differs, such as layer or patch."""
     specs = [panel.spec for panel in panels]
     candidates = {
         "layer": [say("layer", layer=spec.layer) for spec in specs],
