@@ -1,7 +1,7 @@
 """Slow checks that seldom fail, to run before a release: python tests/more.py [part …]; PARTS lists the parts.
 
 At the end it prints for each part whether it passed, failed or was skipped, and why. The status is 1 if a part failed.
-Its files lie in build/more, and the environment that runs it stays unchanged.
+The parts write into build/more, and do not change the environment that runs this script.
 """
 
 from __future__ import annotations
