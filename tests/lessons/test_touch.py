@@ -1,5 +1,4 @@
-"""Choices with which a reader tries an idea in a step of a lesson: each changes what the step shows, and the shown
-numbers are right."""
+"""Ideas that a hand can try on a step: each choice changes what is shown, and what is shown is right."""
 
 import math
 
@@ -15,7 +14,7 @@ from playground.lessons.parts import Chart, Choice, Picture, Table, Words, plain
 from playground.lessons.registry import LESSONS
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
-TOUCHED = [  # (the idea, the lesson, the step, the name of the choice)
+TOUCHED = [  # (the idea, its lesson, the step, what is chosen)
     ("LayerNorm", "block", "norms", "times"),
     ("one-hot", "block", "answer", "supposed"),
     ("the pre-training head", "block", "answer", "top"),
