@@ -306,7 +306,7 @@ class Loss:
 
     most: float  # the largest difference of a weight
     mean: float
-    kept: float  # the share of rows with the same strongest patch
+    kept: float  # the share of rows whose strongest patch is the same in the file and in the trace
 
     def __str__(self) -> str:
         return (

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 
-# How the numbers of each way to look are computed: one function for each record of ways.py. The browser has its
-# own functions in microscope/core/ways.js.
+# The functions that compute the numbers of each way to look, one for each record of ways.py. Those of the browser are
+# in microscope/core/ways.js.
 
 
 @dataclass(frozen=True)
