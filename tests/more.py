@@ -26,7 +26,7 @@ RELEASES = 3  # number of Streamlit's minor releases to test, the newest ones
 RANGE = {"oldest": "lowest-direct", "newest": "highest"}  # ends of requirements.txt's ranges -> uv's --resolution
 CORE = ["tests/test_vit.py", "tests/test_tracing.py", "tests/figures", "tests/serving", "tests/ui"]
 PAGES = ["tests/ui", "-m", "not browser"]  # the tests that depend on Streamlit, without browsers
-TOGETHER = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # as in the Makefile
+TOGETHER = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # several processes, as in the Makefile
 IN_FIREFOX = ["tests/browser/test_microscope.py", "tests/browser/test_scenes.py"]
 SMALLEST = {  # script -> arguments of its smallest run; {} stands for a temporary folder
     "beyond": ["--times", "1"],

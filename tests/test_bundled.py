@@ -17,7 +17,7 @@ from playground.scenes import generate
 from playground.scenes.generate import LABELS
 from playground.training import evaluate
 
-# Just below the model card's numbers for 500 scenes, because 40 scenes are less precise.
+# Bars just below the model card's numbers for 500 scenes, because 40 scenes are less precise.
 TOLD_NOTHING = {"mass": 0.5, "f1": 0.6, "overlap": 0.18}
 TAUGHT = {"mass": 0.84, "f1": 0.85, "overlap": 0.49}
 MEGABYTES = 10

@@ -1,4 +1,4 @@
-"""The wall fills itself, and the film under the picture shows one patch through all layers."""
+"""The wall with the maps of all heads loads by itself; the film under the picture shows one patch in all layers."""
 
 import pytest
 from waiting import until

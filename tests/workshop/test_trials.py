@@ -1,4 +1,4 @@
-"""Short runs that change one thing each, and the blind judging of heads."""
+"""The short runs of workshop/trials.py, which change one thing each, and the blind judging of benchmarks/blind.py."""
 
 import dataclasses
 import importlib.util

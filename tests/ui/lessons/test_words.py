@@ -1,4 +1,4 @@
-"""How much a reader of the lessons has to read."""
+"""Bounds on the number of words that a reader of the lessons has to read."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
