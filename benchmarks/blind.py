@@ -1,9 +1,9 @@
 """Blind judging of heads that one could show a newcomer: python benchmarks/blind.py --photographs album
 
 Writes sheets of heads to build/blind/, without names and in random order: all heads of the bundled model and as many of
-DINOv2 S. A few rows of the filter without a network and of a random network show how strict the judge is. A strip shows
-one head on twenty photographs that no model was trained on. The outlined patch is the query, the same one for all
-heads. All models see 14 × 14 patches. A patch's brightness is its weight, but the query is always bright.
+DINOv2 S. A few rows of the filter by colour and nearness, and of a random network, show how strict the judge is. A
+strip shows one head on twenty photographs that no model was trained on. The outlined patch is the query, the same one
+for all heads. All models see 14 × 14 patches. A patch's brightness is its weight, but the query is always bright.
 
 A judge looks at the sheets and writes the numbers of the strips that pass into a file, before opening key.json. A head
 passes if in most of the pictures a newcomer sees at once what lights up and why, and if that is more than the

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def say(key: str, *cases: str, **filled: object) -> str:
-    """The words for `key` in way_words.py, for the first of `cases` with its own words; fills the curly brackets."""
+    """The words for `key` in way_words.py, for the first of `cases` that has its own; fills in the curly brackets."""
     return words(key, "figure", *filter(None, cases)).format(**filled)
 
 

@@ -143,7 +143,7 @@ def usual() -> dict:
 
 
 def foretold() -> dict[str, dict[str, float]]:
-    """{model: the faithfulness of the maps that the browser shows, {way: rank correlation with blanking, …}}"""
+    """{model: how faithful its maps in the browser are, {way to look: rank correlation with blanking, …}}"""
     from playground.analysis.faithfulness import foretold_table
     from playground.relevance import DEFAULT
 
