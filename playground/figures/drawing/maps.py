@@ -148,7 +148,7 @@ class Domain:
     open_end: bool = False  # whether larger numbers may occur, drawn in the last colour
     log: bool = False
     own: bool = False  # each map has a domain of its own, and the bar stands for all of them
-    bare: bool = False  # colours without a photograph, in proportion to the numbers
+    bare: bool = False  # whether no photograph lies beneath and brightness is proportional to the numbers
     signed: bool = False  # whether there are two colours around zero
 
 
