@@ -29,8 +29,8 @@ from playground.errors import PlaygroundError
 from playground.serving.ledger import NEW_PAGE
 
 MOST_FILE_SECONDS = 1.0  # seconds until a hostile file of weights, pack or folder is refused
-LONG = 12.0  # most seconds of a wait, because a pass may take ten
-OWN = 2050  # MB that deploy/README.md allows for people's pictures: traces, pictures, messages, a decoding
+LONG = 12.0  # seconds that another person may wait during an attack, because a pass may take ten
+OWN = 2050  # MB that deploy/README.md allows for traces, people's pictures, messages and one decoding together
 
 
 @dataclass
@@ -100,7 +100,7 @@ def twenty_large_pictures(server: Server) -> Outcome:
 
 
 def greedy_profiles(server: Server) -> Outcome:
-    """Twenty pictures whose colour profiles would take minutes each, and an ordinary photograph after them."""
+    """Uploads twenty pictures whose colour profiles would take minutes each, then an ordinary photograph."""
     file = io.BytesIO()
     stages_of_nothing = profiles.stages(100_000, profiles.matrix_stage())
     Image.new("RGB", (64, 48)).save(file, "PNG", icc_profile=profiles.matrix_profile(D2B0=stages_of_nothing))

@@ -1,9 +1,9 @@
 """Blind judging of heads that one could show a newcomer: python benchmarks/blind.py --photographs album
 
 Writes sheets of heads to build/blind/, without names and in random order: all heads of the bundled model and as many of
-DINOv2 S. A few rows of the filter without a network and of a random network show how strict the judge is. A strip shows
-one head on twenty photographs that no model was trained on. The outlined patch is the query, the same one for all
-heads. All models see 14 × 14 patches. A patch's brightness is its weight, but the query is always bright.
+DINOv2 S. A few rows of the filter by colour and nearness, and of a random network, show how strict the judge is. A
+strip shows one head on twenty photographs that no model was trained on. The outlined patch is the query, the same one
+for all heads. All models see 14 × 14 patches. A patch's brightness is its weight, but the query is always bright.
 
 A judge looks at the sheets and writes the numbers of the strips that pass into a file, before opening key.json. A head
 passes if in most of the pictures a newcomer sees at once what lights up and why, and if that is more than the
@@ -33,10 +33,10 @@ from playground.pictures.images import open_image  # noqa: E402
 from playground.tracing import trace  # noqa: E402
 
 OUT = ROOT / "build" / "blind"
-SIDE, CELL = 14, 6  # patches of a side; pixels of a patch on a sheet
+SIDE, CELL = 14, 6  # patches along a picture's side; pixels along a patch's side on a sheet
 MAP, GAP, ACROSS, STRIPS = SIDE * CELL, 2, 10, 6
 DARK, BRIGHT = 0.12, 0.98  # brightness without any weight; the quantile of weights that is fully bright
-FILTERS, RANDOM = 4, 4  # strips of the filter and of the random network
+FILTERS, RANDOM = 4, 4  # how many strips show the filter, and how many the random network
 OF_SAMPLES = {  # sample -> the query's place, as shares of height and width of the photograph's middle square
     "chelsea": (0.39, 0.32), "coffee": (0.63, 0.65), "astronaut": (0.70, 0.59), "rocket": (0.63, 0.83),
     "camera": (0.87, 0.73),

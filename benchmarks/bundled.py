@@ -6,8 +6,8 @@ are measured.
 
 `--photographs DIR` (see workshop/PHOTOGRAPHS.md) also measures on photographs that no training has seen: cut-out
 things on other photographs, and pairs of parts. For comparison, it measures DINOv2, the model that was told where to
-look, and the filter without a network. If FILE is the folder of a run, the running mean of its weights so far is
-measured, and how well it predicts DINOv2's features.
+look, and the filter without a network. If FILE is the folder of a run, the script measures the running mean of the
+run's weights so far, and how well this model predicts DINOv2's features.
 """
 
 import argparse
@@ -26,7 +26,7 @@ BEGIN, END = "<!-- numbers: benchmarks/bundled.py --write-card -->", "<!-- end o
 OTHERS = 200  # scenes on which heads and settings are chosen
 NAMED = 60  # scenes for comparing what the class token names with where it looks
 APART, APART_SEED = 480, 2**16  # views of photographs that no training sees
-BEFORE, BEFORE_OTHERS, SIDE = 200, 100, 14  # pictures of things to measure, pictures to choose on; patches of a side
+BEFORE, BEFORE_OTHERS, SIDE = 200, 100, 14  # pictures to measure on; pictures to choose heads on; patches of a side
 BESIDE = {"DINOv2 S": "dinov2-small", "told where to look": "bundled-taught"}
 MARGIN = 0.02  # least lead over the filter
 

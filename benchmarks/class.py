@@ -1,5 +1,5 @@
-"""A class of 300 phones behind one address, one of them hostile: the time from *Reveal* until the last waiting phone
-shows the answer, and the server's memory for each phone.
+"""Simulates a class of 300 phones behind one address, one of them hostile. Measures the time from *Reveal* until the
+last waiting phone shows the answer, and the server's memory for each phone.
 
     python benchmarks/class.py --phones 300 --rounds 5
 
@@ -85,7 +85,7 @@ class Phone:
     def __init__(self, server: Server, code: str, number: int):
         self.number, self.path = number, f"/api/classes/{code}"
         self.listens, self.speaks = (Line(server, f"{number:024}") for _ in range(2))
-        self.phase, self.when = "", 0.0  # the phase that the phone shows, and since when
+        self.phase, self.when = "", 0.0  # the phase that the phone shows, and the time at which this phase came
         self.trouble = 0
 
     async def live(self) -> None:

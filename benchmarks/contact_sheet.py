@@ -1,4 +1,4 @@
-"""The contact sheet of the drawing styles heat and light, with real rows on photographs and drawings, and measurements.
+"""Draws real rows as heat and as light on one contact sheet of photographs and drawings, and measures both styles.
 
 python benchmarks/contact_sheet.py                   writes build/contact-sheet.png and prints the bars
 python benchmarks/contact_sheet.py FILE.jpg …        the same with your own photographs, in the best model at hand
@@ -185,11 +185,11 @@ def share_left(measure, statistic, picture: np.ndarray, photo: np.ndarray, area:
     value_before = statistic(measure(photo)[area]) if area.any() else 0
     return (
         float(statistic(measure(picture)[area]) / value_before) if value_before > 1 else np.nan
-    )  # the photograph itself has no contrast there
+    )  # NaN: the photograph itself has no contrast there
 
 
 def recognisable(picture: np.ndarray, photo: np.ndarray, weights: np.ndarray) -> float:
-    """The share of the contrast that is left within the patch with the largest weight."""
+    """The share of the photograph's contrast that is left within the patch with the largest weight."""
     within = [
         of_patches(lightness(x), weights.shape).std(axis=(1, 3)).ravel()[weights.argmax()] for x in (picture, photo)
     ]

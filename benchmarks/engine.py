@@ -5,9 +5,9 @@ attention maps, and the time of one row. It gives ratios, because absolute times
 the process's highest resident size minus its size with the model loaded; each such measurement has its own process.
 
 With --browser, it compares only the browser's engine, with weights in 8 bits, and onnxruntime-web, both under Node on
-one and two threads. The bar holds for the peer's model in 32-bit floats, "exact". The table also shows a model that the
-peer's own tool has "rounded" to 8 bits, activations too, with one scale per tensor. The peer and the packages that
-write its models are downloaded into build/ once.
+one and two threads. The bar holds for onnxruntime-web with a model in 32-bit floats, "exact". The table also shows a
+model whose weights and activations onnxruntime's own tool has "rounded" to 8 bits, with one scale per tensor.
+onnxruntime-web and the packages that write its models are downloaded into build/ once.
 """
 
 import json

@@ -109,7 +109,7 @@ def answers(vit, scale: float = 1) -> list[torch.Tensor]:
 
 
 def sharper(rows: torch.Tensor, scale: float) -> torch.Tensor:
-    """The rows of the scores times `scale`, up to a factor per row, because e^(scale · score) = (e^score)^scale."""
+    """The softmax rows of `scale` times the scores, up to a factor per row: e^(scale · score) = (e^score)^scale."""
     return (rows / rows.amax(-1, keepdim=True)) ** scale
 
 

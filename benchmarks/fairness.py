@@ -24,8 +24,8 @@ from playground.serving.ledger import Ledger, Seat, Seats, Visitor, network
 from playground.serving.queue import Queue, Ticket
 
 EVERY = 60.0  # mean seconds between two questions of a person
-FAIR_AFTER = 5  # minutes: at first no network has costs yet, and people wait beside the hostile ones
-EVERY_OF_CLASS = 600.0  # seconds for a student; all honest people together need 0.65 of the server's time
+FAIR_AFTER = 5  # minutes of a run that can be judged: at first no network has costs, and people wait too
+EVERY_OF_CLASS = 600.0  # mean seconds between a student's questions; all honest people need 0.65 of the server's time
 SMALL, COSTLY = 0.3, 7.0  # seconds of work for a question
 HALL = "192.0.2.77"
 

@@ -24,11 +24,11 @@ from websockets.exceptions import WebSocketException  # noqa: E402
 from playground.samples import SAMPLES  # noqa: E402
 
 TEN, TWENTY, SIX_HUNDRED = 10, 20, 600  # people; hostile connections; stalled files
-CALM, FLOOD = 5.0, 15.0  # seconds
+CALM, FLOOD = 5.0, 15.0  # seconds before the flood, and seconds of the flood
 FLOODING, ELSEWHERE = LAIRS[1], LAIRS[0]
 PIPELINED = 50  # requests that a connection sends at once, repeatedly
 LINES = 300
-ALONE = "import asyncio, sys, floods; asyncio.run(floods.flood(*sys.argv[1:]))"  # runs in a separate process
+ALONE = "import asyncio, sys, floods; asyncio.run(floods.flood(*sys.argv[1:]))"  # the flood's own process runs this
 MOST_P95 = 1.0  # seconds; the flood's own process takes the same cores
 
 

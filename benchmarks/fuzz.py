@@ -88,7 +88,7 @@ def _refused_or(parse: Callable[[], object]) -> str:
     return "read"
 
 
-KINDS = {  # title -> (function that passes examples to a function, function that tries one example)
+KINDS = {  # title -> (function that makes examples and calls `each` with every one, function that tries one)
     "pictures": (lambda count, seed, each: [each(data) for data in images(count, seed)], one_picture),
     **{
         f"pictures of parts: {kind}": (partial(for_each, strategy), one_apart)

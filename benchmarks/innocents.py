@@ -30,7 +30,7 @@ from playground.samples import SAMPLES
 
 PEOPLE, WITH_PHOTOS = 200, 10
 HALLS = ("198.51.100.1", "198.51.100.2", "2a41:4af8:4c17:4b8f::1")  # networks of innocents
-LAIRS = ("198.51.100.1", "203.0.113.5", "2a41:4af8:4c17:4b90::")  # of the hostile; the last is a /64
+LAIRS = ("198.51.100.1", "203.0.113.5", "2a41:4af8:4c17:4b90::")  # networks of hostile clients; the last is a /64
 PEACE = 0.25  # share of the time before the attacks begin
 
 

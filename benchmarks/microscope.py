@@ -143,7 +143,7 @@ class InSee(Visitor):
     had_lab = False
 
 
-ROUNDS = 3  # measurements in each order
+ROUNDS = 3  # measurements with Lab before See, and as many with See before Lab
 AROUND = 44 + 56  # pixels above and below the picture in See
 
 

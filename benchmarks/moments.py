@@ -25,7 +25,7 @@ from playground.models import borrowed  # noqa: E402
 from playground.samples import named  # noqa: E402
 
 OUT = ROOT / "build" / "moments.png"
-PATCHES = 28 * 28  # about as many as in the app, for DINOv2
+PATCHES = 28 * 28  # patches of DINOv2's input, about as many as in the app
 WIDE = 360  # pixels of a picture on the sheet
 HIGH = 240
 BLUE = (0, 114, 178)

@@ -28,7 +28,7 @@ COME, APART = 12, 1.0  # number of newcomers; seconds between two of them
 SETTLED = 8.0  # seconds from the attack's beginning to the first newcomer
 PAGES, COSTLY, NETWORKS = 200, 40, 40
 SIDE = 7900  # pixels of the costly pictures' sides
-MOST_WAIT, MOST_TIMES = 3.0, 2.0  # seconds until the first picture; for photographs, a multiple of the calm wait
+MOST_WAIT, MOST_TIMES = 3.0, 2.0  # bars: seconds until the first picture; photographs: × the calm wait
 
 
 @dataclass

@@ -3,8 +3,8 @@
 The default of `relevance` was chosen by these numbers. In each picture, six tokens are explained: the start patch, four
 random patches and, if the model has one, the class token. Blocks of patches are blanked one at a time with the mean
 colour. A map's score is the rank correlation of its sums over the blocks with the token's movements; a second score
-leaves out the block of the patch itself, which moves it most in any case. For comparison: rollout, mere nearness, and
-a random map. (Deletion and insertion: `attention-playground relevance FOLDER --out scores.csv`.)
+leaves out the block with the patch itself, which always moves the token most. For comparison: rollout, mere nearness,
+and a random map. (Deletion and insertion: `attention-playground relevance FOLDER --out scores.csv`.)
 """
 
 from __future__ import annotations

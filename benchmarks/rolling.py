@@ -1,5 +1,5 @@
-"""One of two replicas behind the proxy is ended and restarted while people look at pictures and upload their own.
-Counts the failed requests of each person. For benchmarks/hold.py."""
+"""Ends and restarts one of two replicas behind the proxy while people look at pictures and upload their own. Counts the
+failed requests of each person. For benchmarks/hold.py."""
 
 from __future__ import annotations
 

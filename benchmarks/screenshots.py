@@ -56,10 +56,10 @@ SIZES = (
     (320, 568),
 )  # fmt: skip
 TOUCHED = (834, 844, 390, 360, 320)  # widths of tablets and phones
-MOVING = "moving"  # the README's first picture: the cat's eyes, √d_k, a user's own photograph
+MOVING = "moving"  # the README's first picture; shows the cat's eyes, the switch of √d_k and a photograph of a user
 FRAME = {"viewport": {"width": 1152, "height": 648}, "device_scale_factor": 0.85}
-WAY = ((11, 23), (10, 22), (9, 14), (8, 12), (9, 10), (13, 9), (20, 19), (22, 20), (11, 23))  # patches of the cat
-OWN = ((0.40, 0.19), (0.48, 0.18), (0.44, 0.72), (0.75, 0.83))  # on the own photograph: eyes, suit, helmet
+WAY = ((11, 23), (10, 22), (9, 14), (8, 12), (9, 10), (13, 9), (20, 19), (22, 20), (11, 23))  # the cursor's path
+OWN = ((0.40, 0.19), (0.48, 0.18), (0.44, 0.72), (0.75, 0.83))  # places on a user's photograph: eyes, suit, helmet
 BEAT, REST = 450, 1500  # milliseconds of a short and of a long frame
 ALL = [*SHOTS, *PAGES, SHEET, MOVING]
 LINE, ACROSS, GAP = 300, 2000, 8  # pixels: height and width of a line of the sheet, space between pictures

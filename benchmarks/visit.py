@@ -104,7 +104,7 @@ class Wire:
 
 
 def wait(page: Page, fulfilled: Callable[[int], bool]) -> float:
-    """Seconds until the state of the stage is `fulfilled`: 1 with all layers, 0 with some, −1 without a picture."""
+    """Seconds until `fulfilled` is true of the stage's state: 1 with all layers, 0 with some, −1 without a picture."""
     began = time.perf_counter()
     while time.perf_counter() - began < PATIENCE:
         try:

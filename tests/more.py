@@ -1,7 +1,7 @@
 """Slow checks that seldom fail, to run before a release: python tests/more.py [part …]; PARTS lists the parts.
 
 At the end it prints for each part whether it passed, failed or was skipped, and why. The status is 1 if a part failed.
-Its files lie in build/more, and the environment that runs it stays unchanged.
+The parts write into build/more, and do not change the environment that runs this script.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RELEASES = 3  # number of Streamlit's minor releases to test, the newest ones
 RANGE = {"oldest": "lowest-direct", "newest": "highest"}  # ends of requirements.txt's ranges -> uv's --resolution
 CORE = ["tests/test_vit.py", "tests/test_tracing.py", "tests/figures", "tests/serving", "tests/ui"]
 PAGES = ["tests/ui", "-m", "not browser"]  # the tests that depend on Streamlit, without browsers
-TOGETHER = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # as in the Makefile
+TOGETHER = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # several processes, as in the Makefile
 IN_FIREFOX = ["tests/browser/test_microscope.py", "tests/browser/test_scenes.py"]
 SMALLEST = {  # script -> arguments of its smallest run; {} stands for a temporary folder
     "beyond": ["--times", "1"],

@@ -23,7 +23,7 @@ from playground.tracing import Trace, trace
 from playground.vit import VisionTransformer
 
 TIMES_EVEN = 20  # least median of the rows' largest weights, as a multiple of an even row's weight
-STEP = 1.12  # factor by which queries and keys grow in a turn
+STEP = 1.12  # factor by which queries and keys grow in each of at most TURNS turns
 TURNS = 60
 SMALL = {"num_classes": 0}
 NARROW = {"embed_dim": 384, "num_heads": 6}
@@ -45,7 +45,7 @@ FAMILIES = {  # family -> (library that saves the model, the model's name, chang
     "registers, no class token": ("timm", "vit_medium_patch16_reg4_gap_256", SMALL | NARROW),
     "q/k norm": ("timm", "vit_small_patch16_224", SMALL | {"qk_norm": True}),
 }  # fmt: skip
-ASKING = r"(?:blocks|layers?)\.\d+\..*(?:query|key|q_proj|k_proj|q_bias)"  # `transformers`' names, and Eva's bias
+ASKING = r"(?:blocks|layers?)\.\d+\..*(?:query|key|q_proj|k_proj|q_bias)"  # names in `transformers`, and Eva's bias
 NORMED = r"blocks\.\d+\.attn\.[qk]_norm\.(?:weight|bias)"
 TOGETHER = r"blocks\.\d+\.attn\.qkv\.(?:weight|bias)"
 

@@ -17,7 +17,7 @@ from playground.scenes import generate
 from playground.scenes.generate import LABELS
 from playground.training import evaluate
 
-# Just below the model card's numbers for 500 scenes, because 40 scenes are less precise.
+# Bars just below the model card's numbers for 500 scenes, because 40 scenes are less precise.
 TOLD_NOTHING = {"mass": 0.5, "f1": 0.6, "overlap": 0.18}
 TAUGHT = {"mass": 0.84, "f1": 0.85, "overlap": 0.49}
 MEGABYTES = 10
@@ -54,7 +54,7 @@ def test_the_class_token_says_what_the_picture_shows(bundled):
 
 @pytest.mark.slow
 def test_rollout_finds_what_the_model_names_hardly_more_than_chance_and_the_lesson_says_so():
-    """The lesson prints the numbers ON_THE_NAMED beside rollout."""
+    """The lesson prints the numbers in ON_THE_NAMED beside the map of rollout; they are measured again here."""
     assert len(held_out()) == NAMED_SCENES
     scores = evaluate.on_the_named(zoo.load("bundled", device="cpu"), held_out())
     assert {what: scores[what] for what in ON_THE_NAMED} == pytest.approx(ON_THE_NAMED, abs=0.004)

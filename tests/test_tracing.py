@@ -96,8 +96,8 @@ def test_scale_off_is_the_softmax_of_the_raw_product(seen):
 def test_the_whole_network_without_its_scale_is_another_trace_with_other_logits(small, picture, seen):
     off = playground.trace(small, picture, scale="off")
     assert (off.scale, off.native_scale, seen.scale) == (1.0, 12**-0.5, 12**-0.5)
-    torch.testing.assert_close(off.row(0, 1, (4, 4)), seen.row(0, 1, (4, 4), scale="off"))  # layer 0 has the same input
-    assert (off.row(2, 1, (4, 4)) - seen.row(2, 1, (4, 4), scale="off")).abs().max() > 1e-3  # later layers have another
+    torch.testing.assert_close(off.row(0, 1, (4, 4)), seen.row(0, 1, (4, 4), scale="off"))  # same input of layer 0
+    assert (off.row(2, 1, (4, 4)) - seen.row(2, 1, (4, 4), scale="off")).abs().max() > 1e-3  # later inputs differ
     with torch.no_grad():
         torch.testing.assert_close(off.logits, small(off.input, scale=1.0)[0])
 

@@ -1,4 +1,4 @@
-"""Runs the browser's half of a computation under Node, on the same numbers."""
+"""Runs the browser's JavaScript under Node on the numbers of a Python test, so that both results can be compared."""
 
 import json
 import subprocess
@@ -30,7 +30,7 @@ const pack = {
   stored: new Map(given.q.map((_, layer) => [layer, { some: null, ready: {
     q: Float32Array.from(given.q[layer].flat(2)), k: Float32Array.from(given.k[layer].flat(2)), norms: null } }])),
 };
-"""  # a pack as core.js makes it, of q and k as nested lists
+"""  # JavaScript that builds `pack`, as core.js would, from the nested lists given.q and given.k
 
 
 def a_pass(seed: int, grid: tuple[int, int], prefix: tuple[str, ...], layers: int = 4, heads: int = 2, dim: int = 6):
@@ -52,6 +52,6 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 
 def in_common(patches: np.ndarray, filtered: np.ndarray, patch: int) -> float:
-    """The overlap, from 0 to 1, of a head's row of patches, without the patch itself, and the filter's row."""
+    """The overlap, from 0 to 1, of two rows over patches: a head's, without the patch itself, and the filter's."""
     others = np.where(np.arange(len(patches)) == patch, 0, patches)
     return float(np.minimum(others / max(others.sum(), 1e-12), filtered).sum())

@@ -1,4 +1,4 @@
-"""Keeps the open browsers and running servers, whose state is printed when a test fails."""
+"""A list of the open browsers and running servers, whose state is printed when a test fails."""
 
 from __future__ import annotations
 

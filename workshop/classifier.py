@@ -91,7 +91,7 @@ class Flipped(Dataset):
 
     def __init__(self, pool: Pool, recipe: Recipe):
         self.pool, self.recipe = pool, recipe
-        self._order = (-1, np.empty(0, int))  # the epoch, and the order of its pictures
+        self._order = (-1, np.empty(0, int))  # the number of an epoch, and the order of the pictures in this epoch
 
     def __len__(self) -> int:
         return self.recipe.steps * self.recipe.batch

@@ -57,7 +57,7 @@ class Statistics:
 
 
 def shown(image: Tensor, normalised: Tensor, components: Tensor, side: int) -> Tensor:
-    """The numbers that `rest` averages over the patches of a thing: (B, P, 58)."""
+    """The numbers of each patch that the loss `rest` averages over the patches of a thing: (B, P, 58)."""
     positions = places(side, side).expand(len(image), -1, -1)
     return torch.cat([looks(image, SMALL), normalised @ components, positions], dim=-1)
 
@@ -66,7 +66,7 @@ class Distilled(nn.Module):
     """The losses, and the small linear maps that read the predictions out of tokens. The maps are not saved with the
     model."""
 
-    told: tuple[GuidedHead, ...] = ()  # heads that a loss told where to look: none
+    told: tuple[GuidedHead, ...] = ()  # empty, because no loss tells a head where to look
 
     def __init__(self, recipe: Emergent, statistics: Statistics):
         super().__init__()

@@ -1,5 +1,5 @@
-"""Draws scenes into FOLDER, and into FOLDER_masks the exact mask of what is not background. The command `faithfulness`
-reads both.
+"""Draws scenes into FOLDER and, into FOLDER_masks, the exact mask of all things in each scene. The command
+`faithfulness` reads both folders.
 
 python -m workshop.drawn_masks FOLDER --count 40
 """

@@ -1,6 +1,6 @@
 """Reorders the heads of each layer: the head that gives a patch's own thing the largest share comes first.
 
-The model's outputs do not change, because a layer sums over its heads. Training leaves their order to chance.
+The model's outputs do not change, because a layer sums over its heads. After training, the order of heads is random.
 """
 
 from __future__ import annotations

@@ -34,11 +34,11 @@ from workshop.thresholds import at_one_half
 
 RUNS = Path("runs")
 MEADOW = SAMPLES[0]
-FOREHEAD = (0.6, 0.45)  # of the cat in the sample picture, as shares of height and width
+FOREHEAD = (0.6, 0.45)  # place of the cat's forehead in the sample picture, as shares of height and width
 REDRAW_EVERY = 100  # steps
 QUICK = 2000  # pictures on which accuracy is measured during the run
 SHOWN = 10  # pictures in the class token's sheet
-SEEDS = 256  # seeds from here on would reach the held-out scenes
+SEEDS = 256  # number of allowed seeds: larger ones would reach the held-out scenes
 C = TypeVar("C", bound=Course)
 
 

@@ -25,7 +25,7 @@ from workshop.photographs import albums
 from workshop.terminal import RUNS, ready_views
 
 VIEWS = 2000
-# No polish on the finer grid, and one round: 600 steps instead of 6,912
+# 600 steps instead of 6,912: one round, and no steps on the finer grid ("polish")
 SHORT = Emergent(steps=600, polish=0, rounds=1, coarse_views=VIEWS, workers=0)
 WHOLE = {name: getattr(Emergent(), name) for name in ("steps", "polish", "coarse_views")}
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 MOVING = (".gif", ".webp", ".png")
-LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170  # milliseconds of a frame: layer, end of scale, other scale, patch
+LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170  # ms of a frame: a layer, the first or last scale, one between, a patch
 STEPS = 12  # frames from the trained scale to no scale
 
 

@@ -64,7 +64,7 @@ GROUPS = {  # title of a part of the help -> {field of Spec: its flag}
         "pack": "--pack",
     },
 }
-TRAINED = {  # how a file's model was built and trained, if the file does not say it
+TRAINED = {  # field of Spec -> help of its flag: how a file's model was built and trained, if the file does not say it
     "mean": "by which its pictures were normalised, such as 0.485,0.456,0.406",
     "std": "the deviation by which they were, such as 0.229,0.224,0.225",
     "num_heads": "how many heads share its width",
@@ -72,7 +72,7 @@ TRAINED = {  # how a file's model was built and trained, if the file does not sa
     "global_pool": f"what its labels are read from: {', '.join(POOLS)} (of the last two no labels are shown)",
 }
 FLAGS = {name: flag for group in GROUPS.values() for name, flag in group.items()}
-ALIASES = {  # a second flag, spelled as the argument in Python
+ALIASES = {  # field of Spec -> a second flag, spelled as the argument in Python
     "layer": "--layers", "head": "--heads", "query": "--query", "purpose": "--purpose",
     "other_image": "--other-image", "other_queries": "--other-queries", "other_model": "--other-model",
 }  # fmt: skip

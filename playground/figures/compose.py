@@ -238,7 +238,7 @@ def _band_beside(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
 
 
 def _band_below_picture(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
-    """Plans a slide with a grid and its picture: the band stands beneath the picture, the grid gets the other room."""
+    """Plans a slide with a grid and its picture: the band stands beneath the picture, the grid gets the rest."""
     picture, em = content.body.picture, spec.made_for.font / 72
     plan = _band_beside(spec, replace(content, body=replace(content.body, picture=None)), foot, lines)
     room = plan.height - ABOVE * em - plan.band.height - BETWEEN * em * bool(plan.band.height)

@@ -33,7 +33,7 @@ from playground.pictures import images
 from playground.tracing import Trace
 from playground.version import __version__
 
-SIDE = 896  # of the picture, in pixels: sharp at the size at which a browser shows it, and small beside Q and K
+SIDE = 896  # pixels of the picture's longer side: sharp in a browser, and few bytes beside those of Q and K
 QUALITY = 85
 STILL = 110  # dots per inch of the figure for viewers without scripts: 770 pixels wide
 STILL_QUALITY = 75
@@ -306,7 +306,7 @@ class Loss:
 
     most: float  # the largest difference of a weight
     mean: float
-    kept: float  # the share of rows with the same strongest patch
+    kept: float  # the share of rows whose strongest patch is the same in the file and in the trace
 
     def __str__(self) -> str:
         return (

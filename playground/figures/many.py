@@ -191,7 +191,7 @@ class Many:
         """The pictures for which the model gives NaN or infinity, each with an error sentence. Raises the first error
         if this holds for all readable pictures: then the cause is the model."""
         c = self.vit.config
-        # the distance of prefix tokens is never a number
+        # prefix tokens have no place, so their distance is always NaN
         countable = [values[..., len(c.prefix) :] if kind == "distance" else values for kind, values in arrays.items()]
         are_finite = np.all([np.isfinite(values.reshape(len(values), -1).sum(1)) for values in countable], axis=0)
         missing = {

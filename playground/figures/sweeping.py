@@ -42,9 +42,9 @@ Metric = Callable[[Tensor, Any], Tensor]
 class Variant:
     """A pass with a change in one layer, and so with other tokens from there on."""
 
-    place: tuple[int, ...]  # index in the numbers of a picture
+    place: tuple[int, ...]  # index of this variant in a picture's array `value`
     first: int
-    point: str = ""  # the point of the change
+    point: str = ""  # name of the point in the layer at which `change` is made
     change: Callable[[Tensor], object] | None = None  # changes the tensor at that point in place
     cuts: Cuts | None = None
     scale: float | None = None
@@ -62,7 +62,7 @@ class Sweep(Many):
     named: tuple[str, ...] = ()  # texts of the cuts, scales or checkpoints
     block: int = 1  # patches along the side of a position
     others: tuple[VisionTransformer, ...] = ()
-    failed: dict[int, str] = field(default_factory=dict)  # pictures on which the metric failed, with a sentence
+    failed: dict[int, str] = field(default_factory=dict)  # picture's number -> why the metric failed on it
 
     @property
     def dimensions(self) -> dict[str, tuple[str, ...]]:

@@ -192,7 +192,7 @@ def notes() -> str:
     return "\n".join(lines)
 
 
-SHEETS: dict[str, Callable[[str], list[Page]]] = {  # each of one sheet of paper
+SHEETS: dict[str, Callable[[str], list[Page]]] = {  # name -> (a paper's name -> pages)
     "handout": partial(handout, key=False), "handout-key": partial(handout, key=True),
     "quiz": partial(quiz, key=False), "quiz-key": partial(quiz, key=True),
 }  # fmt: skip

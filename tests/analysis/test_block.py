@@ -55,7 +55,7 @@ def test_gelu_is_torch_s_and_the_hidden_numbers_are_the_model_s(seen):
 
 
 def test_post_norm_s_last_gradient_does_not_shrink_with_depth_and_pre_norm_s_does():
-    """The curves of lesson Block 4, from 2 to 32 layers."""
+    """Step 4 of the lesson Block plots these gradients, for 2 to 32 layers."""
     pre, post = (block.LAST_GRADIENTS[place] for place in ("pre", "post"))
     assert min(post) > 0.9 * post[0]
     assert all(deeper < 0.8 * shallower for shallower, deeper in pairwise(pre))
@@ -128,7 +128,8 @@ def test_what_each_layer_would_answer_ends_with_the_answer_and_is_the_logit_lens
         torch.testing.assert_close(read.patches[layer + 1], seen.on_grid(seen.answers(layer)[:, 3]))
 
 
-# Lessons Block 5 and 6 explain a correct answer, and a multi-label model uses sigmoids, not a softmax.
+# The next tests check that steps 5 and 6 of the lesson Block explain a correct answer, and that a multi-label model
+# uses sigmoids, not a softmax.
 
 
 ROOT = Path(playground.__file__).parent

@@ -1,4 +1,4 @@
-"""Means over rows use all patches' rows, in a fine grid those of randomly drawn patches; the page says which.
+"""Means over rows use the rows of all patches or, in a fine grid, of randomly drawn patches; the page says which.
 
 This file recomputes the lessons' numbers on `chelsea` in DINOv2 from queries and keys, in float64."""
 

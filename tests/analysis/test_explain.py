@@ -72,7 +72,7 @@ def test_a_score_is_the_rank_correlation_over_the_other_blocks(seen, found):
     for name, relevance in found.maps.items():
         means = [float(relevance[block].mean()) for block in blocks]
         if len(set(means)) < len(means):
-            continue  # the filter is 0 on most patches, which then share a rank
+            continue  # most patches have the value 0 in the filter, and equal values share a rank
         ranks = (np.argsort(np.argsort(values)) for values in (means, moves))
         assert found.scores[name] == pytest.approx(np.corrcoef(*ranks)[0, 1], abs=0.02), name
     assert max(found.scores.values()) <= 1

@@ -30,7 +30,7 @@ def test_so_many_layers_lead_from_edge_to_edge_and_one_less_does_not(side, kerne
 def test_a_convolution_s_answer_shifts_along_and_attention_s_does_not_quite(small, picture):
     result = two_ways.shifted(small, picture, 1, 0)
     assert result.convolution < 1e-4
-    assert result.one_pixel > 0.01  # only a shift by whole strides shifts the answer exactly
+    assert result.one_pixel > 0.01  # a shift by one pixel, which is less than a stride
     assert result.apart > 1e-3
     assert result.features.shape == (result.grid[0], result.grid[1] - 1)
     assert result.features.max() < 0.99999
@@ -39,7 +39,7 @@ def test_a_convolution_s_answer_shifts_along_and_attention_s_does_not_quite(smal
 
 
 def test_without_positions_and_other_places_attention_would_shift_along_too():
-    """The same patches, shifted cyclically: only positions can distinguish the two pictures."""
+    """Both pictures have the same patches, shifted cyclically: only positions could distinguish them."""
     torch.manual_seed(0)
     c = Config(image_size=(32, 32), patch_size=8, depth=2, width=32, mlp_width=64, heads=2, classes=0, cls_token=False,
                pool="avg", positions="none")  # fmt: skip

@@ -18,7 +18,7 @@ from playground.samples import named
 from playground.tracing import trace
 
 SIZE = (112, 144)
-LEVELS, MEAN_LEVELS = 3, 0.3  # of 255: two implementations of a colour profile differ by a level in places
+LEVELS, MEAN_LEVELS = 3, 0.3  # of 255, the largest and the mean difference of two implementations of a profile
 JPEG_LEVELS = 2  # of 255, the mean difference: the copy was encoded a second time
 BAR = 0.008  # total variation between rows, mostly an effect of model weights in eight bits
 ROWS = (

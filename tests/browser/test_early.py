@@ -85,7 +85,7 @@ def test_all_that_needs_no_lesson_works_before_and_goes_on(early):
     visitor.shows("flock")
     visitor.unfold("compare").locator('[data-beside="portrait"]').click()
     visitor.page.wait_for_url("**with=**")
-    visitor.part("twin").wait_for()  # the second picture makes the first one smaller
+    visitor.part("twin").wait_for()  # waits until the second picture has made the first one smaller
     visitor.lock((5, 4))
     held.let_go()
     comes(visitor)

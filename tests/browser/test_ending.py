@@ -1,4 +1,4 @@
-"""The server ends within five seconds after SIGTERM, whatever it does: compose and systemd wait no longer."""
+"""The server ends within five seconds after SIGTERM, whatever it is doing: compose and systemd wait no longer."""
 
 import signal
 import socket

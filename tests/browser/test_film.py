@@ -1,4 +1,4 @@
-"""The wall fills itself, and the film under the picture shows one patch through all layers."""
+"""The wall with the maps of all heads loads by itself; the film under the picture shows one patch in all layers."""
 
 import pytest
 from waiting import until
@@ -68,5 +68,5 @@ def test_the_film_is_painted_before_anybody_looks_and_heads_carry_the_name_of_th
     names.first.wait_for()
     assert names.count() == 6
     assert set(names.all_inner_texts()) <= {habit.short for habit in HABITS} | {"left", "right", "up", "down"}
-    visitor.part("switch").click()  # the habits were measured with the trained scale
+    visitor.part("switch").click()  # without the scale, heads carry no names of habits
     names.first.wait_for(state="detached")

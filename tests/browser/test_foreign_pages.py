@@ -49,7 +49,7 @@ def refused_as_foreign(body: bytes) -> bool:
 
 
 def test_nobody_uploads_to_streamlit_itself(server, stranger):
-    """No page of the app uses Streamlit's upload, with which anybody could fill the server's memory."""
+    """Anybody could fill the server's memory through Streamlit's upload, which no page of the app uses."""
     for path in ("_stcore/upload_file/x/y", "_stcore/upload_file", "/_stcore/upload_file/x/y"):
         for method in ("PUT", "POST", "DELETE"):
             assert ask(f"{server.url}/{path}", method, b"x")[0] == 404, (method, path)

@@ -45,7 +45,7 @@ SHARE = """(what) => {
 
 
 SLOW = 1000 * PATIENCE  # milliseconds, for a chart that is still being drawn
-LEAST = 0.3  # the share of the window that drawings cover
+LEAST = 0.3  # the least share of the window that drawings must cover
 ONE_WINDOW_ON = """(guess) => {
   const { bottom } = guess.querySelector("button.lock").getBoundingClientRect();
   return bottom <= 2 * innerHeight;

@@ -1,4 +1,4 @@
-"""A lock keeps the row, and a line says which weight that row gives the patch under the cursor."""
+"""The row of a locked patch stays, and a line says which weight this row gives the patch under the cursor."""
 
 import re
 

@@ -44,7 +44,7 @@ def test_where_nothing_strikes_an_own_photograph_opens_in_its_parts_and_says_so(
     visitor.until("r => r.what === 'parts'")
     visitor.page.get_by_text("Nothing far apart stands out here.").wait_for()
     visitor.part("picture").focus()
-    visitor.page.keyboard.press("b")  # the key for the best moment shows a row all the same
+    visitor.page.keyboard.press("b")  # the key for the best moment shows a row even if nothing stands out
     visitor.until("r => r.locked && r.what === 'weight'")
 
 

@@ -57,7 +57,7 @@ def test_every_way_in_and_out_works_under_the_policy(wary):
 
 
 def test_the_policy_bites(wary):
-    """Shows that violations are recorded, without which the tests above would prove nothing."""
+    """Shows that violations are recorded; otherwise the tests above would prove nothing."""
     wary.open()
     wary.page.evaluate("() => fetch('https://other.example/').catch(() => 0)")
     wary.page.evaluate("() => document.body.append(Object.assign(new Image(), { src: 'http://localhost:1/x.png' }))")

@@ -159,7 +159,7 @@ def test_see_by_mouse_finger_and_keyboard(folder, visit):
 
 
 def asked_since(before: int) -> list[str]:
-    """The requests since then, without the browser's own checks of sw.js for a new version."""
+    """The requests after the first `before` ones, without the browser's own checks of sw.js for a new version."""
     return [line for line in ASKED[before:] if "sw.js" not in line]
 
 

@@ -44,7 +44,7 @@ def test_what_most_people_do_not_need_is_behind_a_button(go):
 
 
 LEAST = {(1280, 720): 0.39, (1440, 900): 0.44, (1920, 1080): 0.44, (1180, 820): 0.4, (1024, 768): 0.33}
-IDLE = 60  # the largest empty band below, in pixels
+IDLE = 60  # pixels: the largest height of an empty band below the picture's legend
 
 
 @pytest.mark.parametrize("sample", ["meadow", pytest.param("landscape", marks=pytest.mark.slow)])
@@ -64,7 +64,7 @@ def fills(visitor, sample: str, window: tuple[int, int]) -> None:
     legend = visitor.part("legend").bounding_box()
     below = height - (legend["y"] + legend["height"])
     print(f"{sample} at {width} × {height}: {picture}, {covered:.1%} of the window, {below:.0f} pixels below")
-    square = picture["width"] < 1.2 * picture["height"]  # LEAST holds for 3:2; a square covers less of a window
+    square = picture["width"] < 1.2 * picture["height"]  # LEAST is for 3:2; a square covers less of a window
     assert covered >= LEAST[window] * (0.55 if square else 1), window
     assert below < IDLE
     assert height - (lens["y"] + lens["height"]) < IDLE

@@ -1,4 +1,4 @@
-"""Nothing jumps, in See and in Lab."""
+"""Nothing on the page jumps while it loads or is used, in See and in Lab."""
 
 import pytest
 

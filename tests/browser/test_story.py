@@ -47,7 +47,7 @@ def reader(arrive, server):
 def test_the_story_is_walked_through_from_its_address_to_its_end(reader):
     reader.page.goto(f"{reader.url}/story?sample=meadow&model=bundled")
     facts = reader.page.wait_for_function(FACTS).json_value()
-    reader.rest()  # the toolbar has its final height
+    reader.rest()  # waits until the toolbar has its final height
     picture = reader.part("picture").bounding_box()
     for n in range(1, SCENES + 1):
         reader.at(n)

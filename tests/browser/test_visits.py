@@ -14,7 +14,7 @@ AGAIN_KB = 20  # most kilobytes that a reload may fetch
 
 
 class Wire:
-    """Counts in `came` the bytes that reach a page over the network, its WebSocket included, caches excluded."""
+    """Counts in `came` the bytes that a page receives over the network and its WebSocket, without those from caches."""
 
     def __init__(self, visitor):
         self.came: dict[str, int] = {}

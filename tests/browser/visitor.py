@@ -29,14 +29,14 @@ LAUNCH = [
 
 LENS = "() => JSON.stringify(window.theLens?.()?.read() ?? null)"
 REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
-# In See, Streamlit starts only once something needs it.
+# True while See is shown without Streamlit, which See starts only once something needs it.
 NOT_NEEDED = "document.querySelector('template[data-later]') && window.theLens?.()?.see?.on"
 STANDS = f"() => !document.querySelector('.attention-early') || {NOT_NEEDED}"
 RESTS = f"() => document.querySelector('{REST}') || {NOT_NEEDED}"
-LOOKS = 50  # milliseconds from one look to the next: to look in every frame takes a tenth of a core
+LOOKS = 50  # milliseconds between two checks of a condition: a check in every frame takes a tenth of a core
 SAYS = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 
-ABOUT = 6  # pixels of a mouse's last step to a patch's middle; see STIRRED in lens/moment.js
+ABOUT = 6  # pixels between the last two points of a mouse's way to a patch; see STIRRED in lens/moment.js
 # A returning visitor is not greeted, and has guessed all questions, so pages hold nothing back.
 GUESSED = json.dumps({question: {"words": "long ago"} for question in IDS})
 BEEN_HERE = f"""try {{

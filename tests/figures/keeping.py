@@ -27,7 +27,7 @@ KEPT = Path(__file__).parent / "kept"
 TEXTS = KEPT / "texts.json"
 MEADOW = Spec(image="meadow", model="bundled", layer=4, head=0, query=(7, 5), purpose="page", dpi=48)
 GRID = replace(MEADOW, layout="grid", query=None)
-DRAWN = {  # a picture's name -> the figure
+DRAWN = {  # name of a stored picture -> the figure
     "head": MEADOW,
     "head-column": replace(MEADOW, direction="column"),
     "head-light": replace(MEADOW, draw="light", theme="dark"),
@@ -54,7 +54,7 @@ DRAWN = {  # a picture's name -> the figure
     "curves": Spec(layout="curves", purpose="page", dpi=48),
 }
 WAYS = ("weight", "value", "score", "similarity", "rollout", "relevance", "label", "norm", "components", "parts")
-SAID = {  # a text's name -> the figure whose texts are stored: each way to look, and each layout
+SAID = {  # name of an entry in texts.json -> the figure whose texts it holds: each way to look, and each layout
     **DRAWN,
     **{f"head {what}": replace(MEADOW, what=what) for what in WAYS},
     **{f"head {what} of a column": replace(MEADOW, what=what, direction="column") for what in ("weight", "value")},

@@ -1,4 +1,4 @@
-"""Figures do not mislead: each test repeats a figure that once did."""
+"""Figures do not mislead: each test draws a figure again that was once misleading."""
 
 import io
 import re

@@ -213,7 +213,7 @@ def test_who_runs_no_scripts_sees_the_figure_of_what_it_begins_with(seen, pictur
     theirs = files.pixels(playground.figure(seen, **look, **{k: v for k, v in choice.items() if k != "query"}))
     difference = np.abs(np.asarray(parsed.image("still"), int) - np.asarray(theirs.convert("RGB"), int)).mean()
     print(f"off by {difference:.2f} of 255 on average")
-    assert difference < 4  # what JPEG loses
+    assert difference < 4  # the loss by JPEG compression
 
 
 def test_a_bare_file_has_no_words_around_the_picture_and_says_its_command_inside(seen, picture):

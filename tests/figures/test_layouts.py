@@ -101,7 +101,7 @@ def test_printed_in_grey_the_order_of_the_weights_can_still_be_read(seen, draw, 
     panel, bar = prints_of(figures.draw(spec, seen, Image.new("RGB", (120, 120), (150, 120, 90))))[:2]
     map_ = look(seen, spec.settled(seen), 1, 2, "on")
     share = shares(map_.grid, domain(spec, [map_])).ravel()
-    lightness = grey(panel).reshape(8, 10, 8, 10)[:, 4:6, :, 4:6].mean((1, 3)).ravel()  # the middles: light is smooth
+    lightness = grey(panel).reshape(8, 10, 8, 10)[:, 4:6, :, 4:6].mean((1, 3)).ravel()  # middles: light fades at edges
     lit_patches = light.densest(map_.grid).ravel()
     for group in (
         (lit_patches, ~lit_patches) if draw == "light" else (lit_patches | ~lit_patches,)

@@ -73,7 +73,7 @@ def test_one_head_and_all_heads_are_exposed_as_on_the_screen(seen, picture, on_s
         spec = Spec(image="disc.png", model="small", layer=LAYER, head=HEAD, query=QUERY, **view).settled(seen)
         for layout, theirs in (("head", own_domain), ("heads", shared_domain)):
             if layout == "heads" and spec.what == "score":
-                continue  # the screen's range of scores is for every query, a figure's for its own maps
+                continue  # the screen's range of scores holds for all queries, a figure's only for the figure's maps
             panels = layouts.LAYOUTS[layout].shown(replace(spec, layout=layout), Subject(seen, picture, ""))
             ours = maps.domain(spec, [panel.map for panel in panels])
             assert ours.low == pytest.approx(theirs["low"], rel=0.02, abs=0.02), (view, layout)  # q and k in 16 bits

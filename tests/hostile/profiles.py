@@ -130,7 +130,7 @@ def grid_stage(grid: int, channels: int = 3) -> bytes:
     )
 
 
-# The app keeps these from LittleCMS, which would take seconds to minutes or hundreds of megabytes.
+# The app refuses these before LittleCMS reads them, which would take seconds to minutes or hundreds of megabytes.
 GREEDY: dict[str, Callable[[], bytes]] = {
     "100,000 stages": lambda: matrix_profile(D2B0=stages(100_000, matrix_stage())),
     "30,000 stages of grids": lambda: matrix_profile(D2B0=stages(30_000, grid_stage(2))),

@@ -1,4 +1,4 @@
-"""The lesson on the cost: the browser computes the same numbers as Python, and its sentences give measured ones."""
+"""The lesson on the cost: the browser computes the same numbers as Python, and the sentences give measured numbers."""
 
 import json
 import subprocess

@@ -139,7 +139,7 @@ def reported(arrows: torch.Tensor) -> dict[str, dict]:
 
 
 def start(queries: bool = True, keys: bool = True) -> dict[str, dict]:
-    """What the drawing reports of the first arrows, without A's query or with one key for all tokens, if asked."""
+    """What the drawing reports of the first arrows. Not `queries`: A's query is 0. Not `keys`: all keys are equal."""
     q, k = analysis.read(by_hand.at_first(), tokens=18).chunk(2)
     return reported(torch.cat([q if queries else torch.cat([q[:1] * 0, q[1:]]), k if keys else torch.ones(9, 2)]))
 

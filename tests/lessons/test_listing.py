@@ -1,4 +1,4 @@
-"""The code that a lesson shows beside a formula is the source itself."""
+"""The code that a lesson shows beside a formula equals the lines of the app's source files."""
 
 from pathlib import Path
 

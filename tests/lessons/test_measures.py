@@ -32,7 +32,7 @@ SUBJECT = (ROOT / "playground/microscope/lessons/subject.js").read_text(encoding
 HEAD_SAYS = ("layer", "head", "adds", "entropy")
 AGREEING = ("layer", "head", "share")
 SPREADS = ("first", "last", "least", "most", "layer", "head")
-GIVEN = {  # the arguments with which a measure is tested; the others take none
+GIVEN = {  # a measure's name -> its arguments in these tests; measures that are not listed take none
     "mean_distance": [{"layer": 0}, {"layer": 4}],
     "layers_needed": [{"kernel": 3}, {"kernel": 7}],
     "reaches": [{"kernel": 3}, {"kernel": 7}],

@@ -1,4 +1,4 @@
-"""Even a silly guess is answered with a reason."""
+"""Every question of a lesson has a reason for every wrong guess, even a silly one."""
 
 import numpy as np
 import pytest

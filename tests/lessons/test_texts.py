@@ -26,7 +26,7 @@ def test_the_numbers_in_the_text_of_scale_are_measured():
 
 
 def test_a_guess_can_reach_what_is_true():
-    """The slider reaches the true value, even where that exceeds all values that the drawing shows."""
+    """The slider reaches the true value, even if this value exceeds all others in the drawing."""
     push = block.push_question((1.8, 2.0, 8.0), (1.7, 2.5, 36.0), (1.0, 2.0, 16.0))
     together = heads_numbers.layer_sum_question(3, (0.01, 0.02), 0.03, 0.3, 0.1)
     for question in (push, together):

@@ -47,7 +47,7 @@ def test_every_loss_of_the_run_is_explained():
 
 
 def test_the_head_that_stays_on_its_own_object_most_is_called_after_it():
-    """Once, this head was called "no single habit" beside a chart that gave it two thirds."""
+    """Once, this head was called "no single habit", although it gives two thirds of its weight to its own object."""
     run = timelapse.read()
     last = run.moments[-1]
     layer, head = np.unravel_index(last.mass.argmax(), last.mass.shape)

@@ -179,7 +179,7 @@ def test_more_files_than_there_is_room_for_are_refused_however_little_has_come_o
 
 
 def test_where_there_is_no_place_for_another_file_one_that_stalls_gives_way(monkeypatch):
-    """If it did not, two networks that send a byte now and then would keep out everybody else's photographs."""
+    """Otherwise, two networks that send a byte now and then would keep out everybody else's photographs."""
     monkeypatch.setattr(ledger, "files", Room("files", 3))
     monkeypatch.setattr(routes_pictures, "SLOW_SECONDS", 0.0)
     monkeypatch.setattr(routes_pictures, "_looked", 0.0)

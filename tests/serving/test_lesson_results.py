@@ -51,7 +51,7 @@ def held_by_all() -> int:
     [
         (bytes(3 * MB), 3),
         (numbers(2), 2),
-        (numbers(2).reshape(4, -1)[0], 2),  # a slice keeps its whole base array
+        (numbers(2).reshape(4, -1)[0], 2),  # a slice keeps the whole array in memory from which it was cut
         (torch.zeros(MB, 2), 8),
         (torch.zeros(MB, 2)[:10], 8),
         (torch.zeros(MB, 2).numpy()[:10], 8),

@@ -45,8 +45,8 @@ pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C
 
 
 def memory_of_uploads(kind: str, side: int, people: int) -> dict[str, float]:
-    """Runs MEASURE in a new process. Returns the MB by which it grew at most, the MB of kept pictures, and the MB of
-    its decoder."""
+    """Runs MEASURE in a new process. Returns the largest growth of this process, the size of the kept pictures, and
+    the size of the decoder's process, in MB."""
     command = [sys.executable, "-c", MEASURE, kind, f"{side}", f"{people}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-2000:]

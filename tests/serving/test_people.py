@@ -163,7 +163,7 @@ def is_everybody_s(answer, route) -> bool:
 
 
 def test_with_the_key_of_the_page_all_of_it_is_there(http):
-    """Shows that the test above could fail."""
+    """Shows that the test above would fail if a route gave the data to strangers."""
     mine = bring(http, ANNA)
     words = {"mine": mine["id"], "model": "bundled"}
     reply = http.get("/api/trace", params=words, headers=ANNA).json()

@@ -69,7 +69,7 @@ def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells
     passes = [header["passes"] for header, _ in steps]
     assert passes == sorted(set(passes))
     assert passes[-1] == steps[-1][0]["of"] == occlusion.passes_of(seen.grid)
-    # Each pass runs once, and the whole picture once per answer. Up to four passes are saved where blocks coincide.
+    # Each pass runs once; each answer also needs one pass of the whole picture. Equal blocks save up to four passes.
     assert passes[-1] - 4 <= sum(blanked) - len(steps) <= passes[-1]
     measured = occlusion.Measured(seen, occlusion.Target(query=(7, 5)))
     *_, last = occlusion.occlusion(measured)

@@ -33,7 +33,7 @@ def test_a_picture_that_is_brought_is_there_for_who_brought_it_and_for_nobody_s_
 
 
 def test_the_same_file_has_the_same_name_wherever_it_is_brought(http):
-    """So the address of an own picture also works at another replica and after a restart."""
+    """This lets the address of an own picture work at another replica and after a restart."""
     first = bring(http, ANNA)["id"]
     assert http.delete("/api/pictures", headers=ANNA).status_code == 204
     refused(http.get(f"/api/pictures/{first}.jpg", headers=ANNA), 404)

@@ -138,7 +138,7 @@ def test_it_ends_when_the_asker_has_left(one_queue, seen, monkeypatch, work):
 
 
 def test_the_sum_of_heads_is_measured_in_pieces(one_queue):
-    """The lesson's page itself gives way between two passes."""
+    """The lesson's page, which the server computes, lets the stranger go first between two passes."""
     traces.of_samples.cache_clear()  # a cached trace may belong to another model object, without the hook
     stranger = Stranger(one_queue, models.load("untrained"))
     open_the_sum()

@@ -1,4 +1,5 @@
-"""When heads begin to specialise in the two runs that ship, against these runs' curves and the page's numbers."""
+"""Compares the moments at which heads begin to specialise, in the two runs that ship with the app, with these runs'
+curves and with the numbers on the page."""
 
 import dataclasses
 

@@ -48,7 +48,7 @@ def test_pixels_are_what_a_trace_gives_the_model():
 
 
 def by_hand(scores, segment, cost):
-    """The mean over the patches of segments of three patches or more; a patch has the weight (segment's size)^−¾."""
+    """The weighted mean of `cost` over patches in segments of at least three; the weight is (segment's size)^−¾."""
     total = weight = 0.0
     for b, i in np.ndindex(segment.shape):
         mates = [j for j in range(segment.shape[1]) if j != i and segment[b, j] == segment[b, i]]

@@ -1,4 +1,4 @@
-"""The log in JSON, for servers whose log is read by a program."""
+"""The app's log in JSON, for operators whose programs read the log."""
 
 import json
 import logging

@@ -60,7 +60,7 @@ def test_the_policy_stands_in_the_page_and_nothing_runs_or_styles_inside_of_it(f
     assert "default-src &#x27;none&#x27;; script-src &#x27;self&#x27; &#x27;wasm-unsafe-eval&#x27;" in page
     assert (
         page.count("unsafe-inline") == page.count("style-src-attr &#x27;unsafe-inline&#x27;") == 1
-    )  # Plotly sets style attributes
+    )  # style attributes are allowed, because Plotly sets them
     assert not re.search(r"<style|style=|<script[^>]*>[^<]|https?://| on\w+=", page)
 
 

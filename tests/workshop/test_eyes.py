@@ -40,7 +40,7 @@ def test_best_for_the_very_pair_is_at_least_as_much(eyes):
 
 
 def test_the_share_is_of_what_goes_elsewhere(eyes):
-    """For one query, the patch itself and its neighbours do not count; half of the rest goes to the partner."""
+    """The query's own weight and its neighbours' do not count; of the other weights, half lie on the partner."""
     here, there = torch.zeros(2, 5, 5, dtype=torch.bool)
     here[0, 0], there[4, 4] = True, True
     weights = torch.zeros(25, 25)

@@ -1,4 +1,4 @@
-"""Short runs that change one thing each, and the blind judging of heads."""
+"""The short runs of workshop/trials.py, which change one thing each, and the blind judging of benchmarks/blind.py."""
 
 import dataclasses
 import importlib.util
@@ -65,7 +65,7 @@ def test_the_old_recipe_sees_the_same_pictures_and_is_asked_for_disturbed_ones(s
 
 
 def test_cosine_attention_begins_about_as_sharp_as_the_recipe_s():
-    """If the sharpness differed at the start, the trial would compare starts."""
+    """If the sharpness differed at the start, the trial would compare starts instead of kinds of attention."""
     image = torch.rand(2, 3, 112, 112, generator=torch.Generator().manual_seed(0)) * 2 - 1
     spreads = {}
     for name in ("hidden", "cosine"):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def say(key: str, *cases: str, **filled: object) -> str:
-    """The words for `key` in way_words.py, for the first of `cases` with its own words; fills the curly brackets."""
+    """The words for `key` in way_words.py, for the first of `cases` that has its own; fills in the curly brackets."""
     return words(key, "figure", *filter(None, cases)).format(**filled)
 
 
@@ -78,7 +78,7 @@ def _and(words_of_each: list[str]) -> str:
 
 
 def headings(panels: list[Shown]) -> list[tuple[str, str]]:
-    """(heading, no line beneath it) for each panel. A heading names what differs, such as layer, head or patch."""
+    """(heading, "") for each panel: no line stands beneath. A heading names what differs, such as layer or patch."""
     specs = [panel.spec for panel in panels]
     candidates = {
         "layer": [say("layer", layer=spec.layer) for spec in specs],

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 
-# How the numbers of each way to look are computed: one function for each record of ways.py. The browser has its
-# own functions in microscope/core/ways.js.
+# The functions that compute the numbers of each way to look, one for each record of ways.py. Those of the browser are
+# in microscope/core/ways.js.
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Domain:
     open_end: bool = False  # whether larger numbers may occur, drawn in the last colour
     log: bool = False
     own: bool = False  # each map has a domain of its own, and the bar stands for all of them
-    bare: bool = False  # colours without a photograph, in proportion to the numbers
+    bare: bool = False  # whether no photograph lies beneath and brightness is proportional to the numbers
     signed: bool = False  # whether there are two colours around zero
 
 

@@ -22,7 +22,7 @@ class Words:
 
     alone: Callable[[str], str]  # an option -> its word
     given: Callable[[str, str], str]  # (an option's word, a value) -> the option with that value
-    own: Mapping[str, str] = field(default_factory=dict)  # exceptions to these rules, written without a value
+    own: Mapping[str, str] = field(default_factory=dict)  # an option -> its word, to which no value is added
 
     def __getitem__(self, option: str) -> Word:
         if option in self.own:
@@ -73,7 +73,7 @@ def sentence_of(error: PlaygroundError, words: Words) -> str:
     return error.in_words(words) if isinstance(error, OptionError) else str(error)
 
 
-# Parsers of what people type: a patch, a length, a size, several numbers.
+# Parsers of texts that people type: a patch, a length, a size, several numbers.
 
 
 def read_query(text: str | None) -> tuple[int, int] | str | None:
@@ -110,12 +110,12 @@ def read_size(text: str | None) -> tuple[int, int] | None:
     return int(parts[0]), int(parts[1])
 
 
-MOST = 999  # the limit in an address too; no model has more layers or heads
+MOST = 999  # largest number of a layer or head, as in an address; no model has so many
 
 
 def read_numbers(text: str | int, most: int | None, takes: str, noun: str) -> list[int]:
-    """The numbers of "all", "3", "0-3", "2,5", or "2,all", each once. `most`: how many numbers exist, None: not known
-    yet. For errors: `takes` begins a sentence ("{layer} takes"), `noun` is what is numbered ("layer")."""
+    """The numbers in a text such as "all", "3", "0-3", "2,5" or "2,all", each once. `most`: how many layers or heads
+    exist; None: not known yet. Errors begin with `takes` ("{layer} takes"), and name `noun` ("layer")."""
     numbers: list[int] = []
     for part in str(text).split(","):
         ends = ("0", str((most or 1) - 1)) if part == "all" else part.split("-")

@@ -215,7 +215,7 @@ def _title(text: str, room: float, points: float) -> tuple[str, float]:
     return fitting(number, room, points, True) if "…" in title[0] and number.isdecimal() else title
 
 
-PICTURE = 0.2  # share of the width for the picture beside a matrix, at most
+PICTURE = 0.2  # largest share of the width for the picture beside a matrix
 TALLEST, IN_A_COLUMN = 0.75, 1.3  # a matrix's largest height / width: on a page, in a column
 TURNED = 1.1  # on a slide, layers become columns only if this makes the cells larger by this factor
 FLAT = 0.65  # in a wide paper, layers become columns if the cells keep this share of their size: it saves height

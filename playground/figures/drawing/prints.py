@@ -204,8 +204,8 @@ def bar(spec: Spec, span: Domain) -> Image.Image:
     return Image.fromarray(heated(np.full((1, 256, 3), FLAT, np.uint8), share, spec.over))
 
 
-# Features as colours: their first three principal components as red, green and blue, or clusters of patches, the
-# parts.
+# Features as colours: either their first three principal components are red, green and blue, or each part, a cluster
+# of patches, has one colour.
 #
 # microscope/core/features.js has the same arithmetic for the screen.
 

@@ -88,7 +88,7 @@ class Spec:
     head: int | str = 0  # a number, or "mean" or "max" over all heads
     query: tuple[int, int] | str | None = None  # a patch, or a prefix token's name; None: samples.start_patch
     scale: str = "on"  # "on" (the trained scale), "off" (no scale), or a number
-    whole: bool = False  # the whole forward pass ran with that scale, not this layer alone
+    whole: bool = False  # whether the whole forward pass ran with `scale`, not this layer alone
     cut: str = ""  # edges cut in the pass, written as in playground/cuts.py and separated by ;
     label: str = ""  # the number or the name of the label that is explained; "": the feature of the query
     text: str = ""  # what patches are compared with, in a model that learned from captions

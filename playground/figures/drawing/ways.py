@@ -18,7 +18,7 @@ from playground.figures.drawing.way_words import TABLES, words
 @dataclass(frozen=True)
 class Way:
     name: str  # the name in an address, on the command line and in a file of numbers
-    needs: str  # what its numbers are made of: "scores" of queries and keys, "features" after a layer, "flows" through
+    needs: str  # what the numbers are made of: "scores" of queries and keys, "features" after a layer, "flows" through
     #             all layers, or the "network" with its weights
     exposed: str  # which value is drawn brightest: "brightest": a high quantile, as in a photograph; "largest": the
     #               largest value; "spread": the same, and the smallest is darkest; "colours": each patch has a colour
@@ -28,14 +28,14 @@ class Way:
     through_layers: bool = False  # whether the map is about the whole network, not about one layer
     whole: bool = False  # whether the numbers of patches and prefix tokens add up to a whole
     raw: bool = False  # whether numbers are from before the softmax: a column then needs no other rows
-    explains: str = ""  # what it explains. "patch": a patch's feature, or the label if one is chosen; "label": the
+    explains: str = ""  # what a map explains. "patch": a patch's feature, or the label if one is chosen; "label": the
     #                     chosen or the likeliest label; "text": a text that somebody types
-    attributes: bool = False  # whether it claims to show what matters: figures then say how far to trust it
-    resembles: bool = False  # whether its numbers are similarities to the query, also across pictures
+    attributes: bool = False  # whether a map claims to show what matters: figures then say how far to trust it
+    resembles: bool = False  # whether the numbers are similarities to the query, also across pictures
     uses: tuple[str, ...] = ()  # options of a figure that only some ways use
     sentence: str = "most"  # how the browser's sentence is made: see FORMS in microscope/core/sentence.js
-    extra: bool = True  # whether the menu lists it only under “more”
-    pack: str = ""  # the section of a pack (playground/pack) with its numbers
+    extra: bool = True  # whether the menu lists this way to look only under “more”
+    pack: str = ""  # the section of a pack (playground/pack) that holds the numbers
 
     @property
     def of_heads(self) -> bool:
@@ -143,7 +143,7 @@ def usual() -> dict:
 
 
 def foretold() -> dict[str, dict[str, float]]:
-    """{model: the faithfulness of the maps that the browser shows, {way: rank correlation with blanking, …}}"""
+    """{model: how faithful its maps in the browser are, {way to look: rank correlation with blanking, …}}"""
     from playground.analysis.faithfulness import foretold_table
     from playground.relevance import DEFAULT
 

@@ -149,8 +149,8 @@ SCALE = Layout(
 )
 
 
-# Three maps: before, after, and their difference, patch by patch: of a model at two moments of its training, or of two
-# models.
+# Three maps: before, after, and their difference patch by patch. The first two are of one model at two moments of its
+# training, or of two models.
 
 
 def change_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
@@ -178,7 +178,7 @@ def both_and_change(requests: list[OneMap]) -> list[Map]:
 
 
 def expose_change(spec: Spec, drawn_maps: list[Shown]) -> tuple[Domain, list[Domain]]:
-    """As `exposed`, and for the change a signed domain of its own around zero."""
+    """The domains that `exposed` gives, and for the change a signed domain of its own around zero."""
     bar_span, map_spans = exposed(spec, drawn_maps[:2])
     return bar_span, [*map_spans, _around_zero(spec, drawn_maps[2].map)]
 

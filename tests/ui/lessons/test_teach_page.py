@@ -1,4 +1,4 @@
-"""What a lecturer sees of the class."""
+"""The lecturer's page Teach: the line about the people on the server, the slides, and plans of one's own."""
 
 import json
 import re

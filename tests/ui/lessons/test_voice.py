@@ -1,4 +1,4 @@
-"""Consistent words: learned numbers are called parameters; a weight is a share of attention."""
+"""The lessons use words consistently: learned numbers are called parameters; a weight is a share of attention."""
 
 import ast
 import re

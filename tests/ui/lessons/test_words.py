@@ -1,4 +1,4 @@
-"""How much a reader of the lessons has to read."""
+"""Bounds on the number of words that a reader of the lessons has to read."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -12,9 +12,9 @@ from playground.lessons.registry import LESSONS
 from ui.lessons.kept import strings
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
-MOST = 9_100  # words outside of folds; once, there were about 16,000
-ALL = 10_300  # words with the reasons for all wrong guesses
-LONGEST = 480  # words of one step with all reasons
+MOST = 9_100  # most words outside of folds; once, there were about 16,000
+ALL = 10_300  # most words with the reasons for all wrong guesses
+LONGEST = 480  # most words of one step, with the reasons for all wrong guesses
 DRAWN = ("figure", "file", "after", "kind")  # fields without sentences of their own
 
 
