@@ -1,4 +1,4 @@
-"""The web app: its pages, its frame and its routes. Start it with `make run`."""
+"""Assembles the web app from its pages, its frame and its routes. `make run` starts the app."""
 
 import streamlit as st
 

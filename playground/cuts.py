@@ -1,4 +1,4 @@
-"""Parses cuts: which tokens may not hear which, and which heads give nothing. The whole pass runs again with them.
+"""Parses cuts: texts that say which tokens may not hear which others, and which heads are ablated in a pass.
 
 A cut is one text, the same in Python, in an address, on the command line and in Lab. A cut edge gets a score of −∞
 before the softmax; a head is ablated after it:
@@ -39,7 +39,7 @@ MOST = 16  # cuts in one pass
 MOST_NAMED = 4096  # tokens, layers and heads that a text may name
 ALL = "*"
 KERNEL = re.compile(r"(3|5|7)x\1")
-TO = ("zero", "mean")  # what an ablated head gives
+TO = ("zero", "mean")  # the outputs that an ablated head may give
 ABLATED = re.compile(rf"(?P<to>{'|'.join(TO)})@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?")
 PARTS = ("residual", "mlp", "attention", "queries", "keys", "values", "head")  # values of another picture's pass
 NUMBER = r"\d{1,3}"
@@ -67,12 +67,12 @@ class Shape:
 
 @dataclass(frozen=True)
 class Cut:
-    """One cut. None in a field means all tokens, layers or heads."""
+    """A cut. None in a field means all tokens, layers or heads."""
 
     text: str
     hearers: tuple[int, ...] | None  # tokens
     unheard: tuple[int, ...] | None  # tokens
-    kernel: int  # 0, or the side of a square around the hearer, who hears only this square and the tokens in `kept`
+    kernel: int  # 0, or the side of a square: a hearer then hears only the square around it and the tokens in `kept`
     kept: tuple[int, ...]
     layers: tuple[int, ...] | None
     heads: tuple[int, ...] | None
@@ -101,7 +101,7 @@ class Cuts:
         return [cut.text for cut in self.all]
 
     def in_layer(self, layer: int, ablated: bool = False) -> tuple[Cut, ...]:
-        """The cuts in this layer: those of edges or, with `ablated`, of whole heads."""
+        """The cuts in this layer: the cuts of edges or, with `ablated`, the ablations of heads."""
         in_layer = (cut for cut in self.all if cut.layers is None or layer in cut.layers)
         return tuple(cut for cut in in_layer if bool(cut.to) == ablated)
 
@@ -120,7 +120,7 @@ class Cuts:
         return mask | (hearing[:, None] == tokens)  # a token always hears itself
 
     def at(self) -> Callable[[str, Tensor], Tensor]:
-        """These cuts as the `at` of a pass, see playground/vit.py. Layers with the same cuts share one mask."""
+        """These cuts as the function `at` of a pass (playground/vit.py). Layers with the same cuts share one mask."""
         cached: tuple[tuple[Cut, ...], Tensor | None] = ((), None)
 
         def at(point: str, x: Tensor) -> Tensor:
@@ -187,7 +187,7 @@ class Put:
 
     what: str  # one of PARTS, or "zero"
     layers: tuple[int, ...] | None
-    heads: tuple[int, ...] | None = None  # of "head" and "zero"
+    heads: tuple[int, ...] | None = None  # used only for "head" and "zero"
     places: tuple[tuple[Place, Place], ...] | None = None  # (place here, place in the other picture)
     to: tuple[int, int] | None = None  # the only (layer, head) that hears the change
 

@@ -1,4 +1,4 @@
-"""The exceptions and the warning whose text people see: what was wrong, what was given and what to do."""
+"""Defines the exceptions and the warning whose texts people see: the mistake, the given value and the remedy."""
 
 
 class PlaygroundError(ValueError):

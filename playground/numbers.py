@@ -1,4 +1,4 @@
-"""How a share is written on all pages, in figures and files. microscope/core/numbers.js follows the same rule."""
+"""Writes shares as text for all pages, figures and files. microscope/core/numbers.js follows the same rule."""
 
 from __future__ import annotations
 

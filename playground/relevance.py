@@ -39,11 +39,11 @@ from playground.vit_parts import attention_mask, rotate
 
 Made = TypeVar("Made")
 METHODS = ("gradient", "integrated", "chefer", "legrad")
-SIGNED = ("gradient", "integrated")  # with a sign for each token
+SIGNED = ("gradient", "integrated")  # methods that give each token a sign
 DEFAULT = "gradient"  # foretells best how far blanking moves an answer (benchmarks/relevances.py)
-STEPS = 24  # of integrated gradients
+STEPS = 24  # number of gradients that integrated gradients averages
 BLOCK = 2**20  # weights held at one time: few enough for the cache of a processor
-KEPT = 2**27  # bytes; if a pass would keep more, each layer is recomputed on the way back
+KEPT = 2**27  # most bytes that a pass keeps; else each layer is recomputed in the backward pass
 
 MEMORY = Path("/proc/meminfo")
 

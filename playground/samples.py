@@ -1,4 +1,4 @@
-"""The sample pictures: their names, what to look for in them, and their files.
+"""Defines the sample pictures: their names, their files, and a hint of what to look for in each.
 
 Photographs are downloaded (playground/models/borrowed.py); drawings are part of the repository. `python -m
 playground.samples` makes the drawings again from playground/scenes/compositions.py.

@@ -1,4 +1,4 @@
-"""Ablation: switches heads off and measures what changes, in the prediction and in the tokens after every layer.
+"""Switches heads off (ablation) and measures the changes of the prediction and of the tokens after every layer.
 
 `without(seen, {(3, 0), (4, 1)})` runs the network of a trace again with the outputs of head 0 in layer 3 and head 1 in
 layer 4 set to zero, which is the same as zeros in their columns of W_O.
@@ -38,8 +38,8 @@ class Loss:
 
 
 def without(seen: Trace, off: Off, give_way: Callable[[], object] = lambda: None) -> Loss:
-    """Runs the picture through the network with these heads switched off. Layers below the first of them are not run
-    again. `give_way` is called after every layer, so that a server can serve others in between."""
+    """Runs the picture through the network with these heads switched off; layers below the first of these heads are not
+    run again. `give_way` is called after every layer, so that a server can serve other people in between."""
     heads = by_layer(seen, off)
     first_layer = min(heads, default=seen.layers)  # the layers below are not changed
     with torch.no_grad():
@@ -76,12 +76,12 @@ def _relative_change(ablated: Tensor, baseline: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Addition:
-    """The losses if a layer's heads are switched off one by one, and all at once. A loss is how far the patches' tokens
-    then differ after the last layer, relative to their length."""
+    """The losses if a layer's heads are switched off one by one, and all at once. A loss is the change of the patches'
+    tokens after the last layer, relative to the tokens' lengths."""
 
-    single: tuple[float, ...]  # of each head alone
-    whole: float  # of all heads of the layer
-    cosine: float  # between what two heads add to a patch, mean over pairs of heads and over patches
+    single: tuple[float, ...]  # the loss without each head
+    whole: float  # the loss without all heads of the layer
+    cosine: float  # cosine between the vectors that two heads add to a patch, mean over pairs of heads and patches
 
     @property
     def together(self) -> float:
@@ -116,13 +116,13 @@ def addition(seen: Trace, layer: int, give_way: Callable[[], object] = lambda: N
 
 
 def passes_of_addition(layers: int, heads: int, layer: int) -> float:
-    """How many passes `addition` costs: one through all layers; then, from this layer on, one for each head and one
+    """The cost of `addition` in passes: one through all layers; then, from this layer on, one for each head and one
     for all heads together."""
     return 1 + (heads + 1) * (layers - layer) / layers
 
 
 def contributions(seen: Trace, layer: int) -> Tensor:
-    """(heads, tokens, D): what each head adds to every token, W_O times its mixture of values."""
+    """(heads, tokens, D): the vector that each head adds to every token, W_O times the head's mixture of values."""
     _, _, v = seen.record[layer]
     if seen.vit is None or v is None:
         raise PlaygroundError("A trace that was read from bytes has no values; trace the image again.")

@@ -1,5 +1,5 @@
-"""Measurements of whole layers: what each branch adds to a token, the numbers that enter the MLP's activation,
-gradients with pre-norm and post-norm, and an answer's loss."""
+"""Measures whole layers: the vectors that the branches add to a token, the numbers that enter the MLP's activation,
+gradients with pre-norm and post-norm, and the loss of an answer."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from playground.vit import Config, VisionTransformer, within
 
 @dataclass(frozen=True)
 class Stream:
-    """Lengths of each patch's token and of what is added to it, layer by layer; (layers, patches) each."""
+    """Lengths of each patch's token and of the vectors added to the token, layer by layer; (layers, patches) each."""
 
     before: Tensor  # ‖x‖ of the token that enters the layer
-    heard: Tensor  # ‖what attention adds‖
-    thought: Tensor  # ‖what the MLP adds‖
-    along: Tensor  # cosine between what attention adds and the token; 0: perpendicular
+    heard: Tensor  # length of the vector that attention adds
+    thought: Tensor  # length of the vector that the MLP adds
+    along: Tensor  # cosine between the token and the vector that attention adds; 0: perpendicular
     after: Tensor  # ‖x‖ after attention, before the MLP
     kept: Tensor  # cosine of the token before and after the whole layer
 
     def arrows(self, layer: int, patch: int) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The token and attention's push in the plane that holds both: the token lies along the first axis."""
+        """The token, and the vector that attention adds, in the plane through both; the first axis is the token's."""
         length, push, cosine = (float(t[layer, patch]) for t in (self.before, self.heard, self.along))
         return (length, 0.0), (push * cosine, push * math.sqrt(max(0.0, 1 - cosine**2)))
 
@@ -100,9 +100,10 @@ LAST_GRADIENTS_SMALL = {"pre": (0.070, 0.067, 0.066, 0.067, 0.066), "post": (0.0
 def gradients(
     layers: int = 12, width: int = 64, tokens: int = 24, seed: int = 0, start: float | None = None
 ) -> dict[str, list[float]]:
-    """The gradient's norm at each layer's MLP (its second matrix) in a new network, with norms before the branches
-    ("pre"), and with norms after the sums ("post"), as in the first transformers. Parameters, tokens and target are the
-    same for both. The initial parameters have a deviation of 1/√D, as in Xiong et al. (2020), or of `start`."""
+    """The gradient's norm at the second matrix of each layer's MLP in a new network: with norms before the branches
+    ("pre"), and with norms after the sums ("post"), as in the first transformers. Both networks have the same
+    parameters, tokens and target. The initial parameters have a deviation of 1/√D, as in Xiong et al. (2020), or of
+    `start`."""
     norms = {}
     for place in ("pre", "post"):
         random = torch.Generator().manual_seed(seed)
@@ -144,7 +145,7 @@ def _apply_layer(layer: dict[str, Tensor], x: Tensor, place: str) -> Tensor:
 
 
 def cross_entropy(c: Config, logits: Tensor, label: int) -> float:
-    """The loss if `label` is right: −log of the model's probability of it."""
+    """The loss if `label` is right: −log of the label's probability."""
     return float(F.binary_cross_entropy_with_logits(logits[label], torch.ones(())) if c.multi_label else
                  F.cross_entropy(logits, torch.tensor(label)))  # fmt: skip
 
@@ -164,12 +165,13 @@ DROP = 0.1
 
 
 def drop(x: Tensor, training: bool, random: torch.Generator, share: float = DROP) -> Tensor:
-    """nn.Dropout in training: random numbers become 0, and the others are scaled up, so that the mean stays."""
+    """Does what nn.Dropout does in training: sets a random share of the numbers to 0 and scales the others up, so that
+    the mean stays."""
     return x * (torch.rand(x.shape, generator=random) >= share) / (1 - share) if training else x
 
 
 def two_passes(seen: Trace, training: bool) -> tuple[float, float]:
-    """The likeliest class's logit in two passes, with dropout after the last layer if `training`, as after .train()."""
+    """The likeliest class's logit in two passes; with dropout after the last layer if `training`, as after .train()."""
     vit, random = seen._need_vit(), torch.Generator().manual_seed(0)
     x = seen.features()[None]
     with torch.no_grad():
@@ -189,7 +191,7 @@ def pretraining_head(width: int, classes: int) -> tuple[int, int]:
 
 
 def normed(seen: Trace, token: int, times: float) -> tuple[Tensor, Tensor]:
-    """A token as it enters layer 0, multiplied by `times`, and the same after LayerNorm without gain and shift: (D,)
+    """A token that enters layer 0, multiplied by `times`; and this token after LayerNorm without gain and shift. (D,)
     each."""
     with torch.no_grad():
         vit, x, _ = seen.entering()
@@ -202,7 +204,7 @@ def normed(seen: Trace, token: int, times: float) -> tuple[Tensor, Tensor]:
 
 @dataclass(frozen=True)
 class Read:
-    """A label's probability by layer, if the last norm and the classifier read the tokens that leave the layer."""
+    """A label's probability after each layer, if the last norm and the classifier read the tokens there."""
 
     label: int
     pooled: tuple[float, ...]  # read from the pooled token, before the first layer and after each layer
@@ -215,7 +217,7 @@ def read_stream(seen: Trace, label: int | None = None, give_way: Callable[[], ob
     first_patch, patch_shares, pooled = len(seen.prefix), [], []
     with torch.no_grad():
         for vit, x in layer_by_layer(seen, give_way):
-            # One sequence of tokens for each patch: copies of that patch
+            # A sequence of tokens for each patch, which consists of copies of that patch
             single_patches = x[0, first_patch:, None].expand(-1, first_patch + 1, -1)
             shares = [read(vit, chunk) for chunk in single_patches.split(512)]
             patch_shares.append(torch.cat(shares)[:, label].view(seen.grid))
@@ -224,7 +226,7 @@ def read_stream(seen: Trace, label: int | None = None, give_way: Callable[[], ob
 
 
 def layer_by_layer(seen: Trace, give_way: Callable[[], object]) -> Iterator[tuple[VisionTransformer, Tensor]]:
-    """The tokens, (1, N, D), before the first layer and after each."""
+    """Yields the model and the tokens, (1, N, D), before the first layer and after each layer."""
     vit, x, rotation = seen.entering()
     at = seen.intervening()
     yield vit, x
@@ -239,10 +241,10 @@ def read(vit: VisionTransformer, x: Tensor) -> Tensor:
     return vit.config.shares(vit.classify(x).float().cpu())
 
 
-# Finds a sample that a model labels correctly, so that a lesson can explain how the answer comes about. The true labels
-# of a sample are known (`Sample.shows`). A model with a sigmoid for each label is right if it says yes to the true
-# labels and no to all others; a model with a softmax is right if its likeliest label is true. Among the samples with
-# the fewest wrong answers, `best` takes the one whose true label gains most probability through the layers.
+# A lesson needs a sample that a model labels correctly. The true labels of a sample are known (`Sample.shows`). A model
+# with a sigmoid for each label should say yes to the true labels and no to all others; the likeliest label of a model
+# with a softmax should be true. Among the samples with the fewest wrong answers, `best` takes the sample whose true
+# label gains most probability through the layers.
 
 YES = 0.5  # a label with a larger probability counts as yes
 FOUND = {"bundled": "portrait", "bundled-taught": "one-colour"}  # results of `best`, stored because
@@ -252,7 +254,7 @@ FOUND = {"bundled": "portrait", "bundled-taught": "one-colour"}  # results of `b
 @dataclass(frozen=True)
 class Example:
     picture: str  # the sample's name
-    label: int  # a true label; one that the model answered, if any
+    label: int  # a true label; if possible, a label that the model has answered
     wrong: int  # number of wrong answers
     gained: float  # the label's last probability minus its lowest one after any layer
 

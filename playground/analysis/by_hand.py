@@ -1,4 +1,4 @@
-"""Attention without training: queries and keys that are set by hand, or are the colours of a picture's patches."""
+"""Computes attention without training: queries and keys are set by hand, or are the colours of a picture's patches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from playground.pictures.images import displayed, fit
 from playground.tracing import Trace
 from playground.vit import QKV
 
-MOST = 4.0  # how far an arrow's tip may lie from the middle, along each axis
+MOST = 4.0  # the largest coordinate of an arrow's tip, along each axis
 PICTURE_SIDE = 224  # pixels: the picture is resized to about this width and height
 ALIKE = 20  # the default scale, 1/temperature, of scores between colours; a smaller one makes nearly even rows
 
@@ -23,7 +23,7 @@ ALIKE = 20  # the default scale, 1/temperature, of scores between colours; a sma
 
 
 def arrows_as_text(arrows: Tensor) -> str:
-    """The arrows as text for the page's address: x and y of each in tenths, token by token."""
+    """The arrows as text for the page's address: x and y of each arrow in tenths, token by token."""
     return "_".join(str(round(number * 10)) for number in arrows.flatten().tolist())
 
 
@@ -36,7 +36,7 @@ def read(text: str, tokens: int = 9) -> Tensor | None:
 
 
 def weights(arrows: Tensor) -> Tensor:
-    """(18, 2) queries, then keys -> (9, 9): softmax(q·k/√2), a row for each token that asks."""
+    """(18, 2) arrows, nine queries and then nine keys -> (9, 9) weights softmax(q·k/√2), a row for each query."""
     q, k = arrows.chunk(2)
     return (q @ k.T / math.sqrt(2)).softmax(dim=-1)
 

@@ -1,9 +1,9 @@
-"""A filter without a network that knows only colours and places: a baseline for heads of attention.
+"""Weights patches by colour and place alone, without a network: a baseline for heads of attention.
 
-    weight ∝ exp(−Δcolour² / 2a² − Δplace² / 2b²), the patch itself left out
+    weight ∝ exp(−Δcolour² / 2a² − Δplace² / 2b²), without the patch itself
 
-Patches of one thing mostly have one colour and lie together, so the filter puts most of its weight on the right thing.
-A head shows something learned only where it does better.
+Patches of one thing mostly have one colour and lie together, so this filter puts most of its weight on the right thing.
+Only where a head does better has the head learned something.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ COLOUR_WIDTHS = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, np.inf)  #
 PLACE_WIDTHS = (0.03, 0.04, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, np.inf)  # b; infinite: places do not count
 SETTINGS = tuple(
     product(COLOUR_WIDTHS, PLACE_WIDTHS)
-)  # candidates for (a, b); they are chosen on other pictures than those that are measured
+)  # candidates for (a, b), of which one is chosen on pictures that are not used for measurements
 
 
 def mean_colours(image: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
@@ -39,16 +39,16 @@ def differences(colours: np.ndarray, asked: np.ndarray | None = None) -> tuple[n
 
 
 def weights(colour: np.ndarray, place: np.ndarray, a: float, b: float) -> np.ndarray:
-    """The filter's weights from these differences: (asked, patches), each row sums to 1."""
+    """The filter's weights from these squared differences: (asked, patches). Each row sums to 1."""
     scores = -colour / (2 * a**2) - place / (2 * b**2)
     scores[place == 0] = -np.inf  # the patch itself
     powers = np.exp(scores - scores.max(1, keepdims=True))
     return powers / powers.sum(1, keepdims=True)
 
 
-# The widths a and b that the microscope uses. Of all SETTINGS, they have the largest sum of two scores: on drawn things
-# (40 held-out scenes, without the eight neighbours) and on the pairs of benchmarks/eyes.py. Each score is divided by
-# its maximum.
+# The widths a and b that the microscope uses. Of all SETTINGS, this pair has the largest sum of two scores, each
+# divided by its maximum: the score on drawn things (40 held-out scenes, without the eight neighbours), and the score on
+# the pairs of benchmarks/eyes.py.
 WIDTHS = (0.03, 0.08)
 
 

@@ -1,14 +1,14 @@
-"""The cost of attention compared with a convolution: tokens, score entries, FLOPs and bytes, as exact integers.
+"""Compares the cost of attention with that of a convolution: tokens, score entries, FLOPs and bytes, as exact integers.
 
 N tokens of width D. One layer of attention multiplies every token with four D × D matrices (queries, keys, values and
 the output) and every token with every other, twice (scores and mixing):
 
-    attention              8 N D² + 4 N² D          of that, the scores QKᵀ alone: 2 N² D
+    attention              8 N D² + 4 N² D          of which the scores QKᵀ are 2 N² D
     its MLP, 4 D wide      16 N D²
     k × k convolution      2 k² N D² from D to D channels (dense), 2 k² N D with one filter a channel (depthwise)
 
-The ratio of the two costs depends on what is counted: the scores against a depthwise convolution are N / k², as
-textbooks say, while a whole attention against a dense convolution may be less than 1. A FLOP is one multiplication or
+The ratio of the two costs depends on what is counted. The scores alone cost N / k² times a depthwise convolution, as
+textbooks say; a whole attention may cost less than a dense convolution. A FLOP is one multiplication or
 one addition, as torch counts them; softmax and biases are left out, as torch does. Bytes are those of float32."""
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Case:
 
     @property
     def attention_flops(self) -> int:
-        """FLOPs of attention in all layers; the following numbers are also of all layers."""
+        """FLOPs of attention in all layers."""
         return self.layers * attention_flops(self.tokens, self.width)
 
     @property
@@ -146,7 +146,7 @@ def depthwise_flops(tokens: int, width: int, kernel: int) -> int:
     return 2 * kernel**2 * tokens * width
 
 
-ATTENTION, SCORES = "attention", "scores"  # what can be counted
+ATTENTION, SCORES = "attention", "scores"  # the parts of attention whose cost can be counted
 DENSE, DEPTHWISE = "dense", "depthwise"  # convolutions to compare with
 
 
@@ -161,25 +161,25 @@ def convolution_cost(what: str, tokens: int, width: int, kernel: int, mlp: bool 
 
 
 def crossing(width: int, kernel: int, what: str = ATTENTION, other: str = DENSE) -> int:
-    """The smallest number of tokens at which attention costs more FLOPs, with an MLP beside both or beside neither.
-    A cost is a·N + b·N², and a convolution has no b. So attention costs more above N = (a of the convolution − a of
-    attention) / b: (k² − 4)·D/2 for a whole attention against a dense convolution."""
+    """The smallest number of tokens at which attention costs more FLOPs than the convolution. A cost is a·N + b·N²,
+    with b = 0 for a convolution. So attention costs more above N = (a of the convolution − a of attention) / b, which
+    is (k² − 4)·D/2 for a whole attention and a dense convolution."""
     linear, square = {ATTENTION: (8 * width**2, 4 * width), SCORES: (0, 2 * width)}[what]
     theirs = convolution_cost(other, 1, width, kernel)
     return max(0, (theirs - linear) // square) + 1
 
 
 def attention_bytes(tokens: int, width: int, heads: int) -> int:
-    """The activations of a layer that training has to keep: its input, queries, keys, values, the weights, the mixed
-    values and the output."""
+    """The bytes of the activations of an attention layer that training has to keep: the input, queries, keys, values,
+    weights, mixed values and output."""
     return fused_bytes(tokens, width) + FLOAT * heads * tokens**2
 
 
 def fused_bytes(tokens: int, width: int) -> int:
-    """Like `attention_bytes`, without the weights: a fused kernel computes them in blocks and never stores them."""
+    """Like `attention_bytes`, without the weights, which a fused kernel computes in blocks and never stores."""
     return FLOAT * 6 * tokens * width
 
 
 def convolution_bytes(tokens: int, width: int) -> int:
-    """The activations of a convolution that training has to keep: its input and its output."""
+    """The bytes of the activations of a convolution that training has to keep: the input and the output."""
     return FLOAT * 2 * tokens * width

@@ -1,4 +1,4 @@
-"""Measures a cut: how far a token's feature moves, compared with cuts of the same attention to other patches."""
+"""Measures how far a cut moves a token's feature, compared with cuts of as much attention to other patches."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Moved:
 
 
 def moved(baseline: Trace, texts: Sequence[str], query: Query) -> float:
-    """How far these cuts move the token's feature: ‖x' − x‖ / ‖x‖ after the last layer."""
+    """The relative change of the token's feature by these cuts: ‖x' − x‖ / ‖x‖ after the last layer."""
     token = baseline.token(query)
     return _relative_change(
         baseline.features()[token], _features_with(baseline, cuts.read(texts, baseline.cuts.shape))[token]
@@ -39,7 +39,7 @@ def moved(baseline: Trace, texts: Sequence[str], query: Query) -> float:
 
 
 def _features_with(baseline: Trace, cut_set: Cuts) -> Tensor:
-    """The features of a pass with these cuts, (tokens, width). Nothing else of the pass is kept."""
+    """The features of a pass with these cuts, (tokens, width)."""
     return replace(baseline, cuts=cut_set).features()
 
 
@@ -51,8 +51,8 @@ def moved_beside_controls(
     baseline: Trace, texts: Sequence[str], query: Query, give_way: Callable[[], object] = lambda: None,
     controls: int = 3, seed: int = 0,
 ) -> Moved:  # fmt: skip
-    """Like `moved`, with controls: random cuts of other patches that get the same attention. The cuts must name the
-    tokens that are not heard. `give_way` is called after each pass."""
+    """Like `moved`, with controls: random cuts of other patches that together get about the same attention. The cuts
+    must name the tokens that are not heard. `give_way` is called after each pass."""
     cut_set = cuts.read(texts, baseline.cuts.shape)
     cut_sets = [cut_set]
     for n in range(controls):
@@ -116,11 +116,11 @@ def _control_cut(baseline: Trace, cut: Cut, seed: int) -> str:
 
 # One edge -------------------------------------------------------------------------------------------------------------
 
-NEARBY = 5  # a twin is at least the longer side / NEARBY away from the hearer
-AROUND = 14  # patches within the longer side / AROUND of the twin are cut with it, since an eye is several patches
-MOST_AROUND = 4  # patches: with a larger block, the cut as text is too long for an address
-BLOCKS = 4  # controls: blocks elsewhere in the picture
-PASSES = 2 + BLOCKS  # without a cut, with the cut, and with each control
+NEARBY = 5  # the distance of hearer and twin is at least the longer side / NEARBY
+AROUND = 14  # the cut also covers patches within the longer side / AROUND of the twin: an eye has several patches
+MOST_AROUND = 4  # most patches on each side of the twin: the text of a larger cut is too long for an address
+BLOCKS = 4  # the number of controls, which cut blocks elsewhere in the picture
+PASSES = 2 + BLOCKS  # passes of `cut_edge`: without a cut, with the cut, and with each control
 
 
 @dataclass(frozen=True)
@@ -131,9 +131,9 @@ class Edge:
     twin: tuple[int, int]
     around: int  # patches on each side of the twin
     cut: str  # the cut as text
-    by: float  # how far the hearer's feature moves
+    by: float  # the relative change of the hearer's feature by the cut
     others: tuple[float, ...]  # the same for the controls
-    before: float  # the cosine of the features of hearer and twin
+    before: float  # the cosine of the features of hearer and twin, without the cut
     after: float
 
     @property
@@ -142,7 +142,7 @@ class Edge:
 
 
 def far_twin(seen: Trace, query: tuple[int, int], features: Tensor) -> tuple[int, int]:
-    """Among the patches far from `query`, the one whose feature is most like its feature."""
+    """The patch far from `query` whose feature is most similar to that of `query`."""
     cosines = seen.on_grid(torch.cosine_similarity(features, features[seen.token(query)], dim=-1))
     radius = _near_radius(seen.grid)
     row, column = (slice(max(0, position - radius), position + radius + 1) for position in query)
@@ -175,12 +175,12 @@ def cut_edge(seen: Trace, query: tuple[int, int], give_way: Callable[[], object]
 
 
 def around(grid: tuple[int, int]) -> int:
-    """How far the block that is cut reaches beyond the twin, in patches on each side."""
+    """The number of patches on each side of the twin that are cut with it."""
     return min(MOST_AROUND, max(1, max(grid) // AROUND))
 
 
 def _near_radius(grid: tuple[int, int]) -> int:
-    return max(2, max(grid) // NEARBY)  # blocks that are farther apart share no patch
+    return max(2, max(grid) // NEARBY)  # blocks around two patches at a larger distance share no patch
 
 
 def _distance(first: tuple[int, int], second: tuple[int, int]) -> int:

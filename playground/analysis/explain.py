@@ -1,6 +1,5 @@
-"""Measures whether maps explain: scores five maps of what matters for one patch by what blanking changes; scores each
-method of relevance on a picture; measures where the class token's maps lie on drawn scenes, and which patches resemble
-a text."""
+"""Measures how well maps explain: scores maps for one patch, and each method of relevance, by what blanking changes.
+Also measures where the class token's maps lie on drawn scenes, and which patches resemble a text."""
 
 from __future__ import annotations
 
@@ -15,10 +14,10 @@ from playground.analysis import colour_nearness, occlusion
 from playground.errors import PlaygroundError
 from playground.tracing import METHODS, Query, Trace
 
-# Scores of each method of relevance on a picture: its rank correlation with how far blanking blocks of patches moves
-# the answer, and the areas under the curves of deletion (the larger the better) and insertion (the smaller the better).
-# A map with signs, gradient × input of a label, has to foretell the sign of a move; the other maps foretell its size.
-# Rollout and a random map are scored too, as baselines.
+# Each method of relevance gets three scores on a picture: the rank correlation of its map with the moves of the answer
+# when blocks of patches are blanked, and the areas under the curves of deletion (large is good) and insertion (small is
+# good). A map with signs (gradient × input of a label) has to predict the sign of a move, the other maps only the size.
+# Rollout and a random map are baselines.
 
 CONTROLS = ("rollout", "random")
 
@@ -26,7 +25,7 @@ CONTROLS = ("rollout", "random")
 @dataclass(frozen=True)
 class Score:
     method: str
-    rank_correlation: float  # with the moves by blanking
+    rank_correlation: float  # of the map with the moves of the answer when blocks are blanked
     deletion: float
     insertion: float
 
@@ -63,7 +62,7 @@ def _reader_token(seen: Trace) -> Query:
 
 
 def answer_of(seen: Trace, query: Query | None, label: str | int | None) -> occlusion.Target:
-    """The answer to explain, by default the likeliest label, or in a model without labels the patch in the middle."""
+    """The answer to explain. The default is the likeliest label or, in a model without labels, the middle patch."""
     if query is not None and label is not None:
         raise PlaygroundError("Relevance is of a patch or of a label: give one of the two.")
     if label is not None:
@@ -82,8 +81,8 @@ def words(seen: Trace, target: occlusion.Target) -> str:
     return labels[int(target.label)] if labels else f"class {target.label}"
 
 
-# Where our small model's class token looks on drawn scenes: the share of two of its maps that lies on the things that
-# the model names, and the share of the picture that these things cover ("area"). A test computes these numbers again.
+# For our small model's class token on drawn scenes: the shares of two maps that lie on the things that the model names,
+# and the share of the picture that these things cover ("area"). A test computes these numbers again.
 ON_THE_NAMED = {"rollout": 0.150, "gradient": 0.367, "area": 0.140}
 NAMED_SCENES = 60
 
@@ -95,14 +94,14 @@ class Explained:
     scores: dict[str, float]  # rank correlation of each map with `moved`, over equal blocks without the query
     blocks: int  # number of blanked blocks
     compared: int  # number of blocks in the scores
-    side: int  # of a block, in patches
-    top: tuple[int, int]  # the patch to which rollout gives most, outside the query's block
-    top_share: float  # what rollout gives to `top`
+    side: int  # the side of a block in patches
+    top: tuple[int, int]  # the patch outside the query's block with the largest share of rollout
+    top_share: float  # the share of rollout at `top`
     top_moves: float  # how far the feature moves without the block around `top`
-    top_rank: int  # rank of that block among all, from 1, by how far it moves the feature
+    top_rank: int  # the rank of `top_moves` among the moves by all blocks, from 1
 
 
-CHANCE = ("random", "constant")  # baselines: if one of them scores well, the score is flawed
+CHANCE = ("random", "constant")  # baselines: a good score of one of these maps would mean that the score is flawed
 
 # For our small model: each map's rank correlation (Spearman) with how far blanking moves the feature, averaged over
 # three queries of each drawing. A test computes one drawing again.
@@ -144,7 +143,7 @@ FORETOLD = {
         "constant": 0.0,
     },
 }
-ASKERS = ((0.62, 0.4), (0.3, 0.7), (0.85, 0.25))  # places of queries, as shares of height and width
+ASKERS = ((0.62, 0.4), (0.3, 0.7), (0.85, 0.25))  # places of query patches, as shares of height and width
 
 
 def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, Tensor]:
@@ -168,8 +167,8 @@ def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, T
 
 
 def own_block(grid: tuple[int, int], side: int, query: tuple[int, int]) -> Tensor:
-    """The block that holds the query, (rows, columns) bool. Scores leave it out, because every map is right about
-    it."""
+    """The block that holds the query, (rows, columns) bool. Scores leave this block out, because every map is right
+    about it."""
     return next(block for block in occlusion.blocks(grid, side) if block[query])
 
 
@@ -185,9 +184,9 @@ def moves_of(
 
 
 def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, moves: Sequence[float]) -> Explained:
-    """Scores the maps. `side`: of a block, in patches; `moves`: how far the query's feature moves without each block. A
-    map's value for a block is its mean. Only blocks of one size are compared: larger blocks move more, so that even
-    a constant map would seem to know which blocks matter."""
+    """Scores the maps. `side`: the side of a block in patches; `moves`: how far the query's feature moves without each
+    block. A map's value for a block is the mean over the block. Only blocks of one size are compared, because larger
+    blocks move more, so that even a constant map would seem to know which blocks matter."""
     grid = tuple(patch_maps["constant"].shape)
     blocks, query_block = occlusion.blocks(grid, side), own_block(grid, side, query)  # type: ignore[arg-type]
     moved = sum(block * move for block, move in zip(blocks, moves, strict=True)) * ~query_block

@@ -1,8 +1,8 @@
-"""How far a map of relevance can be trusted: scores of each method on many pictures, compared with a random map and a
-constant one.
+"""Measures how far maps of relevance can be trusted: scores each method on many pictures, and compares the scores with
+those of a random map and a constant map.
 
-For each picture one answer is explained: the margin of its likeliest label, or, in a model without labels, how far the
-feature of a patch moves. The scores:
+For each picture the maps explain one answer: the margin of the likeliest label or, in a model without labels, the
+feature of a patch. The scores:
 
     rank correlation  Spearman's, of the map's sum in each block of patches and the move when that block is blanked
     deletion          the area under the moves while patches are blanked, the most relevant first: large is good
@@ -42,12 +42,12 @@ from playground.vit_parts import WeightVersions
 WAYS = ("raw", "rollout", *METHODS)
 CONTROLS = ("random", "constant")
 MEASURES = ("rank_correlation", "deletion", "insertion", "shuffled", "pointing", "segmentation")
-MASKED = 0.5  # a patch belongs to the thing if the mask covers at least this share of it
+MASKED = 0.5  # a patch belongs to the thing if the mask covers at least this share of the patch
 
 
 @dataclass(frozen=True)
 class Faithful:
-    """The scores of one method on one picture. NaN: not measured."""
+    """The scores of one method on one picture. A score that was not measured is NaN."""
 
     method: str
     rank_correlation: float
@@ -97,8 +97,8 @@ def faithfulness(
 
 
 def answer_of(seen: Trace, object_patches: Tensor | None) -> Target:
-    """What the map explains: the likeliest label. In a model without labels: the object's central patch, or, without a
-    mask, the picture's."""
+    """The answer that the map explains: the likeliest label. In a model without labels: the central patch of the object
+    or, without a mask, of the picture."""
     if seen.logits is not None:
         return Target(label=int(seen.logits.argmax()))
     if object_patches is None or not object_patches.any():
@@ -119,7 +119,7 @@ def map_of(seen: Trace, target: Target, method: str, give_way: Callable[[], obje
         else (seen.grid[0] // 2, seen.grid[1] // 2)
     )
     if method == "random":
-        seed = zlib.crc32(seen._need_input().cpu().numpy().tobytes())  # each picture's own seed
+        seed = zlib.crc32(seen._need_input().cpu().numpy().tobytes())  # another seed for each picture
         return torch.rand(seen.grid, generator=torch.Generator().manual_seed(seed))
     if method == "constant":
         return torch.ones(seen.grid)
@@ -165,17 +165,17 @@ def segmentation(relevance: Tensor, object_patches: Tensor) -> float:
     return float(overlap.sum() / (chosen | object_patches.flatten()).sum())
 
 
-# How well a map foretells what blanking moves: measured on this picture, or else taken from the table that the command
-# `faithfulness` made of other pictures in the same model.
+# The rank correlation of a map with the moves by blanking is measured on this picture, or else taken from the table of
+# other pictures in the same model that the command `faithfulness` made.
 
 
 @dataclass(frozen=True)
 class Foretold:
     correlation: float  # Spearman's, of the map with how far blanking each block moves the answer
-    random: float  # the same of a random map
-    constant: float  # the same of a constant map
+    random: float  # the correlation of a random map
+    constant: float  # the correlation of a constant map
     blocks: int = 0  # number of blocks compared on this picture
-    by: str = ""  # what blanked patches became
+    by: str = ""  # the way of blanking, one of occlusion.BLANKS
     pictures: int = 0  # number of other pictures over which the mean is taken; 0: measured on this picture
 
 
@@ -201,7 +201,7 @@ def _methods(rows: list) -> list[str]:
 
 
 def foretold_for(seen: Trace, target: Target, method: str) -> Foretold | None:
-    """The agreement with blanking: measured on this picture, else on other pictures in this model, else None."""
+    """The correlation with blanking: measured on this picture, else on other pictures in this model, else None."""
     if foretold := seen.foretold.get(_key(seen, target, method)):
         return foretold
     return of_model(seen.model, seen.vit, seen.weight_versions, method)
@@ -215,7 +215,7 @@ def of_model(name: str, vit: VisionTransformer | None, versions: WeightVersions,
 
 
 def measure(seen: Trace, target: Target, method: str, by: str = "mean") -> Foretold:
-    """Measures on this picture, in as many passes as there are blocks. The trace keeps the result for its figures."""
+    """Measures the correlations on this picture, with a pass for each block. The trace keeps the result for figures."""
     side = occlusion.side_of(seen.grid)
     moves = occlusion.Measured(seen, target, by).moved(occlusion.blocks(seen.grid, side))
     return remember(seen, target, method, compare(seen, target, method, by, side, moves))

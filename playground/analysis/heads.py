@@ -1,7 +1,7 @@
-"""Measures what a head does on average over the patches of an image, and over several images.
+"""Measures the average behaviour of each head over the patches of an image, and over several images.
 
-`look(seen)` measures the heads of one trace, `average` averages over several images, `kind` names a head's habit if the
-numbers support one. Only the rows of patches are measured, not those of prefix tokens.
+`look(seen)` measures the heads of one trace, `average` averages over several images, and `kind` names a head's habit.
+Only the rows of patches are measured, not those of prefix tokens.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from torch import Tensor
 from playground.tracing import Trace, entropy
 from playground.vit import VisionTransformer
 
-# The rows that means are taken over: of all patches, or in a large grid of some patches drawn at random.
+# Means are taken over the rows of all patches or, in a large grid, of some patches drawn at random.
 
 
-ALL = 1024  # patches: in a grid with no more, all rows are measured
-DRAWN = 400  # patches drawn from a larger grid
+ALL = 1024  # number of patches up to which all rows are measured
+DRAWN = 400  # number of patches that are drawn from a larger grid
 
 
 def asking(seen: Trace) -> list[int]:
@@ -38,7 +38,7 @@ def asking(seen: Trace) -> list[int]:
 
 
 def words(seen: Trace) -> str:
-    """A sentence that says that only some rows were measured; "" if all were."""
+    """A sentence that says that only some rows were measured; "" if all rows were."""
     patches, measured = seen.tokens - len(seen.prefix), len(asking(seen))
     return (
         "" if measured == patches else f"Measured on the rows of {measured:,} of {patches:,} patches, drawn at random."
@@ -46,18 +46,18 @@ def words(seen: Trace) -> str:
 
 
 REACH = 3  # patches: offsets up to this distance are searched
-OWN = 0.5  # a head that gives a larger share to the query's own object goes by content: see `habit`
+OWN = 0.5  # a head that gives a larger share to the query's own object has the habit CONTENT: see `habit`
 CROWD = 24  # patches, evenly spread, whose mean row stands for all patches
 
 
 @dataclass(frozen=True)
 class Habit:
-    """What a head mostly does, and how that is drawn everywhere: on pages, in figures and in the browser."""
+    """A habit of heads: its name, and how this habit is drawn on pages, in figures and in the browser."""
 
     label: str
-    short: str  # for a small cell
-    colour: str  # different from the colours of queries, keys, values and convolution
-    symbol: str  # plotly's name of the marker, for people who can't tell the colours apart
+    short: str  # a shorter label, for a small cell
+    colour: str  # a colour other than those of queries, keys, values and convolution
+    symbol: str  # plotly's name of a marker, for people who can't tell the colours apart
     means: str  # what the name means, for a head on average over the patches of one picture
 
 
@@ -104,13 +104,13 @@ class Head:
 
     entropy: float  # bits, from 0 (one token gets all) to log₂ of the number of tokens (all get the same)
     breadth: float  # 2^entropy / tokens: the effective share of the tokens that the head listens to
-    distance: float  # patches, from the query to what the head listens to
-    to_self: float  # share
+    distance: float  # mean distance from the query to the attended patches, in patches
+    to_self: float  # share of the query itself
     to_class: float  # share of the class token and the distillation token
-    to_registers: float  # share
-    to_one: float  # mean share of the patch that gets most on average
+    to_registers: float  # share of the registers
+    to_one: float  # largest mean share of a single patch
     near: float  # share of the eight neighbours
-    offset: tuple[int, int]  # (down, right) from the query to the relative place that gets most
+    offset: tuple[int, int]  # (down, right) from the query to the relative place with the largest share
     offset_share: float  # share of that place
     content: float  # 0: rows equal the head's average pattern of offsets; 1: they depend on the image alone
     colour: float  # 1 − colour distance to what it attends to / mean distance in its pattern: 1 same, 0 blind
@@ -128,7 +128,7 @@ def short(head: Head, head_habit: Habit) -> str:
 
 
 def habit(head: Head, own_object: float = 0.0) -> Habit:
-    """The habit of a head. `own_object` is the share on the query's own object, known for drawn scenes only."""
+    """The habit of a head. `own_object`: the share on the query's own object, which is known for drawn scenes only."""
     elsewhere = 1 - head.to_self - head.to_class - head.to_registers
     if head.effect < 0.2:
         return IDLE
@@ -156,8 +156,8 @@ def direction(offset: tuple[int, int]) -> str:
 
 
 def training_task(vit: VisionTransformer, layer: int, head: int, query: str = "patch") -> str | None:
-    """What a training loss told this head to do, as the end of "this head was told to …"; None if no loss read its
-    weights. `query`: the rows that the loss read, those of every "patch" or of a prefix token, such as "cls"."""
+    """The task that a training loss gave to this head, as the end of "this head was told to …"; None if no loss read
+    the head's weights. `query`: whose rows the loss read, "patch" for all patches or a prefix token such as "cls"."""
     tasks = [task.what for task in vit.told if (task.layer, task.head, task.query) == (layer, head, query)]
     return " and ".join(tasks) or None
 
@@ -175,8 +175,8 @@ class Habits:
     to_one: np.ndarray
     near: np.ndarray
     content: np.ndarray
-    colour: np.ndarray  # nan where the trace has no image
-    effect: np.ndarray  # nan where the trace has no values
+    colour: np.ndarray  # NaN if the trace has no image
+    effect: np.ndarray  # NaN if the trace has no values
     offsets: np.ndarray  # (layers, heads, 7, 7): the mean share of each offset, the query in the middle
 
     def head(self, layer: int, head: int) -> Head:
@@ -221,8 +221,8 @@ def _statistic_of_each(image_habits: Sequence[Habits], statistic) -> Habits:
 
 
 def look(seen: Trace, turn: Callable[[], AbstractContextManager] = nullcontext) -> Habits:
-    """Measures every head on one image. Each layer takes its own `turn()` of the queue, so that others needn't wait for
-    all layers."""
+    """Measures every head on one image. Each layer takes its own `turn()` of the queue, so that other people needn't
+    wait for all layers."""
     grid, layers = Grid.of(seen), []
     for layer in range(seen.layers):
         with turn():
@@ -271,8 +271,8 @@ class Grid:
 
 
 def far_looking(seen: Trace, query: tuple[int, int]) -> tuple[int, int]:
-    """The (layer, head) whose row is the best to guess: after the mean row of other patches is subtracted, a few far
-    patches get the most. The subtraction leaves out heads that give all to one patch, whichever patch asks."""
+    """The (layer, head) whose row is the best to guess: the head with the largest sum of weights on a few far patches,
+    after the mean row of other patches is subtracted. The subtraction excludes heads whose rows are all alike."""
     rows, columns = seen.grid
     y, x = torch.arange(rows)[:, None] - query[0], torch.arange(columns) - query[1]
     is_far = torch.maximum(y.abs(), x.abs()) > REACH  # (rows, columns)
@@ -312,8 +312,8 @@ def _layer_numbers(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
 
 
 def _pattern(patches: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
-    """The mean weight of each head at each offset, over the queries that have a patch there. In two forms: as rows of a
-    head for which only offsets matter (heads, S, P), and as a map around the query (heads, 7, 7)."""
+    """The mean weight of each head at each offset, over the queries that have a patch there, in two forms: as the rows
+    of a head for which only offsets matter (heads, S, P), and as a map around the query (heads, 7, 7)."""
     heads, top, left = len(patches), int(grid.down.min()), int(grid.right.min())
     row_length = int(grid.right.max()) - left + 1
     place = (grid.down - top) * row_length + grid.right - left  # (S, P): a number for each offset
@@ -357,8 +357,8 @@ def _effect(seen: Trace, layer: int, weights: Tensor) -> Tensor:
     return lengths / lengths.mean().clamp(min=1e-9)
 
 
-# Attention weight versus contribution: the patch with the largest weight need not contribute most.
-# A token adds weight × value to the query's output, so at equal weights a longer value contributes more.
+# A token adds weight × value to the query's output. So the patch with the largest weight need not contribute most: at
+# equal weights, the token with the longer value contributes more.
 
 
 @dataclass(frozen=True)
@@ -367,7 +367,7 @@ class Differing:
 
     share: Tensor  # (layers, heads)
     queries: int  # per head
-    breadth: float  # 2^entropy, averaged over these rows: the effective number of tokens
+    breadth: float  # 2^entropy, the effective number of tokens, averaged over the rows
 
     @property
     def overall(self) -> float:
@@ -379,8 +379,8 @@ class Differing:
 
 
 def differing(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Differing:
-    """Compares both over all layers and heads and the patches of `asking`. Both maxima are over patches, without prefix
-    tokens. `give_way` is called after every layer."""
+    """Compares weights and contributions, over all layers and heads and the patches of `asking`. Both maxima are over
+    patches, without prefix tokens. `give_way` is called after every layer."""
     first_patch = len(seen.prefix)
     queries = asking(seen)
     share, breadth = torch.empty(seen.layers, seen.heads), 0.0

@@ -1,5 +1,5 @@
-"""Runs interventions, which are named changes of a pass. Each is a function of points and tensors, the `at` of
-playground/vit.py, so the model is not changed; the changed pass is a trace like any other.
+"""Runs interventions, which are named changes of a pass. An intervention is a function of a point and the tensor there
+(`at` in playground/vit.py), so the model stays unchanged, and the changed pass is a trace like any other.
 
     seen.ablate(heads=[(4, 0)])            heads that give nothing, or what they give on average
     seen.patch(other, layers=6)            values of another picture's pass
@@ -145,8 +145,8 @@ def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor],
 def ablated(
     seen: tracing.Trace, heads: Sequence[Head], to: str = "zero", mean_of: str | os.PathLike[str] | None = None
 ) -> Trace:
-    """The ablation as a text of playground/cuts.py if possible, because the command line, links and Lab read such
-    texts. After interventions by functions no text is used: texts run first, so the order of the two would change."""
+    """Ablates heads, if possible by a text of playground/cuts.py, because the command line, links and Lab read such
+    texts. After interventions by functions no text is used, because a text would run before these functions."""
     if to not in cuts.TO:
         raise PlaygroundError(f'A head is ablated to="zero" or "mean"; given was {to!r:.40}.')
     if mean_of is not None and to != "mean":
@@ -255,7 +255,7 @@ def _point_and_head(seen: tracing.Trace, what: str) -> tuple[str, int | None]:
 
 
 def _token_pairs(seen: tracing.Trace, other: tracing.Trace, positions: Positions) -> tuple[list[int], list[int], str]:
-    """The tokens that are replaced in this pass, those of the other pass that replace them, and a caption's words."""
+    """(tokens that are replaced in this pass, tokens of the other pass that replace them, words for a caption)."""
     if positions is None:
         if seen.grid != other.grid:
             raise PlaygroundError(
@@ -300,24 +300,24 @@ def same_model(seen: tracing.Trace, other: tracing.Trace) -> VisionTransformer:
 
 @dataclass(frozen=True)
 class Moves:
-    whole: float  # the move if the source is changed for all that follow
+    whole: float  # the move if everything after the source gets the changed source
     through: float  # the move if only the receiver gets the changed source
 
 
 @dataclass(frozen=True)
 class Paths:
-    """Path patching's passes of one picture: `before`, and two with a changed source."""
+    """The passes of path patching on one picture: one without a change, and two with a changed source."""
 
     before: tracing.Trace
-    whole: Trace  # the source is changed, and with it all that follows
-    through: Trace  # only the receiver gets the changed source, directly; what follows the receiver changes too
+    whole: Trace  # everything after the source gets the changed source
+    through: Trace  # only the receiver gets the changed source; everything after the receiver changes with it
 
     def moved(self, query: Query) -> Moves:
         """How far a token's last feature moves: ‖x' − x‖ / ‖x‖."""
         return Moves(_feature_change(self.before, self.whole, query), _feature_change(self.before, self.through, query))
 
     def margin(self, label: str | int) -> Moves:
-        """By how much the margin of a label falls, in logits."""
+        """The fall of a label's margin, in logits."""
         number, multi = self.before.label(label), self.before._need_vit().config.multi_label
         margins = [
             float(occlusion.margin(trace.logits, number, multi)) for trace in (self.before, self.whole, self.through)

@@ -1,17 +1,17 @@
-"""Searches a picture's best moment: the head and the three patches with the most telling rows.
+"""Searches for a picture's best moment: the head and the three patches with the most telling rows.
 
-A row is telling if four things hold. Its brightest patches lie together, far from the query, and resemble it without
-being one region with it. The query lies in a small region: an eye, a wheel, a window, not an outline or a wall. Other
-patches don't look at the same place. And both places belong to the picture's subject, not to its background. The search
-tries patches of the subject that have a far twin there, in every head of the upper half of the layers, since lower
-heads look at textures. A moment counts as striking from a score of STRIKING.
+A row is telling if four conditions hold. Its brightest patches lie together, far from the query, and resemble the query
+without being in one region with it. The query lies in a small region, such as an eye, a wheel or a window, not on an
+outline or a wall. Other patches don't look at the same place. Both places belong to the picture's subject, not to the
+background. The search tries patches of the subject that resemble a far patch of the subject, in every head of the upper
+half of the layers, since lower heads look at textures. A moment with a score of at least STRIKING is called striking.
 
-The filter by colour and nearness (analysis/colour_nearness.py) is not subtracted: it gives little to far patches. On 34
-photographs subtracting it changed some choices, as many for the worse as for the better.
+The row of the filter by colour and nearness (analysis/colour_nearness.py) is not subtracted, because this filter gives
+little to far patches. On 34 photographs the subtraction made as many choices worse as better.
 
-For a person's own photograph the browser has the same arithmetic in microscope/core/moments.js;
+For a person's own photograph the browser computes the same in microscope/core/moments.js;
 tests/analysis/test_moments.py compares the two. `benchmarks/moments.py` draws the moments on a sheet;
-`benchmarks/striking.py` counts how often they struck people who looked at them.
+`benchmarks/striking.py` counts how many moments people found striking.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ import numpy as np
 
 from playground.tracing import Trace, softmax_rows
 
-# A patch's partners are the patches that resemble it; the longer side is that of the grid of patches.
-BESIDE = 0.03  # of the longer side: nearer partners do not count
-FAR = 0.25  # of the longer side: at this distance or more a partner counts in full
-SUBJECT = 400  # patches that are searched for partners: those that belong most to the picture's subject
-ASKING = 24  # patches with a far partner whose rows are compared
+# A patch's partners are the patches that resemble it. Distances are shares of the longer side of the grid of patches.
+BESIDE = 0.03  # a partner at a smaller distance does not count
+FAR = 0.25  # a partner at this distance or more counts in full
+SUBJECT = 400  # number of patches searched for partners: those that belong most to the picture's subject
+ASKING = 24  # number of patches with a far partner whose rows are compared
 REGION = 0.4  # the cosine from which a patch belongs to the query's region
-LARGE_REGION = 0.3  # of the picture: a region of this size counts half
+LARGE_REGION = 0.3  # a region with this share of the picture counts half
 LEAST_LIKENESS = 0.45  # the least cosine of the query and the brightest patch of a telling row
-PLAIN_FACTOR = 0.1  # factor for a row whose brightest patch is near the query or unlike it
-ISLAND = 2  # patches: the radius around the most telling patch in which telling weights are summed
-CROWD = 8  # patches, evenly spread, whose mean row stands for all patches
+PLAIN_FACTOR = 0.1  # factor for a row whose brightest patch is near the query or does not resemble it
+ISLAND = 2  # the radius in patches, around the most telling patch, in which telling weights are summed
+CROWD = 8  # number of evenly spread patches whose mean row stands for all patches
 ALIKE = 0.35  # the cosine from which a patch resembles another
-NEAR = 0.07  # of the longer side: how far a patch's neighbourhood reaches
-FRAME = 0.08  # of each side: patches in this frame count half
-APART = 0.1  # of the longer side: the least distance between two of the three patches
-MOST_TAKEN = 4  # × the mean weight: larger weights of the class token are cut to this
-STRIKING = 0.044  # moments with a smaller score are not called striking
+NEAR = 0.07  # the radius of a patch's neighbourhood
+FRAME = 0.08  # the width of the picture's frame, as a share of each side: patches in the frame count half
+APART = 0.1  # the least distance between two of the three patches
+MOST_TAKEN = 4  # larger weights of the class token are reduced to this multiple of the mean weight
+STRIKING = 0.044  # the least score of a moment that is called striking
 
 Rows = Callable[[int, int, np.ndarray], np.ndarray]  # (layer, head, tokens that ask) -> (asking, tokens)
 
@@ -59,10 +59,10 @@ class Scene:
     grid: tuple[int, int]
     prefix: int
     toward: np.ndarray  # (patches, width): see `directions`
-    subject: np.ndarray  # (patches,): 0 background … 1 the picture's subject, as cubes of ranks
+    subject: np.ndarray  # (patches,): cubes of ranks, from 0 for the background to 1 for the picture's subject
 
     def farness(self, patches: np.ndarray, partners: np.ndarray) -> np.ndarray:
-        """(patches, partners): how far each partner is from each patch, 0 near … 1 far."""
+        """(patches, partners): a factor for the distance of each partner from each patch, 0 for near to 1 for far."""
         away = patch_distances(patches, partners, self.grid[1]) / max(self.grid)
         return np.clip((away - BESIDE) / (FAR - BESIDE), 0, 1)
 
@@ -103,13 +103,13 @@ def moments(
 
 
 def late_keys(seen: Trace) -> np.ndarray:
-    """A late layer's keys of all heads as features: (tokens, width). The browser has these keys, so that it can do the
-    same without a request."""
+    """The keys of all heads in a late layer as features: (tokens, width). The browser has these keys too, so it can
+    compute the same without a request."""
     return seen.record[seen.upper_layer].k.cpu().float().transpose(0, 1).flatten(1).numpy()
 
 
 def spread(grid: tuple[int, int], most_patches: int) -> np.ndarray:
-    """The numbers of patches on a regular lattice: about `most_patches` of them at most."""
+    """The numbers of the patches on a regular lattice of about `most_patches` patches."""
     rows, columns = grid
     step = max(1, int((rows * columns / most_patches) ** 0.5))
     down, across = (np.arange(step // 2, side, step) for side in grid)
@@ -121,7 +121,7 @@ def neighbourhood_radius(grid: tuple[int, int]) -> int:
 
 
 def component(chosen: np.ndarray, patch: int, grid: tuple[int, int]) -> np.ndarray:
-    """The chosen patches that are connected with this one over common sides, itself included: (patches,)."""
+    """The chosen patches that are connected with `patch` over common sides, and `patch` itself: (patches,) bool."""
     high, wide = grid
     reached = np.zeros(high * wide, bool)
     reached[patch] = True
@@ -152,8 +152,8 @@ def _at_length_one(vectors: np.ndarray) -> np.ndarray:
 
 
 def subject(toward: np.ndarray, grid: tuple[int, int], class_rows: list[np.ndarray]) -> np.ndarray:
-    """How much each patch belongs to the picture's subject, as ranks: by how much the class token looks at it in all
-    these heads, and by how little it resembles the picture's edge."""
+    """How much each patch belongs to the picture's subject, as ranks. A patch ranks high if the class token gives it
+    much weight in all these heads, and if it does not resemble the picture's edge."""
     high, wide = grid
     down, right = np.divmod(np.arange(high * wide), wide)
     down, right = np.minimum(down, high - 1 - down), np.minimum(right, wide - 1 - right)
@@ -201,12 +201,12 @@ def twins(scene: Scene) -> np.ndarray:
 
 
 def telling_factors(scene: Scene, asking: np.ndarray, query_cosines: np.ndarray) -> np.ndarray:
-    """(asking, patches): for each query, how much a weight on each patch counts as telling, as a factor."""
+    """(asking, patches): for each query and patch, the factor with which the query's weight on the patch counts."""
     region_factors = []
     for patch, cosines in zip(asking, query_cosines, strict=True):
         region = np.flatnonzero(component(cosines >= REGION, patch, scene.grid))
         radius = max(1, patch_distances(np.array([patch]), region, scene.grid[1]).max())
-        fill = min(1, len(region) / radius**2)  # an outline fills little of its surroundings
+        fill = min(1, len(region) / radius**2)  # small for an outline, which fills little of its bounding square
         region_factors.append(fill**0.5 / (1 + ((cosines >= REGION).mean() / LARGE_REGION) ** 2))
     farness = scene.farness(asking, np.arange(len(scene.subject)))
     place_factors = scene.subject * (scene.subject[asking] * region_factors)[:, None]
@@ -216,8 +216,8 @@ def telling_factors(scene: Scene, asking: np.ndarray, query_cosines: np.ndarray)
 def telling_score(
     excess: np.ndarray, weights: np.ndarray, cosines: np.ndarray, patch: int, grid: tuple[int, int]
 ) -> float:
-    """The score of a row. It grows with the sum of `excess`, the row's telling parts, and with the sum around the
-    largest of them; it shrinks if the row's largest weight is not telling. excess, weights, cosines: (patches,)"""
+    """The score of a row. It grows with the sum of `excess`, the row's telling weights, and with their sum around the
+    largest one; it is small if the row's largest weight is not telling. excess, weights, cosines: (patches,)"""
     if not excess.sum() > 0:
         return 0.0
     brightest, peak = int(weights.argmax()), int(excess.argmax())

@@ -1,9 +1,9 @@
-"""Occlusion: patches of the picture are blanked, and the change of the answer is measured. Maps of relevance
+"""Measures occlusion: patches of the picture are blanked, and the change of the answer is measured. Maps of relevance
 predict this change.
 
-For a patch, the change is how far its feature moves. For a label it is what its margin loses: positive where the
-patches speak for the label, negative where they speak against it. The margin is used because a probability of 99.9 %
-hardly moves whatever is blanked.
+For a patch, the change is the move of the patch's feature. For a label, the change is the loss of the label's margin:
+positive if the blanked patches speak for the label, negative if they speak against it. The margin is used because a
+probability of 99.9 % hardly moves, whichever patches are blanked.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from torch import Tensor
 from playground.errors import PlaygroundError
 from playground.tracing import Query, Trace
 
-BLANKS = ("mean", "noise", "neighbours")  # the picture's mean colour; noise of its colours; a blur of the neighbours
-SIZES = (8, 4, 2, 1)  # patches: the sides of the blocks that are blanked, one after the other
+BLANKS = ("mean", "noise", "neighbours")  # ways to fill blanks: the mean colour, noise, or a blur of the neighbours
+SIZES = (8, 4, 2, 1)  # sides of the blanked blocks in patches, one size after the other
 AT_ONCE = 4  # pictures in one pass
-FEWEST_BLOCKS = 12  # blocks: a rank correlation over fewer says nothing
-WHOLE = 64  # blocks: if a size has at most this many, all of them are blanked
-MOST = 200  # passes for one map
+FEWEST_BLOCKS = 12  # a rank correlation over fewer blocks says nothing
+WHOLE = 64  # all blocks of a size are blanked if there are at most this many
+MOST = 200  # most passes for one map
 # The least move that counts: in logits (the odds change by a tenth), and in parts of the feature's length.
 LEAST_MOVE = {"label": 0.1, "feature": 0.01}
 STEPS = 12  # of a curve of deletion or insertion
@@ -44,9 +44,9 @@ class Target:
 
 
 def margin(logits: Tensor, label: int, multi_label: bool) -> Tensor:
-    """By how much a label leads, in logits: (…, classes) -> (…). With a softmax only differences between logits have a
-    meaning, so it is the distance to the largest other logit. With a sigmoid for each label it is the logit itself, the
-    distance of yes to no."""
+    """The margin of a label, in logits: (…, classes) -> (…). With a softmax, only differences of logits have a meaning,
+    so the margin is the difference to the largest other logit. With a sigmoid for each label, the margin is the logit
+    itself, the difference of yes and no."""
     if multi_label or logits.shape[-1] == 1:
         return logits[..., label]
     other_logits = logits.clone()
@@ -71,8 +71,8 @@ def blanked(pixels: Tensor, patches: Tensor, patch: int, by: str = "mean", seed:
 
 
 def _filled(pixels: Tensor, mask: Tensor, patch: int) -> Tensor:
-    """Replaces each blanked pixel by the mean of the visible pixels in a window around it, which grows until there are
-    some."""
+    """Replaces each blanked pixel by the mean of the visible pixels in a window around it. The window grows until it
+    holds visible pixels."""
     visible = (~mask).to(pixels)[None, None]  # (1, 1, H, W)
     filled, is_filled = pixels * visible, visible
     reach = patch
@@ -95,8 +95,8 @@ class Measured:
         self._before = self._answer_vectors(seen._need_input())[0]
 
     def moved(self, patch_sets: Sequence[Tensor]) -> list[float]:
-        """How far blanking each of these sets of patches, (rows, columns) bool, moves the answer: for a feature
-        ‖x' − x‖ / ‖x‖; for a label what its margin loses."""
+        """The move of the answer when each of these sets of patches, (rows, columns) bool, is blanked: ‖x' − x‖ / ‖x‖
+        for a feature, the loss of the margin for a label."""
         pixels, keys = self.seen._need_input(), [np.packbits(patch_set.numpy()).tobytes() for patch_set in patch_sets]
         new = {key: patch_set for key, patch_set in zip(keys, patch_sets, strict=True) if key not in self.known}
         for start in range(0, len(new), AT_ONCE):
@@ -151,16 +151,16 @@ def sides_of(grid: tuple[int, int]) -> list[int]:
 
 
 def side_of(grid: tuple[int, int], most: float = math.inf) -> int:
-    """The side of the blocks with which maps are compared: the smallest side whose blocks can all be blanked in
-    at most `most` passes. It has more than `FEW` blocks, because a rank correlation over fewer says nothing."""
+    """The side of the blocks with which maps are compared: the smallest side whose blocks can all be blanked in at most
+    `most` passes. There are more than FEWEST_BLOCKS blocks, if possible."""
     counts = {side: len(blocks(grid, side)) for side in reversed(sides_of(grid))}
     sides = [side for side, count in counts.items() if FEWEST_BLOCKS < count <= WHOLE] or [1]
     return next((side for side in sides if counts[side] <= most), sides[-1])
 
 
 def occlusion(measured: Measured, most: int = MOST) -> Iterator[Step]:
-    """Yields a map that becomes finer. As long as blocks are few, all are blanked; then only the half that moved most
-    is divided further, starting with those that moved most. Makes `most` passes in all."""
+    """Yields a map that becomes finer. As long as there are few blocks, all are blanked. Then only the half of the
+    blocks with the largest moves is divided, in the order of the moves. Makes at most `most` passes."""
     grid = measured.seen.grid
     map_so_far, passes, whole_size, moves, largest = torch.zeros(grid), 0, 0, (), 0.0
     sides: list[int] = []
@@ -189,7 +189,7 @@ def occlusion(measured: Measured, most: int = MOST) -> Iterator[Step]:
 
 
 def passes_of(grid: tuple[int, int], most: int = MOST) -> int:
-    """How many passes `occlusion` makes."""
+    """The number of passes that `occlusion` makes."""
     passes, count = 0, 0
     for size in sides_of(grid):
         full_count = len(blocks(grid, size))
@@ -199,8 +199,8 @@ def passes_of(grid: tuple[int, int], most: int = MOST) -> int:
 
 
 def foretells(relevance: Tensor, size: int, moves: Sequence[float]) -> float:
-    """How well a map of relevance, (rows, columns), foretells what blanking moves: Spearman's rank correlation between
-    the map's sum in each block and the move by that block. A map with signs has to foretell the sign too. size: patches
+    """How well a map of relevance, (rows, columns), predicts the moves by blanking: Spearman's rank correlation between
+    the map's sum in each block and the move by that block. A map with signs has to predict the sign too. size: patches
     along a block's side"""
     squares = blocks(tuple(relevance.shape), size)  # type: ignore[arg-type]
     compared, signed = comparable(squares), bool((relevance < 0).any())
@@ -209,8 +209,8 @@ def foretells(relevance: Tensor, size: int, moves: Sequence[float]) -> float:
 
 
 def comparable(squares: Sequence[Tensor]) -> list[int]:
-    """The indices of the blocks to compare: those of full size, or all if fewer than FEW are. A block cut off by the
-    edge holds less of any map and moves less, so that even a random map would seem to foretell something."""
+    """The indices of the blocks to compare: the blocks of full size, or all blocks if too few have it. A block cut off
+    by the edge holds less of any map and moves less, so that even a random map would seem to predict something."""
     sizes = [int(block.sum()) for block in squares]
     full_squares = [i for i, size in enumerate(sizes) if size == max(sizes)]
     return full_squares if len(full_squares) >= FEWEST_BLOCKS else list(range(len(sizes)))
@@ -233,8 +233,8 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Curve:
-    """How far the answer moves by the share of patches that are blanked, the most relevant first (deletion), or that
-    are shown while all others are blanked (insertion)."""
+    """The moves of the answer by the share of the most relevant patches: these are blanked (deletion), or shown while
+    all others are blanked (insertion)."""
 
     shares: tuple[float, ...]
     moved: tuple[float, ...]

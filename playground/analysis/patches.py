@@ -1,5 +1,5 @@
-"""From pixels to tokens: patches, the learned filters, position encodings, and what shuffling patches does to
-attention."""
+"""Computes the way from pixels to tokens: patches, the learned filters and position encodings; also the effect of
+shuffled patches on attention."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from playground.tracing import softmax_rows
 from playground.vit import QKV, VisionTransformer
 from playground.vit_parts import rotary, rotate, sinusoidal
 
-LONGEST_SIDE = 224  # of the picture that is cut into patches, in pixels
-SHORTEST_SIDE = 48  # pixels, so that even the largest patch fits once
-ROTATED = 64  # width of a head whose queries and keys are turned
-SMALL = 14  # patches along a side, for the forward passes of the lesson
+LONGEST_SIDE = 224  # pixels of the longer side of the picture that is cut into patches
+SHORTEST_SIDE = 48  # least pixels of a side, so that even the largest patch fits
+ROTATED = 64  # width of a head whose queries and keys are rotated by RoPE
+SMALL = 14  # patches along a side in the lesson's forward passes
 
 
 # Patches --------------------------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ def stretched(filters: Tensor, patch: int) -> Tensor:
 
 @dataclass(frozen=True)
 class Cut:
-    """A picture in patches of one size, and the token that each becomes."""
+    """A picture in patches of one size, and the token of each patch."""
 
     size: tuple[int, int]  # (height, width) of the picture in pixels
     patch: int
@@ -79,7 +79,7 @@ def cut(vit: VisionTransformer, image: Image.Image, patch: int) -> Cut:
 
 
 def picture_size(image: Image.Image) -> tuple[int, int]:
-    """(height, width): the picture's own shape, whether or not patches fit into it."""
+    """(height, width) in the picture's own shape, even if patches do not fill it exactly."""
     width, height = (max(SHORTEST_SIDE, round(side * LONGEST_SIDE / max(image.size))) for side in image.size)
     return height, width
 
@@ -115,7 +115,7 @@ class Filters:
 
 
 def strongest(vit: VisionTransformer) -> list[int]:
-    """The indices of a token's numbers, in the order of their filters' lengths, the longest first."""
+    """The indices of the filters in the order of their norms, the largest first."""
     return projection(vit)[0].flatten(1).norm(dim=1).argsort(descending=True).tolist()
 
 
@@ -146,8 +146,8 @@ def _with_responses(vit: VisionTransformer, image: Image.Image, filters: Tensor,
 
 
 def by_channels(vit: VisionTransformer, image: Image.Image, numbers: list[int], patch: tuple[int, int]) -> Tensor:
-    """The answers of these filters to one patch in red, green and blue, and their biases: (n, 4). The sum of a row is
-    one number of the token."""
+    """The answers of these filters to one patch in red, green and blue, and the filters' biases: (n, 4). The sum of a
+    row is one number of the token."""
     c, (filters, bias) = vit.config, projection(vit)
     pixels = model_input(image, small_size(vit, image), c.mean, c.std, c.interpolation)
     P = c.patch_size
@@ -168,9 +168,9 @@ def as_pictures(filters: Tensor) -> Tensor:
 
 
 def place_vectors(vit: VisionTransformer, grid: tuple[int, int], table: str) -> tuple[Tensor, str] | None:
-    """The position encodings of a grid (patches, D), and a description of where they come from; None for a model
-    without positions. `table` is "learned" (the model's own positions, of whatever kind), "sinusoidal" or "rotary"
-    (the sines and cosines of the angles that would turn a head of ROTATED numbers)."""
+    """The position encodings of a grid (patches, D), and their kind in a word; None for a model without positions.
+    `table`: "learned" for the model's own positions, of any kind; "sinusoidal"; or "rotary" for the sines and cosines
+    of the angles that would rotate a head of ROTATED numbers."""
     c = vit.config
     if table == "rotary":
         return torch.cat(rotary(grid, ROTATED), dim=-1), "turned"
@@ -191,8 +191,8 @@ def similarity(places: Tensor) -> Tensor:
 
 
 def turned_scores(grid: tuple[int, int], d: int = ROTATED, seed: int = 0) -> tuple[float, float]:
-    """One query and one key are put at pairs of places with the same offset. Returns the largest difference of q·k
-    between these pairs: first if query and key are turned (RoPE), then if random position vectors are added."""
+    """Puts one query and one key at pairs of places with the same offset. Returns the largest difference of q·k between
+    these pairs: first if query and key are rotated (RoPE), then if random position vectors are added."""
     random = torch.Generator().manual_seed(seed)
     q, k = torch.randn(2, d, generator=random)
     query_places = torch.tensor(
@@ -223,7 +223,7 @@ def without_positions(vit: VisionTransformer) -> VisionTransformer:
 
 
 def rearranged(pixels: Tensor, patch: int, order: Tensor) -> Tensor:
-    """The picture with its patches permuted: patch order[i] is now at place i."""
+    """The picture with its patches permuted: patch order[i] moves to place i."""
     cells = F.unfold(pixels, patch, stride=patch)[:, :, order]  # (1, 3·P·P, patches)
     return F.fold(cells, pixels.shape[2:], patch, stride=patch)
 
@@ -234,9 +234,9 @@ def order_of(patches: int, seed: int) -> Tensor:
 
 @dataclass(frozen=True)
 class Shuffle:
-    """One layer in two passes: the patches in order, and the same patches in another order."""
+    """One layer in two passes: with the patches in order, and with the same patches in another order."""
 
-    order: Tensor  # (patches,): which patch lies at each place
+    order: Tensor  # (patches,): the number of the patch at each place
     prefix: int
     grid: tuple[int, int]
     size: tuple[int, int]
@@ -246,7 +246,7 @@ class Shuffle:
 
     @property
     def tokens(self) -> Tensor:
-        """(N,): the index in the first pass of each token of the second."""
+        """(N,): for each token of the second pass, its index in the first pass."""
         return torch.cat([torch.arange(self.prefix), self.order + self.prefix])
 
     @property

@@ -1,5 +1,5 @@
-"""Patching: after a layer, some tokens of a pass are replaced by tokens of another picture's pass, and the network goes
-on from there. Every change comes from these tokens alone."""
+"""Activation patching: replaces, after a layer, some tokens of a pass by tokens of another picture's pass, and runs the
+remaining layers. Every change comes from these tokens alone."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Labels = tuple[tuple[str, float, float], ...]  # (label, before, after)
 
 @dataclass(frozen=True)
 class Patched:
-    features: Tensor  # (tokens, width) as they leave the last layer
-    moved: Tensor  # (tokens,): ‖x' − x‖ / ‖x‖ of each
-    before: Tensor | None  # (classes,) probabilities, where the model has labels
+    features: Tensor  # (tokens, width) after the last layer
+    moved: Tensor  # (tokens,): ‖x' − x‖ / ‖x‖ of each token
+    before: Tensor | None  # (classes,) probabilities; None for a model without labels
     after: Tensor | None
 
 
@@ -65,7 +65,7 @@ def labels(vit, patched: Patched, least: float = 0.02) -> Labels:
 
 
 def putting(point: str, tokens: Sequence[int], instead: Tensor) -> At:
-    """An `at` that replaces these tokens at this point. Tokens are the last dimension but one."""
+    """An `at` that replaces these tokens at this point. Tokens are the second to last dimension."""
 
     def at(current: str, x: Tensor) -> Tensor:
         if current != point:

@@ -1,9 +1,9 @@
-"""What 1/√d_k does to a softmax row.
+"""Measures the effect of the scale 1/√d_k on a row of the softmax.
 
 A score q·k is a sum of d_k products. If the numbers in q and k are independent, with mean 0 and variance 1, the score's
 standard deviation is √d_k: it grows with d_k, and a softmax of widely spread scores puts nearly all weight on one key.
-`experiment` draws such rows at many widths, and the functions below measure a row. The queries and keys of a trained
-model are not independent: `sharpness` measures how far apart their scores really are.
+`experiment` draws such rows at many widths, and other functions measure a row. The queries and keys of a trained model
+are not independent: `sharpness` measures the real spread of their scores.
 
 All arrays are numpy's, so that a page with random rows needn't import torch. The last axis is a row's keys.
 """
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)  # of d_k
-KEYS = 64  # in a row
-ROWS = 200  # rows that a reader can look at one by one
-MANY = 20_000  # rows behind the curves; with 200, the quantiles change with the seed
+KEYS = 64  # number of keys in a row
+ROWS = 200  # number of rows that a reader can look at one by one
+MANY = 20_000  # number of rows behind a curve; with 200, the quantiles would depend on the seed
 AT_ONCE = 1000  # rows in memory at one time
-BAND = (0.1, 0.9)  # quantiles: eight of ten rows lie between them
+BAND = (0.1, 0.9)  # quantiles between which eight of ten rows lie
 
 # One row --------------------------------------------------------------------------------------------------------------
 
@@ -59,16 +59,16 @@ def peak(weights: np.ndarray) -> np.ndarray:
 
 
 def gradient(weights: np.ndarray) -> np.ndarray:
-    """How strongly the weights react to what enters the softmax: the Frobenius norm of ∂a_i/∂s_j = a_i (δ_ij − a_j),
-    whose square is Σa² − 2Σa³ + (Σa²)². Zero if one key has all the weight: then nothing is learned through this
-    row."""
+    """How strongly the weights react to the scores that enter the softmax: the Frobenius norm of ∂a_i/∂s_j =
+    a_i (δ_ij − a_j), whose square is Σa² − 2Σa³ + (Σa²)². Zero if one key has all the weight: then no gradient passes
+    through this row."""
     squares, cubes = (weights**2).sum(-1), (weights**3).sum(-1)
     return np.sqrt(np.maximum(squares - 2 * cubes + squares**2, 0))
 
 
 def gradient_of_products(scores: np.ndarray, scale: float | np.ndarray) -> np.ndarray:
-    """How strongly the weights react to q·k, which queries and keys change: by the chain rule, `gradient` times the
-    scale. Only this number is comparable between rows with different scales."""
+    """How strongly the weights react to q·k: by the chain rule, `gradient` times the scale. Unlike `gradient`, this
+    number can be compared between rows with different scales."""
     return gradient(softmax(scores * scale)) * np.reshape(scale, np.shape(scale)[:-1])
 
 
@@ -84,8 +84,8 @@ QUANTITIES = {  # measurements of a row: (scores q·k, scale) -> a number for ea
 
 @lru_cache(maxsize=2)
 def experiment(rows: int = ROWS, seed: int = 0) -> np.ndarray:
-    """(rows, widths, keys): q·k of a random q and 64 random k. In a row, each width extends the vectors
-    of the width before by more coordinates."""
+    """(rows, widths, keys): q·k of a random q and 64 random k. In a row, the vectors of each width are those of the
+    former width with more coordinates."""
     random = np.random.default_rng(seed)
     scores = np.empty((rows, len(WIDTHS), KEYS))
     for row in scores:
@@ -152,7 +152,7 @@ def sharpness(
     seen: Trace, scale: float, give_way: Callable[[], object] = lambda: None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(entropy, largest weight, deviation of the scaled scores), each (layers, heads), averaged over the patches' rows.
-    Only the softmax of each layer gets the scale: queries and keys are those of this pass. `give_way` is called after
+    The scale is used only in each layer's softmax: queries and keys are those of this pass. `give_way` is called after
     every layer."""
     from playground.analysis.heads import asking
 
@@ -207,7 +207,7 @@ def _label(seen: Trace, number: int) -> str:
     return labels[number] if labels else f"class {number}"
 
 
-# The end of the colour scale: the same for all heads, layers, queries and scales, so that maps can be compared.
+# The colour scale ends at the same weight for all heads, layers, queries and scales, so that maps can be compared.
 
 
 def shared_ceiling(tokens: int) -> float:

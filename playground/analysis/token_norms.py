@@ -1,4 +1,4 @@
-"""The lengths of tokens after each layer, outliers among them, and test-time registers, which remove the outliers.
+"""Measures the lengths of tokens after each layer and finds outliers; adds test-time registers, which remove outliers.
 
 The second half follows Jiang, Dravid, Efros & Gandelsman, 2025: Vision Transformers Don't Need Trained Registers.
 """
@@ -17,7 +17,7 @@ from playground.errors import PlaygroundError
 from playground.tracing import Trace, trace
 from playground.vit import MLP, Config, VisionTransformer, within
 
-# Outliers among lengths. The bound is Tukey's for “far out”; microscope/core/features.js has the same.
+# A length is an outlier above Tukey's bound for “far out”; microscope/core/features.js has the same bound.
 
 
 def bound(values: np.ndarray) -> float:
@@ -37,7 +37,7 @@ class Lengths:
         return float(self.patches[layer].max() / self.patches[layer].median())
 
     def far_out(self, layer: int) -> int:
-        """How many patches are longer than Tukey's bound."""
+        """The number of patches whose tokens are longer than Tukey's bound."""
         lengths = self.patches[layer].flatten()
         low, high = (float(lengths.quantile(q)) for q in (0.25, 0.75))
         return int((lengths > high + 3 * (high - low)).sum())
@@ -65,14 +65,14 @@ def lengths(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Lengt
 # Registers at test time
 #
 # Large models that were trained without registers store facts about the whole picture in a few patches of plain
-# background: the vectors of these patches become very long, and every other patch listens to them. A few neurons of the
-# MLPs write the long vectors. So nothing has to be trained again: the model gets one more token, which enters as zeros,
-# and the activations of these neurons are moved from patches to that token.
+# background. The vectors of these patches become very long, and every other patch listens to them. A few neurons of the
+# MLPs write the long vectors. No training is needed to move them: the model gets one more token of zeros, and the
+# activations of these neurons are moved from patches to that token.
 #
 #     neurons = register_neurons(vit, images)           # the neurons that write the long vectors
 #     seen = playground.trace(with_register(vit, neurons), image)
 #
-# DINOv2 S has no outliers (`--what norm` counts them), so this is only useful for its sizes B, L and g.
+# DINOv2 S has no outliers (`--what norm` counts them), so only its sizes B, L and g need such a register.
 
 MOST_NEURONS = 50
 
@@ -81,8 +81,8 @@ Neuron = tuple[int, int]  # (layer, the neuron's index in that layer's MLP)
 
 def register_neurons(vit: VisionTransformer, images: Sequence[Image.Image], most: int = 10) -> list[Neuron]:
     """The neurons that write most into the outliers after the last layer, in descending order. A neuron writes its
-    activation times the length of its column of the second matrix; the mean over the outliers counts, minus the mean
-    over the other patches."""
+    activation times the length of its column in the second matrix. Neurons are compared by the mean over the outliers
+    minus the mean over the other patches."""
     if not 1 <= most <= MOST_NEURONS:
         raise PlaygroundError(f"Of neurons 1 to {MOST_NEURONS} are moved, not {most}.")
     written, picture_count = torch.zeros(vit.config.depth, vit.config.mlp_width), 0
@@ -140,7 +140,7 @@ class RegisterMLP(MLP):
         self.neurons, self.to_token = list(neurons), to
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.fc2(self.hidden(x))  # on all tokens at once, since the maximum over tokens is needed
+        return self.fc2(self.hidden(x))  # `hidden` needs all tokens at once, for the maximum over tokens
 
     def hidden(self, x: Tensor) -> Tensor:
         hidden = super().hidden(x)  # (B, N, mlp_width)

@@ -1,4 +1,4 @@
-"""Convolution and attention side by side: how far each sees, and what each makes of a shifted picture."""
+"""Compares convolution with attention: the reach of each, and the effect of a shifted picture on each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def field(kernel: int, layers: int) -> int:
 
 
 def layers_needed(side: int, kernel: int) -> int:
-    """After how many layers a patch at one edge depends on the patches at the other edge."""
+    """The number of layers after which a patch at one edge depends on the patches at the other edge."""
     return math.ceil((side - 1) / (kernel // 2))
 
 
@@ -64,10 +64,10 @@ CONVOLUTIONS = ((3, 1, 1), (3, 2, 1), (16, 16, 0))  # (kernel, stride, padding):
 class Unfolded:
     kernel: int
     stride: int
-    columns: tuple[int, int]  # of the unfolded picture: (numbers in a column, number of columns)
-    answer: tuple[int, int]  # rows, columns
+    columns: tuple[int, int]  # shape of the unfolded picture: (numbers in a column, number of columns)
+    answer: tuple[int, int]  # (rows, columns) of the output
     apart: float  # the largest difference from torch's own convolution
-    typical: float  # the size of a typical answer
+    typical: float  # the mean absolute value of the output
 
 
 def unfolded(image: Image.Image, channels: int = 8) -> list[Unfolded]:
@@ -93,8 +93,8 @@ class Shifted:
 
     pictures: tuple[Image.Image, Image.Image]
     grid: tuple[int, int]
-    patches: int  # by how many patches the second crop is moved
-    one_pixel: float  # how far a patch's embedding changes when the picture moves by one pixel only
+    patches: int  # the number of patches by which the second crop is moved
+    one_pixel: float  # the change of a patch's embedding when the picture moves by only one pixel
     convolution: float  # largest difference of a convolution's answers, away from the edges
     features: Tensor  # (rows, columns - patches): cosine between the last features of one place in both crops
     rows: tuple[Tensor, Tensor]  # (rows, columns) each: the row of one place in each crop

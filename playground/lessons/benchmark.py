@@ -37,10 +37,10 @@ GROWTH = {
 SIDES = (8, 12, 16, 24, 32, 48, 64)  # patches along a side of the square grid: 64 to 4,096 tokens
 STEPS = len(SIDES) * len(GROWTH)
 MOST_BYTES = 1024**3
-OWN_BYTES = 400 * 1024**2  # memory that the process needs before its first step
+OWN_BYTES = 400 * 1024**2  # bytes that the process needs before its first step
 GROUP = Path("/sys/fs/cgroup")  # holds a container's memory limit
 MOST_PASS = 5.0  # seconds; a pass expected to take longer is skipped
-MOST_SECONDS = 90  # for the whole series
+MOST_SECONDS = 90  # most seconds for the whole series
 LOOK_EVERY = 0.2  # seconds between two checks whether a reader still waits for the series
 REPEATS, ENOUGH = 5, 0.3  # a step is timed five times, or for 0.3 seconds; the fastest counts
 
@@ -58,7 +58,7 @@ class Point:
 
 @dataclass
 class Measured:
-    """The points that were measured for one case, and why some may be missing."""
+    """The points that were measured for one case, and the reasons for missing points."""
 
     points: list[Point] = field(default_factory=list)
     stopped: bool = False

@@ -151,7 +151,7 @@ def truth_sentence(answer: Answered, model: str) -> str:
 
 # The answer ----------------------------------------------------------------------------------------------------------
 
-MOST_ROWS = 13  # of the table
+MOST_ROWS = 13  # most rows of the table
 UNLIKELY = 0.2  # a lower probability counts as unlikely
 MODES = {"train": "model.train()", "eval": "model.eval()"}
 READ = {
@@ -160,7 +160,7 @@ READ = {
     "token+avg": "the class token and the mean of the patches, one behind the other",
     "map": "what a query of its own collects",
     "map of all": "what a query of its own collects",
-}  # Config.pool -> what the classifier reads
+}  # Config.pool -> words for the vector that the classifier reads
 
 
 def answer(subject: Subject, chosen: Settings) -> Iterator[Part]:

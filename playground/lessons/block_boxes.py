@@ -1,5 +1,5 @@
-"""The step “The whole model” of the lesson on the rest of a layer: the model as boxes, what each box does, and how many
-parameters it has."""
+"""The step “The whole model” of the lesson on the rest of a layer: the model as boxes, with the work and the number of
+parameters of each box."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 TOKENS = "ABCDEFGHI"
-VALUES = (0, 10, 20, 30, 40, 50, 60, 70, 80)  # one number a token
+VALUES = (0, 10, 20, 30, 40, 50, 60, 70, 80)  # the value of each token, a single number
 TEMPERATURES = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 EVEN = 0.5  # at this temperature or above, all patches of a picture get nearly equal weights
 PATCHES = (4, 8, 14, 16, 32)

@@ -33,7 +33,7 @@ from playground.lessons.parts import (
 from playground.lessons.questions import Beside, Number, Photo, Question, of_choice
 from playground.numbers import percent
 
-MOST = 1024  # only so many tokens, the first ones, are compared: memory grows with their square
+MOST = 1024  # number of first tokens that are compared: memory grows with the square of this number
 PARTS = {  # titles as in lessons/listing.py, whose import of torch would delay the page
     "patches": "Patches", "positions": "Positions", "attention": "Attention", "heads": "Heads",
     "mlp": "MLP", "layer": "Layer", "answer": "Answer", "torch": "Words of PyTorch",
@@ -89,7 +89,7 @@ def file(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def try_it(module_name: str) -> Fold:
-    """What PyTorch does with a small module, measured by running the code that is shown."""
+    """Shows a small module, and what PyTorch finds in it and does with it, by running the code on the page."""
     from playground.lessons import listing
 
     trial = listing.try_module(module_name)

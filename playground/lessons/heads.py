@@ -39,7 +39,7 @@ SAYS = {
 PICTURE, SAMPLES_ALL = "picture", "samples"
 OF_SAMPLES = f"These are means over the {len(SAMPLES)} samples."
 OVER = {PICTURE: "this picture", SAMPLES_ALL: f"the {len(SAMPLES)} samples, on average"}
-BRIGHT_SHARE = 50  # per cent of a row, where colour scales of shares end; a head that gives more has the habit
+BRIGHT_SHARE = 50  # the end of the colour scales of shares, in per cent of a row; a head above it has the habit
 NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of equal weights on a patch and its eight neighbours
 
 

@@ -1,5 +1,5 @@
-"""A lesson: the settings in its address, and its steps. A step is a function that yields parts about a subject. This
-module knows no Streamlit and no HTML: a host shows the parts."""
+"""Defines a lesson, which has settings in its address, and steps. A step is a function that yields parts about a
+subject. Nothing here depends on Streamlit or HTML: a host shows the parts."""
 
 from __future__ import annotations
 
@@ -88,15 +88,15 @@ class Steps(Setting):
         return best if best and counts[best] else self.default
 
 
-# Lines below a step in the folder without a server: for a step that always shows its sample, and for a step that can
-# show a visitor's photograph
+# On a site without a server, one of these lines stands below a step: OWN below a step that always shows its sample,
+# MODELS below a step that can show a visitor's photograph.
 OWN = "The app shows it on your own picture, and in other models."
 MODELS = "A photograph of yours is shown here too, in our small model. The app has other models."
 Made = TypeVar("Made")
 
 
 class Subject(Protocol):
-    """What a lesson looks at: a picture in a model. serving/here.py implements it."""
+    """The subject of a lesson: a picture in a model. serving/here.py implements this protocol."""
 
     @property
     def about(self) -> str:
@@ -194,8 +194,8 @@ class Step:
     # `beyond` says what the app can show in addition.
     ahead: tuple[Mapping[str, Iterable | None], ...] = ()
     beyond: str = ""
-    # Whether the step can show a visitor's photograph in that folder. True: yes, except for the parts in a
-    # `Stays`. False: the step always shows its sample, and the page says so. None: the step shows no picture.
+    # Whether the step can show a visitor's photograph on a site without a server. True: it can, except for the parts
+    # in a `Stays`. False: the step always shows its sample, and the page says so. None: the step shows no picture.
     own: bool | None = False
 
 

@@ -1,5 +1,5 @@
-"""The parts that a step of a lesson yields, as plain data. A host shows each part when it arrives: the app with
-Streamlit (ui/host.py), the folder without a server in the browser (microscope/lessons/host.js). `plain_parts` turns
+"""Defines the parts that a step of a lesson yields, as plain data. A host shows each part when it arrives: ui/host.py
+with Streamlit in the app, microscope/lessons/host.js in the browser on a site without a server. `plain_parts` turns
 parts into records for JSON."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 QUERY, KEY, VALUE, CONVOLUTION = "#0072B2", "#D55E00", "#009E73", "#E7298A"
 WEIGHTS, CHANGED = "#B63679", "#E8963A"  # weights; weights from the fused kernel, or without the scale
-MLP, TOKEN = "#7A51BE", "#5B5D66"  # what the MLP adds, the token itself
+MLP, TOKEN = "#7A51BE", "#5B5D66"  # colours of the vector that the MLP adds, and of the token itself
 QUIET = "#83838F"  # a grey for the light and the dark theme
 
 
@@ -35,7 +35,7 @@ class Words:
     text: str
     small: bool = False  # a caption
     values: Mapping[str, Measured] = field(default_factory=dict)  # fill the blanks in the text, such as {share:%}
-    own: Mapping[str, Own] = field(default_factory=dict)  # {"text": what replaces the text for a visitor's photograph}
+    own: Mapping[str, Own] = field(default_factory=dict)  # {"text": the replacement for a visitor's photograph}
 
     @property
     def says(self) -> str:
@@ -63,8 +63,8 @@ class Made:
     given: Mapping[str, object] = field(default_factory=dict)  # the function's arguments
 
 
-# What replaces a field of a part when the folder without a server shows a visitor's photograph. A part's `own` maps the
-# names of fields to such replacements.
+# On a site without a server that shows a visitor's photograph, some fields of a part are replaced. A part's `own` maps
+# the names of these fields to the replacements.
 Own = Words | Measured | Made
 
 
@@ -199,7 +199,7 @@ class Moves:
 @dataclass(frozen=True)
 class Chart:
     figure: go.Figure
-    name: str  # of the file that the chart's camera button saves
+    name: str  # name of the file that the chart's camera button saves
     height: int = 320  # pixels
     moves: Moves | None = None
     own: Mapping[int, Measured] | Made = field(default_factory=dict)  # replaces the y of these traces, or all traces

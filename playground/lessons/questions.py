@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 
-HEIGHT = 380  # pixels of a picture
+HEIGHT = 380  # height of a picture in pixels
 
 # How a guess is made -------------------------------------------------------------------------------------------------
 
@@ -46,11 +46,11 @@ class Painting:
 class Bars:
     labels: tuple[str, ...]
     values: tuple[float, ...]
-    high: float  # where the axis ends
+    high: float  # the end of the axis
     at: int | None = None  # the index of the covered bar to guess; None: no single bar is guessed
     later: tuple[float, ...] | None = None  # the bars' heights that the answer shows
     level: bool = False  # whether the answer is drawn as a horizontal level across the bars
-    across: bool = False  # horizontal bars, for long names
+    across: bool = False  # whether the bars are horizontal, which leaves room for long names
     title: str = ""
     x: str = ""
     unit: str = ""

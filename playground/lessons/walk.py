@@ -1,6 +1,6 @@
 """The nine steps of one attention layer: at each step the formula, the line of code that does it, and the tensor.
 
-The layer is vit.py's Block if input and output are equally wide; else the teaching layer, whose skip carries values.
+The layer is vit.py's Block if input and output are equally wide; else it is `TeachingAttention`.
 A picture's tensors are computed here, with the model's parameters. Tensors of random tokens and random parameters are
 computed in the browser (microscope/lessons/walknumbers.js), which also fills the numbers into the sentences.
 """

@@ -46,8 +46,8 @@ from playground.lessons.questions import Beside, Number, Photo, Question
 from playground.models.names import plain_name
 from playground.numbers import percent
 
-LOUD = 1.3  # × the median key's length
-FAR = 3  # × the median token's length
+LOUD = 1.3  # a key that is longer than this multiple of the median key is called long
+FAR = 3  # a token that is longer than this multiple of the median token stands out
 PAIRS = tuple(  # (model without registers, the same model trained with four registers), the largest first
     (f"vit_{size}_patch14_dinov2.lvd142m", f"vit_{size}_patch14_reg4_dinov2.lvd142m")
     for size in ("giant", "large", "base", "small")

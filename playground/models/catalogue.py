@@ -1,4 +1,4 @@
-"""The commands `models` and `download`: list the models that can be loaded, and download weights ahead of time.
+"""Implements the commands `models` and `download`, which list the loadable models and download weights ahead of time.
 
 Modules that import torch are imported only when needed: `make run` calls `download` at every start, and mostly there is
 nothing to download.
@@ -42,7 +42,7 @@ CURATED = {  # models that are listed first -> what each is good for
 class Card:
     name: str
     config: Config
-    megabytes: float  # to download
+    megabytes: float  # size of the download
     licence: str
     good_for: str
 
@@ -113,8 +113,8 @@ def download(names: list[str], compare: bool = False) -> None:
 
 
 def fetch(name: str, report: type | None = None, offline: bool = False) -> None:
-    """Fetches the weights and files of a name unless they are here. `report` is a class like tqdm, for the progress
-    bar; `offline=True` fetches nothing and raises if they are missing."""
+    """Fetches the weights and files of a name that are not on this machine. `report` is a class like tqdm, for the
+    progress bar. With `offline=True` nothing is fetched, and missing files raise an error."""
     if name in borrowed.GROUPS:
         return borrowed.fetch(borrowed.GROUPS[name], report or bar(), offline)
     from playground.models import timm_models
@@ -124,7 +124,7 @@ def fetch(name: str, report: type | None = None, offline: bool = False) -> None:
 
 
 def _resolved(names: list[str]) -> dict[str, Source]:
-    """{name: Source} of names. A repository of the hub can only be judged by its files, so it is fetched."""
+    """{name: Source}. A repository of the hub can only be judged by its files, so these files are fetched."""
     if not names:
         return {}
     from playground.models import loading, timm_models, zoo
@@ -148,7 +148,7 @@ def _from_the_hub(name: str, source: Source | None) -> None:
 
 
 def compare_with_the_hub() -> str:
-    """Compares the borrowed weights with the file that timm publishes, if that is on this machine as well."""
+    """Compares the borrowed weights with the file that timm publishes, if this file is on this machine as well."""
     from playground.models.checkpoints import from_eva, read_weights
 
     path = borrowed.hub_weights(f"timm/{borrowed.DINOV2_ON_THE_HUB}")

@@ -14,7 +14,7 @@ from playground.errors import PlaygroundError
 from playground.vit import VisionTransformer
 
 CLOSE = {torch.float32: 1e-4, torch.float64: 1e-4}  # tolerance as a share of the largest number
-CLOSE_ENOUGH = 0.05  # the same for 16-bit numbers
+CLOSE_ENOUGH = 0.05  # the tolerance for 16-bit numbers
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Check:
     layers: tuple[float, ...]  # difference of the tokens after each layer; () if the model's layers were not found
     answer: float | None  # difference of the answers; None if we don't compute the model's answer
     what: str  # the answer that was compared: "logits" or "features"
-    parts: int | None  # the first layer whose tokens differ
+    parts: int | None  # the first layer whose tokens differ; None if there is none
     differs: bool  # whether the answers differ
 
     def __bool__(self) -> bool:

@@ -1,7 +1,7 @@
-"""Weights of timm's models under our names, and the architecture that a checkpoint shows.
+"""Renames the weights of timm's models to our names, and finds the architecture that the weights show.
 
-People who train a model of timm change it: other labels, another input, another pooling, registers, fewer layers. The
-name gives the original architecture, the weights show the changes. Files of weights are read here too.
+People who train a model of timm change the model: other labels, another input, another pooling, registers, fewer
+layers. The name gives the original architecture; the weights show the changes. Also reads files of weights.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from playground.models.given import ACTIVATIONS, Given, json_of
 from playground.models.others_files import from_others
 from playground.vit import Config
 
-SHOWN = {  # timm's model arguments that the weights show, or that matter only in training
+SHOWN = {  # timm's model arguments that can be read from the weights, or that matter only in training
     "img_size", "patch_size", "in_chans", "embed_dim", "depth", "num_heads", "mlp_ratio", "num_classes", "global_pool",
     "class_token", "reg_tokens", "no_embed_class", "pos_embed", "pre_norm", "qk_norm", "qkv_bias", "init_values",
     "fc_norm", "final_norm", "act_layer", "dynamic_img_size", "dynamic_img_pad", "strict_img_size", "weight_init",
@@ -35,8 +35,8 @@ APART = tuple(f"attn.{name}_proj.{kind}" for name in "kv" for kind in ("weight",
 
 
 def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Strips prefixes of DistributedDataParallel, torch.compile, Lightning and wrapper classes ("module.",
-    "net.backbone.") from names. Other tensors of a wrapper, such as those of a loss, are left out."""
+    """The state dict without the prefixes that DistributedDataParallel, torch.compile, Lightning and wrapper classes
+    give to names ("module.", "net.backbone."). Other tensors of a wrapper, such as those of a loss, are left out."""
     while len({name.partition(".")[0] for name in state}) == 1 and all("." in name for name in state):
         state = {name.partition(".")[2]: value for name, value in state.items()}
     patch_weight_name = "patch_embed.proj.weight"
@@ -87,8 +87,8 @@ def options_of(description: Mapping[str, Any]) -> Given:
 
 def changed(base: Config, state: Mapping[str, Tensor], options: Given, description: Mapping[str, Any]) -> Config:
     """`base` with the changes that the weights (under our names) show: classes, input size, pooling, prefix tokens,
-    depth, width; with `options` and the `description` in the config.json of `timm.models.save_for_hf`. All other
-    fields are those of `base`, and heads are as wide as there."""
+    depth and width; also with the changes in `options` and in `description`, the config.json of
+    `timm.models.save_for_hf`. All other fields, and the width of a head, are those of `base`."""
     if "patch_embed.proj.weight" not in state or "blocks.0.mlp.fc2.weight" not in state:
         return base  # the weights are of another kind of model, for which source.fitting raises
     arguments = description.get("model_args") or {}
@@ -146,8 +146,8 @@ def _heads(base: Config, state: Mapping[str, Tensor], width: int) -> int:
 def _positions_and_size(
     base: Config, state: Mapping[str, Tensor], patch: int, tokens: int, size: tuple[int, int] | None
 ) -> tuple[str, tuple[int, int]]:
-    """(the kind of positions, the input size). Learned positions have a row for each patch, and perhaps for each prefix
-    token."""
+    """(the kind of positions, the input size). Learned positions have a row for each patch ("patches"), or for each
+    patch and prefix token ("learned")."""
     usual = tuple(side // patch * patch for side in size or base.image_size)
     if "pos_embed" not in state:
         return base.positions if base.positions not in ("learned", "patches") else "none", usual  # type: ignore[return-value]
@@ -197,18 +197,18 @@ def _labels(description: Mapping[str, Any], classes: int) -> tuple[str, ...]:
     return tuple(str(descriptions.get(name, name)) for name in names) if len(names) == classes else ()
 
 
-# A safetensors file of weights. Its header is checked before any data is read: the file may come from anybody, and the
+# The header of a safetensors file is checked before any data is read, because the file may come from anybody and its
 # header may state anything.
 
 LONGEST_HEADER = 4 * 2**20  # bytes; the header of a ViT-g has 100,000
 MOST_TENSORS = 10_000
 
 
-INDEX = ".safetensors.index.json"  # of weights that lie in several files
+INDEX = ".safetensors.index.json"  # end of the name of an index to weights in several files
 
 
 def shards(index: Path) -> list[Path]:
-    """The files that an index names, all in its own folder."""
+    """The files that an index names, which must lie in the index's folder."""
     names = json_of(index).get("weight_map")
     if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
         raise PlaygroundError(f"{index} is no index of weights: it has no weight_map.")
@@ -260,7 +260,7 @@ def _outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Te
 
 
 def read_weights(path: str | os.PathLike[str]) -> dict[str, Tensor]:
-    """A state dict from safetensors. Other formats are refused: pickled ones can run code when loaded."""
+    """A state dict from safetensors. Other formats are refused: a pickled file can run code when it is loaded."""
     parts = shards(Path(path)) if str(path).endswith(INDEX) else [path]
     return _unwrapped(path, {name: x for part in parts for name, x in _read(part).items()})
 
@@ -296,7 +296,7 @@ def _unreadable(path: str | os.PathLike[str], error: Exception) -> PlaygroundErr
     return PlaygroundError(f"{path} is not a readable safetensors file ({error}); save it again in that format.")
 
 
-# Bounds for the description of an architecture in a file of weights: the file may come from anybody.
+# The architecture that a file of weights describes must lie within bounds, because the file may come from anybody.
 
 
 COUNTS = {  # field -> (smallest, largest): wider than any published ViT
@@ -315,7 +315,7 @@ LONGEST_LABEL = 200
 
 
 def config(entries: Any) -> Config:
-    """The Config that a file describes. ValueError says what is impossible in it."""
+    """The Config that a file describes. Raises ValueError with the reason if the Config is impossible."""
     if not isinstance(entries, dict):
         raise ValueError("it is no list of names and values")
     defaults = {field.name: field.default for field in dataclasses.fields(Config)}

@@ -1,8 +1,8 @@
-"""Weights for the engine that computes in the browser: `playground/microscope/engine/vit.js` reads these files.
+"""Packs weights for the browser's engine, which reads them in `playground/microscope/engine/vit.js`.
 
-The container is that of `playground/pack`. Large matrices are int8, with a gain for each 32 numbers of a row; all else
-is float32, or float16 if that has no visible effect. As licences require, the header has the author, the licence, and
-what was changed.
+The file is a pack (`playground/pack`). Large matrices are int8, with a gain for each 32 numbers of a row. All other
+arrays are float32, or float16 if this has no visible effect. As licences require, the header states the author, the
+licence and the changes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from playground.vit import VisionTransformer
 FORMAT = "attention-playground/weights-1"
 BLOCK = 32  # numbers of a row that share a gain; kernels.c has the same constant
 TOP = 127  # the largest int8 code that is used
-SAID = (  # fields of Config that the header states; norms, tokens and biases are visible in the weights
+SAID = (  # fields of Config that the header states; the engine finds norms, tokens and biases in the weights
     "activation", "classes", "depth", "eps", "gated_mlp", "heads", "image_size", "interpolation", "labels", "mean",
     "mlp_width", "multi_label", "patch_size", "pool", "positions", "std", "width",
 )  # fmt: skip
@@ -47,7 +47,7 @@ def origin(name: str) -> Origin:
 
 
 def header(vit: VisionTransformer, numbers: str = "int8") -> dict:
-    """The header of the file: what the weights are, their author and licence, and what was changed in them."""
+    """The header of the file: the model's Config, the author and licence of the weights, and the changes to them."""
     config, origin_of_weights = vit.config, origin(vit.name)
     changes = ["the gains of LayerScale were multiplied into the matrices before them"] * config.layer_scale
     if numbers == "int8":

@@ -1,4 +1,4 @@
-"""Options about how a model was built and trained, for facts that its file of weights lacks."""
+"""Reads options on how a model was built and trained, which its file of weights may lack."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from playground.errors import PlaygroundError
 
 Colours = tuple[float, float, float]
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "quick_gelu", "silu")  # as in vit_parts.py, which imports torch
-READ_OUT = {"token": "the class token", "avg": "the mean of the patches"}  # poolings that weights can't tell apart
+READ_OUT = {"token": "the class token", "avg": "the mean of the patches"}  # poolings that have the same weights
 POOLS = (*READ_OUT, "map", "max", "avgmax")  # timm's names; with the last two the playground shows rows but no labels
 LARGEST = 10  # the largest accepted mean or deviation; pixels lie between 0 and 1
 
@@ -105,7 +105,7 @@ _READ: dict[str, Callable[[str, Any], Any]] = {
 
 
 def json_of(file: Path) -> dict[str, Any]:
-    """The object in a JSON file; empty where the file is missing, invalid, or holds no object."""
+    """The object in a JSON file; {} if the file is missing, invalid, or holds no object."""
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -1,6 +1,7 @@
 """Checks before a download whether the hub answers, and shows the progress of downloads.
 
-The check takes at most a few seconds, and a failure is remembered; the hub's own library would try for half a minute.
+The check takes at most a few seconds, and a failure is remembered for a minute. The hub's own library would try for
+half a minute each time.
 """
 
 from __future__ import annotations
@@ -56,14 +57,14 @@ def _answers(address: str) -> bool:
     return True
 
 
-# Progress: a bar in a terminal, a line from time to time in a log.
+# Progress is shown as a bar in a terminal, and as a line from time to time in a log.
 
 
 EVERY = 10.0  # seconds between two lines
 
 
 class Lines(tqdm):
-    """Prints a line every ten seconds, where a progress bar would redraw itself a hundred times."""
+    """Prints a line every ten seconds, for a log, in which a progress bar would print a hundred lines."""
 
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options | {"mininterval": EVERY, "miniters": 1, "leave": True})

@@ -1,7 +1,7 @@
-"""Reads models as `transformers` saves them, or has them in memory: ViT, DeiT, DINOv2 (with registers), DINOv3, and the
-image towers of CLIP and SigLIP. Their weights get our names, which are timm's, and their config.json becomes a Config.
+"""Reads models of `transformers`, from files or from memory: ViT, DeiT, DINOv2 (with registers), DINOv3, and the image
+towers of CLIP and SigLIP. Their weights get our names, which are timm's, and their config.json becomes a Config.
 
-`transformers` itself is not needed: the names in a file show what it holds.
+`transformers` itself is not needed, because the names of the weights show the architecture.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from playground.vit import Config
 
 PATCHES = ("patch_embeddings.projection.weight", "patch_embeddings.weight", "patch_embedding.weight")
 WRAPPED = r"^(vit|deit|dinov2|dinov2_with_registers|backbone|vision_model|model)\."
-NOT_THE_IMAGE = r"^(text_model|text_projection|logit_scale|logit_bias)"  # the other half of CLIP and SigLIP
-UNUSED = ("embeddings.mask_token", "pooler.dense.weight", "pooler.dense.bias")  # play no part in the forward pass
+NOT_THE_IMAGE = r"^(text_model|text_projection|logit_scale|logit_bias)"  # names in the text half of CLIP and SigLIP
+UNUSED = ("embeddings.mask_token", "pooler.dense.weight", "pooler.dense.bias")  # weights that a pass does not use
 OUTSIDE_LAYERS = {  # Hugging Face's name -> ours
     "embeddings.cls_token": "cls_token",
     "embeddings.class_embedding": "cls_token",
@@ -102,7 +102,7 @@ def _outside(name: str) -> str:
 
 
 def _complete(ours: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Reshapes tensors as our model has them, and adds zeros for biases that only ours has."""
+    """Gives tensors the shapes of our model, and adds zeros for biases that only our model has."""
     if "cls_token" in ours:
         ours["cls_token"] = ours["cls_token"].reshape(1, 1, -1)
     if "pos_embed" in ours and ours["pos_embed"].dim() == 2:
@@ -128,7 +128,7 @@ def _complete(ours: dict[str, Tensor]) -> dict[str, Tensor]:
 IMAGENET = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
 OPENAI = {"mean": (0.48145466, 0.4578275, 0.40821073), "std": (0.26862954, 0.26130258, 0.27577711)}
 HALVES = {"mean": (0.5, 0.5, 0.5), "std": (0.5, 0.5, 0.5)}
-FAMILIES: dict[str, dict[str, Any]] = {  # the defaults of `transformers`, for what config.json leaves out
+FAMILIES: dict[str, dict[str, Any]] = {  # family -> defaults of `transformers` for entries that config.json lacks
     "vit": {**HALVES, "eps": 1e-12, "interpolation": "bilinear"},
     "deit": {**IMAGENET, "eps": 1e-12, "interpolation": "bicubic"},
     "dinov2": {**IMAGENET, "eps": 1e-6, "interpolation": "bicubic"},
@@ -229,8 +229,8 @@ def _family(names: list[str], state: dict[str, Tensor]) -> str:
 
 
 def _readout(family: str, state: dict[str, Tensor], width: int, projects: bool) -> tuple[Said, int, dict[str, Tensor]]:
-    """(pooling and norm, classes, the weights that are used). What the classifier reads differs by family; without a
-    classifier the answer is the pooled output of `transformers`."""
+    """(pooling and norm, classes, the weights that are used). The family decides which tokens the classifier reads;
+    without a classifier the answer is the pooled output of `transformers`."""
     classes = state["head.weight"].shape[0] if "head.weight" in state else 0
     if family == "siglip":
         if classes or "attn_pool.latent" not in state:
@@ -241,7 +241,7 @@ def _readout(family: str, state: dict[str, Tensor], width: int, projects: bool) 
     if classes and state["head.weight"].shape[1] == 2 * width:
         return {"pool": "token+avg"}, classes, state
     if classes and "dist_token" in state and "head_dist.weight" not in state:
-        # One classifier, of the class token alone. Our model averages two, so this one is doubled and the other is 0
+        # The only classifier reads the class token. Our model averages two, so this one is doubled and the other is 0
         twice = {key: 2 * state[key] for key in ("head.weight", "head.bias")}
         nothing = {key.replace("head", "head_dist"): torch.zeros_like(value) for key, value in twice.items()}
         return {}, classes, state | twice | nothing

@@ -1,6 +1,6 @@
-"""Loads everything that Python's `load` and the command line accept: a name, a file, a folder, a repository on the hub,
-or a model object. A server uses zoo.resolve instead, which accepts names alone: nothing typed there reaches a folder or
-a pickled file."""
+"""Loads a model for Python's `load` and the command line: from a name, a file, a folder, a repository on the hub, or a
+model object. A server uses zoo.resolve instead, which accepts only names, so that a visitor's text never reaches a
+folder or a pickled file."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ from playground.vit import Config, VisionTransformer
 
 
 def source_of(model: nn.Module) -> Source:
-    """The Source of a model in memory. Its mean and deviation are reported as assumed: a model of these libraries
-    states the values of the published weights, whatever it was trained with."""
+    """The Source of a model in memory. Mean and deviation are reported as assumed, because a model of these libraries
+    states the values of the published weights, even if it was trained with others."""
     others_files.no_adapters(model.state_dict())
     model = _vit_in(model)
     library = type(model).__module__.partition(".")[0]
@@ -78,8 +78,8 @@ def source_of(model: nn.Module) -> Source:
 
 
 def _vit_in(model: nn.Module) -> nn.Module:
-    """The model itself if it is a ViT, else the only ViT inside it, such as its `backbone`. In the second case,
-    the larger model's answer is not shown."""
+    """The model itself if it is a ViT, else the only ViT inside it, such as its `backbone`. In the second case the
+    answer of the larger model is not shown."""
     if any(map(_is_vit, [model])) or type(model).__module__.startswith("transformers."):
         return model
     vits = [module for module in model.modules() if _is_vit(module)]
@@ -135,7 +135,7 @@ def _transformers(model: Any, state: dict[str, Tensor]) -> tuple[Config, dict[st
 
 HUB, FOLDER = "hf-hub:", "local-dir:"  # prefixes of names, as timm writes them
 ON_THE_HUB = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w.-]+)?", re.ASCII)
-ALSO_HERE = {"facebook/dinov2-small": "dinov2-small"}  # the same weights, which the playground gets elsewhere
+ALSO_HERE = {"facebook/dinov2-small": "dinov2-small"}  # repository -> our name for the same weights
 
 
 def load(
@@ -220,7 +220,7 @@ def resolve(
 
 
 def _app_model_file(name: str) -> str:
-    """The file of a model that the app calls own/NAME, so that commands printed by the app work."""
+    """The file of a model that the app calls own/NAME, so that commands printed by the app work; else the name."""
     folder = os.environ.get("PLAYGROUND_MODELS_DIR")
     if not name.startswith(OWN) or Path(name).exists():
         return name
@@ -255,7 +255,7 @@ def _of_object(
 
 
 def _compare_outputs(theirs: nn.Module, ours: VisionTransformer) -> None:
-    """Compares our model with theirs: raises if the tokens differ, and hides labels if only the answers differ."""
+    """Compares our model with `theirs`: raises if the tokens differ, and hides labels if only the answers differ."""
     try:
         checked = checking.check(ours, theirs)
     except PlaygroundError:  # the model needs another input besides a picture, such as a text
@@ -270,7 +270,7 @@ def _compare_outputs(theirs: nn.Module, ours: VisionTransformer) -> None:
 
 
 def _place(name: str) -> Path:
-    """The text as a path, expanded."""
+    """The text as a path, with ~ expanded."""
     place = Path(name.removeprefix(FOLDER)).expanduser()
     try:
         place.stat()
@@ -285,7 +285,8 @@ def _place(name: str) -> Path:
 
 
 def _is_pickled(path: Path) -> bool:
-    """Whether the file is pickled; PlaygroundError if its name says so but its content does not."""
+    """Whether the file is pickled. Raises PlaygroundError if its name ends like a pickled file's but its content is
+    another."""
     if path.suffix not in pickled.SUFFIXES or pickled.is_pickled(path):
         return path.suffix in pickled.SUFFIXES
     raise PlaygroundError(
@@ -338,8 +339,8 @@ def _read(path: Path, source_of: Callable[[Path], Source]) -> Source:
 
 
 def _from_hub(repository: str, pretrained: bool, offline: bool, given: Given) -> Source:
-    """A repository on the hub: a timm model by its own name, others from their folder in the hub's cache, fetched
-    once."""
+    """The Source of a repository on the hub: for a timm model by its name, else from the fetched files in the hub's
+    cache."""
     account, _, name = repository.partition("/")
     if account == "timm":
         return with_options(zoo.resolve(name.split("@")[0], pretrained, offline), given)

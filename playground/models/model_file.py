@@ -1,6 +1,6 @@
-"""A model in a .safetensors file: writing one, and reading its Source. The architecture is in the file's metadata if
-this playground wrote it, or in JSON files beside it if `transformers` or timm did. Missing facts are assumed and
-reported. checkpoints.py reads the weights."""
+"""Writes a model to a .safetensors file, and reads the Source of such a file. The architecture is in the file's
+metadata if this playground wrote the file, or in JSON files beside it if `transformers` or timm did. Missing facts are
+assumed and reported. checkpoints.py reads the weights."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from playground.models.timm_models import WEIGHTS
 from playground.vit import PAPER, Config, VisionTransformer, parts
 
 LONGEST_NAME = 80
-MOST_TOLD = 4096  # heads told where to look that a file may list
+MOST_TOLD = 4096  # most heads that a file may list as told where to look
 PICKLED_WEIGHTS = "pytorch_model.bin"  # the name of pickled weights by `transformers` and timm
 
-Held = dict[str, Tensor]  # a state dict; its tensors may be on the meta device, shapes without numbers
+Held = dict[str, Tensor]  # a state dict, perhaps on the meta device, which has shapes without numbers
 
 
 def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtype = torch.float16) -> None:
@@ -50,7 +50,7 @@ def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtyp
         "told": json.dumps([entry._asdict() for entry in vit.told]),
     }
     save_file(tensors, path, metadata=metadata)
-    os.chmod(path, 0o644)  # safetensors makes it readable for the owner only; in a container another user reads it
+    os.chmod(path, 0o644)  # safetensors lets only the owner read the file; in a container another user reads it
 
 
 def in_folder(folder: str | os.PathLike[str]) -> dict[str, Path]:
@@ -65,7 +65,7 @@ def in_folder(folder: str | os.PathLike[str]) -> dict[str, Path]:
 
 
 def _listed(folder: Path) -> list[Path]:
-    """The entries of a folder; none if it was just deleted, because models may be removed while a server runs."""
+    """The entries of a folder; [] if it was just deleted, because models may be removed while a server runs."""
     try:
         return list(folder.iterdir())
     except OSError:

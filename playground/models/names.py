@@ -1,4 +1,4 @@
-"""Readable names of models: "DINOv2 S/14" for "vit_small_patch14_dinov2.lvd142m"."""
+"""Gives models readable names: "DINOv2 S/14" for "vit_small_patch14_dinov2.lvd142m"."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OURS = {
     "untrained": "our small ViT (random weights)",
     "dinov2-small": "DINOv2 S/14",
 }
-OWN = "own/"  # prefix of names of models in a server owner's folder
+OWN = "own/"  # the prefix of the name of a model in the folder of a server's owner
 SIZES = {
     "tiny": "Ti", "xsmall": "XS", "little": "little", "small": "S", "dwee": "wee", "wee": "wee", "pwee": "wee",
     "mediumd": "M", "medium": "M", "betwixt": "betwixt", "base": "B", "large": "L", "huge": "H", "giant": "g",

@@ -1,5 +1,5 @@
-"""State dicts in other layouts, renamed to timm's: Meta's DINOv2 and DINOv3, torchvision's ViT, and heads with a
-dropout. Tensors that take no part in a pass are dropped. ONNX files are read here too."""
+"""Renames state dicts of other layouts to timm's names: Meta's DINOv2 and DINOv3, torchvision's ViT, and heads with a
+dropout. Drops tensors that take no part in a pass. Also reads ONNX files."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def from_others(state: Mapping[str, Tensor]) -> Held:
                 ours["pos_embed"] = ours["pos_embed"][:, 1:]
     for name in [name for name in ours if name.endswith(".attn.qkv.bias") and f"{name}_mask" in state]:
         q, k, v = ours[name].chunk(3)
-        ours[name] = torch.cat([q, torch.zeros_like(k), v])  # the mask sets the bias of keys to 0
+        ours[name] = torch.cat([q, torch.zeros_like(k), v])  # the tensor qkv.bias_mask sets the bias of keys to 0
     return _plain_head(_gated(ours))
 
 
@@ -80,7 +80,7 @@ def _renamed(name: str) -> str:
 
 
 def _gated(state: Held) -> Held:
-    """Reorders Meta's SwiGLU: the gate comes first, as in ours."""
+    """The state dict with Meta's SwiGLU in the order of our model: the gate comes first."""
     ours: Held = {}
     for name, value in state.items():
         if match := re.fullmatch(r"(blocks\.\d+\.mlp\.)(w12|w1|w2|w3)\.(weight|bias)", name):
@@ -146,7 +146,7 @@ def is_biased(model: Any) -> bool:
 
 
 def with_biases(model: Any, state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The state dict with each layer's bias B, (h, N, N), instead of the parameters that it is computed from."""
+    """The state dict with each layer's bias B, (h, N, N), instead of the parameters from which B is computed."""
     ours = {name: x for name, x in state.items() if "rel_pos" not in name and "relative_position" not in name}
     with torch.no_grad():
         shared = _shared(model)

@@ -1,8 +1,8 @@
-"""Weights that torch has pickled (.pth, .pt, .bin, .ckpt, .pth.tar), from files on this machine.
+"""Reads weights that torch has pickled (.pth, .pt, .bin, .ckpt, .pth.tar), from files on this machine.
 
-`torch.load(weights_only=True)` reads them without running a file's code, in a separate process that is ended if it
-takes too much memory or time (pickled_process.py). It writes a safetensors file, which is then read like any other. A
-server never reads pickled files: nothing in serving/ imports this.
+`torch.load(weights_only=True)` reads the weights without running code of the file, in a separate process with limits of
+memory and time (pickled_process.py). The process writes a safetensors file, which is then read like any other. A server
+never reads pickled files: nothing in serving/ imports this module.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from playground.errors import PlaygroundError
 
 SUFFIXES = (".pth", ".pt", ".bin", ".ckpt", ".tar")
 MOST_BYTES = 40 * 10**9
-PATIENCE = 60  # seconds; one more for every BYTES_A_SECOND of the file
+PATIENCE = 60  # most seconds of the process, plus one for every BYTES_A_SECOND of the file
 BYTES_A_SECOND = 20 * 10**6
 KNOWN = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR")
 LONGEST_SENTENCE = 1000

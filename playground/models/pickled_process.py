@@ -1,6 +1,6 @@
 """Reads a pickled file of weights in a process with bounded memory and time: `python -m
-playground.models.pickled_process FILE SAFETENSORS`. If the file can't be read, it prints the reason as the end of a
-sentence."""
+playground.models.pickled_process FILE SAFETENSORS`. If the file can't be read, the process prints the reason as the end
+of a sentence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from torch import Tensor
 SPARE = 2**30  # bytes of memory allowed besides a multiple of the file's size
 CORE_SECONDS = 60
 INSIDE = ("state_dict_ema", "model_ema", "state_dict", "model_state_dict", "model", "teacher", "student")
-SCALARS = ("float64", "float32", "int64", "int32", "bool")  # NumPy types in checkpoints, for example of an accuracy
+SCALARS = ("float64", "float32", "int64", "int32", "bool")  # NumPy types of numbers in checkpoints, such as accuracies
 
 
 def main(path: str, out: str) -> None:
@@ -47,8 +47,8 @@ def main(path: str, out: str) -> None:
 
 
 def _weights(content: Any) -> dict[str, Tensor]:
-    """The state dict in a file's content: the content itself, or a part of a checkpoint. Averaged weights are
-    preferred, as by timm."""
+    """The state dict in a file's content, which is the content itself or a part of a checkpoint. Averaged weights are
+    preferred, as in timm."""
     for name in INSIDE:
         if isinstance(content, Mapping) and isinstance(content.get(name), Mapping):
             content = content[name]
@@ -60,8 +60,8 @@ def _weights(content: Any) -> dict[str, Tensor]:
 
 
 def _safe_classes() -> list:
-    """Safe classes that training scripts save with weights: timm's options, NumPy's numbers. Creating them runs no code
-    of the file."""
+    """Classes that training scripts save with weights (timm's options, NumPy's numbers) and that torch may create,
+    because this runs no code of the file."""
     of_numpy = [numpy.dtype, *(type(numpy.dtype(name)) for name in SCALARS)]
     return [argparse.Namespace, (numpy._core.multiarray.scalar, "numpy.core.multiarray.scalar"),
             numpy._core.multiarray.scalar, *of_numpy]  # fmt: skip

@@ -1,6 +1,6 @@
-"""Defines Source, which describes a model before it is built: its Config, where its weights are, and what was assumed.
-zoo.py makes the Source of a name, model_file.py of a file, loading.py of anything that `load` takes. Callers pass the
-Source on, so that none is made twice."""
+"""Defines Source, the description of a model before it is built: its Config, the place of its weights, and assumptions.
+zoo.py makes the Source of a name, model_file.py that of a file, and loading.py that of anything that `load` takes.
+Callers pass the Source on, so that no Source is made twice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "acti
 
 
 def assumed(config: Config, known_words: Collection[str] = ()) -> tuple[parts.Assumption, ...]:
-    """Facts that a file of weights lacks and that are assumed, without `known_words`."""
+    """The facts that must be assumed because a file of weights lacks them; without the facts in `known_words`."""
     assumptions = [
         parts.Assumption("mean", f"mean {numbers(config.mean)}"),
         parts.Assumption("std", f"std {numbers(config.std)}"),
@@ -49,7 +49,7 @@ def unlike_ours(pool: object) -> str:
 
 
 def why_no_answer(source: Source) -> str:
-    """Why labels may be wrong: pooling or activation is only assumed. "" where both are known."""
+    """Why labels may be wrong: pooling or activation is only assumed. "" if both are known."""
     if source.unlike or not source.config.classes:
         return source.unlike
     usual = {"act_layer": source.config.activation, "global_pool": source.config.pool}
@@ -62,8 +62,8 @@ def why_no_answer(source: Source) -> str:
 
 
 def notice(vit: VisionTransformer) -> str:
-    """A text about what was assumed: the values, the options of `load` that change them, and why there are no labels;
-    "" if nothing was assumed."""
+    """A text about the assumptions: the assumed values, the options of `load` that change them, and why there are no
+    labels; "" if nothing was assumed."""
     sentences = []
     if vit.assumed:
         values, words = (
@@ -83,9 +83,9 @@ def notice(vit: VisionTransformer) -> str:
 class Source:
     name: str
     config: Config
-    weights: Callable[[], dict[str, Tensor]] | None = None  # reads the weights; None: random ones
+    weights: Callable[[], dict[str, Tensor]] | None = None  # reads the weights; None means random weights
     where: str = ""  # where the weights are, for messages
-    shapes: dict[str, Tensor] | None = None  # of the weights, if known before the weights are read
+    shapes: dict[str, Tensor] | None = None  # the weights' shapes, if known before the weights are read
     assumed: tuple[parts.Assumption, ...] = ()
     unlike: str = ""  # how the classifier's input differs from ours, as the end of a sentence
     given: Given = NOTHING
@@ -149,7 +149,7 @@ def fill(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> None:
 
 
 def fitting(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> dict[str, Tensor]:
-    """The state dict under our names; PlaygroundError names weights that don't fit the model."""
+    """The state dict under our names. Raises a PlaygroundError that names the weights that don't fit the model."""
     state = from_eva(from_hugging_face(state) if is_hugging_face(state) else state)
     ours = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
     theirs = {key: tuple(value.shape) for key, value in state.items()}
@@ -165,7 +165,8 @@ def fitting(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> dic
     return state
 
 
-# The arguments of `load`, and whether the model still has the loaded weights: it may be trained afterwards.
+# The arguments of `load` are kept for commands that load the model again, which is only possible if the model still has
+# the loaded weights: it may be trained afterwards.
 
 
 class Asked(NamedTuple):

@@ -1,6 +1,6 @@
-"""Texts for models that learned from captions: CLIP and SigLIP. Their image tower is our own VisionTransformer. The
-text tower is that of `transformers`, if this is installed (pip install 'attention-playground[text]') and if the tower's
-weights are stored with those of the image tower.
+"""Computes the vectors of texts for models that learned from captions, CLIP and SigLIP. Their image tower is our own
+VisionTransformer. The text tower is that of `transformers`, which must be installed (pip install
+'attention-playground[text]'); the tower's weights must be stored with those of the image tower.
 
 Only the vector of a text, a few hundred numbers, is kept in memory, not the tower.
 """

@@ -1,4 +1,4 @@
-"""timm's models: which of them are plain ViTs, their Config, and where their weights are.
+"""Finds out which models of timm are plain ViTs, their Config, and the place of their weights.
 
 These models are built as our own VisionTransformer. Importing timm takes seconds, so it is imported only if a name or
 a model of timm is asked for.
@@ -21,7 +21,7 @@ from playground.models.hub import bar
 from playground.models.others_files import is_biased
 from playground.vit import PAPER, Config
 
-WEIGHTS = "model.safetensors"  # the name of this file in every repository on the hub
+WEIGHTS = "model.safetensors"  # the name of the weights' file in every repository on the hub
 USUAL = "vit_small_patch16_224"
 PLAIN_MODULES = ("vision_transformer", "deit", "eva")  # the files of timm that define plain ViTs
 
@@ -32,7 +32,7 @@ DINOV2_SMALL = Config(  # equals timm's vit_small_patch14_dinov2.lvd142m, but ne
 
 
 def matching(pattern: str) -> list[str]:
-    """timm's names with published weights that match: part of a name, or a pattern with * and ?."""
+    """timm's names with published weights that match `pattern`, which is a part of a name, or has * and ?."""
     import timm
 
     wide = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"
@@ -117,7 +117,7 @@ def why_not(model: Any, itself: bool = False) -> str | None:
 
 
 def instead(model: Any) -> str:
-    """The advice that ends an error: which model to take instead."""
+    """The end of an error's text: the advice to take another model."""
     name = (getattr(model, "pretrained_cfg", None) or {}).get("architecture") or ""
     return f" Give a plain ViT, such as {_nearest_that_loads(name)}."
 
@@ -246,8 +246,8 @@ def hub_file(name: str, offline: bool, report: type | None = None) -> str:
 
 
 def _patient(report: type | None) -> type:
-    """A progress bar that raises once twice the file's size has arrived: if a connection always breaks at the same
-    place, the hub's library would retry for ever."""
+    """The class of a progress bar that raises once twice the file's size has arrived. If a connection always breaks at
+    the same place, the hub's library would retry for ever."""
     arrived: float = 0
 
     class Patient(report or bar()):  # type: ignore[misc]
@@ -285,8 +285,8 @@ def fetch(name: str, offline: bool) -> dict[str, Tensor]:
 
 
 def _nearest_that_loads(name: str) -> str:
-    """Suggestions for an unknown name: models whose names have all its words, small ones first; else similar names;
-    else a common plain ViT."""
+    """Suggestions for an unknown name: models whose names have all words of this name, small models first; else similar
+    names; else a common plain ViT."""
     import timm
 
     published = [model_name for module in PLAIN_MODULES for model_name in timm.list_models(module=module)]

@@ -1,8 +1,8 @@
 """Checks whether a file in the cache is complete. A damaged file (empty after a full disk, or half written after a
-power cut) counts as absent: the app works without it, and fetching it gives a new one.
+power cut) counts as absent: the app works without the file, and a new download replaces it.
 
-Every start checks each file: a photograph by its digest, and weights, which are large, only by the length that their
-header states. `python -m playground doctor` also reads weights to their end.
+Every start checks each file: a photograph by its digest, and weights, which are large, only by the length that the
+header states. `python -m playground doctor` also reads weights completely.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ log = logging.getLogger("playground")
 
 
 def is_whole(path: Path, digest: str | None = None) -> bool:
-    """Whether the file exists and is complete. It is checked again only after it has changed."""
+    """Whether the file exists and is complete. The file is checked again only after a change."""
     try:
         facts = os.stat(path)
     except (OSError, ValueError):
@@ -36,7 +36,7 @@ def is_whole(path: Path, digest: str | None = None) -> bool:
 
 @lru_cache(500)
 def _trouble(path: Path, digest: str | None, number: int, size: int, changed: int) -> str | None:
-    """What is wrong with a file; None if nothing. Cached, so that it is logged once."""
+    """The damage of a file in words; None for a sound file. Cached, so that a damage is logged once."""
     trouble = what_is_wrong(path, digest)
     if trouble:
         log.warning(

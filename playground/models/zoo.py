@@ -1,4 +1,4 @@
-"""The names of models: the bundled ones, the untrained one, DINOv2, the ViT paper's, and every plain ViT of timm.
+"""Resolves the names of models: the bundled models, the untrained one, DINOv2, the ViT paper's, and timm's plain ViTs.
 
 `resolve` turns a name into a Source, and callers pass the Source on. For timm's models, timm gives the architecture and
 the address of the weights, but the model is built as our own VisionTransformer. A name is never a path.
@@ -38,7 +38,7 @@ def load(
 
 
 def resolve(name: str, pretrained: bool = True, offline: bool = False) -> Source:
-    """The Source of a name: "bundled", "bundled-taught", "untrained", "dinov2-small", "ViT-B/16", or one of timm's. Its
+    """The Source of a name: "bundled", "bundled-taught", "untrained", "dinov2-small", "ViT-B/16", or one of timm's. The
     weights are not read yet."""
     if name == "untrained":
         return Source(name, UNTRAINED)

@@ -1,4 +1,4 @@
-"""Answers a request in a thread, on behalf of the person who asks, and only while they wait.
+"""Answers a request in a thread, on behalf of the person who asks, and only while that person waits.
 
 After HEARD_AFTER seconds in the queue the answer is a 202 with a ticket and the number of people who come first. The
 browser asks again with that ticket until the answer is ready. A ticket that is no longer asked for is dropped, and the
@@ -24,15 +24,15 @@ from playground.errors import Busy, PlaygroundError
 from playground.serving import ledger, people, queue
 from playground.serving.hosts import is_foreign
 
-HEARD_AFTER = 0.3  # seconds until a waiting browser hears how many come first
+HEARD_AFTER = 0.3  # seconds until a waiting browser is told the number of people who come first
 ASK_AGAIN_MS = 400  # milliseconds until the browser asks again
 PATIENCE = 5.0  # seconds without a further request, after which a browser has left
-FULL_SENTENCES = {  # the answer of Room.trouble in ledger.py -> the sentence for the person
+FULL_SENTENCES = {  # whose limit is reached (Room.trouble in ledger.py) -> the sentence for the person
     "key": "Too many of your questions wait already: wait for an answer, then ask again.",
     "network": "Too many people of your network ask at the same moment: try again.",
     "everybody": "Too many people ask at the same moment: try again.",
 }
-GONE = 499  # the status of an answer that nobody reads
+GONE = 499  # the HTTP status if the browser has closed the connection
 
 log = logging.getLogger("playground")
 _waiting_jobs: dict[str, Job] = {}  # ticket -> its job
@@ -40,7 +40,7 @@ _open_jobs: set[Job] = set()
 
 
 class Refused(PlaygroundError):
-    """A refusal: a sentence, a status, and further fields for the browser."""
+    """Refuses a request with a sentence, an HTTP status and further JSON fields for the browser."""
 
     def __init__(self, sentence: str, status: int = 400, **fields: object):
         super().__init__(sentence)
@@ -173,7 +173,7 @@ def visitor(request: Request) -> ledger.Visitor:
 
 
 def changes(endpoint: Callable) -> Callable:
-    """For routes that change something: only this server's own pages may ask, with the browser's key."""
+    """Wraps a route that changes data: refuses requests of other sites' pages and requests without a key."""
 
     @wraps(endpoint)
     async def guarded(request: Request) -> Response:

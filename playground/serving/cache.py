@@ -17,7 +17,7 @@ from weakref import WeakSet
 from playground.serving import queue
 
 MB = 2**20
-LOOK_EVERY = 0.5  # seconds between two checks whether a waiting thread's person has left
+LOOK_EVERY = 0.5  # seconds between two checks whether the person for whom a thread waits has left
 
 
 class Cache:
@@ -78,8 +78,8 @@ class Cache:
             self._entries[key] = (value, size)
 
     def make_room(self, size: int) -> None:
-        """Evicts the least recently used entries until `size` bytes fit. Done before a large value is made, so that old
-        and new are never in memory together."""
+        """Evicts the least recently used entries until `size` bytes fit. Called before a large value is made, so that
+        old and new values are never in memory together."""
         while self.bytes + size > self.most_bytes and self.drop_oldest():
             pass
 
@@ -100,7 +100,7 @@ class Cache:
 
 @contextmanager
 def _locked(lock: threading.Lock) -> Iterator[None]:
-    """Acquires the lock. A waiting thread gives up when its person leaves."""
+    """Acquires the lock. The thread stops waiting if the person for whom it works leaves."""
     while not lock.acquire(timeout=LOOK_EVERY):
         queue.current().stays()
     try:
@@ -110,7 +110,7 @@ def _locked(lock: threading.Lock) -> Iterator[None]:
 
 
 class Caches:
-    """The caches of all people, which share one limit in bytes. A cache without other references is forgotten."""
+    """The caches of all people, which share one limit in bytes, by weak references."""
 
     def __init__(self) -> None:
         self._caches: WeakSet[Cache] = WeakSet()
@@ -129,17 +129,17 @@ class Caches:
         """Evicts entries, from the least recently used cache first, until all caches together fit `most_bytes`."""
         caches = sorted(self, key=lambda cache: cache.used_at)
         excess = sum(cache.bytes for cache in caches) - most_bytes
-        for cache in caches[:-1]:  # the last one is in use now and keeps its entries
+        for cache in caches[:-1]:  # the most recently used cache keeps its entries
             while excess > 0 and (size_before := cache.bytes):
                 cache.drop_oldest()
                 excess -= size_before - cache.bytes
 
 
-# The following functions see to it that freed memory returns to the operating system soon.
+# The following functions return freed memory to the operating system soon.
 
-THRESHOLD, LARGE = -3, 8 * 2**20  # M_MMAP_THRESHOLD of glibc, and its value in bytes, which most pictures exceed
+THRESHOLD, LARGE = -3, 8 * 2**20  # glibc's option M_MMAP_THRESHOLD, and its value: most pictures have more bytes
 GC_THRESHOLDS = (10_000, 10, 25)  # thresholds of the garbage collector's three generations
-ARENA_MAX, ARENAS = -8, 2  # M_ARENA_MAX of glibc, and its value
+ARENA_MAX, ARENAS = -8, 2  # glibc's option M_ARENA_MAX, and its value: the number of arenas
 
 
 def keep_few_arenas() -> bool:
@@ -154,14 +154,14 @@ def keep_few_arenas() -> bool:
 
 
 def give_back_free() -> None:
-    """Returns free blocks between used ones to the system: 50 to 100 MB after a class has left."""
+    """Returns free memory between used blocks to the system: 50 to 100 MB after a class has left."""
     if platform.libc_ver()[0] == "glibc":
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def freeze_objects() -> None:
-    """Excludes the present objects from garbage collection: torch and Streamlit have hundreds of thousands. A full
-    collection stopped the server for 0.27 s, every five seconds while many people came and went."""
+    """Excludes all existing objects from garbage collection. Torch and Streamlit have hundreds of thousands: with many
+    visitors, a full collection stopped the server for 0.27 s every five seconds."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)

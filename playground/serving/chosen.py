@@ -1,5 +1,5 @@
-"""Reads addresses: the picture, the model, the detail; a digest of everything that the numbers depend on; and the view
-in which a picture opens.
+"""Reads the picture, the model and the detail from an address; computes a digest of everything that a trace depends on;
+and gives the view in which a picture opens.
 
 Addresses may be hostile. A request that can't be met is refused with a sentence and a status.
 """
@@ -22,11 +22,11 @@ from playground.serving.prepared import FINER, model_digest, sample_digest
 from playground.serving.traces import Setup
 from playground.version import __version__
 
-# What stands in the address: the model, the sample, the detail and every choice of the microscope.
+# The page's address holds the model, the sample, the detail and every choice of the microscope.
 #
 # Addresses may be hostile: an unexpected value is dropped, and the page shows its default.
 
-PAGE_PATTERNS = {  # setting of the page -> pattern of its values; figures/drawing/view.py has the microscope's
+PAGE_PATTERNS = {  # the page's setting -> pattern of its values; for the view's settings see figures/drawing/view.py
     "model": r"[A-Za-z0-9_./-]{1,80}",
     "mine": r"[0-9a-f]{16}",
     "sample": "|".join(re.escape(s.name) for s in (*PHOTOGRAPHS, *SAMPLES)),
@@ -46,12 +46,12 @@ def view_of(words: Mapping[str, str]) -> dict[str, str]:
 
 
 def readable_settings(words: dict[str, str]) -> dict[str, str]:
-    """The settings whose values match the patterns in PAGE: `read_address` would drop all others from an address."""
+    """The settings whose values match PAGE_PATTERNS: `read_address` would drop all others from an address."""
     return view.with_allowed_values(words, PAGE_PATTERNS)
 
 
-LONGEST_CUT = 1000  # characters; figures/drawing/view.py has the same limit for addresses
-LARGEST_SCALE = 8.0  # the largest scale that the microscope's dial reaches
+LONGEST_CUT = 1000  # characters of the cuts' text; figures/drawing/view.py has the same limit
+LARGEST_SCALE = 8.0  # the end of the microscope's dial
 
 
 def read(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Setup]:
@@ -67,7 +67,7 @@ def _picture(words: Mapping[str, str], person: Person | None) -> Picture:
         raise Refused(f"There is no sample called {name[:60]!r}; choose one in the strip.", 404)
     try:
         return pictures.sample(name)
-    except models.PlaygroundError as error:  # the sample is a photograph that is not on this machine
+    except models.PlaygroundError as error:  # the sample's photograph is not on this machine
         raise Refused(str(error), 404) from None
 
 
@@ -167,7 +167,7 @@ def compared(words: Mapping[str, str], person: Person | None) -> tuple[Picture, 
 
 
 def number(words: Mapping[str, str], name: str, below: int) -> int:
-    """Parses a whole number from 0 up."""
+    """Parses the word `name` as a whole number from 0 to `below` - 1."""
     text = words.get(name, "")
     if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < below):
         raise Refused(f"The {name} is a number from 0 to {below - 1}; asked was {text[:20]!r}.")
@@ -186,7 +186,8 @@ def numbers(words: Mapping[str, str], name: str, below: int) -> list[int]:
 
 
 def digest(picture: Picture, setup: Setup) -> str:
-    """A digest of the inputs, never of the computed numbers: those differ between processors in the last digit."""
+    """A digest of the inputs of a trace. The computed numbers are no part of it: their last digits depend on the
+    processor."""
     size = traces.size(picture, setup)
     made_of = (_picture_digest(picture), model_digest(setup.model), size, setup.scale, setup.cut, __version__)
     if setup.other:
@@ -206,7 +207,7 @@ def check_digest(asked_digest: str, picture: Picture, setup: Setup) -> None:
 # How a picture opens: the first sample, its model and detail, and its layer and head.
 #
 # Photographs open in DINOv2 if its weights are on this machine, drawings in our own model, which was trained on
-# drawings. Both are shown without torch, from packs that were made ahead (see prepared.py).
+# drawings. Both pictures are shown without torch, from packs that were made ahead (see prepared.py).
 
 
 def first_sample(model: str | None = None) -> str:

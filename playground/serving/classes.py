@@ -1,4 +1,4 @@
-"""Keeps the classes that guess together, in memory only: their phones, the open question and the guesses.
+"""Keeps each class that guesses together, in memory only: the phones, the open question and the guesses.
 
 Everything runs in the event loop's thread and nothing here awaits, so no lock is needed. A phone is known by a random
 key from its browser, without name or address. A request that waits for news holds one future, which the next change
@@ -24,18 +24,18 @@ from playground.serving.ledger import Visitor
 LETTERS = "ACDEFHJKMNPQRTVWXY"  # letters that nobody confuses with each other or with a digit
 CODE_LENGTH = 5
 LONGEST_LIFE = 4 * 3600.0  # seconds
-LEFT_AFTER = 20 * 60.0  # seconds without a request of the lecturer, after which their class may be ended for another
+LEFT_AFTER = 20 * 60.0  # seconds without a request of the lecturer, after which a new class may replace this one
 MOST_CLASSES, MOST_OF_A_NETWORK, MOST_OF_A_KEY = 64, 16, 2
 MOST_PHONES, MOST_PHONES_IN_ALL = 500, 3000  # phones in one class, in all classes
 MOST_QUESTIONS, MOST_ROUNDS = 12, 2
-MOST_SCREENS = 4  # pages of one lecturer that wait at the same time
+MOST_SCREENS = 4  # pages of one lecturer that wait for news at the same time
 MOST_SQUARES = 10_000
-MOST_HEAT = 4096  # squares of a picture whose weights are sent to the phones
-BURST, A_SECOND = 30, 2.0  # requests of one phone, not counting those that wait
+MOST_HEAT = 4096  # number of squares up to which the weights are sent to the phones
+BURST, A_SECOND = 30, 2.0  # requests that one phone may send at once, then per second; waiting requests don't count
 ASKS, SHOWS, TELLS = ("asks", "shows", "tells")  # phases: guesses arrive; all guesses are shown; the truth is shown
 KINDS = ("place", "number", "choice")
 
-REFUSALS = {  # the browser has them in other languages under the same keys: microscope/classroom/words.js
+REFUSALS = {  # key -> sentence; microscope/classroom/words.js has the same keys with sentences in other languages
     "noAnswer": "That is none of the answers: choose one of those on the screen.",
     "noNumber": "A guess is a whole number: choose it once more.",
     "offPicture": "That is off the picture: choose once more.",
@@ -74,16 +74,16 @@ def refusal(key: str, status: int = 400, **filled: object) -> Refused:
 
 @dataclass
 class Question:
-    """A question about one scene. `for_phones` is what phones show of it, as the lecturer's page sent it."""
+    """A question about one scene. `for_phones`: the fields for the phones, as the lecturer's page sent them."""
 
-    number: int  # counts the questions of the class
+    number: int  # the question's number in the class
     scene: int
     kind: str
     low: int
     high: int  # the largest valid guess; for a place, the number of the last square
     values: tuple[str, ...]  # for a choice: the valid guesses
     for_phones: Mapping[str, object]
-    about: str = ""  # which picture and square it is about, as the lecturer's page names them
+    about: str = ""  # names the question's picture and square, in the words of the lecturer's page
     phase: str = ASKS
     rounds: list[dict[str, int | str]] = field(default_factory=lambda: [{}])  # for each round: phone's key -> guess
     hands: list[dict[str, int]] = field(default_factory=lambda: [{}])  # raised hands, for each round: value -> count
@@ -99,7 +99,7 @@ class Question:
         ]
 
     def guess(self, value: object) -> int | str:
-        """A guess in the form in which it is stored. Raises Refused where it is not valid."""
+        """The guess as it is stored: a number, or a choice's text. Raises Refused if the guess is not valid."""
         if self.kind == "choice":
             if not isinstance(value, str) or value not in self.values:
                 raise refusal("noAnswer")
@@ -153,12 +153,12 @@ class Class:
         self.phones: dict[str, Phone] = {}
         self.scene: Mapping[str, object] = {"n": 0}
         self.questions: dict[int, Question] = {}  # by scene
-        self.question_count = 0  # questions so far
+        self.question_count = 0  # number of questions asked so far
         self.pictures: dict[str, bytes] = {}  # id -> JPEG: the lecturer's latest own picture that phones may see
         self.address = ""  # the address that phones open
-        self.trouble = ""  # the command that makes the app reachable for phones, where it is not
+        self.trouble = ""  # the command that makes the app reachable for phones; "" if it is reachable
         self.shared_state: tuple[int, bytes] | None = None  # (version, the state that all phones share, as JSON)
-        self.version = self.count = 0  # numbers of the state that phones see, and of the lecturer's state
+        self.version = self.count = 0  # version numbers: of the state for phones, and of the state for the lecturer
         self.screens: list[asyncio.Future[None]] = []  # waiting requests of the lecturer's pages
 
     def tell(self) -> None:
@@ -182,7 +182,7 @@ class Class:
 
     @property
     def question(self) -> Question | None:
-        """The question of the scene that the lecturer is on."""
+        """The question of the scene that the lecturer shows now."""
         return self.questions.get(int(str(self.scene["n"])))
 
     def needs_question(self) -> Question:
@@ -199,7 +199,7 @@ class Class:
             if len(self.phones) >= MOST_PHONES or _phone_count() >= MOST_PHONES_IN_ALL:
                 raise refusal("full", 503)
             phone = self.phones[key] = Phone()
-            ledger.costs.phones[key] = f"class {self.code}", Visitor(self.key, self.network)  # the class pays its costs
+            ledger.costs.phones[key] = f"class {self.code}", Visitor(self.key, self.network)  # the class pays for it
             self.tell_lecturer()
         return phone
 
@@ -272,7 +272,7 @@ _classes: OrderedDict[str, Class] = OrderedDict()  # by code, the oldest first
 
 
 def start(key: str, network: str, seat: str = "") -> Class:
-    """Starts a class. `seat`: the cookie of the lecturer's browser, by which a proxy finds its replica."""
+    """Starts a class. `seat`: a cookie of the lecturer's browser, by which a proxy finds the server's replica."""
     drop_the_old()
     classes_of_key = [group for group in _classes.values() if group.key == key]
     if len(classes_of_key) >= MOST_OF_A_KEY:
@@ -330,8 +330,8 @@ def _phone_count() -> int:
     return sum(len(group.phones) for group in _classes.values())
 
 
-# Wrong codes: each browser has few tries, and after many tries from one network each further one is delayed. A right
-# code is never refused because of others' tries, so nobody can lock a class out.
+# Wrong codes: each browser has few tries. After many tries from one network, each further try is delayed. A correct
+# code is never refused because of other people's tries, so nobody can lock a class out.
 
 TRIES_OF_A_KEY, TRIES_OF_A_NETWORK = 10, 60  # within TRIES_SECONDS
 TRIES_SECONDS = 60.0

@@ -1,7 +1,7 @@
 """Checks this machine: `python -m playground doctor`.
 
-It reads every file of the cache completely and compares digests. It says what is damaged or missing, what follows from
-that, and whether the installed versions were tested. It reads nothing of visitors and prints no secret.
+The check reads every file of the cache completely and compares digests. It reports damaged and missing files, their
+consequences, and untested versions of packages. It reads no visitor's data and prints no secret.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from playground.samples import SAMPLES
 from playground.serving import hosts, prepared, settings
 from playground.version import __version__
 
-FINE, LESS, WRONG = "fine", "less", "WRONG"  # less: it works, but a part is missing
-REQUIREMENTS = "requirements.txt"  # in the root of a checkout and of the image; an installed package has none
+FINE, LESS, WRONG = "fine", "less", "WRONG"  # less: the app works, but a part of it is missing
+REQUIREMENTS = "requirements.txt"  # a file in the root of a checkout and of the image, but not of an installed package
 DISTRIBUTION = "attention-playground"
 TESTED_PYTHON = (3, 11)
 STREAMLITS_HOSTS = "STREAMLIT_SERVER_ALLOWED_HOSTS"
@@ -75,7 +75,7 @@ def _versions() -> Iterator[Finding]:
 
 
 def requirements() -> dict[str, str]:
-    """{package: bounds such as ">=2.12,<2.16"}, of the checkout or else of the installed package, without extras."""
+    """{package: bounds such as ">=2.12,<2.16"} without extras, from a checkout's file or an installed package."""
     file = HOME / REQUIREMENTS
     lines = file.read_text("utf-8").splitlines() if file.is_file() else metadata.requires(DISTRIBUTION) or []
     matches = (re.match(r"([\w.-]+)\s*([^;#]*)", line) for line in lines if "extra ==" not in line)
@@ -102,7 +102,7 @@ def _settings() -> Iterator[Finding]:
 
 
 def _shipped() -> Iterator[Finding]:
-    """Checks the playground's own files: of an installed package by pip's digests, of a checkout by reading each."""
+    """Checks the playground's own files: compares them with pip's digests or, in a checkout, reads each file."""
     wrong = _unreadable() if (HOME / REQUIREMENTS).is_file() else _differing_from_the_package()
     yield from (Finding(WRONG, f"{damage}: install the playground again") for damage in wrong)
     if not wrong:
@@ -227,7 +227,7 @@ def _decoding() -> Iterator[Finding]:
 
 
 def repair(findings: Iterable[Finding], report: type | None = None) -> Iterator[str]:
-    """Removes what is damaged, fetches and prepares it again; reports what worked and what did not."""
+    """Removes damaged files, fetches or prepares them again, and yields a sentence about each attempt."""
     from playground.models import catalogue
 
     names = {item.file: group for group, files in borrowed.GROUPS.items() for item in files}

@@ -11,12 +11,12 @@ from functools import cache
 from playground.errors import PlaygroundError
 from playground.models.names import plain_name
 
-# The time to decode a picture is estimated from its first bytes, so that quick pictures come first. Nothing is
-# decoded here. A file that can't be parsed counts as costly; decoder.py limits files with false headers.
+# The time to decode a picture is estimated from the file's first bytes, so that quick pictures come first. A file that
+# can't be parsed counts as costly; decoder.py limits files with false headers.
 
-PNG_BYTES = 100e6  # bytes of pixels decoded per second, on an old processor that is also busy
+PNG_BYTES = 100e6  # bytes of pixels decoded per second, on an old and busy processor
 JPEG_PIXELS, OTHER_PIXELS = 100e6, 20e6  # pixels decoded per second
-UNKNOWN_SECONDS = 2.0  # seconds, for a file that can't be parsed
+UNKNOWN_SECONDS = 2.0  # the estimate for a file that can't be parsed
 HEADER_BYTES = 2**16  # bytes that are read; enough for all headers of a JPEG
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # channels by PNG colour type
 SIZE = re.compile(rb"ispe.{4}(.{4})(.{4})", re.DOTALL)  # the size of each picture in an AVIF or HEIC file
@@ -57,7 +57,7 @@ def _of_webp(data: bytes) -> tuple[int, int]:
 
 
 def _of_jpeg(data: bytes) -> float:
-    """Seconds for a JPEG. A progressive one visits its pixels once per scan; ten scans are usual."""
+    """Seconds to decode a JPEG. A progressive JPEG updates all pixels in each scan; ten scans are usual."""
     position = 2
     while position < len(data):
         marker, length = struct.unpack_from(">xBH", data, position)
@@ -69,7 +69,7 @@ def _of_jpeg(data: bytes) -> float:
 
 
 MOST_SECONDS = 10.0
-SHARE = 0.9  # speed of a whole pass, relative to one large matrix product
+SHARE = 0.9  # speed of a whole pass divided by the speed of one large matrix product
 
 
 def multiplications(vit, patches: int) -> float:
@@ -86,8 +86,8 @@ def seconds(vit, patches: int) -> float:
 
 @cache
 def per_second(device: str) -> float:
-    """Multiplications per second on an idle device. On a CPU this thread's processor time is measured instead of the
-    clock, because others compute meanwhile. Torch splits the work evenly, so all threads take equally long."""
+    """Multiplications per second on an idle device. On a CPU this thread's processor time is measured, because other
+    work runs at the same time. Torch splits a product evenly, so all its threads take equally long."""
     import torch
 
     tokens, width = 1024, 768

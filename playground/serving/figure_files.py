@@ -1,5 +1,5 @@
-"""Files of figures and numbers, byte for byte as the command `figure` makes them. matplotlib is imported only on
-demand."""
+"""Makes files of figures and numbers, byte for byte as the command `figure` makes them. matplotlib is imported only
+on demand."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def digest(subject: Shown, spec: Spec, kind: str) -> str:
 
 
 def _cached(subject: Shown, person: Person | None, result_key: tuple, make: Callable[[], Any]) -> Any:
-    """A cached result. Where one of two pictures is the person's own, the result goes into their own cache."""
+    """A cached result. If one of two pictures is the person's own, the result goes into that person's cache."""
     pictures: Hashable = tuple((picture.id, setup) for picture, setup in subject.pairs)
     picture, setup = min(subject.pairs, key=lambda pair: pair[0].sample)
     return worked.worked_out(picture, setup, person and person.worked, (*result_key, pictures), make)
@@ -127,7 +127,7 @@ def size_sentence(subject: Shown, spec: Spec, person: Person | None) -> str:
 
 
 def beginning(spec: Spec) -> Spec:
-    """The spec of an interactive figure with its layer's number filled in: by default the layer that a drawn figure
+    """The spec of an interactive figure with the number of its layer. The default is the layer that a still figure
     shows."""
     from playground.pack import upper_layer
 

@@ -1,7 +1,7 @@
 """Reads the words of an address as a Spec of a figure, and writes a Spec as words.
 
-The view has the words of the microscope's address (figures/drawing/view.py), the look has the names of a Spec's fields
-(figures/drawing/spec.py). A word is refused if the command line would refuse its flag, with the same sentence.
+The words of the view are those of the microscope's address (figures/drawing/view.py). The words of the look are names
+of a Spec's fields (figures/drawing/spec.py). A word is refused if the command line would refuse the flag of this name.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ LOOKS = tuple(
     name for name in command_line.FLAGS if name not in ELSEWHERE and name not in {choice.field for choice in DRAWN}
 )
 HELD = {"all": "all layers", "layer": "this layer"}  # value of the word `held` -> layers in an interactive file
-VIEW_ALONE = tuple(choice.key for choice in VIEW if not choice.field)  # words of the view without an effect on figures
+VIEW_ALONE = tuple(choice.key for choice in VIEW if not choice.field)  # words of the view that no figure reads
 REST = ("locked", "grid")  # words of the view that only an interactive figure has
 SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
 LONGEST = 200  # characters of a value
-MOST_DOTS, MOST_MOVING = 5000, 1920  # most dots across a still and an animation: a dot takes four bytes a frame
+MOST_DOTS, MOST_MOVING = 5000, 1920  # widths in dots of a still and of an animation: a frame takes four bytes a dot
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 CHOICES = {choice.key: choice for choice in VIEW}
 KEYS = {choice.field: choice.key for choice in DRAWN}  # field of Spec -> word of the address
@@ -52,7 +52,7 @@ IN_ADDRESS = Words(
 
 @dataclass(frozen=True)
 class Shown:
-    """A picture in a model, and another one that it may be compared with."""
+    """A picture in a model, and possibly another picture or model with which it is compared."""
 
     picture: Picture
     setup: Setup
@@ -68,7 +68,7 @@ class Shown:
 
 
 def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[Shown, Spec]:
-    """Reads what is shown, and the Spec of its figure as a file of this kind."""
+    """Reads the shown picture and model, and the Spec of a figure about them in a file of this kind."""
     check_names(words, (*PLACE, *CHOICES, *LOOKS, "held"))
     looks = {name: _look(name, words[name]) for name in LOOKS if name in words}
     layout = _layout(looks.get("layout", DEFAULTS["layout"]))
@@ -260,7 +260,7 @@ def _name(picture: Picture) -> str:
 
 
 def words_of(subject: Shown, spec: Spec, kind: str) -> dict[str, str]:
-    """The words from which `read` makes this figure: only those that differ from the defaults and matter to it."""
+    """The words from which `read` makes this figure, without defaults and without words that do not affect it."""
     layout = layouts.of(spec)
     words = address_words(subject, layout.beside(spec) == "other" or spec.takes_another) if layout.of_pictures else {}
     left_out = {} if kind == "html" else unused(spec)

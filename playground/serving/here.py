@@ -34,26 +34,26 @@ if TYPE_CHECKING:
     from playground.vit import VisionTransformer
 
 
-# A button of a lesson starts work (lessons/parts.py, Run) in a thread, one piece at a time for each person. Work stops
-# when no page looks at it any more. The results of all runs share one limit in bytes.
+# A button of a lesson starts a run (lessons/parts.py, Run) in a thread, one run at a time for each person. A run stops
+# when no page polls it any more. The results of all runs share one limit in bytes.
 
 MOST_KEPT = 100 * MB  # bytes of all people's results together; deploy/README.md counts on it
-PATIENCE = 12.0  # seconds after a page's last look at which work stops; long, because busy pages look late
+PATIENCE = 12.0  # seconds after a page's last poll, after which a run stops; long, because busy pages poll late
 _queue = queue.Queue()
 _ended: WeakSet[Work] = WeakSet()  # weak, so that a run is dropped with its session
 _ending = Lock()
 
 
 class Work(queue.Nobody):
-    """A run on behalf of the person who started it. It stops when no page of theirs looks at it."""
+    """A run on behalf of the person who started it. The run stops when no page of that person polls it."""
 
     def __init__(self, run: Run, former: Work | None = None):
         self.words = ""
         self.come_to: Any = None
         self.begun = self.over = False
-        self.trouble: Exception | None = None  # the error that ended it
-        self.ended = 0.0  # the time of its end
-        self.let_go = False  # its result was dropped to make room for newer ones
+        self.trouble: Exception | None = None  # the error that ended the run
+        self.ended = 0.0  # the time at which the run ended
+        self.let_go = False  # whether the result was dropped to make room for newer results
         self._visitor = queue.current().visitor()
         self._ahead, self._looked, self._stopped = 0, time.monotonic(), False
         Thread(target=self._do, args=(run, former and former.come_to), name="run", daemon=True).start()
@@ -84,7 +84,7 @@ class Work(queue.Nobody):
         self.stays()
 
     def look(self) -> int:
-        """The number of people who come first. A person who stops looking is taken to have left."""
+        """Returns the number of people who come first. A person whose page stops calling this counts as having left."""
         self._looked = time.monotonic()
         return 0 if self.begun else self._ahead
 
@@ -125,7 +125,7 @@ class Here:
 
     @property
     def picture(self) -> Picture:
-        """Looks up an own picture each time, so that an open page does not keep it after its person is forgotten."""
+        """Looks up an own picture each time, so that an open page does not keep the picture of a forgotten person."""
         return self._sample or chosen.own_picture(self.mine, self.person)
 
     @property
@@ -232,7 +232,7 @@ class Here:
         return worked.is_worked_out(self.picture, self.setup, self.worked, key)
 
     def kept(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """Computes a value about the picture and its trace once; again if the cache had to drop it."""
+        """Returns `make()`, a value about the picture and its trace; the cache keeps the value for the next call."""
         return worked.worked_out(self.picture, self.setup, self.worked, key, make)
 
     def words(self, view: bool = False) -> dict[str, str]:

@@ -25,7 +25,7 @@ HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[0-9a-z_.-]+))(?::\d{1,5
 
 
 async def is_answered(scope: Scope) -> bool:
-    """Whether a request or socket names this server as its host. Browsers always name one; a probe may name none."""
+    """Whether a request or socket names this server as its host. A browser always names a host; a probe may not."""
     hosts = hosts_named(scope)
     if not hosts:
         return True
@@ -36,7 +36,7 @@ async def is_answered(scope: Scope) -> bool:
 
 
 def is_foreign(headers: Headers) -> bool:
-    """Whether a page of another host or port asks. Streamlit by itself would accept any port."""
+    """Whether a page of another host or port sent the request. Streamlit by itself would accept any port."""
     origin = headers.get("origin")
     return origin is not None and urlsplit(origin).netloc != headers.get("host", "")
 
@@ -47,7 +47,7 @@ def hosts_named(scope: Scope) -> list[str]:
 
 @cache
 def names() -> frozenset[str]:
-    """The names of this machine, except for its full name: to look that up may need the network."""
+    """The names of this machine, except for its full name, whose lookup may need the network."""
     machine = socket.gethostname().lower()
     return frozenset({"localhost", machine, f"{_short(machine)}.local", *settings.now().hosts})
 
@@ -67,7 +67,8 @@ def _is_address(name: str) -> bool:
 
 
 async def _is_full_name(name: str) -> bool:
-    """Whether this is the machine's full name, such as box.example.org. Looks that up only if the short name fits."""
+    """Whether this is the machine's full name, such as box.example.org. The full name is looked up only if `name`
+    begins with the short one."""
     begins = name.startswith(f"{_short(socket.gethostname().lower())}.")
     return begins and name == await asyncio.to_thread(_full_name)
 
@@ -81,10 +82,10 @@ def _short(machine: str) -> str:
     return machine.partition(".")[0]
 
 
-# The path of the app on its host: /attention on a host with several apps, else empty. In the browser all addresses are
-# relative, so only this module knows the path.
+# The base path of the app on its host: /attention on a host with several apps, else empty. All addresses in the browser
+# are relative, so only this module knows the base path.
 #
-# Streamlit serves its own parts under this path by itself (STREAMLIT_SERVER_BASE_URL_PATH, --server.baseUrlPath).
+# Streamlit reads the same option for its own parts (STREAMLIT_SERVER_BASE_URL_PATH, --server.baseUrlPath).
 
 OPTION = "STREAMLIT_SERVER_BASE_URL_PATH"
 PROBED = ("/healthz", "/readyz")
@@ -110,7 +111,7 @@ def path_of(scope: Scope) -> str:
 
 
 def below_base(base: str, routes: Iterable[Route]) -> list[Route]:
-    """These routes below the base path. Probes ask on the machine itself and keep the plain path."""
+    """These routes below the base path. The routes of probes, which run on the machine itself, keep the plain path."""
     if not base:
         return list(routes)
     behind = (Route(f"{base}{route.path}", route.endpoint, methods=sorted(route.methods or ())) for route in routes)

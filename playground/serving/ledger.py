@@ -1,8 +1,8 @@
-"""Records each network's recent cost in processor seconds. It decides who is served next, who waits, who gives way.
+"""Records each network's recent cost in processor seconds, and decides by it who is served next and who gives way.
 
-Fairness is between networks, because anybody can make many keys and addresses, but not networks. A cost is charged to
-the visitor's network and to the wider ones around it, which have higher limits; half of it is forgotten every two
-minutes. Within one network, people are distinguished by the keys of browsers with an open page.
+Networks are treated equally, because anybody can make many keys and addresses, but not many networks. A cost is
+charged to the visitor's network and to the wider networks around it, which have higher limits; every two minutes half
+is forgotten. Within one network, people are distinguished by the keys of browsers with an open page.
 
 Whoever has cost least is served next. Limited resources (seats, bytes in memory) are shared by one rule too: see
 `Room`.
@@ -35,15 +35,15 @@ IPV6_HOUSEHOLDS = {
     48: 1,
     32: 64,
 }  # IPv6: homes have a /56 or /64, anybody may get a /48, a provider has a /32
-CLASS = 50  # households that one class counts as; all classes together count as many
-OF_PHONE, OF_CLASS = 5.0, 100.0  # recent seconds that a phone and a class may cost: see Ledger.payer
+CLASS = 50  # one class counts as this number of households, and so do all classes together
+OF_PHONE, OF_CLASS = 5.0, 100.0  # most recent seconds that a class pays for one phone, and for all: see Ledger.payer
 START = 5.0  # seconds charged for starting a class
 
 Path = tuple[tuple[str, int], ...]  # (network, households), the narrowest first
 
 
 class Visitor(NamedTuple):
-    """The person who asks; empty if nobody does."""
+    """The person for whom a request or a computation runs; both fields are empty if there is no such person."""
 
     person: str = ""  # a key, the same in all tabs of a browser
     address: str = ""  # the network's address, which many people may share: see `network`
@@ -69,7 +69,7 @@ def network(address: str | None) -> str:
 
 @lru_cache(10_000)
 def path(address: str) -> Path:
-    """The networks of an address, from the narrowest to the widest. A login is its own network, and so is a class."""
+    """The networks of an address, from the narrowest to the widest. A login or a class counts as a network."""
     try:
         parts = ip_network(address, strict=False)
     except ValueError:
@@ -83,8 +83,8 @@ def path(address: str) -> Path:
 
 
 class Ledger:
-    """Recent costs, of which half is forgotten every HALF seconds. Old costs are not changed for this: each new cost is
-    multiplied by a factor that grows with time, and `cost` divides by it."""
+    """Recent costs, of which half is forgotten every HALF_LIFE seconds. Stored costs stay as they are: each new cost is
+    multiplied by a factor that grows with time, and `cost` divides by the present factor."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self.clock = clock
@@ -115,9 +115,9 @@ class Ledger:
             return self._grown.get(name, 0.0) / growth
 
     def payer(self, visitor: Visitor, seconds_asked: float = 0.0) -> Visitor:
-        """Who pays for a visitor: for a phone, its class. A phone that would exceed OF_PHONE with `seconds_asked` pays
-        itself, so that a hostile phone costs its class nothing. If all phones of a class together exceed OF_CLASS,
-        the person who started the class pays."""
+        """Who pays for a visitor. A class pays for its phones. A phone that would exceed OF_PHONE with `seconds_asked`
+        pays for itself, so that a hostile phone costs the class nothing. If all phones of a class together exceed
+        OF_CLASS, the person who started the class pays."""
         if visitor.person not in self.phones:
             return visitor
         name, starter = self.phones[visitor.person]
@@ -128,7 +128,7 @@ class Ledger:
 
     def _growth(self) -> float:
         halves = (self.clock() - self._began) / HALF_LIFE
-        if halves > 500:  # a float ends near 2 ** 1024
+        if halves > 500:  # the largest float is near 2 ** 1024
             self._began += halves * HALF_LIFE
             self._grown = {name: shrunk for name, grown in self._grown.items() if (shrunk := grown * 2**-halves) > 1e-6}
             return 1.0
@@ -137,8 +137,8 @@ class Ledger:
 
 # Limited resources ----------------------------------------------------------------------------------------------------
 
-REACH = 3  # one network may hold up to this many times the free part: alone it gets three quarters of all
-KEPT = 0.1  # share of everything that is reserved for networks that hold nothing
+REACH = 3  # one network may hold this many times the free amount: a single network gets three quarters of all
+KEPT = 0.1  # share of the capacity that is reserved for networks that hold nothing
 
 
 class Holdings:
@@ -156,12 +156,12 @@ class Holdings:
                 add(self._by_network, name, amount)
 
     def above(self, address: str) -> tuple[float, float]:
-        """(the largest holding per household of its networks, the holding of the address itself)"""
+        """(the largest holding per household among the address's networks, the holding of the address itself)"""
         fullest = max([self._by_network[name] / households for name, households in path(address)], default=0.0)
         return fullest, self.by_address[address]
 
     def furthest(self) -> str:
-        """The address whose networks exceed their share most."""
+        """The address whose networks hold most per household."""
         return max(list(self.by_address), key=self.above, default="")
 
 
@@ -173,7 +173,7 @@ def add(counter: Counter, name: Hashable, amount: float) -> None:
 
 
 class Room:
-    """A limited amount of one resource. Nobody may hold more than REACH times the free part: one network alone gets
+    """A limited amount of one resource. A network may hold at most REACH times the free amount: a single network gets
     three quarters, two get three sevenths each. A share of KEPT is reserved for networks that hold nothing."""
 
     def __init__(self, kind: str, capacity: float, of_key: float = math.inf):
@@ -183,7 +183,7 @@ class Room:
         self._lock = threading.Lock()
 
     def trouble(self, visitor: Visitor, count: float = 1) -> str:
-        """Whose limit prevents taking `count` more: "everybody", "network" or "key"; "" if there is room."""
+        """The limit that prevents taking `count` more: of "everybody", "network" or "key"; "" if there is room."""
         free, own_share = self.capacity - self.taken, self.by.above(visitor.address)[0]
         if visitor.person and self._of_key[visitor] and self._of_key[visitor] + count > self.of_key:
             return "key"
@@ -192,7 +192,7 @@ class Room:
         return "network" if own_share and own_share + count > REACH * free else ""
 
     def take(self, visitor: Visitor, count: float = 1) -> str:
-        """As `trouble`; if there is none, the visitor holds the amount from now on."""
+        """Takes the amount for the visitor if there is room. Returns the same text as `trouble`."""
         with self._lock:
             if trouble := self.trouble(visitor, count):
                 refused[self.kind] += 1
@@ -216,7 +216,7 @@ class Room:
 
     @contextmanager
     def holding(self, visitor: Visitor, count: float = 1) -> Iterator[str]:
-        """Yields the trouble; if there is none, the visitor holds the amount inside the `with` block."""
+        """Takes the amount for the time of the `with` block if there is room. Yields the same text as `trouble`."""
         trouble = self.take(visitor, count)
         try:
             yield trouble
@@ -227,7 +227,7 @@ class Room:
 
 # Seats ----------------------------------------------------------------------------------------------------------------
 
-SEATS = 400  # open pages: each is a session of about a megabyte
+SEATS = 400  # most open pages: each has a session of about a megabyte
 OF_BROWSER = 20  # seats of one browser
 IDLE = 60.0  # seconds without action, after which another person of the same network may take the seat
 NEW_PAGE = 10.0  # seconds within which an open socket must ask for its page
@@ -238,8 +238,8 @@ class Seat:
 
     def __init__(self, address: str, end: Callable[[], object], now: float):
         self.address, self.end = address, end
-        self.counted_for = address  # whose share it counts for: an address, or a phone's class
-        self.used_at = now  # when a person last acted there; heartbeats and timed redraws don't count
+        self.counted_for = address  # the address, or the phone's class, among whose seats this one counts
+        self.used_at = now  # the time of a person's last action on the page; heartbeats and timed redraws don't count
         self.session = self.key = ""
         self.asked_for_page = self.closed = False
 
@@ -248,8 +248,8 @@ class Seat:
 
 
 class Seats:
-    """The open pages. If all seats are taken, the network furthest above its share loses one, even if it is in use:
-    first a page without a key, which is not a browser's, then the page that is idle for longest. A newcomer of that
+    """The open pages. If all seats are taken, the network that holds most per household loses a seat, even one in use:
+    first a page without a key, which no browser opened, then the page that is idle for longest. A newcomer of that
     same network gets only an idle seat, so that people of one network don't throw each other out."""
 
     def __init__(self, costs: Ledger, capacity: int = SEATS):
@@ -290,7 +290,7 @@ class Seats:
         seat.end()
 
     def asks(self, session: str, key: str, person: bool = True) -> None:
-        """Notes a request of the open page with this session. `person`: whether a person acted, not a timer."""
+        """Notes a request of the open page with this session. `person`: whether a person, not a timer, caused it."""
         for seat in list(self.open):  # a copy, because pages' threads change the seats
             if session and seat.session == session:
                 if person:
@@ -318,7 +318,7 @@ class Seats:
         return next((seat.address for seat in list(self.open) if session and seat.session == session), None)
 
     def account(self, visitor: Visitor, seconds_asked: float = 0.0) -> Visitor:
-        """Who pays: a class, or a person with an open page. People of one network without an open page pay together."""
+        """Who pays: a class, or a person with an open page. People of one network without open pages pay together."""
         if visitor.person in self.costs.phones:
             return self.costs.payer(visitor, seconds_asked)
         key = visitor.person
@@ -332,7 +332,7 @@ class Seats:
     def _gives_way(self, address: str) -> Seat | None:
         """The seat that a newcomer of this address may take."""
         with self._lock:
-            for seat in self.open:  # a phone may have joined a class, or left it
+            for seat in self.open:  # a phone may have joined or left a class since the last call
                 if (holder := self.costs.phones.get(seat.key, (seat.address,))[0]) != seat.counted_for:
                     self._by.add(seat.counted_for, -1)
                     self._by.add(holder, 1)
@@ -351,10 +351,10 @@ class Seats:
 
 costs = Ledger()
 seats = Seats(costs)
-requests = Room("requests", 1500, 40)  # requests at work: each holds a thread; a browser sends six at a time
+requests = Room("requests", 1500, 40)  # requests in progress: each holds a thread; a browser sends six at a time
 files = Room("files", 400, 20)  # uploads in progress: each holds a connection
-uploads = Room("uploads", 68 * MB)  # bytes received so far; one upload may exceed this to finish
+uploads = Room("uploads", 68 * MB)  # bytes received of unfinished uploads; one upload may exceed this to finish
 decodes = Room("decodes", 100 * MB, 70 * MB)  # undecoded files that wait for their turn
-answers = Room("answers", 150 * MB, 100 * MB)  # bytes of private answers that are being fetched
-PICTURES = 256 * MB  # bytes of people's own decoded pictures: the network with most gives way
-MODELS = 4  # downloads to the server at a time; one network may have all but one
+answers = Room("answers", 150 * MB, 100 * MB)  # bytes of private answers that are being sent
+PICTURES = 256 * MB  # bytes of people's own decoded pictures; beyond it, pictures of the network with most are reduced
+MODELS = 4  # models that the server downloads at a time; one network may have all but one of these downloads

@@ -1,4 +1,4 @@
-"""The models of this server: which ones are allowed and offered, fetching their weights, and keeping them in memory.
+"""Decides which models this server allows and offers, fetches their weights and keeps them in memory.
 
 torch is imported when a model is first loaded, so that the first picture does not wait for it.
 """
@@ -26,10 +26,10 @@ from playground.serving.cache import MB, Cache
 if TYPE_CHECKING:
     from playground.models.source import Source
 
-MOST_PATCHES = 4200  # more would take minutes and gigabytes while everybody waits
-PAPER = r"ViT-\w+/(\d+)"  # architectures of the ViT paper, with random weights
-PAPER_PATCHES = range(4, 33)  # pixels: the weights of a patch embedding grow with their square
-MOST_RANDOM_MB = 500  # limit for random weights, where a larger model shows nothing new: ViT-B takes 350
+MOST_PATCHES = 4200  # a pass over more would take minutes and gigabytes while everybody waits
+PAPER = r"ViT-\w+/(\d+)"  # pattern of names: architectures of the ViT paper, with random weights
+PAPER_PATCHES = range(4, 33)  # pixels along a patch's side: the patch embedding's weights grow with their square
+MOST_RANDOM_MB = 500  # limit for models with random weights, of which a larger one shows nothing new: ViT-B takes 350
 LONGEST_NAME = 80  # characters of a model's name in an address
 QUICK_MB = 100  # a model of this size answers in about a second
 OURS = {
@@ -63,7 +63,7 @@ def _bytes(vit) -> int:
 
 
 def load(name: str):
-    """The model of this name, which is never a file's path."""
+    """Loads the model of this name. A file's path is not a name."""
     check_name(name)
     if own_models.is_own(name):
         _drop_if_changed(name)
@@ -85,7 +85,7 @@ def _drop_if_changed(name: str) -> None:
 
 
 def assumed(name: str) -> str:
-    """The assumptions about a loaded model from the owner's folder; "" if there are none."""
+    """A line about what was assumed to load a model of the owner's folder; "" if nothing was."""
     vit = loaded_models().peek(name) if own_models.is_own(name) else None
     return "" if vit is None else own_models.assumed(name, vit)
 
@@ -104,7 +104,7 @@ def _without_folders() -> Iterator[None]:
 
 
 def _load(name: str):
-    """Loads one model at a time and evicts others first: two large ones would not fit together."""
+    """Loads one model at a time and evicts others first: two large models would not fit into memory together."""
     from playground.models.source import build, placed
 
     with _one_at_a_time, own_models.without_its_path(name):
@@ -191,12 +191,12 @@ def cut(name: str) -> tuple[int, tuple[int, int]]:
 
 
 def details(name: str) -> list[int]:
-    """The factors by which this model's grid can be refined along each side: up to about 4,096 patches, and only as
-    long as an answer comes in time."""
+    """The factors by which this model's grid can be refined along each side: up to MOST_PATCHES patches, and up to
+    effort.MOST_SECONDS for a pass."""
     patch, (height, width) = cut(name)
     patches = (height // patch) * (width // patch)
     finer = [d for d in (2, 3, 4) if patches * d * d <= MOST_PATCHES]
-    if name not in PATCH_AND_INPUT:  # those in CUT are small enough, and torch may not be imported yet
+    if name not in PATCH_AND_INPUT:  # models in PATCH_AND_INPUT are small, and torch may not be imported yet
         vit = load(name)
         finer = [d for d in finer if effort.seconds(vit, patches * d * d) <= effort.MOST_SECONDS]
     return [1, *finer]
@@ -264,7 +264,7 @@ def cards() -> list[Card]:
 
 
 def search(text: str, limit: int = 12) -> list[Card]:
-    """timm's plain ViTs whose name or title holds these words."""
+    """The plain ViTs of timm whose name or title holds these words."""
     from playground.models import timm_models
 
     words = text.lower().split()
@@ -273,7 +273,7 @@ def search(text: str, limit: int = 12) -> list[Card]:
     for name in sorted(names, key=lambda name: (not is_here(name), len(name))):
         if len(cards_found) == limit:
             break
-        queue.current().stays()  # raises if the person has typed on
+        queue.current().stays()  # raises if the person has left or typed another letter
         if card := _fact(name):  # None for a timm model that can't be loaded
             size = round(card.megabytes)
             cards_found.append(
@@ -299,7 +299,7 @@ def _fact(name: str):
 
 
 def megabytes(name: str) -> int:
-    """Megabytes to fetch; 0 where unknown."""
+    """The size of a model's download in megabytes; 0 if unknown."""
     if name in borrowed.GROUPS:
         return round(
             sum(borrowed.PACKAGE_BYTES[package] for package in {t.package for t in borrowed.GROUPS[name]}) / 1e6
@@ -308,7 +308,7 @@ def megabytes(name: str) -> int:
 
 
 def fetched_with(name: str) -> tuple[str, ...]:
-    """What is fetched together with a model: the photographs, with the model for photographs."""
+    """Names of all that is fetched with this model: the model for photographs comes with the sample photographs."""
     with_photographs = name == REAL and not borrowed.is_here("photographs")
     return (name, "photographs") if with_photographs else (name,)
 
@@ -330,7 +330,7 @@ def is_here(name: str) -> bool:
 
 
 def that_names() -> str | None:
-    """The smallest model on this machine whose labels are everyday things; None if there is none."""
+    """The smallest model on this machine whose labels name everyday things; None if there is no such model."""
     labelling_models = [card for card in cards() if card.here and offers().get(card.name, {}).get("labels")]
     return min(labelling_models, key=lambda card: card.megabytes).name if labelling_models else None
 
@@ -341,7 +341,7 @@ def has_real() -> bool:
 
 
 def warm_up() -> None:
-    """Imports torch and loads the bundled model before anybody waits for them."""
+    """Imports torch and loads the bundled model before the first person needs them."""
     import playground.tracing  # noqa: F401
     from playground.models.source import best_device
 

@@ -1,7 +1,7 @@
 """The operator's model files: *.safetensors in the folder that PLAYGROUND_MODELS_DIR names.
 
-In an address they are called own/NAME, which cannot be a name of timm. A path is not a name: only files in that folder
-can be asked for.
+In an address a model file is called own/NAME, which cannot be a name of timm. NAME is never a path, so only files in
+that folder can be requested.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ READABLE = re.compile(r"[A-Za-z0-9_.-]{1,70}")  # the part of a name after own/
 
 
 def files() -> dict[str, Path]:
-    """own/NAME -> file; read again each time, so that a file can be put there while the server runs."""
+    """{own/NAME: file}. The folder is read at each call, so that files can be added while the server runs."""
     folder = settings.now().models_dir
     if folder is None:
         return {}
@@ -48,7 +48,7 @@ def check(name: str) -> None:
 
 
 def in_folder(name: str | None) -> str | None:
-    """A model's name in a command typed in the owner's folder: own models are files there, others keep their name."""
+    """The name by which a command typed in the owner's folder finds a model: a file's name for an own model."""
     file = files().get(name or "")
     if file is None:
         return name
@@ -66,7 +66,7 @@ def megabytes(file: Path) -> float:
 
 
 def text_tower(name: str) -> Path | None:
-    """The folder of a model's text tower, for an own model or one of the catalogue; None if it is not on this
+    """The folder of the text tower of an own model or of a catalogue's model; None if the tower is not on this
     machine."""
     from playground.models import text_tower
 
@@ -121,7 +121,7 @@ def files_of(name: str) -> tuple[tuple[Path, int], ...]:
 
 
 def assumed(name: str, vit) -> str:
-    """One line about the assumptions about a model, for the people who use it."""
+    """A line for a model's users about what was assumed to load the model."""
     if not vit.assumed:
         return ""
     note = f"Assumed: {', '.join(assumption.value for assumption in vit.assumed)}."

@@ -1,7 +1,7 @@
-"""The server's data of one person: their pictures and the results computed from them.
+"""Keeps each person's pictures and the results computed from these pictures.
 
-A person is a key: a random secret that their browser makes, keeps and sends in one header. It is in no address and in
-no log. A person's data are forgotten ten minutes after the last request with their key, or at their request.
+A key, a random secret, stands for a person. The person's browser makes the key, keeps it and sends it in a header; no
+address and no log holds it. The data are forgotten ten minutes after the last request with the key, or on demand.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Person:
 
 
 def visitor(scope: Scope) -> Visitor:
-    """The visitor of a request or socket: the network, and the browser's key if it was sent. Behind a company's proxy a
-    login is one person, from any network."""
+    """The visitor of a request or socket: the network, and the browser's key if it was sent. Behind a company's proxy,
+    requests with the same login come from the same person, from any network."""
     headers, client = Headers(scope=scope), scope.get("client")
     key, login = headers.get(HEADER, ""), headers.get(LOGIN, "") if is_behind_proxy(scope) else ""
     address = f"login {sha256(login.encode()).hexdigest()[:16]}" if login else network(client[0] if client else "")
@@ -69,7 +69,7 @@ def visitor(scope: Scope) -> Visitor:
 
 
 def is_behind_proxy(scope: Scope) -> bool:
-    """Whether the request comes from the image's own proxy, which is trusted: nobody else reaches the Unix socket."""
+    """Whether the request came through the Unix socket, which only the image's own, trusted proxy can reach."""
     server = scope.get("server")
     return bool(server) and server[1] is None
 

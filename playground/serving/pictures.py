@@ -1,5 +1,5 @@
-"""The pictures that people look at: samples, uploads, and pictures of a labelled data set, chosen by number. Uploads
-are decoded in separate processes that are kept ready here."""
+"""Keeps the pictures that people look at: samples, uploads, and numbered pictures of a labelled data set. Separate
+processes, which are kept ready here, decode the uploads."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from playground.samples import named
 from playground.serving import ledger, queue
 from playground.serving.effort import seconds_to_decode
 
-# The processes that decode uploads: one at work and a spare one, so that nobody waits for an interpreter to start. No
-# stranger's file is decoded in the server's own process.
+# Uploads are never decoded in the server's own process, because a file may be hostile. Of the decoding processes one is
+# at work and one is spare, so that nobody waits for an interpreter to start.
 
 READY = 2
 
@@ -77,9 +77,9 @@ def _give_back(worker: Worker) -> None:
 
 
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
-KEPT_PIXELS = (2 * SHOWN_SIDE) ** 2  # most pixels that are kept: no model uses more, and decoding JPEGs is faster
+KEPT_PIXELS = (2 * SHOWN_SIDE) ** 2  # most pixels that are kept: no model uses more, and JPEGs are decoded faster
 THUMB = 96  # pixels of a thumbnail, which is shown at 38 CSS pixels
-TINY_SIDE = 64  # pixels; a smaller picture is enlarged on the screen, pixel by pixel, but not for the model
+TINY_SIDE = 64  # pixels; a smaller picture is enlarged for the screen without smoothing, but not for the model
 LONGEST_NAME = 60  # longest file name that is shown
 LEAST_SIDE = 512  # pixels to which pictures are reduced when there are many
 
@@ -88,16 +88,16 @@ log = logging.getLogger("playground")
 
 @dataclass(eq=False)
 class Picture:
-    """An image that a person chose: a sample, or their own, which is kept as long as the person."""
+    """An image that a person chose: a sample, or an own picture, which is kept as long as the person's data."""
 
     name: str  # the sample's name, or the upload's file name
     sample: bool
     jpeg: bytes  # what the browser shows
     image: Image.Image
-    id: str = ""  # equal for equal files
-    is_found: bool = True  # whether a command, typed in the file's folder, finds it by `name`
-    network: str = ""  # of the person who uploaded it
-    asked_at: float = field(default_factory=time.monotonic)  # time of the last request about it
+    id: str = ""  # a digest of the file
+    is_found: bool = True  # whether `name` is the file's full name, by which a command in its folder finds the file
+    network: str = ""  # the network of the person who uploaded the picture
+    asked_at: float = field(default_factory=time.monotonic)  # time of the last request about the picture
 
     def __post_init__(self) -> None:
         self.size = self.image.size  # the original size, so that the grid of patches stays the same after `halve`
@@ -117,7 +117,8 @@ class Picture:
         return 4 * self.image.width * self.image.height + len(self.jpeg)  # Pillow takes four bytes a pixel
 
     def halve(self) -> bool:
-        """Halves width and height to save memory. Existing traces stay. False if the picture is already small."""
+        """Halves width and height to save memory; existing traces stay. Returns False if the picture is small
+        already."""
         if max(self.image.size) <= LEAST_SIDE:
             return False
         smaller = self.image.copy()
@@ -147,7 +148,7 @@ def upload(data: bytes, name: str) -> Picture:
 
 @contextmanager
 def _waits(count: int) -> Iterator[None]:
-    """Holds an undecoded upload while it waits to be decoded."""
+    """Counts an upload's bytes in `ledger.decodes` while the upload waits to be decoded."""
     with ledger.decodes.holding(queue.current().visitor(), count) as trouble:
         if trouble:
             raise Busy("So many pictures are being opened that there is no room for one more: try again.")
@@ -161,8 +162,8 @@ when_no_room: list[Callable[[Picture], None]] = []  # called with a picture that
 
 
 def _keep(picture: Picture) -> Picture:
-    """Stores a picture, then makes room: pictures of the network that holds most are reduced, then the least recently
-    used are dropped; a browser that still shows one sends it again. A picture that is too large alone is refused."""
+    """Stores a picture, then makes room: reduces pictures of the network that holds most, then drops the least recently
+    used. A browser that still shows a dropped picture sends it again. A picture too large by itself is refused."""
     picture.network = queue.current().visitor().address
     with _lock:
         _of_people[next(_numbers)] = picture
@@ -204,7 +205,7 @@ def thumbnail(image: Image.Image) -> str:
     return data_url(as_jpeg(image, quality=80))
 
 
-# Small pictures with a label, by their number: CIFAR-10's, or drawings as small -------------------------------------
+# Small pictures with a label, chosen by number: CIFAR-10's, or drawings of that size ---------------------------------
 
 
 def labelled_folder() -> Path | None:

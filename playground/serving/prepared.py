@@ -1,10 +1,10 @@
-"""Makes and reads packs: traces of samples made ahead, so that a sample is shown without a forward pass and without
-torch. The name of a pack holds a digest of its inputs.
+"""Makes and reads packs, which are traces of samples made ahead, so that a sample is shown without a forward pass and
+without torch. A pack's file name holds a digest of the inputs.
 
-The playground ships the pack of the first picture: one layer of the drawing that opens if there are no photographs.
-`python -m playground.serving.prepared` makes it again after a change of the model or of that drawing. All others are
-made on this machine, by `python -m playground prepare` or by a starting server when nobody waits. They are in the
-cache, beside the photographs and DINOv2. A sample without a pack is traced on demand.
+The playground ships one pack: one layer of the drawing that opens if there are no photographs. After a change of the
+model or of that drawing, `python -m playground.serving.prepared` makes this pack again. All other packs are made on
+this machine, by `python -m playground prepare` or by a starting server when nobody waits, and lie in the cache beside
+the photographs and DINOv2. A sample without a pack is traced on demand.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _file_digest(file: Path, changed: int) -> str:
     return digest.hexdigest()[:16]
 
 
-FINER = {"meadow": 2}  # the first drawing has a finer grid, so that its cat has a clear shape
+FINER = {"meadow": 2}  # sample -> factor by which its grid is finer: only so has the drawing's cat a clear shape
 CHECKSUM_BYTES = 32  # bytes at the end of a pack in the cache: the SHA-256 of all bytes before them
 HEX = "[0-9a-f]" * 16
 
@@ -81,15 +81,15 @@ class Ahead:
 
     @property
     def file(self) -> str:
-        """The file's name. Its digest is of everything that the numbers depend on, so that no old pack is shown."""
+        """The file's name, with a digest of everything that the trace depends on, so that no outdated pack is shown."""
         grid = self.sample.look and self.sample.look.grid
         made_of = (sample_digest(self.sample.name), model_digest(self.model), grid, __version__)
         return f"{self.name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}.pack"
 
 
 def all_packs() -> list[Ahead]:
-    """All packs of the samples and models on this machine, in the order in which they are made; the pack of the
-    first picture comes first."""
+    """All packs of the samples and models on this machine, in the order in which the packs are made; the pack of the
+    picture that opens first comes first."""
     finer = [Ahead(named(name), detail) for name, detail in FINER.items()]
     return [a for a in (*finer, *map(Ahead, SAMPLES), *map(Ahead, PHOTOGRAPHS)) if _can_be_made(a)]
 
@@ -121,7 +121,7 @@ def _shipped_pack(ahead: Ahead) -> bytes | None:
 
 
 def _cached_pack(ahead: Ahead) -> mmap.mmap | None:
-    """The pack in the cache; None where it is missing or incomplete."""
+    """The pack in the cache; None if the file is missing or incomplete."""
     for path in (folder / ahead.file for folder in borrowed.folders() if _can_be_made(ahead)):
         try:
             with open(path, "rb") as file:
@@ -136,7 +136,7 @@ def _cached_pack(ahead: Ahead) -> mmap.mmap | None:
 
 @lru_cache(100)
 def _is_whole(path: Path, number: int, size: int, changed: int) -> bool:
-    """Whether the file is undamaged, checked once for each version of the file."""
+    """Whether the pack's checksum is right; computed once for each version of the file."""
     if trouble := what_is_wrong_with(path):
         log.warning("%s is damaged (%s) and counts as absent: it is made again.", path, trouble)
     return trouble is None
@@ -158,7 +158,7 @@ def all_layers(ahead: Ahead) -> bytes | None:
 
 
 def some_layers(data: mmap.mmap | bytes, layers: list[int] | None, heads: list[int] | None = None) -> bytes:
-    """Reads only these layers' pages of the file from the disk. Heads keep their numbers."""
+    """A pack of these layers and heads only. Of a mapped file, only their pages are read. Heads keep their numbers."""
     header, arrays = unpack(data)
     del header["sections"]
     layers = [upper_layer(header["layers"])] if layers is None else layers

@@ -1,4 +1,4 @@
-"""A QR code of a short address, as rows of "0" and "1" (1 is dark), without the quiet edge.
+"""Encodes a short address as a QR code: rows of "0" and "1" (1 is dark), without the quiet edge.
 
 The code holds bytes, at most 106. That fits into versions 1 to 5 with the lowest error correction, which need only one
 block. The terms are those of ISO/IEC 18004: a *version* is a size, a *mask* is a pattern over the data that avoids
@@ -13,8 +13,8 @@ from playground.errors import PlaygroundError
 
 DATA = {1: 19, 2: 34, 3: 55, 4: 80, 5: 108}  # version -> data bytes
 CORRECTION = {1: 7, 2: 10, 3: 15, 4: 20, 5: 26}  # version -> error correction bytes
-HEAD = 12  # bits of the header: kind and length of the data
-LONGEST = DATA[5] - 2  # bytes of a text
+HEAD = 12  # bits of the header, which holds kind and length of the data
+LONGEST = DATA[5] - 2  # most bytes of a text: two are left for header and padding
 MASKS: tuple[Callable[[int, int], bool], ...] = (
     lambda row, column: (row + column) % 2 == 0,
     lambda row, column: row % 2 == 0,
@@ -76,7 +76,7 @@ def _correction(words: list[int], count: int) -> list[int]:
 
 
 def _fixed(version: int) -> list[list[int | None]]:
-    """The fixed cells as 1 or 0, with None in cells for data. The cells of the format bits hold 0 for now."""
+    """The grid of fixed cells (0 or 1), with None in cells for data. The cells of the format bits hold 0 at first."""
     side = 17 + 4 * version
     grid: list[list[int | None]] = [[None] * side for _ in range(side)]
     for i in range(8, side - 8):
@@ -98,14 +98,14 @@ def _fixed(version: int) -> list[list[int | None]]:
 
 
 def _format_places(side: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """The places of the fifteen format bits, the highest bit first; each stands twice."""
+    """The (row, column) of each of the fifteen format bits, the highest bit first, in each of the two copies."""
     first_copy = [(8, column) for column in (0, 1, 2, 3, 4, 5, 7, 8)] + [(row, 8) for row in (7, 5, 4, 3, 2, 1, 0)]
     second_copy = [(side - 1 - i, 8) for i in range(7)] + [(8, side - 8 + i) for i in range(8)]
     return first_copy, second_copy
 
 
 def _format(mask: int) -> int:
-    """The format bits: correction level (L is 01) and mask, with ten bits that correct errors in them."""
+    """The format bits: correction level (L is 01) and mask, then ten bits that correct errors in these five."""
     chosen = 0b01 << 3 | mask
     remainder = chosen << 10
     for bit in range(14, 9, -1):
@@ -131,8 +131,8 @@ def _grid_of(fixed: list[list[int | None]], bits: list[int], mask: int) -> Grid:
 
 
 def _penalty(grid: Grid) -> int:
-    """How hard the code is to read: long lines or blocks of one colour, shapes like a corner, and too much of one
-    colour."""
+    """A measure of how hard the code is to read: counts long lines and blocks of one colour and shapes like a corner
+    pattern, and adds the excess of one colour."""
     side = len(grid)
     lines = ["".join(map(str, line)) for line in (*grid, *zip(*grid, strict=True))]
     runs = [run for line in lines for run in line.replace("01", "0 1").replace("10", "1 0").split()]

@@ -1,10 +1,10 @@
-"""Decides who computes next: whoever has the lowest cost in the ledger, including the present question. One person's
-questions are answered in their order. Questions that only refine a visible picture come last.
+"""Decides who computes next: the person with the lowest cost in the ledger, to which the waiting question is added. The
+questions of one person are answered in order. Questions that only refine a visible picture come last.
 
-Questions that are estimated to take long have a place of their own, so that no short question waits behind them.
+Questions that are estimated to take long have a place of their own, so that no short question waits for a long one.
 
 `with queue.take(tell): …` blocks the calling thread until its turn. Meanwhile `tell` is called with the number of
-people who come first; if it raises, because its person has left, the place is given up.
+people who come first. If `tell` raises, because the person has left, the place in the line is given up.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from playground.serving.ledger import NOBODY, Visitor
 SHORT = 0.3  # seconds assumed for a question without an estimate
 LONG = 1.0  # seconds above which a question counts as long
 TELL_EVERY = 0.4  # seconds between two calls of `tell`
-TELL_LESS_EVERY = 50  # people ahead for whom `tell` is called once less often: hundreds of calls would take a core
-SLICE = 1.0  # seconds of long work before it lets others come in between
-MOST_LONG = 2  # pieces of long work at once: each keeps its results in memory
-MOST, OF_KEY = 600, 12  # waiting questions in one queue: of all people, and of one
-FEW, FRESH = 40, 0.1  # a line longer than FEW is sorted only every FRESH seconds: a flood would take a core
+TELL_LESS_EVERY = 50  # with more people ahead, `tell` is called less often: hundreds of calls would take a core
+SLICE = 1.0  # seconds after which long work lets other people's work come in between
+MOST_LONG = 2  # most pieces of long work at once: each keeps its results in memory
+MOST, OF_KEY = 600, 12  # most waiting questions in one queue: of all people, and of one person
+FEW, FRESH = 40, 0.1  # a line longer than FEW is sorted only every FRESH seconds: sorting would take a core in a flood
 PAGES, PAGE = 2, 1.0  # pages drawn at once; after PAGE seconds a page no longer keeps the next one waiting
 
 CROWDED = "So many people wait that there is no place in the line: try again in a minute."
@@ -40,7 +40,7 @@ CROWDED = "So many people wait that there is no place in the line: try again in 
 
 
 class Left(Exception):
-    """Nobody waits for this work any more."""
+    """Raised when nobody waits for this work any more."""
 
 
 class Asker(Protocol):
@@ -50,10 +50,11 @@ class Asker(Protocol):
         """Raises when the person has left the page."""
 
     def waits(self, ahead: int) -> None:
-        """As `stays`; tells the person that `ahead` others come first, 0 at the end of the wait."""
+        """Tells the person that `ahead` others come first, 0 at the end of the wait. Raises in the same case as
+        `stays`."""
 
     def hears(self, sentence: str) -> None:
-        """Shows the person a sentence, such as: the graphics card is full."""
+        """Shows the person a sentence, such as a warning that the graphics card is full."""
 
 
 class Nobody:
@@ -72,10 +73,10 @@ class Nobody:
         pass
 
 
-find: Callable[[], Asker] = Nobody  # gives the page that the calling thread draws; ui/messages.py sets it at the start
+find: Callable[[], Asker] = Nobody  # gives the asker whose page the calling thread draws; ui/messages.py sets `find`
 
 _named: ContextVar[Asker | None] = ContextVar("named", default=None)
-_draws: ContextVar[bool] = ContextVar("draws", default=False)  # whether this thread already has the turn of a page
+_draws: ContextVar[bool] = ContextVar("draws", default=False)  # whether this thread already has a turn of `pages()`
 
 
 def current() -> Asker:
@@ -101,7 +102,7 @@ class Ticket:
     def __init__(self, visitor: Visitor = NOBODY, finer: bool = False, seconds: float = SHORT):
         self.visitor, self.finer, self.seconds = visitor, finer, seconds
         self.payer = visitor
-        self.person: object = self  # the payer; an anonymous ticket is a person of its own
+        self.person: object = self  # the payer; a ticket without a payer counts as a person of its own
         self.turn = threading.Event()  # set when the ticket is served or sent away
         self.sent_away = False  # whether it was refused because too many wait
         self.began = 0.0
@@ -112,9 +113,9 @@ class Ticket:
 
 
 class Queue:
-    """Serves `at_once` tickets at a time, of which one may be long; `extra_long` more long ones may run too. After
-    `counts_for` seconds at work a ticket's place is free for the next, though its work goes on, and no more is
-    charged."""
+    """Serves `at_once` tickets at a time, one of which may be long, and besides these up to `extra_long` long tickets.
+    `counts_for` seconds after the start of a ticket's work, its place is free for the next ticket: the work goes on and
+    costs nothing more."""
 
     def __init__(
         self,
@@ -128,10 +129,10 @@ class Queue:
     ):
         self.at_once, self.extra_long, self.counts_for = at_once, extra_long, counts_for
         self.capacity, self.of_key = capacity, of_key
-        self.kind, self.costs = kind, charged or ledger.costs  # without a kind, the time is charged elsewhere
-        self.line: list[Ticket] = []  # who waits, in the order of service
+        self.kind, self.costs = kind, charged or ledger.costs  # without a kind, other code charges the time
+        self.line: list[Ticket] = []  # the waiting tickets, in the order of service
         self.at_work: list[Ticket] = []
-        self._ordered = -math.inf  # time of the last sort
+        self._ordered = -math.inf  # the time at which `line` was last sorted
         self._lock = threading.Lock()
 
     @contextmanager
@@ -142,8 +143,8 @@ class Queue:
         finer: bool = False,
         seconds: float = SHORT,
     ) -> Iterator[None]:
-        """Waits for a turn. `tell(n)` is called with the number of people who come first, which is 0 if only the
-        visitor's own questions do; and after a wait once more, with 0."""
+        """Waits for a turn. Meanwhile `tell(n)` is called with the number of other people who come first. If it was
+        called, it is called once more at the end, with 0."""
         ticket = Ticket(current().visitor() if visitor is None else visitor, finer, seconds)
         self.join(ticket)
         ahead, has_told = 0, False
@@ -192,9 +193,9 @@ class Queue:
             self._serve_next()
 
     def ahead(self, ticket: Ticket) -> tuple[int, int]:
-        """(number of tickets that come first, number of other people who hold them). Questions without a key count as
-        those of another visitor from the same address, so that somebody who is alone is not told to wait for a
-        person."""
+        """(number of tickets that come first, number of other people who hold these tickets). A ticket without a key
+        counts as held by a visitor of the same address, so that a person who is alone is not told to wait for
+        somebody."""
         with self._lock:
             self._serve_next()  # a ticket at work may no longer occupy its place
             if ticket not in self.line:
@@ -236,10 +237,10 @@ class Queue:
         return [ticket for ticket in self.at_work if ticket.is_long == is_long and ticket.began > earliest_start]
 
     def _order(self) -> None:
-        """Sorts the line by each person's cost including this question, then by the costs of their networks: all
-        questions of a household count together. If too many wait, the last ones are sent away."""
+        """Sorts the line by the cost of each ticket's person, including this question, then by the costs of the
+        networks, in which all questions of a household count together. Sends the last tickets away if too many wait."""
         self._ordered = self.costs.clock()
-        cost: dict[object, float] = {}  # person or network -> its cost, with the questions before this one
+        cost: dict[object, float] = {}  # person or network -> cost, including all questions counted so far
 
         def with_this(name: object, seconds: float) -> float:
             if name not in cost:
@@ -273,13 +274,13 @@ class Queue:
 
 @cache
 def passes() -> Queue:
-    """For computations of a page: forward passes, measurements of heads."""
+    """The queue for computations of a page: forward passes, measurements of heads."""
     return Queue(settings.now().at_once, extra_long=1, kind="passes")
 
 
 @cache
 def figures() -> Queue:
-    """For figures: matplotlib draws one at a time, and a wall of maps takes seconds."""
+    """The queue for figures: matplotlib draws one at a time, and a figure of many maps takes seconds."""
     return Queue(kind="figures", capacity=60)
 
 
@@ -304,13 +305,13 @@ def _packings() -> Queue:
 
 
 def turn(finer: bool = False, seconds: float = SHORT) -> AbstractContextManager[None]:
-    """Acquire before computing: `with queue.turn(): …`. Meanwhile the page shows how many come first."""
+    """A turn to compute: `with queue.turn(): …`. While it waits, the page shows how many people come first."""
     return passes().take(current().waits, finer=finer, seconds=seconds)
 
 
 @contextmanager
 def page() -> Iterator[None]:
-    """A turn for Streamlit's run of a page or a fragment; within a page's run, fragments need none of their own."""
+    """A turn for Streamlit's run of a page or a fragment. A fragment within a page's run uses the page's turn."""
     if _draws.get():
         yield
         return
@@ -328,20 +329,21 @@ def drawing() -> AbstractContextManager[None]:
 
 
 def packing() -> AbstractContextManager[None]:
-    """A turn for packing numbers for a browser: a layer may take 20 MB, and a whole class asks at once."""
+    """A turn for packing numbers for a browser. One at a time, because a layer may take 20 MB and a whole class asks at
+    once."""
     return _packings().take(current().waits)
 
 
 def decoding(seconds: float) -> AbstractContextManager[None]:
-    """A turn for decoding: 16 megapixels take 100 MB, and a class uploads thirty at once. Two pictures are
-    decoded at a time, only one of them costly."""
+    """A turn for decoding. Two pictures are decoded at a time, only one of them costly: 16 megapixels take 100 MB, and
+    a class uploads thirty pictures at once."""
     return decodings().take(current().waits, seconds=seconds)
 
 
 @contextmanager
 def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
     """Turns for long work that a page waits for: `with queue.turns() as give_way: …`. Between its pieces the work calls
-    `give_way()`, which lets others compute, and ends the work if its asker has left."""
+    `give_way()`, which lets other people's work run, and raises if the asker has left."""
     asker, turn, slice_start = current(), ExitStack(), 0.0
     line, place = queue, nullcontext()
     if line is None:

@@ -1,4 +1,4 @@
-"""All routes of the server except Streamlit's pages; and the routes for machines: health and metrics."""
+"""Collects all routes of the server except Streamlit's pages, and answers the routes for health and metrics."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from playground.serving import (
 )
 from playground.serving.answering import answer
 
-# Health, for machines that watch the server: whether it is alive, and whether it can show a picture. Metrics, for the
-# operator: people, computations and refusals, as Prometheus reads them.
+# The routes of health tell a monitoring machine whether the server runs and can show a picture. The route of metrics
+# tells the operator the numbers of people, computations and refusals, in the format of Prometheus.
 
 NOW = {"Cache-Control": "no-store"}
 PROXIED = ("x-forwarded-for", "x-forwarded-proto", "forwarded", "x-real-ip", "via")
 DIRECT = "x-playground-direct"  # a header that only the image's proxy sets, for requests that reach it directly
-LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # each has a container's limit
+LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # files with a memory limit
 
 
 async def lives(_: Request) -> Response:
@@ -61,7 +61,7 @@ async def ready(request: Request) -> Response:
 
 
 async def metrics(request: Request) -> Response:
-    """Only numbers: no address, key or name of a person. Labels come from lists in this program."""
+    """Sends the metrics: numbers without any person's address, key or name. Labels come from lists in this program."""
     if not _is_operator(request):
         return PlainTextResponse("Not Found", 404)
     return PlainTextResponse("".join(_lines()), headers=NOW, media_type="text/plain; version=0.0.4")
@@ -95,7 +95,7 @@ def _metric(name: str, kind: str, words: str, values: Mapping[str, float | None]
 
 
 def _is_operator(request: Request) -> bool:
-    """Whether the request comes directly from an operator's address, not through a proxy that hides the real one."""
+    """Whether the request comes from an operator's address, directly: a proxy would hide the real address."""
     if people.is_behind_proxy(request.scope):
         direct = DIRECT in request.headers
     else:

@@ -1,6 +1,6 @@
-"""Serves what goes beyond the weights: relevance, occlusion, the logit lens, texts, and patching from another picture.
+"""Serves relevance, occlusion, the logit lens, likeness to a text, and activation patching from another picture.
 
-Relevance and occlusion explain a token's feature, `query=7,5`, or a label, `label=3`, if the model has a classifier.
+Relevance and occlusion explain a token's feature (`query=7,5`) or, if the model has a classifier, a label (`label=3`).
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from playground.analysis.faithfulness import Foretold
     from playground.tracing import Trace
 
-RELEVANCE = 3.5  # cost in forward passes, at most: measured by benchmarks/beyond.py
-PATCHING = 3  # cost in forward passes: both pictures up to a layer, and from there the first picture twice
-FIRST_PASSES = (24, 48, 96)  # passes after which a map of occlusion is shown; the last is Python's default
-MOST_SECONDS = 60.0  # of an occlusion, which lets others compute in between
+RELEVANCE = 3.5  # highest cost of relevance in forward passes, measured by benchmarks/beyond.py
+PATCHING = 3  # cost of patching in forward passes: both pictures up to a layer, then the first picture twice
+FIRST_PASSES = (24, 48, 96)  # numbers of passes after which the browser shows a map of occlusion
+MOST_SECONDS = 60.0  # most seconds of an occlusion; other people's work runs between its passes
 MOST_LABELS = 1000
 LIKELIEST = 3
 
@@ -50,7 +50,7 @@ async def relevance(request: Request) -> Response:
 
 
 async def labels(request: Request) -> Response:
-    """[number, name, probability] of the model's labels, the likeliest first; none without a classifier."""
+    """[number, name, probability] of the model's labels, the likeliest first; an empty list without a classifier."""
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         seen = traces.trace(picture, setup, cache_of(person))
@@ -202,7 +202,7 @@ async def occluded(request: Request) -> Response:
 
 
 def _blanked(seen: Trace, question: occlusion.Target, result: OcclusionResult) -> dict[str, object]:
-    """How the map was measured, in a figure's words; if blanking moves nothing, also the smallest change that
+    """A sentence on how the map was measured, as in a figure; if blanking moves nothing, also the smallest change that
     counts."""
     from playground.figures.drawing import captions  # imported on demand, with matplotlib
 
@@ -224,7 +224,7 @@ def _most_passes(seen: Trace, passes: int) -> int:
 def _tested_by_occlusion(
     picture: Picture, setup: Setup, cache, seen: Trace, question: dict, by: str, result: OcclusionResult
 ) -> Foretold:
-    """Compares relevance with occlusion. The trace keeps the result for its figures."""
+    """Measures how well relevance predicts occlusion. The trace also keeps the result, for figures of the trace."""
     from playground.analysis import faithfulness
     from playground.analysis.occlusion import Target
     from playground.relevance import DEFAULT

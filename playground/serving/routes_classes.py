@@ -29,9 +29,9 @@ from playground.serving.classes import ASKS, KINDS, TELLS, Class, Question, refu
 WAIT_SECONDS = 20.0
 BODY_SECONDS = 10.0
 SMALL, LARGE = 1024, 8192  # largest body of a request in bytes: from a phone, from the lecturer
-SLOW_SECONDS, MOST_SLOW = 2.0, 200  # seconds by which tries are delayed, and most delayed tries at once
+SLOW_SECONDS, MOST_SLOW = 2.0, 200  # the delay of a try in seconds, and the most tries that are delayed at once
 LECTURER = "x-playground-lecturer"  # the header with the lecturer's secret
-SEAT = "playground_seat"  # the cookie of deploy/nginx.conf
+SEAT = "playground_seat"  # the cookie by which deploy/nginx.conf finds a browser's replica
 CODE = re.compile(rf"[A-Za-z]{{{classes.CODE_LENGTH}}}")
 SAMPLE = re.compile(r"api/samples/[\w.-]{1,60}/[0-9a-f]{1,64}\.jpg")
 NEWS = {"Cache-Control": "no-store", "Content-Type": "application/json"}
@@ -45,7 +45,7 @@ PAGE = """<!doctype html>
 <script type="module" src="{script}"></script>
 </head><body><main class="phone" data-phone><noscript>This page needs JavaScript.</noscript></main></body></html>
 """
-_slow = 0  # tries that are being delayed
+_slow = 0  # the number of tries that are being delayed
 
 
 def _refuses(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
@@ -62,7 +62,7 @@ def _refuses(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Re
 
 
 async def page(request: Request) -> Response:
-    """The phone's page, the same for every code: its script asks whether the class exists."""
+    """The phone's page, which is the same for every code: the page's script asks whether the class exists."""
     to_root = "../" if "code" in request.path_params else ""
     script, styles = escape(to_root + scripts.address("shell/phone.js")), stylesheet(STYLES)
     return HTMLResponse(PAGE.format(script=script, styles=styles), headers={"Cache-Control": "no-cache"})
@@ -164,7 +164,7 @@ def _own_guess(group: Class, key: str) -> bytes:
 
 
 def _shared(group: Class) -> bytes:
-    """The part of the state that all phones share, serialised once per change."""
+    """The part of the state that all phones share, as JSON, serialised once after each change."""
     if group.shared_state is None or group.shared_state[0] != group.version:
         shared = {
             "version": group.version,
@@ -203,7 +203,7 @@ async def guess(request: Request) -> Response:
 
 @_refuses
 async def picture(request: Request) -> Response:
-    """The lecturer's own picture, for phones in their class."""
+    """Sends the lecturer's own picture to a phone of the class."""
     group, key = await _class_of(request), _key(request)
     jpeg = group.pictures.get(request.path_params["id"]) if key in group.phones else None
     if jpeg is None:
@@ -229,7 +229,7 @@ async def start(request: Request) -> Response:
 
 
 async def _reached(root: str, port: int) -> tuple[str, str]:
-    """(the app's address for phones, the command that makes it reachable for them if it isn't)"""
+    """(the app's address for phones, the command that makes the app reachable for phones; "" if it is reachable)"""
     if not _is_loopback(urlsplit(root).hostname or ""):
         return root, ""
     own_address = await asyncio.to_thread(_own_address)
@@ -249,7 +249,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _own_address() -> str:
-    """This machine's address in its network. Nothing is sent: the system only chooses the interface."""
+    """This machine's address in its network. No packet is sent: the system only chooses the interface."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))
@@ -280,7 +280,7 @@ async def _class_of_lecturer(request: Request) -> Class:
 
 @_refuses
 async def lecture(request: Request) -> Response:
-    """Answers with the lecturer's state as soon as it differs from the one that the page has."""
+    """Answers with the lecturer's state as soon as it differs from the state that the page has."""
     known_count = _known_version(request)
     group = await _class_of_lecturer(request)
     if group.count == known_count and not group.ended:
@@ -289,7 +289,7 @@ async def lecture(request: Request) -> Response:
 
 
 def _lecture(group: Class) -> dict:
-    """The lecturer's state. Guesses stay out of it until they are shown."""
+    """The lecturer's state. It contains no guesses until the lecturer shows them."""
     question = group.question
     question_record = _question(question)
     if question and question_record:
@@ -386,8 +386,8 @@ def _is_option(option: object) -> bool:
 
 
 def _picture(group: Class, request: Request, question: dict) -> dict:
-    """The picture of a question: a sample by its address, or the lecturer's own, which is kept for the class and shown
-    on phones only with their consent."""
+    """The picture of a question: a sample's address, or the lecturer's own picture, which is kept for the class and
+    shown on phones only with the lecturer's consent."""
     if isinstance(address := question.get("picture"), str) and SAMPLE.fullmatch(address):
         return {"picture": address}
     if question.get("mine") and question.get("yes") is True:

@@ -1,9 +1,8 @@
-"""Figures over HTTP: /figure.svg?sample=meadow&model=bundled&layer=4&head=0 is the file that the command makes. Also
-the options of *Export*, and the preview of a link.
+"""Serves figures: /figure.svg?sample=meadow&model=bundled&layer=4&head=0 is the file that the command `figure` makes.
+Also serves the options of *Export*, and the preview of a link.
 
-Stills and numbers of samples are asked for by GET, so that a slide or a web page can embed them. Animations,
-interactive files and figures of somebody's own picture are asked for by POST with their key; the words are in the
-address too.
+A GET request gives stills and numbers of samples, so that a slide or a web page can embed them. Animations, interactive
+files and figures of somebody's own picture need a POST request with a key, whose address has the same words.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ from playground.serving.answering import Refused, answer, changes
 from playground.serving.figure_words import HELD, REST, SWEEPS, Shown, description
 from playground.serving.people import Person
 
-HOUR = "public, max-age=3600"  # a new version of the app may draw the same address differently
+HOUR = "public, max-age=3600"  # no longer, because a new version may draw another figure for the same address
 PRIVATE = "no-store"
-DOWNLOAD = "download"  # =1: a browser saves the file instead of showing it
+DOWNLOAD = "download"  # a word of the address: with download=1 the browser saves the file instead of showing it
 
 
 async def figure(request: Request) -> Response:
     kind, person = request.path_params["kind"], people.person_of(request)
     words = dict(request.query_params)
-    keeps = words.pop(DOWNLOAD, "") == "1" or kind == "html"  # an .html is saved, never shown under this server's name
+    keeps = words.pop(DOWNLOAD, "") == "1" or kind == "html"  # no .html opens as a page of this server
 
     return await _respond(request, lambda: _figure(request, kind, words, keeps, person))
 
@@ -107,14 +106,14 @@ ROUTES = [
 ]
 
 
-# Export's options for a view, and the chosen ones: kinds of files, layouts, looks, command and addresses.
+# Export's sheet needs the options for a view, the chosen options, and the resulting command and addresses.
 
 
 PICTURES = {"png": "PNG", "svg": "SVG", "pdf": "PDF"}
 KINDS = PICTURES | {"html": "interactive", "webp": "in motion", "numbers": "numbers"}
 TABLES = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
 BACKGROUNDS = {"light": "light", "dark": "dark", "transparent": "transparent"}
-IN_BITS = {"float16": "16 bits", "int8": "8 bits, half as large"}  # of PACKS
+IN_BITS = {"float16": "16 bits", "int8": "8 bits, half as large"}  # names of PACKS -> titles
 PREVIEW, MOVING_PREVIEW = 960, 640  # dots across
 CHOICES = (
     "only", "kind", "table", "layout", "purpose", "background", "caption", "footer", "sweep", "held", "pack", "theme",
@@ -122,9 +121,9 @@ CHOICES = (
 
 
 def offers(words: Mapping[str, str], person: Person | None) -> dict:
-    """Export's options for a view, the chosen ones, and the resulting file, as data for Export's sheet.
+    """Export's options for a view, the chosen options, and the resulting file, as data for Export's sheet.
 
-    `only` is the layout of a lesson's page, which exports nothing else and has no view."""
+    `only` is the layout of a lesson's page: such a page exports this layout alone and has no view."""
     subject, view, options = _request(words, person)
     kinds, only_layout = _kinds(subject, view, options), options.get("only")
     kind = _option(options, "kind", kinds)
@@ -218,8 +217,8 @@ def _kinds(subject: Shown, view: Mapping[str, str], options: Mapping[str, str]) 
 
 
 def _layouts(subject: Shown, view: Mapping[str, str], kind: str) -> list[str]:
-    """The layouts that can show this view; for animations, only those that can be animated. Grids are left out: Export
-    can't choose their rows and columns."""
+    """The layouts that can show this view; for animations, the layouts that can be animated. Grids are left out,
+    because Export can't choose rows and columns."""
     possible, trouble = [], None
     for layout, shape in LAYOUTS.items():
         if not shape.offered or ("other_image" in shape.uses and subject.compared is None):
@@ -253,7 +252,7 @@ def _sweeps(spec: Spec) -> list[str]:
 
 
 def _preview(subject: Shown, view: Mapping[str, str], spec: Spec, kind: str) -> tuple[Spec, str]:
-    """The figure in low resolution; for interactive files and tables, the still that matches."""
+    """The figure in low resolution; for interactive files and tables, a still of the same view."""
     across = MOVING_PREVIEW if spec.sweep else PREVIEW
     if kind == "html":
         spec = description(subject, view, "head", theme=spec.theme)
@@ -280,8 +279,8 @@ def _titled(options: Iterable[str], titles: Mapping[str, str]) -> list[dict[str,
     return [{"name": option, "title": titles[option]} for option in options]
 
 
-# The preview that other programs show of a link: a title, a sentence, and the figure of its view. A link to somebody's
-# own picture gets the preview of the default picture.
+# Other programs show a preview of a link: a title, a sentence, and a figure of the view that the link opens. For
+# somebody's own picture the preview shows the default picture.
 
 ANY = "One patch of this picture, and where it looks. Open it, and point at any other patch."
 ACROSS = 1200  # dots

@@ -1,4 +1,4 @@
-"""The models over HTTP: their list, a preview of each, and fetching one."""
+"""Serves the list of models and a preview of each, and fetches a model on request."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ PREVIEW_WIDTH = 168  # pixels: the width of a preview
 
 
 def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
-    """The picture under the heat map of the row of weights with which it opens in this model."""
+    """The picture under a heat map: the row of weights at which the picture opens in this model."""
     from playground.tracing import Trace
 
     setup = Setup(model, chosen.detail(picture.sample_name, model))
     view = chosen.opening_view(picture.sample_name, setup)
     layers = [int(view["layer"])] if view else None
-    seen = Trace.from_bytes(traces.layers(picture, setup, cache, layers))  # packs made ahead need no forward pass
+    seen = Trace.from_bytes(traces.layers(picture, setup, cache, layers))  # no forward pass if a pack was made ahead
     row = seen.row(next(iter(seen.record)), int(view.get("head", 0)), start_patch(picture.name, seen.grid))
     patches = seen.on_grid(row).numpy()
     image = picture.image.resize((PREVIEW_WIDTH, round(PREVIEW_WIDTH * picture.image.height / picture.image.width)))
@@ -69,7 +69,7 @@ async def offered(request: Request) -> Response:
 
 
 async def preview_image(request: Request) -> Response:
-    """The preview as a small JPEG. No model is fetched for it."""
+    """The preview as a small JPEG. A model that is not on this machine is not fetched."""
     person = people.person_of(request)
 
     def work() -> Response:
@@ -145,8 +145,8 @@ ROUTES = [
 ]
 
 
-# Downloads of models. Each model is fetched once at a time, in its own thread, for everybody who waits for it. A page
-# asks for the progress of its Fetching repeatedly. A download stops when nobody waits for it any more.
+# A thread downloads a model for all people who wait for this model, whose pages ask repeatedly for the progress. The
+# download stops when nobody waits for the model any more.
 
 log = logging.getLogger("playground")
 _under_way: dict[tuple[str, ...], Fetching] = {}
@@ -160,8 +160,8 @@ class Left(Exception):
 class Fetching:
     def __init__(self, *names: str):
         self.names = names
-        self.bytes = self.total = 0  # of the file that is being fetched
-        self.arrived = False  # all files are on this machine; the model is being loaded
+        self.bytes = self.total = 0  # bytes that have arrived, and all bytes, of the file that is being fetched
+        self.arrived = False  # whether all files are on this machine, so that the model is being loaded
         self.over = False
         self.trouble: str | None = None
         self.people_waiting = 0
@@ -184,7 +184,7 @@ class Fetching:
                 _under_way.pop(self.names, None)
 
     def _report(self) -> type:
-        """A class like tqdm's progress bar that writes into this object."""
+        """A class like tqdm's progress bar, whose instances write their progress into this Fetching."""
         coming = self
 
         class Report:
@@ -227,7 +227,7 @@ def begin_fetching(*names: str) -> Fetching:
     return coming
 
 
-# Each person waits for one model at a time. A person who does not ask about it for five seconds has left.
+# A person waits for one model at a time. A person who does not ask for its progress within STILL_WAITS has left.
 
 
 STILL_WAITS = 5.0  # seconds
@@ -235,19 +235,19 @@ STILL_WAITS = 5.0  # seconds
 
 @dataclass
 class Waiter:
-    name: str  # of the model
+    name: str  # the model's name
     network: str
     coming: Fetching
-    asked_at: float  # when the person last asked about it
+    asked_at: float  # the time of the person's last request about the model
 
 
-_waiters: dict[str, Waiter] = {}  # person's key -> what they wait for
+_waiters: dict[str, Waiter] = {}  # a person's key -> the download for which the person waits
 _waiting = threading.Lock()
 _clock = time.monotonic
 
 
 def wait_for(key: str, name: str, network: str = "") -> Fetching:
-    """Starts or joins a download. The model that this person waited for before is given up."""
+    """Starts or joins a download. This person no longer waits for any other model."""
     with _waiting:
         waiter = _waiters.get(key)
         if waiter and waiter.name == name and not waiter.coming.over:
@@ -276,7 +276,7 @@ def wait_for(key: str, name: str, network: str = "") -> Fetching:
 
 
 def asks(key: str | None, name: str) -> Fetching | None:
-    """The download that this person waits for; None without one, or if the person stopped asking long ago."""
+    """The download that this person waits for; None if there is none, or if the person stopped asking long ago."""
     with _waiting:
         waiter = _waiters.get(key) if key else None
         if waiter is None or waiter.name != name:
@@ -297,7 +297,7 @@ def _leave(key: str) -> None:
 
 
 def _watch() -> None:
-    """Drops waiters that have become silent, until none is left."""
+    """Drops waiters who stopped asking, again and again until there are no waiters."""
     while _drop_silent():
         time.sleep(STILL_WAITS / 5)
 

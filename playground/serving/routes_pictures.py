@@ -1,5 +1,5 @@
-"""A person's own pictures over HTTP: uploaded in one request, kept in memory under their key, deleted on request. Also
-reads uploads of any kind, with limits of size and time."""
+"""Receives, sends and deletes people's own pictures, which are kept in memory under a person's key. Also reads uploads
+of any kind, with limits of size and time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PRIVATE = {"Cache-Control": "private, no-store"}
 
 @changes
 async def bring(request: Request) -> Response:
-    """Takes an upload: the request's body is the file, a header has its name."""
+    """Takes an upload: the request's body is the file, a header holds the file's name."""
     key = people.key_of(request)
     try:
         data = await read_body(request)
@@ -91,15 +91,15 @@ ROUTES = [
 ]
 
 
-# Uploads in progress. Each is in memory until it is complete, so slow senders must not fill that memory.
+# Each upload in progress lies in memory until it is complete, so slow senders must not be able to fill the memory.
 
-LARGEST = 32 * MB  # bytes of one file: the limit of open_image
-PIECE_SECONDS, FILE_SECONDS = 15.0, 120.0  # seconds until the next piece of a file, until the whole file
-STEP = 2**18  # bytes per SLOW_SECONDS below which a sender is slow
+LARGEST = 32 * MB  # most bytes of one file, as in open_image
+PIECE_SECONDS, FILE_SECONDS = 15.0, 120.0  # most seconds between two pieces of a file, and for the whole file
+STEP = 2**18  # a sender of fewer bytes within SLOW_SECONDS counts as slow
 SLOW_SECONDS = 4.0
 LOOK_AGAIN = 0.1  # seconds between two looks for room
 
-FULL = {  # whose share is used up -> the sentence
+FULL = {  # whose limit is reached (Room.trouble in ledger.py) -> the sentence for the person
     "key": "Too many of your pictures are on their way: wait until one has come, then bring the next.",
     "network": "So many pictures are on their way from your network that there is no room for one more: try again.",
     "everybody": "So many pictures are on their way that there is no room for one more: try again.",
@@ -108,14 +108,14 @@ TOO_LARGE = f"The file is too large: up to {LARGEST // MB} MB can be opened."
 
 
 class Delivery:
-    """Counts the bytes of an upload in progress; `end` aborts the upload."""
+    """An upload in progress, whose bytes are counted. `end` aborts the upload."""
 
     def __init__(self, limit: asyncio.Timeout, visitor: Visitor):
         self._limit, self.visitor = limit, visitor
         self.pieces: list[bytes] = []
         self.bytes = 0
-        self.brisk = time.monotonic()  # time of the last complete STEP
-        self.waits = False  # whether it waits for room
+        self.brisk = time.monotonic()  # the time at which the last STEP was complete
+        self.waits = False  # whether the upload waits for room in `ledger.uploads`
 
     def take(self, piece: bytes) -> None:
         if self.bytes // STEP != (self.bytes + len(piece)) // STEP:
@@ -134,13 +134,13 @@ class Delivery:
 
 
 under_way: set[Delivery] = set()
-_beyond: Delivery | None = None  # the one upload that may exceed the limit to finish
+_beyond: Delivery | None = None  # the only upload that may exceed the limit of `ledger.uploads`, to finish
 _looked = 0.0  # time of the last search for slow uploads
-_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # person -> lock: one upload at a time
+_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # person -> lock around each upload
 
 
 async def read_body(request: Request) -> bytes:
-    """Reads the body, one upload of each person at a time. Refused says why it did not arrive."""
+    """Reads a request's body, one upload of each person at a time. Raises Refused with the reason if it fails."""
     if not _may_fit(request.headers.get("content-length", "0")):
         raise Refused(TOO_LARGE, 413)
     asking = visitor(request)
@@ -160,7 +160,7 @@ async def read_body(request: Request) -> bytes:
 
 
 def _may_fit(length: str) -> bool:
-    """Whether the declared length is small enough; without a valid one, bytes are counted as they arrive."""
+    """Whether the declared length is small enough. True without a valid length: then arriving bytes are counted."""
     return not (length.isascii() and length.isdecimal()) or (len(length) < 12 and int(length) <= LARGEST)
 
 
@@ -183,7 +183,7 @@ async def _read_all(request: Request, asking: Visitor) -> bytes:
 
 
 async def _find_room(delivery: Delivery, count: int, exits: AsyncExitStack) -> None:
-    """Waits for room. Since all uploads may be stuck half-way at the limit, one at a time may exceed it and finish."""
+    """Waits for room. All uploads together could reach the limit unfinished, so one at a time may exceed it."""
     global _beyond
     while delivery is not _beyond and ledger.uploads.trouble(delivery.visitor, count):
         delivery.waits = True
@@ -204,8 +204,8 @@ def _leave_beyond(delivery: Delivery) -> None:
 
 
 def _end_the_slowest(holdings: ledger.Holdings) -> None:
-    """Ends the slow uploads of the network that holds most. Runs at most once per LOOK_AGAIN: with hundreds of uploads
-    a search takes long."""
+    """Ends the slowest upload of the network that holds most. Runs at most once per LOOK_AGAIN, because a search among
+    hundreds of uploads takes long."""
     global _looked
     now = time.monotonic()
     if now - _looked < LOOK_AGAIN:

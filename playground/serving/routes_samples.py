@@ -1,4 +1,4 @@
-"""The sample pictures over HTTP: the entries of the strip, and their files. Every cache may keep them."""
+"""Serves the sample pictures and the list of samples for the toolbar's strip. Every cache may keep these answers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def address() -> str:
 
 @cache
 def edition(listed_samples: tuple[Sample, ...], real: bool) -> str:
-    """The digest of everything in the list: the samples on this machine, and how they open."""
+    """A digest of everything on which the list depends: the samples on this machine, and the models they open in."""
     made_of = (*((sample.name, sample_digest(sample.name)) for sample in listed_samples), real, __version__)
     return sha256(repr(made_of).encode()).hexdigest()[:16]
 

@@ -1,8 +1,8 @@
-"""Traces over HTTP: a description, layers, features, flows, names of heads, the story's row, and the effect of another
-scale.
+"""Serves the description of a trace, layers, features, flows, names of heads, the story's row, and the effect of
+another scale.
 
-The address of a trace has a digest of its inputs, so every cache may keep a sample's. A trace of somebody's own picture
-needs their key.
+A trace's address holds a digest of the inputs, so every cache may keep the trace of a sample. A request for a trace of
+somebody's own picture needs that person's key.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from playground.serving.traces import Setup
 
 MOST_LAYERS = 64  # layers in one answer
 MOST_HEADS = 64
-MOST_FLOWS = 1400  # tokens up to which all rollouts are sent together; the same number is in lens/features.js
+MOST_FLOWS = 1400  # number of tokens up to which all rollouts are sent together; lens/features.js has it too
 LARGEST_FLOAT16 = 65504  # the largest float16
 BINARY = "application/octet-stream"
 
@@ -46,7 +46,7 @@ async def describe(request: Request) -> Response:
 
 
 def described(picture: Picture, setup: Setup, person: Person | None) -> dict:
-    """Describes the trace, as the browser needs it before the first numbers."""
+    """The description of a trace, which the browser needs before it asks for numbers."""
     if picture.sample:
         sample = named(picture.name)
         shown = {"start": list(sample.start), "credit": credit(sample), "address": picture_address(picture.name)}
@@ -65,12 +65,12 @@ def described(picture: Picture, setup: Setup, person: Person | None) -> dict:
         "model": setup.model,
         "title": plain_name(setup.model),
         "detail": setup.detail,
-        "layers": None if picture.sample else models.load(setup.model).config.depth,  # a sample's would need torch
+        "layers": None if picture.sample else models.load(setup.model).config.depth,  # unknown without torch
         "scale": setup.scale,
         "cut": list(setup.cut),
         "grid": list(traces.grid(picture, setup)),
         "grids": grids,
-        "first": coarse is not None,  # whether a coarse first look saves time
+        "first": coarse is not None,  # whether a coarser trace, shown first, saves time
         "suits": setup.model == chosen.usual_setup(picture.sample_name).model,
         "opens": {key: int(word) for key, word in chosen.opening_view(picture.sample_name, setup).items()},
         "picture": {"id": picture.id, **shown},
@@ -104,7 +104,7 @@ async def layers(request: Request) -> Response:
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         layers = chosen.numbers(words, "layers", MOST_LAYERS) if "layers" in words else None
         heads = chosen.numbers(words, "heads", MOST_HEADS) if "heads" in words else None
-        if not picture.sample and "finer" in words:  # a first look is on the screen, so this may wait for others
+        if not picture.sample and "finer" in words:  # a coarser trace is on the screen, so this one may wait
             traces.trace(picture, setup, cache_of(person), finer=True)
         data = traces.layers(picture, setup, cache_of(person), layers, heads)
         return Response(in_eight_bits(data) if "rounded" in words else data, media_type=BINARY)
@@ -166,8 +166,8 @@ async def names(request: Request) -> Response:
 
 
 async def moved(request: Request) -> Response:
-    """How far this pass's cuts move a patch's feature; and, as a control, how far cuts to other patches with the same
-    total attention move it."""
+    """How far this pass's cuts move a patch's feature; as a control, also how far the feature moves if the cuts are
+    made to other patches with the same total attention."""
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         from playground.analysis import cutting
@@ -187,8 +187,8 @@ async def moved(request: Request) -> Response:
 
 
 async def story_row(request: Request) -> Response:
-    """A patch's row of weights, computed by the code that the story shows: once from the pass's float32 numbers, and
-    once from float16 copies such as the browser has."""
+    """A patch's row of weights, computed as in the code that the story shows: once from the float32 numbers of the
+    pass, and once from float16 copies, such as the browser has."""
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         import torch
@@ -207,7 +207,7 @@ async def story_row(request: Request) -> Response:
 
 
 async def changed_labels(request: Request) -> Response:
-    """The labels that another scale in the whole pass changes: before and after."""
+    """The labels whose probabilities change with another scale in the whole pass: (before, after) of each."""
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         from playground.analysis.scale import changed

@@ -1,5 +1,5 @@
-"""Scripts over HTTP: each entry module with its imports and styles, as one script; and, with
-PLAYGROUND_COMPUTE=browser, the files with which a browser computes by itself.
+"""Serves each entry module with all its imports and styles as one script. With PLAYGROUND_COMPUTE=browser, also serves
+the weights and kernels with which a browser computes by itself.
 
 The address holds a digest of the script, so that every cache may keep it, and a page that is open during a deployment
 never mixes old scripts with new ones.
@@ -20,7 +20,7 @@ from playground.figures.bundle import MICROSCOPE, drawing, exported, stylesheet
 from playground.serving import models, settings
 from playground.serving.answering import Refused, answer, sentence_response
 
-KEPT = 50  # cached scripts: twice as many as the app has, since a stranger may ask for any mix of styles
+KEPT = 50  # number of cached scripts: twice as many as the app has, since a stranger may request any mix of styles
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
@@ -65,8 +65,8 @@ def _names_of(kind: str) -> frozenset[str]:
 ROUTES = [Route("/api/app/{digest}/{entry:path}", send)]
 
 
-# The files with which a browser computes by itself: kernels and weights. People's own photographs then never reach the
-# server. The worker's script is a script like all others.
+# With kernels and weights a browser computes by itself, so that people's own photographs never reach the server. The
+# worker's script is served like all other scripts.
 
 FOLDER = "api/engine"
 _making = Lock()
@@ -95,7 +95,7 @@ def computed_by_browsers() -> list[str]:
 
 
 def _index_and_files() -> tuple[dict, dict[str, bytes]]:
-    with _making:  # others wait for the same result
+    with _making:  # other requests wait for the same result
         return _made_once()
 
 

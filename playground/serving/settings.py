@@ -1,4 +1,4 @@
-"""The settings of a server, from environment variables, and where its temporary files lie; the defaults suit a laptop.
+"""Reads a server's settings from environment variables, whose defaults suit a laptop, and finds a temporary folder.
 
 PLAYGROUND_MODELS    names to offer beside the bundled model, with spaces between; default: a curated list of timm's
 PLAYGROUND_MODELS_DIR  a folder whose model files (*.safetensors) are offered too, under their own names
@@ -151,7 +151,7 @@ def _numbers(environment, name: str, default: tuple[int, ...]) -> tuple[int, ...
     return tuple(int(word) for word in words)
 
 
-# Finds a folder for temporary files even if no file system is writable, and makes a home for a user who has none.
+# A server needs a folder for temporary files even if no file system is writable, and a home even for an unknown user.
 
 
 IN_MEMORY = "/dev/shm"  # a folder in memory, which every container has
@@ -164,7 +164,7 @@ log = logging.getLogger("playground")
 
 
 def find_a_folder() -> bool:
-    """Whether temporary files can be written, at worst in memory: matplotlib needs a folder for them."""
+    """Finds a folder for temporary files, at worst in memory: matplotlib needs one. Returns False if there is none."""
     try:
         tempfile.gettempdir()
     except FileNotFoundError:

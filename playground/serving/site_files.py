@@ -34,10 +34,10 @@ from playground.serving.prepared import Ahead, some_layers
 from playground.tracing import Trace, trace
 
 MODELS = ("bundled", models.REAL)  # models that the browser's engine can run
-FIRST_GRIDS = {models.REAL: (16, 16)}  # grid of the first, quicker look at an own photograph
-MOST_PATCHES = 1600  # a finer grid takes a browser half a minute
-ASKED_ABOVE = 4e6  # bytes of weights above which a person is asked before a download
-WEIGHTS = "weights/"  # kept by the page, not by its service worker
+FIRST_GRIDS = {models.REAL: (16, 16)}  # model -> coarser grid in which a visitor's photograph is shown first
+MOST_PATCHES = 1600  # a browser needs half a minute for a finer grid
+ASKED_ABOVE = 4e6  # bytes of weights above which the page asks the person before a download
+WEIGHTS = "weights/"  # the folder of weights, which the page caches, not the service worker
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 GOOD_FOR = {"bundled": models.OURS["bundled"], models.REAL: "photographs: learned from 142 million, without labels"}
 
@@ -54,7 +54,7 @@ class Folder:
         return self.plain(f"{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
 
     def packed(self, stem: str, data: bytes) -> str:
-        """Stores a file gzipped, for hosts that compress nothing: the page unzips it."""
+        """Stores a file gzipped, because some hosts compress nothing; the page unzips the file."""
         return self.put(f"{stem}.packed", gzip.compress(data, 9, mtime=0))
 
     def plain(self, name: str, data: bytes) -> str:
@@ -81,7 +81,7 @@ class Keeps(Protocol):
 
 
 def write_weights(folder: Keeps, names: Sequence[str]) -> dict[str, dict]:
-    """{model: {file, bytes, digest, megabytes, …}}: what the browser needs before it fetches a model."""
+    """Writes the weights. Returns {model: {file, bytes, digest, megabytes, …}}, which the browser reads first."""
     entries = {}
     for name in names:
         data = engine_file.to_engine(models.load(name))
@@ -112,9 +112,9 @@ def cards(names: Sequence[str]) -> dict[str, dict]:
 
 
 def write_samples(folder: Folder, photographs: Path | None, model: str, named_samples: Collection[str] | None) -> dict:
-    """The list of samples as the browser reads it; the page opens with the first. `photographs`: a folder of the
-    owner's pictures, which come first and are shown in `model`. `named_samples`: the names of the samples for which
-    the names of heads are written; None: all."""
+    """Writes the samples and returns their list for the browser; the page opens with the first. `photographs`: a folder
+    of the owner's pictures, which come first and are shown in `model`. `named_samples`: the samples for which the names
+    of heads are written; None means all samples."""
     shipped = samples()
     ready = {ahead: data for ahead in prepared.all_packs() if (data := prepared.all_layers(ahead)) is not None}
     listing = json.loads(routes_samples.listed(shipped, models.has_real()))
@@ -149,7 +149,7 @@ def _pictures_in(place: Path) -> list[Path]:
 
 
 def _photograph(folder: Folder, file: Path, model: str, named: bool) -> dict:
-    """A photograph of the site's owner as a sample: it opens at the head and patch that show most."""
+    """The record of an owner's photograph as a sample. It opens at the best moment that analysis/moments.py finds."""
     image = open_image(file)
     vit = models.load(model)
     seen = trace(vit, image, size=fit(image.size, vit.config.patch_size, vit.config.image_size))
@@ -181,7 +181,7 @@ def _picture(folder: Folder, name: str, jpeg: bytes, size: tuple[int, int]) -> d
 
 
 def _full_trace(data: bytes, model: str, image: Image) -> Trace:
-    """The prepared trace with its network and pixels, which measuring heads needs."""
+    """The prepared trace with its network and pixels, which are needed to measure heads."""
     seen, vit = Trace.from_bytes(data), models.load(model)
     c = vit.config
     return replace(seen, vit=vit, input=model_input(image, seen.size, c.mean, c.std, c.interpolation))
@@ -193,7 +193,7 @@ def _names(seen: Trace) -> bytes:
 
 
 def _layers(folder: Folder, name: str, data: bytes, view: tuple[int, int] | None, names: bytes | None) -> dict:
-    """Writes a file for each layer, and one for the single head that the page shows first."""
+    """Writes a file for each layer, and a file for the head that the page shows first. Returns the files' record."""
     header, _ = unpack(data)
     layers, upper = header["held"], upper_layer(header["layers"])
     layer, head = view or (upper, 0)
@@ -226,14 +226,14 @@ def _opening(sample: Sample, ahead: Ahead) -> tuple[int, int] | None:
     return (int(words["layer"]), int(words["head"])) if words else None
 
 
-# A lesson played ahead, as files that need no Python: the parts of each step for one picture, and how they depend on
-# the settings.
+# A lesson is played ahead: its steps' parts for one picture and for each setting are written to files, so that no
+# Python is needed to show them.
 
-PICTURE = re.compile(r'"data:image/(\w+);base64,([^"]{2000,})"')  # stored as a file: several steps share one
+PICTURE = re.compile(r'"data:image/(\w+);base64,([^"]{2000,})"')  # becomes a file, which several steps may share
 
 
 def write_lesson(folder: Folder, lesson: Lesson, subject: Subject) -> dict:
-    """The lesson's entry file: its settings and steps, each with the file of its parts."""
+    """Writes the lesson's steps. Returns the record of its entry file: its settings, and each step's file."""
     return {
         "settings": settings_of(lesson),
         "steps": [
@@ -270,7 +270,7 @@ def _step(folder: Folder, lesson: Lesson, name: str, subject: Subject) -> str:
 
 def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[bytes], object]) -> list[dict]:
     """The step's parts as data. A part that depends on a group of settings becomes {kind: "each", by: the settings'
-    names, of: {values: part}}; data shared by all its versions stand in `same`."""
+    names, of: {values: part}}; data that are equal for all values stand in `same`."""
 
     def play(**state: object) -> list[dict]:
         return _only_ahead(lesson, step, plain_parts(step.parts(subject, lesson.defaults(**state)), keep))

@@ -1,7 +1,7 @@
-"""Traces of people's pictures in limited caches, packs of their layers for the browser, and names of their heads.
+"""Keeps traces of people's pictures in limited caches, packs their layers for the browser, and names their heads.
 
-Samples in the models that suit them have packs made ahead (see prepared.py): the first picture needs no forward pass
-and no torch.
+For a sample in the model that suits it, prepared.py has made a pack ahead, so that the first picture needs no forward
+pass and no torch.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from playground.serving.cache import MB, Cache, Caches
 from playground.serving.pictures import Picture, sample
 from playground.serving.prepared import some_layers
 
-FIRST_LOOK = 20  # patches along each side of a square picture
-FIRST_LOOK_ABOVE = 8e9  # multiplications of a whole pass, below which a first look saves no time
-MOST_PACKED = 32 * MB  # bytes of one answer with several layers
-OWN_TRACES = 400 * MB  # bytes of one person's traces; the settings limit those of all people
+FIRST_LOOK = 20  # patches along each side of a square picture in the coarse trace that is shown first
+FIRST_LOOK_ABOVE = 8e9  # a coarse first trace saves no time if the whole pass has fewer multiplications than this
+MOST_PACKED = 32 * MB  # most bytes of one answer with several layers
+OWN_TRACES = 400 * MB  # most bytes of one person's traces; the settings limit the traces of all people together
 
 log = logging.getLogger("playground")
 _person_caches = Caches()
@@ -29,13 +29,13 @@ _person_caches = Caches()
 
 @dataclass(frozen=True)
 class Setup:
-    """How a picture is traced: model, detail, scale, cuts."""
+    """Everything but the picture that determines a trace: model, detail, scale and cuts."""
 
     model: str
     detail: int = 1  # factor by which the grid is finer along each side
     scale: float | None = None  # replaces 1/√d_k in the whole pass
     cut: tuple[str, ...] = ()  # texts of cuts: see playground/cuts.py
-    first: bool = False  # whether it is a coarse first look at an upload
+    first: bool = False  # whether this is the coarse setup in which an upload is shown first
     other: str = ""  # the sample whose values `cut` puts into the pass
 
 
@@ -50,7 +50,7 @@ def own_cache() -> Cache:
 
 
 def _forget(model: str) -> None:
-    """Drops the traces of a model that is evicted: each trace would keep the model in memory."""
+    """Drops the traces of an evicted model, because each trace refers to the model and would keep it in memory."""
     for traces in (of_samples(), *_person_caches):
         traces.drop_where(lambda key: key[1].model == model)
 
@@ -78,8 +78,8 @@ def grid(picture: Picture, setup: Setup) -> tuple[int, int]:
 
 
 def trace(picture: Picture, setup: Setup, person_cache: Cache | None, finer: bool = False):
-    """The trace: a sample's in the shared cache, an upload's in `person_cache`. `finer`: the person already sees a
-    coarse first look."""
+    """The trace, from a cache or computed: the shared cache for a sample, `person_cache` for an upload. `finer`:
+    whether the person already sees a coarser trace."""
     if picture.sample:
         return of_samples().get((picture.id, setup), lambda: _run(picture, setup))
     seen = person_cache.get((picture.id, setup), lambda: _run(picture, setup, finer))
@@ -157,7 +157,7 @@ def _traced(vit, picture: Picture, setup: Setup):
 def layers(
     picture: Picture, setup: Setup, person_cache: Cache | None, layers: list[int] | None, heads: list[int] | None = None
 ) -> bytes:
-    """A pack of these layers, or of some of their heads; by default of the layer where heads look at objects."""
+    """A pack of these layers and heads. The default is all heads of the upper layer, where heads look at objects."""
     with queue.packing() if layers and len(layers) > 1 else nullcontext():
         data = _made_ahead(picture, setup, layers, heads)
     if data is not None:
@@ -191,7 +191,7 @@ def _packed(seen, layers: list[int] | None, heads: list[int] | None) -> bytes:
 # The names of the heads' habits on a picture, layer by layer.
 
 
-ABOUT = 1000  # bytes that the names of one layer take
+ABOUT = 1000  # the estimated bytes of one layer's names
 
 
 def kept_names() -> Cache:
@@ -204,8 +204,8 @@ def names_of_samples() -> Cache:
 
 
 def measure(seen, layer: int) -> list[tuple[str, str, str, str, str]]:
-    """(label, short label, colour, training task, meaning) of each head. The task is what a loss asked of its weights,
-    as the end of "this head was told to …", or "". People who wait for a picture are served first."""
+    """(label, short label, colour, training task, meaning) of each head. The training task completes the sentence "this
+    head was told to …"; it is "" if no loss was about the head. People who wait for a picture are served first."""
     from playground.analysis import heads
 
     with queue.turn(finer=True):

@@ -1,5 +1,5 @@
-"""The wall of moments: pictures of single rows of attention in the samples. A click on one opens that row. The rows
-were found by analysis/moments.py and chosen by eye; their numbers are measured here."""
+"""Serves the wall of moments: pictures that each show one row of attention weights in a sample. A click on a picture
+opens that row. analysis/moments.py found the rows, and the best were chosen by eye; their numbers are measured here."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _weights(moment: Moment) -> tuple[np.ndarray, tuple[str, ...], tuple[int, in
 
 
 def facts(moment: Moment) -> dict:
-    """The facts of one row, from which see/says.js makes its sentence."""
+    """The facts about one row, from which see/says.js makes a sentence."""
     weights, prefix, (rows, columns) = _weights(moment)
     strongest, best = int(weights.argmax()), int(weights[len(prefix) :].argmax())
     return {

@@ -1,5 +1,5 @@
-"""Results of lessons, in caches with one limit for all sessions. A result may be dropped at any time, because it is
-computed again on demand. A person's choices and guesses are in the state of their session instead.
+"""Caches the results of lessons, with one limit for all sessions. A result may be dropped at any time, because it is
+computed again on demand. A person's choices and guesses are not kept here but in the session's state.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from playground.serving.cache import MB, Cache, Caches
 from playground.serving.pictures import Picture
 from playground.serving.traces import Setup
 
-OF_ALL = 60 * MB  # bytes of results about samples, shared by everybody; deploy/README.md relies on it
-OWN = 40 * MB  # bytes of all sessions' own caches; deploy/README.md relies on it
-OF_ONE = 16 * MB  # bytes of one session's cache
-ENTRY = 2000  # bytes of an entry without its value
+OF_ALL = 60 * MB  # most bytes of results about samples, shared by everybody; deploy/README.md relies on this
+OWN = 40 * MB  # most bytes of all sessions' own caches together; deploy/README.md relies on this
+OF_ONE = 16 * MB  # most bytes of one session's own cache
+ENTRY = 2000  # estimated bytes that an entry takes besides its value
 
 _session_caches = Caches()
 
@@ -36,7 +36,7 @@ def lesson_cache() -> Cache:
 
 
 def worked_out(picture: Picture, setup: Setup, own_cache: Cache, name: Hashable, make: Callable[[], Any]) -> Any:
-    """Returns `make()`, computed once: for a sample shared by everybody, for an upload in the session's cache."""
+    """Returns `make()`, which the shared cache keeps for a sample, and the session's own cache for an upload."""
     key = (picture.id, setup, name)
     return worked_for_all().get(key, make) if picture.sample else value_of(own_cache, key, make)
 
@@ -56,8 +56,8 @@ def size(value: Any) -> int:
 
 
 def bytes_of(value: Any) -> int:
-    """The bytes of a value: numbers, text, arrays, images and containers of them. Raises for anything else, which is
-    not cached."""
+    """The bytes of a value: of numbers, texts, arrays, images and containers of these. Raises for any other type,
+    because a value of unknown size must not be cached."""
     if isinstance(value, bytes | str | int | float | np.generic | None):
         return sys.getsizeof(value)
     if isinstance(value, dict):

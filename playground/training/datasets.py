@@ -1,4 +1,4 @@
-"""Folders of labelled pictures: CIFAR-10's own binary files, or one folder of pictures per class.
+"""Reads folders of labelled pictures: CIFAR-10's own binary files, or one folder of pictures per class.
 
 The validation pictures are those in test_batch.bin, or in val/ or test/ beside train/; without these, a tenth of all
 pictures, drawn by the seed.
@@ -83,7 +83,7 @@ def browse(folder: str | Path, index: int) -> tuple[Image.Image, str]:
 
 
 def count(folder: str | Path) -> int:
-    """How many pictures there are to browse."""
+    """The number of pictures that can be browsed."""
     return len(_browsable(Path(folder)).places)
 
 
@@ -210,11 +210,11 @@ def _split(places: list[Place], seed: int, share: float) -> tuple[tuple[Place, .
 
 DRAWN = 10_000  # number of drawings that can be browsed
 ZOOM = 1.8  # share of the picture that a thing fills, about as in CIFAR-10
-WELL_SEEN = 0.08  # a thing that covers at least this share of the picture is well seen
+WELL_SEEN = 0.08  # the least share of the picture that the thing in a drawing covers
 
 
 def drawn(number: int) -> tuple[Image.Image, str]:
-    """Drawing number `number`: one thing, and its label. It is drawn again until the thing is well seen."""
+    """Drawing number `number`, of one thing, and its label. Scenes are drawn until one has a large enough thing."""
     from playground.scenes import drawing, generate
     from playground.scenes.silhouettes import SHAPES
 

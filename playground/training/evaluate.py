@@ -1,7 +1,7 @@
-"""Measures how well a model's attention finds objects, on pictures with known masks, and reads these measurements of
-the bundled model.
+"""Measures how well a model's attention finds objects, on pictures with known masks, and reads the measurements of the
+bundled model.
 
-A row's *mass* is its share on the query's own object, the query itself excluded; only patches of objects are queries.
+A row's *mass* is its share on the query's own object, without the query itself; only patches of objects are queries.
 The best head, and the parameters of the baselines (area, Gaussian, mean colour, both together), are chosen on other
 pictures than those that are measured.
 """
@@ -37,18 +37,18 @@ from playground.scenes.textures import MATERIALS
 from playground.tracing import Trace, trace
 from playground.vit import VisionTransformer
 
-SIGMAS = (0.7, 1.0, 1.5, 2.0)  # of the Gaussian
-TEMPERATURES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # of the mean-colour kernel
+SIGMAS = (0.7, 1.0, 1.5, 2.0)  # widths of the Gaussian baseline, in patches
+TEMPERATURES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # temperatures of the baseline by mean colour
 SET = 0.6  # a row "marks" the fewest patches that together hold this share of its weight
 DISTANT = 3  # patches, across or down: a patch at this distance or more counts as distant
-UNLIKE = 0.25  # mean colours farther apart than this are unlike; red, green and blue go from 0 to 1
-LAST = 2  # the class token's rows are measured in this number of layers, the last ones
-GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # groups of LABELS, in order, and their sizes
+UNLIKE = 0.25  # mean colours at a larger distance count as another colour; red, green and blue go from 0 to 1
+LAST = 2  # number of last layers in which the class token's rows are measured
+GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # groups of LABELS in their order -> sizes
 
 
 @dataclass(frozen=True)
 class Questions:
-    """The S query patches among the P patches of a scene, and the masks that their rows are compared with."""
+    """The S query patches among the P patches of a scene, and the masks with which the queries' rows are compared."""
 
     queries: Tensor  # (S,) patch numbers
     same: Tensor  # (S, P) bool: patches on the query's object, without the query itself
@@ -116,7 +116,7 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], other_scenes: Seque
 
 
 class Sums:
-    """Results of one pass over scenes. Tables are (layers, heads), means over all queries."""
+    """Results of one pass over the scenes. Tables are (layers, heads), means over all queries."""
 
     def __init__(self, vit: VisionTransformer, scenes: Sequence[Scene]):
         patch = vit.config.patch_size
@@ -166,8 +166,8 @@ def own_mass(vit: VisionTransformer, pictures: Sequence[np.ndarray], grids: Sequ
 
 @dataclass(frozen=True)
 class Shares:
-    """How much of its weight a patch gives to its own object: (pictures, candidates), means over the patches of a
-    picture, NaN if none was measured. Candidates are heads, or settings of the filter."""
+    """The share of its weight that a patch gives to its own object: (pictures, candidates), a mean over the patches of
+    a picture, NaN if no patch was measured. Candidates are heads, or settings of the filter."""
 
     near: Tensor  # as a share of the weight on all other patches
     far: Tensor  # as a share of the weight on patches beyond the eight neighbours
@@ -217,7 +217,7 @@ def best_candidate(shares: Tensor, other_shares: Tensor) -> tuple[int, Tensor]:
 
 
 def mean_and_error(values: Tensor) -> tuple[float, float]:
-    """Mean of the numbers that are not nan, and its standard error over pictures."""
+    """The mean of the numbers that are not NaN, and the mean's standard error over pictures."""
     numbers = values[~values.isnan()].double()
     return float(numbers.mean()), float(numbers.std() / max(1, len(numbers)) ** 0.5)
 
@@ -318,9 +318,9 @@ def f1(predicted: Tensor, true: Tensor) -> Tensor:
 
 
 def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, float]:
-    """For each family of things that a scene shows and the model names: the share of the class token's map on these
-    things, prefix tokens left out, and the things' share of the patches ("area"). Means over families and scenes.
-    "attention" is the mean over heads of the last two layers."""
+    """For each family of things that a scene shows and the model names: the share of each of the class token's maps on
+    these things, without prefix tokens, and the things' share of the patches ("area"). Means over families and scenes.
+    The map "attention" is the mean over the heads of the last two layers."""
     by_method: dict[str, list[float]] = {"attention": [], "rollout": [], "gradient": [], "area": []}
     for scene in scenes:
         patch, present = vit.config.patch_size, presence(scene)
@@ -347,18 +347,19 @@ def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, f
     return {method: float(np.mean(shares)) for method, shares in by_method.items()}
 
 
-# Measurements of the bundled model and of the filter without a network, read from its card, assets/MODEL.md, which
-# `python benchmarks/bundled.py --write-card` writes. Documentation and the lesson *Training* show this table.
+# The measurements of the bundled model and of the filter without a network are read from the model's card,
+# assets/MODEL.md, which `python benchmarks/bundled.py --write-card` writes. Documentation and the lesson *Training*
+# show the table.
 
 CARD = ASSETS / "MODEL.md"
 FILTER, OURS, LESS = "filter, no network", "`bundled`", "`bundled` − filter"
 TOLD, TEACHER = "told where to look", "DINOv2 S"
 COLUMNS = (FILTER, OURS, LESS, TOLD, TEACHER)
-MARKS = {  # start of a line in the card, after its dots -> its column
+MARKS = {  # start of a line in the card, after the dots -> the column of the line's number
     "of the filter": FILTER, "the head less the filter": LESS, "of told where to look": TOLD,
     "of the model that was told where to look": TOLD, "of DINOv2 S": TEACHER,
 }  # fmt: skip
-KINDS = {  # start of a measure in the card -> its name in the table
+KINDS = {  # start of a measure's name in the card -> the measure's name in the table
     "pairs of parts": "{number} pairs of parts, such as a cat’s eyes: the partner’s share",
     "things before photographs": "things before photographs: their own patches’ share",
     "without the eight neighbours": "… without the eight neighbours",

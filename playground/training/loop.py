@@ -1,4 +1,4 @@
-"""The training loop.
+"""Runs the training loop.
 
 All randomness depends on the seed and the step only: the same command gives the same weights on the same machine, and a
 run that was stopped continues where it was. The folder of a run holds
@@ -27,7 +27,7 @@ from playground.training.losses import Scenes, Teachers
 from playground.training.recipe import Course, moments, pace
 from playground.vit import VisionTransformer, attention_by_hand
 
-# Half precision, where it is faster.
+# Half precision is used only on processors on which it is faster.
 
 
 def half_precision(device: str) -> torch.autocast:
@@ -38,7 +38,7 @@ def half_precision(device: str) -> torch.autocast:
     return torch.autocast(kind, torch.bfloat16, enabled=kind != "cpu" or is_fast)
 
 
-TELL_EVERY = 20  # steps between two calls of `tell`
+TELL_EVERY = 20  # steps between two calls of train's `tell`
 KEEP_EVERY = 180  # seconds between two checkpoints
 
 Tell = Callable[[int, dict[str, float], VisionTransformer], None]
@@ -57,9 +57,10 @@ def train(
     """Starts or continues the run in `folder`, until its end or until `stopped` returns True. The folder holds the
     run's state.
 
-    Example number `step * batch + i` of `data` (scenes) is the i-th of a step's batch. `teachers` turns a model, a
-    batch and the step into losses by name; its `told` lists the heads whose weights those losses read. `tell` is
-    called with the step, the losses and the averaged model every twenty steps."""
+    Example number `step * batch + i` of `data` (by default scenes) is the i-th in a step's batch. `teachers` makes a
+    module that turns a model, a batch and the step into losses by name; the module's `told` lists the heads whose
+    weights these losses read. Every TELL_EVERY steps `tell` is called with the step, the losses and the averaged
+    model."""
     run = Run(recipe, folder, teachers, device)
     loader = _loader(Scenes(recipe) if data is None else data, recipe, run.step, run.device)
     steps_to_keep, saved_at = set(moments(recipe)), time.monotonic()
@@ -172,7 +173,7 @@ def steps_done(folder: Path) -> int:
 
 
 def read_checkpoint(folder: Path, device: str = "cpu") -> dict:
-    """Loads tensors and plain numbers only (weights_only), so a checkpoint can't run code."""
+    """Reads the checkpoint. Only tensors and plain values are loaded (weights_only), so a checkpoint can't run code."""
     try:
         return torch.load(folder / "checkpoint.pt", map_location=device, weights_only=True)
     except Exception as error:  # a damaged file fails in many ways
@@ -191,7 +192,7 @@ def checked_device(device: str | None) -> str:
 
 
 def _check_recipe(recipe: Course, folder: Path) -> None:
-    """Raises if the folder belongs to another recipe: a mixed run could not be reproduced."""
+    """Raises an error if the folder belongs to another recipe, because a mixed run could not be reproduced."""
     settings = dataclasses.asdict(recipe)
     del settings["workers"]
     settings = json.loads(json.dumps(settings))  # tuples become lists, as in the file
@@ -219,7 +220,7 @@ def _settings_error(folder: Path) -> PlaygroundError:
 
 
 def _loader(data: Dataset, recipe: Course, step: int, device: str) -> DataLoader:
-    """The batches from this step on."""
+    """A loader that yields the batches from this step on."""
     batch = None if getattr(data, "whole_steps", False) else recipe.batch  # None: each item is a whole batch
     indices = range(step * (batch or 1), recipe.total * (batch or 1))
     workers = recipe.workers if indices else 0
@@ -238,8 +239,8 @@ def _leave_ctrl_c_to_the_run(_: int) -> None:
 
 def _thirds(vit: VisionTransformer) -> dict[nn.Parameter, list[nn.Parameter]]:
     """Each layer's matrix of queries, keys and values as three matrices that share its memory. Muon makes all
-    directions of an update equally strong. At the beginning the gradient of values is fifteen times as large: in one
-    matrix, its directions would leave nothing to queries and keys."""
+    directions of a matrix's update equally strong. At the beginning the gradient of the values is fifteen times as
+    large as those of queries and keys, so in a single matrix the values' directions would take the whole update."""
     matrices = [block.attn.qkv.weight for block in vit.blocks]
     return {matrix: [nn.Parameter(third) for third in matrix.data.chunk(3)] for matrix in matrices}
 
@@ -247,8 +248,8 @@ def _thirds(vit: VisionTransformer) -> dict[nn.Parameter, list[nn.Parameter]]:
 def _optimisers(
     vit: nn.Module, teachers: nn.Module, recipe: Course, thirds: dict[nn.Parameter, list[nn.Parameter]]
 ) -> dict[str, torch.optim.Optimizer]:
-    """Muon for the matrices of the layers: one of its steps achieves as much as more than 1.5 steps of AdamW. AdamW for
-    all else, with weight decay for matrices but not for gains, biases, tokens and positions."""
+    """Muon for the matrices of the layers, because a step of Muon achieves as much as more than 1.5 steps of AdamW.
+    AdamW for all other parameters, with weight decay for matrices but not for gains, biases, tokens and positions."""
     layer_matrices = [p for p in vit.blocks.parameters() if p.dim() == 2]
     all_parameters = [*vit.named_parameters(), *teachers.named_parameters()]
     other_parameters = [(name, p) for name, p in all_parameters if not any(p is m for m in layer_matrices)]

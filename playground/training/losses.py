@@ -1,6 +1,6 @@
-"""The training data and the losses of the model that is told where to look. Drawn scenes have complete labels, so each
-patch can be supervised. Names in brackets are those in LOSSES. Only the class head is kept
-after training; the other heads are dropped.
+"""Defines the training data and the losses of the model that is told where to look. Drawn scenes have complete labels,
+so each patch can be supervised. Names in brackets are names in LOSSES. After training only the class head is kept;
+the other heads are dropped.
 
   [class]                         cross entropy of the class token: families of shapes and materials, kind of backdrop
   [shape, material, ground, box]  every patch says what it is a part of, and how far away its object's sides are
@@ -46,7 +46,7 @@ LOSSES = (
     "placed",
     "looked",
 )
-LAST = 2  # layers in which the class token is trained to look at objects
+LAST = 2  # number of last layers in which the class token is trained to look at objects
 IGNORED = -100  # the label that F.cross_entropy ignores
 
 
@@ -182,8 +182,8 @@ def off_segment_loss(scores: Tensor, segment: Tensor) -> Tensor:
 
 
 def unevenness_loss(scores: Tensor, segment: Tensor) -> Tensor:
-    """KL divergence of each row, restricted to its own segment, from the uniform distribution: 0 if all patches of the
-    segment get the same. What the row gives to other segments doesn't matter."""
+    """KL divergence of each row, restricted to the query's own segment, from the uniform distribution: 0 if all patches
+    of the segment get the same weight. Weights on other segments don't matter."""
     same_segment, mate_counts = _segment_mates(segment)
     log_own = scores.masked_fill(~same_segment, -math.inf).logsumexp(-1)  # (B, patches)
     mean = scores.masked_fill(~same_segment, 0).sum(-1) / mate_counts.clamp(min=1)
@@ -207,8 +207,8 @@ def off_object_loss(rows: Tensor, segment: Tensor) -> Tensor:
 
 
 def cropped_positions(vit: VisionTransformer, grid: tuple[int, int], step: int) -> Tensor:
-    """A crop of the learned positions minus the interpolated ones: (1, patches, D). Added to the patches of a small
-    picture, it moves them to a random spot of the native grid, so that neighbours are as far apart as at full size."""
+    """A crop of the learned positions minus the interpolated positions: (1, patches, D). Adding this difference to the
+    patches of a small picture gives them positions of neighbours in the native grid, at a random spot."""
     first_patch = vit.pos_embed.shape[1] - math.prod(vit.native_grid)
     native = vit.pos_embed[:, first_patch:].unflatten(1, vit.native_grid)  # (1, rows, columns, D)
     y, x = (
@@ -231,7 +231,7 @@ def neighbours(grid: tuple[int, int]) -> tuple[Tensor, Tensor]:
 
 
 def _segment_mates(segment: Tensor) -> tuple[Tensor, Tensor]:
-    """Which other patches belong to the same segment (B, patches, patches), and how many (B, patches)."""
+    """A mask of the other patches of each patch's segment (B, patches, patches), and their number (B, patches)."""
     same_segment = (segment[:, :, None] == segment[:, None]) & ~_itself(segment)
     return same_segment, same_segment.sum(-1)
 

@@ -1,8 +1,9 @@
 """Trains two very small models for the lesson about training, in less than a minute on two slow cores.
 
-Both see the same boards of the game of pairs and begin with the same random weights. Each patch has to name the colour
-of its twin, the other patch with the same sign. In one of the models, a second loss on a head's attention weights also
-tells that head where to look. So attention that emerges by itself can be compared with attention that a loss demands.
+Both models see the same boards of the game of pairs and begin with the same random weights. For each patch a model has
+to name the colour of the twin, the other patch with the same sign. In one of the models, a second loss on a head's
+attention weights also tells this head where to look. So the lesson can compare attention that emerges by itself with
+attention that a loss demands.
 
 The small layer that names the colours is not part of the model.
 """
@@ -38,12 +39,12 @@ ALONE, TOLD = "alone", "told"  # the two models
 TOLD_HEAD = (1, 0)  # (layer, head)
 TOLD_TO = "look at its twin"
 GUESS = 1 / len(compositions.COLOURS)  # share of right answers by chance
-FIELDS = (compositions.SIDE, compositions.SIDE)  # of a board
-EVEN = 1 / compositions.SIDE**2  # share of attention that the twin gets by chance
+FIELDS = (compositions.SIDE, compositions.SIDE)  # rows and columns of a board
+EVEN = 1 / compositions.SIDE**2  # share of attention that the twin gets in an even row
 
-EVERY = 10  # steps from one moment to the next
-MOST_SECONDS = 180  # of computing, for a whole run
-TESTED = 32  # boards for the measurements, which are not in the training data
+EVERY = 10  # steps between two measurements
+MOST_SECONDS = 180  # most seconds of computing in a whole run
+TESTED = 32  # number of boards for the measurements, which are not in the training data
 
 TWIN = Habit(
     "looks at its twin", "twin", "#A6761D", "cross", "Most of the weight goes to the twin of the patch that asks."
@@ -80,7 +81,7 @@ class Pairs(Course):
 
 
 class Colours(nn.Module):
-    """The losses: [colour], of each patch's twin, and [told], on one head's attention weights."""
+    """The losses: [colour] for naming the colour of each patch's twin, and [told] on one head's attention weights."""
 
     def __init__(self, recipe: Pairs):
         super().__init__()
@@ -110,7 +111,7 @@ def _tokens(vit: VisionTransformer, images: Tensor) -> tuple[Tensor, list]:
 
 @dataclasses.dataclass(frozen=True)
 class Learner:
-    """What one of the two models has learned so far."""
+    """The measurements of one of the two models so far."""
 
     lapse: Timelapse
     right: tuple[float, ...]  # at each moment, the share of right answers
@@ -132,7 +133,7 @@ Learned = dict[str, Learner]  # by the models' names
 
 
 def recipes(seed: int = 0) -> dict[str, Pairs]:
-    """The recipes of the two models, which differ only in whether a head is told."""
+    """The recipes of the two models. They differ only in the loss that tells a head where to look."""
     untold = Pairs(seed=seed)
     return {ALONE: untold, TOLD: dataclasses.replace(untold, told=TOLD_HEAD)}
 
@@ -191,7 +192,7 @@ class Learning:
 
 
 def unseen(seed: int, count: int = TESTED, patch: int = PATCH) -> compositions.Boards:
-    """Boards that this seed's run is not trained on. The first one is shown."""
+    """Boards that are not in the training data of this seed's run. The lesson shows the first board."""
     return compositions.boards(np.random.default_rng([seed, 0, 0]), count, patch)
 
 
@@ -235,10 +236,10 @@ def _batch(boards: compositions.Boards) -> dict[str, Tensor]:
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Runs this thread's matrix products on one core: small ones are slower on two, and a core stays free for others.
+    """Runs this thread's matrix products on one core: small products are slower on two, and a core stays free.
 
-    torch.set_num_threads would also affect threads that start meanwhile; OpenMP's own setting is per thread. Nothing
-    changes if torch was built without OpenMP.
+    torch.set_num_threads would also affect threads that start meanwhile, but OpenMP's own setting affects only this
+    thread. Nothing changes if torch was built without OpenMP.
     """
     threads = torch.get_num_threads()  # before the change, because torch's first call in a thread resets the number
     set_threads = getattr(ctypes.CDLL(torch._C.__file__), "omp_set_num_threads", lambda number: None)
@@ -250,7 +251,7 @@ def one_core() -> Iterator[None]:
 
 
 def planned(recipe: Pairs | None = None) -> int:
-    """The number of moments of a finished run."""
+    """The number of measurements in a finished run."""
     return 1 + (recipe or Pairs()).steps // EVERY
 
 

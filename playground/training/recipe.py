@@ -1,4 +1,4 @@
-"""The settings of a training run. The settings and the machine together determine the result."""
+"""Defines the settings of a training run. The settings and the machine together determine the result."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ BUNDLED = Config(
 class Course:
     """The settings that every recipe has."""
 
-    steps: int = 10_800  # without the polish at the end
+    steps: int = 10_800  # steps of a round, without the polish at the round's end
     batch: int = 32
     rate: float = 1e-3  # highest learning rate of AdamW
     matrix_rate: float = 3e-3  # highest learning rate of Muon, for the matrices of the layers
     warm_up: int = 400  # steps, at most a tenth of all
     decay: float = 0.05  # weight decay
-    average: float = 0.998  # decay of the moving average of the weights; the average is saved
+    average: float = 0.998  # decay of the moving average of the weights, which is the model that is saved
     seed: int = 0
     polish: float = 0.15  # extra steps at the end, as a share of `steps`
     polish_pace: float = 0.3  # learning rate at the polish's start, as a share of the highest
-    rounds: int = 1  # repetitions of the whole course, polish included, each from the highest rate again
+    rounds: int = 1  # rounds of steps and polish; each round begins with the highest learning rate again
     apart: bool = False  # whether Muon updates queries, keys and values as three matrices
     decay_looking: bool = True  # weight decay for queries' and keys' matrices too; without it rows may become narrow
     workers: int = 1  # processes that make the pictures; their number doesn't change the result
@@ -55,39 +55,39 @@ class Course:
 
 @dataclass(frozen=True)
 class Recipe(Course):
-    """A model whose attention is supervised, by objects' masks and losses on attention weights. The polish uses whole
-    scenes at full size."""
+    """The recipe of a model whose attention is supervised by objects' masks and losses on attention weights. The polish
+    uses whole scenes at full size."""
 
-    temperature: float = 0.1  # of the contrastive loss
-    middle: int = 2  # the layer for "alike early"
+    temperature: float = 0.1  # temperature of the contrastive loss
+    middle: int = 2  # the layer after which the loss "alike early" reads features
     near_until: float = 0.45  # share of the run that uses close-ups of one or two things, to learn their names
-    small_until: float = 0.8  # whole scenes are small up to this share of the run, and of full size after it
+    small_until: float = 0.8  # share of the run after which whole scenes have full size instead of `small_side`
     near_side: int = 56  # pixels of the close-ups
     small_side: int = 80  # pixels of the small scenes
     naming: float = 3.0  # weight of the loss "shape"
-    gathering: tuple[tuple[int, int], ...] = ((3, 0), (4, 0), (5, 0))  # (layer, head): for "gathered" and "uneven"
+    gathering: tuple[tuple[int, int], ...] = ((3, 0), (4, 0), (5, 0))  # (layer, head) of "gathered" and "uneven"
     gathering_from: float = 0.45  # share of the run after which "gathered" and "placed" begin
     even_from: float = 0.65  # share of the run after which "uneven" begins
     evenness: float = 0.25  # weight of the loss "uneven"
     name: str = "bundled-taught"
-    even: tuple[int, int] = (4, 0)  # (layer, head) with its own weight of "uneven" in the polish
+    even: tuple[int, int] = (4, 0)  # (layer, head) whose loss "uneven" has the weight `evenness_there` in the polish
     evenness_there: float = 1.5
     looking: float = 0.2  # weight of the loss "looked", in the polish
-    beside: tuple[int, int] = (0, 5)  # (layer, head): should attend to the left neighbour
-    around: tuple[int, int] = (1, 5)  # (layer, head): should attend to the eight neighbours
+    beside: tuple[int, int] = (0, 5)  # (layer, head) that should attend to the left neighbour
+    around: tuple[int, int] = (1, 5)  # (layer, head) that should attend to the eight neighbours
 
 
 @dataclass(frozen=True)
 class Emergent(Course):
-    """A model without losses on attention. It predicts DINOv2's features, and for each patch the appearance of the rest
-    of its thing. The polish uses the finer grid."""
+    """The recipe of a model without losses on attention. The model predicts DINOv2's features and, for each patch, the
+    appearance of the rest of the same thing. The polish uses the finer grid."""
 
     steps: int = 3200
     warm_up: int = 150
     average: float = 0.999
     polish: float = 0.08
     rounds: int = 2
-    near_until: float = 0.7  # share of the run in which the model sees windows and close-ups; then whole views
+    near_until: float = 0.7  # share of the run in which the model sees windows and close-ups; after it, whole views
     near: int = 10  # patches along the side of a window
     named: int = 8  # new drawn scenes in each batch, for the loss "class" only
     coarse: int = 14  # patches along the side of a view
@@ -96,8 +96,8 @@ class Emergent(Course):
     fine_named: int = 2
     coarse_views: int = 4000
     fine_views: int = 400
-    disturbance: float = 0.5  # largest share of disturbed patches; it grows from 0 while windows are used
-    hidden: float = 0.45  # share of the patches that are hidden, in three of four views, from the beginning
+    disturbance: float = 0.5  # largest share of disturbed patches; the share grows from 0 while windows are used
+    hidden: float = 0.45  # share of the patches that are hidden in three of four views
     asked: tuple[int, ...] = (1, 2, 3, 4, 5)  # the layers after which the loss "rest" is computed
     gathering: float = 2.0  # weight of the loss "rest"
     picture: float = 0.3  # weight of the loss "picture"
@@ -109,7 +109,7 @@ class Emergent(Course):
     def untrained(self) -> VisionTransformer:
         """The model at step 0, with longer queries and keys than usual, and with waves instead of noise as positions.
         Short queries and keys would give nearly equal weights, with hardly a gradient, for hundreds of steps. With long
-        ones each row prefers some random patches."""
+        queries and keys, each row prefers some random patches."""
         vit = super().untrained()
         for block in vit.blocks:
             block.attn.qkv.weight.data[: 2 * self.config.width] *= self.longer

@@ -56,8 +56,8 @@ from playground.training.losses import LAST
 from playground.training.recipe import Emergent, Recipe
 from playground.vit import VisionTransformer
 
-# Steps of a training run at which something begins: another kind of picture, or a loss on the attention weights.
-# Charts mark these steps: otherwise a jump that a loss has caused would look as if it had emerged by itself.
+# At some steps of a training run another kind of picture or a loss on the attention weights begins. Charts mark these
+# steps: otherwise a jump that a loss has caused would look as if it had emerged by itself.
 
 Head = tuple[int, int]  # (layer, head)
 
@@ -65,9 +65,9 @@ Head = tuple[int, int]  # (layer, head)
 @dataclass(frozen=True)
 class Beginning:
     step: int
-    short: str  # for a line in a chart
-    says: str  # a sentence, without its step
-    loss: str = ""  # the loss that begins, one of LOSSES; "" where only the pictures change
+    short: str  # words beside the step's line in a chart
+    says: str  # a sentence that does not name the step
+    loss: str = ""  # the loss that begins, one of LOSSES; "" if only the pictures change
     told: tuple[Head, ...] = ()  # the heads that are told where to look from here on
 
 
@@ -140,7 +140,7 @@ def of_the_emergent(recipe: Emergent) -> tuple[Beginning, ...]:
 
 
 def used_beginnings(recipe: Recipe | Emergent, seen: Timelapse) -> tuple[Beginning, ...]:
-    """The beginnings of losses that the run used; a loss that stays 0 was not used."""
+    """The beginnings without those of losses that the run did not use, which are 0 at all steps."""
     if isinstance(recipe, Emergent):
         return of_the_emergent(recipe)
     used_losses = {name for name, values in zip(seen.losses, seen.curve[:, 1:].T, strict=True) if np.any(values > 0)}
@@ -175,9 +175,9 @@ FILE = TIMELAPSE
 SAMPLE = SAMPLES[0]
 SCENES = 32
 MOST_BYTES = 100 * 10**6
-PATCHES = 14  # along a side of the sample, at most: the sample's trace is stored a dozen times
-POINTS = 300  # of the curve, at most
-EARLY = 12  # the first points are single steps, not averages
+PATCHES = 14  # most patches along a side of the sample, whose trace is stored a dozen times
+POINTS = 300  # most points of the curve
+EARLY = 12  # number of first points that are single steps, not averages
 HABITS = tuple(field.name for field in fields(Habits) if field.name != "to_one")  # older files lack `to_one`
 
 
@@ -186,7 +186,7 @@ class Moment:
     step: int
     habits: Habits
     mass: np.ndarray  # (layers, heads)
-    trace: bytes  # bytes for the microscope, or Trace.from_bytes; empty where only the curves are kept
+    trace: bytes  # the trace for the microscope or Trace.from_bytes; empty if only the curves are kept
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ class Timelapse:
     losses: tuple[str, ...]
     curve: np.ndarray  # (points, 1 + losses)
     moments: tuple[Moment, ...]
-    chance: float = 0.0  # the `mass` of an even row; 0 where it was not measured
+    chance: float = 0.0  # the `mass` of an even row; 0 if it was not measured
 
 
 def read(file: Path = FILE) -> Timelapse:
@@ -230,7 +230,7 @@ def read(file: Path = FILE) -> Timelapse:
 
 
 def write(run: Path, file: Path = FILE, count: int = SCENES) -> None:
-    """Makes the file from the snapshots of a run."""
+    """Makes the time-lapse's file from the snapshots of a run."""
     snapshots = {
         int(name[1]): path for path in run.glob("*") if (name := re.fullmatch(r"snapshot-(\d+)\..*", path.name))
     }
@@ -306,7 +306,7 @@ def _moment(step: int, file: Path, held_out: list) -> Moment:
 
 
 def chance(scenes: list[Scene]) -> float:
-    """The own object's share in an even row, averaged over the patches of objects, without the patch itself."""
+    """The share of the query's own object in an even row without the query, averaged over the patches of objects."""
     questions = [evaluate.Questions.of(patch_targets(scene).objects) for scene in scenes]
     return float(
         torch.cat([question.same.float().sum(1) / (question.same.shape[1] - 1) for question in questions]).mean()
@@ -322,8 +322,8 @@ def look(step: int, vit: VisionTransformer, image: Image.Image, held_out: list[S
 
 
 def smoothed(history: list[list[float]]) -> np.ndarray:
-    """(points, columns): the history, averaged over equal numbers of steps. The first steps, where losses fall fast,
-    are not averaged. A loss is 0 before it begins."""
+    """(points, columns): the history, averaged over equal numbers of steps. The first steps are not averaged, because
+    losses fall fast there. A loss is 0 before it begins."""
     if not history:
         return np.zeros((0, 1), np.float32)
     column_count = max(len(row) for row in history)

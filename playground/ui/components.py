@@ -1,5 +1,5 @@
-"""Our scripts as Streamlit components: a message carries the address of a script, never the script. Also the table of
-scripts that lessons mount, with their styles."""
+"""Mounts our scripts as Streamlit components: a message carries the address of a script, never the script. Also lists
+the scripts that lessons mount, with their styles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from playground.figures.bundle import LENS_STYLES
 from playground.pictures.jpegs import data_url
 from playground.serving import scripts
 
-# The scripts that a lesson mounts: each with its file, its element and its styles.
+# A lesson mounts scripts. Each is described by its file, the HTML element into which it draws, and its styles.
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Script:
     box: str  # class of the element, and its data- attribute
     styles: str  # a style sheet in microscope/
     look: str = ""  # another class of the element, for styles of a single lesson
-    mounts: str = ""  # the name of the function to call, if the file has several drawings
-    settles: bool = False  # whether, between two messages, it keeps the settings that it has reported
+    mounts: str = ""  # the name of the function that mounts the drawing, if the file has several drawings
+    settles: bool = False  # whether the script keeps the settings that it has reported until the next message
 
     @property
     def html(self) -> str:
@@ -60,8 +60,8 @@ SCRIPTS = {
 }
 
 
-# The text of a message: it carries only a script's address. The app may be served below a folder, so the address is
-# relative to that of the script that the page itself loads (toolbar.py).
+# The script that Streamlit sends for each component: it imports our script by its address. The app may be served below
+# a folder, so this address is relative to the address of the script that the page itself loads (toolbar.py).
 STUB = """
 const ROOT = document.querySelector("script[data-toolbar]").src.split("api/app/")[0];
 export default async (args) => {
@@ -82,7 +82,7 @@ export default async (args) => {
 
 @cache
 def component(name: str, script: str, *styles: str, box: str = "", mounts: str = "", shadow: bool = True):
-    """The function that mounts `script` on a page. The script finds its element by `<div class="name" data-name>`."""
+    """Returns a function that mounts `script` on a page, in the element `box` or `<div class="name" data-name>`."""
     mount = st.components.v2.component(
         f"attention_{name}", html=(box or f'<div class="{name}" data-{name}></div>') + "\n",
         js=STUB.replace("ADDRESS", scripts.address(script, *styles, mounts=mounts)), isolate_styles=shadow,
@@ -115,13 +115,13 @@ def app_component(name: str):
 
 
 def stage() -> None:
-    """The microscope. Its numbers come over HTTP; Python sends none."""
+    """Mounts the microscope, which fetches its numbers over HTTP."""
     app_component("stage")(key="stage", data={"n": 0})
 
 
 def while_there(key: str, listen: Callable[[], object]) -> Callable[[], None]:
-    """A callback that ignores messages of a page that was just left: Streamlit has forgotten the component of this key,
-    but not its callback."""
+    """A callback that ignores messages of a page that was just left: then Streamlit has forgotten the component of this
+    key, but still calls the component's callback."""
 
     def hear() -> None:
         if key in st.session_state:
@@ -140,11 +140,11 @@ def spot(value: object, layers: int, heads: int) -> tuple[int, int] | None:
 
 
 def words(value: object) -> dict:
-    """A drawing's message if it is an object; else an empty one."""
+    """A drawing's message if it is an object; else an empty dict."""
     return value if isinstance(value, dict) else {}
 
 
 def picture(data: bytes, kind: str = "jpeg", **look) -> None:
-    """Passes an image as data. Streamlit would give it an address and forget that as soon as something else is shown,
-    so a browser might fetch nothing."""
+    """Shows an image as a data URL. Streamlit would serve the image at an address only until something else is shown,
+    so a browser might fetch it too late."""
     st.image(data_url(data, kind), **look)

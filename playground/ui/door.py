@@ -1,5 +1,5 @@
-"""Middleware that decides who may open a page, and which messages pass. The order of seats is in
-serving/ledger.py. nginx limits connections, slow clients and floods: see deploy/nginx.conf."""
+"""Middleware that decides who may open a page, and which messages pass. serving/ledger.py decides who gets a seat;
+nginx limits connections, slow clients and floods (deploy/nginx.conf)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from playground.serving.ledger import Seat, Visitor
 from playground.ui.pages import MICROSCOPE, PAGES
 from playground.ui.streamlit_private import FINISHED, RERUN, is_by_timer, kind_and_session, message_kind
 
-MESSAGES, MESSAGES_A_SECOND = 20, 10.0  # allowed to a socket at once, then per second; dragging a slider sends five
-NO_MESSAGE = 1002  # close code for a socket that sends an invalid message
+MESSAGES, MESSAGES_A_SECOND = 20, 10.0  # messages of a socket at once, then per second; dragging a slider sends five
+NO_MESSAGE = 1002  # the close code of a WebSocket that has sent an invalid message
 TRY_AGAIN, FOREIGN = 1013, 1008
 PIECE = 2**16  # bytes of an answer that are sent in one piece
-SMALL_MESSAGE = 1000  # bytes: only messages below this size are checked for the one that ends a run
-RUN_WAITS = 0.25  # seconds at most that a run waits for the end of the page's former run
+SMALL_MESSAGE = 1000  # bytes below which a message may be the end of a run; larger messages are not parsed
+RUN_WAITS = 0.25  # most seconds that a run waits for the end of the page's former run
 
 FULL = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -89,8 +89,8 @@ class Door:
 
 
 class Fetched:
-    """An answer that is sent piece by piece. The part that a slow reader has not fetched yet takes memory. If memory is
-    full, the oldest answer of the network furthest above its share is dropped."""
+    """An answer that is sent piece by piece. The part that a slow reader has not fetched yet takes memory. If the
+    memory for answers is full, the oldest answer of the network that holds most is dropped."""
 
     on_the_way: ClassVar[dict[Fetched, None]] = {}  # the answers that are being sent, oldest first
 
@@ -139,7 +139,7 @@ def _page(scope: Scope) -> str | None:
 
 
 def _with_full_header(send: Send) -> Send:
-    """Adds the header X-Playground-Full to a page that opens without a seat, as the microscope's page may."""
+    """Adds the header X-Playground-Full to a page without a seat. Only the microscope's page may open without one."""
 
     async def with_header(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -150,8 +150,8 @@ def _with_full_header(send: Send) -> Send:
 
 
 class Talk:
-    """The messages of one socket. Lets the messages of our own pages through and slows down a flood. A request for a
-    run waits briefly for the end of the former run."""
+    """The messages of one socket. Only messages that our own pages send pass, and a flood is slowed down. A request for
+    a run waits briefly for the end of the former run."""
 
     def __init__(self, receive: Receive, send: Send, seat: Seat):
         self._receive, self._send, self._seat = receive, send, seat

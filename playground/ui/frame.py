@@ -1,4 +1,4 @@
-"""Parts that are the same on every page: the window's title, and the page's narrow margins."""
+"""Sets what is the same on every page: the window's title, and the page's narrow margins."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 .tour-goes-on :is(TOASTS, TOASTS *) { /* under a cursor one stays, and would lie over the card */
   pointer-events: none !important;
 }
-"""  # capitalised words stand for selectors of Streamlit's page, which streamlit_private.py names
+"""  # each capitalised word is replaced by the selector that streamlit_private.py gives under this name
 
 
 def frame() -> None:
@@ -52,7 +52,7 @@ def frame() -> None:
 
 @cache
 def _style():
-    """Mounts the style as a component, which arrives before the microscope. With st.html it would come later and the
-    page would jump."""
+    """Mounts the styles as a component, which arrives before the microscope. By st.html the styles would arrive later,
+    and the page would jump."""
     css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE) + lesson.held_back()
     return st.components.v2.component("attention_frame", html="<i></i>\n", css=css, isolate_styles=False)

@@ -1,4 +1,4 @@
-"""Middleware for every answer: security headers, hidden parts of Streamlit, and the check of the server's own names."""
+"""Middleware for every answer: adds security headers, hides parts of Streamlit, and checks the requested host name."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.serving import hosts, ledger, settings
 
-# Nothing is loaded from, sent to, or framed by another host. What each directive allows:
-#   script-src       Streamlit's files and ours. blob: a component's few lines, which import our script, come as text.
+# The page loads nothing from another host, sends nothing to it, and is framed by none. Each directive allows:
+#   script-src       Streamlit's files and ours. blob: the few lines of a component that import our script.
 #                    wasm-unsafe-eval: protobuf's 64-bit numbers. The digest: one line in Streamlit's index.html.
 #   style-src        styles that Streamlit and Plotly write into the page
-#   img-src          thumbnails, the pictures in Markdown, what is exported
+#   img-src          thumbnails, pictures in Markdown, exported figures
 #   font-src         the fonts of the formulas
-#   connect-src      the WebSocket, pictures and numbers; data: a photograph from the camera
+#   connect-src      the WebSocket, pictures and numbers. data: a photograph from the camera
 POLICY = (
     "default-src 'none'; "
     "script-src 'self' blob: 'wasm-unsafe-eval' 'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA='; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
-# Addresses that are refused: metrics of the server, and parts of Streamlit that our pages don't use
+# Addresses that are refused: Streamlit's metrics, and parts of Streamlit that our pages don't use
 NOBODYS_BUSINESS = (
     "/_stcore/metrics", "/_stcore/agent", "/_stcore/upload_file", "/_stcore/bidi-components", "/component/", "/auth/",
     "/oauth2callback",
@@ -57,7 +57,7 @@ class Headers:
         return await app(scope, receive, with_headers)
 
 
-# Refuses requests to host names that are not the server's own, before anything else reads the request.
+# A request to a host name that is not the server's own is refused before anything else reads the request.
 
 
 REFUSAL = (
@@ -67,7 +67,7 @@ REFUSAL = (
 
 
 class KnownHosts:
-    """ASGI middleware, the outermost for requests and sockets."""
+    """ASGI middleware, the outermost one: refuses requests and sockets to other host names."""
 
     def __init__(self, app: ASGIApp):
         self.app = app
@@ -78,4 +78,4 @@ class KnownHosts:
         ledger.refused["foreign names"] += 1
         host_names = " and ".join(hosts.hosts_named(scope))[:100]
         refusal = PlainTextResponse(REFUSAL.format(named=host_names), 403, headers() | {"Cache-Control": "no-store"})
-        await refusal(scope, receive, send)  # a socket's browser gets this status, too
+        await refusal(scope, receive, send)  # a browser that opens a socket gets this status, too

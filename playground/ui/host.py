@@ -1,5 +1,5 @@
-"""Plays a lesson in the app: shows each part with Streamlit when it arrives, and each run with a button and its
-progress. Nothing here is about a single lesson."""
+"""Plays any lesson in the app: shows each part of a step as soon as the lesson yields it, and each run with a button
+and its progress."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def show(name: str) -> None:
 
 
 def _play(lesson: Lesson, step: str, here: Here, at_work: bool) -> None:
-    """Shows a step as a fragment of the page: a change of its settings, or polling its runs, redraws nothing else."""
+    """Shows a step as a fragment: after a change of a setting, or a poll of a run, only the step is drawn again."""
     if runs_of_this_session(here) != at_work:
-        st.rerun()  # the whole page: a fragment can't start or stop its own polling
+        st.rerun()  # runs the whole page, because a fragment can't start or stop its own polling
     with queue.page():
         _draw(lesson, step, here)
 
@@ -83,8 +83,8 @@ def _draw(lesson: Lesson, step: str, here: Here) -> None:
 
 
 def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]:
-    """Yields the parts of the step of this name. A model may have to load when the step is first opened: then a picture
-    stands in place of all parts up to the first drawing until that drawing is ready."""
+    """Yields the parts of the step `name`. When the step is first opened, a model may have to load. Until the first
+    drawing is ready, a picture is shown in place of the parts."""
     key = ("opened", name)
     if not subject.has(key):
         meanwhile = Picture(as_jpeg(small(subject.image)))
@@ -115,13 +115,13 @@ def take_settings(key: str, lesson: Lesson, drawing: Drawing) -> None:
 
 @dataclass
 class _Message:
-    """The last message to a drawing. If the drawing itself reported a setting, the message stays the same and its bytes
-    are not sent again; the session keeps only their digest. Streamlit may recreate a drawing. The new drawing sees from
-    the message's number that the message is not new, and keeps the settings that were reported since."""
+    """The last message to a drawing; the session keeps only its digest. If the drawing itself has reported a setting,
+    the message stays the same and is not sent again. Streamlit may recreate a drawing: the new one sees from the
+    message's number that the message is old, and keeps the settings that were reported since."""
 
     digest: bytes
-    sent: dict[str, object]  # the settings in the message
-    begins: dict[str, object]  # the settings that hold now
+    sent: dict[str, object]  # the values of the settings in the message
+    begins: dict[str, object]  # the present values of the settings
 
     @staticmethod
     def of(data: bytes, begins: dict[str, object]) -> _Message:
@@ -134,12 +134,12 @@ MESSAGE_NUMBERS = count(1)
 class _Player:
     def __init__(self, lesson: Lesson, here: Here):
         self.lesson, self.here = lesson, here
-        self.numbers = count()  # numbers the parts, for their keys
+        self.numbers = count()  # gives each part a number for its key
         self.offered: set[str] = set()  # settings that have a control on the page
         self.messages: dict[str, _Message] = {}  # key of a drawing -> the last message to the drawing
 
     def play(self, parts: Iterable[Part]) -> None:
-        """Shows the parts. Successive Waits share one place on the page, which the next part clears."""
+        """Shows the parts. Successive Waits are shown in one place on the page, which the next part clears."""
         coming = iter(parts)
         place, part = None, next(coming, None)
         while part is not None:
@@ -209,8 +209,8 @@ class _Player:
             st.segmented_control(**options_of, key=setting, required=True)
 
     def bring_back(self, choice: Choice) -> None:
-        """Restores a control's value: Streamlit forgets one that was not drawn for a while. A value no longer offered,
-        such as a layer of a deeper model, becomes the default."""
+        """Restores a control's value, because Streamlit forgets the value of a control that was not drawn. A value that
+        is no longer offered, such as a layer of a deeper model, becomes the default."""
         setting = choice.setting
         is_valid = state[setting] in choice.options
         if not is_valid or setting not in state.get("offered", ()):
@@ -259,19 +259,19 @@ class _Player:
 
 
 def _is_settled(part: Part) -> bool:
-    """Whether the part is a choice of at most one option. Such a choice is not shown."""
+    """Whether the part is a choice among fewer than two options, which is not shown."""
     return isinstance(part, Choice) and len(part.options) < 2
 
 
-# Shows a lesson's Run: its button, then its progress and a way to stop it.
+# A lesson's Run is shown as a button, then as its progress with a button that stops the run.
 
 LOOK_EVERY = 0.7  # seconds between two polls of a run
 DROPPED = "Your result was dropped: the newer results of other people needed the memory. Run it again."
 
 
 def runs_of_this_session(here: Here) -> bool:
-    """Stores the session's runs in `here`, and returns whether one is at work. Called while any step is on view: a run
-    that nobody looks at loses its place in the queue."""
+    """Stores the session's runs in `here`, and returns whether one is at work. Also polls each run: one that is not
+    polled loses its place in the queue."""
     here.works = state.setdefault("works", {})
     for work in here.works.values():
         work.look()

@@ -1,4 +1,4 @@
-"""The command without arguments: starts the app's server on this machine and opens the browser."""
+"""Runs the command without arguments: starts the app's server on this machine and opens the browser."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ OPEN = (
 
 
 def launch(host: str = "localhost", port: int | None = None, browser: bool = True, names: Iterable[str] = ()) -> None:
-    """Runs the server until it ends. Without a port, takes the first free one from 8501. `names`: further names by
-    which browsers may call it."""
+    """Runs the server until it ends. `port`: None means the first free port from 8501 up. `names`: further host names
+    by which browsers may call the server."""
     port = _free_port(host) if port is None else port
     if not _is_free(host, port):
         raise PlaygroundError(f"Port {port} is taken by another program; choose another, or leave --port out.")
@@ -52,7 +52,7 @@ def _answer_to(*names: str) -> None:
 
 
 def _as_name(host: str) -> Iterable[str]:
-    """[host] if the host is a name, else []: requests to addresses and to localhost are answered anyway."""
+    """[host] if the host is a name; [] for an address and for localhost, to which requests are answered anyway."""
     is_address = ":" in host or host.replace(".", "").isdecimal()
     return [] if is_address or host == "localhost" else [host]
 
@@ -77,7 +77,7 @@ def _is_free(host: str, port: int) -> bool:
     except socket.gaierror:
         raise _no_address(host) from None
     with socket.socket(family, kind) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # ignores sockets of a server that has just ended
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # ignores a server that has just ended
         try:
             probe.bind(address)
         except OSError as error:

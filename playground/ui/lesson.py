@@ -1,4 +1,4 @@
-"""What all lessons share: how a page begins and ends, its questions, its charts, its exercises."""
+"""Functions that the pages of all lessons share: a page's beginning and end, its questions and its charts."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _MODEBAR = {
 
 
 def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, first: str | None = None) -> Here:
-    """The page's title, under the toolbar, and its idea in one sentence, shown above the `first` step only. A widget
-    whose `key` is a setting's name has its value in the address."""
+    """Shows the page's title and, above the `first` step only, its idea in one sentence. The value of a widget whose
+    `key` is a setting's name stands in the address."""
     here = arrive(page, settings)
     st.session_state.titles = {}
     if st.session_state["class"] == "no":
@@ -40,7 +40,7 @@ def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, f
 
 
 def _overview(page: str) -> None:
-    """A drawing of the whole model, in which the page's part is highlighted."""
+    """Shows a drawing of the whole model, in which the part that the page explains is highlighted."""
     boxes = [
         {
             "name": name.strip(), "page": about, "lit": page in lit,
@@ -55,8 +55,7 @@ def _overview(page: str) -> None:
 
 
 def mathematics(text: str) -> str:
-    """A formula in the text becomes LaTeX in Markdown: roots get their bar, subscripts stand low, powers high. Code
-    stays as it is."""
+    """The text with its formulas (roots, subscripts, powers) as LaTeX in Markdown. Code stays as it is."""
     parts = re.split(r"(`[^`]+`)", text)
     return "".join(part if part.startswith("`") else _formulas(part) for part in parts)
 
@@ -73,7 +72,7 @@ def _power(match: re.Match) -> str:
 
 
 def with_subscripts(text: str) -> str:
-    """Subscripts as in `mathematics`, for charts, which render no LaTeX."""
+    """The text with subscripts as HTML, for charts, which render no LaTeX."""
     return text.replace("d_k", "d<sub>k</sub>")
 
 
@@ -90,7 +89,7 @@ def _on_next(step: str) -> None:
 
 
 def _place() -> str:
-    """The page and its step: when this text changes, the browser scrolls to the top."""
+    """A text that names the page and its step; when the text changes, the browser scrolls to the top."""
     return f"{st.session_state.page} {st.session_state.get('step', '')}"
 
 
@@ -104,7 +103,7 @@ def end() -> None:
 
 
 def _way_on() -> None:
-    """The button to the page's next step, or after the last step to the next page."""
+    """Shows the button to the page's next step or, after the last step, to the next page."""
     state = st.session_state
     for (step, _), (following, title) in pairwise(state.titles.items()):
         if step == state.step:
@@ -118,7 +117,7 @@ def _way_on() -> None:
 
 
 def chart(figure: go.Figure, key: str, height: int = 320, name: str | None = None) -> None:
-    """A chart in the page's theme; its camera button saves an SVG with the chart's name."""
+    """Shows a chart in the page's theme. The chart's camera button saves an SVG file called `name`."""
     figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 36, "b": 8}, hoverlabel={"align": "left"})
     config = _MODEBAR | {"toImageButtonOptions": {"format": "svg", "filename": name or key}}
     st.plotly_chart(figure, width="stretch", key=key, config=config)
@@ -129,28 +128,28 @@ def minus(text: str) -> str:
     return re.sub(r"(?<=[\s(*])-(?=\d)", "−", text)
 
 
-# Guess, lock, reveal: a question before its answer. The browser gets the truth with the question; it compares, stores
-# the guess and shows what was hidden. No guess is sent anywhere.
+# A question is asked before its answer is shown. The browser gets the true answer with the question, compares and
+# stores the guess, and then shows the hidden parts of the page. No guess is sent anywhere.
 
 state = st.session_state
 
 
 def ask(question: Question, context: Hashable = "", afresh: bool = False) -> None:
-    """Asks the question. A guess is about a `context`, such as a picture. In another context, a reader who has guessed
-    before sees the answer and may guess again; with `afresh`, the reader must guess again to see the answer."""
+    """Asks the question. A guess belongs to a `context`, such as a picture. In another context, a reader who has
+    guessed before sees the answer and may guess again; with `afresh`, the answer is hidden until the next guess."""
     assert question.id in QUESTIONS, question.id
     more = {"context": str(context), "afresh": afresh}
     lesson_component("guess")(key=f"guess_{question.id}", data=plain(question) | more)
 
 
 def after_question(id: str) -> AbstractContextManager:
-    """A container shown after the guess; see `held_back`."""
+    """A container that the browser hides until the guess; see `held_back`."""
     return st.container(key=f"after_{id}")
 
 
 def held_back() -> str:
-    """CSS that hides what follows a question until it is guessed (microscope/lessons/guess.js). The hidden part keeps
-    its width, so that charts in it are laid out rightly."""
+    """CSS that hides the container after each question until the guess (microscope/lessons/guess.js). A hidden
+    container keeps its width, so that its charts get the right layout."""
     hidden = ", ".join(f'html:not([data-guessed~="{id}"]) .st-key-after_{id}' for id in QUESTIONS)
     return (
         f"{hidden} {{ flex: none !important; height: 0 !important; min-height: 0 !important; overflow: hidden; "

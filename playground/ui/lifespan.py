@@ -1,5 +1,5 @@
-"""Manages the server's life cycle: reads settings at the start, cleans up while the server runs, drops requests of
-pages that are being left, and exits quickly."""
+"""Manages the server's life cycle: reads the settings at the start, forgets people who have left, drops requests of
+left pages, and ends the process quickly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from playground.serving import cache, ledger, models, people, pictures, prepared
 from playground.ui import messages, streamlit_private
 from playground.ui.streamlit_private import fragment_and_page, shown_on
 
-# Work that is done once per server.
+# The following work is done once per server.
 
 
 AFTER_THE_FIRST_PICTURE = 2.0  # seconds
@@ -69,11 +69,11 @@ class InJson(logging.Formatter):
 
 FILES = 65536  # the number of files that the process may have open
 FORGET_EVERY = 60.0  # seconds
-# Python's switch interval in seconds: how long another thread may keep the interpreter while the event loop waits. For
-# one answer the loop waits a dozen times, at each read and write: with Python's default of 5 ms, answers took a tenth
-# of a second longer while a page ran.
+# Python's switch interval in seconds: the time for which another thread may keep the interpreter while the event loop
+# waits. For one answer the event loop waits a dozen times. With Python's default of 5 ms, an answer took a tenth of a
+# second longer while a page ran.
 TURN = 0.0005
-LAST_SECONDS = 3  # seconds from the signal to the end of the process
+LAST_SECONDS = 3  # most seconds from a signal to the end of the process
 
 
 @asynccontextmanager
@@ -121,12 +121,12 @@ def _end_soon_after(number: signal.Signals) -> None:
     signal.signal(number, end)
 
 
-# A part of a page may send a request while the page is being left, because drawings report a choice with a delay.
-# Streamlit takes the page from the last request, and would draw the left page over the new one.
+# A drawing reports a choice with a delay, so a request may arrive from a page that was just left. Streamlit takes the
+# page from the last request, and would draw the left page over the new one.
 
 
 class LeftPages:
-    """ASGI middleware that drops requests from parts of a left page. It is behind `Door`, which checks messages."""
+    """ASGI middleware that drops requests from a page that was left. It runs behind `Door`, which checks messages."""
 
     def __init__(self, app: ASGIApp):
         self.app = app

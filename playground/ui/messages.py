@@ -1,4 +1,4 @@
-"""Short notices in a corner of the page: errors, places in the queue, background work."""
+"""Shows short notices in a corner of the page: errors, the place in the queue, background work."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def error(sentence: str) -> None:
 
 
 class OnPage:
-    """The person whose page is being run, as the server knows them: see Asker in serving/queue.py."""
+    """The Asker (serving/queue.py) for a thread that runs a page: the person who has that page open."""
 
     def __init__(self):
         self._toast, self._before, self._at, self._times = None, 0, 0.0, 0
 
     def visitor(self) -> ledger.Visitor:
-        """The person, identified by the network of the page's socket. Streamlit gives no address on the server's own
-        machine, where a person's pages and other requests would otherwise count as two people's."""
+        """The person, with the network of the page's socket. On the server's own machine Streamlit gives no address, so
+        a person's pages and other requests would count as those of two people."""
         session = streamlit_private.session()
         home = ledger.seats.address_of(session)
         network = ledger.network(st.context.ip_address) if home is None else home
@@ -40,7 +40,7 @@ class OnPage:
         streamlit_private.stop_if_left()
 
     def waits(self, ahead: int) -> None:
-        """Shows the place in the queue in one toast, and removes it when the turn has come."""
+        """Shows the number of people ahead in one toast, and removes the toast at the end of the wait."""
         self.stays()
         if ahead == 0:
             streamlit_private.toast("Your turn", self._toast, icon="spinner", duration=1)

@@ -1,7 +1,7 @@
-"""Keeps where a person is: the page, its address, and the picture and model that stay from page to page.
+"""Keeps a person's page and address, and the picture and model, which stay the same from page to page.
 
-Only the browser writes the address. A lesson's settings are values of Streamlit's widgets, so they are reported to the
-browser (microscope/shell/address.js), which writes them into the address with the choice of picture and model.
+Only the browser writes the address. A lesson's settings are values of Streamlit's widgets: the server reports them to
+the browser (microscope/shell/address.js), which writes them into the address with the choice of picture and model.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from playground.ui import messages, streamlit_private
 from playground.ui.components import app_component
 from playground.ui.toolbar import heard
 
-CLASS = Setting.of("no", ("no", "yes"))  # a setting of every page: "yes" hides what a class does not need
+CLASS = Setting.of("no", ("no", "yes"))  # a setting of every page: "yes" hides controls that a class does not need
 MICROSCOPE = "microscope"
 
 
 def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Here:
-    """Called at the start of a page's run. Reads the address when a person comes to the page, goes back or types one;
-    settings that it leaves out stay as they were."""
+    """Called at the start of a page's run. Reads the address if the person has come to the page, gone back or typed an
+    address. Settings that are not in the address stay as they were."""
     state, settings = st.session_state, {**(settings or {}), "class": CLASS}
     has_moved = state.get("page") != page or state.pop("read_again", False)
     address = _address_of(page, has_moved)
@@ -41,8 +41,8 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Here:
 
 
 def bring_back_settings() -> None:
-    """Sets the widgets' values again: Streamlit forgets a widget that a run has not drawn, and a browser that is still
-    loading the widget's script reports None. Also needed when only a part of a page is drawn."""
+    """Sets the widgets' values again, because Streamlit forgets a widget that a run has not drawn, and a browser that
+    is still loading a widget's script reports None. Also called when only a part of a page is drawn."""
     state = st.session_state
     for name, value in state.get("chosen", {}).items():
         if name in state.settings and state.get(name) is None:
@@ -56,7 +56,8 @@ def _set(address: Mapping[str, str]) -> None:
 
 
 def _look(address: dict[str, str] | None) -> None:
-    """Sets the subject from the address or from the toolbar's new report; without both, keeps the former subject."""
+    """Sets the picture and the model (`state.here`) from the address or from the toolbar's new report; without either,
+    keeps the former ones."""
     state = st.session_state
     message = state.pop("came_with", None) or _from_toolbar()
     if message and message["settings"] is not None:  # the page was opened on a former server
@@ -79,7 +80,7 @@ def _look(address: dict[str, str] | None) -> None:
 
 
 def _from_toolbar() -> dict | None:
-    """The toolbar's report; None if it is not new."""
+    """The toolbar's report of the choice; None if the report is not new."""
     state = st.session_state
     choice = (state.get("toolbar") or {}).get("choice")
     if not choice or choice == state.get("told"):
@@ -89,8 +90,8 @@ def _from_toolbar() -> dict | None:
 
 
 def _stay() -> None:
-    """Keeps the subject of the former run, and counts this as a request of its person. The server may have forgotten
-    the picture meanwhile."""
+    """Keeps the picture and model of the former run, and counts this run as a request of the person. The server may
+    have forgotten the picture meanwhile."""
     here = st.session_state.here
     if trouble := st.session_state.pop("trouble", None):
         messages.error(trouble)
@@ -103,25 +104,25 @@ def _open(words: dict[str, str], view: dict[str, str], key: str | None, same: He
     try:
         new = Here(words, view, key)
     except PlaygroundError as error:
-        if state.page == MICROSCOPE:  # the microscope: the browser asks for the numbers itself, and shows errors itself
+        if state.page == MICROSCOPE:  # here the browser itself asks for the numbers and shows errors
             state.here = _instead()
             return
         if isinstance(error, Refused) and (forgotten := error.more.get("forgotten")):
             _send_again({"forgotten": forgotten} if key else {"needs": "key"}, words)
         state.here, state.trouble = _instead(), str(error)
         state.answer = {"instead": state.here.words()}
-        st.rerun()  # draws the toolbar again, which stands above and shows the subject
-    if same is None or new.person is not same.person:  # else `same` stays
+        st.rerun()  # draws the toolbar again, which is drawn before this and shows the choice
+    if same is None or new.person is not same.person:  # else `state.here` stays `same`
         state.here = new
     state.pop("answer", None)
 
 
 def _send_again(choice: dict[str, str], words: dict[str, str]) -> None:
-    """Asks the browser, which has the picture and its key, to send what is missing; then the page is drawn again."""
+    """Asks the browser, which has the picture and the key, to send the missing one; then the page is drawn again."""
     answer = choice | {"words": words}
     if st.session_state.get("answer") != answer:
         st.session_state.answer = answer
-        st.rerun()  # the toolbar, drawn before this, has to be drawn again to tell the browser
+        st.rerun()  # draws the toolbar again, which was drawn before this and passes the answer to the browser
     stays_in_browser = (
         settings.now().compute == "browser"
     )  # then the browser asks the person before it sends the photograph
@@ -132,7 +133,7 @@ def _send_again(choice: dict[str, str], words: dict[str, str]) -> None:
 
 
 def _instead() -> Here:
-    """A subject to show instead of one that is not available."""
+    """The picture and model to show if the chosen ones are not available."""
     here = st.session_state.get("here") or Here({})
     try:
         _ = here.picture
@@ -142,14 +143,14 @@ def _instead() -> Here:
 
 
 def _address_of(page: str, has_moved: bool) -> dict[str, str]:
-    """The address's query if the person opened a new address; else {}, because the browser rewrites the address and
-    Streamlit's copy is old."""
+    """The words of the address if the person opened a new address; else {}, because the browser rewrites the address
+    and Streamlit's copy is outdated."""
     state = st.session_state
     return dict(st.query_params) if has_moved or streamlit_private.went_through_history() else state.address
 
 
 def _settings_now() -> dict[str, str]:
-    """The settings as the address holds them; defaults are left out."""
+    """The settings as words of an address, without defaults."""
     state, words = st.session_state, {}
     former, state.chosen = state.get("chosen", {}), {}
     for name, setting in state.settings.items():
@@ -160,9 +161,9 @@ def _settings_now() -> dict[str, str]:
 
 
 def tell_settings(part: str) -> None:
-    """Reports a lesson's settings to the browser, which writes them into the address; a `part` of a page that is
-    redrawn alone reports its own. A new setting adds a step for the Back button; a new page or picture has added one
-    already."""
+    """Reports a lesson's settings to the browser, which writes them into the address. `part` names the part of the page
+    that reports, because a part may be redrawn alone. A change of a setting adds an entry to the browser's history,
+    unless a new page or picture has just added one."""
     state, settings = st.session_state, _settings_now()
     state.address = state.here.words() | settings
     message = {"run": streamlit_private.session(), "page": state.page, "settings": settings, "step": not state.arriving}

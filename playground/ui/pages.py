@@ -1,11 +1,11 @@
-"""The pages of the app, in the order in which they are offered."""
+"""Lists the pages of the app, in the order of the toolbar's menu."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Page:
-    name: str  # of the file in pages/, and in the address
+    name: str  # the name of the file in pages/, and of the page in an address
     short: str
     title: str
     icon: str
@@ -34,7 +34,7 @@ LESSONS = (
 )
 TEACH = Page("teach", "Teach", "For the one who teaches", ":material/school:")
 PAGES = {page.name: page for page in (MICROSCOPE, WALL, *LESSONS, TEACH)}
-PARTS = {  # parts of the model in their order: name -> (the page about it, the pages on which it is lit)
+PARTS = {  # a part of the model, in the model's order -> (page about the part, pages on which it is highlighted)
     "Picture": ("patches", ("training", "code")),
     "Patches": ("patches", ("patches", "training", "code")),
     "+ Positions": ("patches", ("patches", "two_ways", "training", "code")),
@@ -49,7 +49,7 @@ PARTS = {  # parts of the model in their order: name -> (the page about it, the 
     "Norm  ": ("block", ("training", "code")),
     "Answer": ("block", ("training", "code")),
 }  # fmt: skip
-BEFORE, AFTER = ("Picture", "Patches", "+ Positions"), ("Norm  ", "Answer")  # parts before and after the layers
+BEFORE, AFTER = ("Picture", "Patches", "+ Positions"), ("Norm  ", "Answer")  # parts outside of the layers
 
 
 def after(page: Page) -> Page:

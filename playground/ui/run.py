@@ -1,5 +1,5 @@
-"""The app's server: uvicorn on `app:app`. Streamlit's own command can't listen at a Unix socket, and with its sockets a
-small answer waits 40 ms for an acknowledgement.
+"""Runs the app's server: uvicorn with `app:app`. Streamlit's own command can't listen at a Unix socket, and on its
+sockets a small answer is delayed by 40 ms.
 
     python -m playground.ui.run FILE     listens at a Unix socket, behind the proxy alone: deploy/start.py starts it so
 """
@@ -19,16 +19,16 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from playground.assets import APP
 from playground.serving import settings
 
-MOST_MESSAGE_BYTES = 2**17  # bytes of a message: pages send little, and pictures come as uploads
-PING = 30  # seconds between two pings of a socket: proxies must allow so long a silence
+MOST_MESSAGE_BYTES = 2**17  # bytes of a WebSocket message: pages send short ones, and pictures come as uploads
+PING = 30  # seconds between two pings of a socket, which a proxy must not close in between
 BACKLOG = 2048
 FRAMES, FRAMES_A_SECOND = 500, 50.0  # pings and fragments allowed to a socket at once, then per second
-SLICE = 4096  # bytes that are parsed before frames are counted: at most about 500 pings
+SLICE = 4096  # bytes that are parsed before their frames are counted: at most about 500 pings
 
 
 class Socket(WebSocketsSansIOProtocol):
-    """Counts pings and fragments, which the server handles before our code sees them, and disconnects senders of too
-    many."""
+    """Counts pings and fragments, which the server handles before our code sees them, and disconnects a client that
+    sends too many."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)

@@ -1,6 +1,6 @@
-"""Uses private parts of Streamlit, which a new version may change. Tried with Streamlit 1.67.
+"""Uses private parts of Streamlit, which a new version may change. Tested with Streamlit 1.67.
 
-Each function says why it is needed; tests/ui/test_streamlit_private.py fails when a part is gone, and counts them.
+Each function says why it is needed; tests/ui/test_streamlit_private.py counts the parts, and fails when one is gone.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 RERUN, FINISHED = "rerun_script", "script_finished"
-HEARD = (RERUN, "stop_script", "app_heartbeat")  # the messages of a browser that our pages need
-PARTS = {  # selectors of parts of Streamlit's page, for frame.py's styles; for scripts, early.js has them
+HEARD = (RERUN, "stop_script", "app_heartbeat")  # kinds of a browser's messages that our pages need
+PARTS = {  # word in frame.py's styles -> selector of a part of Streamlit's page; early.js has the same for scripts
     "HEADER": '[data-testid="stHeader"]',  # the bar on top
-    "MAIN": '[data-testid="stMain"]',  # what scrolls
-    "CONTENT": '[data-testid="stMainBlockContainer"]',  # the column in it
+    "MAIN": '[data-testid="stMain"]',  # the part that scrolls
+    "CONTENT": '[data-testid="stMainBlockContainer"]',  # the column in the part that scrolls
     "VERTICAL": '[data-testid="stVerticalBlock"]',
     "TOASTS": '[data-testid="stToastContainer"]',
-    "STALE": '[data-stale="true"]',  # what is being computed again, which Streamlit makes pale
+    "STALE": '[data-stale="true"]',  # an element that is being computed again, which Streamlit makes pale
 }
 
 
 def ask_nobody_for_our_address() -> None:
-    """Prevents an attack: for each socket from another host's page, Streamlit asks the internet for this machine's
-    address, and the whole server waits up to two seconds for the answer. This happens inside Streamlit's decision
-    whether that host may connect, which a route or middleware of ours could not replace correctly."""
+    """Prevents an attack. For each socket from another host's page, Streamlit asks the internet for this machine's
+    address, and the whole server waits up to two seconds. Streamlit does so while it decides whether that host may
+    connect, and no route or middleware of ours could take this decision correctly."""
     net_util.get_external_ip = lambda: None
 
 
 def message_kind(message: bytes) -> str:
-    """The kind of a browser's message to Streamlit; "" for a kind that is not allowed. Streamlit also obeys messages
-    that our pages don't need, such as clearing everybody's caches. ValueError if it is no message."""
+    """The kind of a browser's message to Streamlit; "" if the kind is not in HEARD. Streamlit would also obey other
+    messages, such as one that clears everybody's caches. Raises ValueError if the bytes are no message."""
     parsed = BackMsg()
     try:
         parsed.ParseFromString(message)
@@ -49,26 +49,26 @@ def message_kind(message: bytes) -> str:
 
 
 def is_by_timer(message: bytes) -> bool:
-    """Whether a fragment's timer sent this request, every few seconds, and no person."""
+    """Whether a fragment's timer, not a person, caused this request."""
     return BackMsg.FromString(message).rerun_script.is_auto_rerun
 
 
 def kind_and_session(message: bytes) -> tuple[str, str]:
-    """(kind, session) of a message to a browser; the session is known in the first message of a run, else ""."""
+    """(kind, session) of a message to a browser. Only the first message of a run names the session; else it is ""."""
     parsed = ForwardMsg.FromString(message)
     kind = parsed.WhichOneof("type") or ""
     return kind, parsed.new_session.initialize.session_id if kind == "new_session" else ""
 
 
 def fragment_and_page(message: bytes) -> tuple[str, str]:
-    """(fragment, page) that a browser wants drawn; fragment "" means the whole page."""
+    """(fragment, page) that a browser wants to be drawn; the fragment is "" for the whole page."""
     rerun = BackMsg.FromString(message).rerun_script
     return rerun.fragment_id, rerun.page_script_hash
 
 
 def shown_on(message: bytes, page: str) -> tuple[bytes, str]:
-    """A message to a browser, and the page that the browser shows after it. A fragment is assigned to `page`, whichever
-    page requested it."""
+    """(the message to a browser, the page that the browser then shows). A fragment's message is changed to name `page`,
+    whichever page requested the fragment."""
     parsed = ForwardMsg.FromString(message)
     kind = parsed.WhichOneof("type")
     if kind == "navigation":
@@ -90,8 +90,8 @@ def read_environment() -> None:
 
 
 def use_our_pages() -> None:
-    """Prevents an attack that no route or middleware can stop: until st.navigation is first called, Streamlit finds
-    pages/ by itself, so the first visitor of a fresh server could run a page without app.py."""
+    """Prevents an attack that no route or middleware can stop. Until st.navigation is first called, Streamlit itself
+    serves the files of pages/, so the first visitor of a fresh server could run a page without app.py."""
     PagesManager.uses_pages_directory = False
 
 
@@ -101,7 +101,7 @@ def on_a_page() -> bool:
 
 
 def went_through_history() -> bool:
-    """Whether the browser's Back or Forward began this run."""
+    """Whether the browser's button Back or Forward caused this run."""
     context = get_script_run_ctx(suppress_warning=True)
     return bool(context and context.is_history_navigation)
 
@@ -119,7 +119,7 @@ def session() -> str:
 
 
 def toast(sentence: str, former=None, **options):
-    """Replaces the former toast; in a fragment, which may not write outside itself twice, shows a new one."""
+    """Shows a toast in place of the former one; in a fragment, which may not change the former one, beside it."""
     if former is not None:
         try:
             return former.toast(sentence, **options)
@@ -135,8 +135,8 @@ def drawn_by_the_next_server() -> None:
 
 
 def hush_toasts() -> None:
-    """Silences Streamlit's warning that toasts in callbacks are lost when the page is redrawn: they are no part of the
-    page, so they are not lost."""
+    """Silences Streamlit's warning that toasts in callbacks are lost when the page is redrawn: a toast is no part of
+    the page, so it is not lost."""
     logging.getLogger("streamlit").addFilter(lambda record: "within a callback" not in str(record.msg))
 
 

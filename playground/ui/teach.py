@@ -1,4 +1,4 @@
-"""The page for teachers; its text is in playground/lessons/teaching.py. A plan can also be saved as slides."""
+"""Draws the page for teachers, whose text is in playground/lessons/teaching.py, and makes slides of a plan."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SHEETS = {
 }
 
 
-CLASS = "./?story=1#lecture=new"  # shell/storyway.js reads it
+CLASS = "./?story=1#lecture=new"  # the address that starts a class; shell/storyway.js reads it
 
 
 @st.fragment(run_every=5)
@@ -94,7 +94,7 @@ def plan(here: Here) -> None:
 
 
 def offer_own_plan() -> None:
-    """The lecturer's own plan: scenes in the order in which they were picked. It is kept in the address."""
+    """Lets the lecturer pick scenes for an own plan, which keeps the order of picking and stands in the address."""
     st.multiselect(
         "Scenes, in your order", teaching.SCENES, [name for name in state.scenes.split("-") if name in teaching.SCENES],
         key="picked", format_func=title_of, on_change=keep_picked_scenes,
@@ -152,16 +152,16 @@ def quiz() -> None:
     st.markdown(f"**{right} of {answered_count} right**, {len(questions)} questions in all. Nothing is kept or sent.")
 
 
-# A plan's scenes as slides in one file: the interactive story about the chosen picture, drawings and questions of
-# lessons, and questions of the quiz.
+# The slides of a plan are one file: the interactive story about the chosen picture, drawings and questions of lessons,
+# and questions of the quiz.
 
 QUIZ = 5  # number of quiz questions on the slides, as the plan's text says
 SHOWN = ("ask", "drawing", "choice", "slider")  # kinds of a lesson's parts that slides show
-MOST_BYTES = 12 * 2**20  # most bytes of all layers in the file; beyond that, only the opening layer
+MOST_BYTES = 12 * 2**20  # if all layers have more bytes, the file holds only the layer at which the picture opens
 
 
 def of_the_quiz(number: int, question: teaching.Question) -> dict:
-    """A quiz question as lessons/host.js plays it."""
+    """A quiz question in the form that lessons/host.js shows."""
     options = [(str(n), words) for n, words in enumerate(question.options)]
     guess = {
         "id": f"quiz_{number}", "asks": question.asks, "prose": "", "picture": None, "says": question.why,
@@ -171,7 +171,7 @@ def of_the_quiz(number: int, question: teaching.Question) -> dict:
 
 
 def of_a_lesson(here: Here, scene: teaching.Scene, files: dict[str, str]) -> dict:
-    """A lesson's step as slides show it; the `files` that its drawings read are added."""
+    """A lesson's step in the form that slides show. Adds the files that its drawings read to `files`."""
     lesson = LESSONS[scene.page]
     name = scene.words.get("step", next(iter(lesson.steps)))
 
@@ -196,7 +196,7 @@ def mounted() -> dict[str, printed.Mounted]:
 
 
 def without_rows(parts: Iterable[dict]) -> Iterator[dict]:
-    """The parts with rows flattened."""
+    """The parts, with each row replaced by the parts in it."""
     for part in parts:
         if part["kind"] == "row":
             timing = {name: part[name] for name in ("after",) if name in part}  # the question before the row, if any

@@ -1,8 +1,8 @@
-"""The toolbar, one component on every page: it keeps the choice of picture, model and grid, and links to other pages.
-The page's HTML loads it before Streamlit's own scripts (`Ahead`).
+"""Draws the toolbar on every page: it keeps the choice of picture, model and grid, and links to other pages. The page's
+HTML loads its script before Streamlit's own scripts (`Ahead`).
 
-It is drawn before the page, so that Streamlit keeps it from page to page. On the microscope's page it sends nothing to
-the server's script; on a lesson's page it reports each choice, because the server computes the lesson's numbers.
+The toolbar is drawn before the page, so that Streamlit keeps it from page to page. On the microscope's page it reports
+nothing to Streamlit; on a lesson's page it reports each choice, because the server computes the lesson's numbers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def draw(page: Page) -> None:
 
 
 def same_for_all() -> dict:
-    """The toolbar's data that are the same for everybody; `Ahead` writes them into the HTML."""
+    """The part of the toolbar's data that is the same for everybody; `Ahead` writes this part into the HTML."""
     return {
         "samples": routes_samples.address(),
         "pages": [
@@ -91,13 +91,13 @@ def _plain(words: object) -> dict[str, str]:
     return {str(key): str(word) for key, word in words.items()} if isinstance(words, dict) else {}
 
 
-# Every page's HTML names our script before Streamlit's own, with the toolbar's data. On the microscope's page
-# Streamlit's scripts wait in a template until our first picture is there: they take a second to build the page, and the
-# picture does not need them.
+# The HTML of every page names our script, with the toolbar's data, before Streamlit's own scripts. Streamlit needs a
+# second to build the page. On the microscope's page the first picture does not need Streamlit, so its scripts wait in a
+# template until the picture is there.
 
-# If a version of Streamlit writes these tags differently, nothing matches and its scripts start at once
+# If a version of Streamlit writes these tags differently, the pattern finds nothing, and the scripts start at once
 STREAMLITS_OWN = re.compile(rb'(?:\s*<(?:script type="module"|link rel="modulepreload")[^>]*>(?:</script>)?)+')
-PATHS = ("", MICROSCOPE.name)  # endings of the address of the microscope's page
+PATHS = ("", MICROSCOPE.name)  # the last part of an address that opens the microscope's page
 # Streamlit's HTML has its own title until its scripts start, which may never happen on the microscope's page
 OURS = {
     b"<title>Streamlit</title>": f"<title>{TITLE}</title>".encode(),
@@ -109,16 +109,20 @@ OURS = {
 
 
 class Ahead:
-    """ASGI middleware: changes Streamlit's HTML, and compresses it where no proxy does."""
+    """ASGI middleware: inserts our script into Streamlit's HTML, and compresses the HTML if no proxy does."""
 
     def __init__(self, app: ASGIApp):
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        elsewhere = ("/api/", "/static/", "/c/")  # not Streamlit's pages; /c/ is a class's page for phones
+        elsewhere = (
+            "/api/",
+            "/static/",
+            "/c/",
+        )  # not Streamlit's pages; /c/ is the page of a class for phones
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        # Streamlit would compress numbers at every request, though they don't become smaller
+        # Streamlit would compress numbers at every request, although numbers don't become smaller
         plain = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]}
         if scope["method"] != "GET" or f"{path_of(scope)}/".startswith(elsewhere):
             return await self.app(plain, receive, send)
@@ -156,7 +160,7 @@ async def _send_page(scope: Scope, start: Message, html: bytes, send: Send) -> N
         page = gzip.compress(page, mtime=0)
         headers["Content-Encoding"] = "gzip"
     headers["Content-Length"] = str(len(page))
-    for name in ("ETag", "Last-Modified"):  # they identify Streamlit's file, without our line in it
+    for name in ("ETag", "Last-Modified"):  # headers that are about Streamlit's file without our line
         del headers[name]
     await send(start)
     await send({"type": "http.response.body", "body": page})

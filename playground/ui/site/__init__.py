@@ -1,7 +1,8 @@
-"""The command `site`: writes the playground as a folder of plain files, which any host of files can serve.
+"""Implements the command `site`: writes the playground as a folder of files, which any web host can serve.
 
-Networks run in the visitor's browser (microscope/engine), so that no photograph leaves it. The pages' words come from
-the same sources as in the app. All addresses are relative; `base` is used where an absolute one is needed.
+Networks run in the visitor's browser (microscope/engine), so that no photograph leaves the browser. The pages' words
+come from the same sources as in the app. Addresses are relative; where an absolute address is needed, it begins with
+`base`.
 """
 
 from __future__ import annotations
@@ -186,7 +187,7 @@ def _check_place(out: Path, base: str) -> None:
 
 
 def origins(hosts: Sequence[str]) -> list[str]:
-    """Host names, such as huggingface.co, or origins, as origins for the page's policy."""
+    """Turns host names, such as huggingface.co, into origins for the page's policy; origins stay as they are."""
     origins = [host if "://" in host else f"https://{host}" for host in hosts]
     for host, origin in zip(hosts, origins, strict=True):
         if not re.fullmatch(r"https?://[a-z0-9-]+(\.[a-z0-9-]+)*(:\d+)?", origin):
@@ -195,7 +196,7 @@ def origins(hosts: Sequence[str]) -> list[str]:
 
 
 def _same_for_all(listed: str) -> dict:
-    """The toolbar's data as in the app, with the pages and samples of this folder."""
+    """The toolbar's data, as in the app, but with the pages and samples of this site."""
     shared = toolbar.same_for_all()
     more = {lesson.name: {"about": _about(lesson.name)} for lesson in LESSONS}
     pages = [page | more.get(page["name"], {}) for page in shared["pages"] if page["name"] != "teach"]
@@ -242,8 +243,8 @@ def _digest(script: bytes) -> str:
 
 
 def _foot(base: str = "") -> str:
-    """The footer of every page: what the playground is, and where to find more. `base`: the folder's address, for pages
-    outside of it."""
+    """The footer of every page: a sentence about the playground, and links. `base`: the site's address, for a page that
+    is not at the site's root."""
     source = {"Source": repository()} if repository() else {}
     links = source | {name.title(): f"{base}about.html#{name}" for name in ("cite", "install", "embed")}
     anchors = (f'<a href="{escape(address)}">{name}</a>' for name, address in links.items())
@@ -251,7 +252,7 @@ def _foot(base: str = "") -> str:
 
 
 def _write_embedded(folder: Folder) -> None:
-    """Writes <attention-lens> as a package under fixed names, for other pages refer to them."""
+    """Writes <attention-lens> as a package under fixed names, because pages of other sites refer to these names."""
     package = {
         "name": "attention-lens", "version": __version__, "license": "MIT", "type": "module",
         "description": FOOT,
@@ -273,7 +274,7 @@ def _lost(base: str, script: str) -> str:
 
 
 def _font(folder: Folder) -> str:
-    """The app's typeface, from Streamlit's package; "" if it has none: then the system's is used."""
+    """Writes the app's typeface, from Streamlit's package. "" without one: then the system's typeface is used."""
     fonts = sorted(Path(st.__file__).parent.glob("static/static/media/SourceSans*-Upright*.woff2"))
     return folder.put("source-sans.woff2", fonts[0].read_bytes()) if fonts else ""
 
@@ -287,7 +288,7 @@ def _manifest(icon: str) -> dict:
 
 
 def _licences(names: Sequence[str]) -> str:
-    """The authors and licences of the weights, and what was changed in them, as Markdown."""
+    """The authors and licences of the weights, and the changes made to the weights, as Markdown."""
     from playground.models.engine_file import header
 
     lines = ["# What lies in this folder, and whose it is", "", f"The Attention Playground {__version__}: MIT.", ""]
@@ -303,7 +304,7 @@ def _licences(names: Sequence[str]) -> str:
 
 
 def _service_worker(core: list[str], names: list[str]) -> str:
-    """The service worker: lists the core files that it caches first, and all file names of this version."""
+    """The service worker's script, with the core files, which it caches first, and all file names of this version."""
     listed = [name for name in names if not name.startswith(("weights/", "embed/"))]
     version = sha256(repr((sorted(names), __version__)).encode()).hexdigest()[:12]
     index = json.dumps({"version": version, "core": core, "names": listed})
@@ -311,15 +312,15 @@ def _service_worker(core: list[str], names: list[str]) -> str:
 
 
 def _drop_old(folder: Folder) -> None:
-    """Removes files that a former version wrote; other files are not ours."""
+    """Removes files that a former version wrote, which have a digest in their names; other files stay."""
     for inside in ("", "samples/", "weights/", "lessons/", "moments/"):
         for file in sorted((folder.path / inside).glob("*-*.*")):
             if OURS.fullmatch(file.name) and f"{inside}{file.name}" not in folder.names:
                 file.unlink()
 
 
-# The lessons of the folder without a server: Python works each one out ahead for one sample, and the browser shows
-# the result from files.
+# Lessons on a site need no server: Python computes each lesson ahead for one sample, and the browser shows the files
+# with the results.
 
 PICTURE = {"sample": "meadow", "model": "bundled"}  # the picture and the model of all lessons
 
