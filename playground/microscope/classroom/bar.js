@@ -2,7 +2,7 @@
 // number of answers. No guess is shown before the lecturer reveals it.
 import { classWords, drawGuesses, inLanguage, madeIn } from "./words.js";
 
-const QR_EDGE = 4; // blank margin, in modules (the squares of the code), without which phones do not find the code
+const QR_MARGIN = 4; // blank margin, in modules (the squares of the code), without which phones do not find the code
 
 // host: {now(): the server's latest record of the class or null, begin(): starts a class, act(action, more): asks the
 // server for an action, says(): an error sentence or "", link(): the lecturer's own address, shownCode(): whether the
@@ -129,14 +129,14 @@ function classButton(box, words, act, main = false) {
 
 // Draws a QR code as SVG. rows: strings of 0 and 1 from the server.
 export function qrPicture(rows) {
-  const side = rows.length + 2 * QR_EDGE;
+  const side = rows.length + 2 * QR_MARGIN;
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", `0 0 ${side} ${side}`);
   svg.setAttribute("class", "class-qr");
   svg.setAttribute("shape-rendering", "crispEdges");
   const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
   const dark = rows.flatMap((row, y) =>
-    [...row].flatMap((cell, x) => (cell === "1" ? [`M${x + QR_EDGE} ${y + QR_EDGE}h1v1h-1z`] : [])),
+    [...row].flatMap((cell, x) => (cell === "1" ? [`M${x + QR_MARGIN} ${y + QR_MARGIN}h1v1h-1z`] : [])),
   );
   path.setAttribute("d", dark.join(""));
   svg.append(path);

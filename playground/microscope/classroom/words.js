@@ -208,7 +208,7 @@ const CHARTS = {
   },
 
   number(figure, { low, high, unit = "" }, { counts, truth, mine: guess, language }) {
-    const bars = binned(counts, low, high);
+    const bars = histogram(counts, low, high);
     const highest = Math.max(1, ...bars.map(({ count }) => count));
     const list = madeIn(figure, "ol", "class-bars");
     const contains = (bar, value) => value !== null && bar.from <= value && value <= bar.to;
@@ -234,7 +234,7 @@ const CHARTS = {
 const marksOf = (isTruth, isMine) => `${isTruth ? "truth" : ""} ${isMine ? "mine" : ""}`.trim();
 
 // [{from, to, count}]: the guesses from low to high, counted in at most MOST_BARS intervals.
-export function binned(counts, low, high) {
+export function histogram(counts, low, high) {
   const barWidth = Math.ceil((high - low + 1) / MOST_BARS);
   const bars = [];
   for (let from = low; from <= high; from += barWidth)
@@ -271,7 +271,7 @@ export function mapOf({ rows, columns, mark, counts = {}, truth = null, mine: gu
 
 const HEAT_STEPS = 15; // the largest hexadecimal digit
 // the greatest opacity of the dark cover on small weights, and of the bright cover on large weights
-const [COLD, HOT] = [0.6, 0.85];
+const [COLD_OPACITY, HOT_OPACITY] = [0.6, 0.85];
 
 // The head's weights as a canvas of one pixel per patch. heat: one hexadecimal digit per patch; small weights are dark.
 function heatOf(heat, rows, columns) {
@@ -281,7 +281,9 @@ function heatOf(heat, rows, columns) {
   for (const [patch, digit] of [...heat].entries()) {
     const share = Number.parseInt(digit, 16) / HEAT_STEPS;
     context.fillStyle =
-      share < 0.5 ? `rgb(0 0 0 / ${COLD * (1 - 2 * share)})` : `rgb(255 170 60 / ${HOT * (2 * share - 1)})`;
+      share < 0.5
+        ? `rgb(0 0 0 / ${COLD_OPACITY * (1 - 2 * share)})`
+        : `rgb(255 170 60 / ${HOT_OPACITY * (2 * share - 1)})`;
     context.fillRect(patch % columns, Math.floor(patch / columns), 1, 1);
   }
   return canvas;

@@ -5,7 +5,7 @@ import { entropyBits, rowsInto } from "./core.js";
 
 const REACH = 3; // patches: the largest offset of the pattern around the query
 const OFFSETS_PER_SIDE = 2 * REACH + 1;
-const LEAST = 1e-9; // smaller divisors are replaced by this number, against division by 0
+const LEAST_DIVISOR = 1e-9; // smaller divisors are replaced by this number, against division by 0
 const LEAST_COLOUR = 1e-6;
 
 // The distances between all patches' mean colours, (patches × patches). colours: (patches × 3).
@@ -23,10 +23,10 @@ export function apartIn(colours) {
 // A head's numbers, as `Head` in heads.py. colourDistances: from apartIn. `effect` is known only if the pack has the
 // lengths that each head adds. All patches' rows are measured here; heads.py takes a sample on large grids.
 export function headNumbers(pack, colourDistances, layer, head) {
-  const { rows: high, columns: wide, patches, prefixCount, tokens, prefix } = pack;
+  const { rows: gridRows, columns: gridColumns, patches, prefixCount, tokens, prefix } = pack;
   const registers = prefix.filter((name) => name.startsWith("reg")).length;
-  const asking = Array.from({ length: patches }, (_, patch) => prefixCount + patch);
-  const rows = rowsInto(new Float32Array(patches * tokens), pack, layer, head, asking, pack.scale);
+  const patchTokens = Array.from({ length: patches }, (_, patch) => prefixCount + patch);
+  const rows = rowsInto(new Float32Array(patches * tokens), pack, layer, head, patchTokens, pack.scale);
   const mean = new Float64Array(tokens);
   let [entropy, breadth, distance, toSelf, near] = [0, 0, 0, 0, 0];
   for (let i = 0; i < patches; i++) {
@@ -37,13 +37,16 @@ export function headNumbers(pack, colourDistances, layer, head) {
     for (let j = 0; j < tokens; j++) mean[j] += rows[offset + j] / patches;
     let [distances, total] = [0, 0];
     for (let j = 0; j < patches; j++) {
-      const gap = Math.hypot(Math.floor(j / wide) - Math.floor(i / wide), (j % wide) - (i % wide));
+      const gap = Math.hypot(
+        Math.floor(j / gridColumns) - Math.floor(i / gridColumns),
+        (j % gridColumns) - (i % gridColumns),
+      );
       const weight = rows[offset + prefixCount + j];
       distances += weight * gap;
       total += weight;
       if (gap > 0 && gap < 2) near += weight;
     }
-    distance += distances / Math.max(total, LEAST);
+    distance += distances / Math.max(total, LEAST_DIVISOR);
     toSelf += rows[offset + prefixCount + i];
   }
   const share = (from, to) => mean.subarray(from, to).reduce((sum, weight) => sum + weight, 0);
@@ -59,7 +62,7 @@ export function headNumbers(pack, colourDistances, layer, head) {
     near: near / patches,
     ...contentAndColour(rows, pattern, pack, colourDistances),
     effect: effectOf(pack, layer, head),
-    offsets: aroundOf(pattern, high, wide),
+    offsets: aroundOf(pattern, gridRows, gridColumns),
     mean,
   };
 }
@@ -68,7 +71,7 @@ export function headNumbers(pack, colourDistances, layer, head) {
 function effectOf({ header: { adds, held } }, layer, head) {
   if (!adds) return Number.NaN;
   const lengths = adds[held.indexOf(layer)];
-  return lengths[head] / Math.max(lengths.reduce((sum, length) => sum + length, 0) / lengths.length, LEAST);
+  return lengths[head] / Math.max(lengths.reduce((sum, length) => sum + length, 0) / lengths.length, LEAST_DIVISOR);
 }
 
 // The index of the offset from patch i to patch j.
@@ -120,7 +123,10 @@ function contentAndColour(weights, pattern, { rows, columns, patches, prefixCoun
       expectedTotal += expectedShare(j);
     }
     for (let j = 0; j < patches; j++) {
-      const [actual, expected] = [share(j) / Math.max(total, LEAST), expectedShare(j) / Math.max(expectedTotal, LEAST)];
+      const [actual, expected] = [
+        share(j) / Math.max(total, LEAST_DIVISOR),
+        expectedShare(j) / Math.max(expectedTotal, LEAST_DIVISOR),
+      ];
       content += Math.abs(actual - expected) / 2;
       actualDistance += actual * colourDistances[i * patches + j];
       expectedDistance += expected * colourDistances[i * patches + j];

@@ -4,13 +4,13 @@
 import { entropyBits, layerOf, rowInto } from "./core.js";
 import { dotOfVectors, makeFeatures } from "./features.js";
 
-const CROWD = 48; // patches, evenly spread, whose mean row stands for the rows of all
+const MEAN_ROW_PATCHES = 48; // patches, evenly spread, whose mean row stands for the rows of all
 const NEAR = 0.07; // radius of the neighbourhood, as a share of the longer side
 export const ALIKE = 0.35; // cosine from which two patches are alike
-const EARLY = 1 / 3; // share of the layers that count as early
+const EARLY_LAYERS_SHARE = 1 / 3; // share of the layers that count as early
 const SHARED_PLACE_FACTOR = 0.5; // × the row's largest weight: tokens with this mean weight attract all patches
-const FLAT = 4; // × the mean weight: a row with a larger weight is not called even
-const FAINT = 10; // × the mean weight: a row with a larger weight is not noise
+const EVEN_ROW_FACTOR = 4; // × the mean weight: a row with a larger weight is not called even
+const NOISE_ROW_FACTOR = 10; // × the mean weight: a row with a larger weight is not noise
 
 // The numbers of at most about `maximum` patches on a lattice.
 export function spreadPatches(rows, columns, maximum) {
@@ -23,9 +23,9 @@ export function spreadPatches(rows, columns, maximum) {
 
 // The neighbourhood's radius in patches. Rounds n + ½ to the even integer, as Python does.
 export function neighbourRadius(rows, columns) {
-  const exact = NEAR * Math.max(rows, columns);
-  const floor = Math.floor(exact);
-  return Math.max(1, exact - floor === 0.5 ? floor + (floor % 2) : Math.round(exact));
+  const unroundedRadius = NEAR * Math.max(rows, columns);
+  const floor = Math.floor(unroundedRadius);
+  return Math.max(1, unroundedRadius - floor === 0.5 ? floor + (floor % 2) : Math.round(unroundedRadius));
 }
 
 // ------------------------------------------------------------------------------------------ similarity of patches
@@ -77,7 +77,7 @@ export function likenessOf(directions, patch) {
 // middle}.
 export function meanRowOf(pack, layer, head, scale) {
   const { rows, columns, prefixCount, tokens } = pack;
-  const queries = spreadPatches(rows, columns, CROWD);
+  const queries = spreadPatches(rows, columns, MEAN_ROW_PATCHES);
   const row = new Float32Array(tokens);
   const mean = new Float64Array(tokens);
   const width = 2 * columns - 1;
@@ -113,7 +113,7 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
   for (let j = prefixCount; j < tokens; j++) patchTotal += row[j];
   const belongs = (j) => likeness[j] >= ALIKE && row[prefixCount + j] >= patchTotal / patches;
   const region = component(belongs, patch, rows, columns);
-  const reaches = neighbourRadius(rows, columns),
+  const nearRadius = neighbourRadius(rows, columns),
     y = Math.floor(patch / columns),
     x = patch % columns;
   const width = 2 * columns - 1,
@@ -124,7 +124,7 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
     alike = 0,
     area = 0;
   const relative = (j) => crowd.offsets[firstIndex + Math.floor(j / columns) * width + (j % columns)];
-  const isNear = (j) => Math.max(Math.abs(Math.floor(j / columns) - y), Math.abs((j % columns) - x)) <= reaches;
+  const isNear = (j) => Math.max(Math.abs(Math.floor(j / columns) - y), Math.abs((j % columns) - x)) <= nearRadius;
   let largest = 0;
   for (let j = 0; j < patches; j++) {
     const weight = row[prefixCount + j];
@@ -144,7 +144,7 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
     place += Math.min(row[prefixCount + j] / Math.max(patchTotal, 1e-12), relative(j) / Math.max(expected, 1e-12));
   for (let j = 0; j < tokens; j++) shared += Math.min(row[j], crowd.tokens[j]);
   const largestWeight = row[prefixCount + largest];
-  const borneOut = {
+  const fitsByKind = {
     near: isNear(largest),
     thing: region[largest] === 1,
     far: likeness[largest] >= ALIKE && !isNear(largest) && !region[largest],
@@ -153,8 +153,8 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
       (SHARED_PLACE_FACTOR * largestWeight) / Math.max(patchTotal, 1e-12),
     peak: row.every((weight) => weight <= row[crowd.most]),
     shared: crowd.tokens[prefixCount + largest] >= SHARED_PLACE_FACTOR * largestWeight,
-    even: largestWeight <= FLAT / tokens,
-    noise: largestWeight <= FAINT / tokens,
+    even: largestWeight <= EVEN_ROW_FACTOR / tokens,
+    noise: largestWeight <= NOISE_ROW_FACTOR / tokens,
   };
   return {
     breadth: 2 ** entropyBits(row, 0, tokens) / tokens,
@@ -166,7 +166,7 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
     alike: alike / Math.max(patchTotal - near, 1e-12),
     area: area / Math.max(1, patches - nearby),
     // Only kinds that the patch with the largest weight fits, because the sentence above the picture names this patch.
-    fits: Object.keys(borneOut).filter((name) => borneOut[name]),
+    fits: Object.keys(fitsByKind).filter((name) => fitsByKind[name]),
   };
 }
 
@@ -193,7 +193,7 @@ export function component(belongs, patch, rows, columns) {
 
 // ---------------------------------------------------------------------------------------------------------- the rule
 
-export const isEarlyLayer = (layer, layers) => layer < EARLY * layers;
+export const isEarlyLayer = (layer, layers) => layer < EARLY_LAYERS_SHARE * layers;
 
 // Whether the row's sink is a single token.
 export const isPeak = ({ peak, crowdPeak, fits }) => peak >= 0.3 && crowdPeak >= 0.2 && fits.includes("peak");

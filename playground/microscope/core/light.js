@@ -25,7 +25,7 @@ const OPAQUE = 0.94; // opacity of the strongest colour
 const OPACITY_POWER = 2.3; // above 1: opacity rises fast at first, so that small weights are visible
 const GAMMA = 0.8; // below 1: makes small weights a little stronger
 const CLIPPED_SHARE = 0.008; // share of the cells that may exceed the exposure
-const PEAK = 0.2; // the exposure is at least this × the largest value, so that a dominant patch stands out
+const PEAK = 0.2; // the least exposure, × the largest value: a dominant patch stands out
 const FLOOR = 2; // the exposure is at least this × the mean, so that an even row shows no pattern
 const EVEN = 0.95; // a row whose 2^entropy is at least this share of all tokens is called even
 const MASS = 0.6; // share of the weight of all patches that lies inside the outline, at least
@@ -34,7 +34,7 @@ export const DRAINED = 0.35; // light: share of the photograph's colour that sta
 // colour of the light's colour bar: bright and strong, so that dimming and greying are visible
 export const LIT_GOLD = [236, 190, 96];
 const LIT = 0.8; // light: patches inside the outline show at least this share of the photograph
-const EASED = 0.5; // how far corners of the outline move towards the mean of their neighbours; 1: all the way
+const EASED = 0.5; // how far an outline's corners move towards their neighbours' mean; 1: all the way
 
 // The opacity of the photograph at a patch, 0 … 255.
 export const litOf = (step, inBright) => Math.round(255 * Math.max(Math.sqrt(step / (STEPS - 1)), inBright ? LIT : 0));
@@ -187,14 +187,14 @@ const rgb = { r: 0, g: 0, b: 0 }; // linear red, green and blue
 // can't show that.
 function shownColour(lightness, chroma, cos, sin) {
   if (fromOklab(lightness, chroma * cos, chroma * sin)) return;
-  let low = 0,
-    high = chroma;
+  let shownChroma = 0,
+    unshownChroma = chroma;
   for (let i = 0; i < 12; i++) {
-    const middle = (low + high) / 2;
-    if (fromOklab(lightness, middle * cos, middle * sin)) low = middle;
-    else high = middle;
+    const middle = (shownChroma + unshownChroma) / 2;
+    if (fromOklab(lightness, middle * cos, middle * sin)) shownChroma = middle;
+    else unshownChroma = middle;
   }
-  fromOklab(lightness, low * cos, low * sin);
+  fromOklab(lightness, shownChroma * cos, shownChroma * sin);
 }
 
 // Converts from OKLab into `rgb` (Björn Ottosson, 2020). Returns whether a screen can show the colour.

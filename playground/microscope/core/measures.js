@@ -6,9 +6,9 @@ import { decodeHalves, entropyBits, layerOf, rowInto, rowsInto, scoresInto, soft
 import { patchFrom } from "./grid.js";
 import { percent } from "./numbers.js";
 
-const NOT_FAR = 3; // patches: largest distance that counts as near, like REACH in analysis/heads.py
-const LOCKED = 0.3; // rows whose mean weight on one place is at least this are called locked, as in lessons/measures.py
-const CROWD_SEEN = 24; // patches, evenly spread, whose mean row stands for all rows
+const MOST_NEAR_DISTANCE = 3; // patches: largest distance that counts as near, like REACH in analysis/heads.py
+const LOCKED_SHARE = 0.3; // rows with at least this mean weight on one place are locked, as in lessons/measures.py
+const MEASURED_PATCHES = 24; // patches, evenly spread, whose mean row stands for all rows
 
 // The first query in a visitor's photograph: the middle patch.
 export const middleOf = ({ rows, columns }) => patchFrom("", rows, columns);
@@ -32,7 +32,7 @@ export const MEASURES = {
   agreeing: (pack, words) => agreeingHead(pack, words.which)[words.what],
   agreeing_percent: (pack) => 100 * agreeingHead(pack, "most").share,
   all_heads: ({ layers, heads }) => layers * heads,
-  locked_heads: (pack) => toPlaces(pack).filter(({ share }) => share > LOCKED).length,
+  locked_heads: (pack) => toPlaces(pack).filter(({ share }) => share > LOCKED_SHARE).length,
   agreed_place: (pack) => {
     const { prefix, prefixCount, columns } = pack;
     const token = agreedToken(pack);
@@ -85,12 +85,13 @@ function shareDiffering(pack) {
   eachHead(pack, (layer, head, rows) => {
     const norms = layerOf(pack, layer).norms.subarray(head * tokens, (head + 1) * tokens);
     for (let offset = 0; offset < rows.length; offset += tokens) {
-      let [heaviest, longest] = [prefixCount, prefixCount];
+      let [largestWeightToken, longestVectorToken] = [prefixCount, prefixCount];
       for (let j = prefixCount + 1; j < tokens; j++) {
-        if (rows[offset + j] > rows[offset + heaviest]) heaviest = j;
-        if (rows[offset + j] * norms[j] > rows[offset + longest] * norms[longest]) longest = j;
+        if (rows[offset + j] > rows[offset + largestWeightToken]) largestWeightToken = j;
+        if (rows[offset + j] * norms[j] > rows[offset + longestVectorToken] * norms[longestVectorToken])
+          longestVectorToken = j;
       }
-      if (heaviest !== longest) count++;
+      if (largestWeightToken !== longestVectorToken) count++;
     }
   });
   return count / (layers * heads * patches);
@@ -147,8 +148,8 @@ const entropies = (pack) =>
 // rows.
 export function extremeHead(pack, { which, what: quantity }) {
   const adds = pack.header.adds.flatMap((layer) => layer.map((length) => length / meanOf(layer)));
-  const leastWins = { most: adds.map((length) => -length), least: adds, sharpest: entropies(pack) }[which];
-  const index = leastWins.indexOf(Math.min(...leastWins));
+  const rankedValues = { most: adds.map((length) => -length), least: adds, sharpest: entropies(pack) }[which];
+  const index = rankedValues.indexOf(Math.min(...rankedValues));
   const [layer, head] = [Math.floor(index / pack.heads), index % pack.heads];
   return { layer, head, adds: adds[index], entropy: entropies(pack)[index] }[quantity];
 }
@@ -220,10 +221,10 @@ function measureSharpness(pack, scale) {
 function spreadOf(pack, quantity) {
   const heads = sharpnessOf(pack, pack.scale);
   const spreads = heads.map(({ deviation }) => deviation);
-  const widest = (layer) => Math.max(...spreads.slice(layer * pack.heads, (layer + 1) * pack.heads));
+  const largestSpread = (layer) => Math.max(...spreads.slice(layer * pack.heads, (layer + 1) * pack.heads));
   const [least, most] = [Math.min(...spreads), Math.max(...spreads)];
   const { layer, head } = heads[spreads.indexOf(most)];
-  return { layer, head, least, most, first: widest(0), last: widest(pack.layers - 1) }[quantity];
+  return { layer, head, least, most, first: largestSpread(0), last: largestSpread(pack.layers - 1) }[quantity];
 }
 
 // The mean distance if all weights are equal: each offset is weighted by the number of pairs of patches that have it.
@@ -245,22 +246,22 @@ function searchFar(pack) {
   const query = middleOf(pack);
   const [y, x] = [Math.floor(query / columns), query % columns];
   const isFar = (patch) =>
-    Math.max(Math.abs(Math.floor(patch / columns) - y), Math.abs((patch % columns) - x)) > NOT_FAR;
+    Math.max(Math.abs(Math.floor(patch / columns) - y), Math.abs((patch % columns) - x)) > MOST_NEAR_DISTANCE;
   const topCount = Math.max(1, Math.floor((rows * columns) / 20));
-  const step = Math.ceil(patches / CROWD_SEEN);
+  const step = Math.ceil(patches / MEASURED_PATCHES);
   const queries = Array.from({ length: Math.ceil(patches / step) }, (_, i) => prefixCount + i * step);
-  const crowd = new Float32Array(queries.length * tokens);
+  const spreadRows = new Float32Array(queries.length * tokens);
   const row = new Float32Array(tokens);
   let best = { share: -1, at: [0, 0] };
   for (let layer = 0; layer < layers; layer++)
     for (let head = 0; head < heads; head++) {
-      rowsInto(crowd, pack, layer, head, queries, pack.scale);
+      rowsInto(spreadRows, pack, layer, head, queries, pack.scale);
       rowInto(row, 0, pack, layer, head, prefixCount + query, pack.scale);
       const surplus = new Float32Array(patches); // the weight minus the mean of other patches' weights
       for (let patch = 0; patch < patches; patch++) {
         if (!isFar(patch)) continue;
         let otherTotal = 0;
-        for (let i = 0; i < queries.length; i++) otherTotal += crowd[i * tokens + prefixCount + patch];
+        for (let i = 0; i < queries.length; i++) otherTotal += spreadRows[i * tokens + prefixCount + patch];
         surplus[patch] = Math.max(0, row[prefixCount + patch] - otherTotal / queries.length);
       }
       const share = surplus

@@ -195,13 +195,13 @@ function* twinsOf({ pack, toward, subject }) {
 function askerOf({ pack, toward, subject }, patch) {
   const { rows, columns } = pack;
   const likeness = likenessOf(toward, patch);
-  let [count, reaches] = [0, 1];
+  let [count, regionRadius] = [0, 1];
   component((j) => likeness[j] >= REGION, patch, rows, columns).forEach((isInRegion, j) => {
     count += isInRegion;
-    if (isInRegion) reaches = Math.max(reaches, patchDistance(patch, j, columns));
+    if (isInRegion) regionRadius = Math.max(regionRadius, patchDistance(patch, j, columns));
   });
   const area = likeness.filter((alike) => alike >= REGION).length / pack.patches;
-  const areaFactor = Math.min(1, count / reaches ** 2); // smaller for patches along an outline
+  const areaFactor = Math.min(1, count / regionRadius ** 2); // smaller for patches along an outline
   const factor = (subject[patch] * Math.sqrt(areaFactor)) / (1 + (area / WALL) ** 2);
   const worth = likeness.map((alike, j) => factor * Math.max(0, alike) ** 3 * farness(patch, j, pack) * subject[j]);
   return { patch, likeness, worth };

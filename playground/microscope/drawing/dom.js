@@ -142,33 +142,33 @@ export function outlineCell(context, x, y, w, h, unit, colour = ROLES.query) {
 // Explains words in a card beside them. [data-explains] holds the text. The card opens when the mouse has rested on the
 // word, and at once by touch or the Tab key. Escape, a press elsewhere or leaving the word closes the card.
 const EXPLAINED_AFTER = 350; // ms that the mouse rests on a word
-const FROM_CARD = 8; // px between word and card, and between card and window's edge
+const CARD_GAP = 8; // px between word and card, and between card and window's edge
 
 export function explainWords(root, signal) {
   const card = root.appendChild(document.createElement("p"));
   card.className = "explained";
   card.role = "tooltip";
   card.hidden = true;
-  let word = null;
+  let explainedWord = null;
   let timer = 0;
 
   function close() {
     clearTimeout(timer);
-    word = null;
+    explainedWord = null;
     card.hidden = true;
   }
 
   function openCard(element) {
     close();
-    word = element;
+    explainedWord = element;
     card.textContent = element.dataset.explains;
     card.hidden = false;
     const [anchorBox, size] = [element.getBoundingClientRect(), card.getBoundingClientRect()];
-    const left = Math.max(FROM_CARD, Math.min(anchorBox.left, innerWidth - size.width - FROM_CARD));
-    const above = anchorBox.top - size.height - FROM_CARD;
+    const left = Math.max(CARD_GAP, Math.min(anchorBox.left, innerWidth - size.width - CARD_GAP));
+    const above = anchorBox.top - size.height - CARD_GAP;
     Object.assign(card.style, {
       left: `${left}px`,
-      top: `${above < FROM_CARD ? anchorBox.bottom + FROM_CARD : above}px`,
+      top: `${above < CARD_GAP ? anchorBox.bottom + CARD_GAP : above}px`,
     });
   }
 
@@ -176,7 +176,7 @@ export function explainWords(root, signal) {
   const hasExplanation = (element) => Boolean(element?.dataset.explains);
   root.addEventListener("pointerover", (event) => {
     const element = wordOf(event.target);
-    if (event.pointerType !== "mouse" || element === word) return;
+    if (event.pointerType !== "mouse" || element === explainedWord) return;
     close();
     if (hasExplanation(element)) timer = setTimeout(() => element.isConnected && openCard(element), EXPLAINED_AFTER);
   });
@@ -184,7 +184,7 @@ export function explainWords(root, signal) {
   // A finger can't hover, so a press explains the word, besides its usual effect.
   root.addEventListener("click", (event) => {
     const element = wordOf(event.target);
-    if (event.pointerType !== "mouse" && hasExplanation(element) && element !== word) openCard(element);
+    if (event.pointerType !== "mouse" && hasExplanation(element) && element !== explainedWord) openCard(element);
     else close();
   });
   root.addEventListener("focusin", ({ target }) => {

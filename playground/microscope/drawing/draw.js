@@ -163,16 +163,16 @@ export function drawRead(context, w, h, photo, shown, unit) {
     ch = h / k;
   const left = area.left - (mark % columns) + radius, // above 0 only at the picture's edge
     top = area.top - Math.floor(mark / columns) + radius;
-  const across = area.right - area.left + 1,
-    down = area.bottom - area.top + 1;
+  const readColumns = area.right - area.left + 1,
+    readRows = area.bottom - area.top + 1;
   const sw = photo.width / columns,
     sh = photo.height / rows;
-  const sourceRect = [area.left * sw, area.top * sh, across * sw, down * sh];
-  context.drawImage(photo.clear, ...sourceRect, left * cw, top * ch, across * cw, down * ch);
+  const sourceRect = [area.left * sw, area.top * sh, readColumns * sw, readRows * sh];
+  context.drawImage(photo.clear, ...sourceRect, left * cw, top * ch, readColumns * cw, readRows * ch);
   context.strokeStyle = ROLES.convolution;
   context.lineWidth = 1.5 * unit;
-  for (let c = left; c < left + across; c++) {
-    for (let r = top; r < top + down; r++) context.strokeRect(c * cw, r * ch, cw, ch);
+  for (let c = left; c < left + readColumns; c++) {
+    for (let r = top; r < top + readRows; r++) context.strokeRect(c * cw, r * ch, cw, ch);
   }
   outlineCell(context, radius * cw, radius * ch, cw, ch, unit);
 }
@@ -243,7 +243,7 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
 
 // Draws a picture that is divided into parts: each part has its own tint, with lines between parts.
 
-const TINT = 0.5; // opacity of the colours over the photograph
+const TINT_OPACITY = 0.5; // opacity of the colours over the photograph
 const BORDER = "rgb(255 255 255 / 0.9)";
 
 // parts: for each patch, the number of the part to which it belongs. An unchanged `parts` is not drawn again.
@@ -252,7 +252,7 @@ export function printParts(print, parts, { rows, columns }) {
   if (print.holds === parts) return canvas;
   const [w, h] = [photo.width / columns, photo.height / rows];
   context.drawImage(softOf(photo), 0, 0);
-  context.globalAlpha = TINT;
+  context.globalAlpha = TINT_OPACITY;
   const edges = new Path2D();
   for (let patch = 0; patch < parts.length; patch++) {
     const column = patch % columns,

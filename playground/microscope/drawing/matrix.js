@@ -6,18 +6,18 @@ import { patchAfterKey } from "../core/grid.js";
 import { signedColour, signedCss } from "./stage.js";
 
 export const LETTERS = "ABCDEFGHI";
-const EDGE = 18; // pixels at the top and left for the letters
+const LETTER_EDGE = 18; // pixels at the top and left for the letters
 
 const magmaOf = (weight) => MAGMA.subarray(3 * Math.round(255 * Math.min(1, Math.max(0, weight)))).subarray(0, 3);
 export const magmaCss = (weight) => `rgb(${magmaOf(weight).join(" ")})`;
 const inkOn = ([r, g, b]) => (0.3 * r + 0.59 * g + 0.11 * b > 140 ? "#111" : "#fff");
 
-const cellSize = (size, count) => (size - EDGE) / count;
+const cellSize = (size, count) => (size - LETTER_EDGE) / count;
 
 export function cellUnder(x, y, size, count) {
   const cell = cellSize(size, count);
-  const column = Math.floor((x - EDGE) / cell),
-    row = Math.floor((y - EDGE) / cell);
+  const column = Math.floor((x - LETTER_EDGE) / cell),
+    row = Math.floor((y - LETTER_EDGE) / cell);
   return row >= 0 && column >= 0 && row < count && column < count ? { row, column } : null;
 }
 
@@ -28,20 +28,20 @@ export function drawMatrix(context, size, count, matrix, markedCell, theme, colo
   context.textAlign = "center";
   context.textBaseline = "middle";
   for (let i = 0; i < count; i++) {
-    const centre = EDGE + (i + 0.5) * cell;
+    const centre = LETTER_EDGE + (i + 0.5) * cell;
     context.font = `${markedCell?.row === i ? 700 : 400} 13px ${theme.font}`;
     context.fillStyle = markedCell?.row === i ? theme.ink : theme.soft;
-    context.fillText(LETTERS[i], EDGE / 2 - 2, centre);
+    context.fillText(LETTERS[i], LETTER_EDGE / 2 - 2, centre);
     context.font = `${markedCell?.column === i ? 700 : 400} 13px ${theme.font}`;
     context.fillStyle = markedCell?.column === i ? theme.ink : theme.soft;
-    context.fillText(LETTERS[i], centre, EDGE / 2);
+    context.fillText(LETTERS[i], centre, LETTER_EDGE / 2);
   }
   for (let row = 0; row < count; row++) {
     for (let column = 0; column < count; column++) {
       drawCell(
         context,
-        EDGE + column * cell,
-        EDGE + row * cell,
+        LETTER_EDGE + column * cell,
+        LETTER_EDGE + row * cell,
         cell,
         matrix.values[row * count + column],
         matrix,
@@ -52,10 +52,10 @@ export function drawMatrix(context, size, count, matrix, markedCell, theme, colo
   if (!markedCell) return;
   context.lineWidth = 2.5;
   context.strokeStyle = colours.query;
-  context.strokeRect(EDGE, EDGE + markedCell.row * cell, count * cell, cell);
+  context.strokeRect(LETTER_EDGE, LETTER_EDGE + markedCell.row * cell, count * cell, cell);
   if (markedCell.column < 0) return;
   context.strokeStyle = colours.key;
-  context.strokeRect(EDGE + markedCell.column * cell, EDGE, cell, count * cell);
+  context.strokeRect(LETTER_EDGE + markedCell.column * cell, LETTER_EDGE, cell, count * cell);
 }
 
 function drawCell(context, x, y, cell, value, matrix, theme) {
@@ -148,13 +148,13 @@ export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick, on
     const cell = placeOf(event);
     if (cell) onClick(...cell, event);
   });
-  grid.addEventListener("keydown", (event) => walk(event, placeOf(event), cellAt, layers, heads));
+  grid.addEventListener("keydown", (event) => moveByKey(event, placeOf(event), cellAt, layers, heads));
   place.replaceChildren(grid);
   return { at: cellAt, grid, sides };
 }
 
 // Moves the focus by arrow keys inside the grid, which is a single stop of the Tab key.
-function walk(event, place, cellAt, layers, heads) {
+function moveByKey(event, place, cellAt, layers, heads) {
   const index = place ? patchAfterKey(event.key, place[0] * heads + place[1], layers, heads) : -1;
   if (index < 0) return;
   event.preventDefault();

@@ -3,7 +3,7 @@
 
 import { fitCanvas } from "./dom.js";
 
-const PATIENCE = 300; // milliseconds from the reader's last change until the change is reported
+const REPORT_DELAY = 300; // milliseconds from the reader's last change until the change is reported
 
 export function keepDrawing({ data, parentElement, setStateValue }, create) {
   const stage = (parentElement.__drawing ??= openStage(parentElement, create));
@@ -51,7 +51,7 @@ function openStage(parentElement, create) {
       sentValues.set(key, value);
       pending[key] = value;
       clearTimeout(reportTimer);
-      reportTimer = setTimeout(sendReports, PATIENCE);
+      reportTimer = setTimeout(sendReports, REPORT_DELAY);
     },
     // Whether the drawing should take the page's value of a setting. It should not while a newer value, which the
     // drawing has sent, is not confirmed by the page.
@@ -142,7 +142,7 @@ export function spotOf(event, element) {
 // ------------------------------------------------------------------------------------------------------ signed numbers
 
 // Brown below zero, grey at zero, teal above. Queries, keys and weights have other colours.
-const BELOW = [
+const BELOW_ZERO = [
   [140, 81, 10],
   [222, 165, 80],
 ];
@@ -158,7 +158,7 @@ const ZERO = [
 export function signedColour(t, dark) {
   const side = dark ? 1 : 0;
   const strength = Math.min(1, Math.abs(t)) || 0;
-  return between(ZERO[side], (t < 0 ? BELOW : ABOVE)[side], strength);
+  return between(ZERO[side], (t < 0 ? BELOW_ZERO : ABOVE)[side], strength);
 }
 
 export const signedCss = (t, dark) => cssOf(signedColour(t, dark));

@@ -128,13 +128,13 @@ export function liveMap(choice, data, frame) {
 
 // One function for each map, which computes the map from a layer's features, or from the flows through all layers.
 // `joint`: the compared picture's features, if both pictures share components or parts.
-const resemble = (map, { matrix, asked, from }) => similarityInto(map.values, matrix, asked, from);
+const similarityMap = (map, { matrix, asked, from }) => similarityInto(map.values, matrix, asked, from);
 const MAP_MAKERS = {
-  similarity: resemble,
+  similarity: similarityMap,
   norm: (map, { matrix }) => map.values.set(matrix.norms),
   rollout: (map, { matrix, asked }) => flowInto(map.values, matrix, asked),
   components: (map, inputs) => {
-    resemble(map, inputs);
+    similarityMap(map, inputs);
     map.pixels = coloursOf(inputs.matrix, inputs.together);
   },
   parts: (map, { matrix, together: joint }) => takeParts(map, matrix, joint),

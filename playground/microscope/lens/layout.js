@@ -41,18 +41,18 @@ const LAYOUTS = {
 };
 const GAP = 1.6; // em, between the picture and the column
 const WIDER_FACTOR = 1.06; // a layout with parts below must make the picture this many times as wide
-const SHALLOW = 480; // px: in a window lower than this, the picture comes before the texts
+const SHALLOW_HEIGHT = 480; // px: in a window lower than this, the picture comes before the texts
 const SHALLOWEST = 380;
 const LEAST_WORDS_WIDTH = 27; // em needed by the parts below a narrow picture
-const LEAST = 11; // em, least height of a picture
-const TIGHT = 48; // em: below a narrower picture, the parts are stacked
-const LOW = 54; // em: in a window lower than this, the film's height is reduced, too
-const SHORT = 41; // em: a window lower than this, such as a slide's frame, shows only the most important parts
-const SLENDER = 30; // em: in a column narrower than this, all parts are stacked
-const TALL = 0.9; // aspect below which a picture is a portrait
-const SPARE = 5; // em free below everything, enough for the curve
+const LEAST_PICTURE_HEIGHT = 11; // em, least height of a picture
+const STACKED_PARTS_WIDTH = 48; // em: below a narrower picture, the parts are stacked
+const LOW_FILM_HEIGHT = 54; // em: in a window lower than this, the film's height is reduced, too
+const ESSENTIALS_HEIGHT = 41; // em: a lower window, such as a slide's frame, shows only the most important parts
+const STACKED_COLUMN_WIDTH = 30; // em: in a column narrower than this, all parts are stacked
+const PORTRAIT_ASPECT = 0.9; // aspect below which a picture is a portrait
+const ROOM_FOR_CURVE = 5; // em free below everything, enough for the curve
 const MOST_IDLE_HEIGHT = 3; // em of free height below a picture and its legend; more would look empty
-const BROAD = 46; // em: beside a portrait, a column of at least this width is split into two
+const SPLIT_COLUMN_WIDTH = 46; // em: beside a portrait, a column of at least this width is split into two
 
 // Applies the layout that makes the picture largest: a wide picture leaves no room for texts and controls beside it, a
 // tall picture leaves none below it.
@@ -68,16 +68,16 @@ function layOut(lens) {
   const style = getComputedStyle(root);
   const em = parseFloat(style.fontSize);
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
-  const roomy = width >= 60 * em ? "wide" : width >= 40 * em ? "middle" : "narrow";
-  const size = choice.presenting || page.ui.bare ? "wide" : roomy;
-  root.classList.toggle("slim", choice.presenting && roomy === "narrow");
+  const widthClass = width >= 60 * em ? "wide" : width >= 40 * em ? "middle" : "narrow";
+  const size = choice.presenting || page.ui.bare ? "wide" : widthClass;
+  root.classList.toggle("slim", choice.presenting && widthClass === "narrow");
   root.dataset.size = size;
   root.classList.remove("filled");
   root.classList.toggle("compact", width < 76 * em);
-  root.classList.toggle("short", size === "wide" && heightOf(choice, page) < SHORT * em);
-  root.classList.toggle("low", size === "wide" && heightOf(choice, page) < LOW * em);
+  root.classList.toggle("short", size === "wide" && heightOf(choice, page) < ESSENTIALS_HEIGHT * em);
+  root.classList.toggle("low", size === "wide" && heightOf(choice, page) < LOW_FILM_HEIGHT * em);
   root.style.setProperty("--aspect", String(aspect));
-  root.classList.toggle("tall", aspect < TALL);
+  root.classList.toggle("tall", aspect < PORTRAIT_ASPECT);
   root.style.setProperty("--twin", String(twinAspect(choice, data, aspect)));
   if (choice.presenting) tryWay(choice, frame, page, "present", width, em, aspect);
   else if (page.ui.bare) tryWay(choice, frame, page, "bare", width, em, aspect);
@@ -87,17 +87,17 @@ function layOut(lens) {
     if (stacked.width > WIDER_FACTOR * sideBySide.width) tryWay(choice, frame, page, "over", width, em, aspect);
   } else {
     root.dataset.way = size;
-    root.classList.toggle("shallow", window.innerHeight < SHALLOW); // a phone on its side: the picture first
+    root.classList.toggle("shallow", window.innerHeight < SHALLOW_HEIGHT); // a phone on its side: the picture first
     const height = 0.5 * Math.max(SHALLOWEST, window.innerHeight);
     setPictures(frame, page, Math.min(width, height * aspect), aspect);
-    root.classList.toggle("tight", frame.pictureWidth < TIGHT * em);
+    root.classList.toggle("tight", frame.pictureWidth < STACKED_PARTS_WIDTH * em);
   }
   const column = size === "wide" && root.dataset.way === "one" ? width - frame.seenWidth - GAP * em : width;
-  const isBroad = root.dataset.way === "one" && column >= BROAD * em;
+  const isBroad = root.dataset.way === "one" && column >= SPLIT_COLUMN_WIDTH * em;
   root.classList.toggle("broad", isBroad);
   // If a second picture is large in a broad column, the controls get a slender column beside it.
   const hasThree = isBroad && choice.view.beside !== "convolution";
-  root.classList.toggle("slender", hasThree || (root.dataset.way === "one" && column < SLENDER * em));
+  root.classList.toggle("slender", hasThree || (root.dataset.way === "one" && column < STACKED_COLUMN_WIDTH * em));
   root.classList.toggle("more", choice.more);
   fillBelow(choice, page, em);
   fillBeneath(lens, em);
@@ -113,7 +113,7 @@ function fillBelow(choice, page, em) {
   root.classList.remove("spare");
   if (!root.classList.contains("slender")) return;
   const spareHeight = heightOf(choice, page) - root.getBoundingClientRect().height;
-  root.classList.toggle("spare", spareHeight >= SPARE * em);
+  root.classList.toggle("spare", spareHeight >= ROOM_FOR_CURVE * em);
   root.style.setProperty("--spare", `${Math.floor(spareHeight)}px`);
 }
 
@@ -126,11 +126,12 @@ function fillBeneath({ choice, data, frame, page }, em) {
   if (root.dataset.way !== "one" || spareHeight < MOST_IDLE_HEIGHT * em) return;
   const layers = layersAtHand(data).length;
   const freeHeight = spareHeight + film.canvas.clientHeight;
-  const high = (lines) =>
+  const lineHeightOf = (lines) =>
     Math.min(frame.pictureWidth / Math.ceil(layers / lines) / aspectOf(data.main), freeHeight / lines);
-  for (let lines = 2; lines <= layers; lines++) if (high(lines) > high(frame.filmLines)) frame.filmLines = lines;
+  for (let lines = 2; lines <= layers; lines++)
+    if (lineHeightOf(lines) > lineHeightOf(frame.filmLines)) frame.filmLines = lines;
   root.classList.add("filled");
-  root.style.setProperty("--film", `${Math.floor(frame.filmLines * high(frame.filmLines))}px`);
+  root.style.setProperty("--film", `${Math.floor(frame.filmLines * lineHeightOf(frame.filmLines))}px`);
 }
 
 // The aspect of the wall or the compared picture.
@@ -147,18 +148,18 @@ const aspectOf = ({ pack }) =>
 function tryWay(choice, frame, page, way, width, em, aspect) {
   const { root, refs } = page;
   const { column, lowest } = LAYOUTS[way];
-  const pair = way === "present" && choice.view.beside === "filter" && !root.classList.contains("slim");
-  const largestWidth = pair ? (width - GAP * em) / 2 : width - (column && column + GAP) * em;
+  const isPair = way === "present" && choice.view.beside === "filter" && !root.classList.contains("slim");
+  const largestWidth = isPair ? (width - GAP * em) / 2 : width - (column && column + GAP) * em;
   root.dataset.way = way;
   let height = largestWidth;
   for (let round = 0; round < 3; round++) {
-    root.classList.toggle("tight", height < TIGHT * em); // this may change the height of the parts below
+    root.classList.toggle("tight", height < STACKED_PARTS_WIDTH * em); // this may change the height of the parts below
     setPictures(frame, page, height, aspect);
     const part = refs[lowest];
     const bottom = part.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
     const otherHeight = bottom + parseFloat(getComputedStyle(root).paddingBottom) - frame.pictureHeight;
     const formerHeight = height;
-    height = Math.min(largestWidth, Math.max(LEAST * em, heightOf(choice, page) - otherHeight) * aspect);
+    height = Math.min(largestWidth, Math.max(LEAST_PICTURE_HEIGHT * em, heightOf(choice, page) - otherHeight) * aspect);
     if (height === formerHeight) break; // the size has converged
   }
   setPictures(frame, page, height, aspect);

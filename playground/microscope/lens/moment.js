@@ -214,13 +214,13 @@ export const towardOf = (pack) => directionsOf(keysForSearch(pack));
 
 // The path of the soft cursor that greets a newcomer: its patches, and its position over time. No DOM.
 
-const AWAY = 350; // ms before the soft cursor appears
-const GLIDE = 800; // ms from one patch to the next
-const STAY = 850; // ms on a patch: long enough to read the number
+const CURSOR_DELAY = 350; // ms before the soft cursor appears
+const GLIDE_MS = 800; // ms from one patch to the next
+const STAY_MS = 850; // ms on a patch: long enough to read the number
 const EDGE = 0.12; // margin that the soft cursor avoids, as a share of the picture
 const BOW = 0.14; // sideways swing of a glide as a share of its length
 export const STOPS = 3;
-export const WALK = AWAY + STOPS * (GLIDE + STAY); // ms
+export const WALK = CURSOR_DELAY + STOPS * (GLIDE_MS + STAY_MS); // ms
 
 // Returns three patches that show what attention is: the patch outside the neighbourhood of `startPatch` with the
 // largest weight, a patch with hardly any weight, and `startPatch` itself, where the cursor stays. `row`: the weights
@@ -247,9 +247,9 @@ const smoothStep = (t) => t * t * t * (t * (6 * t - 15) + 10); // begins and end
 // The soft cursor's position {x, y, rests} after `ms` on its path over `places` [{x, y}], from the first one. Each
 // glide is slightly curved, like a hand's.
 export function walkAt(ms, places) {
-  const elapsed = Math.max(0, Math.min(WALK, ms) - AWAY);
-  const leg = Math.min(places.length - 2, Math.floor(elapsed / (GLIDE + STAY)));
-  const t = Math.min(1, (elapsed - leg * (GLIDE + STAY)) / GLIDE);
+  const elapsed = Math.max(0, Math.min(WALK, ms) - CURSOR_DELAY);
+  const leg = Math.min(places.length - 2, Math.floor(elapsed / (GLIDE_MS + STAY_MS)));
+  const t = Math.min(1, (elapsed - leg * (GLIDE_MS + STAY_MS)) / GLIDE_MS);
   const a = places[leg],
     b = places[leg + 1];
   const progress = smoothStep(t),

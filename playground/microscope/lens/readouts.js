@@ -148,8 +148,8 @@ function exposureText({ view }, { shown }) {
 // `clippedCount`: the number of patches above the exposure; `largest`: the largest value.
 export function brightestFrom(high, clippedCount, largest, way) {
   const format = (x) => sizeWords(x, WAYS[way].unit);
-  const [fromText, toText] = (clippedCount ? toldApart(high, largest, format) : [format(high)]).map((x) =>
-    x.replaceAll(" ", "\u00a0"), // keeps each number on one line
+  const [fromText, toText] = (clippedCount ? toldApart(high, largest, format) : [format(high)]).map(
+    (x) => x.replaceAll(" ", "\u00a0"), // keeps each number on one line
   );
   const patches = clippedCount === 1 ? "1 patch" : `${clippedCount} patches`;
   return `brightest from ${fromText}${clippedCount ? `: ${patches} above, up to ${toText}` : ""}`;

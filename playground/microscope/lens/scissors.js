@@ -110,15 +110,15 @@ export function paintScissors(lens) {
   if (scissors.shown !== key) writeCuts(choice, data, page);
   scissors.shown = key;
   const { ways } = scissors;
-  const paints = choice.painting.on;
-  setText(ways.paint, paints ? "stop painting" : "paint patches");
-  setVisible(ways.made, paints);
-  setVisible(ways.head, !paints && !cutsOf(choice).includes(headText(choice, data)));
-  setVisible(ways.zero, !paints && !cutsOf(choice).includes(offText(choice, data)));
-  setVisible(ways.neighbours, !paints && !cutsOf(choice).some((cut) => cut.startsWith(NEIGHBOURS)));
+  const isPainting = choice.painting.on;
+  setText(ways.paint, isPainting ? "stop painting" : "paint patches");
+  setVisible(ways.made, isPainting);
+  setVisible(ways.head, !isPainting && !cutsOf(choice).includes(headText(choice, data)));
+  setVisible(ways.zero, !isPainting && !cutsOf(choice).includes(offText(choice, data)));
+  setVisible(ways.neighbours, !isPainting && !cutsOf(choice).some((cut) => cut.startsWith(NEIGHBOURS)));
   setText(
     scissors.status,
-    paints ? paintingWords(choice) : view.cut ? movedSentence(lens) : scissors.words || INVITATION_TO_CUT,
+    isPainting ? paintingWords(choice) : view.cut ? movedSentence(lens) : scissors.words || INVITATION_TO_CUT,
   );
   const verdict = frame.shown.wholeArrived ? data.whole.trace.verdict : null;
   setVisible(scissors.labels, Boolean(view.cut) && verdict?.length > 0);

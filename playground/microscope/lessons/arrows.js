@@ -259,8 +259,8 @@ function turnLeastKey(state) {
   // A query of length 0 has no direction.
   if (!state.arrows[queryIndex] && !state.arrows[queryIndex + 1]) state.arrows[queryIndex] = 2;
   const [x, y] = state.arrows.subarray(queryIndex, queryIndex + 2);
-  const factor = MOST_LONG / Math.max(Math.abs(x), Math.abs(y));
-  setArrow(state, leastKey, "k", x * factor, y * factor);
+  const stretch = MOST_LONG / Math.max(Math.abs(x), Math.abs(y));
+  setArrow(state, leastKey, "k", x * stretch, y * stretch);
   state.hover = { row: state.token, column: leastKey };
 }
 

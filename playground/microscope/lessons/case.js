@@ -12,7 +12,7 @@ const STEP = 1.1; // factor by which an arrow key changes the number of tokens
 const SMALLEST_NUMBERED = 0.04; // share of the large square's side; a smaller square has no room for a number
 const number = (n) => n.toLocaleString("en");
 const fillHoles = (text, holes) => text.replace(/\{(\w+)\}/g, (_, name) => holes[name]);
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
+const capitalised = (text) => text[0].toUpperCase() + text.slice(1);
 
 function createCase(stage) {
   const state = Object.seal({
@@ -292,7 +292,7 @@ function ratioOf(state, caseNow) {
   const side = Math.ceil(Math.sqrt(crossingTokens));
   const holes = { k: caseNow.kernel, first: number(crossingTokens), side, pixels: number(side * caseNow.patch) };
   return fillHoles(texts.ratio, {
-    ...{ what: capital(words("count")), other: words("other"), mlp: mlp === "yes" ? texts.each_mlp : "" },
+    ...{ what: capitalised(words("count")), other: words("other"), mlp: mlp === "yes" ? texts.each_mlp : "" },
     ...{ mine: number(flops), theirs: number(otherFlops), ratio: threeDigits(flops / otherFlops) },
     textbook: count === "scores" && otherPart === "depthwise" && mlp === "no" ? texts.textbook : "",
     crossing: fillHoles(crossingTokens === 1 ? texts.always : texts.from, holes),

@@ -158,9 +158,9 @@ function bindPicture(state, canvas) {
     }
     stage.redraw();
   });
-  const lift = () => (state.brush = null);
-  canvas.addEventListener("pointerup", lift);
-  canvas.addEventListener("pointercancel", lift);
+  const stopBrush = () => (state.brush = null);
+  canvas.addEventListener("pointerup", stopBrush);
+  canvas.addEventListener("pointercancel", stopBrush);
   canvas.addEventListener("pointerleave", () => {
     if (state.hover >= 0 && state.tool === "look") {
       state.at = state.hover;

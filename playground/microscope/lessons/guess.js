@@ -132,7 +132,7 @@ function chooseGuess(state, guess) {
 
 function lockGuess(state, isSkipped = false) {
   state.locked = true;
-  const words = isSkipped ? "" : comparison(state).replace(/\.$/, "");
+  const words = isSkipped ? "" : comparisonWords(state).replace(/\.$/, "");
   const { id, context } = state.data;
   const shortWords = words && words[0].toLowerCase() + words.slice(1);
   keep(localStorage, id, { words: shortWords, guess: isSkipped ? "" : plainGuess(state.guess), context });
@@ -144,12 +144,12 @@ function lockGuess(state, isSkipped = false) {
 // Scrolls the question to the window's top, so that the revealed parts are visible below it.
 function showWhatOpened(state) {
   const isSmall = state.root.offsetHeight < 0.62 * innerHeight;
-  if (!heldBack(state) || !isSmall || innerWidth <= NARROW) return;
+  if (!partsHeldBack(state) || !isSmall || innerWidth <= NARROW) return;
   const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
   state.root.scrollIntoView({ block: "start", behavior: isStill ? "auto" : "smooth" });
 }
 
-const heldBack = ({ data }) => document.querySelector(`.st-key-after_${data.id}, [data-after="${data.id}"]`);
+const partsHeldBack = ({ data }) => document.querySelector(`.st-key-after_${data.id}, [data-after="${data.id}"]`);
 
 // --------------------------------------------------------------------------------------------------- the three kinds
 
@@ -301,7 +301,7 @@ function drawGuess(it) {
   it.asks(it.guess);
   if (!data.picture || !refs.figure.clientWidth) return;
   const isOpen = it.locked || it.passed,
-    makesRoom = isOpen && heldBack(it), // whether the picture shrinks for the parts revealed below
+    makesRoom = isOpen && partsHeldBack(it), // whether the picture shrinks for the parts revealed below
     isSmaller = makesRoom && data.picture.kind !== "Pictures", // captions of "Pictures" need the height
     photo = isPhoto(data) && innerWidth > NARROW;
   it.root.classList.toggle("answered", Boolean(makesRoom));
@@ -356,7 +356,7 @@ function showGuess(state) {
   refs.lock.disabled = isNothing(state.guess);
   drawGuess(state);
   if (!isOpen) return;
-  const words = state.locked && !isNothing(state.guess) ? comparison(state) : bareTruth(state);
+  const words = state.locked && !isNothing(state.guess) ? comparisonWords(state) : bareTruth(state);
   const truth = data.guess.kind === "Number" ? nearest(data.truth, data.guess) : data.truth;
   const reason =
     state.locked && !isNothing(state.guess) ? reasonFor(plainGuess(state.guess), truth, data.tempting) : "";
@@ -373,7 +373,7 @@ const inWords = ({ data: { guess } }, x) => {
 const bareTruth = ({ data }) => (data.guess.kind === "Number" ? `It is ${inWords({ data }, data.truth)}.` : "");
 
 // The words that compare truth and guess.
-function comparison(state) {
+function comparisonWords(state) {
   const { data, guess } = state;
   if (data.guess.kind === "Painting") {
     const [overlap, largestOverlap] = [overlapOf([...guess], data.picture.heat), bestOverlap(data.picture.heat)];

@@ -133,32 +133,33 @@ function lyingBars(chart, state) {
     box = plotBox(state, { left: labelWidth, right: 90, top: MARGIN.top, bottom: 12 }),
     x = axis(0, chart.high, box.left, box.right),
     step = (box.bottom - box.top) / chart.values.length,
-    high = Math.min(30, step * 0.7);
+    barHeight = Math.min(30, step * 0.7);
   let svg = titleLabel(chart, { left: 0 });
   chart.values.forEach((value, i) => {
-    const y = box.top + i * step + (step - high) / 2,
+    const y = box.top + i * step + (step - barHeight) / 2,
       isAsked = i === chart.at,
       shownValue = isAsked && state.open ? state.truth : value;
     let textEnd = null; // right end of the number after the bar
-    svg += label(box.left - 8, y + high / 2 + 4, chart.labels[i], 'text-anchor="end"');
-    if (isAsked && !state.open) svg += rect(box.left, y, box.right - box.left, high, "covered");
+    svg += label(box.left - 8, y + barHeight / 2 + 4, chart.labels[i], 'text-anchor="end"');
+    if (isAsked && !state.open) svg += rect(box.left, y, box.right - box.left, barHeight, "covered");
     else {
-      svg += rect(box.left, y, x.at(shownValue) - box.left, high, isAsked ? "bar true" : "bar");
+      svg += rect(box.left, y, x.at(shownValue) - box.left, barHeight, isAsked ? "bar true" : "bar");
       const words = chart.said?.[i] ?? `${roundedText(shownValue)}${chart.unit ?? ""}`;
-      svg += label(x.at(shownValue) + 6, y + high / 2 + 4, words);
+      svg += label(x.at(shownValue) + 6, y + barHeight / 2 + 4, words);
       textEnd = x.at(shownValue) + 6 + LETTER * words.length;
     }
     if (isAsked && state.guess !== null) {
       const guessX = x.at(state.guess),
         labelLength = 10 * LETTER,
         labelX = Math.max(guessX, textEnd ?? guessX) + 10; // right of the number at the bar's end
-      svg += `<line class="guess-line" x1="${guessX}" x2="${guessX}" y1="${y - 5}" y2="${y + high + 5}"/>`;
+      svg += `<line class="guess-line" x1="${guessX}" x2="${guessX}" y1="${y - 5}" y2="${y + barHeight + 5}"/>`;
       const ownLabel = (textX, top, anchor = "start") =>
         label(textX, top, "your guess", `class="own" text-anchor="${anchor}"`);
-      if (labelX + labelLength <= state.width) svg += ownLabel(labelX, y + high / 2 + 4);
-      else if (guessX - 8 - labelLength >= box.left) svg += ownLabel(guessX - 8, y + high / 2 + 4, "end");
-      else svg += ownLabel(box.left, y + high + 19);
-    } else if (isAsked && !state.open) svg += label((box.left + box.right) / 2, y + high / 2 + 8, "?", 'class="blank"');
+      if (labelX + labelLength <= state.width) svg += ownLabel(labelX, y + barHeight / 2 + 4);
+      else if (guessX - 8 - labelLength >= box.left) svg += ownLabel(guessX - 8, y + barHeight / 2 + 4, "end");
+      else svg += ownLabel(box.left, y + barHeight + 19);
+    } else if (isAsked && !state.open)
+      svg += label((box.left + box.right) / 2, y + barHeight / 2 + 8, "?", 'class="blank"');
   });
   return { svg, valueAt: (px) => x.value(px) };
 }
@@ -208,9 +209,9 @@ function placeOfName(line, points, lines, labelBoxes, box) {
 }
 
 // The line from the last visible point to the guess.
-function lineOfGuess({ at: spot, series, x: positions }, places, x, y, guess) {
+function lineOfGuess({ at: spot, series, x: positions }, pointsOfLines, x, y, guess) {
   const [n, i] = spot;
-  return [places[n][Math.max(0, (series[n].shown ?? 1) - 1)], [x.at(positions[i]), y.at(guess)]];
+  return [pointsOfLines[n][Math.max(0, (series[n].shown ?? 1) - 1)], [x.at(positions[i]), y.at(guess)]];
 }
 
 // Draws lines over one axis. Of the line to guess, only the first points are shown; `chart.at` is [line, point], the
@@ -312,7 +313,7 @@ const PICTURES_APART = 16; // pixels between pictures
 const WORDS_BELOW = 26; // pixels for words below a picture
 
 // The largest box with this aspect that fits between `top` and `height`, and into the width.
-export function fitted(aspect, width, height, top = 0) {
+export function largestBox(aspect, width, height, top = 0) {
   const high = Math.min(height - top, width / aspect);
   return { left: 0, top, wide: high * aspect, high };
 }
@@ -351,9 +352,9 @@ const glow = (box, grid, row) => {
 // Whether the photograph and its second picture side by side cover a larger area than the photograph alone.
 function hasRoom({ aspect, beside }, state) {
   if (!beside || !state.roomy) return false;
-  const pair = fitted(aspect + beside.aspect, state.width - PICTURES_APART, state.height - WORDS_BELOW),
-    single = fitted(aspect, state.width, state.height);
-  return pair.wide * pair.high > single.wide * single.high;
+  const pairBox = largestBox(aspect + beside.aspect, state.width - PICTURES_APART, state.height - WORDS_BELOW),
+    single = largestBox(aspect, state.width, state.height);
+  return pairBox.wide * pairBox.high > single.wide * single.high;
 }
 
 export function photograph(chart, state) {
@@ -363,7 +364,7 @@ export function photograph(chart, state) {
     partner = showsBoth || !hasRoom(chart, state) ? null : chart.beside,
     wordsHeight = partner || chart.words ? WORDS_BELOW : 0,
     share = partner ? aspect / (aspect + partner.aspect) : showsBoth ? 0.5 : 1;
-  const box = fitted(
+  const box = largestBox(
     aspect,
     showsBoth || partner ? share * (state.width - PICTURES_APART) : state.width,
     state.height - wordsHeight,
@@ -421,16 +422,16 @@ export function photograph(chart, state) {
 // one with the answer covered, one with the answer shown.
 export function pictures(chart, state) {
   const images = state.open ? chart.open : chart.covered,
-    piled = images.length === 2 && !state.roomy,
-    lines = images.length > 3 || piled ? 2 : 1,
+    isStacked = images.length === 2 && !state.roomy,
+    lines = images.length > 3 || isStacked ? 2 : 1,
     columnCount = Math.ceil(images.length / lines),
     cellWidth = (state.width - PICTURES_APART * (columnCount - 1)) / columnCount,
-    cellHeight = piled ? cellWidth / chart.aspect + WORDS_BELOW : state.height / lines;
+    cellHeight = isStacked ? cellWidth / chart.aspect + WORDS_BELOW : state.height / lines;
   let svg = "",
     totalWidth = 0,
     totalHeight = 0;
   images.forEach((image, i) => {
-    const box = fitted(chart.aspect, cellWidth, cellHeight - WORDS_BELOW),
+    const box = largestBox(chart.aspect, cellWidth, cellHeight - WORDS_BELOW),
       left = (i % columnCount) * (Math.min(cellWidth, box.wide) + PICTURES_APART),
       top = Math.floor(i / columnCount) * cellHeight;
     svg += `<image href="${image}" x="${left}" y="${top}" width="${box.wide}" height="${box.high}"

@@ -12,7 +12,7 @@ import { withHeader } from "../core/container.js";
 import { wordsOf } from "../core/measures.js";
 import { softmaxRow } from "../core/nine.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
-import { askedOf, chartOf, dataOf, partOf, pictureOf } from "./subject.js";
+import { chartOf, dataOf, partOf, pictureOf, questionOf } from "./subject.js";
 
 // Shows the parts in `box`. Returns {draw(), end()} for all of them.
 export default playParts;
@@ -103,7 +103,7 @@ function chosenOption({ setting, options }, { settings, defaults }) {
 }
 
 // Rewrites links of the app, which have settings after a ?, so that they lead to the same page of the static site.
-const linked = (html) =>
+const withSiteLinks = (html) =>
   html.replace(/\[([^\]]+)\]\(\.\/(\w*)\?([^)\s]*)\)/g, (_, text, page, words) => {
     const address = page ? `page=${page}&amp;${words}` : words;
     return `<a href="#${address}">${text}</a>`;
@@ -130,7 +130,7 @@ const PLAYED = {
   words: (place, currentPart, lesson, signal) =>
     showLatest(currentPart, lesson, signal, (words) => {
       place.classList.toggle("small", Boolean(words.small));
-      place.innerHTML = linked(markedBlocks(wordsOf(words, lesson.subject?.pack)));
+      place.innerHTML = withSiteLinks(markedBlocks(wordsOf(words, lesson.subject?.pack)));
     }),
 
   run: (place, currentPart) => ({
@@ -142,7 +142,7 @@ const PLAYED = {
   ask: (place, currentPart, lesson, signal) => {
     const question = () => {
       const part = currentPart();
-      return part.own && lesson.subject ? askedOf(part, lesson.subject) : { ...part, ...part.question };
+      return part.own && lesson.subject ? questionOf(part, lesson.subject) : { ...part, ...part.question };
     };
     // The question may have been guessed on an earlier visit, hence `reveal` after mounting.
     return mountedScript(place, "guess", lesson, signal, question, () => lesson.reveal());

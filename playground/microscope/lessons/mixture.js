@@ -228,9 +228,9 @@ export function barsOf({ title, names, values, colour, text, most: maximum = Mat
 // the hole {sum}; scores: the setting, "8_0_-8"}. The drawing sends the setting, and reports {scores, naive, weights}.
 
 const NAMES = ["A", "B", "C"];
-const [LEAST, MOST] = [-100, 1000];
+const [LEAST_SCORE, MOST_SCORE] = [-100, 1000];
 const SCORES = `<div class="three">${NAMES.map(
-  (name) => `<label>Score of ${name} <input type="range" min="${LEAST}" max="${MOST}" data-ref="${name}">
+  (name) => `<label>Score of ${name} <input type="range" min="${LEAST_SCORE}" max="${MOST_SCORE}" data-ref="${name}">
     <output data-ref="now${name}"></output></label>`,
 ).join("")}</div>
   <div class="desk" data-ref="bars"></div>
@@ -264,7 +264,7 @@ function createScores(stage) {
   };
 }
 
-const setScore = (text) => Math.min(MOST, Math.max(LEAST, Number(text)));
+const setScore = (text) => Math.min(MOST_SCORE, Math.max(LEAST_SCORE, Number(text)));
 
 function paintScores({ find }, scores, { says: template, broken: brokenWords, whole: wholeWords }) {
   const { plain: exponentials, naive: naiveShares, stable, weights } = powersOf(scores);

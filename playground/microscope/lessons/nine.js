@@ -125,8 +125,8 @@ export function masks(component) {
 // data: {arrows: "20_0_…", values: [nine numbers], letters: [nine], nearly: the number above which a value counts as
 // large}. The drawing follows the arrows while they are dragged, and reports the received numbers.
 
-const HIGH = 300; // px: height of the drawing
-const SIDE = 86; // px: letters and numbers beside the neurons
+const CANVAS_HEIGHT = 300; // px: height of the drawing
+const LABEL_WIDTH = 86; // px: letters and numbers beside the neurons
 const RECEIVED = `<table></table>
   <figure><figcaption><b>Tokens as neurons: what each gives, what each receives</b></figcaption>
   <canvas data-ref="neurons" role="img" aria-label="Nine tokens at the left give, nine at the right receive; a line for
@@ -168,10 +168,10 @@ function createReceived({ root, find, redraw }) {
 }
 
 function paintNeurons(canvas, arrows, { letters, values, received }, theme) {
-  const { context, width, height } = sheetOf(canvas, HIGH);
+  const { context, width, height } = sheetOf(canvas, CANVAS_HEIGHT);
   const weights = weightsOf(scoresOf(arrows));
   const y = (token) => ((token + 0.5) * height) / TOKENS;
-  const [left, right] = [SIDE, width - SIDE];
+  const [left, right] = [LABEL_WIDTH, width - LABEL_WIDTH];
   const pairs = Array.from(weights, (weight, index) => ({
     weight,
     asks: Math.floor(index / TOKENS),

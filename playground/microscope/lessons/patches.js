@@ -13,13 +13,13 @@ import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "
 // and the token. state.flown is the progress, from 0 to 1.
 
 const CHANNELS = ["red", "green", "blue"];
-const SIDE = 92; // pixels: largest side of the enlarged patch
+const MOST_PATCH_SIDE = 92; // pixels: largest side of the enlarged patch
 
 export function paintFlight(state, theme, { vector, filter }) {
   const { patch, width, tokens } = state.cut;
   const w = state.flight.clientWidth,
     label = 17,
-    side = Math.min(SIDE, (w - 30) / 4),
+    side = Math.min(MOST_PATCH_SIDE, (w - 30) / 4),
     band = 20;
   const places = {
     x: 0,

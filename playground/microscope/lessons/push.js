@@ -26,9 +26,9 @@ export function pushOf(measures, layers, layer, patch) {
   return { length, push, cosine, kept: persistence, token: [length, 0], added: [push * cosine, push * sine] };
 }
 
-const HIGH = 300; // px: height of the plane
+const PLANE_HEIGHT = 300; // px: height of the plane
 const ARROWS_MARGIN = 24; // px around the arrows
-const HEAD = 13; // px: the length of an arrow's head
+const ARROWHEAD_LENGTH = 13; // px: the length of an arrow's head
 const MARKUP = `
   <div class="pair">
     <figure><figcaption><b data-ref="which"></b></figcaption><canvas data-ref="picture" tabindex="0" role="img"
@@ -107,7 +107,7 @@ function paintPush(state, theme) {
   const [cellWidth, cellHeight] = [picture.width / columns, picture.height / rows];
   outlineCell(picture.context, column * cellWidth, row * cellHeight, cellWidth, cellHeight, 1);
   const colours = [theme.soft, magmaCss(0.5), ROLES.query];
-  paintArrows(sheetOf(state.plane, Math.min(HIGH, 0.7 * state.plane.clientWidth)), vectors, colours);
+  paintArrows(sheetOf(state.plane, Math.min(PLANE_HEIGHT, 0.7 * state.plane.clientWidth)), vectors, colours);
   const write = (name, html) => (state.stage.find(name).innerHTML = html);
   write("which", `Layer ${state.layer}, patch (${row}, ${column})`);
   write("title", title);
@@ -146,7 +146,7 @@ function paintArrows({ context, width, height }, { token, added: addedVector }, 
 
 function arrow(context, [x0, y0], [x1, y1], colour, lineWidth) {
   const length = Math.hypot(x1 - x0, y1 - y0) || 1;
-  const head = Math.min(HEAD, length);
+  const head = Math.min(ARROWHEAD_LENGTH, length);
   const [dx, dy] = [((x1 - x0) / length) * head, ((y1 - y0) / length) * head];
   context.strokeStyle = context.fillStyle = colour;
   context.lineWidth = lineWidth;

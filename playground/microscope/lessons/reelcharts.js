@@ -307,7 +307,7 @@ function fillLegend({ legend }, entries) {
 // One frame of the time-lapse: the picture between two moments, the mark in the charts, the words. `reel` is the state
 // of reel.js.
 
-const SECONDS = 0.8; // seconds from one moment to the next
+const SECONDS_PER_MOMENT = 0.8; // seconds from one moment to the next
 
 export function onReelFrame(reel, time) {
   reel.frame = 0;
@@ -323,7 +323,7 @@ export function onReelFrame(reel, time) {
 function advance(reel, time) {
   const seconds = Math.min(100, time - (reel.before ?? time)) / 1000;
   reel.before = time;
-  const speed = Math.max(1, reel.growing ? reel.target - reel.now : 1) / SECONDS;
+  const speed = Math.max(1, reel.growing ? reel.target - reel.now : 1) / SECONDS_PER_MOMENT;
   reel.now = Math.min(reel.target, reel.now + seconds * speed);
   if (reel.now >= reel.target) reel.goTo(reel.target);
 }

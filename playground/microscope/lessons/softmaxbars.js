@@ -10,7 +10,7 @@ import { softmaxRow } from "../core/nine.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { collectRefs, setText } from "../drawing/dom.js";
 
-const REST = 250; // milliseconds from the last move of a dial until the dials' values are sent
+const SEND_DELAY = 250; // milliseconds from the last move of a dial until the dials' values are sent
 
 const BARS_MARKUP = `
 <div class="dials">
@@ -99,7 +99,7 @@ function buildBars(root, data) {
   return bars;
 }
 
-function reportBars(bars, row, delay = REST) {
+function reportBars(bars, row, delay = SEND_DELAY) {
   clearTimeout(bars.timer);
   const { dk, power } = dialValues(bars);
   bars.timer = setTimeout(() => bars.send({ dk, power, row: row % bars.data.rows }), delay);
@@ -141,13 +141,13 @@ function draw(bars) {
   setText(refs.gradient, row.gradient >= 0.001 ? row.gradient.toFixed(3) : row.gradient.toExponential(0));
   const sentence = `The largest of ${scores.length} weights is ${percent(row.peak)}.`;
   refs.plot.setAttribute("aria-label", sentence);
-  setText(refs.said, bars.pointed < 0 ? sentence : spelledOut(bars.pointed, scores, scale, row));
+  setText(refs.said, bars.pointed < 0 ? sentence : arithmeticOfBar(bars.pointed, scores, scale, row));
 }
 
 const shortScale = (scale) => scale.toPrecision(3).replace(/\.?0+$/, "");
 
 // The arithmetic of the bar under the cursor, in words.
-function spelledOut(j, scores, scale, row) {
+function arithmeticOfBar(j, scores, scale, row) {
   const factorWords = scale === 1 ? "" : ` × ${shortScale(scale)} = ${shortNumber(scores[j] * scale)}`;
   return `key ${j + 1}: q·k = ${shortNumber(scores[j])}${factorWords} → weight ${percent(row.weights[j])}`;
 }

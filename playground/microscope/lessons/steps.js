@@ -142,7 +142,7 @@ export const nice = (x) => {
   return text.replace("-", "−");
 };
 
-const PACE = 2600; // milliseconds for which a step is shown while the walk plays
+const STEP_MS = 2600; // milliseconds for which a step is shown while the walk plays
 const AXES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
 
 export default function ({ data, parentElement, setStateValue }) {
@@ -214,8 +214,8 @@ function createWalk(root) {
     event.preventDefault();
   });
   const heat = root.querySelector(".heat");
-  heat.addEventListener("pointermove", (event) => point(walk, event));
-  heat.addEventListener("pointerdown", (event) => point(walk, event));
+  heat.addEventListener("pointermove", (event) => pointAtCell(walk, event));
+  heat.addEventListener("pointerdown", (event) => pointAtCell(walk, event));
   heat.addEventListener("pointerleave", () => unpoint(walk));
   walk.watch = new ResizeObserver(() => {
     if (walk.steps && heat.clientWidth !== walk.width) drawWalk(walk);
@@ -247,7 +247,7 @@ function takeWalk(walk, data) {
   list.innerHTML = walk.steps
     .map(
       (step, i) =>
-        `<li><button data-step="${i}"><b>${markedWords(step.name)}</b><span>${bare(step)}</span></button></li>`,
+        `<li><button data-step="${i}"><b>${markedWords(step.name)}</b><span>${axesHtml(step)}</span></button></li>`,
     )
     .join("");
   drawWalk(walk);
@@ -268,7 +268,7 @@ function startPlaying(walk) {
     if (walk.step === walk.steps.length - 1) return pause(walk);
     goToWalkStep(walk, walk.step + 1);
   };
-  walk.playing = setInterval(advance, PACE);
+  walk.playing = setInterval(advance, STEP_MS);
   advance();
 }
 
@@ -284,7 +284,7 @@ function stopWalk(walk) {
 
 // --------------------------------------------------------------------------------------------------------- one step
 
-const bare = (step) => step.shape.map((n, i) => `<i class="axis ${step.axes[i]}">${n}</i>`).join("×");
+const axesHtml = (step) => step.shape.map((n, i) => `<i class="axis ${step.axes[i]}">${n}</i>`).join("×");
 
 const axis = (walk, name) =>
   `<span class="axis ${name}"><b>${walk.numbers[name]}</b><i>${formulaHtml(name)}</i></span>`;
@@ -329,7 +329,7 @@ function scrollIntoSight(button) {
 
 // --------------------------------------------------------------------------------------------------------- the cursor
 
-function point(walk, event) {
+function pointAtCell(walk, event) {
   const panel = event.target.closest?.(".panel");
   if (!panel) return unpoint(walk);
   const box = panel.getBoundingClientRect();

@@ -35,7 +35,7 @@ const COLOURS_SCALE = 20; //    1/temperature: as in playground/analysis/by_hand
 const BLACK_PART = 1e-6; // added to red, green and blue, because black has no direction
 
 // The question about the photograph: the sample's fields that `own` names are replaced.
-export async function askedOf({ question, own: ownMeasures, ...fields }, subject) {
+export async function questionOf({ question, own: ownMeasures, ...fields }, subject) {
   return { ...question, ...(await fieldsFor(ownMeasures, question, subject)), ...fields, context: subject.id };
 }
 
@@ -90,7 +90,7 @@ const headsOf = (subject) =>
   onceFor(subject, "heads", () => {
     const { pack, bitmap } = subject;
     const [height, width] = pack.header.size;
-    const { data } = drawnOn(bitmap, width, height).getImageData(0, 0, width, height);
+    const { data } = contextWith(bitmap, width, height).getImageData(0, 0, width, height);
     const colourDistances = apartIn(meanColours(data, width, height, pack.rows, pack.columns));
     return mapHeads(pack, (layer, head) => headNumbers(pack, colourDistances, layer, head));
   });
@@ -169,7 +169,7 @@ const DRAWINGS = {
     const side = Math.max(1, Math.floor(COLOURS_SIDE / patch));
     const grid = gridFor([side, side]);
     const [height, width] = grid.map((count) => count * patch);
-    const { data } = drawnOn(bitmap, width, height).getImageData(0, 0, width, height);
+    const { data } = contextWith(bitmap, width, height).getImageData(0, 0, width, height);
     const unit = unitColours(meanColours(data, width, height, ...grid));
     const image = await jpegOf(bitmap, 2 * Math.max(width, height));
     const tokens = unit.length / 3;
@@ -264,7 +264,7 @@ const FIELDS = {
     const { rows, columns } = pack;
     const mark = middleOf(pack);
     const heat = Array.from(farRow(pack), (weight) => Number(weight.toFixed(6)));
-    const partner = { words, ...(await enlarged(bitmap, pack, mark)) };
+    const partner = { words, ...(await enlargedPatch(bitmap, pack, mark)) };
     const image = urlOf(await jpegOf(bitmap, DRAWN_SIDE));
     return { ...photo, image, grid: [rows, columns], aspect: columns / rows, mark, heat, beside: partner };
   },
@@ -343,7 +343,7 @@ const FIELDS = {
 function litPicture(bitmap, { rows, columns }, values, { most: largest = Math.max(...values), spot = null }) {
   const share = Math.min(1, DRAWN_SIDE / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(share * pixels)));
-  const context = drawnOn(bitmap, width, height);
+  const context = contextWith(bitmap, width, height);
   const photo = context.getImageData(0, 0, width, height);
   for (let index = 0; index < photo.data.length; index += 4)
     photo.data.fill(greyOf(photo.data[index], photo.data[index + 1], photo.data[index + 2]), index, index + 3);
@@ -392,7 +392,7 @@ export const ROWS = {
 };
 
 // A patch, outlined, and the patches around it, enlarged: {image, aspect}.
-async function enlarged(bitmap, { rows, columns }, patch) {
+async function enlargedPatch(bitmap, { rows, columns }, patch) {
   const cells = 2 * PATCHES_AROUND + 1;
   const [h, w] = [bitmap.height / rows, bitmap.width / columns];
   const windowStart = (cell, count) =>
@@ -417,7 +417,7 @@ async function enlarged(bitmap, { rows, columns }, patch) {
 
 // ---------------------------------------------------------------------------------------------------- as files
 
-function drawnOn(bitmap, width, height) {
+function contextWith(bitmap, width, height) {
   const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
   context.imageSmoothingQuality = "high";
   context.drawImage(bitmap, 0, 0, width, height);
@@ -428,7 +428,7 @@ function drawnOn(bitmap, width, height) {
 function jpegOf(bitmap, side) {
   const share = Math.min(1, side / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(share * pixels)));
-  return bytesOfCanvas(drawnOn(bitmap, width, height).canvas);
+  return bytesOfCanvas(contextWith(bitmap, width, height).canvas);
 }
 
 async function bytesOfCanvas(canvas) {

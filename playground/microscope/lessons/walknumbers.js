@@ -17,7 +17,7 @@ export function namedNumbers(sizes) {
 
 // Why these sizes are impossible, and which are possible; "" if they are possible.
 export function sizesProblem(sizes) {
-  if (sizes.chan % sizes.heads) return uneven(sizes);
+  if (sizes.chan % sizes.heads) return unevenHeadsProblem(sizes);
   const billions = productsOf(sizes) / 1e9;
   if (billions <= MOST_BILLIONS) return "";
   return (
@@ -26,7 +26,7 @@ export function sizesProblem(sizes) {
   );
 }
 
-function uneven({ chan, heads }) {
+function unevenHeadsProblem({ chan, heads }) {
   const remainder = chan % heads;
   const smaller = chan - remainder;
   const widths = smaller ? `a width of ${smaller} or ${smaller + heads}` : `a width of ${heads}`;
@@ -173,15 +173,15 @@ export function walkOfNumbers(sizes, texts) {
 
 // A tensor as (panels, rows, columns), with a panel for each head if the step has heads. width: of the last axis.
 function panelsOf(tensor, { axes, joined: isJoined }, width, heads, rows) {
-  const square = axes.at(-1) === "tokens";
+  const isSquare = axes.at(-1) === "tokens";
   const inPanels = isJoined || axes.includes("heads");
   const panels = inPanels ? Math.min(heads, MOST_HEADS) : 1;
   const headWidth = isJoined ? width / heads : width; // of one head's row
-  const columns = square ? rows : Math.min(headWidth, Math.floor(MOST_COLUMNS / panels));
+  const columns = isSquare ? rows : Math.min(headWidth, Math.floor(MOST_COLUMNS / panels));
   const values = new Float32Array(panels * rows * columns);
   for (let panel = 0; panel < panels; panel++)
     for (let row = 0; row < rows; row++) {
-      const start = square
+      const start = isSquare
         ? (panel * rows + row) * width
         : row * headWidth * (inPanels ? heads : 1) + panel * headWidth;
       values.set(tensor.subarray(start, start + columns), (panel * rows + row) * columns);

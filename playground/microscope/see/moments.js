@@ -37,8 +37,8 @@ export function createMoments({ choice, data, frame, page }, row, { language, ho
     }
     if (scene && moments.scene !== scene) {
       const { layer, head, patch } = openingMoment;
-      const atOpening = patch >= 0 && holdsHead(scene.pack, layer, head) ? { layer, head, patch } : null;
-      Object.assign(moments, { scene, list: momentsOf(scene, atOpening) });
+      const shownMoment = patch >= 0 && holdsHead(scene.pack, layer, head) ? { layer, head, patch } : null;
+      Object.assign(moments, { scene, list: momentsOf(scene, shownMoment) });
       fillMoments();
     }
     for (const [i, button] of moments.buttons.entries()) {
@@ -134,7 +134,7 @@ function momentButton(name, description) {
 // a sink. No DOM.
 
 const FAR_ONES = 3;
-const CLOSE = 3; // two patches at most this many patches apart count as the same place
+const CLOSE_DISTANCE = 3; // two patches at most this many patches apart count as the same place
 const STAYS_NEAR = 0.35; // least share inside the 3 × 3 places of a row that stays near
 const IN_A_SINK = 0.3; // least share on one special token, which then is a sink
 
@@ -164,8 +164,8 @@ export function momentsOf(scene, opening) {
 }
 
 const areClose = ({ columns }, patch, other) =>
-  Math.abs(Math.floor(patch / columns) - Math.floor(other / columns)) <= CLOSE &&
-  Math.abs((patch % columns) - (other % columns)) <= CLOSE;
+  Math.abs(Math.floor(patch / columns) - Math.floor(other / columns)) <= CLOSE_DISTANCE &&
+  Math.abs((patch % columns) - (other % columns)) <= CLOSE_DISTANCE;
 
 function trainedRow(pack, layer, head, patch) {
   const row = new Float32Array(pack.tokens);

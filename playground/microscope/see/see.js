@@ -32,11 +32,11 @@ const LARGEST_EMPTY_GAP = 16; // px: a higher gap above the lens contains a line
 const SEE_COLUMN = 334; // px: the least width of the column beside the picture
 const LOW_COLUMN = 262; // px: the column's width in a low window: a phone on its side, or a desktop at 200 %
 const LECTURE_SHARE = 0.3; // share of the width for the column beside the picture, in full screen
-const MOMENTS_HIGH = 56; // px: height of the row of moments
+const MOMENTS_HEIGHT = 56; // px: height of the row of moments
 const BESIDE_FROM = 640; // px: in a narrower window all parts are below the picture
 const LOWEST = 260; // px: least height of a picture above its column
 const PARTS_BELOW_HEIGHT = 470; // px: height of the parts below a picture above its column
-const HIGHEST = 440; // px: greatest height of a portrait above its column
+const MOST_PORTRAIT_HEIGHT = 440; // px: greatest height of a portrait above its column
 // the classes that layout.js sets on the lens in Lab, depending on its room
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
 const ROOMY_HEIGHT = 102; // px free below the picture, from which the moments are drawn larger
@@ -244,8 +244,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const wall = (aspect * pack.heads) / layersAtHand(data).length;
     root.style.setProperty("--twin", String(choice.view.beside === "wall" ? wall : aspect));
     const column = choice.presenting ? Math.max(SEE_COLUMN, LECTURE_SHARE * width) : low ? LOW_COLUMN : SEE_COLUMN;
-    const availableWidth = isBeside ? Math.min(width - column, (height - (low ? 0 : MOMENTS_HIGH)) * aspect) : width;
-    const availableHeight = aspect < 1 ? HIGHEST : Math.max(LOWEST, height - PARTS_BELOW_HEIGHT); // the column scrolls
+    const availableWidth = isBeside ? Math.min(width - column, (height - (low ? 0 : MOMENTS_HEIGHT)) * aspect) : width;
+    const availableHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LOWEST, height - PARTS_BELOW_HEIGHT);
     const high = isBeside ? availableWidth / aspect : Math.min(availableWidth / aspect, availableHeight);
     root.classList.toggle("roomy", isBeside && !low && !choice.presenting && height - high >= ROOMY_HEIGHT);
     frame.tag.low = true; // the number is drawn below the curve

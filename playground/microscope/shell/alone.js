@@ -22,14 +22,14 @@ const toHeldHead = ({ head, ...view }) => ({
 // A link holds a whole view, so a missing parameter means the default, not the value with which the file opens.
 const viewOfLink = () => toHeldHead(location.hash.length > 1 ? viewFromQuery(location.hash) : openingView);
 
-const outward = (shownView) =>
+const addressOfView = (shownView) =>
   `${location.href.split("#")[0]}#${viewToQuery({ ...shownView, head: heldHeads[shownView.head] })}`;
 const roomOfFile = () => ({ bare, height: -Math.ceil(document.body.scrollHeight - partOfPage("lens").offsetHeight) });
 
 defineLens(async (element) => {
   const content = await bringHeld(element); // browsers older than 2023 can't unzip, and keep the still figure
   partOfPage("still").hidden = true;
-  const link = published ? outward : null;
+  const link = published ? addressOfView : null;
   return { ...content, view: viewOfLink(), options: { ui: roomOfFile(), link } };
 });
 new ResizeObserver(() => partOfPage("lens").update({ ui: roomOfFile() })).observe(partOfPage("foot"));

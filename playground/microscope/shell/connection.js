@@ -9,8 +9,8 @@ const CONNECTION_LOST =
 
 function closeStreamlitsDialog() {
   const dialogs = [...document.querySelectorAll("[role=dialog]")];
-  const itsOwn = dialogs.find((dialog) => dialog.textContent.includes("Connection error"));
-  itsOwn?.querySelector("button[aria-label='Close']")?.click();
+  const errorDialog = dialogs.find((dialog) => dialog.textContent.includes("Connection error"));
+  errorDialog?.querySelector("button[aria-label='Close']")?.click();
 }
 
 export function watchDialog() {

@@ -79,8 +79,8 @@ export async function ask(path, { method = "GET", body, headers = {}, signal, on
   let ticket = null;
   for (;;) {
     const request = { method, body: ticket ? undefined : body, headers, signal };
-    const local = localAnswer?.(path, { ...request, travels: goesToServer });
-    const response = await (local ?? askServer(path, request, ticket));
+    const localResponse = localAnswer?.(path, { ...request, travels: goesToServer });
+    const response = await (localResponse ?? askServer(path, request, ticket));
     if (response.status !== 202) {
       if (ticket) onWait?.(0);
       if (response.ok) return response;
@@ -94,12 +94,12 @@ export async function ask(path, { method = "GET", body, headers = {}, signal, on
 }
 
 function askServer(path, { headers, ...options }, ticket) {
-  const with_ = ticket ? { "X-Playground-Ticket": ticket } : {};
+  const ticketHeader = ticket ? { "X-Playground-Ticket": ticket } : {};
   const sentHeaders = {
     "X-Playground-Key": ownKey(),
     ...(pageSession && { "X-Playground-Run": pageSession }),
     ...headers,
-    ...with_,
+    ...ticketHeader,
   };
   return fetch(addressOf(path), { ...options, headers: sentHeaders }).catch((error) => {
     throw options.signal?.aborted ? error : new Refusal(0, "The server does not answer; the page tries again.");

@@ -126,7 +126,7 @@ export async function pickModel(ask, name, onProgress, signal) {
     let progress = await begin();
     while (!progress.over) {
       onProgress(progress);
-      await aWhile(PROGRESS_INTERVAL, signal);
+      await pauseFor(PROGRESS_INTERVAL, signal);
       progress = await progressOf(ask, address, begin, signal);
     }
     if (!progress.arrived) throw Object.assign(new Error("not fetched"), { says: progress.trouble ?? DOWNLOAD_FAILED });
@@ -144,12 +144,12 @@ async function progressOf(ask, address, begin, signal) {
       signal?.throwIfAborted();
       if (error.status === 404) return begin(); // the server dropped the download: a hidden tab asks too seldom
       if ((error.status && error.status < 500) || missedAnswers >= MOST_MISSED) throw error;
-      await aWhile(PROGRESS_INTERVAL, signal);
+      await pauseFor(PROGRESS_INTERVAL, signal);
     }
   }
 }
 
-function aWhile(ms, signal) {
+function pauseFor(ms, signal) {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const finish = () => {

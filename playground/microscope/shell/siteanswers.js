@@ -140,7 +140,7 @@ const COMPUTED_HERE = ["open", "layers", "picture", "features", "flows", "rollou
 export function computeOwnHere(models) {
   const allowedIds = new Set(); // photographs that may be sent
   let startPromise = null;
-  const started = () => {
+  const startOnce = () => {
     startPromise ??= begin();
     startPromise.catch(() => {
       startPromise = null; // a failed start is repeated by the next request
@@ -166,19 +166,19 @@ export function computeOwnHere(models) {
     return { source, answers, own: ownModels };
   }
   let openedModels = new Map(); // models that this person has opened from files
-  visit.models = createModelDoor(async () => (await started()).own, choice);
+  visit.models = createModelDoor(async () => (await startOnce()).own, choice);
 
   const isOurs = (path, { method, travels: goesToServer }) =>
     (path === "api/pictures" && method === "POST" && !goesToServer) ||
     (path.startsWith("api/fetching?") && models.includes(new URLSearchParams(path.split("?")[1]).get("model")));
   answerHere((path, request) =>
-    isOurs(path, request) ? started().then(({ answers }) => answers(path, request)) : null,
+    isOurs(path, request) ? startOnce().then(({ answers }) => answers(path, request)) : null,
   );
 
   const afterStart =
     (name) =>
     async (...args) =>
-      (await started()).source[name](...args);
+      (await startOnce()).source[name](...args);
   const isComputedHere = (trace) =>
     openedModels.has(trace.model) || (Boolean((trace.words ?? trace).mine) && models.includes(trace.model));
   askNearer({

@@ -71,15 +71,15 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
   // A promise that resolves when the worker has this network. If fetching fails, the next request tries again.
   function network(model) {
     if (!networks.has(model)) {
-      const loading = (async () => {
+      const networkPromise = (async () => {
         kernels ??= compiled().then((kernelModule) =>
           worker.postMessage({ what: "kernels", compiled: kernelModule, shared }),
         );
         const [weights] = await Promise.all([weightsOf(model), kernels]);
         worker.postMessage({ what: "network", model, weights }, [weights.buffer]);
       })();
-      networks.set(model, loading);
-      loading.catch(() => networks.delete(model));
+      networks.set(model, networkPromise);
+      networkPromise.catch(() => networks.delete(model));
     }
     return networks.get(model);
   }

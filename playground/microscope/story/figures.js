@@ -10,10 +10,10 @@ import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { filledIn } from "../see/words.js";
 import { heardAfter, MOST_SHARES, sharesAt } from "./scenes.js";
 
-const ENLARGED = 168; // px: side of the enlarged patch
+const ENLARGED_SIDE = 168; // px: side of the enlarged patch
 const DEFAULT_PATCH_SIDE = 16; // pixels of a patch's side if the model does not state it
 const HEAD_WIDE = 92; // px: width of a head's picture
-const STRIP = 34; // px: height of a strip of numbers
+const STRIP_HEIGHT = 34; // px: height of a strip of numbers
 const LEAST_SHOWN = 0.0005; // a bar of a smaller share has no number
 const OWN_DIAL = 0.5; // the position of the scale's dial (core/view.js) at the model's trained scale
 
@@ -28,7 +28,7 @@ export function drawFigure(box, figure, facts, options) {
 const FIGURES = {
   // The story's patch, enlarged.
   patch(box, _, { pack, patch, side }, { photo, ratio }) {
-    const canvas = canvasIn(box, ENLARGED, ENLARGED, ratio);
+    const canvas = canvasIn(box, ENLARGED_SIDE, ENLARGED_SIDE, ratio);
     const size = side ?? DEFAULT_PATCH_SIDE; // of the patch in the model's input
     const { clear: photoCanvas } = photo(pack.columns * size, pack.rows * size);
     const context = canvas.getContext("2d");
@@ -205,7 +205,7 @@ function buttonIn(box, words) {
 // One bar for each number, upwards if positive, downwards if negative. `largest` is the value of a full bar.
 function stripIn(box, name, values, largest, colour, ratio) {
   elementIn(box, "b", `story-${name}`).textContent = name;
-  const canvas = canvasIn(box, box.clientWidth || 300, STRIP, ratio);
+  const canvas = canvasIn(box, box.clientWidth || 300, STRIP_HEIGHT, ratio);
   const context = canvas.getContext("2d");
   const [barWidth, centreY] = [canvas.width / values.length, canvas.height / 2];
   context.fillStyle = colour;

@@ -223,7 +223,7 @@ function largestProducts({ q, k, products }) {
 }
 
 // Whether a guess is right, and a sentence about it: {right, words}. `pack` is needed only if the guess is a place.
-export function judged(guess, answer, pack, language) {
+export function verdictOn(guess, answer, pack, language) {
   const say = (key, values) => storyWords(language, key, values);
   if (guess.kind === "choice") return verdict(answer === guess.truth, optionWords(guess, guess.truth), say);
   if (guess.kind === "number") {

@@ -13,7 +13,7 @@ import { handOver } from "../lens/saving.js";
 import { canAsk } from "../lens/state.js";
 import { createOver, drawFigure, drawOver, photoAs } from "./figures.js";
 import { largestError, notebookOf } from "./notebook.js";
-import { askedByScene, codeOf, factsOfStory, judged, SCENE_COUNT, sceneAt, truthOf } from "./scenes.js";
+import { askedByScene, codeOf, factsOfStory, SCENE_COUNT, sceneAt, truthOf, verdictOn } from "./scenes.js";
 import { storyWords } from "./words.js";
 
 const PANEL = `
@@ -26,7 +26,7 @@ const PANEL = `
   <div class="story-class"></div>`;
 const DEPTH_SCENE = 11; // the scene about all layers
 const MAP_WIDE = 560; // px of the photograph under guessed places
-const FOOT = `<button class="story-back" type="button"></button><ol></ol>
+const FOOT_MARKUP = `<button class="story-back" type="button"></button><ol></ol>
   <button class="story-next" type="button"></button>`;
 
 // way: {at(): the scene's number or 0, go(n): goes to scene n, 0 ends the story, lesson(name): {title, go()} of a
@@ -37,7 +37,7 @@ export function createStory(lens, see, { language, way, klass }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
   const panel = storyPart("section", "story", PANEL);
-  const footer = storyPart("nav", "story-foot", FOOT);
+  const footer = storyPart("nav", "story-foot", FOOT_MARKUP);
   refs.below.append(panel);
   refs.stage.after(footer);
   const marksSvg = createOver(refs.picture);
@@ -308,7 +308,7 @@ export function createStory(lens, see, { language, way, klass }) {
     box.replaceChildren();
     if (scene.guess && isGuessed) {
       const answer = questionOfClass() ? scene.guess.truth : story.guesses[n];
-      const { right: isRight, words: verdict } = judged(scene.guess, answer, data.main.pack, language());
+      const { right: isRight, words: verdict } = verdictOn(scene.guess, answer, data.main.pack, language());
       const line = document.createElement("p");
       const mark = document.createElement("b");
       mark.className = isRight ? "right" : "wrong";

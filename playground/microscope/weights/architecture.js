@@ -3,16 +3,16 @@
 // checkpoints.py and others_files.py in playground/models. A config has the fields of the one in playground/vit.py.
 
 import { isMeta, isTorchvision } from "./layouts.js";
-import { shown, times, WrongFile, zeros } from "./safetensors.js";
+import { shortened, times, WrongFile, zeros } from "./safetensors.js";
 
 const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
 const OPENAI = { mean: [0.48145466, 0.4578275, 0.40821073], std: [0.26862954, 0.26130258, 0.27577711] };
 const HALVES = { mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] };
-const HEAD = 64; // default width of a head
+const HEAD_WIDTH = 64; // default width of a head
 
 // The defaults of timm's models.
 const TIMM_DEFAULTS = {
-  ...{ image_size: [224, 224], head: HEAD, eps: 1e-6, activation: "gelu", positions: "learned", pool: "token" },
+  ...{ image_size: [224, 224], head: HEAD_WIDTH, eps: 1e-6, activation: "gelu", positions: "learned", pool: "token" },
   ...{ norm_place: "tokens", interpolation: "bicubic", multi_label: false, labels: [], ...HALVES },
 };
 
@@ -171,12 +171,12 @@ function imageSize(state, configFile, patch, registers) {
 }
 
 function headsSaid({ num_attention_heads: heads }, width) {
-  if (!heads && width % HEAD)
+  if (!heads && width % HEAD_WIDTH)
     throw new WrongFile(
       `nothing says how many heads share its width of ${width}; drop the config.json that was saved with it together ` +
         "with the file",
     );
-  return Number(heads ?? width / HEAD);
+  return Number(heads ?? width / HEAD_WIDTH);
 }
 
 // ---------------------------------------------------------------------------------------- timm, Meta and torchvision
@@ -380,18 +380,20 @@ const PAPER_DEFAULTS = {
 };
 const DEFAULTS = { ...TIMM_DEFAULTS, ...PAPER_DEFAULTS, layer_scale: false, gated_mlp: false, pre_logits: false };
 // Fields that only the app supports. A model for the browser has these values.
-const APP_ALONE = { rotation: [], pool_heads: 0, biased: false, mlp_norm: false };
+const APP_ONLY_DEFAULTS = { rotation: [], pool_heads: 0, biased: false, mlp_norm: false };
 
 // Returns the config, or throws an Error that says what is impossible.
 export function checkedConfig(candidate) {
   if (candidate === null || typeof candidate !== "object") throw new Error("it is no list of names and values");
-  const unknown = Object.keys(candidate).find((name) => !(name in COUNTS || name in DEFAULTS || name in APP_ALONE));
+  const unknown = Object.keys(candidate).find(
+    (name) => !(name in COUNTS || name in DEFAULTS || name in APP_ONLY_DEFAULTS),
+  );
   if (unknown) throw new Error(`there is no '${unknown.slice(0, 60)}'`);
   const { head: _head, ...config } = { ...DEFAULTS, ...candidate };
-  for (const [name, unused] of Object.entries(APP_ALONE)) {
-    if (name in config && shown(config[name]) !== shown(unused))
+  for (const [name, unused] of Object.entries(APP_ONLY_DEFAULTS)) {
+    if (name in config && shortened(config[name]) !== shortened(unused))
       throw new WrongFile(
-        `it has ${name}: ${shown(config[name])}, and nothing computes that in a browser; the app does`,
+        `it has ${name}: ${shortened(config[name])}, and nothing computes that in a browser; the app does`,
       );
     delete config[name];
   }
@@ -399,32 +401,34 @@ export function checkedConfig(candidate) {
     const value = config[name];
     if (!Number.isInteger(value) || value < minimum || value > maximum)
       throw new Error(
-        `${name} goes from ${minimum} to ${maximum.toLocaleString("en")}, and ${shown(value)} stands there`,
+        `${name} goes from ${minimum} to ${maximum.toLocaleString("en")}, and ${shortened(value)} stands there`,
       );
   }
   for (const [name, words] of Object.entries(WORDS))
     if (!words.includes(config[name]))
-      throw new Error(`${name} is one of ${words.join(", ")}, not ${shown(config[name])}`);
+      throw new Error(`${name} is one of ${words.join(", ")}, not ${shortened(config[name])}`);
   for (const name of FLAGS)
-    if (typeof config[name] !== "boolean") throw new Error(`${name} is yes or no, not ${shown(config[name])}`);
+    if (typeof config[name] !== "boolean") throw new Error(`${name} is yes or no, not ${shortened(config[name])}`);
   const { eps, image_size: size, labels, classes, patch_size: patch, width, heads } = config;
-  if (!(eps > 0 && eps <= 1)) throw new Error(`eps lies between 0 and 1, and ${shown(eps)} stands there`);
+  if (!(eps > 0 && eps <= 1)) throw new Error(`eps lies between 0 and 1, and ${shortened(eps)} stands there`);
   if (
     !Array.isArray(size) ||
     size.length !== 2 ||
     !size.every((side) => Number.isInteger(side) && side >= 1 && side <= MOST_SIDE)
   )
-    throw new Error(`image_size is two sides of at most ${MOST_SIDE.toLocaleString("en")} pixels, not ${shown(size)}`);
+    throw new Error(
+      `image_size is two sides of at most ${MOST_SIDE.toLocaleString("en")} pixels, not ${shortened(size)}`,
+    );
   for (const name of ["mean", "std"]) {
     const isValid = (n) => Number.isFinite(n) && Math.abs(n) <= 10 && (name === "mean" || n > 0);
     if (!Array.isArray(config[name]) || config[name].length !== 3 || !config[name].every(isValid))
-      throw new Error(`${name} is a number for red, green and blue, not ${shown(config[name])}`);
+      throw new Error(`${name} is a number for red, green and blue, not ${shortened(config[name])}`);
   }
   if (!Array.isArray(labels) || !labels.every((label) => typeof label === "string" && label.length <= LONGEST_LABEL))
     throw new Error(`labels are words of at most ${LONGEST_LABEL} letters`);
   if (labels.length && labels.length !== classes)
     throw new Error(`${labels.length} labels stand there for ${classes} classes`);
-  if (size.some((side) => side % patch)) throw new Error(`patches of ${patch} pixels don't fill ${shown(size)}`);
+  if (size.some((side) => side % patch)) throw new Error(`patches of ${patch} pixels don't fill ${shortened(size)}`);
   if (width % heads)
     throw new WrongFile(
       `A width of ${width} can't be shared out evenly among ${heads} heads; choose a width that is a multiple of ` +

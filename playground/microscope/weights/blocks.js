@@ -7,8 +7,8 @@ import { halfFloats } from "../core/core.js";
 import { countOf, reshaped, WrongFile, withGains } from "./safetensors.js";
 
 const FORMAT_OF_WEIGHTS = "attention-playground/weights-1";
-const IN_A_BLOCK = 32; // numbers of a row that share a gain
-const TOP = 127; // the largest code
+const BLOCK_NUMBERS = 32; // numbers of a row that share a gain
+const LARGEST_CODE = 127; // the largest code
 const ROUNDING_NUMBER = 1.5 * 2 ** 23; // adding this to a float rounds the float to an integer, halves to even
 const MOST_OF_MEMORY = 1.2e9; // bytes: the largest weights that are opened
 const CONFIG_FIELDS = // facts of the architecture that the weights don't show
@@ -46,7 +46,7 @@ export async function toEngine(state, names, config, { title, numbers = "int8", 
   for (const [name, { shape }] of tensors) {
     if (isInt8 && name.endsWith(".weight") && shape.length === 2) {
       kinds[name] = ["int8", shape];
-      const blocks = Math.ceil(shape[1] / IN_A_BLOCK);
+      const blocks = Math.ceil(shape[1] / BLOCK_NUMBERS);
       kinds[`${name}.gain`] = ["float16", [shape[0], blocks]];
       const fineCount = fineRows(name, shape);
       if (!fineCount) continue;
@@ -88,7 +88,9 @@ function headerOf(config, title, isInt8) {
   const tokenNames = [...(cls_token ? ["cls"] : []), ...(dist_token ? ["dist"] : [])];
   const changes = layer_scale ? ["the gains of LayerScale were multiplied into the matrices before them"] : [];
   if (isInt8)
-    changes.push(`matrices were rounded to 8 bits, with a gain for each ${IN_A_BLOCK} numbers, positions to 16 bits`);
+    changes.push(
+      `matrices were rounded to 8 bits, with a gain for each ${BLOCK_NUMBERS} numbers, positions to 16 bits`,
+    );
   return {
     format: FORMAT_OF_WEIGHTS,
     model: title,
@@ -116,7 +118,7 @@ function restOf(values, codes, gains, rows, columns) {
   for (let i = 0; i < residuals.length; i++) {
     const column = i % columns;
     const row = (i - column) / columns;
-    residuals[i] -= codes[i] * table[gains[row * blocks + Math.floor(column / IN_A_BLOCK)]];
+    residuals[i] -= codes[i] * table[gains[row * blocks + Math.floor(column / BLOCK_NUMBERS)]];
   }
   return residuals;
 }
@@ -124,14 +126,14 @@ function restOf(values, codes, gains, rows, columns) {
 // From (rows, columns) to {codes: Int8Array, gains: float16 bits, (rows, blocks)}: a number is about its code × the
 // gain of its block.
 export function eightBitBlocks(numbers, rows, columns) {
-  const blocks = Math.ceil(columns / IN_A_BLOCK);
+  const blocks = Math.ceil(columns / BLOCK_NUMBERS);
   const [codes, exactGains] = [new Int8Array(numbers.length), new Float32Array(rows * blocks)];
   for (let row = 0; row < rows; row++)
-    for (let column = 0; column < columns; column += IN_A_BLOCK) {
+    for (let column = 0; column < columns; column += BLOCK_NUMBERS) {
       let largest = 0;
-      const end = row * columns + Math.min(column + IN_A_BLOCK, columns);
+      const end = row * columns + Math.min(column + BLOCK_NUMBERS, columns);
       for (let i = row * columns + column; i < end; i++) largest = Math.max(largest, Math.abs(numbers[i]));
-      exactGains[row * blocks + column / IN_A_BLOCK] = largest / TOP;
+      exactGains[row * blocks + column / BLOCK_NUMBERS] = largest / LARGEST_CODE;
     }
   const gains = toHalves(exactGains);
   const table = halfFloats();
@@ -139,7 +141,7 @@ export function eightBitBlocks(numbers, rows, columns) {
   for (let i = 0; i < gains.length; i++) if (table[gains[i]] < exactGains[i]) gains[i]++;
   for (let row = 0; row < rows; row++)
     for (let column = 0; column < columns; column++) {
-      const gain = table[gains[row * blocks + Math.floor(column / IN_A_BLOCK)]];
+      const gain = table[gains[row * blocks + Math.floor(column / BLOCK_NUMBERS)]];
       const i = row * columns + column;
       if (gain) codes[i] = Math.fround(Math.fround(numbers[i] / gain) + ROUNDING_NUMBER) - ROUNDING_NUMBER;
     }

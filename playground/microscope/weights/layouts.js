@@ -50,7 +50,7 @@ export const isTorchvision = (state) => ["conv_proj.weight", "encoder.pos_embedd
 // Whether this is a file of DINOv2 or DINOv3 from Meta. Both kinds of files contain the mask token of training.
 export const isMeta = (state) => ["mask_token", PATCH_WEIGHT, "blocks.0.ls1.gamma"].every((name) => state.has(name));
 
-export function noAdapters(state) {
+export function checkNoAdapters(state) {
   const name = [...state.keys()].find((key) => key.includes(".lora_") || key.includes(".modules_to_save."));
   if (name)
     throw new WrongFile(
@@ -59,7 +59,7 @@ export function noAdapters(state) {
 }
 
 export function fromOthers(state) {
-  noAdapters(state);
+  checkNoAdapters(state);
   if (isTorchvision(state)) return renamed(state, torchvisionName);
   const merged = new Map([...state].filter(([name]) => !UNUSED.test(name)));
   for (const theirName of ["register_tokens", "storage_tokens"]) {
@@ -97,12 +97,12 @@ function withGateFirst(state) {
     if (!part) merged.set(name, x);
     else if (part === "w12") merged.set(`${prefix}fc1.${kind}`, x);
     else if (part === "w3") merged.set(`${prefix}fc2.${kind}`, x);
-    else if (part === "w1") merged.set(`${prefix}fc1.${kind}`, joined(x, partner(state, `${prefix}w2.${kind}`)));
+    else if (part === "w1") merged.set(`${prefix}fc1.${kind}`, joined(x, otherPart(state, `${prefix}w2.${kind}`)));
   }
   return merged;
 }
 
-function partner(state, name) {
+function otherPart(state, name) {
   if (!state.has(name)) throw new WrongFile(`it lacks ${name}`);
   return state.get(name);
 }
@@ -121,10 +121,10 @@ export function fromEva(tensors) {
   for (const [name, x] of state) {
     if (/attn\.v_bias$|mlp\.fc1_x\.(weight|bias)$/.test(name)) continue; // joined with the other part of the tensor
     if (name.endsWith("attn.q_bias")) {
-      const v = partner(state, name.replace("q_bias", "v_bias")); // keys have no bias
+      const v = otherPart(state, name.replace("q_bias", "v_bias")); // keys have no bias
       merged.set(name.replace("q_bias", "qkv.bias"), joined(x, zeros(...x.shape), v));
     } else if (name.includes(".mlp.fc1_g."))
-      merged.set(name.replace("fc1_g", "fc1"), joined(x, partner(state, name.replace("fc1_g", "fc1_x"))));
+      merged.set(name.replace("fc1_g", "fc1"), joined(x, otherPart(state, name.replace("fc1_g", "fc1_x"))));
     else merged.set(name.replace(/\.gamma_([12])$/, ".ls$1.gamma"), x);
   }
   return merged;
@@ -133,9 +133,9 @@ export function fromEva(tensors) {
 // ------------------------------------------------------------------------------------------------------- transformers
 
 const PATCHES = /embeddings\.(patch_embeddings\.projection|patch_embeddings|patch_embedding)\.weight$/;
-const WRAPPED = /^(vit|deit|dinov2|dinov2_with_registers|backbone|vision_model|model)\./;
+const WRAPPER_PREFIX = /^(vit|deit|dinov2|dinov2_with_registers|backbone|vision_model|model)\./;
 const NOT_THE_IMAGE = /^(text_model|text_projection|logit_scale|logit_bias)/; // the text half of CLIP and SigLIP
-const UNUSED_THERE = ["embeddings.mask_token", "pooler.dense.weight", "pooler.dense.bias"];
+const UNUSED_BY_TRANSFORMERS = ["embeddings.mask_token", "pooler.dense.weight", "pooler.dense.bias"];
 const OUTSIDE_LAYERS = {
   "embeddings.cls_token": "cls_token",
   "embeddings.class_embedding": "cls_token",
@@ -177,8 +177,8 @@ export const isHuggingFace = (state) => [...state.keys()].some((name) => PATCHES
 export function fromHuggingFace(state) {
   const [merged, thirds, gates] = [new Map(), new Map(), new Map()];
   for (const [key, x] of state) {
-    const name = key.replace(WRAPPED, "");
-    if (UNUSED_THERE.includes(name) || NOT_THE_IMAGE.test(key)) continue;
+    const name = key.replace(WRAPPER_PREFIX, "");
+    if (UNUSED_BY_TRANSFORMERS.includes(name) || NOT_THE_IMAGE.test(key)) continue;
     const [, layer, part, kind] = IN_LAYERS.exec(name) ?? [];
     if (!part) {
       merged.set(outsideName(name), x);

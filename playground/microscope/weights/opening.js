@@ -12,13 +12,13 @@ import {
   timmBase,
 } from "./architecture.js";
 import { toEngine } from "./blocks.js";
-import { fromEva, fromHuggingFace, isHuggingFace, noAdapters, unwrapState } from "./layouts.js";
-import { openSafetensors, pickledFile, shown, WrongFile } from "./safetensors.js";
+import { checkNoAdapters, fromEva, fromHuggingFace, isHuggingFace, unwrapState } from "./layouts.js";
+import { openSafetensors, pickledFile, shortened, WrongFile } from "./safetensors.js";
 import { TIMM } from "./timmtable.js";
 
 const LONGEST_JSON = 4 * 2 ** 20; // bytes
 const LONGEST_NAME = 80; // letters
-const PICKLED = /\.(bin|pt|pth|ckpt|pkl)$/;
+const PICKLE_SUFFIX = /\.(bin|pt|pth|ckpt|pkl)$/;
 const WEIGHTS_SUFFIX = ".safetensors";
 const EVERY_FILE_S_NAME = "model.safetensors"; // so common a name that the folder's name is shown instead
 const SHARD = /-\d{5}-of-\d{5}(?=\.safetensors$)/;
@@ -30,7 +30,7 @@ function groupFiles(files) {
   const weights = files.filter(isWeights);
   const json = (name) => files.find((file) => file.name === name);
   if (!weights.length) {
-    const [pickled] = files.filter(({ name }) => PICKLED.test(name));
+    const [pickled] = files.filter(({ name }) => PICKLE_SUFFIX.test(name));
     throw new WrongFile(
       pickled
         ? pickledFile(pickled.name)
@@ -94,7 +94,7 @@ function describeModel({ name, metadata, tensors, said: configFile, pixels, give
     const config = withFileName(name, () => checkedConfig(JSON.parse(metadata.config)));
     return { config: { ...config, ...overrides(given) }, state: tensors, known: null, unlike: "" };
   }
-  noAdapters(tensors);
+  checkNoAdapters(tensors);
   return isHuggingFace(tensors)
     ? ofHuggingFace({ name, tensors, said: configFile, pixels, given })
     : ofTimm({ name, metadata, tensors, said: configFile, given });
@@ -134,7 +134,7 @@ function ofTimm({ name, metadata, tensors, said: configFile, given }) {
       );
     const base = row ? timmBase(row.is) : (baseOf(tensors) ?? timmBase(null));
     const state = fromEva(tensors);
-    const knownWords = { ...toldByTimm(configFile), ...given };
+    const knownWords = { ...factsOfTimmConfig(configFile), ...given };
     const config = checkedConfig({ ...configOfState(base, state, knownWords, configFile), ...overrides(given) });
     const certainWords = [
       ...Object.keys(knownWords),
@@ -190,8 +190,8 @@ export async function openModel(files, { folder = "", given = {}, numbers = "int
 // Completes a model with facts that a file of weights lacks. A person states these facts, or else they are assumed, by
 // the rules of playground/models/given.py and source.py. Their names are those of the arguments of `playground.load`.
 
-const READ_OUT = { token: "the class token", avg: "the mean of the patches" }; // weights do not show which of the two
-const POOLS = [...Object.keys(READ_OUT), "map", "max", "avgmax"]; // "max" and "avgmax" give rows, but no labels
+const READOUT_WORDS = { token: "the class token", avg: "the mean of the patches" }; // weights don't show which
+const POOLS = [...Object.keys(READOUT_WORDS), "map", "max", "avgmax"]; // "max" and "avgmax" give rows, but no labels
 const ACTS = ["relu", "gelu", "gelu_tanh", "quick_gelu", "silu"];
 const WORDS_GIVEN = ["mean", "std", "num_heads", "act_layer", "global_pool"];
 
@@ -199,25 +199,25 @@ function readColours(word, given) {
   const parts = (typeof given === "string" ? given.split(/[\s,]+/) : Array.isArray(given) ? given : []).map(Number);
   if (parts.length !== 3 || parts.some(Number.isNaN))
     throw new WrongFile(
-      `${word} is a number for red, green and blue, such as 0.485,0.456,0.406; given was ${shown(given)}.`,
+      `${word} is a number for red, green and blue, such as 0.485,0.456,0.406; given was ${shortened(given)}.`,
     );
   if (!parts.every((part) => Math.abs(part) <= 10))
-    throw new WrongFile(`${word} is of pixels between 0 and 1; given was ${shown(given)}.`);
+    throw new WrongFile(`${word} is of pixels between 0 and 1; given was ${shortened(given)}.`);
   if (word === "std" && Math.min(...parts) <= 0)
-    throw new WrongFile(`std divides the pixels: its numbers are greater than 0; given was ${shown(given)}.`);
+    throw new WrongFile(`std divides the pixels: its numbers are greater than 0; given was ${shortened(given)}.`);
   return parts;
 }
 
 function readCount(word, given) {
   const number = typeof given === "string" && /^\d{1,5}$/.test(given) ? Number(given) : given;
   if (!Number.isInteger(number) || number < 1 || number > 256)
-    throw new WrongFile(`${word} goes from 1 to 256; given was ${shown(given)}.`);
+    throw new WrongFile(`${word} goes from 1 to 256; given was ${shortened(given)}.`);
   return number;
 }
 
 const readOneOf = (names) => (word, given) => {
   if (names.includes(given)) return given;
-  throw new WrongFile(`${word} is one of ${names.join(", ")}; given was ${shown(given)}.`);
+  throw new WrongFile(`${word} is one of ${names.join(", ")}; given was ${shortened(given)}.`);
 };
 
 const READERS = {
@@ -237,7 +237,7 @@ function readGiven(source) {
 }
 
 // The facts of WORDS_GIVEN in a config.json of `timm.models.save_for_hf`.
-function toldByTimm({ model_args: built, pretrained_cfg: pixels, global_pool: pool }) {
+function factsOfTimmConfig({ model_args: built, pretrained_cfg: pixels, global_pool: pool }) {
   const { mean, std } = pixels ?? {};
   return readGiven({ mean, std, num_heads: built?.num_heads, act_layer: built?.act_layer, global_pool: pool });
 }
@@ -250,7 +250,7 @@ function assumedOf(config, knownWords) {
   const possible = {
     ...{ mean: `mean ${numbers(mean)}`, std: `std ${numbers(std)}`, num_heads: `${heads} heads of ${width / heads}` },
     act_layer: `the activation ${activation}`,
-    ...(classes && pool in READ_OUT && !dist && { global_pool: `${READ_OUT[pool]} read out` }),
+    ...(classes && pool in READOUT_WORDS && !dist && { global_pool: `${READOUT_WORDS[pool]} read out` }),
   };
   return Object.fromEntries(Object.entries(possible).filter(([word]) => !knownWords.includes(word)));
 }
@@ -258,7 +258,7 @@ function assumedOf(config, knownWords) {
 const unlikeOurs = (pool) =>
   ["", "token", "avg", "map"].includes(pool ?? "")
     ? ""
-    : `they are read out by ${shown(pool)}, which the playground's ViT does not compute`;
+    : `they are read out by ${shortened(pool)}, which the playground's ViT does not compute`;
 
 // Why the model's labels may be wrong; "" if there is no reason.
 function whyNoAnswer(config, assumptions, difference) {
@@ -266,7 +266,7 @@ function whyNoAnswer(config, assumptions, difference) {
   const values = { act_layer: config.activation, global_pool: config.pool };
   const missingWords = Object.keys(values).filter((word) => word in assumptions);
   if (!missingWords.length) return "";
-  const example = missingWords.map((word) => `${word}=${shown(values[word]).replaceAll('"', "'")}`).join(", ");
+  const example = missingWords.map((word) => `${word}=${shortened(values[word]).replaceAll('"', "'")}`).join(", ");
   const wordList = missingWords.map((word) => `${word}=`).join(" and ");
   return `they depend on ${wordList}, which no weight tells; say it, such as ${example}`;
 }

@@ -9,7 +9,7 @@ import { decodeHalves } from "../core/core.js";
 const LONGEST_HEADER = 4 * 2 ** 20; // bytes; the header of a ViT-g has 100,000
 const MOST_TENSORS = 10_000;
 const MOST_DIMENSIONS = 8;
-const LENGTH = 8; // number of bytes, at the file's start, that hold the header's length
+const LENGTH_BYTES = 8; // number of bytes, at the file's start, that hold the header's length
 const BYTES = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, U8: 1, BOOL: 1 }; // bytes of a number
 const VIEWS_OF = { F64: Float64Array, F32: Float32Array, F16: Uint16Array, BF16: Uint16Array, I64: BigInt64Array };
 const SMALL_VIEWS = { I32: Int32Array, I16: Int16Array, I8: Int8Array, U8: Uint8Array, BOOL: Uint8Array };
@@ -18,20 +18,20 @@ const SMALL_VIEWS = { I32: Int32Array, I16: Int16Array, I8: Int8Array, U8: Uint8
 export class WrongFile extends Error {}
 
 // A value from a file, shortened for a sentence.
-export const shown = (value) => JSON.stringify(value)?.slice(0, 60) ?? String(value);
+export const shortened = (value) => JSON.stringify(value)?.slice(0, 60) ?? String(value);
 
 // `file`: a File or Blob. Returns {metadata: {name: text}, tensors: Map of name → tensor}.
 export async function openSafetensors(file, name = file.name) {
   const bytes = async (from, to) => file.slice(from, to).arrayBuffer();
   try {
-    const firstBytes = new Uint8Array(await bytes(0, LENGTH));
+    const firstBytes = new Uint8Array(await bytes(0, LENGTH_BYTES));
     if (isPickled(firstBytes)) throw new WrongFile(pickledFile(name));
-    if (firstBytes.length < LENGTH) throw new Error("it is shorter than the header of one");
+    if (firstBytes.length < LENGTH_BYTES) throw new Error("it is shorter than the header of one");
     const length = Number(new DataView(firstBytes.buffer).getBigUint64(0, true));
     if (length > LONGEST_HEADER) throw new Error("it does not begin with the header of one");
-    const start = LENGTH + length;
+    const start = LENGTH_BYTES + length;
     if (start > file.size) throw new Error("it is cut off in its header");
-    const header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(await bytes(LENGTH, start)));
+    const header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(await bytes(LENGTH_BYTES, start)));
     const { metadata, entries } = checkHeader(header, file.size - start);
     const reader = (entry) => async () => numbersOf(entry, await bytes(start + entry.from, start + entry.to), name);
     return {
@@ -81,15 +81,15 @@ function checkHeader(header, size) {
 function entryOf(name, entry) {
   const { dtype, shape, data_offsets: offsets } = entry ?? {};
   const short = name.slice(0, 60);
-  if (!Object.hasOwn(BYTES, dtype)) throw new Error(`${short} holds numbers of the kind ${shown(dtype)}`);
+  if (!Object.hasOwn(BYTES, dtype)) throw new Error(`${short} holds numbers of the kind ${shortened(dtype)}`);
   const isCount = (n) => Number.isSafeInteger(n) && n >= 0;
   if (!Array.isArray(shape) || shape.length > MOST_DIMENSIONS || !shape.every(isCount))
-    throw new Error(`${short} is of the shape ${shown(shape)}`);
+    throw new Error(`${short} is of the shape ${shortened(shape)}`);
   if (!Array.isArray(offsets) || offsets.length !== 2 || !offsets.every(isCount) || offsets[1] < offsets[0])
-    throw new Error(`${short} lies at ${shown(offsets)}`);
+    throw new Error(`${short} lies at ${shortened(offsets)}`);
   const [from, to] = offsets;
   const bytes = shape.reduce((product, n) => product * n, BYTES[dtype]);
-  if (bytes !== to - from) throw new Error(`${short} has ${to - from} bytes for the shape ${shown(shape)}`);
+  if (bytes !== to - from) throw new Error(`${short} has ${to - from} bytes for the shape ${shortened(shape)}`);
   return { name, dtype, shape, from, to };
 }
 

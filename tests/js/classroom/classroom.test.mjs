@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  binned,
   CLASS_WORDS,
   classWords,
+  histogram,
   inLanguage,
   languageOfPhone,
   refusedWords,
@@ -46,7 +46,7 @@ test("all values are in one bar each, and no bar is beyond the ends", () => {
     [1, 34],
   ]) {
     const counts = Object.fromEntries(Array.from({ length: high - low + 1 }, (_, i) => [String(low + i), 1]));
-    const bars = binned(counts, low, high);
+    const bars = histogram(counts, low, high);
     assert.equal(
       bars.reduce((total, { count }) => total + count, 0),
       high - low + 1,

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import * as features from "../../../playground/microscope/core/features.js";
 
 // 40 tokens of 12 numbers, the first of them a prefix token; nearly all variance lies in three directions.
-function drawn(seed) {
+function randomTokens(seed) {
   let state = seed;
   const random = () => {
     state = (1103515245 * state + 12345) % 2147483648;
@@ -19,8 +19,8 @@ function drawn(seed) {
 }
 
 test("similarity is the cosine, of a token with itself 1, and the same both ways", () => {
-  const a = drawn(1),
-    b = drawn(2);
+  const a = randomTokens(1),
+    b = randomTokens(2);
   const row = features.similarityInto(new Float32Array(40), a, 7);
   assert.ok(Math.abs(row[7] - 1) < 1e-6);
   for (let j = 0; j < 40; j++) {
@@ -40,7 +40,7 @@ test("similarity is the cosine, of a token with itself 1, and the same both ways
 });
 
 test("principal directions are orthonormal, and the first carries the most", () => {
-  const a = drawn(3);
+  const a = randomTokens(3);
   const { directions, mean } = features.principal([a]);
   const dot = (u, v) => u.reduce((sum, x, i) => sum + x * v[i], 0);
   for (let i = 0; i < 3; i++) {
@@ -62,8 +62,8 @@ test("principal directions are orthonormal, and the first carries the most", () 
 });
 
 test("two pictures share their components: the same features have the same colour in both", () => {
-  const a = drawn(4),
-    b = drawn(5);
+  const a = randomTokens(4),
+    b = randomTokens(5);
   b.raw.copyWithin(0, 0);
   const same = features.makeFeatures(
     Float32Array.from([...a.raw.slice(0, 20 * 12), ...b.raw.slice(20 * 12)]),

@@ -17,7 +17,7 @@ const LABELS = [
 ];
 
 // A lens with labels.
-async function explaining(view, labels = LABELS) {
+async function lensWithLabels(view, labels = LABELS) {
   const started = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, ...view } });
   frame(started.lens);
   await pass(REST);
@@ -29,7 +29,7 @@ async function explaining(view, labels = LABELS) {
 }
 
 test("relevance is asked for of a locked patch alone, and is drawn for that patch alone", async () => {
-  const { lens, source, count, halves } = await explaining({ what: "relevance" });
+  const { lens, source, count, halves } = await lensWithLabels({ what: "relevance" });
   assert.deepEqual(count(), [], "it costs a pass forward and one back");
   assert.match(waitingForExplained(lens.choice, lens.data, lens.frame), /Click a patch/);
   lens.choice.view = { ...lens.choice.view, locked: true, query: "0,1" };
@@ -45,7 +45,7 @@ test("relevance is asked for of a locked patch alone, and is drawn for that patc
 });
 
 test("a label needs no locked patch, and another label is asked for anew", async () => {
-  const { lens, source, count, halves } = await explaining({ what: "relevance", label: "0" });
+  const { lens, source, count, halves } = await lensWithLabels({ what: "relevance", label: "0" });
   assert.deepEqual(count(), ["relevance cat 0"]);
   open(source, "relevance").answer(halves(0x3c00));
   await pass();
@@ -74,7 +74,7 @@ test("what explains a label speaks of both sides, around zero, and nothing of it
     ["relevance", "+50 %", "−25 %"],
     ["occlusion", "+0.50 logits", "−0.25 logits"],
   ]) {
-    const { lens, source } = await explaining({ what: way, label: "0", locked: true, query: "1,1" });
+    const { lens, source } = await lensWithLabels({ what: way, label: "0", locked: true, query: "1,1" });
     const answer = bothSigns(lens.data.main);
     const occlusion = { matrix: answer, passes: 9, of: 9, steps: 1, how: "blanked in blocks of 2 × 2" };
     open(source, way).answer(way === "relevance" ? answer : occlusion);
@@ -97,7 +97,7 @@ test("what explains a label speaks of both sides, around zero, and nothing of it
 });
 
 test("of a patch the caption and the file's name say which", async () => {
-  const { lens } = await explaining({ what: "relevance", locked: true, query: "1,1" });
+  const { lens } = await lensWithLabels({ what: "relevance", locked: true, query: "1,1" });
   lens.data.main.picture = { title: "a cat's picture" };
   lens.frame.print = { holds: "heat" };
   assert.equal(endsOf(lens.choice, lens.data, lens.frame), null);
@@ -106,7 +106,7 @@ test("of a patch the caption and the file's name say which", async () => {
 });
 
 test("an occlusion comes step by step until all are there, and what it measured stands beside relevance", async () => {
-  const { lens, source, count, halves } = await explaining({ what: "occlusion", locked: true, query: "0,1" });
+  const { lens, source, count, halves } = await lensWithLabels({ what: "occlusion", locked: true, query: "0,1" });
   const occlusion = { matrix: halves(0x3800), passes: 24, of: 48, steps: 2, side: 4 };
   assert.deepEqual(count(), ["occlusion cat 0,1 mean 0"]);
   open(source, "occlusion").answer(occlusion);
@@ -146,7 +146,7 @@ test("what was not measured here bears the table’s number of this model, and w
 });
 
 test("the logit lens is of the likeliest label where none is chosen, and of each layer", async () => {
-  const { lens, source, count, halves } = await explaining({ what: "label" });
+  const { lens, source, count, halves } = await lensWithLabels({ what: "label" });
   assert.deepEqual(count(), ["label cat 1 2"]);
   open(source, "label").answer(halves(0x3800));
   await pass(REST);
@@ -181,7 +181,7 @@ test("a text is read where the model learned from captions, once it was typed, a
 });
 
 test("a model without labels says so", async () => {
-  const { lens, count } = await explaining({ what: "label" }, []);
+  const { lens, count } = await lensWithLabels({ what: "label" }, []);
   assert.deepEqual(count(), []);
   assert.match(waitingForExplained(lens.choice, lens.data, lens.frame), /no labels/);
 });

@@ -9,7 +9,7 @@ import { aLens, asked, aTrace, open, pass } from "./alens.mjs";
 const keptNames = (lens) => [...lens.data.packs.keys()].join(" ");
 
 // A lens that holds these traces: {name: size in megabytes}.
-function holding(sizes) {
+function lensHolding(sizes) {
   const { lens } = aLens();
   lens.data.packs.clear();
   const entries = Object.fromEntries(Object.keys(sizes).map((id) => [id, receive(lens.data, aTrace(id), packOf())]));
@@ -30,13 +30,13 @@ test("layers that come later join their trace, whose answers stay the same objec
 });
 
 test("what was shown longest ago goes first, and only as much as has to", () => {
-  const { lens, entries } = holding({ a: 60, b: 60, c: 60, d: 60 });
+  const { lens, entries } = lensHolding({ a: 60, b: 60, c: 60, d: 60 });
   dropOld(lens.data, [entries.a]);
   assert.equal(keptNames(lens), "d a", "a was shown now, so that b is the oldest");
 });
 
 test("what fits stays, in the order in which it was shown", () => {
-  const { lens, entries } = holding({ a: 50, b: 50, c: 50 });
+  const { lens, entries } = lensHolding({ a: 50, b: 50, c: 50 });
   dropOld(lens.data, [entries.b]);
   assert.equal(keptNames(lens), "a c b");
   dropOld(lens.data, [entries.a]);
@@ -44,7 +44,7 @@ test("what fits stays, in the order in which it was shown", () => {
 });
 
 test("what is shown stays however large it is", () => {
-  const { lens, entries } = holding({ a: 400, b: 400, c: 1 });
+  const { lens, entries } = lensHolding({ a: 400, b: 400, c: 1 });
   dropOld(lens.data, [entries.a, entries.b]);
   assert.equal(keptNames(lens), "a b");
 });
@@ -88,7 +88,7 @@ test("twelve pictures are kept; the one that was shown longest ago goes", async 
 });
 
 test("a source that has everything again in a moment wants less to be kept", async () => {
-  const { lens, entries } = holding({ a: 2, b: 2, c: 2 });
+  const { lens, entries } = lensHolding({ a: 2, b: 2, c: 2 });
   Object.assign(lens.data.host.source, { keeps: 3e6, keepsPictures: 2 });
   dropOld(lens.data, [entries.b]);
   assert.equal(keptNames(lens), "b");

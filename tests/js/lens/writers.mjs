@@ -20,7 +20,7 @@ export function writersIn(sources, properties) {
 }
 
 // The same map as writersIn, from a table with lines such as "// lens.js choice: view hover; frame: shown".
-export function writersTold(text) {
+export function writersInTable(text) {
   const table = text.slice(text.indexOf("// What each file writes")).split(/\n(?!\/\/)|\n\/\/\n(?!\/\/ {3})/)[0];
   const lines = table.replaceAll(/\n\/\/ {5,}/g, " ").matchAll(/^\/\/ {3}(\w+\.js) +(.*)$/gm);
   return new Map(Array.from(lines, ([, file, words]) => [file, new Set(words.split("; ").flatMap(reports))]));
@@ -46,11 +46,11 @@ function declarations(source) {
 // ["choice", "{ view }"]: the contents of the first parentheses.
 function parametersOf(text) {
   const head = /^(?:export )?(?:async )?(?:function\*? \w+|const \w+ = (?:async )?)\(/.exec(text);
-  return head ? listed(text.slice(head[0].length)) : [];
+  return head ? parametersIn(text.slice(head[0].length)) : [];
 }
 
 // "a, { b, c }, d) …" → ["a", "{ b, c }", "d"]
-function listed(text) {
+function parametersIn(text) {
   const result = [""];
   let depth = 0;
   for (const letter of text) {
@@ -86,7 +86,7 @@ function writesOf(text, properties, handed) {
     if (path.includes(".") || /^[.[]/.test(others)) note(path); // an assignment to a variable writes no property
   for (const [, path] of text.matchAll(/(?<![\w.])(?:delete |\+\+|--)([\w.]+)/g)) note(path);
   for (const { 0: whole, 1: name, index } of text.matchAll(/(?<![\w.])(Object\.assign|\w+)\(/g)) {
-    const args = listed(text.slice(index + whole.length));
+    const args = parametersIn(text.slice(index + whole.length));
     if (name !== "Object.assign") for (const place of handed.get(name) ?? []) note(args[place] ?? "");
     else if (GROUPS.includes(args[0].replace("lens.", "")))
       for (const key of keysOf(args[1])) note(`${args[0]}.${key}`);
@@ -97,7 +97,7 @@ function writesOf(text, properties, handed) {
 
 // The names in a pattern or an object: [["view", "view"], ["list", "kept"]] of "{ view, list: kept }".
 const entriesOf = (pattern) =>
-  listed(pattern.slice(1))
+  parametersIn(pattern.slice(1))
     .filter(Boolean)
     .map((entry) =>
       entry

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { createState } from "../../../playground/microscope/lens/state.js";
 import { MICROSCOPE } from "../support.mjs";
-import { writersIn, writersTold } from "./writers.mjs";
+import { writersIn, writersInTable } from "./writers.mjs";
 
 globalThis.matchMedia ??= () => ({ matches: false });
 const { choice, data, frame } = createState(null, {}, {});
@@ -26,7 +26,7 @@ const sorted = (writers) =>
     .map(([file, writtenText]) => `${file}: ${[...writtenText].sort().join(" ")}`);
 
 test("a module writes what the table at the top of lens.js gives it, and the table gives nothing else", () => {
-  const listed = writersTold(SOURCES["lens.js"]);
+  const listed = writersInTable(SOURCES["lens.js"]);
   assert.ok(listed.size > 15, `${listed.size} lines`);
   assert.deepEqual(sorted(writersIn(SOURCES, PROPERTIES)), sorted(listed));
 });
@@ -78,7 +78,7 @@ test("what only reads, and what belongs to others, is no write", () => {
 test("a module that writes what the table does not give it is told, and what it gives in vain", () => {
   const table =
     "// What each file writes:\n//\n//   one.js   choice: view hover\n//             aim; frame: unit\n\nimport x\n";
-  const listed = writersTold(table);
+  const listed = writersInTable(table);
   assert.deepEqual(sorted(listed), ["one.js: choice.aim choice.hover choice.view frame.unit"]);
   const sources = {
     "one.js": "function f(choice) {\n  choice.view = choice.aim = 1;\n}\n",

@@ -6,11 +6,16 @@ import { packOf } from "../packs.mjs";
 import { mounted } from "./mounting.mjs";
 
 const { default: playParts } = await import("../../../playground/microscope/lessons/host.js");
-const { askedOf, chartOf, ROWS, unitColours } = await import("../../../playground/microscope/lessons/subject.js");
+const {
+  questionOf: askedOf,
+  chartOf,
+  ROWS,
+  unitColours,
+} = await import("../../../playground/microscope/lessons/subject.js");
 const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
 // A step of a lesson as on the site without a server; `drawing.set` collects the settings that controls change.
-function played(parts, settings, options = {}, overrides = {}) {
+function playedStep(parts, settings, options = {}, overrides = {}) {
   const state = { settings, defaults: { ...settings }, options, scripts: {}, read: async () => null, fileAt: String };
   Object.assign(state, overrides);
   const controller = new AbortController();
@@ -43,7 +48,7 @@ const SAYS = {
 };
 
 test("a part that changes with a setting follows the button that sets it", () => {
-  const drawing = played([CHOICE, SAYS], { scale: "on" });
+  const drawing = playedStep([CHOICE, SAYS], { scale: "on" });
   assert.equal(
     drawing.find(".lesson-words").innerHTML.includes("<b>even</b>"),
     true,
@@ -64,12 +69,12 @@ test("a part that changes with a setting follows the button that sets it", () =>
 });
 
 test("a value that was not played becomes the nearest that was", () => {
-  const drawing = played([SAYS], { scale: "twice" });
+  const drawing = playedStep([SAYS], { scale: "twice" });
   assert.equal(drawing.settings.scale, "on");
 });
 
 test("a slider says which of its options is chosen", () => {
-  const drawing = played([{ ...CHOICE, kind: "slider" }], { scale: "off" });
+  const drawing = playedStep([{ ...CHOICE, kind: "slider" }], { scale: "off" });
   assert.equal(drawing.find("output").textContent, "without");
   drawing.input(drawing.find("input"), "0");
   assert.equal(drawing.settings.scale, "on");
@@ -78,7 +83,7 @@ test("a slider says which of its options is chosen", () => {
 
 test("what comes after a question is hidden until it is guessed", () => {
   document.documentElement.dataset.guessed = "";
-  const drawing = played([{ kind: "words", text: "the answer", after: "scale_spread" }], {});
+  const drawing = playedStep([{ kind: "words", text: "the answer", after: "scale_spread" }], {});
   const place = drawing.find(".lesson-words");
   assert.equal(place.hidden, true);
   document.documentElement.dataset.guessed = "scale_spread";
@@ -88,7 +93,7 @@ test("what comes after a question is hidden until it is guessed", () => {
 });
 
 test("a link of the app leads to the same page of the folder", () => {
-  const drawing = played([{ kind: "words", text: "see [the scale](./scale?step=rows)" }], {});
+  const drawing = playedStep([{ kind: "words", text: "see [the scale](./scale?step=rows)" }], {});
   assert.match(drawing.find("a").getAttribute("href"), /^#page=scale&step=rows$/);
 });
 
@@ -116,16 +121,16 @@ const SIDE = {
 };
 
 test("words have the values of the sample, or of the photograph that is on show", () => {
-  assert.equal(played([SIDE], {}).find(".lesson-words").textContent.trim(), "14 patches, 13 layers, {a model}");
-  const drawing = played([SIDE], {}, {}, { subject: { id: "mine", pack: PACK } });
+  assert.equal(playedStep([SIDE], {}).find(".lesson-words").textContent.trim(), "14 patches, 13 layers, {a model}");
+  const drawing = playedStep([SIDE], {}, {}, { subject: { id: "mine", pack: PACK } });
   assert.equal(drawing.find(".lesson-words").textContent.trim(), "5 patches, 4 layers, {a model}");
 });
 
 test("a part that stays the sample's says so beside a photograph, and only there", () => {
   const parts = [{ kind: "words", text: "measured", stays: true }, SIDE];
   const stays = "These numbers are of a sample.";
-  assert.equal(played(parts, {}, {}, { stays }).find(".lesson-whose"), null);
-  const drawing = played(parts, {}, {}, { stays, subject: { id: "mine", pack: PACK } });
+  assert.equal(playedStep(parts, {}, {}, { stays }).find(".lesson-whose"), null);
+  const drawing = playedStep(parts, {}, {}, { stays, subject: { id: "mine", pack: PACK } });
   assert.deepEqual(drawing.texts(".lesson-whose"), [stays]);
   assert.match(drawing.find(".lesson-whose").parentElement.textContent, /measured/);
 });

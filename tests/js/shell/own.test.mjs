@@ -13,7 +13,7 @@ let database = null;
 const aVisit = async () => (await import(`../../../playground/microscope/shell/own.js?visit=${visits++}`)).ownPictures;
 
 // A server that accepts photographs and gives each the next id.
-function takesPhotographs() {
+function photographServer() {
   let count = 0;
   return aServer(({ method, path }) => {
     if (method === "DELETE") return json({});
@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 
 test("a photograph is sent by its name, kept in this browser, and chosen", async () => {
-  const server = takesPhotographs();
+  const server = photographServer();
   const album = await aVisit();
   const reports = [];
   album.follow((list) => reports.push(list.length));
@@ -51,7 +51,7 @@ test("a photograph is sent by its name, kept in this browser, and chosen", async
 });
 
 test("a long name is cut, one that is none is replaced", async () => {
-  const server = takesPhotographs();
+  const server = photographServer();
   const album = await aVisit();
   await album.open(photograph(`${"ä".repeat(200)}.jpg`));
   await album.open(new Blob(["pasted"]));
@@ -67,7 +67,7 @@ test("a photograph that is refused is neither kept nor chosen, and its sentence 
 });
 
 test("a photograph is on its way until it has come or was refused", async () => {
-  takesPhotographs();
+  photographServer();
   const album = await aVisit();
   const reports = [];
   album.follow(() => reports.push(album.coming));
@@ -80,7 +80,7 @@ test("a photograph is on its way until it has come or was refused", async () => 
 });
 
 test("a photograph is shown though the browser's disk is slow", async () => {
-  takesPhotographs();
+  photographServer();
   const album = await aVisit();
   await album.read();
   globalThis.indexedDB = { open: () => ({}) }; // a database that never answers
@@ -90,7 +90,7 @@ test("a photograph is shown though the browser's disk is slow", async () => {
 });
 
 test("eight photographs are kept; the oldest goes, and one that comes again is the latest", async () => {
-  takesPhotographs();
+  photographServer();
   const album = await aVisit();
   await album.read();
   for (let n = 0; n < 10; n++) await album.open(photograph());
@@ -102,7 +102,7 @@ test("eight photographs are kept; the oldest goes, and one that comes again is t
 });
 
 test("a reload brings the photographs back, the latest last", async () => {
-  takesPhotographs();
+  photographServer();
   const formerVisit = await aVisit();
   for (let n = 0; n < 3; n++) await formerVisit.open(photograph());
   const album = await aVisit();
@@ -115,7 +115,7 @@ test("a reload brings the photographs back, the latest last", async () => {
 });
 
 test("with what could not be kept there are no more than eight", async () => {
-  takesPhotographs();
+  photographServer();
   const formerVisit = await aVisit();
   for (let n = 0; n < 8; n++) await formerVisit.open(photograph());
   database.full = true;
@@ -126,7 +126,7 @@ test("with what could not be kept there are no more than eight", async () => {
 });
 
 test("a class link reads nothing from this browser and keeps nothing in it", async () => {
-  takesPhotographs();
+  photographServer();
   await (await aVisit()).open(photograph());
   goTo("/microscope?class=yes");
   const album = await aVisit();
@@ -138,7 +138,7 @@ test("a class link reads nothing from this browser and keeps nothing in it", asy
 });
 
 test("a browser that keeps nothing keeps the photographs as long as the page", async () => {
-  takesPhotographs();
+  photographServer();
   globalThis.indexedDB = undefined;
   const album = await aVisit();
   await album.read();
@@ -147,7 +147,7 @@ test("a browser that keeps nothing keeps the photographs as long as the page", a
 });
 
 test("what was asked before it came again, and is answered late, sends it no second time", async () => {
-  const server = takesPhotographs();
+  const server = photographServer();
   const album = await aVisit();
   await album.open(photograph());
   const askedAt = performance.now();
@@ -160,7 +160,7 @@ test("what was asked before it came again, and is answered late, sends it no sec
 });
 
 test("what the server has forgotten is sent again, by its name", async () => {
-  const server = takesPhotographs();
+  const server = photographServer();
   const album = await aVisit();
   const file = photograph();
   await album.open(file);
@@ -175,7 +175,7 @@ test("what the server has forgotten is sent again, by its name", async () => {
 });
 
 test("what several parts miss at once is sent once; later, again", async () => {
-  const server = takesPhotographs();
+  const server = photographServer();
   const album = await aVisit();
   await album.open(photograph());
   const result = await Promise.all([album.bringAgain(idOf(1)), album.bringAgain(idOf(1)), album.bringAgain(idOf(1))]);
@@ -185,14 +185,14 @@ test("what several parts miss at once is sent once; later, again", async () => {
 });
 
 test("what this browser has not kept can't be brought again", async () => {
-  const server = takesPhotographs();
+  const server = photographServer();
   const album = await aVisit();
   assert.equal(await album.bringAgain(idOf(1)), false);
   assert.equal(server.questions.length, 0);
 });
 
 test("a labelled picture is asked for by its number, then and again", async () => {
-  const server = takesPhotographs();
+  const server = photographServer();
   const album = await aVisit();
   await album.openLabelled(17);
   assert.equal(choice.now.mine, idOf(0xc1fa));
@@ -201,7 +201,7 @@ test("a labelled picture is asked for by its number, then and again", async () =
 });
 
 test("to forget empties page, browser and server, and shows a sample", async () => {
-  const server = takesPhotographs();
+  const server = photographServer();
   const album = await aVisit();
   await album.open(photograph());
   await album.forget();
@@ -211,7 +211,7 @@ test("to forget empties page, browser and server, and shows a sample", async () 
 });
 
 test("to forget leaves a sample on view, without the photograph beside it", async () => {
-  takesPhotographs();
+  photographServer();
   const album = await aVisit();
   await album.open(photograph());
   choice.set({ sample: "meadow", beside: { mine: idOf(1) } });
@@ -223,7 +223,7 @@ test("to forget leaves a sample on view, without the photograph beside it", asyn
 });
 
 test("to forget holds here even if the server is away", async () => {
-  takesPhotographs();
+  photographServer();
   const album = await aVisit();
   await album.open(photograph());
   aServer(() => Promise.reject(new TypeError("Failed to fetch")));

@@ -7,12 +7,12 @@ import {
   factsOfStory,
   firstLayer,
   heardAfter,
-  judged,
   partnerOf,
   rowOfPatch,
   SCENE_COUNT,
   sceneAt,
   sharesAt,
+  verdictOn,
 } from "../../../playground/microscope/story/scenes.js";
 import { STORY_WORDS, storyWords } from "../../../playground/microscope/story/words.js";
 import { packOf } from "../packs.mjs";
@@ -124,7 +124,7 @@ test("every guess can reach what is true, and its truth is right", () => {
         guess.options.some(([value]) => value === guess.truth),
         `scene ${n}`,
       );
-    assert.ok(judged(guess, guess.truth, pack, "en").right, `scene ${n}`);
+    assert.ok(verdictOn(guess, guess.truth, pack, "en").right, `scene ${n}`);
   }
 });
 
@@ -158,13 +158,13 @@ test("what is said where a hand moves something is filled when it moves", () => 
 
 test("a wrong place says how far it was, a wrong number what is true", () => {
   const place = { kind: "place", truth: 0 };
-  assert.deepEqual(judged(place, 3 * 8 + 5, pack, "en"), { right: false, words: "You were 5 squares off." });
-  assert.ok(judged(place, 9, pack, "en").right); // a place beside the true one
+  assert.deepEqual(verdictOn(place, 3 * 8 + 5, pack, "en"), { right: false, words: "You were 5 squares off." });
+  assert.ok(verdictOn(place, 9, pack, "en").right); // a place beside the true one
   const share = { kind: "number", truth: 88, unit: " %" };
-  assert.equal(judged(share, 12, pack, "en").words, storyWords("en", "itIs", { truth: "88 %" }));
+  assert.equal(verdictOn(share, 12, pack, "en").words, storyWords("en", "itIs", { truth: "88 %" }));
   const close = { right: true, words: storyWords("en", "close", { truth: "88 %" }) };
-  assert.deepEqual(judged({ ...share, near: 5 }, 83, pack, "en"), close);
-  assert.ok(!judged({ ...share, near: 5 }, 82, pack, "en").right);
+  assert.deepEqual(verdictOn({ ...share, near: 5 }, 83, pack, "en"), close);
+  assert.ok(!verdictOn({ ...share, near: 5 }, 82, pack, "en").right);
 });
 
 test("a part that the sample names is called by its name", () => {
@@ -176,10 +176,10 @@ test("a part that the sample names is called by its name", () => {
   assert.match(guess.after, /the other eye/);
   assert.match(sceneAt(1, facts, "en").guess.after, /the framed place/);
   const wide = { ...guess, truth: 0, same: [0, 1, 2, 3] };
-  assert.deepEqual(judged(wide, 3, pack, "en"), {
+  assert.deepEqual(verdictOn(wide, 3, pack, "en"), {
     ...{ right: true, words: "You found the other eye, 3 squares from its strongest square." },
   });
-  assert.ok(!judged(wide, 4, pack, "en").right);
+  assert.ok(!verdictOn(wide, 4, pack, "en").right);
 });
 
 test("the code names the model, the picture and the row", () => {
