@@ -54,12 +54,12 @@ def costs(name: str, times: int) -> None:
         **{f"relevance: {m}": (lambda m=m: seen.relevance((1, 1), method=m), 3.5) for m in relevance.METHODS},
     }
     # Each round measures a pass and the work in turn, so that other load affects both alike.
-    for what, (work, bar) in measurements.items():
+    for title, (work, bar) in measurements.items():
         ratios = []
         for _ in range(times):
             one_pass = seconds(lambda: tracing.trace(vit, image, size=size), 1)
             ratios.append(seconds(work, 1) / one_pass)
-        print(f"| {name}, {seen.tokens} tokens | {what} | {statistics.median(ratios):.2f} × a pass | ≤ {bar} × |")
+        print(f"| {name}, {seen.tokens} tokens | {title} | {statistics.median(ratios):.2f} × a pass | ≤ {bar} × |")
 
 
 def memory() -> None:

@@ -139,9 +139,9 @@ def in_eight_bits(vit) -> list[tuple[str, str, str]]:
         size = fit(image.size, vit.config.patch_size, vit.config.image_size)
         traces = [trace(each_vit, image, size=size) for each_vit in (vit, rounded_vit)]
         for layer in range(vit.config.depth):
-            exact, eight = (seen.weights(layer) for seen in traces)
-            differences.append((exact - eight).abs().sum(-1).mean() / 2)
-            is_same.append((exact.argmax(-1) == eight.argmax(-1)).double().mean())
+            exact_rows, rounded_rows = (seen.weights(layer) for seen in traces)
+            differences.append((exact_rows - rounded_rows).abs().sum(-1).mean() / 2)
+            is_same.append((exact_rows.argmax(-1) == rounded_rows.argmax(-1)).double().mean())
     return [
         (
             f"weights in 8 bits, as the browser gets them: total variation of rows, {len(PHOTOGRAPHS)} photographs",

@@ -152,7 +152,7 @@ async def measure(server: Server, phones: int, rounds: int) -> tuple[list[float]
     await asyncio.sleep(1)
     bytes_per_phone = (memory(server) - memory_before) / len(room)
     evil = asyncio.create_task(hostile(server, class_record["code"]))
-    waits, busy = [], []
+    waits, cpu_ms = [], []
     for scene in range(1, rounds + 1):
         await lecturer.ask(path, {"do": "ask", "scene": {"n": scene}, "question": QUESTION})
         await answered(len(room))
@@ -162,11 +162,11 @@ async def measure(server: Server, phones: int, rounds: int) -> tuple[list[float]
         while not all(phone.phase == "shows" and phone.when > shown_at for phone in room):
             await asyncio.sleep(0.01)
         waits.append(1000 * (max(phone.when for phone in room) - shown_at))
-        busy.append(processor(server) - worked)
+        cpu_ms.append(processor(server) - worked)
     evil.cancel()
     await lecturer.ask(path, {"do": "end"})
     await asyncio.gather(*lives, evil, return_exceptions=True)
-    return waits, busy, bytes_per_phone, sum(phone.trouble for phone in room)
+    return waits, cpu_ms, bytes_per_phone, sum(phone.trouble for phone in room)
 
 
 def memory(server: Server) -> float:

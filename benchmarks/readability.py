@@ -96,9 +96,9 @@ def measure(revision: str | None) -> dict[str, tuple[int, float, int, int, list[
 
 def main() -> None:
     revision = sys.argv[1] if len(sys.argv) > 1 else None
-    now, numbers_before = measure(None), measure(revision) if revision else {}
+    present_numbers, numbers_before = measure(None), measure(revision) if revision else {}
     print(f"{'page':10} {'sentences':>9} {'words each':>10} {'longest':>7} {'over ' + str(LONG):>7}  rare words")
-    for name, (count, words, longest, long_share, rare) in now.items():
+    for name, (count, words, longest, long_share, rare) in present_numbers.items():
         print(f"{name:10} {count:9} {words:10.1f} {longest:7} {long_share:7}  {len(rare)}: {', '.join(rare[:6])}")
         if name in numbers_before:
             count, words, longest, long_share, rare = numbers_before[name]

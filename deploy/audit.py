@@ -193,10 +193,10 @@ def main() -> int:
             print(f"{package.metadata['Name']:28} {package.version:14} {licence(package)}")
     troubles += [licence_trouble(p.metadata["Name"], licence(p)) for p in packages]
     problems = [trouble for trouble in troubles if trouble]
-    report, good = vulnerabilities(pinned)
+    report, is_clean = vulnerabilities(pinned)
     print(f"{len(app_requirements)} dependencies, {len(packages)} packages with all that they need; {report}")
     print(*problems or ["bounds and licences: nothing to complain of"], sep="\n")
-    return 1 if problems or (options.strict and not good) else 0
+    return 1 if problems or (options.strict and not is_clean) else 0
 
 
 def _is_here(name: str) -> bool:

@@ -88,11 +88,13 @@ def main() -> int:
     documents = our_documents()
     with tempfile.TemporaryDirectory() as folder:
         try:
-            wrong = list(troubles(documents, *fetched(Path(folder))))
+            troubles_found = list(troubles(documents, *fetched(Path(folder))))
         except Unreachable as error:
             sys.exit(str(error))
-    print("\n".join(wrong) or f"{len(documents) - 1} documents fit their schemas; kustomization.yaml has none.")
-    return bool(wrong)
+    print(
+        "\n".join(troubles_found) or f"{len(documents) - 1} documents fit their schemas; kustomization.yaml has none."
+    )
+    return bool(troubles_found)
 
 
 if __name__ == "__main__":

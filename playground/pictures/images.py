@@ -243,8 +243,8 @@ def given_input(values: Any) -> torch.Tensor:
             f"pixel_values are pictures of one size, (pictures, 3, height, width); given was {tuple(pixels.shape)}."
         )
     if not pixels.is_floating_point() or not bool(pixels.isfinite().all()):
-        fault = f"{pixels.dtype}".removeprefix("torch.") if not pixels.is_floating_point() else "NaN or infinite"
-        raise PlaygroundError(f"pixel_values are the normalised numbers that the model gets; given were {fault}.")
+        given_kind = f"{pixels.dtype}".removeprefix("torch.") if not pixels.is_floating_point() else "NaN or infinite"
+        raise PlaygroundError(f"pixel_values are the normalised numbers that the model gets; given were {given_kind}.")
     return pixels.float() if pixels.requires_grad else pixels.cpu().float()
 
 

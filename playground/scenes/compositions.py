@@ -136,13 +136,13 @@ def _still_life() -> Description:
     glass = (_material("shaded", "3f7d62 1f4a40", seed=1), _solid("efe3c6"))
     glaze = (_material("shaded", "f2e8d8 d8c7ac", seed=2), _material("checked", "31698f f2e8d8", 22))
     fruit = (_material("shaded", "e6c34f b7862c", seed=1), _solid("6d8a3a"))
-    ripe = (_material("shaded", "d9a441 a5482f", seed=1), _solid("6d8a3a"))
+    pear_materials = (_material("shaded", "d9a441 a5482f", seed=1), _solid("6d8a3a"))
     things = [
         Thing("bottle", 0.3, 0.45, 0.66, glass, 2, shadow="cast", relief=0.5),
         Thing("mug", 0.66, 0.6, 0.36, glaze, 1, shadow="cast", relief=0.4),
         Thing("pear", 0.45, 0.68, 0.31, fruit, 3, shadow="cast", relief=0.5, kind=0),
         Thing("disc", 0.24, 0.82, 0.17, (_material("shaded", "d9573d a12a2a", seed=3),), 1, shadow="cast", relief=0.6),
-        Thing("pear", 0.79, 0.78, 0.27, ripe, 4, 0.12, shadow="cast", relief=0.5, kind=0),
+        Thing("pear", 0.79, 0.78, 0.27, pear_materials, 4, 0.12, shadow="cast", relief=0.5, kind=0),
         Thing("leaf", 0.52, 0.9, 0.2, (_solid("7d9a4a"), _solid("56703a")), 3, -0.2, shadow="drop", relief=0.3),
     ]
     return Description(backdrop, tuple(things), light=3.8, ambience=0.13)

@@ -159,9 +159,9 @@ def _landscape(rng: np.random.Generator) -> tuple[Backdrop, list[Colour]]:
         grounds[-1 if rng.random() < 0.5 else -2] = Material("furry", ramp, 0.5, np.pi / 2, _seed(rng))
     clouds = Material("cloudy", (hazy((252, 250, 246), haze, 0.3),), rng.uniform(0.4, 0.68), 0.0, _seed(rng))
     horizon = rng.uniform(0.3, 0.65)
-    shining = (rng.uniform(0.1, 0.9), rng.uniform(0.08, horizon)) if rng.random() < 0.5 else None
+    sun_place = (rng.uniform(0.1, 0.9), rng.uniform(0.08, horizon)) if rng.random() < 0.5 else None
     sky = Material("shaded", (top, haze, sun))
-    backdrop = Backdrop("landscape", (sky, clouds, *grounds), horizon, shining, rng.uniform(0, 1), _seed(rng))
+    backdrop = Backdrop("landscape", (sky, clouds, *grounds), horizon, sun_place, rng.uniform(0, 1), _seed(rng))
     return backdrop, [haze, top, *(colour for ground in grounds for colour in ground.colours)]
 
 

@@ -165,9 +165,9 @@ def _borrowed() -> Iterator[Finding]:
         for item in files:
             digest = borrowed.CONVERTED.get(item.file, item.sha256)
             copies = [folder / item.file for folder in borrowed.folders() if (folder / item.file).is_file()]
-            wrong = {path: trouble for path in copies if (trouble := what_is_wrong(path, digest))}
-            has_sound_copy = len(wrong) < len(copies)
-            yield from (_damaged(path, trouble, has_sound_copy) for path, trouble in wrong.items())
+            trouble_of_copy = {path: trouble for path in copies if (trouble := what_is_wrong(path, digest))}
+            has_sound_copy = len(trouble_of_copy) < len(copies)
+            yield from (_damaged(path, trouble, has_sound_copy) for path, trouble in trouble_of_copy.items())
             complete += has_sound_copy
             missing += [] if copies else [item.file]
         if complete:

@@ -93,12 +93,12 @@ def per_second(device: str) -> float:
     tokens, width = 1024, 768
     x, w = torch.rand(tokens, width, device=device), torch.rand(width, 4 * width, device=device)
     clock = time.thread_time if device == "cpu" else time.perf_counter
-    best = float("inf")
+    least_seconds = float("inf")
     for _ in range(6):
         began = clock()
         (x @ w).sum().item()  # .item() waits until the device has finished
-        best = min(best, clock() - began)
-    return SHARE * tokens * width * 4 * width / best
+        least_seconds = min(least_seconds, clock() - began)
+    return SHARE * tokens * width * 4 * width / least_seconds
 
 
 def check(vit, grid: tuple[int, int], passes: float = 1.0) -> None:

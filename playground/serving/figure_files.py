@@ -116,12 +116,12 @@ def size_sentence(subject: Shown, spec: Spec, person: Person | None) -> str:
     """The size of the interactive file, and what eight-bit rounding changes."""
     from playground.figures import html
 
-    def measured() -> tuple[int, str]:
+    def measure_size() -> tuple[int, str]:
         seen, _ = _traces(subject, spec, person)
         with queue.drawing():
             return html.size(spec, seen, subject.picture.image), html.lost_by(spec, seen)
 
-    size, rounding_loss = _cached(subject, person, ("alive", spec), measured)
+    size, rounding_loss = _cached(subject, person, ("alive", spec), measure_size)
     sentence = f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch."
     return f"{sentence} With {rounding_loss}." if rounding_loss else sentence
 

@@ -69,8 +69,8 @@ def _is_address(name: str) -> bool:
 async def _is_full_name(name: str) -> bool:
     """Whether this is the machine's full name, such as box.example.org. The full name is looked up only if `name`
     begins with the short one."""
-    begins = name.startswith(f"{_short(socket.gethostname().lower())}.")
-    return begins and name == await asyncio.to_thread(_full_name)
+    starts_with_short_name = name.startswith(f"{_short(socket.gethostname().lower())}.")
+    return starts_with_short_name and name == await asyncio.to_thread(_full_name)
 
 
 @cache
@@ -114,8 +114,10 @@ def below_base(base: str, routes: Iterable[Route]) -> list[Route]:
     """These routes below the base path. The routes of probes, which run on the machine itself, keep the plain path."""
     if not base:
         return list(routes)
-    behind = (Route(f"{base}{route.path}", route.endpoint, methods=sorted(route.methods or ())) for route in routes)
-    return [*behind, *(route for route in routes if route.path in PROBED)]
+    based_routes = (
+        Route(f"{base}{route.path}", route.endpoint, methods=sorted(route.methods or ())) for route in routes
+    )
+    return [*based_routes, *(route for route in routes if route.path in PROBED)]
 
 
 def read(option: str | None) -> str:

@@ -127,12 +127,14 @@ class Ledger:
         return phone if self.cost(name) <= OF_CLASS else starter
 
     def _growth(self) -> float:
-        halves = (self.clock() - self._began) / HALF_LIFE
-        if halves > 500:  # the largest float is near 2 ** 1024
-            self._began += halves * HALF_LIFE
-            self._grown = {name: shrunk for name, grown in self._grown.items() if (shrunk := grown * 2**-halves) > 1e-6}
+        half_lives = (self.clock() - self._began) / HALF_LIFE
+        if half_lives > 500:  # the largest float is near 2 ** 1024
+            self._began += half_lives * HALF_LIFE
+            self._grown = {
+                name: shrunk for name, grown in self._grown.items() if (shrunk := grown * 2**-half_lives) > 1e-6
+            }
             return 1.0
-        return 2.0**halves
+        return 2.0**half_lives
 
 
 # Limited resources ----------------------------------------------------------------------------------------------------

@@ -195,11 +195,11 @@ def details(name: str) -> list[int]:
     effort.MOST_SECONDS for a pass."""
     patch, (height, width) = cut(name)
     patches = (height // patch) * (width // patch)
-    finer = [d for d in (2, 3, 4) if patches * d * d <= MOST_PATCHES]
+    factors = [d for d in (2, 3, 4) if patches * d * d <= MOST_PATCHES]
     if name not in PATCH_AND_INPUT:  # models in PATCH_AND_INPUT are small, and torch may not be imported yet
         vit = load(name)
-        finer = [d for d in finer if effort.seconds(vit, patches * d * d) <= effort.MOST_SECONDS]
-    return [1, *finer]
+        factors = [d for d in factors if effort.seconds(vit, patches * d * d) <= effort.MOST_SECONDS]
+    return [1, *factors]
 
 
 # What is offered ------------------------------------------------------------------------------------------------------

@@ -84,8 +84,8 @@ def _fixed(version: int) -> list[list[int | None]]:
     for top, left in ((0, 0), (0, side - 7), (side - 7, 0)):
         for row in range(max(0, top - 1), min(side, top + 8)):
             for column in range(max(0, left - 1), min(side, left + 8)):
-                far = max(abs(row - top - 3), abs(column - left - 3))
-                grid[row][column] = int(far not in (2, 4))
+                distance = max(abs(row - top - 3), abs(column - left - 3))
+                grid[row][column] = int(distance not in (2, 4))
     if version > 1:
         middle = side - 7
         for row in range(middle - 2, middle + 3):

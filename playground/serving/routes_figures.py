@@ -55,7 +55,7 @@ async def _respond(request: Request, work: Callable[[], Response]) -> Response:
     return await answer(request, computed)
 
 
-def _figure(request: Request, kind: str, words: dict[str, str], keeps: bool, person: Person | None) -> Response:
+def _figure(request: Request, kind: str, words: dict[str, str], is_attachment: bool, person: Person | None) -> Response:
     if kind not in figure_files.TYPES:
         raise Refused(f"There is no figure.{kind[:20]}; there are {', '.join(figure_files.TYPES)}.", 404)
     if request.method != "POST" and kind not in figure_files.STILL_KINDS:
@@ -68,7 +68,7 @@ def _figure(request: Request, kind: str, words: dict[str, str], keeps: bool, per
         headers["ETag"] = tag = f'"{figure_files.digest(subject, spec, kind)}"'
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers=headers)
-    headers["Content-Disposition"] = _disposition(figure_files.name(spec, kind), keeps)
+    headers["Content-Disposition"] = _disposition(figure_files.name(spec, kind), is_attachment)
     return Response(
         figure_files.file(subject, spec, kind, person), headers=headers, media_type=figure_files.TYPES[kind]
     )
