@@ -141,8 +141,8 @@ class Person:
     async def _request(self, path: str, method: str, body: bytes, headers: dict) -> tuple[int, dict[str, str], bytes]:
         host = urlsplit(self.url).netloc
         lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", f"X-Playground-Key: {self.key}"]
-        sent_headers = {**self.from_where, **headers} | ({"X-Playground-Run": self.session} if self.session else {})
-        lines += [f"{name}: {value}" for name, value in sent_headers.items()]
+        response_headers = {**self.from_where, **headers} | ({"X-Playground-Run": self.session} if self.session else {})
+        lines += [f"{name}: {value}" for name, value in response_headers.items()]
         if method != "GET":
             lines += [f"Origin: {self.url}", f"Content-Length: {len(body)}"]
         for attempt in (1, 2):  # the server may have closed an idle connection
@@ -159,10 +159,10 @@ class Person:
                 if attempt == 2:
                     raise
         status_line, *header_lines = head.decode().split("\r\n")
-        sent_headers = {
+        response_headers = {
             name.lower(): value.strip() for name, _, value in (line.partition(":") for line in header_lines)
         }
-        return int(status_line.split()[1]), sent_headers, await self._body(reader, sent_headers)
+        return int(status_line.split()[1]), response_headers, await self._body(reader, response_headers)
 
     async def _body(self, reader: asyncio.StreamReader, header_fields: dict[str, str]) -> bytes:
         if "content-length" in header_fields:

@@ -122,7 +122,7 @@ def costly_pictures(server: Server) -> tuple[Waits, Waits]:
 
 
 def costly_figures(server: Server) -> tuple[Waits, Waits]:
-    """Forty networks ask for a different wall of maps each time, and for pages without a pause."""
+    """Forty networks ask for a different wall of maps each time; ten of them also ask for pages without a pause."""
 
     async def attack() -> None:
         async def draw(home: str) -> None:

@@ -50,7 +50,7 @@ SHOTS = {  # file -> (address, patch under the cursor, browser options)
     "phone": (CAT, EYE, PHONE),
 }
 PAGES = ["training"]
-SHEET = "see-sizes"  # See in windows of all SIZES, light and dark
+SHEET = "see-sizes"  # one picture of the page See in windows of all SIZES, light and dark
 SIZES = (
     (1920, 1080), (1440, 900), (1280, 720), (1024, 768), (834, 1112), (844, 390), (640, 360), (390, 844), (360, 740),
     (320, 568),

@@ -224,7 +224,7 @@ def timelapse(subject: Subject, chosen: Settings) -> Iterator[Part]:
 
 
 def when_a_habit(step: int, run: Timelapse) -> Question:
-    """The question about the step at which the first head has a habit."""
+    """The question: at which step does a head first have a habit, a named way to attend?"""
     from playground.pack import unpack
 
     curve = run.curve[run.curve[:, 0] > 0]

@@ -26,8 +26,8 @@ from PIL import Image
 from playground.errors import Busy, PlaygroundError
 
 MOST_BYTES = 600 * 2**20
-CORE_SECONDS = 5  # seconds of one core for a file
-SLOW, SLOW_CORE_SECONDS = re.compile(rb"....ftyp", re.DOTALL), 20  # for AVIF and HEIC; 64 megapixels of HEIC take 2
+CORE_SECONDS = 5  # the most seconds of one core that decoding a file may take
+SLOW, SLOW_CORE_SECONDS = re.compile(rb"....ftyp", re.DOTALL), 20  # for AVIF and HEIC: 64 megapixels take 2
 PATIENCE = 2.0  # seconds of waiting for each second of a core: the machine may be busy with other work
 STARTING = 120.0  # seconds until a process is ready; they don't count as a file's time
 LOOK_EVERY = 0.05  # seconds between two checks whether somebody still waits for the answer

@@ -56,7 +56,7 @@ def test_a_patch_and_a_label_at_once_are_refused(seen):
 
 
 @pytest.fixture
-def tiny(tmp_path, monkeypatch, small, picture):
+def folder_of_two(tmp_path, monkeypatch, small, picture):
     from playground.figures import many
 
     monkeypatch.setattr(many, "load", lambda name, **more: small)
@@ -67,9 +67,9 @@ def tiny(tmp_path, monkeypatch, small, picture):
     return folder
 
 
-def test_a_folder_becomes_a_table_with_a_line_for_each_picture_and_method(tiny, tmp_path, capsys):
+def test_a_folder_becomes_a_table_with_a_line_for_each_picture_and_method(folder_of_two, tmp_path, capsys):
     out = tmp_path / "scores.csv"
-    assert main(["relevance", str(tiny), "--out", str(out), "--patch", "4,4", "--by", "noise"]) == 0
+    assert main(["relevance", str(folder_of_two), "--out", str(out), "--patch", "4,4", "--by", "noise"]) == 0
     rows = list(csv.DictReader(out.open()))
     assert [row["method"] for row in rows[:6]] == ["gradient", "integrated", "chefer", "legrad", "rollout", "random"]
     assert len(rows) == 12
@@ -86,7 +86,7 @@ def test_a_folder_becomes_a_table_with_a_line_for_each_picture_and_method(tiny, 
         (["--out", "x.csv", "--patch", "1,x"], "ROW,COLUMN"), (["--out", "x.csv", "--label", "cat"], "no label 'cat'"),
     ],
 )  # fmt: skip
-def test_what_the_command_can_not_do_gets_a_sentence(tiny, tmp_path, monkeypatch, capsys, more, says):
+def test_what_the_command_can_not_do_gets_a_sentence(folder_of_two, tmp_path, monkeypatch, capsys, more, says):
     monkeypatch.chdir(tmp_path)
-    assert main(["relevance", str(tiny), *more]) == 2
+    assert main(["relevance", str(folder_of_two), *more]) == 2
     assert says in capsys.readouterr().err

@@ -83,8 +83,8 @@ def test_playing_goes_through_all_moments_and_asks_nobody(watch, moments):
     watcher.rest()
     watcher.page.evaluate(
         """() => {
-          window.path = [];
-          const look = () => { window.path.push(theReel().read().now); requestAnimationFrame(look); };
+          window.positions = [];
+          const look = () => { window.positions.push(theReel().read().now); requestAnimationFrame(look); };
           look();
         }"""
     )
@@ -94,10 +94,12 @@ def test_playing_goes_through_all_moments_and_asks_nobody(watch, moments):
     watcher.page.wait_for_function(f"() => theReel().read().now > {last} - 0.5")
     assert watcher.sent == []
     watcher.until(f"r => !r.playing && r.step === {moments[-1].step}")
-    path = watcher.page.evaluate("window.path")
-    assert path == sorted(path)
-    assert {int(now) for now in path} == set(range(first, last + 1))
-    assert len({round(now, 2) for now in path}) > 3 * (last - first)  # the drawing also shows values between moments
+    positions = watcher.page.evaluate("window.positions")
+    assert positions == sorted(positions)
+    assert {int(now) for now in positions} == set(range(first, last + 1))
+    assert len({round(now, 2) for now in positions}) > 3 * (
+        last - first
+    )  # the drawing also shows values between moments
 
 
 @pytest.mark.slow

@@ -80,8 +80,8 @@ LOST = re.compile(
 
 
 def coarse(query: str) -> str:
-    """The address; if it names no picture, model or tour, with the meadow on the bundled model, whose few patches make
-    tests quick."""
+    """The query of an address. If it names no picture, model or tour, the meadow and the bundled model are added, whose
+    few patches make tests quick."""
     named = any(f"{word}=" in query for word in ("sample", "mine", "model", "tour"))
     return query if named else f"model=bundled&sample=meadow&{query}".rstrip("&")
 

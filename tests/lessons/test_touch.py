@@ -1,4 +1,4 @@
-"""Ideas that a hand can try on a step: each choice changes what is shown, and what is shown is right."""
+"""The choices in lessons by which a reader tries an idea: each changes what is shown, and what is shown is right."""
 
 import math
 

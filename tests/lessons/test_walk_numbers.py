@@ -139,6 +139,6 @@ def test_the_shapes_of_the_examples_as_exact_integers(name):
     assert len(drawing["tokens"]) == (64 if name == "vit-b" else EXAMPLES[name]["tokens"])
 
 
-def test_with_another_width_the_skip_carries_the_values():
+def test_the_skip_connection_carries_v_where_a_layer_changes_the_width():
     carried = {name: drawn(name)["steps"][-1]["groups"][0]["name"] for name in ("wider", "sentence")}
     assert carried == {"wider": "V", "sentence": "x"}

@@ -1,8 +1,8 @@
 // For guesses and exercises: computes the error of a guess, stores guesses in this browser, and passes on the numbers
 // that drawings report. Nothing is sent.
 
-const GUESSES_KEPT = "attention-playground:guesses";
-export const DONE = "attention-playground:exercises";
+const GUESSES_KEY = "attention-playground:guesses";
+export const EXERCISES_KEY = "attention-playground:exercises";
 
 // The overlap of a painted set of patches, each counted equally, with a row of weights: 1 if both are the same
 // distribution.
@@ -53,7 +53,7 @@ export function nearOf(guess, truth, scale) {
 const shortText = (x, digits) =>
   x < 10 ? x.toPrecision(digits) : Math.round(Number(x.toPrecision(digits))).toLocaleString("en");
 
-export function readKept(storage, place = GUESSES_KEPT) {
+export function readKept(storage, place = GUESSES_KEY) {
   try {
     const guesses = JSON.parse(storage.getItem(place) ?? "{}");
     return guesses && typeof guesses === "object" && !Array.isArray(guesses) ? guesses : {};
@@ -62,7 +62,7 @@ export function readKept(storage, place = GUESSES_KEPT) {
   }
 }
 
-export function keep(storage, id, guess, place = GUESSES_KEPT) {
+export function keep(storage, id, guess, place = GUESSES_KEY) {
   try {
     storage.setItem(place, JSON.stringify({ ...readKept(storage, place), [id]: guess }));
   } catch {
@@ -72,7 +72,7 @@ export function keep(storage, id, guess, place = GUESSES_KEPT) {
 
 export function forget(storage) {
   try {
-    for (const place of [GUESSES_KEPT, DONE]) storage.removeItem(place);
+    for (const place of [GUESSES_KEY, EXERCISES_KEY]) storage.removeItem(place);
   } catch {
     // storage is forbidden
   }

@@ -8,7 +8,7 @@ const MEAN_ROW_PATCHES = 48; // patches, evenly spread, whose mean row stands fo
 const NEAR = 0.07; // radius of the neighbourhood, as a share of the longer side
 export const ALIKE = 0.35; // cosine from which two patches are alike
 const EARLY_LAYERS_SHARE = 1 / 3; // share of the layers that count as early
-const SHARED_PLACE_FACTOR = 0.5; // × the row's largest weight: tokens with this mean weight attract all patches
+const SHARED_PLACE_FACTOR = 0.5; // a place attracts all rows if their mean gives it this much of a row's largest weight
 const EVEN_ROW_FACTOR = 4; // × the mean weight: a row with a larger weight is not called even
 const NOISE_ROW_FACTOR = 10; // × the mean weight: a row with a larger weight is not noise
 

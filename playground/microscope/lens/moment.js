@@ -25,7 +25,7 @@ export function bindMoment(choice, page) {
   };
   const point = () => {
     opening.touched = true;
-    if (opening.row && choice.view.what === "parts") choose({ what: FIRST_WAY, ...opening.row });
+    if (opening.row && !wayOf(choice.view).rows) choose({ what: FIRST_WAY, ...opening.row });
     if (opening.row) setText(page.refs.message, "");
     opening.row = null;
   };

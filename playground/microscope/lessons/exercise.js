@@ -4,7 +4,7 @@
 // the server checks them: {id, question, hint, answer, done: true, false, or null if nothing can be checked, why: the
 // reason why a tempting state of the page is wrong}. In the texts, **, * and ` are as in Markdown.
 
-import { DONE, forget, keep, onReport, readKept, reportsHere } from "../core/guesses.js";
+import { EXERCISES_KEY, forget, keep, onReport, readKept, reportsHere } from "../core/guesses.js";
 import { isBroken, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
 import { markedWords } from "../drawing/listing.js";
 
@@ -98,8 +98,8 @@ function showExercise(data, parentElement) {
   }
   const isFinished = () => Boolean(data.done && (!answerOptions.length || answerOptions[state.said]?.[1] === ""));
   const keepDone = () => {
-    if (!isFinished() || data.id in readKept(localStorage, DONE)) return;
-    keep(localStorage, data.id, true, DONE);
+    if (!isFinished() || data.id in readKept(localStorage, EXERCISES_KEY)) return;
+    keep(localStorage, data.id, true, EXERCISES_KEY);
     dispatchEvent(new CustomEvent("guess-locked"));
   };
   const chooseAnswer = (n) => {
@@ -113,7 +113,7 @@ function showExercise(data, parentElement) {
   state.why = data.why;
   state.done = data.done;
   state.draw = () => {
-    const isDone = isFinished() || (data.id && data.id in readKept(localStorage, DONE));
+    const isDone = isFinished() || (data.id && data.id in readKept(localStorage, EXERCISES_KEY));
     const isAnswered = isDone || state.shown || !(data.hint || answerOptions.length);
     const reason = data.done && state.said !== null ? answerOptions[state.said][1] : data.done ? "" : data.why;
     root.dataset.id = data.id;
@@ -162,7 +162,7 @@ export function overview({ data, parentElement, setTriggerValue }) {
   ].join("<s>→</s>")}</nav><p><span></span> <button data-forget hidden>forget them</button></p>`;
   const count = () => {
     const guessCount = Object.values(readKept(localStorage)).filter((guess) => guess?.words).length;
-    const doneCount = Object.keys(readKept(localStorage, DONE)).length;
+    const doneCount = Object.keys(readKept(localStorage, EXERCISES_KEY)).length;
     const counts = [
       guessCount && `${guessCount} of ${data.questions} questions guessed`,
       doneCount && `${doneCount} of ${data.exercises} exercises done`,

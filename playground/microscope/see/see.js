@@ -363,8 +363,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     };
   }
 
-  // If the patch gives its largest share to itself, returns the brightest patch beyond the neighbours, which the
-  // sentence names; else null.
+  // If the query's brightest patch is the query itself: its brightest patch beyond the neighbours, for the sentence.
+  // Else null.
   function patchBeyondNear(brightest) {
     const { answers, pack, mark, altered } = frame.shown;
     if (brightest !== mark || altered || !isPlainRow()) return null;

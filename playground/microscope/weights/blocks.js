@@ -8,7 +8,7 @@ import { countOf, reshaped, WrongFile, withGains } from "./safetensors.js";
 
 const FORMAT_OF_WEIGHTS = "attention-playground/weights-1";
 const BLOCK_NUMBERS = 32; // numbers of a row that share a gain
-const LARGEST_CODE = 127; // the largest code
+const LARGEST_CODE = 127; // a number is about its code, an integer from -127 to 127, × its block's gain
 const ROUNDING_NUMBER = 1.5 * 2 ** 23; // adding this to a float rounds the float to an integer, halves to even
 const MOST_OF_MEMORY = 1.2e9; // bytes: the largest weights that are opened
 const CONFIG_FIELDS = // facts of the architecture that the weights don't show
@@ -137,7 +137,7 @@ export function eightBitBlocks(numbers, rows, columns) {
     }
   const gains = toHalves(exactGains);
   const table = halfFloats();
-  // rounds the gain up, so that no code exceeds TOP
+  // rounds the gain up, so that no code exceeds LARGEST_CODE
   for (let i = 0; i < gains.length; i++) if (table[gains[i]] < exactGains[i]) gains[i]++;
   for (let row = 0; row < rows; row++)
     for (let column = 0; column < columns; column++) {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import {
   bestOverlap,
-  DONE,
+  EXERCISES_KEY,
   forget,
   keep,
   nearOf,
@@ -63,10 +63,10 @@ test("guesses are kept in the storage, whatever else is in it, and can be forgot
   keep(storage, "a", { words: "right" });
   keep(storage, "b", { words: "not so" });
   assert.deepEqual(readKept(storage), { a: { words: "right" }, b: { words: "not so" } });
-  keep(storage, "c", true, DONE);
-  assert.deepEqual(readKept(storage, DONE), { c: true });
+  keep(storage, "c", true, EXERCISES_KEY);
+  assert.deepEqual(readKept(storage, EXERCISES_KEY), { c: true });
   forget(storage);
-  assert.deepEqual([readKept(storage), readKept(storage, DONE)], [{}, {}]);
+  assert.deepEqual([readKept(storage), readKept(storage, EXERCISES_KEY)], [{}, {}]);
   const broken = {
     getItem: () => {
       throw new Error("denied");
