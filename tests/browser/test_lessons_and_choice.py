@@ -15,8 +15,12 @@ NEXT = after(PAGES["patches"]).name
 FLOCK = "model=bundled&sample=flock"
 
 
+def words_in(url: str) -> dict[str, str]:
+    return dict(parse_qsl(urlsplit(url).query))
+
+
 def words(visitor) -> dict[str, str]:
-    return dict(parse_qsl(urlsplit(visitor.page.url).query))
+    return words_in(visitor.page.url)
 
 
 @pytest.fixture
@@ -43,10 +47,11 @@ def test_another_sample_is_drawn_and_stands_in_the_address_with_the_page_s_setti
 
 
 def choose(visitor, name: str) -> dict[str, str]:
-    """Presses one of a row of buttons; returns the words of the new address."""
-    before = visitor.page.url
+    """Presses one of a row of buttons; returns the words of the new address. An address that is only written in
+    another way, as at the beginning of a visit, is no new one."""
+    before = words(visitor)
     visitor.page.get_by_role("radio", name=name).click()
-    visitor.page.wait_for_function("before => location.href !== before", arg=before)
+    visitor.page.wait_for_url(lambda url: words_in(url) != before)
     visitor.rest()
     return words(visitor)
 
@@ -58,7 +63,7 @@ def is_chosen(visitor, *names: str) -> None:
 
 def says(visitor, wanted: dict[str, str]) -> None:
     """Waits until the address holds exactly these words: the server sends them once it has drawn the page."""
-    visitor.page.wait_for_url(lambda url: dict(parse_qsl(urlsplit(url).query)) == wanted)
+    visitor.page.wait_for_url(lambda url: words_in(url) == wanted)
 
 
 def test_back_takes_a_setting_and_a_step_away_and_a_reload_keeps_them(read):
