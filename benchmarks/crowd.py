@@ -141,8 +141,8 @@ class Person:
     async def _request(self, path: str, method: str, body: bytes, headers: dict) -> tuple[int, dict[str, str], bytes]:
         host = urlsplit(self.url).netloc
         lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", f"X-Playground-Key: {self.key}"]
-        response_headers = {**self.from_where, **headers} | ({"X-Playground-Run": self.session} if self.session else {})
-        lines += [f"{name}: {value}" for name, value in response_headers.items()]
+        request_headers = {**self.from_where, **headers} | ({"X-Playground-Run": self.session} if self.session else {})
+        lines += [f"{name}: {value}" for name, value in request_headers.items()]
         if method != "GET":
             lines += [f"Origin: {self.url}", f"Content-Length: {len(body)}"]
         for attempt in (1, 2):  # the server may have closed an idle connection
