@@ -314,10 +314,11 @@ def _only_in_a_checkout() -> Iterator[None]:
 
 
 def _app(options: argparse.Namespace) -> None:
-    from playground.models.pickled import SUFFIXES
     from playground.ui.launch import launch
 
     if options.models is not None:
+        from playground.models.pickled import SUFFIXES
+
         folder = Path(options.models).expanduser()
         if not folder.is_dir():
             raise PlaygroundError(f"There is no folder {options.models} to take models from.")

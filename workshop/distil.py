@@ -108,14 +108,14 @@ class Distilled(nn.Module):
 
 def tokens(vit: VisionTransformer, image: Tensor, place: Tensor, grid_side: int) -> Iterator[Tensor]:
     """The tokens after each layer, (B, N, D). A window of a view keeps its place: it gets the positions of this part of
-    a grid of `whole` × `whole` patches."""
+    a grid of `grid_side` × `grid_side` patches."""
     first_patch, side = len(vit.config.prefix), image.shape[2] // SMALL
     x, rotation = vit.embed(image)
     if side < grid_side:
         top, left = place.tolist()
         grid = vit.positions((grid_side, grid_side))[:, first_patch:].unflatten(
             1, (grid_side, grid_side)
-        )  # (1, whole, whole, D)
+        )  # (1, grid_side, grid_side, D)
         crop_positions = grid[:, top : top + side, left : left + side].flatten(1, 2)
         x = torch.cat(
             [x[:, :first_patch], x[:, first_patch:] + crop_positions - vit.positions((side, side))[:, first_patch:]],

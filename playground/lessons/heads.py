@@ -240,8 +240,8 @@ FAR = (
 
 
 def near_or_far(distance: np.ndarray, is_this_picture: bool) -> Words:
-    """Sentences that say whether heads look farther in higher layers. `of_this`: True if the numbers belong to this
-    picture, False if they are means over the samples. distance: (layers, heads)"""
+    """Sentences that say whether heads look farther in higher layers. distance: (layers, heads), of this picture if
+    `is_this_picture`, else means over the samples."""
 
     def of(which: str, value: str) -> Measured:
         words = {"which": which, "what": value}

@@ -36,7 +36,7 @@ RESTS = f"() => document.querySelector('{REST}') || {NOT_NEEDED}"
 LOOKS = 50  # milliseconds between two checks of a condition: a check in every frame takes a tenth of a core
 SAYS = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 
-ABOUT = 6  # pixels between the last two points of a mouse's way to a patch; see STIRRED in lens/moment.js
+ABOUT = 6  # pixels between the last two points of a mouse's way to a patch; see RESTING_MOVE in lens/moment.js
 # A returning visitor is not greeted, and has guessed all questions, so pages hold nothing back.
 GUESSED = json.dumps({question: {"words": "long ago"} for question in IDS})
 BEEN_HERE = f"""try {{

@@ -137,7 +137,7 @@ export function createLens(parent, options = {}) {
   bindPatching(choice, data, page);
   bindFilm(lens);
   bindKindLine(frame, page);
-  bindMoment(choice, page);
+  bindMoment(choice, data, page);
   bindScenes(choice, data, page);
   bindShare(lens);
   bindMatches(choice, page);

@@ -14,20 +14,23 @@ import { canAsk, drawnOf, isMap, layersAtHand } from "./state.js";
 const QUIET_BEFORE_SEARCH = 120; // ms without a frame before the search starts or resumes
 const SEARCH_SLICE = 6; // ms of one slice of the search
 const UNSTRIKING = "Nothing far apart stands out here.";
-const LEAST_POINTING_MOVE = 4; // CSS pixels; a smaller move does not count as pointing (see also STIRRED)
+const LEAST_POINTING_MOVE = 4; // CSS pixels; a smaller move does not count as pointing (see also RESTING_MOVE)
 
-export function bindMoment(choice, page) {
+export function bindMoment(choice, data, page) {
   const { opening } = choice,
     { choose } = page;
   page.choose = (change, source) => {
     opening.touched = choice.everHovered = true;
     choose(change, source);
   };
+  // Whoever points at a picture that opened as a map sees the row of the patch, in the best moment's head.
   const point = () => {
+    const isMapAsOpened = opening.moved && !opening.touched && !wayOf(choice.view).rows;
     opening.touched = true;
-    if (opening.row && !wayOf(choice.view).rows) choose({ what: FIRST_WAY, ...opening.row });
-    if (opening.row) setText(page.refs.message, "");
-    opening.row = null;
+    if (!isMapAsOpened) return;
+    const best = sceneOf(data)?.moments[0]; // none while a finer grid is searched
+    choose({ what: FIRST_WAY, ...(best && { layer: best.layer, head: best.head }) });
+    setText(page.refs.message, "");
   };
   let origin = null;
   page.refs.picture.addEventListener("pointermove", (event) => {
@@ -42,7 +45,7 @@ export function noteOpening({ opening }, { main }, { refs }, view) {
   const picture = `${main.picture.id} ${main.trace.model}`;
   const isNamed = ["layer", "head", "query"].some((key) => (view?.[key] ?? null) !== null);
   if (picture !== opening.picture) {
-    Object.assign(opening, { picture, given: isNamed, touched: false, at: -1, wished: false, moved: false, row: null });
+    Object.assign(opening, { picture, given: isNamed, touched: false, at: -1, wished: false, moved: false });
     setText(refs.message, ""); // the former picture's message
   } else if (isNamed) opening.given = true;
 }
@@ -103,8 +106,6 @@ function moveToBest(choice, data, page, scene) {
   if (!main.trace.private || opening.touched || opening.given || opening.moved || !isPlainRow) return;
   const momentView = bestView(data, scene);
   if (!momentView) return;
-  const [{ layer, head }] = scene.moments;
-  if (momentView.what) opening.row = { layer, head };
   choice.view = { ...view, ...momentView };
   choice.hover = -1; // a resting cursor does not count as pointing
   settle(choice, page);

@@ -45,7 +45,6 @@ const aChoice = () =>
       moved: false, //                      whether the view was moved to the best moment
       wished: false, //                     whether "surprise me" waits for the search
       at: -1, //                            index of the surprise on view
-      row: null, //                         {layer, head} for whoever points at a picture that opened as a map
     }),
   });
 

@@ -32,7 +32,7 @@ function openedLens({ view = {}, trace = OWN, pack = WHOLE, offers } = {}) {
   };
   lens.page.opens = (options) => moves.push(options);
   lens.page.schedule = () => lookForMoment(lens.choice, lens.data, lens.page);
-  bindMoment(lens.choice, lens.page);
+  bindMoment(lens.choice, lens.data, lens.page);
   noteOpening(lens.choice, lens.data, lens.page, view);
   lookForMoment(lens.choice, lens.data, lens.page);
   return { lens, choices, moves };
@@ -90,6 +90,14 @@ test("whoever points at a picture that opened in its parts sees a row", async ()
     lens.page.refs.picture.dispatchEvent(moved("pointermove", { clientX, clientY: 5 }));
   assert.deepEqual(choices, [{ what: "weight", layer, head }], "once");
   assert.equal(lens.page.refs.message.textContent, "");
+});
+
+test("whoever has chosen something on the map keeps the map, and its layer, while pointing", async () => {
+  const { lens, choices } = openedLens();
+  await searched(lens);
+  lens.page.choose({ layer: 1 });
+  for (const clientX of [5, 15]) lens.page.refs.picture.dispatchEvent(moved("pointermove", { clientX, clientY: 5 }));
+  assert.deepEqual(choices, [{ layer: 1 }]);
 });
 
 test("nobody's choice is overruled: a head, a cursor, a click, an address, a lock", async () => {
