@@ -163,10 +163,10 @@ def test_behind_the_curtain_stands_what_was_alike_before_the_cut(go):
 def test_a_patch_of_the_compared_picture_is_put_into_this_one(go):
     visitor = go(f"{PLACE}&query=9,5&locked=true&beside=compare&with=sample:flock")
     part(visitor, ".patching button").first.click()
-    said = part(visitor, ".patching p").filter(has_text="carries what the other one has there")
-    said.wait_for()
+    sentence = part(visitor, ".patching p").filter(has_text="carries what the other one has there")
+    sentence.wait_for()
     patched = patching.patch(seen(), trace("flock"), {(9, 5): (9, 5)}, 4)
-    assert f"by {percent(float(patched.moved[seen().token((9, 5))]))}" in said.inner_text()
+    assert f"by {percent(float(patched.moved[seen().token((9, 5))]))}" in sentence.inner_text()
     part(visitor, ".patching canvas").wait_for()
     part(visitor, ".patching .close").click()
     part(visitor, ".patching canvas").wait_for(state="hidden")

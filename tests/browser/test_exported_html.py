@@ -196,8 +196,8 @@ def test_a_plan_s_slides_run_from_a_disk_the_story_alive_and_the_guesses_too(rea
     asking = [[{"kind": "ask", "question": one, "context": "", "afresh": True}] for one in questions]
     shown = [teaching.Slide(f"Scene {n}", "", f"Notes of {n}.", story=n) for n in (1, 8)]
     shown += [teaching.Slide("Why √d_k", "", "Say it.", lesson={"settings": {}, "parts": parts}) for parts in asking]
-    told = {"place": {"model": "bundled", "sample": "meadow"}, "model": "bundled", "parts": []}
-    living = html.story(Spec(image="meadow", model="bundled", layers="all"), seen(), seen().picture, told)
+    facts = {"place": {"model": "bundled", "sample": "meadow"}, "model": "bundled", "parts": []}
+    living = html.story(Spec(image="meadow", model="bundled", layers="all"), seen(), seen().picture, facts)
     path = tmp_path / "slides.html"
     path.write_text(teaching.page("Slides", teaching.Deck(shown, mounted(), living)), encoding="utf-8")
     page = (there := reader()).page

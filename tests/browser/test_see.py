@@ -148,7 +148,7 @@ def test_the_row_under_the_cursor_is_said_and_whoever_leaves_finds_the_photograp
     first = person.until_says("This patch looks")
     person.point(0.2, 0.8)
     person.until("r => r.query !== null")
-    said = person.until_says("This patch")
+    sentence = person.until_says("This patch")
     assert person.opacity() == 1
     person.page.mouse.move(1200, 650)
     person.until_says("Point at the picture")
@@ -156,7 +156,7 @@ def test_the_row_under_the_cursor_is_said_and_whoever_leaves_finds_the_photograp
     canvas = person.part("picture").element_handle()
     person.page.wait_for_function("(canvas) => getComputedStyle(canvas).opacity === '0'", arg=canvas)
     person.point(0.2, 0.8)
-    assert person.until_says("This patch") == said
+    assert person.until_says("This patch") == sentence
     assert first
 
 

@@ -207,13 +207,15 @@ def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_o
         visitor.is_kept()
         visitor.gives(named("twins").path)
         visitor.until("r => r.layersHeld.length === 6")
-        own = visitor.read()["picture"]
+        own_picture = visitor.read()["picture"]
         visitor.page.goto("about:blank")
         before = len(ASKED)
         visitor.forgiven = re.compile("ERR_")
         visitor.context.set_offline(True)
-        visitor.arrive(f"#model=bundled&mine={own}")
-        assert visitor.until("r => r.layersHeld.length === 6")["picture"] == own, "the network is kept, and the picture"
+        visitor.arrive(f"#model=bundled&mine={own_picture}")
+        assert visitor.until("r => r.layersHeld.length === 6")["picture"] == own_picture, (
+            "the network is kept, and the picture"
+        )
         for_itself = [
             line for line in ASKED[before:] if "sw.js" not in line
         ]  # the browser itself checks sw.js for a new version

@@ -186,11 +186,11 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
 
     opens("heads", "atlas")
     cells = [page.locator(f'.atlas .cell[data-layer="{layer}"][data-head="{head}"]') for layer, head in heads]
-    said = [cell.get_attribute("aria-label") for cell in cells]
-    bits = [float(re.search(r"entropy (\d+\.\d+)", words)[1]) for words in said]
+    labels = [cell.get_attribute("aria-label") for cell in cells]
+    bits = [float(re.search(r"entropy (\d+\.\d+)", words)[1]) for words in labels]
     np.testing.assert_allclose(bits, numbers.entropy.ravel(), atol=0.2)
     kinds = [kind for layer in numbers.kinds() for kind in layer]
-    assert sum(f": {kind}" in words for kind, words in zip(kinds, said, strict=True)) >= 0.8 * len(heads)
+    assert sum(f": {kind}" in words for kind, words in zip(kinds, labels, strict=True)) >= 0.8 * len(heads)
     assert f"mine={mine}" in cells[0].get_attribute("href")
     cells[9].hover()
     card = page.locator(".atlas .card").inner_text()
@@ -200,18 +200,18 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     assert abs(distance - numbers.distance[heads[9]]) < 0.3
 
     opens("heads", "far")
-    said = page.locator("#lesson .lesson-words").last.inner_text()
-    assert said.endswith(f"{measures.by_depth(truth)}.")
-    near, far = (float(number) for number in re.findall(r"([\d.]+)(?: patches)?\)", said))
+    text = page.locator("#lesson .lesson-words").last.inner_text()
+    assert text.endswith(f"{measures.by_depth(truth)}.")
+    near, far = (float(number) for number in re.findall(r"([\d.]+)(?: patches)?\)", text))
     for which, away in (("nearest", near), ("farthest", far)):
         assert abs(away - measures.layer_by_distance(truth, which, "distance")) < 0.2
     (marks,) = page.evaluate(CHARTS)
-    found = {
+    measured = {
         text.split(":")[0]: y for trace in marks for text, y in zip(trace.get("text") or [], trace["y"], strict=False)
     }
-    assert len(found) == len(heads)
+    assert len(measured) == len(heads)
     for layer, head in heads:
-        assert abs(found[f"layer {layer}, head {head}"] - numbers.distance[layer, head]) < 0.3
+        assert abs(measured[f"layer {layer}, head {head}"] - numbers.distance[layer, head]) < 0.3
 
     opens("heads", "off")
     layer, head = 3, 2
@@ -222,14 +222,14 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     for words, moved in zip(page.locator(".film figcaption").all_inner_texts(), change, strict=True):
         assert abs(float(words.split(":")[1].split("%")[0]) - 100 * moved) < 0.6
     rows = page.locator(".board .line:not(.top)").all_inner_texts()
-    likely = lost.predictions(truth.vit.config.labels)
+    likely = lost.predictions(truth.vit.config.text)
     assert rows[0].startswith(likely[0][0])
 
     opens("weight", "locked")
-    said = page.locator("#lesson .guess").inner_text()
-    told = (f"{measures.agreeing(truth, 'most', says)}" for says in ("head", "layer"))
-    assert "Head {} of layer {} agrees most".format(*told) in said
-    assert f"{measures.agreed_place(truth)}. In an even row every token would get {percent(1 / truth.tokens)}" in said
+    text = page.locator("#lesson .guess").inner_text()
+    true_head_and_layer = (f"{measures.agreeing(truth, 'most', says)}" for says in ("head", "layer"))
+    assert "Head {} of layer {} agrees most".format(*true_head_and_layer) in text
+    assert f"{measures.agreed_place(truth)}. In an even row every token would get {percent(1 / truth.tokens)}" in text
     first = page.locator("#lesson .lesson-table tbody tr").first.inner_text()
     assert abs(float(re.search(r"([\d.]+) %", first)[1]) - measures.agreeing_percent(truth)) < 2
 
@@ -238,8 +238,8 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     for chart, scaled, without_scale, near in zip(page.evaluate(CHARTS), on, off, (0.2, 0.05, 0.2), strict=True):
         np.testing.assert_allclose(chart[1]["y"], scaled.ravel(), atol=near)
         np.testing.assert_allclose(chart[2]["y"], without_scale.ravel(), atol=4 * near)
-    said = page.locator("#lesson .guess").first.inner_text()
-    assert abs(float(re.search(r"deviation of (\d+\.\d+)", said)[1]) - measures.spread_of_scores(truth, "first")) < 0.1
+    text = page.locator("#lesson .guess").first.inner_text()
+    assert abs(float(re.search(r"deviation of (\d+\.\d+)", text)[1]) - measures.spread_of_scores(truth, "first")) < 0.1
     page.get_by_role("button", name="the whole pass").click()
     whole = sharpness(seen("twins", scale="off"), 1.0)[0].mean()
     waiting.until(

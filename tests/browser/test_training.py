@@ -137,7 +137,8 @@ def test_two_who_train_wait_for_each_other_and_who_leaves_gives_the_turn_back(wa
     second.until("r => r.patch === '0,0'")
     second.page.wait_for_url("**patch=0%2C0**")
     second.page.get_by_text("One head is told", exact=True).click()
-    told = second.until("r => r.told")
-    assert told["told"] == "this head was told to look at its twin"
-    assert (told["step"], told["patch"]) == (shown["step"], "0,0")  # the same moment and patch of the other model
+    guided_run = second.until("r => r.told")
+    assert guided_run["told"] == "this head was told to look at its twin"
+    # the same moment and patch of the other model
+    assert (guided_run["step"], guided_run["patch"]) == (shown["step"], "0,0")
     second.button("Train again").wait_for()

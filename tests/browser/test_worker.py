@@ -106,8 +106,8 @@ def test_the_browser_s_pixels_are_those_of_pillow(somebody, tmp_path):
         file = tmp_path / name
         picture.save(file, **options)
         wanted = open_image(file).resize((112, 84), Image.Resampling.BICUBIC)
-        found = somebody.page.evaluate(script, [list(file.read_bytes()), 84, 112])
-        apart = np.abs(np.asarray(found).reshape(84, 112, 4)[..., :3] - np.asarray(wanted).astype(int))
+        pixels_here = somebody.page.evaluate(script, [list(file.read_bytes()), 84, 112])
+        apart = np.abs(np.asarray(pixels_here).reshape(84, 112, 4)[..., :3] - np.asarray(wanted).astype(int))
         assert apart.max() <= levels, name
 
 

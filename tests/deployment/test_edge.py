@@ -143,8 +143,8 @@ def test_two_networks_behind_a_proxy_are_two_and_neither_is_the_operator(whom):
 
 
 def test_who_asks_directly_is_who_they_are_whatever_they_say(whom):
-    told = whom(X_Forwarded_For="203.0.113.7", X_Forwarded_User="ann", X_Playground_Login="ann")
-    assert (told["address"], told["direct"]) == ("127.0.0.1", "")
+    headers_seen = whom(X_Forwarded_For="203.0.113.7", X_Forwarded_User="ann", X_Playground_Login="ann")
+    assert (headers_seen["address"], headers_seen["direct"]) == ("127.0.0.1", "")
     assert whom(X_Forwarded_Proto="https")["scheme"] == "http"
 
 
