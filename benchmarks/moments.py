@@ -66,7 +66,8 @@ def size(picture: Image.Image, patch: int) -> tuple[int, int]:
 
 
 def partners(name: str, seen, best: Moment) -> str:
-    """For each marked pair with the best patch in one region: the share of its attention that the other gets."""
+    """For each marked pair of regions of which one holds the best patch: the share of this patch's attention that the
+    other region gets."""
     row = seen.matrix(best.layer, best.head)[len(seen.prefix) :, len(seen.prefix) :]
     shares = []
     for pair_name, boxes in eyes.PAIRS[name].items():

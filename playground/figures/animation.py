@@ -84,7 +84,7 @@ def check(spec: Spec, kind: str) -> None:
 
 
 def moves(spec: Spec, kind: str) -> bool:
-    """Whether the frames of this kind of sweep would differ."""
+    """Whether a film of this sweep would have frames that differ."""
     layout = layouts.of(spec)
     way = layout.prepared(spec).way
     return not ((kind == "scale" and not way.of_heads) or (kind == "patches" and not layouts.marks(spec)))

@@ -222,7 +222,7 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     for words, moved in zip(page.locator(".film figcaption").all_inner_texts(), change, strict=True):
         assert abs(float(words.split(":")[1].split("%")[0]) - 100 * moved) < 0.6
     rows = page.locator(".board .line:not(.top)").all_inner_texts()
-    likely = lost.predictions(truth.vit.config.text)
+    likely = lost.predictions(truth.vit.config.labels)
     assert rows[0].startswith(likely[0][0])
 
     opens("weight", "locked")

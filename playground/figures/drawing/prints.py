@@ -75,7 +75,7 @@ def densest(grid: np.ndarray, spec: Spec) -> np.ndarray:
 
 
 def outline(grid: np.ndarray, spec: Spec) -> list[np.ndarray]:
-    """The lines around the patches of `densest`."""
+    """The outline of the patches that `densest` returns."""
     return light.contours(densest(grid, spec))
 
 
