@@ -228,7 +228,7 @@ const isCutNow = ({ view }, { shown }) => Boolean(view.cut) && shown.wholeArrive
 const otherScale = (choice, data, frame) =>
   isCutNow(choice, frame) ? frame.shown.scale : frame.shown.altered ? data.main.pack.scale : 1;
 
-// The canvas that is drawn left of the curtain, and the curtain's position; null if the curtain is not in the picture.
+// The canvas left of the curtain, and the curtain's position; null if the curtain is not in the picture.
 export function printBehind({ choice, data, frame, page }) {
   const { view } = choice,
     { shown } = frame;
