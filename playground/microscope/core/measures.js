@@ -215,9 +215,9 @@ function measureSharpness(pack, scale) {
   });
 }
 
-// A number about the standard deviation of a row's scaled scores. quantity: "first" or "last": the largest of the heads in
-// that layer; "least" or "most": the smallest or largest of all heads; "layer" or "head": the number of the layer or
-// head with the largest of all.
+// A number about the standard deviation of a row's scaled scores. quantity: "first" or "last": the largest of the heads
+// in that layer; "least" or "most": the smallest or largest of all heads; "layer" or "head": the number of the layer
+// or head with the largest of all.
 function spreadOf(pack, quantity) {
   const heads = sharpnessOf(pack, pack.scale);
   const spreads = heads.map(({ deviation }) => deviation);

@@ -52,8 +52,8 @@ test("a run of the page takes no choice back; another view does", () => {
   assert.equal(width(), "1");
 });
 
-// The positions of four patches, in two dimensions: the first two are similar, the others are not. ONE and MINUS_ONE are
-// 1 and −1 as float16 bits.
+// The positions of four patches, in two dimensions: the first two are similar, the others are not.
+// ONE and MINUS_ONE are 1 and −1 as float16 bits.
 const [ONE, MINUS_ONE] = [0x3c00, 0xbc00];
 const PLACES = container(
   { id: "table", grid: [2, 2], width: 2, kind: "learned", place: "0,1" },
