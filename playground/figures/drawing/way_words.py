@@ -164,7 +164,7 @@ ENGLISH = {
     "even.sentence.exactly": "{opening}{who} listens to all {tokens} tokens alike: {share} to each.",
     "mostly.sentence": ", most of all {place} ({amount}){special}",
     "mostly.sentence.itself": ", and the most to {place} ({amount}){special}",
-    "mostly.sentence.near": ", but the most stays near, {place} ({amount}){special}",
+    "mostly.sentence.near": "; the strongest is a neighbour, {place} ({amount}){special}",
     "mostly.sentence.beaten": ", of the patches most to the one {place} ({amount}){special}",
     "special.sentence": ".",
     "special.sentence.one": "; {names} gets {taken}.",
@@ -206,8 +206,8 @@ ENGLISH = {
     "waiting.sentence.asks": "{opening}{who}: the numbers are on their way.",
     "filter.sentence": "The filter gives {share} to places outside the {k}×{k} neighbourhood, most of all to {place} "
     "({amount}).",
-    "filter.sentence.near": "The filter gives {share} to places outside the {k}×{k} neighbourhood, but the most stays "
-    "near, at {place} ({amount}).",
+    "filter.sentence.near": "The filter gives {share} to places outside the {k}×{k} neighbourhood; the strongest is a "
+    "neighbour, {place} ({amount}).",
     # then parts of these sentences
     "patch.sentence": "this patch",
     "feature.sentence": "the feature of {who}",

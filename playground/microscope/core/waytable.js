@@ -133,7 +133,7 @@ sentence:{
 "even.exactly":"{opening}{who} listens to all {tokens} tokens alike: {share} to each.",
 "mostly":", most of all {place} ({amount}){special}",
 "mostly.itself":", and the most to {place} ({amount}){special}",
-"mostly.near":", but the most stays near, {place} ({amount}){special}",
+"mostly.near":"; the strongest is a neighbour, {place} ({amount}){special}",
 "mostly.beaten":", of the patches most to the one {place} ({amount}){special}",
 "special":".",
 "special.one":"; {names} gets {taken}.",
@@ -171,7 +171,7 @@ sentence:{
 "waiting.asks":"{opening}{who}: the numbers are on their way.",
 "filter":"The filter gives {share} to places outside the {k}×{k} neighbourhood, most of all to {place} " +
 "({amount}).",
-"filter.near":"The filter gives {share} to places outside the {k}×{k} neighbourhood, but the most stays near, at " +
+"filter.near":"The filter gives {share} to places outside the {k}×{k} neighbourhood; the strongest is a neighbour, " +
 "{place} ({amount}).",
 "patch":"this patch",
 "feature":"the feature of {who}",
