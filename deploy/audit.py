@@ -6,8 +6,8 @@ python deploy/audit.py --strict   fails on a known vulnerability, or if osv.dev 
                                   release, and before serving
 
 The exit status is 1 if a check fails; `make lint` runs it. Known vulnerabilities are looked up at osv.dev, by the
-names and versions in the locks. They are always reported, but they fail the audit only with
---strict, so that the result for a commit does not change from day to day.
+names and versions in the locks. They are always reported, but they fail the audit only with --strict, so that the
+result for a commit does not change from day to day.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
 
-FREE = (  # parts of an SPDX expression, a classifier or a first line that name a free licence
+FREE = (  # words by which a free licence is recognised in an SPDX expression, a classifier or a licence's first line
     "apache", "bsd", "mit", "isc", "mpl", "mozilla", "psf", "python software foundation", "zlib", "unlicense", "hpnd",
     "cc0", "bsl", "matplotlib", "ofl",
 )  # fmt: skip
@@ -50,8 +50,8 @@ def outside(requirement: Requirement, version: str) -> str | None:
 
 
 def bound_trouble(requirement: Requirement, tried: str) -> str | None:
-    """A sentence if the bounds allow a newer series than the tried version's, or if that version is outside of them;
-    else None."""
+    """A sentence if the version `tried` is outside the requirement's bounds, or if the bounds allow a newer series than
+    that version's; else None."""
     version = Version(tried)
     if sentence := outside(requirement, tried):
         return sentence
@@ -111,7 +111,7 @@ def closure(requirements_listed: list[Requirement]) -> Iterator[metadata.Distrib
 
 
 def licence(package: metadata.Distribution) -> str:
-    """The licence as the package states it: an SPDX expression, else its classifiers, else the first line of its
+    """The licence that the package states: an SPDX expression, else classifiers, else the first line of the licence's
     text."""
     about = package.metadata
     if expression := about.get("License-Expression"):
@@ -124,7 +124,7 @@ def licence(package: metadata.Distribution) -> str:
 
 def licence_trouble(name: str, text: str) -> str | None:
     if canonicalize_name(name).startswith(("nvidia-", "cuda-")):
-        return None  # NVIDIA's own terms, in builds with CUDA
+        return None  # accepted: NVIDIA's own terms, in builds with CUDA
     free = any(re.search(rf"\b{word}", text, re.IGNORECASE) for word in FREE)
     if BINDING.search(text) or not free:
         return f"{name}'s licence wants a look: {text}"
@@ -134,7 +134,7 @@ def licence_trouble(name: str, text: str) -> str | None:
 # Vulnerabilities ------------------------------------------------------------------------------------------------------
 
 OSV = "https://api.osv.dev/v1/querybatch"
-PATIENCE = 20  # seconds
+PATIENCE = 20  # seconds to wait for an answer
 ACCEPTED: dict[str, str] = {}  # id of a vulnerability -> why it does no harm in this app
 
 

@@ -1,9 +1,9 @@
-"""Writes the locks: every package with its version and the hashes of its files, from pip's default index. It needs uv.
+"""Writes the locks: every package with its version and the hashes of its files, from pip's default index. Needs uv.
 
 python deploy/lock.py
 
 requirements.lock        the app's packages without torch's
-requirements-torch.lock  torch and the packages that only torch needs: its CPU index has other files
+requirements-torch.lock  torch and the packages that only torch needs; apart, as torch's CPU index has other files
 requirements-dev.lock    the further packages of the tests
 requirements-bom.lock    the packages that write the image's bill of materials; they are then removed from the image
 requirements-uv.lock     uv, with which the gate installs the others (deploy/install.py)

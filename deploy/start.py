@@ -30,7 +30,7 @@ NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr
 LOOK_EVERY = 5.0  # seconds between two look-ups of the replicas' addresses
 LAST_SECONDS = 4.0  # the longest time from a signal to the end of this script
 FILES = 65536
-# Host names that are always accepted: IP addresses, which no foreign page can have. In the syntax of nginx.
+# Host names that are always accepted, as a pattern of nginx: IP addresses, because a hostile page has a domain name.
 ADDRESSES = r"~^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$"
 
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 MOVING = (".gif", ".webp", ".png")
-LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170  # ms of a frame: a layer, the first or last scale, one between, a patch
+# Milliseconds that a frame is shown: of a layer, of the first or last scale, of a scale between these, of a patch
+LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170
 STEPS = 12  # frames from the trained scale to no scale
 
 
@@ -91,7 +92,7 @@ def moves(spec: Spec, kind: str) -> bool:
 
 
 def _scale_frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
-    """Frames from the trained scale to no scale in equal ratios, and back."""
+    """Frames whose scale grows from the trained one to 1 in equal ratios, and shrinks back."""
     ratios = [seen.native_scale ** (1 - i / STEPS) for i in range(1, STEPS)]
     between = [(replace(spec, scale=f"{scale:.4g}"), STEP) for scale in ratios]
     return [(replace(spec, scale="on"), HOLD), *between, (replace(spec, scale="off"), HOLD), *between[::-1]]
@@ -142,8 +143,8 @@ def _encoded(kind: str, images: list[Image.Image], durations: list[int], spec: S
 
 
 def _one_palette(images: list[Image.Image], spec: Spec) -> list[Image.Image]:
-    """Converts all frames to the same 256 colours, so that still parts don't flicker. The colours of the weights are
-    among these, so that the weights look the same in every frame."""
+    """Converts all frames to one palette of 256 colours, so that parts that don't move don't flicker. The palette holds
+    the colours of the colour bar, so that weights look the same in every frame."""
     theme = THEMES[spec.theme]
     theme_colours = [theme.paper, theme.ink, theme.muted, CONVOLUTION, "#ffffff", "#000000"]
     ramp = np.asarray(bar(spec, Domain(0, 1, "")))[0, :: 256 // 58] / 255

@@ -39,7 +39,7 @@ def add_command(commands, **look) -> None:
     parts["the file"].add_argument(
         "--skip-existing", action="store_true", help="keep the files that are there: a run that was stopped goes on"
     )
-    parser.set_defaults(run=run, parser=parser)  # __main__ asks this parser for the flag nearest to a mistyped one
+    parser.set_defaults(run=run, parser=parser)  # __main__ suggests one of its flags for a mistyped one
 
 
 def run(options: argparse.Namespace) -> int:
@@ -139,7 +139,7 @@ def _path_key(path: Path) -> str:
 
 
 def _layers_and_heads(spec: Spec, options: argparse.Namespace) -> tuple[list, list]:
-    """The layers and the heads of which each pair gets a figure. The layer None is the default of picture and model."""
+    """(layers, heads): each pair of them gets a figure. None stands for the picture's and model's default layer."""
     if _is_html(options.output):
         return [spec.layer], [spec.head]
     layers, heads = [None], [spec.head]
@@ -157,8 +157,8 @@ def _layers_and_heads(spec: Spec, options: argparse.Namespace) -> tuple[list, li
 
 
 def _namer(options: argparse.Namespace, spec: Spec, several: bool, layers: bool, heads: bool):
-    """Returns a function that gives each figure's path. In a folder a file is named after what the figure shows; else
-    the fields of the given name are filled in."""
+    """Returns a function that gives each figure's path. If -o is a folder, a file is named after its picture, layer and
+    head; otherwise {image}, {layer} and {head} are filled into the name after -o."""
     output = options.output
     parts = ["{image}", *["layer-{layer}"] * layers, *["head-{head}"] * heads]
     if _is_folder(output):
@@ -197,13 +197,13 @@ def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **
 
 @dataclass
 class _Batch:
-    """All figures of a run. They share the model."""
+    """Makes all figures of one command, with one model."""
 
     options: argparse.Namespace
     spec: Spec
     jobs: list[Job]
     written: list[Path] = field(default_factory=list)
-    skipped: int = 0  # number of existing files
+    skipped: int = 0  # number of files that existed already
     bar: object = None
     printed: set[str] = field(default_factory=set)  # messages printed in this run; none is printed twice
 
@@ -312,7 +312,7 @@ NAME = "manifest.json"
 
 @dataclass(frozen=True)
 class Manifest:
-    path: Path | None  # None for a single figure
+    path: Path | None  # None: a single figure has no manifest
     entries: dict[str, dict]  # a file's path, relative to the manifest's folder -> what the file shows
 
     @staticmethod
@@ -345,7 +345,7 @@ def _read(path: Path) -> dict[str, dict]:
     return entries if isinstance(entries, dict) else {}
 
 
-# The pictures of a command, and a unique name for the figures of each.
+# Finds the pictures that a command names, and gives each a short unique name for its figures.
 
 
 PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic"}
@@ -375,8 +375,8 @@ def _place(name: str) -> str:
 
 
 def unique_names(names: list[str]) -> dict[str, str]:
-    """{picture: a short unique name}. The name is the file's stem; while two stems are equal, they get their suffixes,
-    then their folders, then numbers. Names that differ only in case count as equal."""
+    """{picture: a short unique name}. A name is the file's stem; to equal names the file's suffix is added, then its
+    folder, then a number. Names that differ only in case count as equal."""
     short_names = {name: Path(name).stem for name in names}
     for lengthen in (_with_kind, _with_folder, None):
         counts = Counter(stem.casefold() for stem in short_names.values())

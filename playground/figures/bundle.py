@@ -17,10 +17,10 @@ LENS_STYLES = ("lens/lens.css", "lens/parts.css")
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "((?:\./|(?:\.\./)+)[\w/-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )", re.MULTILINE)
-# Removes comments, a third of all bytes: whole lines, and ends of lines. At the end of a line, text after // with a
-# quote in it might belong to a string, so it is removed only after the end of a statement or a property.
+# Matches comments, a third of all bytes: whole lines, and ends of lines. If a quote follows //, both might belong to a
+# string, so an end of a line with a quote counts as a comment only after ; , or {.
 _COMMENT = re.compile(r"^[ \t]*//.*\n|(?<=[;,{])[ \t]+// .*$|[ \t]+// [^\n\"'`]*$", re.MULTILINE)
-_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth of all bytes; HTML in a template needs none
+_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth of all bytes; also removed from HTML in templates
 _BROKEN = re.compile(r"(?<=[,({\[])\n+|\n+(?=[\n})\].?:&|])")  # line breaks inside a statement, and empty lines
 _AROUND = re.compile(  # spaces beside brackets and operators
     r"(?<=\)) (?=\{)| (?==>)|(?<==>) |(?<=\{) | (?=\})|(?<=\bif) (?=\()|(?<=\bfor) (?=\()|(?<=\belse) (?=\{)"
@@ -81,7 +81,7 @@ def _without_spaces(script: str) -> str:
 
 
 def drawing(entry: str, mounts: str) -> str:
-    """Like `bundle`, for an entry that exports several functions: the one named `mounts` becomes the default export."""
+    """Like `bundle`; if `mounts` names one of the entry's functions, that function becomes the default export."""
     return f"{bundle(entry)}\nexport default {mounts};\n" if mounts else bundle(entry)
 
 
@@ -92,7 +92,7 @@ def exported(entry: str) -> set[str]:
 
 @cache
 def stylesheet(*names: str) -> str:
-    """These stylesheets as one, without comments and spaces; by default those of the microscope."""
+    """Joins stylesheets, by default the microscope's, without comments and spaces."""
     text = "\n".join(map(_source, names or LENS_STYLES))
     return _STYLE_SPACE.sub(lambda match: (match[1] or "") + "\n" * (match[1] == "}"), _STYLE_COMMENT.sub("", text))
 

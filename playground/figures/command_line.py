@@ -1,5 +1,5 @@
-"""Converts a spec into the command that makes its figure again, and back; and lists options that a figure does not
-use."""
+"""Converts a spec into the command line that makes its figure, and a command line into a spec; lists the options that a
+figure does not use."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ GROUPS = {  # title of a part of the help -> {field of Spec: its flag}
         "pack": "--pack",
     },
 }
-TRAINED = {  # field of Spec -> help of its flag: how a file's model was built and trained, if the file does not say it
+TRAINED = {  # field of Spec -> help of its flag. These flags say how a model was built, if its file does not say it
     "mean": "by which its pictures were normalised, such as 0.485,0.456,0.406",
     "std": "the deviation by which they were, such as 0.229,0.224,0.225",
     "num_heads": "how many heads share its width",
@@ -124,7 +124,7 @@ METAVARS = {
     "other_queries": "PLACES", "mass": "SHARE",
     "view": "TEXT", "cut": "CUTS", "label": "NAME", "text": "WORDS",
 }  # fmt: skip
-TRISTATE = ("signed", "log")  # on, off, or by default what suits the figure
+TRISTATE = ("signed", "log")  # True, False, or None: what suits the figure
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
@@ -158,7 +158,7 @@ def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
         group.add_argument(*flags, choices=choices, type=type(choices[0]), default=default, **choices_kwargs)
     else:
         kind = {"dpi": int, "ceiling": float, "mass": float, "width": read_length}.get(name, str)
-        default = None if name in ("model", "head") else default  # set later, from the models at hand and the sample
+        default = None if name in ("model", "head") else default  # set later: the bundled model, the sample's head
         group.add_argument(*flags, metavar=METAVARS[name], type=kind, default=default, **choices_kwargs)
 
 
@@ -360,7 +360,7 @@ WRITTEN = (*NUMBERS, ".txt", ".tex")
 
 
 def unused(spec: Spec, suffix: str = "") -> dict[str, str]:
-    """{field of the spec that would change nothing in a file with this suffix: why}"""
+    """{field of Spec: why it is unused}, for the fields that would change nothing in a file with this suffix."""
     layout = layouts.of(spec)
     without_drawing = dict.fromkeys(ONLY_DRAWN, f"a {suffix} has neither colours nor type") if suffix in WRITTEN else {}
     without_drawing |= (

@@ -1,4 +1,4 @@
-"""A whole figure: the body, and beneath it the colour bar, the caption and the footer."""
+"""Composes a figure: its body, which is the panels, and its band: the colour bar, the caption and the footer."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from playground.figures.provenance import facts, footer, metadata
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
-SMALL, TICKS, FOOT = 0.8, 0.72, 0.55  # sizes of small text, of a bar's numbers, of the footer: shares of the font size
-BETWEEN, ASIDE = 0.9, 1.6  # em, from the body to the band beneath it, or beside it
+SMALL, TICKS, FOOT = 0.8, 0.72, 0.55  # shares of the font size: for the caption, the colour bar, the footer
+BETWEEN, ASIDE = 0.9, 1.6  # em: the gap between body and band, if the band is beneath, or beside
 BAR = 13.5  # em: the least width of the colour bar and its words
 LEAST = 6  # em: smallest height of a picture above a caption
 
@@ -43,7 +43,8 @@ def draw(
 
     `other`: the trace that the layout compares with (see Layout.beside), of another picture or model or at another
     scale; `other_image`: the picture of that trace. `more`: the traces of all pictures and models of a grid, by their
-    names. `lines` keeps room for a longer caption.
+    names. `lines`: the number of lines for which the caption
+    keeps room.
     """
     with house_style(spec.font):
         spec, subject, second = subjects(spec, seen, image, other, other_image, more)
@@ -196,7 +197,7 @@ class Plan:
 
 
 def _plan(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
-    """Places body and band. On a slide the band stands where it leaves more room for the panels."""
+    """Places body and band. On a slide, the band stands where the panels become larger."""
     plan = _band_beneath(spec, content, foot, lines)
     if spec.made_for.height and spec.made_for.roomy and plan.band.height:
         candidates = [_band_beside(spec, content, foot, lines)]
@@ -213,7 +214,7 @@ def _plan(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
 
 
 def _room(spec: Spec) -> tuple[float, float | None, float]:
-    """(width and height between the margins, the margin), in inches; the height is None if contents decide it."""
+    """(width without margins, height without margins, margin), in inches. Height None: as high as the contents."""
     purpose, em = spec.made_for, spec.made_for.font / 72
     margin = 1.9 * em if purpose.height else 0.35 * em
     return purpose.width - 2 * margin, purpose.height and purpose.height - 2 * margin, margin
@@ -238,7 +239,7 @@ def _band_beside(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
 
 
 def _band_below_picture(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
-    """Plans a slide with a grid and its picture: the band stands beneath the picture, the grid gets the rest."""
+    """Plans a slide: on the left the picture with the band beneath it, on the right the grid."""
     picture, em = content.body.picture, spec.made_for.font / 72
     plan = _band_beside(spec, replace(content, body=replace(content.body, picture=None)), foot, lines)
     room = plan.height - ABOVE * em - plan.band.height - BETWEEN * em * bool(plan.band.height)
@@ -246,7 +247,7 @@ def _band_below_picture(spec: Spec, content: Content, foot: str, lines: int) -> 
 
 
 def _band_beside_picture(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
-    """Lays the body over the whole width; beneath it the small picture, and beside that the legend and the caption."""
+    """Plans a slide: at the top the body, over the whole width; beneath it the small picture, left of the band."""
     em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
     body, picture = replace(content.body, picture=None), content.body.picture
     room = inner_height - (BETWEEN + ABOVE + LEAST) * em

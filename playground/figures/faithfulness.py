@@ -19,7 +19,7 @@ from playground.models.loading import load
 from playground.pictures import images
 from playground.samples import named
 
-LARGEST = 224  # pixels of a side by default, because a picture takes about 260 passes
+LARGEST = 224  # pixels: the largest default side of the input, because a picture takes about 260 passes
 COLUMNS = ("model", "picture", "method", *MEASURES)
 HEADS = ("rank correlation", "deletion ↑", "insertion ↓", "shuffled ↓", "pointing", "segmentation")
 

@@ -1,5 +1,5 @@
-"""Files of a figure: PNG, SVG or PDF with metadata about their origin, each photograph stored once; its caption as .txt
-or .tex; and its numbers."""
+"""Writes a figure as PNG, SVG or PDF with metadata about its origin, its caption as .txt or .tex, and its numbers. An
+SVG or PDF stores each photograph once."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _tidy(svg_bytes: bytes) -> bytes:
 
 
 def _with_fallbacks(style: str) -> str:
-    """Adds fallbacks. matplotlib writes "font: 7px 'Source Sans Pro', 'DejaVu Sans', sans-serif"."""
+    """Adds FALLBACKS to a style of matplotlib, such as "font: 7px 'Source Sans Pro', 'DejaVu Sans', sans-serif"."""
     for name, fonts in FALLBACKS.items():
         if f"'{name}'" in style:
             return re.sub(rf"'{name}'[^;]*", fonts, style)
@@ -135,11 +135,11 @@ def _store_once(image: ET.Element, stored: dict[str, str], definitions: ET.Eleme
 
 
 def _compact(data: bytes) -> tuple[str, bool]:
-    """(data URL, whether it is a map). A photograph has no transparent pixel and many colours."""
+    """(data URL, whether the image is a map). A photograph is opaque and has more than 4096 colours."""
     image = Image.open(io.BytesIO(data))
     if image.convert("RGBA").getextrema()[3][0] == 255 and image.convert("RGB").getcolors(4096) is None:
         out = io.BytesIO()
-        image.convert("RGB").save(out, "JPEG", quality=PHOTO_QUALITY, subsampling=0)  # patches keep sharp edges
+        image.convert("RGB").save(out, "JPEG", quality=PHOTO_QUALITY, subsampling=0)  # 0: sharp edges of patches
         return _url("image/jpeg", out.getvalue()), False
     out = io.BytesIO()
     image.save(out, "PNG", optimize=True)
@@ -150,7 +150,7 @@ def _url(kind: str, data: bytes) -> str:
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
-# Embeds the letters that an SVG uses, so that its words are as wide as drawn on machines without Source Sans.
+# Embeds the letters that an SVG uses, so that words keep their width on machines without Source Sans.
 
 
 FREE = {"Source Sans Pro": "OFL", "DejaVu Sans": "Bitstream Vera"}  # licences that allow embedding
@@ -180,7 +180,7 @@ def faces(root: ET.Element) -> str:
 
 @lru_cache(200)
 def _subset(family: str, weight: str, letters: str) -> str:
-    """The part of a font's file that draws these letters, as WOFF; nothing if the font has none of them."""
+    """A font with these letters alone, as WOFF in base64; "" if the family has none of them."""
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 
@@ -221,7 +221,7 @@ def keep(path: Path, data: bytes) -> Path:
 
 
 CAPTIONS = (".txt", ".tex")
-TEX = {  # characters that LaTeX interprets, or has no letter for
+TEX = {  # a text that LaTeX would interpret or has no letter for -> how LaTeX writes it
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", " %": r"~\%",
     "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "1/√dₖ": r"$1/\sqrt{d_k}$", "×": r"$\times$",
@@ -251,12 +251,12 @@ def latex(spec: Spec, caption: str, name: str) -> str:
 
 
 def tex(text: str) -> str:
-    text = re.sub(r"1/√(\d+)", "\x00\\1\x00", text)  # marked, so that its characters are not escaped below
+    text = re.sub(r"1/√(\d+)", "\x00\\1\x00", text)  # \x00 stands for $, which would be escaped below
     special = re.compile("|".join(map(re.escape, sorted(TEX, key=len, reverse=True))))
     return re.sub("\x00(\\d+)\x00", r"$1/\\sqrt{\1}$", special.sub(lambda match: TEX[match[0]], text))
 
 
-# The numbers of a figure as .npz, .csv or .json, with its grid, its tokens and facts about its origin.
+# Writes the numbers of a figure as .npz, .csv or .json, with the grid, the tokens and facts about the figure's origin.
 
 NUMBERS = (".npz", ".csv", ".json")
 
@@ -313,8 +313,8 @@ def as_json(about: dict, tables: list[Table]) -> bytes:
 
 
 def npz(about: dict, tables: list[Table]) -> bytes:
-    """Arrays `values` (maps, tokens), `tokens`, `grid`, one for each key of the maps, and `about` as JSON. The arrays
-    of a second trace have names that end in _2."""
+    """Arrays: `values` (maps, tokens), `tokens`, `grid`, one for each key of a map such as `layer`, and the figure's
+    facts as JSON, `about`. The arrays of a second trace have names that end in _2."""
     arrays = {"about": np.array(json.dumps(about, ensure_ascii=False))}
     for number, table in enumerate(tables, start=1):
         end = "" if number == 1 else f"_{number}"

@@ -1,6 +1,6 @@
 """The microscope in one HTML file: the picture, queries and keys, and the app's own JavaScript.
 
-It works from a disk, offline, in a frame, on a phone, and makes no request at all. Its interface leaves out everything
+The file works from a disk, offline, in a frame, on a phone, and makes no request. Its interface leaves out everything
 that needs the network's weights: similarity, rollout, the whole pass with another scale, layers not in the file.
 """
 
@@ -37,7 +37,7 @@ SIDE = 896  # pixels of the picture's longer side: sharp in a browser, and few b
 QUALITY = 85
 STILL = 110  # dots per inch of the figure for viewers without scripts: 770 pixels wide
 STILL_QUALITY = 75
-LIGHT = 6 * 2**20  # bytes of numbers: a file with no more than these holds all layers by default
+LIGHT = 6 * 2**20  # bytes: a file holds all layers by default if their q and k take no more
 STORY_STYLES = ("see/see.css", "story/story.css")
 PAGE = """<!doctype html>
 <html lang="en"{theme}{bare}>
@@ -71,13 +71,13 @@ def write(file: str | Path, spec: Spec, seen: Trace, image: Image.Image | None =
 
 
 def page(spec: Spec, seen: Trace, image: Image.Image | None = None) -> str:
-    """The HTML. `image` is what was traced; without it the file shows what the model saw."""
+    """The HTML. `image` is the picture that was traced; without it, the file shows the model's input."""
     spec = filled(spec, seen, image)
     return _page(spec, published_trace(spec, seen), image)
 
 
 def story(spec: Spec, seen: Trace, image: Image.Image, story_start: dict) -> str:
-    """The story as a page for a frame; microscope/shell/lecture.js reads `story_start`."""
+    """The HTML of the story, to be shown in a frame; microscope/shell/lecture.js reads `story_start`."""
     return _page(filled(replace(spec, pack="int8", bare=True), seen, image), seen, image, story_start)
 
 
@@ -183,15 +183,15 @@ def _pack(spec: Spec, seen: Trace) -> bytes:
 
 
 def _first_layer(spec: Spec, seen: Trace) -> int:
-    """The layer that the file opens with: of the layers in it, the one nearest to the sample's layer or, without a
-    sample, to two thirds of the way up, where heads look at objects."""
+    """The layer that the file opens with: of the file's layers, the nearest to the sample's layer. Without a sample, it
+    is the nearest to two thirds of the way up, where heads look at objects."""
     file_layers = spec.layers if isinstance(spec.layers, tuple) else seen.record
     preferred = spec.look.layer if spec.look else seen.upper_layer
     return min(file_layers, key=lambda layer: abs(layer - preferred))
 
 
 def _view(spec: Spec) -> dict:
-    """The microscope's first view, with the browser's names."""
+    """The choices of the first view, under the names that the browser has for them."""
     chosen = {choice.key: getattr(spec, choice.field) for choice in DRAWN if choice.field != "whole"}
     chosen = {key: value for key, value in chosen.items() if value is not None}
     return chosen | {"query": query_words(spec.query)} | dict(parse_qsl(spec.view))
@@ -302,7 +302,7 @@ def packed_text(pack: bytes) -> str:
 
 @dataclass(frozen=True)
 class Loss:
-    """Differences between the rows that a file gives and those of the trace."""
+    """Differences between the rows of weights in a file and those of the trace."""
 
     most: float  # the largest difference of a weight
     mean: float

@@ -2,8 +2,8 @@
 
 Pictures are computed batch after batch, with bounded memory and one pass through the network each.
 
-Every picture is cropped around its middle to one size, so that all numbers have the same shape. Of a layer only the
-wanted numbers are kept; rows of weights are dropped with their batch.
+Every picture is cropped around its middle to one size, so that all numbers have the same shape. Each layer keeps only
+the numbers that were asked for.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Many:
-    """An iterator over `Numbers`. `write` puts them into a Zarr store, and continues a stopped run, or into a NetCDF
-    file."""
+    """An iterator over the `Numbers` of each picture. `write` makes a NetCDF file, or a Zarr store, which a stopped run
+    continues."""
 
     pictures: Sequence[Any]
     names: tuple[str, ...]
     vit: VisionTransformer
-    wanted: dict[str, tuple[int, ...]]  # kind of numbers -> layers; empty for relevance, which goes through all layers
+    wanted: dict[str, tuple[int, ...]]  # kind of numbers -> layers; () for kinds without layers, such as relevance
     size: tuple[int, int]
     batch: int
     cut: tuple[str, ...] = ()
@@ -90,10 +90,10 @@ class Many:
         return self.some(range(len(self)))
 
     def some(self, wanted_numbers: Iterable[int], unreadable: bool = False) -> Iterator[Numbers]:
-        """Yields the numbers of the pictures in `wanted_numbers`. The next batch is decoded while one is computed. The
-        numbers are the same to the last bit whichever pictures are wanted: batches never change, and an unreadable
-        picture is computed as black but never yielded. `unreadable`: skips pictures that can't be read or give no
-        numbers; otherwise the first such picture raises."""
+        """Yields the `Numbers` of the pictures with these indices. The next batch is decoded while one is computed. The
+        results are the same to the last bit whichever pictures are wanted, because batches never change; an unreadable
+        picture is computed as black but never yielded. `unreadable`: skips pictures that can't be read or give NaN;
+        otherwise the first such picture raises."""
         wanted_numbers = set(wanted_numbers)
         batches = [batch for batch in self.batches() if wanted_numbers & set(batch)]
         with ThreadPoolExecutor(1, "pictures") as ahead:
@@ -152,7 +152,7 @@ class Many:
         return coordinates
 
     def identity(self) -> dict[str, Any]:
-        """Further facts that must be equal for a run to continue another run's store."""
+        """Facts that must be equal for a run to continue another run's store, besides those in zarr_file.py."""
         unusual = {"cut": self.cut, "about": self.about, "method": self.method if self.method != DEFAULT else ""}
         return {name: value for name, value in unusual.items() if value}
 
@@ -188,8 +188,8 @@ class Many:
         return pixels, errors
 
     def _without_numbers(self, batch: Sequence[int], arrays: dict[str, np.ndarray], unread: Collection[int]) -> dict:
-        """The pictures for which the model gives NaN or infinity, each with an error sentence. Raises the first error
-        if this holds for all readable pictures: then the cause is the model."""
+        """{picture's index: error}, for pictures for which the model gives NaN or infinity. Raises the first error if
+        no readable picture has numbers, because the cause is then the model."""
         c = self.vit.config
         # prefix tokens have no place, so their distance is always NaN
         countable = [values[..., len(c.prefix) :] if kind == "distance" else values for kind, values in arrays.items()]
@@ -245,7 +245,7 @@ class Many:
                 logits = vit.classify(x).float().cpu()
             numbers |= {"logits": logits.numpy(), "labels": c.shares(logits).numpy()}
         options: dict[str, Any] = {"method": self.method}
-        if self.method == "integrated":  # integrates from a picture of the mean colour to this one
+        if self.method == "integrated":  # the integral begins at a picture of the mean colour
             options["blank"] = vit.embed(torch.zeros_like(pixels[:1]).to(tokens))[0].detach()
         if "relevance" in self.wanted:
             numbers["relevance"] = of_many(vit, tokens, rotation, at, **options).cpu().numpy()
@@ -356,7 +356,7 @@ def _name(picture: Any, number: int) -> str:
 
 
 def _centre_crop(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """The largest part of the picture with this aspect, around its middle."""
+    """The largest part around the picture's middle that has the aspect of `size`."""
     width, height = picture.size
     wide, high = min(width, height * size[1] / size[0]), min(height, width * size[0] / size[1])
     left, top = round((width - wide) / 2), round((height - high) / 2)
@@ -393,7 +393,7 @@ def _spread(
     return entropy, distance
 
 
-# The command `relevance`: how well each relevance foretells what blanking patches moves.
+# The command `relevance`: measures how well each method of relevance predicts the effect of blanking patches.
 
 
 COLUMNS = ("picture", "model", "answer", "blanked_by", "method", "rank_correlation", "deletion", "insertion")

@@ -17,7 +17,7 @@ from playground.version import __version__
 
 
 def facts(spec: Spec, subject: Subject | None, other: Other = None) -> dict[str, str]:
-    """The facts in words, in the order in which they are read."""
+    """Facts about the figure's origin, in reading order: {"model": "bundled", "layer": "4", …}."""
     layout, made_by = layouts.of(spec), {"made by": f"Attention Playground {__version__}"}
     if subject is None:
         return {"layout": spec.layout, **layout.facts, **made_by}
@@ -110,7 +110,7 @@ def footer(spec: Spec, subject: Subject | None, other: Other) -> str:
     return " · ".join([*pairs, short["made by"]])
 
 
-# The metadata in the terms of each file format.
+# The metadata under the names that each file format prescribes.
 
 
 def provenance(spec: Spec, facts: dict[str, str], name: str = "figure.png") -> dict[str, str]:

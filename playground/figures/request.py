@@ -1,6 +1,6 @@
 """The traces that a figure needs: of which picture, by which model, at which size and with which scale.
 
-Both the command line and the server use this; each runs the network in its own way.
+The command line and the server use this module, each with a function of its own that runs the network.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from playground.vit import Config, VisionTransformer
 Run = Callable[
     [bool, tuple[int, int] | None, str], Trace
 ]  # (whether to trace the other picture or model, size, scale) -> a trace
-Turn = Callable[[Trace, float], AbstractContextManager[object]]  # (a trace, number of further passes)
-SHOWN_SIDE = 2048  # pixels: larger pictures are reduced first, as on the page
+Turn = Callable[[Trace, float], AbstractContextManager[object]]  # (a trace, number of further passes) -> a turn
+SHOWN_SIDE = 2048  # pixels: a picture with a longer side is first reduced to this, as on the page
 FINEST = 4  # the input may have this many times the native patches along each side
 
 
@@ -60,7 +60,7 @@ def traces(
 
 
 def with_interventions(spec: Spec, seen: Trace, other: Callable[[], Trace], turn: Turn = no_turn) -> Trace:
-    """The pass with the figure's interventions; `other` traces the other picture as finely as this one."""
+    """The trace after the figure's interventions. `other` traces the other picture, with patches as fine as these."""
     if not spec.puts:
         return seen
     from playground.analysis import interventions
@@ -117,7 +117,7 @@ def _trace_of_other(spec: Spec, seen: Trace, image: Image.Image) -> Trace:
 
 
 def fineness(c: Config, image: Image.Image, size: tuple[int, int]) -> int | None:
-    """The input's side divided by the native side, for a whole ratio up to FINEST; else None."""
+    """How many times the native side the input's side is; None if this is no whole number up to FINEST."""
     for times in range(1, FINEST + 1):
         if fit(image.size, c.patch_size, tuple(side * times for side in c.image_size)) == tuple(size):
             return times
@@ -125,7 +125,7 @@ def fineness(c: Config, image: Image.Image, size: tuple[int, int]) -> int | None
 
 
 def natural(seen: Trace) -> tuple[int, int]:
-    """The default input size of its picture: (height, width)."""
+    """The default input size for the trace's picture: (height, width)."""
     c, look = seen.vit.config, Spec(image=seen.picture_name, model=seen.model).look
     if look:
         return tuple(side * c.patch_size for side in look.grid)
@@ -133,7 +133,7 @@ def natural(seen: Trace) -> tuple[int, int]:
 
 
 def as_fine(seen: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
-    """The size at which the same model sees another picture, perhaps of another shape, as finely as this one."""
+    """The input size at which the model sees `other`, of whatever shape, in patches as fine as those of `image`."""
     c = seen.vit.config
     times = fineness(c, image, seen.size)
     native = seen.size if times is None else tuple(side * times for side in c.image_size)
@@ -141,7 +141,7 @@ def as_fine(seen: Trace, image: Image.Image, other: Image.Image) -> tuple[int, i
 
 
 def open_picture(name: str) -> Image.Image:
-    """A file, or a sample by its name."""
+    """Opens a file, or a sample by its name."""
     sample = named(name)
     image = open_image(sample.path if sample and not Path(name).exists() else name)
     image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))

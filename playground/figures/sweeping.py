@@ -1,7 +1,7 @@
-"""Sweeps: the effect of many changes on a metric over a folder of pictures, such as each head off in turn, or each cut,
-scale or checkpoint. Built on `trace_many`, so a stopped run continues its store.
+"""Sweeps measure what each of many changes, such as switching off a head, does to a metric over a folder of pictures. A
+stopped run continues its store, as that of `trace_many` does.
 
-The layers below an intervention are computed once. The variants of one layer go through together.
+The layers below a change are computed once. Variants that change the same layer are computed as one batch.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ class Sweep(Many):
 
     metric: str | Metric = "margin"
     over: str = "heads"
-    classes: tuple[Any, ...] = ()  # for each picture the label's number, or its folder's name
+    classes: tuple[Any, ...] = ()  # for each picture, its label's number or its folder's name
     named: tuple[str, ...] = ()  # texts of the cuts, scales or checkpoints
-    block: int = 1  # patches along the side of a position
+    block: int = 1  # side of a block that is blanked, in patches
     others: tuple[VisionTransformer, ...] = ()
     failed: dict[int, str] = field(default_factory=dict)  # picture's number -> why the metric failed on it
 
@@ -154,7 +154,7 @@ class Sweep(Many):
         return before, value
 
     def measured(self, vit: VisionTransformer, x: Tensor, before: Tensor, label: Any) -> Tensor:
-        """The metric of b passes, (b,), from the tokens x that leave their last layer: (b, tokens, width)."""
+        """The metric of each pass, (passes,). x, before: tokens after the last layer, (passes, tokens, width)"""
         if self.metric == "moved":
             moves = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST)
             return moves.mean(-1).float().cpu()
@@ -211,14 +211,14 @@ def _batch_change(batch: list[Variant]) -> At:
 
 
 def _zeros(head: int) -> Callable[[Tensor], object]:
-    return lambda mixed: mixed[head].zero_()  # (h, N, d)
+    return lambda mixed: mixed[head].zero_()  # mixed: (heads, tokens, d)
 
 
 def _blank(block: Tensor, prefix: int) -> Callable[[Tensor], object]:
-    """Replaces the tokens of these patches, at one point of the pass, by the mean of all patches."""
+    """A function that replaces the tokens of the block's patches by the mean of all patches."""
     tokens = block.flatten().nonzero()[:, 0] + prefix
 
-    def change(x: Tensor) -> None:  # (N, D)
+    def change(x: Tensor) -> None:  # x: (tokens, width)
         x[tokens.to(x.device)] = x[prefix:].mean(0)
 
     return change
@@ -316,7 +316,7 @@ def prepared_sweep(
 
 
 def _classes(source: Many, folder: Path | None, labels: Any, needs_number: bool) -> tuple[Any, ...]:
-    """The label of each picture: its number if the model has it, else the name of the picture's folder."""
+    """For each picture, the number of its label, or the name of its folder if the model has no such label."""
     vit = source.vit
     if labels == "model":
         label_number(vit, 0)

@@ -1,9 +1,9 @@
-"""A lecturer's handouts and slides, from playground/lessons/teaching.py. Slides show the interactive microscope beside
-questions that the room guesses.
+"""Makes a lecturer's handouts and slides from playground/lessons/teaching.py. Slides show the interactive microscope
+beside questions for the audience.
 
 python -m playground.figures.teaching          the plans and the notes, as text, into assets/teaching
-python -m playground.figures.teaching FOLDER   also a handout of one sheet with its key, and a quiz with its key,
-                                               each for A4 and Letter, as the page Teach prints them when asked
+python -m playground.figures.teaching FOLDER   also the PDFs of the page Teach: a handout of one sheet and a quiz,
+                                               each with its key, for A4 and for Letter
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ def main(arguments: list[str]) -> None:
         print(file)
 
 
-# Slides: a plan in one HTML file, which makes no request, so a projector shows it without a network.
+# Slides: a plan in one HTML file, which makes no request and so can be shown without a network.
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -270,11 +270,11 @@ class Deck:
     slides: Sequence[Slide]
     scripts: Mapping[str, Mounted]
     story: str = ""  # the HTML of the story's frame, see `story` in playground/figures/html.py
-    files: Mapping[str, str] = field(default_factory=dict)  # drawings' data in base64
+    files: Mapping[str, str] = field(default_factory=dict)  # a file's name -> its data in base64
 
 
 def page(title: str, deck: Deck) -> str:
-    """The HTML. The policy allows the story's script too: a frame in a page obeys the page's policy."""
+    """The HTML. Its content security policy allows the story's script too, because a frame obeys its page's policy."""
     kinds = kinds_of(deck)
     scripts_used = {name: deck.scripts[name] for name in kinds}
     files = {**deck.files, **{f"{name}.css": _base64(script.styles.encode()) for name, script in scripts_used.items()}}
@@ -299,7 +299,7 @@ def page(title: str, deck: Deck) -> str:
         ),
         title=html.escape(title),
         style=stylesheet("lessons/slides.css"),
-        slides=json.dumps(content).replace("<", r"\u003c"),  # no text ends the element
+        slides=json.dumps(content).replace("<", r"\u003c"),  # no text can end the script element
         scripts="\n".join(f'<script type="module">{text}</script>' for text in own_scripts),
     )
 
@@ -322,7 +322,7 @@ def kinds_of(deck: Deck) -> list[str]:
 
 
 def _mounting(name: str, code: str) -> str:
-    """Registers the script in globalThis.mounts: in a page without a server nothing can be imported by an address."""
+    """Puts the default export into globalThis.mounts, because a page without a server can't import it by an address."""
     return re.sub(r"^export default ", f"(globalThis.mounts ??= {{}}).{name} = ", code, flags=re.MULTILINE)
 
 

@@ -1,8 +1,8 @@
 """Writes the numbers of many pictures into a Zarr store with named dimensions, which xarray.open_zarr reads, on one
 machine or on several; also converts a store into one NetCDF file.
 
-A picture's numbers are one chunk of each array. `done` is written last: a stopped run continues with the pictures that
-are not done. A store of other pictures, another model or other numbers is refused.
+A picture's numbers are one chunk of each array. Its entry in the array `done` is written last, so that a stopped run
+continues with the pictures that are not done. A store of other pictures, another model or other numbers is refused.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def write(job: Any, path: Path, report: type | None = None, dask: str | None = N
 
 
 def write_some(job: Any, path: Path, picture_numbers: list[int]) -> Iterator[int]:
-    """Writes pictures into an existing store. Each picture is a region of its own, so other workers may write theirs at
-    the same time."""
+    """Writes the numbers of pictures into an existing store, and yields each picture's index when it is done. Pictures
+    are separate regions of the store, so several workers may write at the same time."""
     store = _zarr().open_group(path, mode="r+")
     for numbers_found in job.some(picture_numbers, unreadable=True):
         for kind, array in numbers_found.arrays.items():
@@ -81,7 +81,7 @@ def write_some(job: Any, path: Path, picture_numbers: list[int]) -> Iterator[int
 
 
 def _regions(job: Any, kind: str, array: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """Yields (index among the store's layers, numbers) of an array, in one piece if its kind has all these layers."""
+    """Yields (index in the store, numbers): the whole array, or its layers one by one if the store has more layers."""
     if job.wanted[kind] in ((), tuple(job.layers)):
         yield (), array
         return
@@ -100,7 +100,7 @@ def _zarr() -> Any:
 
 
 def _as_netcdf(job: Any, path: Path, report: type | None, dask: str | None) -> Path:
-    """Writes a store beside the file and converts it when it is complete, because a half-written file is damaged."""
+    """Writes a Zarr store beside the file and then converts it, because a half-written NetCDF file is damaged."""
 
     netcdf()  # reports a missing package before an hour of work
     if path.exists():

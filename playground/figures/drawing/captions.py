@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def say(key: str, *cases: str, **filled: object) -> str:
-    """The words for `key` in way_words.py, for the first of `cases` that has its own; fills in the curly brackets."""
+    """The words for `key` in way_words.py, in the first of `cases` that has words, with curly brackets filled in."""
     return words(key, "figure", *filter(None, cases)).format(**filled)
 
 
@@ -78,7 +78,7 @@ def _and(words_of_each: list[str]) -> str:
 
 
 def headings(panels: list[Shown]) -> list[tuple[str, str]]:
-    """(heading, "") for each panel: no line stands beneath. A heading names what differs, such as layer or patch."""
+    """(heading, no line beneath it) for each panel. A heading names what differs between panels, such as the layer."""
     specs = [panel.spec for panel in panels]
     candidates = {
         "layer": [say("layer", layer=spec.layer) for spec in specs],
@@ -198,7 +198,7 @@ def blocks(maps: list[Map]) -> str:
 
 
 def sides(of_blocks: Sequence[int]) -> str:
-    """ "blocks of 4 × 4 and 2 × 2, the smaller where more moved" """
+    """The sides of blocks in words: "blocks of 4 × 4 and 2 × 2, the smaller where more moved"."""
     *larger, smallest = (f"{side} × {side}" for side in of_blocks)
     return say("blocks", "" if larger else "one", others=", ".join(larger), last=smallest)
 
@@ -297,12 +297,12 @@ def _counted(query) -> str:
 
 @dataclass(frozen=True)
 class About:
-    """Values for the curly brackets in the words of a way to look."""
+    """What FILLED computes its values from."""
 
     spec: Spec
     seen: Trace
     who: str = ""  # the query, in words
-    several: bool = False  # whether there are several pictures or passes: each has its own likeliest label
+    several: bool = False  # whether there are several pictures or passes, each with its own likeliest label
 
 
 FILLED: dict[str, Callable[[About], str]] = {  # a name in curly brackets in way_words.py -> its value
@@ -412,7 +412,7 @@ def _scaled(spec: Spec, panels: list[Shown]) -> list[str]:
     number = seen.scale_number(spec.scale)
     if number == seen.native_scale == seen.scale:
         return []
-    if not spec.way.of_heads and not spec.whole:  # these numbers are of the pass, which ran with the trained scale
+    if not spec.way.of_heads and not spec.whole:  # numbers without heads come from the trained pass
         return []
     several = len({panel.spec.layer for panel in panels}) > 1
     where = say("scaled_in", "pass" if spec.whole else "each" if several else "")

@@ -18,7 +18,7 @@ import numpy as np
 
 BENEATH = (0.0, 0.79)  # the photograph's darkest and brightest tone under the heat
 KEPT = 0.7  # share of the photograph's colour that is left under the heat
-TONES, STEPS = 64, 256  # in the table of heat: tones of the photograph, steps of weights
+TONES, STEPS = 64, 256  # numbers of rows and columns of `table`: the photograph's tones, the weights' steps
 TOPS = (0.54, 0.99)  # OKLab's L of the brightest weight, over black and over white
 LIFTED = 0.4  # lightness of the faintest colour: from 0, the photograph's tone, to 1, the brightest colour
 HUES = (20, 55, 95)  # degrees, from the faintest to the strongest: red, orange, gold
@@ -35,22 +35,22 @@ PEAK = 0.2  # the exposure is at least this × the largest value, so that a domi
 FLOOR = 2  # the exposure is at least this × the mean, so that an even row shows no pattern
 EVEN = 0.95  # a row whose 2^entropy is at least this share of all tokens is called even
 MASS = 0.6  # share of the weight of all patches that lies inside the outline, at least
-DIM, DRAINED = (0.0, 0.56), 0.35  # under light, where no weight is: darkest and brightest tone; share of colour
+DIM, DRAINED = (0.0, 0.56), 0.35  # light, where no weight is: darkest and brightest tone; share of colour
 LIT = 0.8  # light: patches inside the outline show at least this share of the photograph
 EASED = 0.5  # how far the outline's corners move towards the mean of their neighbours: 0 … 1
 LUMA = np.array([0.299, 0.587, 0.114])
 
 
 def exposure(values: np.ndarray) -> float:
-    """The value that is drawn brightest: that of the largest cells, or twice the mean where all cells are alike. Takes
-    the values of several pictures together if they are to be compared."""
+    """The value that is drawn brightest: only the largest cells exceed it, and it is at least twice the mean. `values`
+    are those of several pictures together if these are to be compared."""
     values = np.sort(values, axis=None)[::-1].astype(np.float64)
     return _as_written(float(max(values[int(values.size * BRIGHTEST)], PEAK * values[0], FLOOR * values.mean()))) or 1.0
 
 
 def _as_written(value: float) -> float:
     """Rounds up to two digits. So the exposure is exactly the number in the legend, and the same on the screen and in
-    a figure, although the sums of the two differ in the last digits."""
+    a figure, although their sums differ in the last digits."""
     if not value > 0:
         return 0.0
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
@@ -119,7 +119,7 @@ def table(hues: tuple[float, ...] = HUES) -> np.ndarray:
     wanted_chroma = np.interp(t, (0, 0.5, 1), CHROMAS)
     low, high = np.zeros_like(lightness), np.broadcast_to(wanted_chroma, lightness.shape)
     in_gamut = _in_gamut(_from_oklab(lightness, high, hue))
-    for _ in range(12):  # the largest chroma that a screen can show there
+    for _ in range(12):  # bisection for the largest chroma that a screen can show
         middle = (low + high) / 2
         in_gamut_there = _in_gamut(_from_oklab(lightness, middle, hue))
         low, high = np.where(in_gamut_there, middle, low), np.where(in_gamut_there, high, middle)
@@ -189,8 +189,8 @@ def densest(grid: np.ndarray, mass: float = MASS) -> np.ndarray:
 
 def contours(chosen: np.ndarray) -> list[np.ndarray]:
     """Smooth closed lines around the chosen cells, as control points (points, 2) of quadratic curves, row and column. A
-    curve's ends are the midpoints between neighbouring points. The curves enclose exactly the centres
-    of the chosen cells."""
+    curve's ends are the midpoints between neighbouring points. The curves enclose exactly the centres of the chosen
+    cells."""
     return [_smoothed(path) for path in outlines(chosen)]
 
 

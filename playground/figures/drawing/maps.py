@@ -132,10 +132,10 @@ class Map:
     grid: np.ndarray  # (rows, columns)
     prefix: tuple[tuple[str, float], ...]  # (name, value) of the prefix tokens
     breadth: float | None  # 2^entropy of a row: about how many tokens it listens to
-    colours: np.ndarray | None = None  # (rows, columns, 3) bytes, of features: drawn instead of numbers
+    colours: np.ndarray | None = None  # (rows, columns, 3) bytes: colours of features, drawn instead of numbers
     held: float = 0.0  # share of the variance between patches that the colours show
     parts: np.ndarray | None = None  # (rows, columns), the number of each patch's part: drawn instead of numbers
-    values: np.ndarray | None = None  # (tokens,): the prefix tokens and the grid's patches
+    values: np.ndarray | None = None  # (tokens,): numbers of the prefix tokens, then of the patches
     blanked: Step | None = None  # the blocks that an occlusion has blanked
 
 
@@ -202,7 +202,7 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
 
 
 def floor(spec: Spec, maps: list[Map]) -> float:
-    """The smallest exposure that is allowed: it keeps a map dark if blanking moves nothing."""
+    """The smallest exposure that is allowed, which keeps a map dark if blanking moves nothing."""
     return least_move(spec) if moved_by_nothing(maps) else 0.0
 
 
@@ -211,7 +211,7 @@ def moved_by_nothing(maps: list[Map]) -> bool:
 
 
 def least_move(spec: Spec) -> float:
-    """The least move that counts; smaller moves count as none."""
+    """The smallest effect of blanking that counts as an effect."""
     from playground.analysis.occlusion import LEAST_MOVE
 
     return LEAST_MOVE["label" if spec.explains_label else "feature"]
@@ -242,7 +242,7 @@ def clipped(map_: Map, span: Domain) -> list[tuple[int, int]]:
 
 
 def neighbourhood(query_row: int, query_column: int, grid: tuple[int, int], kernel: int) -> list[tuple[int, int]]:
-    """The patches that a kernel centred on this one reads; fewer at the edges."""
+    """The patches that a kernel centred on the query's patch reads; fewer at the edges."""
     reach = kernel // 2
     return [
         (row, column)
@@ -272,7 +272,7 @@ def patch_of(seen: Trace, query) -> tuple[int, int] | None:
 
 
 def same_place(query, seen: Trace, other: Trace):
-    """The same place in another picture, whose grid may be finer or of another shape."""
+    """The query at the same place in the picture of `other`, whose grid may be finer or of another shape."""
     patch = patch_of(seen, query)
     if query is None:
         return None

@@ -120,7 +120,7 @@ def _is_own(name: str) -> bool:
 
 # Short hashes of a model's weights and of a picture: they tell whether two figures have the same model or picture.
 
-_weights: WeakKeyDictionary = WeakKeyDictionary()  # model -> (versions, digest); a changed model is hashed again
+_weights: WeakKeyDictionary = WeakKeyDictionary()  # model -> (versions of weights, digest), hashed again if changed
 
 
 def hash_of_weights(vit) -> str:

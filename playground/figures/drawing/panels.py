@@ -25,7 +25,7 @@ from playground.numbers import bare_share
 GAP = 0.9  # em, between panels
 CLOSE = 0.3  # em, between the panels of a grid
 NARROW = 8.5  # em: the narrowest panel in a paper whose heading still fits
-HIGHEST = 7.5  # inches: the highest panels in a paper that fit on a page with their caption
+HIGHEST = 7.5  # inches: the largest height of panels in a paper, so that their caption fits on the page too
 RAGGED = 0.6  # an arrangement whose last row is not full counts as if its pictures were smaller by this factor
 
 
@@ -132,7 +132,7 @@ class Panels:
 
 @dataclass(frozen=True)
 class Grid:
-    """Panels in rows and columns, with a title above each column and a turned one beside each row. Pictures of
+    """Panels in rows and columns, with a title above each column and a vertical title beside each row. Pictures of
     different shapes have the same height."""
 
     panels: list[list[Panel]]

@@ -37,7 +37,7 @@ THEMES = {
 PALE = (48, 0.4)  # the photograph beneath small maps: its darkest tone, the share of its contrast that is left
 FIELD = 0.55  # share of the photograph that shows where a stack of convolutions reaches
 PART_COLOURS = ("#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255")  # as in core/colours.js
-PART_TINT = 0.5  # opacity of these colours over the photograph
+PART_TINT = 0.5  # opacity of PART_COLOURS over the photograph
 BAR_CELL = 48  # pixels: the bar is hatched like a patch of this height
 FLAT = 127  # a middle grey, ground of the heat's colour bar
 LIT_GOLD = (236, 190, 96)  # ground of the light's colour bar: bright and colourful, so that fading shows
@@ -141,7 +141,7 @@ def together(photo: Image.Image, grids: list[np.ndarray], span: Domain) -> Image
 
 
 def thumbnail(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
-    """As `printed`, on a pale photograph with one pixel a patch."""
+    """Like `printed`, on a pale photograph with one pixel for each patch."""
     rows, columns = grid.shape
     return printed(pale(photo.resize((columns, rows), Image.Resampling.BOX)), grid, spec, span)
 
@@ -185,7 +185,7 @@ def read_by_convolution(
 
 
 def bare(grid: np.ndarray, span: Domain) -> Image.Image:
-    """The map in the colours of magma, like the head atlas on the screen."""
+    """The map in matplotlib's colours "magma", like the head atlas on the screen."""
     return Image.fromarray(magma(np.clip(grid / span.high, 0, 1)))
 
 
@@ -209,7 +209,7 @@ def bar(spec: Spec, span: Domain) -> Image.Image:
 #
 # microscope/core/features.js has the same arithmetic for the screen.
 
-ENDS = (2, 98)  # percentiles: where a colour is dark and where it is bright
+ENDS = (2, 98)  # percentiles of a component that are drawn as the bytes 0 and 255
 
 
 def patches(seen: Trace, layer: int) -> np.ndarray:

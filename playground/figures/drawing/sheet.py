@@ -32,7 +32,7 @@ from playground.figures.drawing.spec import Spec
 
 SMALLEST = 6.0  # points: what a journal prints legibly
 VECTOR_DPI = 220  # dots per inch of the photograph inside an SVG or PDF
-CELL = 16  # pixels of a patch in a map without photograph: viewers that smooth images blur a sixteenth of a patch
+CELL = 16  # pixels of a patch without photograph, so that a viewer that smooths images blurs only a sixteenth of it
 OUTLINE = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
 
 SHAPES = {  # plotly's name of a marker, as in playground/analysis/heads.py -> matplotlib's name
@@ -279,12 +279,12 @@ class Sheet:
             self.figure.add_artist(wire)
 
     def sign(self, axes: Axes, patch: tuple[int, int] | None, box: Box, symbol: str) -> None:
-        """Draws the shape of a head's habit inside the patch's mark."""
+        """Draws a shape inside the patch's mark: that of a head's habit, or of a query."""
         if patch is not None and self.spec.marker:
             self.shape(axes, patch[1] + 0.5, patch[0] + 0.5, symbol, 0.42 * _cell(axes, box))
 
     def shape(self, axes: Axes, x: float, y: float, symbol: str, points: float) -> None:
-        """Draws the shape that stands for a head's habit, white on black."""
+        """Draws a shape of SHAPES, white with a black edge."""
         if not symbol:
             return
         points *= 1.35 if symbol == "star" else 1.0

@@ -78,7 +78,7 @@ class Spec:
     layout: str = "head"  # see layouts/
     model: str = ""  # the model that traced the picture; "": a figure of random rows has none
     weights: str | None = None  # a file of weights for this model
-    mean: str | None = None  # this and the next four: how the model was built, if no file says it (models/given.py)
+    mean: str | None = None  # `mean` to `global_pool`: how the model was built, if no file says it (models/given.py)
     std: str | None = None
     num_heads: str | None = None
     act_layer: str | None = None
@@ -86,7 +86,7 @@ class Spec:
     size: tuple[int, int] | None = None  # (height, width) of the model's input
     layer: int | None = None  # None: two thirds of the way up, where heads look at objects
     head: int | str = 0  # a number, or "mean" or "max" over all heads
-    query: tuple[int, int] | str | None = None  # a patch, or a prefix token's name; None: samples.start_patch
+    query: tuple[int, int] | str | None = None  # a patch, or a prefix token's name; None: by samples.start_patch
     scale: str = "on"  # "on" (the trained scale), "off" (no scale), or a number
     whole: bool = False  # whether the whole forward pass ran with `scale`, not this layer alone
     cut: str = ""  # edges cut in the pass, written as in playground/cuts.py and separated by ;

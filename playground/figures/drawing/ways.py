@@ -143,7 +143,7 @@ def usual() -> dict:
 
 
 def foretold() -> dict[str, dict[str, float]]:
-    """{model: how faithful its maps in the browser are, {way to look: rank correlation with blanking, …}}"""
+    """{model: {way to look: its maps' rank correlation with blanking}}, with that of random and of constant maps."""
     from playground.analysis.faithfulness import foretold_table
     from playground.relevance import DEFAULT
 

@@ -46,7 +46,7 @@ def names(drawn_maps: list[Shown]) -> list[tuple[str, str]]:
 
 
 def match(drawn_maps: list[Shown]) -> tuple[int, int] | None:
-    """The patch of the second picture that matches the query: each resembles the other most. None if there is none."""
+    """The second picture's patch that matches the query's: each resembles the other most. None if no patch does."""
     first, second = drawn_maps
     query_patch = maps.patch_of(first.seen, first.spec.query)
     row, column = first.seen.match(second.seen)[query_patch].tolist()
@@ -154,7 +154,7 @@ SCALE = Layout(
 
 
 def change_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
-    """The maps before and after; the third panel, the change, is their difference."""
+    """Requests for the maps before and after, and a third for their difference: see `both_and_change`."""
     if spec.way.coloured:
         raise PlaygroundError(f"Colours have no difference that could be drawn: {spec.what} has the layout compare.")
     before, after = panels(spec, subject, other)

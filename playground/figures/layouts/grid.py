@@ -89,7 +89,8 @@ def names(spec: Spec) -> list[tuple[str, str]]:
     rows, columns = axes(spec)
     pictures = next((axis.values for axis in (rows, columns) if axis.name == "pictures"), (spec.image,))
     models = next((axis.values for axis in (rows, columns) if axis.name == "models"), (spec.model,))
-    pairs = {(picture, model): None for model in models for picture in pictures}  # by model: each is loaded once
+    # by model, so that each model is loaded once
+    pairs = {(picture, model): None for model in models for picture in pictures}
     return list(pairs)
 
 

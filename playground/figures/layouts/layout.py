@@ -58,7 +58,7 @@ def side_by_side(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Dr
 
 
 def headed(drawn_maps: list[Shown], spans: list[Domain], names: list[tuple[str, str]]) -> Drawn:
-    """Panels side by side. `names`: a heading and a line beneath it for each; the line also gets the row's breadth."""
+    """Panels side by side. `names`: (heading, line beneath) of each panel; the row's breadth is added to the line."""
     from playground.figures.drawing.panels import Panels, map_panel
 
     boxes = []
@@ -88,12 +88,12 @@ class Layout:
     maps: Callable[[list[OneMap]], list[Map]] = maps_of
     expose: Callable[[Spec, list[Shown]], tuple[Domain, list[Domain]]] = exposed
     prepared: Callable[[Spec], Spec] = lambda spec: spec  # fills in options that the layout decides
-    uses: tuple[str, ...] = ()  # options that only some layouts use: see SPECIAL
+    uses: tuple[str, ...] = ()  # options that only some layouts use: see SPECIAL in command_line.py
     unused: Mapping[str, str] = field(default_factory=dict)  # an option that other layouts use -> why this one does not
     beside: Callable[[Spec], str] = lambda spec: ""  # kind of further traces: "pass" (another scale), "other" or "many"
     patch_by_patch: bool = False  # whether maps are subtracted: both must be numbers on one grid
-    of_heads: bool = False  # whether it shows only ways to look that have heads
-    asks: bool = False  # whether it marks a query in every case
+    of_heads: bool = False  # whether the layout shows only ways to look that have heads
+    asks: bool = False  # whether the layout marks a query in every case
     alive: bool = False  # whether an interactive .html can open with this layout
     facts: Mapping[str, str] = field(default_factory=dict)  # facts for the metadata, in a layout without pictures
 
@@ -120,7 +120,7 @@ class Layout:
 
     @property
     def offered(self) -> bool:
-        """Whether Export offers it. Export has no controls for rows and columns."""
+        """Whether Export offers the layout: not one with rows and columns, for which it has no controls."""
         return "rows" not in self.uses
 
     def settled(self, spec: Spec) -> Spec:
