@@ -35,7 +35,7 @@ STEPS = 12  # frames from the trained scale to no scale
 def animate(
     path: str | Path,
     spec: Spec,
-    seen: Trace,
+    trace: Trace,
     image: Image.Image,
     track: Callable[[Iterable], Iterable] = iter,
     **draw_arguments,
@@ -46,27 +46,27 @@ def animate(
         raise PlaygroundError(f"A sweep is written as {', '.join(MOVING)}; {path} ends in {path.suffix!r}.")
     if spec.transparent and path.suffix.lower() == ".gif":
         raise PlaygroundError("A GIF's edges can't be half transparent: write a .webp or .png, or take a background.")
-    steps = frames(layouts.settled(spec, seen), seen)
-    most_lines = max(caption_lines(frame, seen, image, **draw_arguments) for frame, _ in steps)
+    steps = frames(layouts.settled(spec, trace), trace)
+    most_lines = max(caption_lines(frame, trace, image, **draw_arguments) for frame, _ in steps)
     images, facts = [], {}
     for frame, _ in track(steps):
-        figure = draw(frame, seen, image, lines=most_lines, **draw_arguments)
+        figure = draw(frame, trace, image, lines=most_lines, **draw_arguments)
         facts = facts or provenance(figure.spec, figure.facts, path.name)
         images.append(pixels(figure))
     data = _encoded(path.suffix.lower(), images, [ms for _, ms in steps], spec, facts)
     return keep(path, data)
 
 
-def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
+def frames(spec: Spec, trace: Trace) -> list[tuple[Spec, int]]:
     """The frames of the sweep: for each frame its spec and its milliseconds."""
     kind, _, places = (spec.sweep or "").partition(":")
     check(spec, kind)
     if kind == "layers" and not places:
-        return [(replace(spec, layer=layer), LAYER) for layer in range(seen.layers)]
+        return [(replace(spec, layer=layer), LAYER) for layer in range(trace.layers)]
     if kind == "scale" and not places:
-        return _scale_frames(spec, seen)
+        return _scale_frames(spec, trace)
     if kind == "patches" and places:
-        return _path_frames(spec, seen, places)
+        return _path_frames(spec, trace, places)
     raise PlaygroundError(f"A sweep is layers, scale, or patches:0,0-7,5-13,13; not {spec.sweep!r}.")
 
 
@@ -91,17 +91,17 @@ def moves(spec: Spec, kind: str) -> bool:
     return not ((kind == "scale" and not way.of_heads) or (kind == "patches" and not layouts.marks(spec)))
 
 
-def _scale_frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
+def _scale_frames(spec: Spec, trace: Trace) -> list[tuple[Spec, int]]:
     """Frames whose scale grows from the trained one to 1 in equal ratios, and shrinks back."""
-    ratios = [seen.native_scale ** (1 - i / STEPS) for i in range(1, STEPS)]
+    ratios = [trace.native_scale ** (1 - i / STEPS) for i in range(1, STEPS)]
     between = [(replace(spec, scale=f"{scale:.4g}"), STEP) for scale in ratios]
     return [(replace(spec, scale="on"), HOLD), *between, (replace(spec, scale="off"), HOLD), *between[::-1]]
 
 
-def _path_frames(spec: Spec, seen: Trace, places: str) -> list[tuple[Spec, int]]:
+def _path_frames(spec: Spec, trace: Trace, places: str) -> list[tuple[Spec, int]]:
     path = walk(places)
     for place in path:
-        seen.token(place)  # raises if the patch is off the grid
+        trace.token(place)  # raises if the patch is off the grid
     durations = [WALK] * len(path)
     durations[0] = durations[-1] = 4 * WALK
     return [(replace(spec, query=place), ms) for place, ms in zip(path, durations, strict=True)]

@@ -258,33 +258,33 @@ class _Batch:
             return
         from playground.figures.request import from_files
 
-        seen, image, draw_arguments = from_files(job.spec)
+        trace, image, draw_arguments = from_files(job.spec)
         for path, spec in missing.items():
-            file = self._one(path, spec, seen, image, draw_arguments)
+            file = self._one(path, spec, trace, image, draw_arguments)
             self.written.append(file)
             self.say(str(file))
-            manifest.add(file, spec, seen, image, draw_arguments)
-        self._warn(seen, draw_arguments.get("other", seen))
+            manifest.add(file, spec, trace, image, draw_arguments)
+        self._warn(trace, draw_arguments.get("other", trace))
 
-    def _one(self, path: Path, spec: Spec, seen, image, draw_arguments: dict) -> Path:
+    def _one(self, path: Path, spec: Spec, trace, image, draw_arguments: dict) -> Path:
         if _is_html(self.options.output):
-            return self._interactive(path, spec, seen, image)
+            return self._interactive(path, spec, trace, image)
         if spec.sweep:
-            return figures.animate(path, spec, seen, image, self._frames, **draw_arguments)
-        return _write(path, spec, self._complain_once, seen, image, **draw_arguments)
+            return figures.animate(path, spec, trace, image, self._frames, **draw_arguments)
+        return _write(path, spec, self._complain_once, trace, image, **draw_arguments)
 
     def _frames(self, frames):
         from tqdm import tqdm
 
         return tqdm(frames, desc="frames", unit="frame", leave=False, disable=not sys.stderr.isatty())
 
-    def _interactive(self, path: Path, spec: Spec, seen, image) -> Path:
+    def _interactive(self, path: Path, spec: Spec, trace, image) -> Path:
         from playground.figures import html
 
-        spec = html.filled(naming.published(spec), seen, image)
-        megabytes = html.write(path, spec, seen, image) / 1e6
-        self.complain(f"{path}: {megabytes:.2f} MB with {len(html.layers(spec, seen))} of {seen.layers} layers")
-        if rounding_note := html.lost_by(spec, seen):
+        spec = html.filled(naming.published(spec), trace, image)
+        megabytes = html.write(path, spec, trace, image) / 1e6
+        self.complain(f"{path}: {megabytes:.2f} MB with {len(html.layers(spec, trace))} of {trace.layers} layers")
+        if rounding_note := html.lost_by(spec, trace):
             self.complain(f"{path}: {rounding_note}")
         return path
 
@@ -300,7 +300,7 @@ class _Batch:
             self.complain(f"playground: {text}")
 
     def _warn(self, *traces) -> None:
-        for name in sorted({naming.model(seen) for seen in traces if naming.is_random(seen)}):
+        for name in sorted({naming.model(trace) for trace in traces if naming.is_random(trace)}):
             self._complain_once(f"{name}: nothing of what this figure shows was learned")
 
 
@@ -324,16 +324,16 @@ class Manifest:
         path = Path(os.path.commonpath([file.parent.resolve() for file in files])) / NAME
         return Manifest(path, {name: entry for name, entry in _read(path).items() if (path.parent / name).exists()})
 
-    def add(self, file: Path, spec: Spec, seen, image, draw_arguments: dict) -> None:
+    def add(self, file: Path, spec: Spec, trace, image, draw_arguments: dict) -> None:
         if self.path is None:
             return
         from playground.figures import layouts
         from playground.figures.command_line import again
         from playground.figures.compose import described
 
-        command = again(layouts.settled(spec, seen), file.name)
+        command = again(layouts.settled(spec, trace), file.name)
         name = file.resolve().relative_to(self.path.parent).as_posix()
-        self.entries[name] = described(spec, seen, image, **draw_arguments) | ({"command": command} if command else {})
+        self.entries[name] = described(spec, trace, image, **draw_arguments) | ({"command": command} if command else {})
         keep(self.path, (json.dumps(self.entries, indent=1, ensure_ascii=False) + "\n").encode())
 
 

@@ -31,7 +31,7 @@ LEAST = 6  # em: smallest height of a picture above a caption
 
 def draw(
     spec: Spec,
-    seen: Trace | None = None,
+    trace: Trace | None = None,
     image: Image.Image | None = None,
     *,
     other: Trace | None = None,
@@ -47,7 +47,7 @@ def draw(
     keeps room.
     """
     with house_style(spec.font):
-        spec, subject, second = subjects(spec, seen, image, other, other_image, more)
+        spec, subject, second = subjects(spec, trace, image, other, other_image, more)
         content = layouts.content(spec, subject, second)
         plan = _plan(spec, content, footer(spec, subject, second), lines)
         figure = _compose(layouts.of(spec).settled(spec), plan)
@@ -56,28 +56,28 @@ def draw(
     return figure
 
 
-def caption_lines(spec: Spec, seen: Trace, image: Image.Image, **draw_arguments) -> int:
+def caption_lines(spec: Spec, trace: Trace, image: Image.Image, **draw_arguments) -> int:
     """The number of lines in the figure's caption. All frames of an animation keep room for the same number."""
-    spec, subject, second = subjects(spec, seen, image, **draw_arguments)
+    spec, subject, second = subjects(spec, trace, image, **draw_arguments)
     with house_style(spec.font):
         content = layouts.content(spec, subject, second)
         return len(_plan(spec, content, "", 0).band.caption)
 
 
-def described(spec: Spec, seen: Trace, image: Image.Image, **draw_arguments) -> dict[str, str]:
+def described(spec: Spec, trace: Trace, image: Image.Image, **draw_arguments) -> dict[str, str]:
     """The figure's facts for metadata, without drawing it."""
-    return facts(*subjects(spec, seen, image, **draw_arguments))
+    return facts(*subjects(spec, trace, image, **draw_arguments))
 
 
 def subjects(
-    spec: Spec, seen=None, image=None, other=None, other_image=None, more=None
+    spec: Spec, first_trace=None, image=None, other=None, other_image=None, more=None
 ) -> tuple[Spec, Subject | None, Other]:
     """(the spec, the first and the second subject) with public names; a layout without pictures has no subjects."""
     if not layouts.of(spec).of_pictures:
         return replace(spec, layer=None, query=None, size=None), None, None
     public = naming.published(spec)
-    image = seen.shown if image is None else image
-    first = Subject(naming.published_trace(spec, seen), image, captions.picture(public.image))
+    image = first_trace.shown if image is None else image
+    first = Subject(naming.published_trace(spec, first_trace), image, captions.picture(public.image))
     if more:
         subjects_by_name = {
             key: Subject(
@@ -85,12 +85,12 @@ def subjects(
             )
             for key, (trace, picture) in more.items()
         }
-        return layouts.settled(spec, seen), subjects_by_name[next(iter(subjects_by_name))], subjects_by_name
+        return layouts.settled(spec, first_trace), subjects_by_name[next(iter(subjects_by_name))], subjects_by_name
     if other is None:
-        return layouts.settled(spec, seen), first, None
+        return layouts.settled(spec, first_trace), first, None
     name = captions.picture(public.other_image) if public.other_image else first.name
     second = Subject(naming.published_trace(spec, other, True), image if other_image is None else other_image, name)
-    return layouts.settled(spec, seen), first, second
+    return layouts.settled(spec, first_trace), first, second
 
 
 @dataclass(frozen=True)

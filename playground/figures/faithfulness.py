@@ -43,9 +43,9 @@ def write(options) -> None:
                 else tuple(min(side, LARGEST) for side in vit.config.image_size)
             )
             size = images.fit(opened.size, vit.config.patch_size, area)
-            seen = tracing.trace(vit, opened, size=size)
+            trace = tracing.trace(vit, opened, size=size)
             mask = images.open_image(masks[picture]) if picture in masks else None
-            rows[vit.name] += [(picture, scores) for scores in faithfulness(seen, shuffled, mask, options.by)]
+            rows[vit.name] += [(picture, scores) for scores in faithfulness(trace, shuffled, mask, options.by)]
             _write(out, rows, len(pictures), len(masks))  # a stopped run leaves what it has measured
     print(table(rows))
 

@@ -262,28 +262,28 @@ NUMBERS = (".npz", ".csv", ".json")
 
 
 def write_numbers(
-    path: str | Path, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **draw_arguments
+    path: str | Path, spec: Spec, trace: Trace | None = None, image: Image.Image | None = None, **draw_arguments
 ) -> Path:
     path = Path(path)
     if path.suffix.lower() not in NUMBERS:
         raise PlaygroundError(f"Numbers are written as {', '.join(NUMBERS)}; {path} ends in {path.suffix!r}.")
-    return keep(path, contents(path.suffix.lower(), spec, seen, image, **draw_arguments))
+    return keep(path, contents(path.suffix.lower(), spec, trace, image, **draw_arguments))
 
 
 def contents(
-    suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **draw_arguments
+    suffix: str, spec: Spec, trace: Trace | None = None, image: Image.Image | None = None, **draw_arguments
 ) -> bytes:
     """The bytes of a file of numbers: .npz, .csv or .json."""
     makers = {".npz": npz, ".csv": as_csv, ".json": as_json}
-    return makers[suffix](*collected(suffix, spec, seen, image, **draw_arguments))
+    return makers[suffix](*collected(suffix, spec, trace, image, **draw_arguments))
 
 
 def collected(
-    suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **draw_arguments
+    suffix: str, spec: Spec, trace: Trace | None = None, image: Image.Image | None = None, **draw_arguments
 ) -> tuple[dict, list[Table]]:
     """(the figure's facts, its tables)"""
     layout = layouts.of(spec)
-    spec, subject, other = subjects(spec, seen, image, **draw_arguments)
+    spec, subject, other = subjects(spec, trace, image, **draw_arguments)
     origin = {"made by": f"Attention Playground {__version__}"}
     if command := again(spec, f"figure{suffix}"):
         origin["command"] = command

@@ -415,11 +415,11 @@ def write_relevances(options) -> None:
         table = csv.writer(file)
         table.writerow(COLUMNS)
         for picture in bar()(pictures, desc="relevance", unit="picture"):
-            seen = tracing.trace(vit, _open(picture))
-            answer = answer_of(seen, _query(options.patch), _number_or_name(options.label))
-            for score in scores(seen, answer, options.by, (options.method,) if options.method else METHODS):
+            trace = tracing.trace(vit, _open(picture))
+            answer = answer_of(trace, _query(options.patch), _number_or_name(options.label))
+            for score in scores(trace, answer, options.by, (options.method,) if options.method else METHODS):
                 numbers = (f"{n:.4f}" for n in (score.rank_correlation, score.deletion, score.insertion))
-                table.writerow([picture, seen.model, words(seen, answer), options.by, score.method, *numbers])
+                table.writerow([picture, trace.model, words(trace, answer), options.by, score.method, *numbers])
                 scores_by_method.setdefault(score.method, []).append(score)
             file.flush()  # a stopped run leaves what it has measured
     print(f"{'mean of ' + str(len(pictures)):16} rank correlation  deletion  insertion")

@@ -21,7 +21,7 @@ def facts(spec: Spec, subject: Subject | None, other: Other = None) -> dict[str,
     layout, made_by = layouts.of(spec), {"made by": f"Attention Playground {__version__}"}
     if subject is None:
         return {"layout": spec.layout, **layout.facts, **made_by}
-    seen = subject.seen
+    trace = subject.seen
     facts_of = {**_subject_facts(subject), "layout": spec.layout}
     left_out = unused(spec)  # options that the command leaves out are no facts either
     chosen = {"layer": spec.layer, "head": spec.head, "query": spec.query and query_words(spec.query)}
@@ -34,11 +34,11 @@ def facts(spec: Spec, subject: Subject | None, other: Other = None) -> dict[str,
     facts_of |= {axis: values for axis, values in axes.items() if values}
     if "what" not in left_out:
         facts_of["shows"] = spec.what if "direction" in left_out else f"{spec.what}, {spec.direction}"
-        facts_of |= captions.number_facts(spec, seen) | naming.trust_facts(spec, seen)
-    if seen.cuts:
-        facts_of["cut"] = "; ".join(seen.cuts.texts)
-    if seen.interventions:
-        facts_of["put into the pass"] = "; ".join(seen.interventions)
+        facts_of |= captions.number_facts(spec, trace) | naming.trust_facts(spec, trace)
+    if trace.cuts:
+        facts_of["cut"] = "; ".join(trace.cuts.texts)
+    if trace.interventions:
+        facts_of["put into the pass"] = "; ".join(trace.interventions)
     facts_of["scale"] = _scale(replace(spec, scale="on") if "scale" in left_out else layout.prepared(spec), subject)
     if isinstance(other, Subject) and layout.beside(spec) == "other":
         facts_of |= {f"other {key}": value for key, value in _subject_facts(other).items()}
@@ -53,14 +53,14 @@ def facts(spec: Spec, subject: Subject | None, other: Other = None) -> dict[str,
 
 def _subject_facts(subject: Subject) -> dict[str, str]:
     """Facts about the picture and the model."""
-    seen = subject.seen
+    trace = subject.seen
     return {
-        "model": seen.model,
-        "weights": weights(seen),
-        **_loading_facts(seen),
+        "model": trace.model,
+        "weights": weights(trace),
+        **_loading_facts(trace),
         "image": subject.name,
         "pixels": f"sha256:{naming.hash_of_image(subject.image)}",
-        "input": f"{seen.size[0]}x{seen.size[1]}",
+        "input": f"{trace.size[0]}x{trace.size[1]}",
     }
 
 
@@ -76,11 +76,11 @@ def _grid_facts(subjects: list[Subject]) -> dict[str, str]:
     return facts_of
 
 
-def _loading_facts(seen: Trace) -> dict[str, str]:
+def _loading_facts(trace: Trace) -> dict[str, str]:
     """The options given when the model was loaded, and what was assumed about it."""
-    loaded_as = source.asked(seen.vit)
+    loaded_as = source.asked(trace.vit)
     options = "; ".join(f"{word} {text}" for word, text in loaded_as.given.texts.items()) if loaded_as else ""
-    return {key: value for key, value in (("said of it", options), ("assumed of it", seen.assumed)) if value}
+    return {key: value for key, value in (("said of it", options), ("assumed of it", trace.assumed)) if value}
 
 
 _NAMES = {"query": "patch"}

@@ -32,7 +32,7 @@ SHOWN_SIDE = 2048  # pixels: a picture with a longer side is first reduced to th
 FINEST = 4  # the input may have this many times the native patches along each side
 
 
-def no_turn(seen: Trace, passes: float) -> AbstractContextManager[object]:
+def no_turn(picture_trace: Trace, passes: float) -> AbstractContextManager[object]:
     return nullcontext()
 
 
@@ -59,18 +59,18 @@ def traces(
     return seen, {"other": run(True, size, scale), "other_image": other_image}
 
 
-def with_interventions(spec: Spec, seen: Trace, other: Callable[[], Trace], turn: Turn = no_turn) -> Trace:
+def with_interventions(spec: Spec, picture_trace: Trace, other: Callable[[], Trace], turn: Turn = no_turn) -> Trace:
     """The trace after the figure's interventions. `other` traces the other picture, with patches as fine as these."""
     if not spec.puts:
-        return seen
+        return picture_trace
     from playground.analysis import interventions
 
     if spec.takes_another and spec.other_image is None:
         raise OptionError("{cut} takes something of another picture's pass: name that picture, {other_image}.")
     name = PurePath(published(spec).other_image or "").stem
     other_trace = replace(other(), picture_name=name) if spec.takes_another else None
-    with turn(seen, interventions.PASSES * len(spec.puts)):
-        return interventions.run_texts(seen, spec.puts, other_trace)
+    with turn(picture_trace, interventions.PASSES * len(spec.puts)):
+        return interventions.run_texts(picture_trace, spec.puts, other_trace)
 
 
 def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.Image]]:
@@ -90,8 +90,8 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
         number = None if scale == "on" else scale
         return trace(vit, other_image if other else image, size=size, scale=number, cut=() if other else spec.cuts)
 
-    seen, draw_arguments = traces(spec, image, other_image, run)
-    return seen, image, draw_arguments
+    picture_trace, draw_arguments = traces(spec, image, other_image, run)
+    return picture_trace, image, draw_arguments
 
 
 def _grid_traces(spec: Spec) -> tuple[Trace, Image.Image, dict]:
@@ -105,15 +105,18 @@ def _grid_traces(spec: Spec) -> tuple[Trace, Image.Image, dict]:
         )
         scale = spec.scale if spec.whole else "on"
         number = None if scale == "on" else scale
-        seen = trace(vit, image, size=size, scale=number, cut=spec.cuts)
-        traces[name, model_name] = with_interventions(spec, seen, partial(_trace_of_other, spec, seen, image)), image
+        picture_trace = trace(vit, image, size=size, scale=number, cut=spec.cuts)
+        traces[name, model_name] = (
+            with_interventions(spec, picture_trace, partial(_trace_of_other, spec, picture_trace, image)),
+            image,
+        )
     first = next(iter(traces.values()))
     return *first, {"more": traces}
 
 
-def _trace_of_other(spec: Spec, seen: Trace, image: Image.Image) -> Trace:
+def _trace_of_other(spec: Spec, picture_trace: Trace, image: Image.Image) -> Trace:
     other = open_picture(spec.other_image)  # type: ignore[arg-type]
-    return trace(seen._need_vit(), other, size=as_fine(seen, image, other), scale=seen.scale)
+    return trace(picture_trace._need_vit(), other, size=as_fine(picture_trace, image, other), scale=picture_trace.scale)
 
 
 def fineness(c: Config, image: Image.Image, size: tuple[int, int]) -> int | None:
@@ -124,19 +127,19 @@ def fineness(c: Config, image: Image.Image, size: tuple[int, int]) -> int | None
     return None
 
 
-def natural(seen: Trace) -> tuple[int, int]:
+def natural(picture_trace: Trace) -> tuple[int, int]:
     """The default input size for the trace's picture: (height, width)."""
-    c, look = seen.vit.config, Spec(image=seen.picture_name, model=seen.model).look
+    c, look = picture_trace.vit.config, Spec(image=picture_trace.picture_name, model=picture_trace.model).look
     if look:
         return tuple(side * c.patch_size for side in look.grid)
-    return fit(seen.shown.size, c.patch_size, c.image_size)
+    return fit(picture_trace.shown.size, c.patch_size, c.image_size)
 
 
-def as_fine(seen: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
+def as_fine(picture_trace: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
     """The input size at which the model sees `other`, of whatever shape, in patches as fine as those of `image`."""
-    c = seen.vit.config
-    times = fineness(c, image, seen.size)
-    native = seen.size if times is None else tuple(side * times for side in c.image_size)
+    c = picture_trace.vit.config
+    times = fineness(c, image, picture_trace.size)
+    native = picture_trace.size if times is None else tuple(side * times for side in c.image_size)
     return fit(other.size, c.patch_size, native)
 
 

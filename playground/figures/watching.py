@@ -109,9 +109,9 @@ class watch:
         if self.trouble:
             return
         try:
-            seen = self._trace()
+            trace = self._trace()
             with zipfile.ZipFile(self.out, "a") as file:
-                file.writestr(f"step-{self.steps:06}.pack", seen.to_bytes(numbers=self.numbers))
+                file.writestr(f"step-{self.steps:06}.pack", trace.to_bytes(numbers=self.numbers))
         except (PlaygroundError, OSError) as error:
             self.trouble = str(getattr(error, "strerror", None) or error)
             warnings.warn(
@@ -176,7 +176,7 @@ class Watched:
 
     def row(self, layer: int, head: int | str, query: Query) -> Tensor:
         """(moments, tokens): one patch's row over time."""
-        return torch.stack([seen.row(layer, head, query) for seen in self.traces])
+        return torch.stack([trace.row(layer, head, query) for trace in self.traces])
 
 
 def watched(path: str | Path) -> Watched:

@@ -96,17 +96,17 @@ def method(spec: Spec) -> str:
     return say("column", name=name) if spec.way.of_heads and spec.direction == "column" else name
 
 
-def scale(seen: Trace, scale_words: str | None) -> str:
+def scale(trace: Trace, scale_words: str | None) -> str:
     """ "1/√32" or "no scale", or the number."""
-    number = seen.scale_number(scale_words)
-    if abs(number - seen.native_scale) < 1e-9:
-        return f"1/√{seen.head_dim}"
+    number = trace.scale_number(scale_words)
+    if abs(number - trace.native_scale) < 1e-9:
+        return f"1/√{trace.head_dim}"
     return say("no_scale") if number == 1 else f"{number:.3g}"
 
 
-def scale_heading(seen: Trace, scale_words: str | None) -> str:
+def scale_heading(trace: Trace, scale_words: str | None) -> str:
     """ "scale 1/√32" or "no scale", over a map."""
-    name = scale(seen, scale_words)
+    name = scale(trace, scale_words)
     return name if name == say("no_scale") else say("scale", scale=name)
 
 
@@ -158,37 +158,37 @@ def prefix_total(map_: Map) -> float:
     return sum(abs(share) for _, share in map_.prefix)
 
 
-def caption(spec: Spec, panels: list[Shown], span: Domain, where: str) -> str:
+def caption(spec: Spec, panels: list[Shown], domain: Domain, where: str) -> str:
     """A caption of a few sentences: what is shown, in which model, and `where` in the model."""
-    return sentences(spec, panels, span, model_and_place(panels[0].seen, spec, where))
+    return sentences(spec, panels, domain, model_and_place(panels[0].seen, spec, where))
 
 
-def sentences(spec: Spec, panels: list[Shown], span: Domain, model_and_place_words: str) -> str:
-    seen, maps = panels[0].seen, [panel.map for panel in panels]
+def sentences(spec: Spec, panels: list[Shown], domain: Domain, model_and_place_words: str) -> str:
+    trace, maps = panels[0].seen, [panel.map for panel in panels]
     first = f"{model_and_place_words}: {_statement(spec, _counted(spec.query), panels)}"
-    other_queries = [panel.spec.query for panel in panels if panel.seen is not seen and panel.spec.query != spec.query]
+    other_queries = [panel.spec.query for panel in panels if panel.seen is not trace and panel.spec.query != spec.query]
     if other_queries:
         first += say("same_place", who=query_phrase(other_queries[0]))
     if len(maps) == 1 and maps[0].breadth is not None:
-        even = "even" if is_even(maps[0], seen.tokens) else ""
-        first += say("listened", even, count=_count(maps[0].breadth), tokens=seen.tokens)
+        even = "even" if is_even(maps[0], trace.tokens) else ""
+        first += say("listened", even, count=_count(maps[0].breadth), tokens=trace.tokens)
     first += variance_note(maps)
-    first += peak(maps, span) + blocks(maps) + for_and_against(spec, maps) + unmoved_note(spec, maps)
-    sentences = [f"{capital(first)}.", *_brightness(spec, span), *taught_notes(panels), *alteration_notes(spec, panels)]
-    return " ".join([*sentences, *outline_notes(spec, maps)])
+    first += peak(maps, domain) + blocks(maps) + for_and_against(spec, maps) + unmoved_note(spec, maps)
+    notes = [f"{capital(first)}.", *_brightness(spec, domain), *taught_notes(panels), *alteration_notes(spec, panels)]
+    return " ".join([*notes, *outline_notes(spec, maps)])
 
 
-def _brightness(spec: Spec, span: Domain) -> list[str]:
+def _brightness(spec: Spec, domain: Domain) -> list[str]:
     """Notes on a logarithmic brightness, or on separate exposures."""
-    if span.log:
-        return [say("logarithmic", "own" if span.own else "")]
-    return [say("exposed_alone")] if span.own and not spec.mask else []
+    if domain.log:
+        return [say("logarithmic", "own" if domain.own else "")]
+    return [say("exposed_alone")] if domain.own and not spec.mask else []
 
 
-def peak(maps: list[Map], span: Domain | None) -> str:
+def peak(maps: list[Map], domain: Domain | None) -> str:
     """How many patches are brighter than the colour scale's top, and the largest value."""
-    count = sum(len(clipped(map_, span)) for map_ in maps) if span else 0
-    return clipped_note(span, count, max(float(map_.grid.max()) for map_ in maps), "patches") if span else ""
+    count = sum(len(clipped(map_, domain)) for map_ in maps) if domain else 0
+    return clipped_note(domain, count, max(float(map_.grid.max()) for map_ in maps), "patches") if domain else ""
 
 
 def blocks(maps: list[Map]) -> str:
@@ -232,10 +232,10 @@ def unmoved_note(spec: Spec, maps: list[Map]) -> str:
     return say("unmoved", least=say("logits", size=f"{least:g}") if spec.explains_label else percent(least))
 
 
-def clipped_note(span: Domain, count: int, largest: float, noun: str) -> str:
+def clipped_note(domain: Domain, count: int, largest: float, noun: str) -> str:
     if not count:
         return ""
-    least_words, largest_words = distinct_numbers(span.high, largest, percent if span.percent else number)
+    least_words, largest_words = distinct_numbers(domain.high, largest, percent if domain.percent else number)
     return say("brighter", f"{noun}.one" if count == 1 else noun, least=least_words, count=count, most=largest_words)
 
 
@@ -254,11 +254,11 @@ def taught_notes(panels: list[Shown]) -> list[str]:
     itself."""
     from playground.analysis.heads import training_task
 
-    spec, seen = panels[0].spec, panels[0].seen
+    spec, trace = panels[0].spec, panels[0].seen
     is_one = len(panels) == 1 and isinstance(spec.head, int) and spec.layer is not None and spec.way.of_heads
-    if seen.vit is None or not is_one:
+    if trace.vit is None or not is_one:
         return []
-    task = training_task(seen.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
+    task = training_task(trace.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
     return [say("told", what=task)] if task else []
 
 
@@ -271,7 +271,7 @@ def variance_note(maps: list[Map]) -> str:
     return say("held", alike, share=from_to(min(shares), max(shares)))
 
 
-def grid_caption(spec: Spec, panels: list[Shown], span: Domain, along: dict[str, str]) -> str:
+def grid_caption(spec: Spec, panels: list[Shown], domain: Domain, along: dict[str, str]) -> str:
     """The caption of a grid: what all panels share, then what changes `along` rows and columns."""
     first, maps = panels[0], [panel.map for panel in panels]
     fixed = [] if "models" in along.values() else [naming.model(first.seen)]
@@ -284,10 +284,10 @@ def grid_caption(spec: Spec, panels: list[Shown], span: Domain, along: dict[str,
     context, statement = ", ".join(fixed), _statement(spec, query, panels)
     sentence = f"{context}: {statement}" if context else statement
     changing = [f"{say(side)}: {say(axis)}" for side, axis in along.items()]
-    remarks = f"{peak(maps, span)}{blocks(maps)}{for_and_against(spec, maps)}{unmoved_note(spec, maps)}"
+    remarks = f"{peak(maps, domain)}{blocks(maps)}{for_and_against(spec, maps)}{unmoved_note(spec, maps)}"
     sentence = f"{capital(sentence)}{variance_note(maps)}; {', '.join(changing)}{remarks}."
     scale_notes = [] if "scales" in along.values() else alteration_notes(first.spec, panels)
-    return " ".join([sentence, *_brightness(spec, span), *scale_notes, *outline_notes(spec, maps)])
+    return " ".join([sentence, *_brightness(spec, domain), *scale_notes, *outline_notes(spec, maps)])
 
 
 def _counted(query) -> str:
@@ -337,10 +337,10 @@ def _statement(spec: Spec, query: str, panels: list[Shown], is_many: bool = Fals
     return _filled_in(spec.way.words("caption", *cases, spec.words), about)
 
 
-def number_facts(spec: Spec, seen: Trace) -> dict[str, str]:
+def number_facts(spec: Spec, trace: Trace) -> dict[str, str]:
     """Facts about a file's numbers: the label explained, the way to compute them, the meaning of a sign, the unit."""
-    about, cases = About(spec, seen), ["label"] * spec.explains_label
-    names = seen.vit.config.labels if seen.vit and spec.explains_label else ()
+    about, cases = About(spec, trace), ["label"] * spec.explains_label
+    names = trace.vit.config.labels if trace.vit and spec.explains_label else ()
     facts = {
         "label": (names[int(spec.label)] if names else spec.label) if spec.explains_label else "",
         "made": _filled_in(spec.way.words("made", *cases), about),
@@ -350,18 +350,18 @@ def number_facts(spec: Spec, seen: Trace) -> dict[str, str]:
     return {key: words for key, words in facts.items() if words}
 
 
-def margin(seen: Trace) -> str:
-    yes_or_no = seen.vit is not None and seen.vit.config.multi_label
+def margin(trace: Trace) -> str:
+    yes_or_no = trace.vit is not None and trace.vit.config.multi_label
     return say("margin", "own" if yes_or_no else "")
 
 
 def _label(about: About) -> str:
     """The label in words, with its name if it has one. The name of the likeliest label is left out if there are several
     pictures or passes, because each may have another one."""
-    label, seen = about.spec.label, about.seen
-    if (about.several and not label) or seen.vit is None or seen.logits is None:
+    label, trace = about.spec.label, about.seen
+    if (about.several and not label) or trace.vit is None or trace.logits is None:
         return say("label", called=label) if label else say("likeliest")
-    names, number = seen.vit.config.labels, int(label or seen.logits.argmax())
+    names, number = trace.vit.config.labels, int(label or trace.logits.argmax())
     name = f"“{names[number]}”" if names else str(number)
     return say("label", called=name) if label else say("likeliest", "called", called=name)
 
@@ -374,8 +374,8 @@ def outline_notes(spec: Spec, maps: list[Map]) -> list[str]:
     return [say("outlined", "mask" if spec.mask else "", share=from_to(min(shares), max(shares)))]
 
 
-def queries_caption(spec: Spec, panels: list[Shown], span: Domain) -> str:
-    brightest = f"{number(100 * span.high)} %" if span.percent else number(span.high)
+def queries_caption(spec: Spec, panels: list[Shown], domain: Domain) -> str:
+    brightest = f"{number(100 * domain.high)} %" if domain.percent else number(domain.high)
     maps = [panel.map for panel in panels]
     statement = _statement(spec, say("patches", "many", count=len(panels)), panels, is_many=True)
     sentence = capital(f"{model_and_place(panels[0].seen, spec, place(spec))}: {statement}.")
@@ -383,10 +383,10 @@ def queries_caption(spec: Spec, panels: list[Shown], span: Domain) -> str:
     return " ".join([sentence, say("strongest", size=brightest), *notes])
 
 
-def model_and_place(seen: Trace, spec: Spec, where: str) -> str:
+def model_and_place(trace: Trace, spec: Spec, where: str) -> str:
     """The model and the place in it, without the place if the caption says it already."""
     is_stated = where in spec.way.words("caption")
-    return ", ".join(filter(None, [naming.model(seen), "" if is_stated else where]))
+    return ", ".join(filter(None, [naming.model(trace), "" if is_stated else where]))
 
 
 def alteration_notes(spec: Spec, panels: list[Shown]) -> list[str]:
@@ -397,29 +397,29 @@ def alteration_notes(spec: Spec, panels: list[Shown]) -> list[str]:
 
 def assumption_notes(traces: Iterable[Trace]) -> list[str]:
     """Says what was assumed about these models because nothing states it."""
-    assumptions = {naming.model(seen): seen.assumed for seen in traces if seen.assumed}
+    assumptions = {naming.model(trace): trace.assumed for trace in traces if trace.assumed}
     return [say("assumed", model=name, what=what) for name, what in assumptions.items()]
 
 
-def _cut(seen: Trace) -> list[str]:
-    edges = ", ".join(cut.text.replace(">", " > ").replace("@", say("in")) for cut in seen.cuts.all if not cut.to)
-    heads = [say("ablated", cut.to, heads=cut.named_heads) for cut in seen.cuts.all if cut.to]
-    return [say("cut", edges=edges)] * bool(edges) + heads + [say("put", words=words) for words in seen.interventions]
+def _cut(trace: Trace) -> list[str]:
+    edges = ", ".join(cut.text.replace(">", " > ").replace("@", say("in")) for cut in trace.cuts.all if not cut.to)
+    heads = [say("ablated", cut.to, heads=cut.named_heads) for cut in trace.cuts.all if cut.to]
+    return [say("cut", edges=edges)] * bool(edges) + heads + [say("put", words=words) for words in trace.interventions]
 
 
 def _scaled(spec: Spec, panels: list[Shown]) -> list[str]:
-    seen = panels[0].seen
-    number = seen.scale_number(spec.scale)
-    if number == seen.native_scale == seen.scale:
+    trace = panels[0].seen
+    number = trace.scale_number(spec.scale)
+    if number == trace.native_scale == trace.scale:
         return []
     if not spec.way.of_heads and not spec.whole:  # numbers without heads come from the trained pass
         return []
     several = len({panel.spec.layer for panel in panels}) > 1
     where = say("scaled_in", "pass" if spec.whole else "each" if several else "")
-    if number == seen.native_scale:
+    if number == trace.native_scale:
         return [say("scaled", "native", where=where)]
     without = "off" if number == 1 else ""
-    return [say("scaled", without, where=where, scale=f"{number:.3g}", native=scale(seen, "on"))]
+    return [say("scaled", without, where=where, scale=f"{number:.3g}", native=scale(trace, "on"))]
 
 
 def prefix_line(spec: Spec, maps: list[Map]) -> str:

@@ -152,22 +152,22 @@ class Domain:
     signed: bool = False  # whether there are two colours around zero
 
 
-def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None) -> Map:
+def look(trace: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None) -> Map:
     """The map of one head that `spec` describes. `scale`: None means the scale of the pass. `asker`: for similarity,
     the trace of another picture, if the query is a patch of that picture."""
     if spec.way.of_heads and head in POOLED:
-        heads = [Request(seen, spec, layer, number, scale) for number in range(seen.heads)]
+        heads = [Request(trace, spec, layer, number, scale) for number in range(trace.heads)]
         result = pooled(heads, head)
     else:
-        result = answer(Request(seen, spec, layer, head, scale, asker))
+        result = answer(Request(trace, spec, layer, head, scale, asker))
     numbers, breadth = result.numbers, None
     if spec.way.rows and spec.direction == "row" and head != "max":  # maxima over heads don't sum to 1
         from playground.tracing import entropy
 
         breadth = 2 ** float(entropy(numbers))
     return Map(
-        seen.on_grid(numbers).numpy(),
-        tuple(zip(seen.prefix, numbers.tolist(), strict=False)),
+        trace.on_grid(numbers).numpy(),
+        tuple(zip(trace.prefix, numbers.tolist(), strict=False)),
         breadth,
         values=numbers.numpy(),
         blanked=result.blanked,
@@ -221,24 +221,24 @@ def _rising(spec: Spec, high: float, words: str, **options) -> Domain:
     return Domain(high / DEEPEST if spec.log else 0.0, high, words, log=bool(spec.log), **options)
 
 
-def shares(values: np.ndarray, span: Domain) -> np.ndarray:
+def shares(values: np.ndarray, domain: Domain) -> np.ndarray:
     """The brightness of each cell: 0 … 1, or −1 … 1 in a signed domain."""
-    if span.signed:
-        return np.sign(values) * light.shares(np.abs(values), span.high)
-    if span.log:
-        return np.clip(np.log(np.maximum(values, span.low) / span.low) / np.log(span.high / span.low), 0, 1)
-    return light.shares(np.maximum(values - span.low, 0), span.high - span.low)
+    if domain.signed:
+        return np.sign(values) * light.shares(np.abs(values), domain.high)
+    if domain.log:
+        return np.clip(np.log(np.maximum(values, domain.low) / domain.low) / np.log(domain.high / domain.low), 0, 1)
+    return light.shares(np.maximum(values - domain.low, 0), domain.high - domain.low)
 
 
 def is_even(map_: Map, tokens: int) -> bool:
     return map_.breadth is not None and light.is_even(np.log2(map_.breadth), tokens)
 
 
-def clipped(map_: Map, span: Domain) -> list[tuple[int, int]]:
+def clipped(map_: Map, domain: Domain) -> list[tuple[int, int]]:
     """Patches (row, column) brighter than the colour scale's top, as on the screen."""
-    if not span.open_end or span.own:
+    if not domain.open_end or domain.own:
         return []
-    return [tuple(int(n) for n in place) for place in np.argwhere(map_.grid > span.high)]
+    return [tuple(int(n) for n in place) for place in np.argwhere(map_.grid > domain.high)]
 
 
 def neighbourhood(query_row: int, query_column: int, grid: tuple[int, int], kernel: int) -> list[tuple[int, int]]:
@@ -251,9 +251,9 @@ def neighbourhood(query_row: int, query_column: int, grid: tuple[int, int], kern
     ]
 
 
-def peaks(map_: Map, span: Domain) -> list[tuple[int, int]]:
+def peaks(map_: Map, domain: Domain) -> list[tuple[int, int]]:
     """In a signed map, the patches with the largest positive and the largest negative value, where there are such."""
-    if not span.signed:
+    if not domain.signed:
         return []
     extremes = ((map_.grid.argmax(), 1), (map_.grid.argmin(), -1))
     places = [tuple(int(n) for n in np.unravel_index(index, map_.grid.shape)) for index, _ in extremes]
@@ -263,36 +263,36 @@ def peaks(map_: Map, span: Domain) -> list[tuple[int, int]]:
 # Places ---------------------------------------------------------------------------------------------------------------
 
 
-def patch_of(seen: Trace, query) -> tuple[int, int] | None:
+def patch_of(trace: Trace, query) -> tuple[int, int] | None:
     """(row, column) of the query's patch; None for a prefix token, and without a query."""
     if query is None:
         return None
-    patch = seen.token(query) - len(seen.prefix)
-    return None if patch < 0 else divmod(patch, seen.grid[1])
+    patch = trace.token(query) - len(trace.prefix)
+    return None if patch < 0 else divmod(patch, trace.grid[1])
 
 
-def same_place(query, seen: Trace, other: Trace):
+def same_place(query, trace: Trace, other: Trace):
     """The query at the same place in the picture of `other`, whose grid may be finer or of another shape."""
-    patch = patch_of(seen, query)
+    patch = patch_of(trace, query)
     if query is None:
         return None
     if patch is None:
         if query not in other.prefix:
             raise PlaygroundError(f"{other.model} has no token called {query!r} to compare with; choose a patch.")
         return query
-    return tuple(min(n - 1, int((i + 0.5) / m * n)) for i, m, n in zip(patch, seen.grid, other.grid, strict=True))
+    return tuple(min(n - 1, int((i + 0.5) / m * n)) for i, m, n in zip(patch, trace.grid, other.grid, strict=True))
 
 
-def same_label(label: str, seen: Trace, other: Trace) -> str:
+def same_label(label: str, trace: Trace, other: Trace) -> str:
     """The number that a label has in the other trace's model."""
-    if not label or seen.vit is None or other.vit is None or seen.vit.config.labels == other.vit.config.labels:
+    if not label or trace.vit is None or other.vit is None or trace.vit.config.labels == other.vit.config.labels:
         return label
-    names = seen.vit.config.labels
+    names = trace.vit.config.labels
     return str(other.label(names[int(label)] if names else int(label)))
 
 
-def same_layer(layer: int, seen: Trace, other: Trace) -> int:
+def same_layer(layer: int, trace: Trace, other: Trace) -> int:
     """The layer at the same relative depth in another network: layer 8 of 12 is compared with layer 16 of 24."""
-    if seen.layers == other.layers:
+    if trace.layers == other.layers:
         return layer
-    return round(layer / max(1, seen.layers - 1) * (other.layers - 1))
+    return round(layer / max(1, trace.layers - 1) * (other.layers - 1))

@@ -329,7 +329,7 @@ def _step(least_pitch: float, pitch: float) -> int:
 ROOMY = 1.2  # inches: in a wider map, the largest clipped number is written beside its patch if it does not fit inside
 
 
-def map_panel(panel: Shown, span: Domain, heading: str = "", sub: str = "", small: bool = False) -> Panel:
+def map_panel(panel: Shown, domain: Domain, heading: str = "", sub: str = "", small: bool = False) -> Panel:
     """The panel of a map. `small`: whether the map is small and the photograph is also shown by itself."""
     spec, subject, map_ = panel.spec, panel.subject, panel.map
     is_asking_here = panel.one.asker is None and spec.asks  # the query is a patch of this picture
@@ -344,11 +344,11 @@ def map_panel(panel: Shown, span: Domain, heading: str = "", sub: str = "", smal
             return
         heat = small and spec.over == "photo" and not (prints.is_lit(spec) or spec.mask)
         ground = prints.pale(subject.image) if heat else subject.image
-        sheet.print(axes, ground, box, partial(prints.printed, grid=map_.grid, spec=spec, span=span))
+        sheet.print(axes, ground, box, partial(prints.printed, grid=map_.grid, spec=spec, domain=domain))
         if prints.has_outline(spec):
             sheet.outline(axes, prints.outline(map_.grid, spec), box)
-        clipped_patches = sorted(maps.clipped(map_, span), key=lambda place: -map_.grid[place])
-        write_value = bare_share if span.percent else captions.number
+        clipped_patches = sorted(maps.clipped(map_, domain), key=lambda place: -map_.grid[place])
+        write_value = bare_share if domain.percent else captions.number
         values = {place: write_value(float(map_.grid[place])) for place in clipped_patches}
         labelled = [
             place for place in clipped_patches if place != patch and sheet.number(axes, place, box, values[place])
@@ -356,10 +356,10 @@ def map_panel(panel: Shown, span: Domain, heading: str = "", sub: str = "", smal
         # If smaller numbers are written, the largest must be written too: else another would seem to be the largest.
         if clipped_patches and clipped_patches[0] not in labelled and (labelled or box.width > ROOMY):
             sheet.number_beside(
-                axes, clipped_patches[0], box, values[clipped_patches[0]] + " %" * span.percent, map_.grid, patch
+                axes, clipped_patches[0], box, values[clipped_patches[0]] + " %" * domain.percent, map_.grid, patch
             )
-        for place in maps.peaks(map_, span):
-            text = captions.signed(float(map_.grid[place]), span.percent)
+        for place in maps.peaks(map_, domain):
+            text = captions.signed(float(map_.grid[place]), domain.percent)
             if not sheet.number(axes, place, box, text) and box.width > ROOMY:
                 sheet.number_beside(axes, place, box, text, np.abs(map_.grid), None)
         sheet.mark(axes, patch, box, colour=KEY if spec.direction == "column" else QUERY)

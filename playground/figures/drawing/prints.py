@@ -48,18 +48,18 @@ def is_lit(spec: Spec) -> bool:
     return spec.draw == "light" and spec.shares_a_whole
 
 
-def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
+def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, domain: Domain) -> Image.Image:
     """The photograph with its patches' numbers as heat or light."""
     pixels = np.asarray(photo)
     if spec.mask:
         is_inside = spread(densest(grid, spec), photo.size)
         return Image.fromarray(np.where(is_inside[..., None], pixels, paper(spec)))
     if is_lit(spec):
-        pixels_drawn = light.light(pixels, softened(light.lit(shares(grid, span), densest(grid, spec)), photo.size))
+        pixels_drawn = light.light(pixels, softened(light.lit(shares(grid, domain), densest(grid, spec)), photo.size))
     else:
         values = softened(grid, photo.size) if spec.smooth else spread(grid, photo.size)
-        share = shares(values, span)
-        if span.signed:
+        share = shares(values, domain)
+        if domain.signed:
             share = light.hatched(share, photo.height / grid.shape[0])
             pixels_drawn = light.heat(
                 {"photo": pixels, "grey": grey(pixels)}.get(spec.over, np.full_like(pixels, FLAT)), share
@@ -126,11 +126,13 @@ SYMBOLS = ("circle", "square", "triangle-left", "diamond", "star", "hexagon")
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (2, 1)), (0, (8, 2)))
 
 
-def together(photo: Image.Image, grids: list[np.ndarray], span: Domain) -> Image.Image:
+def together(photo: Image.Image, grids: list[np.ndarray], domain: Domain) -> Image.Image:
     """The maps of several queries in one picture: each patch has the mixed colours of the queries that attend to it, as
     strong as the largest of their shares."""
     pixels = np.asarray(photo)
-    shares_of_queries = np.stack([spread(shares(grid, span), photo.size) for grid in grids])  # (queries, height, width)
+    shares_of_queries = np.stack(
+        [spread(shares(grid, domain), photo.size) for grid in grids]
+    )  # (queries, height, width)
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in INKS[: len(grids)]], float)
     mixed_colours = (
         np.tensordot(shares_of_queries, inks, (0, 0)) / np.maximum(shares_of_queries.sum(0), 1e-9)[..., None]
@@ -140,10 +142,10 @@ def together(photo: Image.Image, grids: list[np.ndarray], span: Domain) -> Image
     return Image.fromarray((ground * (1 - strength) + mixed_colours * strength + 0.5).astype(np.uint8))
 
 
-def thumbnail(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
+def thumbnail(photo: Image.Image, grid: np.ndarray, spec: Spec, domain: Domain) -> Image.Image:
     """Like `printed`, on a pale photograph with one pixel for each patch."""
     rows, columns = grid.shape
-    return printed(pale(photo.resize((columns, rows), Image.Resampling.BOX)), grid, spec, span)
+    return printed(pale(photo.resize((columns, rows), Image.Resampling.BOX)), grid, spec, domain)
 
 
 def pale(photo: Image.Image) -> Image.Image:
@@ -184,20 +186,20 @@ def read_by_convolution(
 # Without a photograph -------------------------------------------------------------------------------------------------
 
 
-def bare(grid: np.ndarray, span: Domain) -> Image.Image:
+def bare(grid: np.ndarray, domain: Domain) -> Image.Image:
     """The map in matplotlib's colours "magma", like the head atlas on the screen."""
-    return Image.fromarray(magma(np.clip(grid / span.high, 0, 1)))
+    return Image.fromarray(magma(np.clip(grid / domain.high, 0, 1)))
 
 
-def bar(spec: Spec, span: Domain) -> Image.Image:
+def bar(spec: Spec, domain: Domain) -> Image.Image:
     """The colour bar, from the smallest to the largest value: heat over a middle grey, light on a bright colour."""
-    if span.signed:
-        share = np.tile(shares(np.linspace(-span.high, span.high, 512), span), (24, 1))
+    if domain.signed:
+        share = np.tile(shares(np.linspace(-domain.high, domain.high, 512), domain), (24, 1))
         return Image.fromarray(light.heat(np.full((24, 512, 3), FLAT, np.uint8), light.hatched(share, BAR_CELL)))
     places = np.linspace(0, 1, 256)[None]
-    if span.bare:
+    if domain.bare:
         return bare(places, Domain(0, 1, ""))
-    share = places if span.log else light.shares(places, 1)
+    share = places if domain.log else light.shares(places, 1)
     if is_lit(spec):
         gold = np.full((1, 256, 3), LIT_GOLD, np.uint8)
         return Image.fromarray(light.light(gold, light.lit(share, np.zeros((1, 256), bool))))
@@ -212,9 +214,9 @@ def bar(spec: Spec, span: Domain) -> Image.Image:
 ENDS = (2, 98)  # percentiles of a component that are drawn as the bytes 0 and 255
 
 
-def patches(seen: Trace, layer: int) -> np.ndarray:
+def patches(trace: Trace, layer: int) -> np.ndarray:
     """The patches' features, normalised to length 1, so that a few long ones don't dominate: (patches, width)."""
-    x = seen.features(layer)[len(seen.prefix) :].numpy().astype(np.float64)
+    x = trace.features(layer)[len(trace.prefix) :].numpy().astype(np.float64)
     return x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
 
 
@@ -238,8 +240,8 @@ def colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], float]:
 def _together(layers: list[tuple[Trace, int]]) -> list[list[int]]:
     """The indices of `layers`, grouped by model and layer."""
     groups: dict[tuple, list[int]] = {}
-    for index, (seen, layer) in enumerate(layers):
-        groups.setdefault((naming.hash_of_weights(seen.vit), layer), []).append(index)
+    for index, (trace, layer) in enumerate(layers):
+        groups.setdefault((naming.hash_of_weights(trace.vit), layer), []).append(index)
     return list(groups.values())
 
 

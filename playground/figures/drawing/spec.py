@@ -238,22 +238,22 @@ class Spec:
     def dots(self) -> int:
         return self.dpi or (MOVING_DPI if self.sweep else self.made_for.dpi)
 
-    def settled(self, seen: Trace | None, marks: bool = True) -> Spec:
+    def settled(self, trace: Trace | None, marks: bool = True) -> Spec:
         """The spec with the trace's values in place of its defaults. `marks`: whether the figure marks a query;
         if not, `query` becomes None."""
-        if seen is None:
+        if trace is None:
             return self
         if self.label and not self.label.isdecimal():
-            self = replace(self, label=str(seen.label(self.label)))
-        elif self.label and seen.vit is not None:
-            seen.label(int(self.label))  # raises if there is no label of this number
-        layer = self.look.layer if self.look else seen.upper_layer
+            self = replace(self, label=str(trace.label(self.label)))
+        elif self.label and trace.vit is not None:
+            trace.label(int(self.label))  # raises if there is no label of this number
+        layer = self.look.layer if self.look else trace.upper_layer
         if self.rows or self.columns:  # each picture of a grid has its own size and its own first patch
             return replace(self, layer=layer if self.layer is None else self.layer)
-        query = start_patch(self.image, seen.grid) if self.query is None else _named(self.query, seen)
+        query = start_patch(self.image, trace.grid) if self.query is None else _named(self.query, trace)
         return replace(
             self,
-            size=seen.size,
+            size=trace.size,
             layer=layer if self.layer is None else self.layer,
             query=query if marks else None,
         )
@@ -269,10 +269,10 @@ def _within(number: float | None, low: float, high: float) -> bool:
     return number is None or (isinstance(number, int | float) and low <= number <= high)
 
 
-def _named(query: tuple[int, int] | str | int, seen: Trace) -> tuple[int, int] | str:
+def _named(query: tuple[int, int] | str | int, trace: Trace) -> tuple[int, int] | str:
     """The query as a command writes it, not as a token's index: a patch, or a prefix token's name."""
-    token, prefix = seen.token(query), seen.prefix
-    return prefix[token] if token < len(prefix) else divmod(token - len(prefix), seen.grid[1])
+    token, prefix = trace.token(query), trace.prefix
+    return prefix[token] if token < len(prefix) else divmod(token - len(prefix), trace.grid[1])
 
 
 def query_words(query: tuple[int, int] | str) -> str:

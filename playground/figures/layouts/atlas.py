@@ -31,8 +31,8 @@ class Around(Map):
 
 
 def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
-    seen = subject.seen
-    places = [(layer, head) for layer in range(seen.layers) for head in range(seen.heads)]
+    trace = subject.seen
+    places = [(layer, head) for layer in range(trace.layers) for head in range(trace.heads)]
     return [OneMap(subject, replace(spec, layer=layer, head=head), None) for layer, head in places]
 
 
@@ -56,38 +56,38 @@ def averages(requests: list[OneMap]) -> list[Map]:
 def exposed(spec: Spec, drawn_maps: list[Shown]) -> tuple[Domain, list[Domain]]:
     """One exposure for all traces with this number of tokens, so that models can be compared."""
     high = spec.ceiling or shared_ceiling(drawn_maps[0].seen.tokens)
-    span = Domain(0, high, "share of a patch’s attention", True, high < 1, bare=True)
-    return span, [span] * len(drawn_maps)
+    domain = Domain(0, high, "share of a patch’s attention", True, high < 1, bare=True)
+    return domain, [domain] * len(drawn_maps)
 
 
-def draw(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
+def draw(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
     from matplotlib.patches import Rectangle
 
     from playground.analysis.heads import HABITS
     from playground.figures.drawing import prints
     from playground.figures.drawing.panels import Matrix
 
-    seen = drawn_maps[0].seen
+    trace = drawn_maps[0].seen
 
     def cell(sheet, axes, layer, head, box) -> None:
-        place = layer * seen.heads + head
+        place = layer * trace.heads + head
         average, edge, strip = drawn_maps[place].map, 0.05 * box.height, box.width - box.height
         axes.add_patch(Rectangle((box.x, box.y), box.width, box.height, color=average.habit.colour, linewidth=0))
         extent = (box.x + strip + edge, box.y + edge, box.x + box.width - edge, box.y + box.height - edge)
-        sheet.layer(axes, prints.bare(average.grid, spans[place]), extent)
+        sheet.layer(axes, prints.bare(average.grid, domains[place]), extent)
         middle = box.x + (strip + edge) / 2, box.y + box.height / 2  # the habit as a shape too, for the colour-blind
         sheet.shape(axes, *middle, average.habit.symbol, 72 * 0.7 * strip)
 
     habits_present = {panel.map.habit for panel in drawn_maps}
     legend = tuple((habit.colour, habit.label, habit.symbol) for habit in HABITS if habit in habits_present)
-    return Drawn(Matrix(seen.layers, seen.heads, 1 + STRIP, cell), legend)
+    return Drawn(Matrix(trace.layers, trace.heads, 1 + STRIP, cell), legend)
 
 
-def caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
-    seen, averaged = drawn_maps[0].seen, np.stack([panel.map.grid for panel in drawn_maps])
-    side, clipped = averaged.shape[-1], int((averaged > span.high).sum())
-    brighter = captions.clipped_note(span, clipped, float(averaged.max()), "places")
-    sentence = captions.say("atlas", model=naming.model(seen), side=side, more=brighter)
+def caption(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
+    trace, averaged = drawn_maps[0].seen, np.stack([panel.map.grid for panel in drawn_maps])
+    side, clipped = averaged.shape[-1], int((averaged > domain.high).sum())
+    brighter = captions.clipped_note(domain, clipped, float(averaged.max()), "places")
+    sentence = captions.say("atlas", model=naming.model(trace), side=side, more=brighter)
     altered = captions.alteration_notes(spec, drawn_maps) if spec.whole else []
     return " ".join([f"{sentence[0].upper()}{sentence[1:]}", *altered])
 

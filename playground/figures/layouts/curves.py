@@ -141,7 +141,7 @@ def curves(requests: list[OneMap]) -> list[Curves]:
     return [Curves(name, {power: scale.curve(name, power) for power in SCALES}) for name in QUANTITIES]
 
 
-def draw(spec: Spec, drawn_charts: list[Shown], spans: list[Domain]) -> Drawn:
+def draw(spec: Spec, drawn_charts: list[Shown], domains: list[Domain]) -> Drawn:
 
     charts = [
         Chart(
@@ -155,7 +155,7 @@ def draw(spec: Spec, drawn_charts: list[Shown], spans: list[Domain]) -> Drawn:
     return Drawn(Charts(charts, spec.made_for.roomy), legend, bar=False)
 
 
-def caption(spec: Spec, drawn_charts: list[Shown], span: Domain) -> str:
+def caption(spec: Spec, drawn_charts: list[Shown], domain: Domain) -> str:
     return captions.say("curves", rows=f"{scale.MANY:,}", keys=scale.KEYS)
 
 

@@ -94,14 +94,14 @@ def names(spec: Spec) -> list[tuple[str, str]]:
     return list(pairs)
 
 
-def axis_title(axis: Axis, value, seen, model: str) -> str:
+def axis_title(axis: Axis, value, trace, model: str) -> str:
     """The title of a row or column."""
     if axis.name == "layers":
         return f"layer {value}"
     if axis.name == "heads":
         return {"mean": "mean", "max": "largest"}.get(value) or f"head {value}"
     if axis.name == "scales":
-        return captions.scale_heading(seen, value)
+        return captions.scale_heading(trace, value)
     if axis.name == "patches":
         return captions.query_phrase(value) if isinstance(value, tuple) else query_words(value)
     return model if axis.name == "models" else PurePath(value).stem
@@ -145,13 +145,13 @@ def panels(spec: Spec, subject: Subject, other_subjects: Other) -> list[OneMap]:
     return [panel for row in cells(spec, subject, other_subjects) for panel in row]
 
 
-def draw(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
+def draw(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
     from playground.figures.drawing.panels import Grid, map_panel, photo_panel
 
     rows, columns = _axes_of(spec, drawn_maps)
     column_count = len(columns.values)
     table = [drawn_maps[i : i + column_count] for i in range(0, len(drawn_maps), column_count)]
-    map_panels = iter(map_panel(panel, span, small=True) for panel, span in zip(drawn_maps, spans, strict=True))
+    map_panels = iter(map_panel(panel, domain, small=True) for panel, domain in zip(drawn_maps, domains, strict=True))
     body = [[next(map_panels) for _ in row] for row in table]
     above = [_title(columns, panel) for panel in table[0]] if spec.columns else []
     photo = None
@@ -175,12 +175,12 @@ def _title(axis: Axis, panel: Shown) -> str:
     return axis_title(axis, value, panel.seen, naming.model(panel.seen))
 
 
-def caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
+def caption(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
     rows, columns = _axes_of(spec, drawn_maps)
     along = {
         side: axis.name for side, axis, text in (("rows", rows, spec.rows), ("columns", columns, spec.columns)) if text
     }
-    return captions.grid_caption(spec, drawn_maps, span, along)
+    return captions.grid_caption(spec, drawn_maps, domain, along)
 
 
 def outside(spec: Spec, drawn_maps: list[Shown]) -> str:

@@ -46,30 +46,30 @@ def exposed(spec: Spec, drawn_maps: list[Shown]) -> tuple[Domain, list[Domain]]:
     """(the colour bar's domain, the domain of each map): one for all maps, so that they can be compared, unless
     `spec.colours` is "own"."""
     if spec.colours == "shared":
-        span = maps.domain(spec, [panel.map for panel in drawn_maps])
-        return span, [span] * len(drawn_maps)
-    spans = [maps.domain(spec, [panel.map]) for panel in drawn_maps]
-    return replace(spans[0], words=f"{spans[0].words}; each map exposed by its own", own=True), spans
+        domain = maps.domain(spec, [panel.map for panel in drawn_maps])
+        return domain, [domain] * len(drawn_maps)
+    domains = [maps.domain(spec, [panel.map]) for panel in drawn_maps]
+    return replace(domains[0], words=f"{domains[0].words}; each map exposed by its own", own=True), domains
 
 
-def side_by_side(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
+def side_by_side(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
     """A panel for each map, in as many rows as make them largest."""
-    return headed(drawn_maps, spans, captions.headings(drawn_maps))
+    return headed(drawn_maps, domains, captions.headings(drawn_maps))
 
 
-def headed(drawn_maps: list[Shown], spans: list[Domain], names: list[tuple[str, str]]) -> Drawn:
+def headed(drawn_maps: list[Shown], domains: list[Domain], names: list[tuple[str, str]]) -> Drawn:
     """Panels side by side. `names`: (heading, line beneath) of each panel; the row's breadth is added to the line."""
     from playground.figures.drawing.panels import Panels, map_panel
 
     boxes = []
-    for panel, span, (heading, sub) in zip(drawn_maps, spans, names, strict=True):
+    for panel, domain, (heading, sub) in zip(drawn_maps, domains, names, strict=True):
         line = ", ".join(filter(None, [sub, captions.breadth(panel.map, panel.seen.tokens)]))
-        boxes.append(map_panel(panel, span, heading, line))
+        boxes.append(map_panel(panel, domain, heading, line))
     return Drawn(Panels(boxes))
 
 
-def of_panels(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
-    return captions.caption(spec, drawn_maps, span, captions.places(drawn_maps))
+def of_panels(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
+    return captions.caption(spec, drawn_maps, domain, captions.places(drawn_maps))
 
 
 SWEPT = {"layers": "layer", "scale": "scale", "patches": "query"}  # a sweep -> the option that it changes
@@ -135,16 +135,16 @@ class Layout:
     def content(self, spec: Spec, subject: Subject, other: Other = None) -> Content:
         self.check(spec)
         drawn_maps, spec = self.shown(spec, subject, other), self.settled(spec)
-        span, spans = self.expose(spec, drawn_maps)
-        drawing = self.draw(spec, drawn_maps, spans)
+        domain, domains = self.expose(spec, drawn_maps)
+        drawing = self.draw(spec, drawn_maps, domains)
         # neither the photograph itself nor colours of three numbers have a bar
         has_bar = drawing.bar and not spec.mask and not spec.way.coloured
         subjects = {id(panel.subject): panel.subject for panel in drawn_maps if panel.subject}
         assumptions = captions.assumption_notes(panel.seen for panel in subjects.values())
         return Content(
             drawing.body,
-            span if has_bar else None,
-            " ".join([self.caption(spec, drawn_maps, span), *assumptions]),
+            domain if has_bar else None,
+            " ".join([self.caption(spec, drawn_maps, domain), *assumptions]),
             self.outside(spec, drawn_maps),
             drawing.legend,
         )
