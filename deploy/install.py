@@ -96,24 +96,24 @@ def main() -> int:
     parser.add_argument("--lock", choices=["yes", "no"], default="no")
     options = parser.parse_args()
 
-    locked, sentence = use_lock(options.lock == "yes")
+    with_lock, sentence = use_lock(options.lock == "yes")
     print(sentence, flush=True)
     index = ""
     if options.what == "app":
         index, sentence = choose(options.torch_index)
         print(sentence, flush=True)
-    failed = install(steps(options.what, index, locked))
-    if failed and "--index-url" in failed and options.torch_index == "auto":
+    failed_step = install(steps(options.what, index, with_lock))
+    if failed_step and "--index-url" in failed_step and options.torch_index == "auto":
         print(f"{index} did not give torch: it comes from pip's default index.", flush=True)
-        failed = install(steps(options.what, "", locked))
-    return 1 if failed else 0
+        failed_step = install(steps(options.what, "", with_lock))
+    return 1 if failed_step else 0
 
 
 def install(commands: list[list[str]]) -> list[str] | None:
     """Runs the commands and returns the one that failed; None if all succeeded."""
     for step in commands:
-        by_uv = step[:-1] == HELD and step[-1] != UV_LOCK and run("uv", "pip", *step, "--python", sys.executable)
-        if not by_uv and not run("pip", *step):
+        uv_succeeded = step[:-1] == HELD and step[-1] != UV_LOCK and run("uv", "pip", *step, "--python", sys.executable)
+        if not uv_succeeded and not run("pip", *step):
             return step
     return None
 

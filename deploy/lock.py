@@ -39,18 +39,18 @@ def blocks(text: str) -> list[str]:
 
 def split(text: str) -> tuple[str, str]:
     """(the lock of the app without torch's packages, the lock of torch)."""
-    torch = [block for block in blocks(text) if WITH_TORCH.match(block)]
-    return "".join(block for block in blocks(text) if block not in torch), "".join(torch)
+    torch_blocks = [block for block in blocks(text) if WITH_TORCH.match(block)]
+    return "".join(block for block in blocks(text) if block not in torch_blocks), "".join(torch_blocks)
 
 
 def main() -> None:
-    app, torch = split(compiled("requirements.txt"))
-    write("requirements", app)
-    write("requirements-torch", torch)
-    ours = ("-c", "requirements.lock", "-c", "requirements-torch.lock")
-    locked_names = {*blocks(app), *blocks(torch)}
-    dev = blocks(compiled("requirements-dev.txt", *ours))
-    write("requirements-dev", "".join(block for block in dev if block not in locked_names))
+    app_lock, torch_lock = split(compiled("requirements.txt"))
+    write("requirements", app_lock)
+    write("requirements-torch", torch_lock)
+    constraints = ("-c", "requirements.lock", "-c", "requirements-torch.lock")
+    locked_blocks = {*blocks(app_lock), *blocks(torch_lock)}
+    dev_blocks = blocks(compiled("requirements-dev.txt", *constraints))
+    write("requirements-dev", "".join(block for block in dev_blocks if block not in locked_blocks))
     write("requirements-bom", compiled("-", "-c", "requirements.lock", text=BOM))
     write("requirements-uv", compiled("-", text=UV))
 

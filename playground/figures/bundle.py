@@ -39,39 +39,39 @@ def bundle(entry: str) -> str:
 
     `bundle("lens/lens.js")` exports nothing and leaves `createLens` in its scope, for a page that inlines it.
     """
-    order: list[str] = []
+    module_names: list[str] = []
 
     def visit(name: str, path: tuple[str, ...]) -> None:
-        if name in order:
+        if name in module_names:
             return
         if name in path:
             raise ValueError(f"the modules import each other in a circle: {' → '.join((*path, name))}")
-        for needed in _IMPORT.findall(_source(name)):
-            visit(normpath(f"{dirname(name)}/{needed}"), (*path, name))
-        order.append(name)
+        for imported in _IMPORT.findall(_source(name)):
+            visit(normpath(f"{dirname(name)}/{imported}"), (*path, name))
+        module_names.append(name)
 
     visit(entry, ())
     owners: dict[str, str] = {}
-    parts = []
-    for name in order:
+    modules = []
+    for name in module_names:
         source = _source(name)
         for declared_name in _NAME.findall(source):
             if declared_name in owners:
                 raise ValueError(f"{name} and {owners[declared_name]} both declare {declared_name}: they would collide")
             owners[declared_name] = name
-        body = _joined(_INDENT.sub("", _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", source)))))
-        if re.search(r"^import |^export (?!default )", body, re.MULTILINE):
+        code = _joined(_INDENT.sub("", _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", source)))))
+        if re.search(r"^import |^export (?!default )", code, re.MULTILINE):
             raise ValueError(f"{name} has an import or export that is not on one line of its own")
-        parts.append(f"// ---- {name}\n{body.strip()}\n")
-    return "\n".join(parts).replace("</script", r"<\/script")  # escaped, because it would end an HTML script element
+        modules.append(f"// ---- {name}\n{code.strip()}\n")
+    return "\n".join(modules).replace("</script", r"<\/script")  # escaped, because it would end an HTML script element
 
 
 def _joined(script: str) -> str:
     """Takes out empty lines, line breaks inside of a statement, and spaces around operators, but not in strings and
     templates."""
-    parts = script.split("`")
-    parts[::2] = (_without_spaces(_BROKEN.sub("", part)) for part in parts[::2])
-    return "`".join(parts)
+    pieces = script.split("`")
+    pieces[::2] = (_without_spaces(_BROKEN.sub("", part)) for part in pieces[::2])
+    return "`".join(pieces)
 
 
 def _without_spaces(script: str) -> str:
@@ -109,5 +109,5 @@ def embedded() -> str:
         "worker": f'"use strict";\n{bundle("engine/worker.js")}',
         "kernels": base64.b64encode((MICROSCOPE / "engine" / "kernels.wasm").read_bytes()).decode(),
     }
-    names = "AttentionLens, LensError, load"
-    return f"{bundle('shell/attentionlens.js')}\nbeginAttentionLens({json.dumps(parts)});\nexport {{ {names} }};\n"
+    exports = "AttentionLens, LensError, load"
+    return f"{bundle('shell/attentionlens.js')}\nbeginAttentionLens({json.dumps(parts)});\nexport {{ {exports} }};\n"

@@ -156,8 +156,8 @@ def light(spec: Spec, trace: Trace) -> Spec:
     """The spec with all layers if their q and k are few bytes, else only with the layer that the file opens with."""
     spec = replace(spec, layers="all", layer=_first_layer(spec, trace) if spec.layer is None else spec.layer)
     bytes_per_number = 1 if spec.pack == "int8" else 2
-    numbers = 2 * bytes_per_number * len(trace.record) * len(heads(spec, trace)) * trace.tokens * trace.head_dim
-    return spec if numbers * 4 / 3 <= LIGHT else replace(spec, layers=None)
+    byte_count = 2 * bytes_per_number * len(trace.record) * len(heads(spec, trace)) * trace.tokens * trace.head_dim
+    return spec if byte_count * 4 / 3 <= LIGHT else replace(spec, layers=None)
 
 
 def layers(spec: Spec, trace: Trace) -> list[int]:
@@ -186,15 +186,15 @@ def _first_layer(spec: Spec, trace: Trace) -> int:
     """The layer that the file opens with: of the file's layers, the nearest to the sample's layer. Without a sample, it
     is the nearest to two thirds of the way up, where heads look at objects."""
     file_layers = spec.layers if isinstance(spec.layers, tuple) else trace.record
-    preferred = spec.look.layer if spec.look else trace.upper_layer
-    return min(file_layers, key=lambda layer: abs(layer - preferred))
+    preferred_layer = spec.look.layer if spec.look else trace.upper_layer
+    return min(file_layers, key=lambda layer: abs(layer - preferred_layer))
 
 
 def _view(spec: Spec) -> dict:
     """The choices of the first view, under the names that the browser has for them."""
-    chosen = {choice.key: getattr(spec, choice.field) for choice in DRAWN if choice.field != "whole"}
-    chosen = {key: value for key, value in chosen.items() if value is not None}
-    return chosen | {"query": query_words(spec.query)} | dict(parse_qsl(spec.view))
+    choices = {choice.key: getattr(spec, choice.field) for choice in DRAWN if choice.field != "whole"}
+    choices = {key: value for key, value in choices.items() if value is not None}
+    return choices | {"query": query_words(spec.query)} | dict(parse_qsl(spec.view))
 
 
 # The page around the numbers ------------------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
 
 
 def _printable(name: str) -> str:
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in name)
 
 
 def _policy(style: str, script: str) -> str:
@@ -265,9 +265,9 @@ def _facts(spec: Spec, trace: Trace, picture: Image.Image) -> dict:
         "input": f"{trace.size[0]}x{trace.size[1]}",
         "command": again(spec, "figure.html"),
     }
-    identifying = ("weights", "pixels")
+    secret_keys = ("weights", "pixels")
     return {
-        key: value for key, value in facts.items() if value is not None and not (spec.anonymous and key in identifying)
+        key: value for key, value in facts.items() if value is not None and not (spec.anonymous and key in secret_keys)
     }
 
 
@@ -280,10 +280,10 @@ def _picture(trace: Trace, image: Image.Image | None) -> Image.Image:
 
 
 def _jpeg(picture: Image.Image, quality: int = QUALITY) -> bytes:
-    small, out = picture.copy(), io.BytesIO()
-    small.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
-    small.save(out, "JPEG", quality=quality, optimize=True)
-    return out.getvalue()
+    copy, buffer = picture.copy(), io.BytesIO()
+    copy.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+    copy.save(buffer, "JPEG", quality=quality, optimize=True)
+    return buffer.getvalue()
 
 
 def _base64(data: bytes) -> str:
@@ -320,13 +320,13 @@ def packing_loss(trace: Trace, pack: bytes, layers: list[int], heads: list[int])
     from playground.tracing import Trace
 
     packed, queries, patches = Trace.from_bytes(pack), trace.some_patches(MEASURED), slice(len(trace.prefix), None)
-    largest, mean, same_strongest = 0.0, [], []
+    largest_difference, mean_differences, kept_shares = 0.0, [], []
     for layer in layers:
         packed_weights, exact_weights = packed.weights(layer, queries), trace.weights(layer, queries)[heads]
         differences = (packed_weights - exact_weights).abs()
-        largest = max(largest, float(differences.max()))
-        mean.append(float(differences.mean()))
-        same_strongest.append(
+        largest_difference = max(largest_difference, float(differences.max()))
+        mean_differences.append(float(differences.mean()))
+        kept_shares.append(
             float((packed_weights[..., patches].argmax(-1) == exact_weights[..., patches].argmax(-1)).float().mean())
         )
-    return Loss(largest, sum(mean) / len(mean), sum(same_strongest) / len(same_strongest))
+    return Loss(largest_difference, sum(mean_differences) / len(mean_differences), sum(kept_shares) / len(kept_shares))

@@ -67,8 +67,8 @@ def with_interventions(spec: Spec, picture_trace: Trace, other: Callable[[], Tra
 
     if spec.takes_another and spec.other_image is None:
         raise OptionError("{cut} takes something of another picture's pass: name that picture, {other_image}.")
-    name = PurePath(published(spec).other_image or "").stem
-    other_trace = replace(other(), picture_name=name) if spec.takes_another else None
+    other_name = PurePath(published(spec).other_image or "").stem
+    other_trace = replace(other(), picture_name=other_name) if spec.takes_another else None
     with turn(picture_trace, interventions.PASSES * len(spec.puts)):
         return interventions.run_texts(picture_trace, spec.puts, other_trace)
 
@@ -104,8 +104,8 @@ def _grid_traces(spec: Spec) -> tuple[Trace, Image.Image, dict]:
             tuple(side * vit.config.patch_size for side in picture_spec.look.grid) if picture_spec.look else None
         )
         scale = spec.scale if spec.whole else "on"
-        number = None if scale == "on" else scale
-        picture_trace = trace(vit, image, size=size, scale=number, cut=spec.cuts)
+        scale_value = None if scale == "on" else scale
+        picture_trace = trace(vit, image, size=size, scale=scale_value, cut=spec.cuts)
         traces[name, model_name] = (
             with_interventions(spec, picture_trace, partial(_trace_of_other, spec, picture_trace, image)),
             image,
@@ -119,28 +119,28 @@ def _trace_of_other(spec: Spec, picture_trace: Trace, image: Image.Image) -> Tra
     return trace(picture_trace._need_vit(), other, size=as_fine(picture_trace, image, other), scale=picture_trace.scale)
 
 
-def fineness(c: Config, image: Image.Image, size: tuple[int, int]) -> int | None:
+def fineness(config: Config, image: Image.Image, size: tuple[int, int]) -> int | None:
     """How many times the native side the input's side is; None if this is no whole number up to FINEST."""
-    for times in range(1, FINEST + 1):
-        if fit(image.size, c.patch_size, tuple(side * times for side in c.image_size)) == tuple(size):
-            return times
+    for ratio in range(1, FINEST + 1):
+        if fit(image.size, config.patch_size, tuple(side * ratio for side in config.image_size)) == tuple(size):
+            return ratio
     return None
 
 
 def natural(picture_trace: Trace) -> tuple[int, int]:
     """The default input size for the trace's picture: (height, width)."""
-    c, look = picture_trace.vit.config, Spec(image=picture_trace.picture_name, model=picture_trace.model).look
+    config, look = picture_trace.vit.config, Spec(image=picture_trace.picture_name, model=picture_trace.model).look
     if look:
-        return tuple(side * c.patch_size for side in look.grid)
-    return fit(picture_trace.shown.size, c.patch_size, c.image_size)
+        return tuple(side * config.patch_size for side in look.grid)
+    return fit(picture_trace.shown.size, config.patch_size, config.image_size)
 
 
 def as_fine(picture_trace: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
     """The input size at which the model sees `other`, of whatever shape, in patches as fine as those of `image`."""
-    c = picture_trace.vit.config
-    times = fineness(c, image, picture_trace.size)
-    native = picture_trace.size if times is None else tuple(side * times for side in c.image_size)
-    return fit(other.size, c.patch_size, native)
+    config = picture_trace.vit.config
+    ratio = fineness(config, image, picture_trace.size)
+    native_size = picture_trace.size if ratio is None else tuple(side * ratio for side in config.image_size)
+    return fit(other.size, config.patch_size, native_size)
 
 
 def open_picture(name: str) -> Image.Image:

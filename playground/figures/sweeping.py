@@ -79,13 +79,13 @@ class Sweep(Many):
         coordinates: dict[str, tuple[str, Sequence[int] | Sequence[str]]] = {}
         for dimension, length in zip(self.dimensions["value"], self.shapes()["value"], strict=True):
             step = self.block if dimension in ("row", "column") else 1
-            coordinates[dimension] = dimension, self.named or [step * n for n in range(length)]
+            coordinates[dimension] = dimension, self.named or [step * index for index in range(length)]
         coordinates["class"] = "image", [str(class_) for class_ in self._named_classes()]
         return coordinates
 
     def identity(self) -> dict[str, Any]:
         return {
-            "over": self.over, "metric": _identity(self.metric), "classes": [str(one) for one in self.classes],
+            "over": self.over, "metric": _identity(self.metric), "classes": [str(class_) for class_ in self.classes],
             "named": self.named, "block": self.block, "cut": self.cut,
         }  # fmt: skip
 
@@ -97,25 +97,25 @@ class Sweep(Many):
         c = self.vit.config
         layers = range(c.depth)
         if self.over == "heads":
-            head_off = [_zeros(head) for head in range(c.heads)]
+            head_changes = [_zeros(head) for head in range(c.heads)]
             return [
-                Variant((layer, head), layer, f"layers.{layer}.attention.heads", head_off[head])
+                Variant((layer, head), layer, f"layers.{layer}.attention.heads", head_changes[head])
                 for layer in layers for head in range(c.heads)
             ]  # fmt: skip
         if self.over == "layers × positions":
             columns = self.shapes()["value"][2]
-            block_change = [_blank(block, len(c.prefix)) for block in occlusion.blocks(self.grid, self.block)]
+            block_changes = [_blank(block, len(c.prefix)) for block in occlusion.blocks(self.grid, self.block)]
             return [
-                Variant((layer, *divmod(n, columns)), layer, f"layers.{layer}.residual", change)
-                for layer in layers for n, change in enumerate(block_change)
+                Variant((layer, *divmod(index, columns)), layer, f"layers.{layer}.residual", change)
+                for layer in layers for index, change in enumerate(block_changes)
             ]  # fmt: skip
         if self.over == "cuts":
             cut_sets = [read_cuts(self.vit, self.grid, text.split(";")) for text in self.named]
             first_layers = [min((cut.layers or (0,))[0] for cut in cuts.all) for cuts in cut_sets]
-            return [Variant((n,), first_layers[n], cuts=cuts) for n, cuts in enumerate(cut_sets)]
+            return [Variant((index,), first_layers[index], cuts=cuts) for index, cuts in enumerate(cut_sets)]
         if self.over == "scales":
-            return [Variant((n,), 0, scale=scale_number(text, c.scale)) for n, text in enumerate(self.named)]
-        return [Variant((n,), 0, vit=vit) for n, vit in enumerate(self.others)]
+            return [Variant((index,), 0, scale=scale_number(text, c.scale)) for index, text in enumerate(self.named)]
+        return [Variant((index,), 0, vit=vit) for index, vit in enumerate(self.others)]
 
     def _pass(self, pixels: Tensor, part: Sequence[int] = ()) -> dict[str, np.ndarray]:
         shapes = self.shapes()
@@ -137,8 +137,8 @@ class Sweep(Many):
         """The metric of one picture (1, 3, H, W), in the plain pass and in each variant, at most `most` variants at
         once."""
         vit = self.vit
-        entering, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
-        states = [entering, *(x for x, _ in vit.layers(entering, rotation))]  # tokens before each layer and at the end
+        tokens, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
+        states = [tokens, *(x for x, _ in vit.layers(tokens, rotation))]  # tokens before each layer and at the end
         before = float(self.measured(vit, states[-1], states[-1], label)[0])
         value = np.full(self.shapes()["value"], np.nan, np.float32)
         for batch in _batches(self.variants(), most):
@@ -156,28 +156,28 @@ class Sweep(Many):
     def measured(self, vit: VisionTransformer, x: Tensor, before: Tensor, label: Any) -> Tensor:
         """The metric of each pass, (passes,). x, before: tokens after the last layer, (passes, tokens, width)"""
         if self.metric == "moved":
-            moves = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST)
-            return moves.mean(-1).float().cpu()
+            shifts = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST)
+            return shifts.mean(-1).float().cpu()
         if getattr(self.metric, "of", "logits") == "features":
-            answer = vit.norm(x).float().cpu()
+            outputs = vit.norm(x).float().cpu()
         else:
-            answer = vit.classify(x).float().cpu()
+            outputs = vit.classify(x).float().cpu()
         if self.metric == "margin":
-            return occlusion.margin(answer, label, vit.config.multi_label)
+            return occlusion.margin(outputs, label, vit.config.multi_label)
         if self.metric == "accuracy":
-            return (answer.argmax(-1) == label).float()
-        numbers = torch.as_tensor(self.metric(answer, label)).float().flatten()  # type: ignore[operator]
-        if len(numbers) != len(answer):
-            raise ValueError(f"it gave {len(numbers)} numbers for {len(answer)} passes: it gives one for each row")
+            return (outputs.argmax(-1) == label).float()
+        numbers = torch.as_tensor(self.metric(outputs, label)).float().flatten()  # type: ignore[operator]
+        if len(numbers) != len(outputs):
+            raise ValueError(f"it gave {len(numbers)} numbers for {len(outputs)} passes: it gives one for each row")
         return numbers
 
     def _without_numbers(self, part: Sequence[int], arrays: dict[str, np.ndarray], unread: Any) -> dict:
-        missing = {number: PlaygroundError(self.failed[number]) for number in part if number in self.failed}
+        errors = {number: PlaygroundError(self.failed[number]) for number in part if number in self.failed}
         for row, number in enumerate(part):
-            if number not in missing and number not in unread and not np.isfinite(arrays["value"][row]).all():
-                missing[number] = PlaygroundError(f"{self.names[number]}: the metric is no number (NaN or infinite)")
-                self.failed[number] = str(missing[number])
-        return missing
+            if number not in errors and number not in unread and not np.isfinite(arrays["value"][row]).all():
+                errors[number] = PlaygroundError(f"{self.names[number]}: the metric is no number (NaN or infinite)")
+                self.failed[number] = str(errors[number])
+        return errors
 
 
 def _batches(variants: list[Variant], most: int) -> Iterator[list[Variant]]:
@@ -199,7 +199,7 @@ def _batch_change(batch: list[Variant]) -> At:
         return batch[0].cuts.at()
     points = {variant.point for variant in batch}
 
-    def at(point: str, x: Tensor) -> Tensor:
+    def change_point(point: str, x: Tensor) -> Tensor:
         if point not in points:
             return x
         x = x.clone()
@@ -207,7 +207,7 @@ def _batch_change(batch: list[Variant]) -> At:
             variant.change(row)  # type: ignore[misc]
         return x
 
-    return at if points != {""} else untouched
+    return change_point if points != {""} else untouched
 
 
 def _zeros(head: int) -> Callable[[Tensor], object]:
@@ -287,11 +287,11 @@ def prepared_sweep(
         raise PlaygroundError(f"A sweep is over {', '.join(OVER)}; given was {over!r:.40}.")
     if not callable(metric) and metric not in METRICS:
         raise PlaygroundError(f"A metric is {', '.join(METRICS)} or a function; given was {metric!r:.40}.")
-    lists: dict[str, Sequence[Any]] = {"cuts": cuts, "scales": scales, "checkpoints": checkpoints}
-    if over in lists and not lists[over]:
+    option_values: dict[str, Sequence[Any]] = {"cuts": cuts, "scales": scales, "checkpoints": checkpoints}
+    if over in option_values and not option_values[over]:
         raise PlaygroundError(f"A sweep over {over} needs {over}=[…], each one to try.")
-    if unused := [name for name, values in lists.items() if values and name != over]:
-        raise PlaygroundError(f"{unused[0]}= is for a sweep over {unused[0]}, and this one is over {over}.")
+    if names := [name for name, values in option_values.items() if values and name != over]:
+        raise PlaygroundError(f"{names[0]}= is for a sweep over {names[0]}, and this one is over {over}.")
     models = tuple(load(checkpoint) for checkpoint in checkpoints)
     if vit is None and not models:
         raise PlaygroundError("sweep takes a model, or checkpoints=[…].")
@@ -301,15 +301,15 @@ def prepared_sweep(
             f"blocks= is the side of a block, 1 to {max(base.grid)} patches of this picture; given was {blocks!r:.40}."
         )
     folder = Path(pictures) if isinstance(pictures, str | os.PathLike) else None
-    wants_labels = metric in ("margin", "accuracy") or (callable(metric) and labels is not None)
-    classes = _classes(base, folder, labels, wants_labels)
-    named = tuple(str(getattr(checkpoint, "name", checkpoint)) for checkpoint in lists.get(over, ()))
-    if len(set(named)) < len(named):
-        named = tuple(f"{n}: {name}" for n, name in enumerate(named))
-    shared = {name: getattr(base, name) for name in ("pictures", "names", "vit", "size", "batch", "cut")}
-    wanted: dict[str, tuple[int, ...]] = {"before": (), "value": ()}
+    needs_numbers = metric in ("margin", "accuracy") or (callable(metric) and labels is not None)
+    classes = _classes(base, folder, labels, needs_numbers)
+    texts = tuple(str(getattr(checkpoint, "name", checkpoint)) for checkpoint in option_values.get(over, ()))
+    if len(set(texts)) < len(texts):
+        texts = tuple(f"{index}: {name}" for index, name in enumerate(texts))
+    fields = {name: getattr(base, name) for name in ("pictures", "names", "vit", "size", "batch", "cut")}
+    arrays: dict[str, tuple[int, ...]] = {"before": (), "value": ()}
     run = Sweep(
-        **shared, wanted=wanted, metric=metric, over=over, classes=classes, named=named, block=blocks, others=models
+        **fields, wanted=arrays, metric=metric, over=over, classes=classes, named=texts, block=blocks, others=models
     )
     run.variants()  # raises for impossible variants before anything is read
     return run
@@ -339,9 +339,9 @@ def _label(vit: VisionTransformer, label: Any, needs_number: bool, name: str) ->
     except PlaygroundError as error:
         if not needs_number:
             return str(label)
-        where = f"of the folder {label!r}" if label else "of no folder of its own"
+        place_words = f"of the folder {label!r}" if label else "of no folder of its own"
         raise PlaygroundError(
-            f"{name} is {where}, which is no label: {error}. labels={{{label or name!r}: a label}} says it, and "
+            f"{name} is {place_words}, which is no label: {error}. labels={{{label or name!r}: a label}} says it, and "
             'metric="moved" needs none.'
         ) from None
 
@@ -361,10 +361,10 @@ def _table(labels: Any) -> dict[str, Any]:
 
 
 def _likeliest(source: Many) -> Iterator[int]:
-    logits = replace(source, wanted={"logits": ()}, batch=8)
-    answers = logits.some(range(len(logits)), unreadable=True)
-    likeliest = {answer.number: int(answer.arrays["logits"].argmax()) for answer in answers}
-    return (likeliest.get(number, 0) for number in range(len(source)))
+    logits_run = replace(source, wanted={"logits": ()}, batch=8)
+    answers = logits_run.some(range(len(logits_run)), unreadable=True)
+    labels = {answer.number: int(answer.arrays["logits"].argmax()) for answer in answers}
+    return (labels.get(number, 0) for number in range(len(source)))
 
 
 def _identity(metric: str | Metric) -> str:
@@ -391,22 +391,22 @@ def _xarray() -> Any:
 
 def _in_memory(xarray: Any, run: Sweep, report: type | None) -> Any:
     """The dataset of a sweep without a store, in memory."""
-    progress = report(total=len(run), unit="picture", desc="sweep") if report else None
-    rows = []
+    progress_bar = report(total=len(run), unit="picture", desc="sweep") if report else None
+    picture_numbers = []
     for numbers in run.some(range(len(run)), unreadable=True):
-        rows.append(numbers)
-        if progress is not None:
-            progress.update(1)
-    if progress is not None:
-        progress.close()
-    _warn_of_failures(run, len(rows))
+        picture_numbers.append(numbers)
+        if progress_bar is not None:
+            progress_bar.update(1)
+    if progress_bar is not None:
+        progress_bar.close()
+    _warn_of_failures(run, len(picture_numbers))
     arrays = {
-        kind: (("image", *dimensions), np.stack([numbers.arrays[kind] for numbers in rows]))
+        kind: (("image", *dimensions), np.stack([numbers.arrays[kind] for numbers in picture_numbers]))
         for kind, dimensions in run.dimensions.items()
     }
     coordinates: dict[str, Any] = {name: (axis, list(values)) for name, (axis, values) in run.coordinates().items()}
-    coordinates["class"] = "image", [coordinates["class"][1][numbers.number] for numbers in rows]
-    coordinates["image"] = "image", [numbers.name for numbers in rows]
+    coordinates["class"] = "image", [coordinates["class"][1][numbers.number] for numbers in picture_numbers]
+    coordinates["image"] = "image", [numbers.name for numbers in picture_numbers]
     return xarray.Dataset(arrays, coordinates, {"model": run.vit.name, "metric": _identity(run.metric)})
 
 
@@ -414,24 +414,24 @@ def _warn_of_failures(run: Sweep, picture_count: int) -> None:
     sentences = list(run.failed.values())
     if not picture_count:
         raise PlaygroundError(f"No picture has numbers: {sentences[0] if sentences else 'none can be read'}.")
-    more = f"; and {len(sentences) - 3} more" if len(sentences) > 3 else ""
+    rest = f"; and {len(sentences) - 3} more" if len(sentences) > 3 else ""
     if sentences:
-        warnings.warn(f"{'; '.join(sentences[:3])}{more}. The others are here.", PlaygroundWarning, stacklevel=4)
+        warnings.warn(f"{'; '.join(sentences[:3])}{rest}. The others are here.", PlaygroundWarning, stacklevel=4)
 
 
 def _with_intervals(xarray: Any, dataset: Any) -> Any:
     dataset = dataset.set_coords([name for name in ("class",) if name in dataset])
-    change = (dataset["value"] - dataset["before"]).values  # (images, …)
+    changes = (dataset["value"] - dataset["before"]).values  # (images, …)
     classes = np.array([str(label) for label in dataset["class"].values])
     names = ["all", *sorted({label for label in classes if label})]
-    if lonely := [name for name in names[1:] if (classes == name).sum() == 1]:
+    if single_classes := [name for name in names[1:] if (classes == name).sum() == 1]:
         warnings.warn(
-            f"There is one picture of {', '.join(lonely[:3])}: its numbers stand there, and no interval can.",
+            f"There is one picture of {', '.join(single_classes[:3])}: its numbers stand there, and no interval can.",
             PlaygroundWarning, stacklevel=3,
         )  # fmt: skip
-    parts = [bootstrap(change if name == "all" else change[classes == name]) for name in names]
+    intervals = [bootstrap(changes if name == "all" else changes[classes == name]) for name in names]
     dimensions = ("label", *dataset["value"].dims[1:])
-    for kind, numbers in zip(("mean", "low", "high"), map(np.stack, zip(*parts, strict=True)), strict=True):
+    for kind, numbers in zip(("mean", "low", "high"), map(np.stack, zip(*intervals, strict=True)), strict=True):
         dataset[kind] = dimensions, numbers.astype(np.float32)
     dataset["label"] = "label", names
     dataset.attrs["interval"] = f"{100 * SURE:.0f} % by bootstrap over pictures, {DRAWS} draws"
@@ -443,8 +443,8 @@ def bootstrap(numbers: np.ndarray, draws: int = DRAWS, seed: int = 0) -> tuple[n
     mean = numbers.mean(0)
     if len(numbers) < 2:
         return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
-    random = np.random.default_rng(seed)
-    weights = random.multinomial(len(numbers), [1 / len(numbers)] * len(numbers), size=draws) / len(numbers)
+    generator = np.random.default_rng(seed)
+    weights = generator.multinomial(len(numbers), [1 / len(numbers)] * len(numbers), size=draws) / len(numbers)
     means = (weights @ numbers.reshape(len(numbers), -1)).reshape(draws, *mean.shape)
     low, high = np.quantile(means, [(1 - SURE) / 2, (1 + SURE) / 2], axis=0)
     return mean, low, high

@@ -71,9 +71,9 @@ class watch:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PlaygroundWarning)  # about mean and std, which matter little here
             self.vit = load(model)  # compares our pass with the model's own, once
-        c = self.vit.config
+        config = self.vit.config
         if transform is None:
-            self.pixels = images.model_input(picture, c.image_size, c.mean, c.std, c.interpolation)
+            self.pixels = images.model_input(picture, config.image_size, config.mean, config.std, config.interpolation)
         else:
             pixels = transform(picture)
             self.pixels = images.given_input(pixels[None] if getattr(pixels, "ndim", 0) == 3 else pixels)
@@ -82,7 +82,7 @@ class watch:
         self.trouble = ""  # why tracing stopped; "": it goes on
         try:
             with zipfile.ZipFile(self.out, "x") as file, file.open(PICTURE, "w") as member:
-                tracing.denormalised(self.pixels[0], c.mean, c.std).save(member, "PNG")
+                tracing.denormalised(self.pixels[0], config.mean, config.std).save(member, "PNG")
         except OSError as error:
             raise PlaygroundError(f"{self.out} can't be written: {error.strerror or error}.") from None
 
@@ -148,7 +148,7 @@ class watch:
         """Our model with the weights of this step. It usually shares its tensors with the model that learns, so nothing
         is built anew."""
         parameters = self._parameters()
-        our_pointers = {p.data_ptr() for p in self.vit.parameters()}
+        our_pointers = {parameter.data_ptr() for parameter in self.vit.parameters()}
         if parameters == self.shared and our_pointers <= {place for _, place, _ in parameters}:
             return self.vit
         self.shared = parameters
@@ -183,14 +183,14 @@ def watched(path: str | Path) -> Watched:
     """Reads a file that `watch` wrote. A killed run leaves the traces that it had made."""
     try:
         with zipfile.ZipFile(path) as file:
-            names = sorted((int(match[1]), name) for name in file.namelist() if (match := MEMBER.fullmatch(name)))
+            members = sorted((int(match[1]), name) for name in file.namelist() if (match := MEMBER.fullmatch(name)))
             picture = Image.open(io.BytesIO(file.read(PICTURE))).convert("RGB")
             traces = tuple(
                 replace(Trace.from_bytes(file.read(name)), picture=picture, picture_name=f"step {step}")
-                for step, name in names
+                for step, name in members
             )
     except (OSError, KeyError, zipfile.BadZipFile) as error:
         raise PlaygroundError(f"{path} is no file that watch wrote: {error}.") from None
     if not traces:
         raise PlaygroundError(f"{path} holds no trace.")
-    return Watched(tuple(step for step, _ in names), traces)
+    return Watched(tuple(step for step, _ in members), traces)

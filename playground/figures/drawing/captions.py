@@ -73,8 +73,8 @@ def places(panels: list[Shown]) -> str:
     return _and(all_places)
 
 
-def _and(words_of_each: list[str]) -> str:
-    return say("and").join(filter(None, [", ".join(words_of_each[:-1]), words_of_each[-1]]))
+def _and(phrases: list[str]) -> str:
+    return say("and").join(filter(None, [", ".join(phrases[:-1]), phrases[-1]]))
 
 
 def headings(panels: list[Shown]) -> list[tuple[str, str]]:
@@ -86,8 +86,8 @@ def headings(panels: list[Shown]) -> list[tuple[str, str]]:
         "query": [query_phrase(spec.query) for spec in specs],
         "what": [method(spec) for spec in specs],
     }
-    changing = [names for names in candidates.values() if len(set(names)) > 1] or [candidates["what"]]
-    return [(", ".join(names), "") for names in zip(*changing, strict=True)]
+    changing_names = [names for names in candidates.values() if len(set(names)) > 1] or [candidates["what"]]
+    return [(", ".join(names), "") for names in zip(*changing_names, strict=True)]
 
 
 def method(spec: Spec) -> str:
@@ -112,12 +112,12 @@ def scale_heading(trace: Trace, scale_words: str | None) -> str:
 
 def breadth(map_: Map, all_tokens: int) -> str:
     """How many tokens a row listens to, by its entropy, in words."""
-    even = "even" if is_even(map_, all_tokens) else ""
-    return "" if map_.breadth is None else say("breadth", even, count=_count(map_.breadth))
+    even_case = "even" if is_even(map_, all_tokens) else ""
+    return "" if map_.breadth is None else say("breadth", even_case, count=_count(map_.breadth))
 
 
-def _count(b: float) -> str:
-    return f"{b:.1f}" if b < 10 else f"{b:.0f}"
+def _count(tokens: float) -> str:
+    return f"{tokens:.1f}" if tokens < 10 else f"{tokens:.0f}"
 
 
 def number(x: float) -> str:
@@ -165,16 +165,16 @@ def caption(spec: Spec, panels: list[Shown], domain: Domain, where: str) -> str:
 
 def sentences(spec: Spec, panels: list[Shown], domain: Domain, model_and_place_words: str) -> str:
     trace, maps = panels[0].seen, [panel.map for panel in panels]
-    first = f"{model_and_place_words}: {_statement(spec, _counted(spec.query), panels)}"
+    text = f"{model_and_place_words}: {_statement(spec, _counted(spec.query), panels)}"
     other_queries = [panel.spec.query for panel in panels if panel.seen is not trace and panel.spec.query != spec.query]
     if other_queries:
-        first += say("same_place", who=query_phrase(other_queries[0]))
+        text += say("same_place", who=query_phrase(other_queries[0]))
     if len(maps) == 1 and maps[0].breadth is not None:
-        even = "even" if is_even(maps[0], trace.tokens) else ""
-        first += say("listened", even, count=_count(maps[0].breadth), tokens=trace.tokens)
-    first += variance_note(maps)
-    first += peak(maps, domain) + blocks(maps) + for_and_against(spec, maps) + unmoved_note(spec, maps)
-    notes = [f"{capital(first)}.", *_brightness(spec, domain), *taught_notes(panels), *alteration_notes(spec, panels)]
+        even_case = "even" if is_even(maps[0], trace.tokens) else ""
+        text += say("listened", even_case, count=_count(maps[0].breadth), tokens=trace.tokens)
+    text += variance_note(maps)
+    text += peak(maps, domain) + blocks(maps) + for_and_against(spec, maps) + unmoved_note(spec, maps)
+    notes = [f"{capital(text)}.", *_brightness(spec, domain), *taught_notes(panels), *alteration_notes(spec, panels)]
     return " ".join([*notes, *outline_notes(spec, maps)])
 
 
@@ -193,14 +193,14 @@ def peak(maps: list[Map], domain: Domain | None) -> str:
 
 def blocks(maps: list[Map]) -> str:
     """A sentence on the sizes of the blocks that were blanked, over all maps; "" if none were."""
-    blanked = sorted({side for map_ in maps if map_.blanked for side in map_.blanked.sides}, reverse=True)
-    return say("blanked", blocks=sides(blanked)) if blanked else ""
+    block_sides = sorted({side for map_ in maps if map_.blanked for side in map_.blanked.sides}, reverse=True)
+    return say("blanked", blocks=sides(block_sides)) if block_sides else ""
 
 
-def sides(of_blocks: Sequence[int]) -> str:
+def sides(block_sides: Sequence[int]) -> str:
     """The sides of blocks in words: "blocks of 4 × 4 and 2 × 2, the smaller where more moved"."""
-    *larger, smallest = (f"{side} × {side}" for side in of_blocks)
-    return say("blocks", "" if larger else "one", others=", ".join(larger), last=smallest)
+    *larger_blocks, smallest_block = (f"{side} × {side}" for side in block_sides)
+    return say("blocks", "" if larger_blocks else "one", others=", ".join(larger_blocks), last=smallest_block)
 
 
 def for_and_against(spec: Spec, maps: list[Map]) -> str:
@@ -213,14 +213,14 @@ def for_and_against(spec: Spec, maps: list[Map]) -> str:
         if largest <= 0:
             sides_in_words.append(say("side", f"{side}.none"))
             continue
-        words_of_largest = signed(sign * largest, spec.in_percent)
+        largest_words = signed(sign * largest, spec.in_percent)
         if len(maps) > 1:
-            sides_in_words.append(say("side", f"{side}.several", most=words_of_largest))
+            sides_in_words.append(say("side", f"{side}.several", most=largest_words))
             continue
         share = float(maps[0].grid[sign * maps[0].grid > 0].sum()) if spec.in_percent else 0.0
         patch = "{}, {}".format(*divmod(int((sign * maps[0].grid).argmax()), maps[0].grid.shape[1]))
         share_words = f"{percent(abs(share))} " if share else ""
-        sides_in_words.append(say("side", side, share=share_words, patch=patch, most=words_of_largest))
+        sides_in_words.append(say("side", side, share=share_words, patch=patch, most=largest_words))
     return f"; {'; '.join(sides_in_words)}"
 
 
@@ -243,8 +243,8 @@ def distinct_numbers(smaller: float, larger: float, write_number: Callable[[floa
     """Two numbers in words, with enough digits to differ: never "above 10 %, up to 10 %"."""
     texts, digits = (write_number(smaller), write_number(larger)), 3
     while texts[0] == texts[1] and digits < 8:
-        percents = texts[0].endswith("%")
-        texts = tuple(f"{100 * x:.{digits}g} %" if percents else f"{x:.{digits}g}" for x in (smaller, larger))
+        is_percent = texts[0].endswith("%")
+        texts = tuple(f"{100 * x:.{digits}g} %" if is_percent else f"{x:.{digits}g}" for x in (smaller, larger))
         digits += 1
     return texts
 
@@ -255,8 +255,8 @@ def taught_notes(panels: list[Shown]) -> list[str]:
     from playground.analysis.heads import training_task
 
     spec, trace = panels[0].spec, panels[0].seen
-    is_one = len(panels) == 1 and isinstance(spec.head, int) and spec.layer is not None and spec.way.of_heads
-    if trace.vit is None or not is_one:
+    is_one_head = len(panels) == 1 and isinstance(spec.head, int) and spec.layer is not None and spec.way.of_heads
+    if trace.vit is None or not is_one_head:
         return []
     task = training_task(trace.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
     return [say("told", what=task)] if task else []
@@ -267,26 +267,26 @@ def variance_note(maps: list[Map]) -> str:
     if maps[0].colours is None:
         return ""
     shares = [map_.held for map_ in maps]
-    alike = "alike" if len({*shares}) < len(shares) else ""
-    return say("held", alike, share=from_to(min(shares), max(shares)))
+    alike_case = "alike" if len({*shares}) < len(shares) else ""
+    return say("held", alike_case, share=from_to(min(shares), max(shares)))
 
 
 def grid_caption(spec: Spec, panels: list[Shown], domain: Domain, along: dict[str, str]) -> str:
     """The caption of a grid: what all panels share, then what changes `along` rows and columns."""
-    first, maps = panels[0], [panel.map for panel in panels]
-    fixed = [] if "models" in along.values() else [naming.model(first.seen)]
+    first_panel, maps = panels[0], [panel.map for panel in panels]
+    parts = [] if "models" in along.values() else [naming.model(first_panel.seen)]
     layers = {panel.spec.layer for panel in panels}
-    fixed += [say("layer", layer=first.spec.layer)] if len(layers) == 1 and not spec.way.through_layers else []
+    parts += [say("layer", layer=first_panel.spec.layer)] if len(layers) == 1 and not spec.way.through_layers else []
     if "heads" not in along.values() and spec.way.of_heads:
-        fixed.append(head(first.spec))
+        parts.append(head(first_panel.spec))
     queries = {panel.spec.query for panel in panels}
-    query = _counted(first.spec.query) if len(queries) == 1 else say("outlined_patch")
-    context, statement = ", ".join(fixed), _statement(spec, query, panels)
+    query = _counted(first_panel.spec.query) if len(queries) == 1 else say("outlined_patch")
+    context, statement = ", ".join(parts), _statement(spec, query, panels)
     sentence = f"{context}: {statement}" if context else statement
-    changing = [f"{say(side)}: {say(axis)}" for side, axis in along.items()]
+    changes = [f"{say(side)}: {say(axis)}" for side, axis in along.items()]
     remarks = f"{peak(maps, domain)}{blocks(maps)}{for_and_against(spec, maps)}{unmoved_note(spec, maps)}"
-    sentence = f"{capital(sentence)}{variance_note(maps)}; {', '.join(changing)}{remarks}."
-    scale_notes = [] if "scales" in along.values() else alteration_notes(first.spec, panels)
+    sentence = f"{capital(sentence)}{variance_note(maps)}; {', '.join(changes)}{remarks}."
+    scale_notes = [] if "scales" in along.values() else alteration_notes(first_panel.spec, panels)
     return " ".join([sentence, *_brightness(spec, domain), *scale_notes, *outline_notes(spec, maps)])
 
 
@@ -332,8 +332,8 @@ def _statement(spec: Spec, query: str, panels: list[Shown], is_many: bool = Fals
         cases += [f"column.{spec.words}", "column"]
     elif is_many:
         cases += [f"many.{spec.words}", "many"]
-    several = len({id(panel.subject) for panel in panels}) > 1
-    about = About(spec, panels[0].seen, query, several)
+    has_several = len({id(panel.subject) for panel in panels}) > 1
+    about = About(spec, panels[0].seen, query, has_several)
     return _filled_in(spec.way.words("caption", *cases, spec.words), about)
 
 
@@ -351,8 +351,8 @@ def number_facts(spec: Spec, trace: Trace) -> dict[str, str]:
 
 
 def margin(trace: Trace) -> str:
-    yes_or_no = trace.vit is not None and trace.vit.config.multi_label
-    return say("margin", "own" if yes_or_no else "")
+    is_multi_label = trace.vit is not None and trace.vit.config.multi_label
+    return say("margin", "own" if is_multi_label else "")
 
 
 def _label(about: About) -> str:
@@ -414,12 +414,12 @@ def _scaled(spec: Spec, panels: list[Shown]) -> list[str]:
         return []
     if not spec.way.of_heads and not spec.whole:  # numbers without heads come from the trained pass
         return []
-    several = len({panel.spec.layer for panel in panels}) > 1
-    where = say("scaled_in", "pass" if spec.whole else "each" if several else "")
+    has_layers = len({panel.spec.layer for panel in panels}) > 1
+    where = say("scaled_in", "pass" if spec.whole else "each" if has_layers else "")
     if number == trace.native_scale:
         return [say("scaled", "native", where=where)]
-    without = "off" if number == 1 else ""
-    return [say("scaled", without, where=where, scale=f"{number:.3g}", native=scale(trace, "on"))]
+    off_case = "off" if number == 1 else ""
+    return [say("scaled", off_case, where=where, scale=f"{number:.3g}", native=scale(trace, "on"))]
 
 
 def prefix_line(spec: Spec, maps: list[Map]) -> str:
@@ -431,8 +431,8 @@ def prefix_line(spec: Spec, maps: list[Map]) -> str:
     names = {"registers" if name.startswith("reg") else name.upper() for name, _ in maps[0].prefix}
     token_names = say("and").join(map(_registers, sorted(names, key=str.isupper, reverse=True)))
     low, high = min(map(prefix_total, maps)), max(map(prefix_total, maps))
-    several = len(names) > 1 or "registers" in names
-    return say("outside", "several" if several else "", names=token_names, share=from_to(low, high))
+    has_several = len(names) > 1 or "registers" in names
+    return say("outside", "several" if has_several else "", names=token_names, share=from_to(low, high))
 
 
 def title(spec: Spec, where: str = "") -> str:

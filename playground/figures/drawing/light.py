@@ -71,10 +71,10 @@ def shares(values: np.ndarray, ceiling: float) -> np.ndarray:
 
 def heat(photo: np.ndarray, share: np.ndarray) -> np.ndarray:
     """The photograph under heat. photo: (height, width, 3), 0 … 255; share: (height, width), −1 … 1"""
-    step = (np.abs(share) * (STEPS - 1) + 0.5).astype(int)
-    opacity, colours = opacities()[step][..., None], table()[tones(photo), step]
+    steps = (np.abs(share) * (STEPS - 1) + 0.5).astype(int)
+    opacity, colours = opacities()[steps][..., None], table()[tones(photo), steps]
     if (share < 0).any():
-        colours = np.where((share < 0)[..., None], table(AGAINST)[tones(photo), step], colours)
+        colours = np.where((share < 0)[..., None], table(AGAINST)[tones(photo), steps], colours)
     return (faded(photo, BENEATH, KEPT) * (1 - opacity) + colours * opacity + 0.5).astype(np.uint8)
 
 
@@ -87,11 +87,11 @@ def hatched(share: np.ndarray, cell: float) -> np.ndarray:
     return np.where((share < 0) & is_line, share_kept * share, share)
 
 
-def faded(photo: np.ndarray, ends: tuple[float, float], share_kept: float) -> np.ndarray:
+def faded(photo: np.ndarray, tone_range: tuple[float, float], share_kept: float) -> np.ndarray:
     """The photograph with `ends` as its darkest and brightest tone and `share_kept` of its colour: 0 … 255."""
     photo = np.asarray(photo, np.float64)
     grey = (photo @ LUMA)[..., None]
-    return 255 * ends[0] + (ends[1] - ends[0]) * (grey + share_kept * (photo - grey))
+    return 255 * tone_range[0] + (tone_range[1] - tone_range[0]) * (grey + share_kept * (photo - grey))
 
 
 def tones(photo: np.ndarray) -> np.ndarray:
@@ -180,10 +180,10 @@ def densest(grid: np.ndarray, mass: float = MASS) -> np.ndarray:
     first. Negative values count as 0."""
     values = np.maximum(grid.ravel(), 0).astype(np.float64)
     order = np.argsort(-values, kind="stable")
-    cumulated = np.cumsum(values[order])
+    cumulative_sum = np.cumsum(values[order])
     chosen = np.zeros(grid.size, bool)
-    if cumulated[-1] > 0:
-        chosen[order[: np.searchsorted(cumulated, mass * cumulated[-1]) + 1]] = True
+    if cumulative_sum[-1] > 0:
+        chosen[order[: np.searchsorted(cumulative_sum, mass * cumulative_sum[-1]) + 1]] = True
     return chosen.reshape(grid.shape)
 
 
@@ -197,16 +197,16 @@ def contours(chosen: np.ndarray) -> list[np.ndarray]:
 def _smoothed(path: list[tuple[int, int]]) -> np.ndarray:
     """Moves each corner towards the mean of its neighbours. A corner of stairs moves all the way, so that stairs become
     slopes; others move part of the way, so that islands of one or two cells stay visible and thin ends round."""
-    ends = np.array(path, float)
+    corners = np.array(path, float)
     points = np.concatenate([
         start + np.arange(length)[:, None] * (end - start) / length
-        for start, end in zip(ends, np.roll(ends, -1, 0), strict=True)
+        for start, end in zip(corners, np.roll(corners, -1, 0), strict=True)
         for length in [int(np.abs(end - start).max())]
     ])  # fmt: skip
     incoming, outgoing = points - np.roll(points, 1, 0), np.roll(points, -1, 0) - points
     turns = incoming[:, 0] * outgoing[:, 1] - incoming[:, 1] * outgoing[:, 0]
-    stairs = np.minimum(turns * np.roll(turns, 1), turns * np.roll(turns, -1)) < 0  # a left turn beside a right turn
-    return points + (np.where(stairs, 1, EASED) / 4)[:, None] * (outgoing - incoming)
+    is_stair = np.minimum(turns * np.roll(turns, 1), turns * np.roll(turns, -1)) < 0  # a left turn beside a right turn
+    return points + (np.where(is_stair, 1, EASED) / 4)[:, None] * (outgoing - incoming)
 
 
 def share_within(lines: list[np.ndarray], grid: np.ndarray) -> float:
@@ -233,8 +233,8 @@ def within(lines: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
 
 def _curve(points: np.ndarray) -> np.ndarray:
     """The curve as corners of straight pieces: the beginning and the middle of each bend."""
-    starts, ends = (points + np.roll(points, 1, 0)) / 2, (points + np.roll(points, -1, 0)) / 2
-    return np.stack([starts, (starts + 2 * points + ends) / 4], axis=1).reshape(-1, 2)
+    start_points, end_points = (points + np.roll(points, 1, 0)) / 2, (points + np.roll(points, -1, 0)) / 2
+    return np.stack([start_points, (start_points + 2 * points + end_points) / 4], axis=1).reshape(-1, 2)
 
 
 def outlines(chosen: np.ndarray) -> list[list[tuple[int, int]]]:
@@ -264,8 +264,8 @@ def outlines(chosen: np.ndarray) -> list[list[tuple[int, int]]]:
             turn = 0
             if len(ends) > 1 and previous is not None:  # two paths cross: turn right, to stay at the same cell
                 heading = (point[0] - previous[0], point[1] - previous[1])
-                right = (point[0] + heading[1], point[1] - heading[0])
-                turn = ends.index(right)
+                right_corner = (point[0] + heading[1], point[1] - heading[0])
+                turn = ends.index(right_corner)
             next_point = ends.pop(turn)
             if not ends:
                 del edges[point]

@@ -156,8 +156,8 @@ def look(trace: Trace, spec: Spec, layer: int, head: int | str, scale: str | Non
     """The map of one head that `spec` describes. `scale`: None means the scale of the pass. `asker`: for similarity,
     the trace of another picture, if the query is a patch of that picture."""
     if spec.way.of_heads and head in POOLED:
-        heads = [Request(trace, spec, layer, number, scale) for number in range(trace.heads)]
-        result = pooled(heads, head)
+        requests = [Request(trace, spec, layer, number, scale) for number in range(trace.heads)]
+        result = pooled(requests, head)
     else:
         result = answer(Request(trace, spec, layer, head, scale, asker))
     numbers, breadth = result.numbers, None
@@ -180,13 +180,13 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
     way = spec.way
     if way.coloured:
         return Domain(0, 1, "")  # colours have no bar
-    bar = way.words("bar", "signed" if spec.for_and_against else spec.direction)
+    bar_words = way.words("bar", "signed" if spec.for_and_against else spec.direction)
     if spec.head in POOLED and way.of_heads:
-        bar = f"{bar}, {words('head', 'figure', spec.head)}"
+        bar_words = f"{bar_words}, {words('head', 'figure', spec.head)}"
     values = np.concatenate([map_.grid.ravel() for map_ in maps])
     if spec.for_and_against:
         high = max(float(np.abs(values).max()), floor(spec, maps)) or 1.0
-        return Domain(-high, high, bar, percent=spec.in_percent, signed=True)
+        return Domain(-high, high, bar_words, percent=spec.in_percent, signed=True)
     if way.spread:
         from playground.analysis import token_norms  # imported late, because the server starts without torch
 
@@ -194,11 +194,11 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
             values[values <= token_norms.bound(values)] if "typical" in way.uses and spec.typical else values
         )
         low, high = float(typical_values.min()), float(typical_values.max())
-        return Domain(low, high if high > low else low + 1, bar)
+        return Domain(low, high if high > low else low + 1, bar_words)
     if way.exposed == "largest":
-        return _rising(spec, max(float(values.max()), floor(spec, maps)) or 1.0, bar, percent=spec.in_percent)
+        return _rising(spec, max(float(values.max()), floor(spec, maps)) or 1.0, bar_words, percent=spec.in_percent)
     high = spec.ceiling or light.exposure(values)
-    return _rising(spec, high, bar, percent=spec.in_percent, open_end=high < 1)
+    return _rising(spec, high, bar_words, percent=spec.in_percent, open_end=high < 1)
 
 
 def floor(spec: Spec, maps: list[Map]) -> float:
@@ -238,7 +238,7 @@ def clipped(map_: Map, domain: Domain) -> list[tuple[int, int]]:
     """Patches (row, column) brighter than the colour scale's top, as on the screen."""
     if not domain.open_end or domain.own:
         return []
-    return [tuple(int(n) for n in place) for place in np.argwhere(map_.grid > domain.high)]
+    return [tuple(int(index) for index in place) for place in np.argwhere(map_.grid > domain.high)]
 
 
 def neighbourhood(query_row: int, query_column: int, grid: tuple[int, int], kernel: int) -> list[tuple[int, int]]:

@@ -71,8 +71,8 @@ def published(spec: Spec) -> Spec:
     for axis in ("rows", "columns"):
         kind, _, values = (getattr(spec, axis) or "").partition(":")
         if kind in ("pictures", "models"):
-            short = _file if kind == "pictures" else _model_file
-            short_names = ",".join(short(value, kind[:-1], spec.anonymous) for value in values.split(","))
+            shorten = _file if kind == "pictures" else _model_file
+            short_names = ",".join(shorten(value, kind[:-1], spec.anonymous) for value in values.split(","))
             names[axis] = f"{kind}:{short_names}"
     return replace(spec, **names)
 
@@ -171,9 +171,9 @@ def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
 
 def _sentence(spec: Spec, trace: Trace) -> str:
     foretold = _foretold(spec, trace)
-    filled = _trust_fields(model(trace), foretold)
-    signed = {name: filled[name].replace("-", "−") for name in NUMBERS if name in filled}
-    return words("trust", "figure", _case(foretold)).format(**filled | signed)
+    fields = _trust_fields(model(trace), foretold)
+    minus_signs = {name: fields[name].replace("-", "−") for name in NUMBERS if name in fields}
+    return words("trust", "figure", _case(foretold)).format(**fields | minus_signs)
 
 
 def _foretold(spec: Spec, trace: Trace) -> Foretold | None:
@@ -193,6 +193,6 @@ def _case(foretold: Foretold | None) -> str:
 def _trust_fields(name: str, foretold: Foretold | None) -> dict[str, str]:
     if foretold is None:
         return {"model": name}
-    numbers = {name_of_number: f"{getattr(foretold, name_of_number):.2f}" for name_of_number in NUMBERS}
+    numbers = {key: f"{getattr(foretold, key):.2f}" for key in NUMBERS}
     blank = words("blank", "figure", foretold.by)
     return numbers | {"blocks": str(foretold.blocks), "blank": blank, "pictures": str(foretold.pictures), "model": name}

@@ -96,9 +96,9 @@ def read_length(text: str) -> float:
 
 def write_length(inches: float) -> str:
     """The length in the unit with the shortest exact text. A rounded width would make another figure."""
-    texts = [f"{inches / size:.6g}{unit}" for unit, size in INCHES.items() if unit]
-    exact = [text for text in texts if read_length(text) == inches]
-    return min(exact, key=len, default=f"{inches!r}in")
+    texts = [f"{inches / unit_inches:.6g}{unit}" for unit, unit_inches in INCHES.items() if unit]
+    exact_texts = [text for text in texts if read_length(text) == inches]
+    return min(exact_texts, key=len, default=f"{inches!r}in")
 
 
 def read_size(text: str | None) -> tuple[int, int] | None:

@@ -138,10 +138,10 @@ class Spec:
     pack: str = "float16"  # numbers of q and k in an .html; "int8" takes half the bytes and is less exact
 
     def __post_init__(self) -> None:
-        for name, allowed in CHOICES.items():
-            if (given := getattr(self, name)) not in allowed:
-                options = ", ".join(str(option) for option in allowed if option is not None)
-                raise PlaygroundError(f"A figure's {name.replace('_', ' ')} is {options}; given was {given!r}.")
+        for name, allowed_values in CHOICES.items():
+            if (value := getattr(self, name)) not in allowed_values:
+                options = ", ".join(str(option) for option in allowed_values if option is not None)
+                raise PlaygroundError(f"A figure's {name.replace('_', ' ')} is {options}; given was {value!r}.")
         if not _within(self.dpi, 10, 2400):
             raise OptionError("{dpi} goes from 10 to 2400; given was {}.", self.dpi)
         if not _within(self.width, 1.5, 40):
@@ -150,11 +150,11 @@ class Spec:
             raise OptionError("{mass} is a share between 0.01 and 0.99; given was {}.", self.mass)
         if not _within(self.ceiling, 1e-9, 1):
             raise OptionError("{ceiling} is a share between 0 and 1; given was {}.", self.ceiling)
-        words = dict(parse_qsl(self.view, keep_blank_values=True))
-        if words != matching(words) or any(choice.key in words for choice in DRAWN):
-            known = ", ".join(choice.key for choice in VIEW if not choice.field)
+        view_words = dict(parse_qsl(self.view, keep_blank_values=True))
+        if view_words != matching(view_words) or any(choice.key in view_words for choice in DRAWN):
+            choice_names = ", ".join(choice.key for choice in VIEW if not choice.field)
             raise OptionError(
-                "{view} takes {}, written as in a link: locked=true&grid=true; given was {!r}.", known, self.view
+                "{view} takes {}, written as in a link: locked=true&grid=true; given was {!r}.", choice_names, self.view
             )
         object.__setattr__(self, "depth", str(self.depth))
         object.__setattr__(self, "label", str(self.label))
@@ -247,14 +247,14 @@ class Spec:
             self = replace(self, label=str(trace.label(self.label)))
         elif self.label and trace.vit is not None:
             trace.label(int(self.label))  # raises if there is no label of this number
-        layer = self.look.layer if self.look else trace.upper_layer
+        default_layer = self.look.layer if self.look else trace.upper_layer
         if self.rows or self.columns:  # each picture of a grid has its own size and its own first patch
-            return replace(self, layer=layer if self.layer is None else self.layer)
+            return replace(self, layer=default_layer if self.layer is None else self.layer)
         query = start_patch(self.image, trace.grid) if self.query is None else _named(self.query, trace)
         return replace(
             self,
             size=trace.size,
-            layer=layer if self.layer is None else self.layer,
+            layer=default_layer if self.layer is None else self.layer,
             query=query if marks else None,
         )
 

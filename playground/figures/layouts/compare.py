@@ -123,9 +123,9 @@ def scale_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
 def scale_names(spec: Spec, drawn_maps: list[Shown]) -> list[tuple[str, str]]:
     """(heading, the line beneath it) of each panel"""
     trace = drawn_maps[0].seen
-    trained = captions.say("scaled_in", "trained" if trace.scale == trace.native_scale else "")
-    where = captions.say("scaled_in", "pass" if spec.whole else "")
-    return [(captions.scale_heading(trace, "on"), trained), (captions.scale_heading(trace, spec.scale), where)]
+    trained_words = captions.say("scaled_in", "trained" if trace.scale == trace.native_scale else "")
+    place = captions.say("scaled_in", "pass" if spec.whole else "")
+    return [(captions.scale_heading(trace, "on"), trained_words), (captions.scale_heading(trace, spec.scale), place)]
 
 
 def draw_scale(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
@@ -169,8 +169,8 @@ def change_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
 
 def both_and_change(requests: list[OneMap]) -> list[Map]:
     before, after = maps_of(requests[:2])
-    shared = dict(before.prefix)
-    prefix = tuple((name, share - shared.get(name, 0.0)) for name, share in after.prefix)
+    shares_before = dict(before.prefix)
+    prefix = tuple((name, share - shares_before.get(name, 0.0)) for name, share in after.prefix)
     values = None
     if before.values is not None and after.values is not None and len(before.values) == len(after.values):
         values = after.values - before.values

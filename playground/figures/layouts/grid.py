@@ -38,11 +38,11 @@ def axes(spec: Spec, counts: There = None) -> tuple[Axis, Axis]:
     if rows and columns and rows.name == columns.name:
         raise PlaygroundError(f"Rows and columns are both {rows.name}: choose two of {', '.join(AXES)}.")
     for axis in filter(None, (rows, columns)):
-        if why := _changes_nothing(axis.name, spec):
-            raise OptionError(f"{axis.name.capitalize()} would change nothing in this grid: {why}.")
-    chosen_axis = rows or columns
+        if reason := _changes_nothing(axis.name, spec):
+            raise OptionError(f"{axis.name.capitalize()} would change nothing in this grid: {reason}.")
+    given_axis = rows or columns
     fixed_axis = (
-        Axis("heads", (spec.head,)) if chosen_axis.name == "layers" else Axis("layers", (spec.layer,))
+        Axis("heads", (spec.head,)) if given_axis.name == "layers" else Axis("layers", (spec.layer,))
     )  # an axis of one value, if only one axis was given
     return rows or fixed_axis, columns or fixed_axis
 
@@ -69,8 +69,8 @@ def read(text: str, counts: There = None) -> Axis:
         raise PlaygroundError(f"Rows and columns are written as {EXAMPLES}; given was {text!r}.")
     if name in ("heads", "layers"):
         count = counts[name == "heads"] if counts else 0
-        parts = [_numbers(part, count, name) for part in values.split(",")]
-        return Axis(name, tuple(dict.fromkeys(value for part in parts for value in part)))
+        value_lists = [_numbers(part, count, name) for part in values.split(",")]
+        return Axis(name, tuple(dict.fromkeys(value for part in value_lists for value in part)))
     if name == "patches":
         return Axis(name, tuple(read_query(value) for value in values.split("-")))
     return Axis(name, tuple(values.split(",")))
@@ -153,17 +153,17 @@ def draw(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
     table = [drawn_maps[i : i + column_count] for i in range(0, len(drawn_maps), column_count)]
     map_panels = iter(map_panel(panel, domain, small=True) for panel, domain in zip(drawn_maps, domains, strict=True))
     body = [[next(map_panels) for _ in row] for row in table]
-    above = [_title(columns, panel) for panel in table[0]] if spec.columns else []
+    column_titles = [_title(columns, panel) for panel in table[0]] if spec.columns else []
     photo = None
     if rows.name in ("pictures", "patches"):  # the picture with its query stands at the beginning of its row
         body = [
             [photo_panel(row[0].spec, row[0].subject), *row_panels] for row, row_panels in zip(table, body, strict=True)
         ]
-        above = above and ["picture" if rows.name == "pictures" else "query", *above]
+        column_titles = column_titles and ["picture" if rows.name == "pictures" else "query", *column_titles]
     elif columns.name not in ("pictures", "patches") and spec.made_for.roomy:  # one picture and patch for all
         photo = photo_panel(drawn_maps[0].spec, drawn_maps[0].subject)
-    beside = [_title(rows, row[0]) for row in table] if spec.rows else []
-    return Drawn(Grid(body, beside, above, photo))
+    row_titles = [_title(rows, row[0]) for row in table] if spec.rows else []
+    return Drawn(Grid(body, row_titles, column_titles, photo))
 
 
 def _axes_of(spec: Spec, drawn_maps: list[Shown]) -> tuple[Axis, Axis]:

@@ -35,10 +35,10 @@ def draw(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
     if spec.other_queries:
         return _queries_together(spec, drawn_maps, domains[0])
     (panel,), (domain,) = drawn_maps, domains
-    boxes = [map_panel(panel, domain, captions.method(spec), captions.place(spec))]
-    if has_room(spec, len(boxes), boxes[0].aspect):
-        boxes = [photo_panel(spec, panel.subject), *boxes]
-    return Drawn(Panels(boxes))
+    panel_list = [map_panel(panel, domain, captions.method(spec), captions.place(spec))]
+    if has_room(spec, len(panel_list), panel_list[0].aspect):
+        panel_list = [photo_panel(spec, panel.subject), *panel_list]
+    return Drawn(Panels(panel_list))
 
 
 def _queries_together(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> Drawn:
@@ -65,11 +65,11 @@ def _queries_together(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> Dr
         sheet.photo(axes, subject.image, box)
         mark(sheet, axes, box)
 
-    boxes = [Panel(captions.method(spec), captions.place(spec), subject.seen.grid, draw)]
+    panel_list = [Panel(captions.method(spec), captions.place(spec), subject.seen.grid, draw)]
     if spec.made_for.roomy:
-        boxes = [Panel("queries", f"{len(drawn_maps)} patches", subject.seen.grid, photo), *boxes]
+        panel_list = [Panel("queries", f"{len(drawn_maps)} patches", subject.seen.grid, photo), *panel_list]
     words = [captions.query_phrase(panel.spec.query) for panel in drawn_maps]
-    return Drawn(Panels(boxes), tuple(zip(prints.INKS, words, prints.SYMBOLS, strict=False)), bar=False)
+    return Drawn(Panels(panel_list), tuple(zip(prints.INKS, words, prints.SYMBOLS, strict=False)), bar=False)
 
 
 def caption(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
@@ -111,10 +111,10 @@ def beside_a_convolution(spec: Spec, drawn_maps: list[Shown], domains: list[Doma
     sub = captions.place(spec)
     if spec.direction == "row" and spec.way.of_heads:
         sub = f"reads all {panel.map.grid.size}, {sub}"
-    boxes = [map_panel(panel, domain, captions.method(spec), sub), kernel_panel(spec, panel.subject)]
-    if has_room(spec, len(boxes), boxes[0].aspect):
-        boxes = [photo_panel(spec, panel.subject), *boxes]
-    return Drawn(Panels(boxes))
+    panel_list = [map_panel(panel, domain, captions.method(spec), sub), kernel_panel(spec, panel.subject)]
+    if has_room(spec, len(panel_list), panel_list[0].aspect):
+        panel_list = [photo_panel(spec, panel.subject), *panel_list]
+    return Drawn(Panels(panel_list))
 
 
 CONVOLUTION = Layout(
@@ -160,14 +160,14 @@ def matrix(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
     from playground.figures.drawing.panels import Matrix, photo_panel
 
     subject, trace = drawn_maps[0].subject, drawn_maps[0].seen
-    patch, (rows, columns) = maps.patch_of(trace, spec.query), trace.grid
+    query_patch, (rows, columns) = maps.patch_of(trace, spec.query), trace.grid
 
     def cell(sheet, axes, layer, head, box) -> None:
         extent = (box.x, box.y, box.x + box.width, box.y + box.height)
-        place = layer * trace.heads + head
-        sheet.layer(axes, prints.thumbnail(subject.image, drawn_maps[place].map.grid, spec, domains[place]), extent)
-        if patch is not None and spec.marker and box.width > 0.22:
-            x, y = box.x + patch[1] * box.width / columns, box.y + patch[0] * box.height / rows
+        index = layer * trace.heads + head
+        sheet.layer(axes, prints.thumbnail(subject.image, drawn_maps[index].map.grid, spec, domains[index]), extent)
+        if query_patch is not None and spec.marker and box.width > 0.22:
+            x, y = box.x + query_patch[1] * box.width / columns, box.y + query_patch[0] * box.height / rows
             frame = Rectangle((x, y), box.width / columns, box.height / rows, fill=False, zorder=3)
             frame.set(edgecolor="white", linewidth=min(1.0, 0.9 * box.width))
             axes.add_patch(frame)

@@ -61,11 +61,11 @@ def headed(drawn_maps: list[Shown], domains: list[Domain], names: list[tuple[str
     """Panels side by side. `names`: (heading, line beneath) of each panel; the row's breadth is added to the line."""
     from playground.figures.drawing.panels import Panels, map_panel
 
-    boxes = []
+    panel_list = []
     for panel, domain, (heading, sub) in zip(drawn_maps, domains, names, strict=True):
         line = ", ".join(filter(None, [sub, captions.breadth(panel.map, panel.seen.tokens)]))
-        boxes.append(map_panel(panel, domain, heading, line))
-    return Drawn(Panels(boxes))
+        panel_list.append(map_panel(panel, domain, heading, line))
+    return Drawn(Panels(panel_list))
 
 
 def of_panels(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
@@ -115,8 +115,8 @@ class Layout:
     @property
     def still(self) -> set[str]:
         """The sweeps along which nothing would change."""
-        fixed = {sweep for sweep, option in SWEPT.items() if option in self.unused}
-        return fixed | {"scale"} if self.alters_scale or self.one_pass else fixed
+        fixed_sweeps = {sweep for sweep, option in SWEPT.items() if option in self.unused}
+        return fixed_sweeps | {"scale"} if self.alters_scale or self.one_pass else fixed_sweeps
 
     @property
     def offered(self) -> bool:
@@ -169,8 +169,8 @@ def outside_of_each(spec: Spec, drawn_maps: list[Shown], names: list[tuple[str, 
         (heading, captions.prefix_shares(panel.map, spec))
         for (heading, _), panel in zip(names, drawn_maps, strict=True)
     ]
-    parts = [f"{heading}: {tokens}" for heading, tokens in shares if tokens]
-    return captions.say("outside", "each", parts="; ".join(parts)) if parts else ""
+    phrases = [f"{heading}: {share_words}" for heading, share_words in shares if share_words]
+    return captions.say("outside", "each", parts="; ".join(phrases)) if phrases else ""
 
 
 MANY = 24  # with more maps than these on one sheet, each is small
