@@ -51,12 +51,12 @@ def run(file: Path) -> Iterator[Cell]:
 
 def _ran(text: str, namespace: dict[str, Any], place: str) -> Cell:
     tree = ast.parse(text, place)
-    last_expression = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None  # type: ignore[attr-defined]
+    last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None  # type: ignore[attr-defined]
     output = io.StringIO()
     with contextlib.redirect_stdout(output), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exec(compile(tree, place, "exec"), namespace)
-        value = eval(compile(last_expression, place, "eval"), namespace) if last_expression else None
+        value = eval(compile(last, place, "eval"), namespace) if last else None
     return Cell("code", text, output.getvalue(), value)
 
 

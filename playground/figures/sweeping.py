@@ -159,16 +159,16 @@ class Sweep(Many):
             shifts = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST)
             return shifts.mean(-1).float().cpu()
         if getattr(self.metric, "of", "logits") == "features":
-            outputs = vit.norm(x).float().cpu()
+            answer = vit.norm(x).float().cpu()
         else:
-            outputs = vit.classify(x).float().cpu()
+            answer = vit.classify(x).float().cpu()
         if self.metric == "margin":
-            return occlusion.margin(outputs, label, vit.config.multi_label)
+            return occlusion.margin(answer, label, vit.config.multi_label)
         if self.metric == "accuracy":
-            return (outputs.argmax(-1) == label).float()
-        numbers = torch.as_tensor(self.metric(outputs, label)).float().flatten()  # type: ignore[operator]
-        if len(numbers) != len(outputs):
-            raise ValueError(f"it gave {len(numbers)} numbers for {len(outputs)} passes: it gives one for each row")
+            return (answer.argmax(-1) == label).float()
+        numbers = torch.as_tensor(self.metric(answer, label)).float().flatten()  # type: ignore[operator]
+        if len(numbers) != len(answer):
+            raise ValueError(f"it gave {len(numbers)} numbers for {len(answer)} passes: it gives one for each row")
         return numbers
 
     def _without_numbers(self, part: Sequence[int], arrays: dict[str, np.ndarray], unread: Any) -> dict:
