@@ -103,7 +103,7 @@ def _source(name: str) -> str:
 
 @cache
 def embedded() -> str:
-    """The microscope for other people's pages, as one self-contained module: `<attention-lens>` and `load`."""
+    """The microscope as one module for other people's pages; it defines `<attention-lens>` and exports `load`."""
     parts = {
         "styles": stylesheet(),
         "worker": f'"use strict";\n{bundle("engine/worker.js")}',

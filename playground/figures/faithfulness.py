@@ -46,7 +46,7 @@ def write(options) -> None:
             trace = tracing.trace(vit, image, size=size)
             mask = images.open_image(masks[picture]) if picture in masks else None
             rows[vit.name] += [(picture, scores) for scores in faithfulness(trace, shuffled_model, mask, options.by)]
-            _write(file, rows, len(pictures), len(masks))  # a stopped run leaves what it has measured
+            _write(file, rows, len(pictures), len(masks))  # so that a stopped run leaves its results
     print(table(rows))
 
 

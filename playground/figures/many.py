@@ -269,16 +269,16 @@ def trace_many(
     cut: Sequence[str] | str = (),
     method: str = DEFAULT,
 ) -> Many:
-    """The numbers of many pictures: an iterator, and `.write("out.zarr")`, which goes on where it was stopped;
-    `.write("out.nc")` makes a NetCDF file of it.
+    """An iterator over the numbers of many pictures. `.write("out.zarr")` writes a Zarr store, which a stopped run
+    continues; `.write("out.nc")` writes a NetCDF file.
 
-    `pictures` are a folder, or a list of what `trace` takes. `what` is "weights:8" (of layers), "features" (after the
-    last layer, or "features:4,8"), "entropy" in bits and "distance" in patches (of every row of every layer), "norms"
-    (‖W_O v‖ of every token), "relevance" (what moves the class token's feature) or "relevance_of:cat,dog" (what speaks
-    for labels, and against them), "logits", and "labels" (their shares). All pictures are seen at one `size`, by
-    default the model's own, cut to its aspect around their middle; `batch` at a time, by default 8, or on a graphics
-    card as many as fit. `cut` says who may not hear whom, as in `trace`, and `method` how relevance is computed, as in
-    `Trace.relevance`.
+    `pictures` are a folder, or a list of what `trace` takes. `what` lists the numbers: "weights:8" (in layer 8),
+    "features" (after the last layer; "features:4,8" after these), "entropy" in bits and "distance" in patches (of every
+    row of every layer), "norms" (‖W_O v‖ of every token), "relevance" (what moves the class token's feature),
+    "relevance_of:cat,dog" (what speaks for and against these labels), "logits", and "labels" (their shares). Every
+    picture is cropped around its middle to one `size`, by default the model's own. `batch` pictures are computed at a
+    time, by default 8, or on a graphics card as many as fit. `cut` says who may not hear whom, as in `trace`; `method`
+    says how relevance is computed, as in `Trace.relevance`.
 
     >>> from playground.assets import SAMPLES
     >>> pictures = [SAMPLES / "meadow.jpg", SAMPLES / "flock.jpg"]
@@ -421,7 +421,7 @@ def write_relevances(options) -> None:
                 numbers = (f"{n:.4f}" for n in (score.rank_correlation, score.deletion, score.insertion))
                 writer.writerow([picture, trace.model, words(trace, answer), options.by, score.method, *numbers])
                 scores_by_method.setdefault(score.method, []).append(score)
-            file.flush()  # a stopped run leaves what it has measured
+            file.flush()  # so that a stopped run leaves its results
     print(f"{'mean of ' + str(len(pictures)):16} rank correlation  deletion  insertion")
     for method, results in scores_by_method.items():
         means = (

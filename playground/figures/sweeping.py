@@ -243,19 +243,19 @@ def sweep(
     dask: str | None = None,
     progress: bool = True,
 ) -> Any:
-    """What each of many changes does to a metric, over the pictures of a folder: an xarray.Dataset with `value` (image,
-    layer, head) and `before` (image), and `mean`, `low` and `high` of value − before (label, layer, head), an interval
-    of 95 % by bootstrap over the pictures of a label, and over "all".
+    """What each of many changes does to a metric, over the pictures of a folder, as an xarray.Dataset: the metric with
+    a change, `value` (image, layer, head), and without, `before` (image); and for the pictures of each label and for
+    "all" the `mean` of value − before (label, layer, head) with its 95 % bootstrap interval, `low` to `high`.
 
-    `over` is "heads" (each off in turn), "layers × positions" (the patches of a block become the mean patch, as they
-    leave a layer; `blocks` patches a side), "cuts", "scales" or "checkpoints", each with the list of that name.
+    `over` is "heads" (each off in turn), "layers × positions" (a block's patches become the mean patch as they leave a
+    layer; a block's side is `blocks` patches), or "cuts", "scales" or "checkpoints" (each of the list of that name).
     `metric` is "margin" (in logits, of the picture's label), "accuracy", "moved" (how far the last tokens move, without
     any label), or a function of logits (passes, classes) and the label that gives a number for each pass; with an
     attribute `of = "features"` it gets the last tokens, (passes, tokens, width). A picture's label is the name of its
     folder; `labels` is a table of them ({"kittens": "tabby", "cat.jpg": 281}, or a .csv file with a picture and a label
     in each line), or "model": what the model says of the whole picture.
 
-    `out` is a .zarr store: a run that was stopped goes on there. `dask` is a scheduler's address.
+    `out` is a .zarr store, which a stopped run continues. `dask` is a scheduler's address.
 
     >>> from playground.assets import SAMPLES
     >>> pictures = [SAMPLES / "meadow.jpg", SAMPLES / "flock.jpg"]

@@ -69,8 +69,8 @@ class watch:
         sample = named(image) if isinstance(image, str) and not Path(image).exists() else None
         picture = images.open_image(sample.path if sample else image)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PlaygroundWarning)  # about mean and std, which matter little here
-            self.vit = load(model)  # compares our pass with the model's own, once
+            warnings.simplefilter("ignore", PlaygroundWarning)  # it warns about mean and std, which matter little here
+            self.vit = load(model)  # it compares its pass with the model's own, once
         config = self.vit.config
         if transform is None:
             self.pixels = images.model_input(picture, config.image_size, config.mean, config.std, config.interpolation)

@@ -186,7 +186,7 @@ def _brightness(spec: Spec, domain: Domain) -> list[str]:
 
 
 def peak(maps: list[Map], domain: Domain | None) -> str:
-    """How many patches are brighter than the colour scale's top, and the largest value."""
+    """A phrase on how many patches are brighter than the colour scale's top, and on the largest value."""
     count = sum(len(clipped(map_, domain)) for map_ in maps) if domain else 0
     return clipped_note(domain, count, max(float(map_.grid.max()) for map_ in maps), "patches") if domain else ""
 

@@ -1,4 +1,4 @@
-"""How weights become light on a photograph: the numbers that the screen, figures and living files share.
+"""How weights are drawn over a photograph, as heat or as light, on the screen, in figures and in interactive files.
 
 microscope/core/light.js has the same arithmetic; tests/figures/test_light.py compares the two.
 
@@ -21,7 +21,7 @@ KEPT = 0.7  # share of the photograph's colour that is left under the heat
 TONES, STEPS = 64, 256  # numbers of rows and columns of `table`: the photograph's tones, the weights' steps
 TOPS = (0.54, 0.99)  # OKLab's L of the brightest weight, over black and over white
 LIFTED = 0.4  # lightness of the faintest colour: from 0, the photograph's tone, to 1, the brightest colour
-HUES = (20, 55, 95)  # degrees, from the faintest to the strongest: red, orange, gold
+HUES = (20, 55, 95)  # degrees, for the faintest, a middle and the strongest weight: red, orange, gold
 AGAINST = (285, 255, 220)  # degrees, for values below zero: violet, blue, sky; as light as HUES
 # Hatching of values below zero, for prints in grey: lines per patch, a line's share of the period, its share of colour
 HATCH = (4, 0.3, 0.3)
@@ -88,7 +88,7 @@ def hatched(share: np.ndarray, cell: float) -> np.ndarray:
 
 
 def faded(photo: np.ndarray, tone_range: tuple[float, float], share_kept: float) -> np.ndarray:
-    """The photograph with `ends` as its darkest and brightest tone and `share_kept` of its colour: 0 … 255."""
+    """The photograph with `tone_range` as its darkest and brightest tone and `share_kept` of its colour: 0 … 255."""
     photo = np.asarray(photo, np.float64)
     grey = (photo @ LUMA)[..., None]
     return 255 * tone_range[0] + (tone_range[1] - tone_range[0]) * (grey + share_kept * (photo - grey))

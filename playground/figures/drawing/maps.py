@@ -252,7 +252,7 @@ def neighbourhood(query_row: int, query_column: int, grid: tuple[int, int], kern
 
 
 def peaks(map_: Map, domain: Domain) -> list[tuple[int, int]]:
-    """In a signed map, the patches with the largest positive and the largest negative value, where there are such."""
+    """The patches with the largest positive and the largest negative value of a signed map; [] for other maps."""
     if not domain.signed:
         return []
     extremes = ((map_.grid.argmax(), 1), (map_.grid.argmin(), -1))

@@ -161,8 +161,8 @@ def trust_facts(spec: Spec, trace: Trace) -> dict[str, str]:
 
 
 def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
-    """How well relevance agrees with blanking, for the metadata of many pictures: measured on this model's scenes,
-    because none of the pictures was blanked."""
+    """How well relevance agrees with blanking, for the metadata of many pictures. It was measured on drawn scenes in
+    this model, because none of the pictures was blanked."""
     from playground.analysis.faithfulness import of_model
 
     foretold = of_model(vit.name, vit, vit.weight_versions(), method)

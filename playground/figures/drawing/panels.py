@@ -218,7 +218,7 @@ def _title(text: str, room: float, points: float) -> tuple[str, float]:
 PICTURE = 0.2  # largest share of the width for the picture beside a matrix
 TALLEST, IN_A_COLUMN = 0.75, 1.3  # a matrix's largest height / width: on a page, in a column
 TURNED = 1.1  # on a slide, layers become columns only if this makes the cells larger by this factor
-FLAT = 0.65  # in a wide paper, layers become columns if the cells keep this share of their size: it saves height
+FLAT = 0.65  # in a wide paper, layers become columns if the cells keep this share of their size, to save height
 WIDE = 4.5  # inches: a paper of at least this width is wide
 
 
@@ -238,7 +238,7 @@ class Matrix:
         return 2.3 * em, 2.9 * em
 
     def _shape(self, is_turned: bool) -> tuple[int, int]:
-        """(rows, columns) of the matrix; `turned`: layers become columns."""
+        """(rows, columns) of the matrix; `is_turned`: layers are columns."""
         return (self.heads, self.layers) if is_turned else (self.layers, self.heads)
 
     def _fitted(self, width: float, height: float | None, em: float, is_turned: bool) -> tuple[float, float]:
@@ -368,7 +368,7 @@ def map_panel(panel: Shown, domain: Domain, heading: str = "", sub: str = "", sm
 
 
 def photo_panel(spec: Spec, subject: Subject) -> Panel:
-    """The picture, with the query's patch outlined if there is one."""
+    """The picture; if the figure has a query, the query's patch is outlined."""
     if spec.query is None or not spec.asks:
         return Panel("picture", subject.name if spec.image else "", subject.seen.grid, partial(_photo, subject, None))
     patch = maps.patch_of(subject.seen, spec.query)

@@ -36,7 +36,7 @@ THEMES = {
 
 PALE = (48, 0.4)  # the photograph beneath small maps: its darkest tone, the share of its contrast that is left
 FIELD = 0.55  # share of the photograph that shows where a stack of convolutions reaches
-PART_COLOURS = ("#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255")  # as in core/colours.js
+PART_COLOURS = ("#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255")  # as in microscope/core
 PART_TINT = 0.5  # opacity of PART_COLOURS over the photograph
 BAR_CELL = 48  # pixels: the bar is hatched like a patch of this height
 FLAT = 127  # a middle grey, ground of the heat's colour bar
@@ -44,7 +44,7 @@ LIT_GOLD = (236, 190, 96)  # ground of the light's colour bar: bright and colour
 
 
 def is_lit(spec: Spec) -> bool:
-    """Whether the map is drawn as light. Values that are no shares of a whole are always heat, as on the screen."""
+    """Whether the map is drawn as light. Values that are no shares of a whole are always drawn as heat."""
     return spec.draw == "light" and spec.shares_a_whole
 
 

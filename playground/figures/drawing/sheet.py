@@ -49,7 +49,7 @@ def house_style(font: str | None = None) -> Iterator[None]:
     our_settings = {
         "font.family": fonts.families(font),
         "text.hinting": "no_hinting",  # hinting would change the length of a line
-        "svg.fonttype": "none",  # text stays text
+        "svg.fonttype": "none",  # text is not turned into outlines
         "svg.hashsalt": "attention-playground",
         "pdf.fonttype": 42,  # whole TrueType outlines, embedded
     }
@@ -306,7 +306,7 @@ class Sheet:
         axes.add_patch(frame)
 
     def field(self, axes: Axes, cells: list[tuple[int, int]], box: Box) -> None:
-        """Draws a finer frame around the cells that a stack of convolutions reaches."""
+        """Draws a thin frame around the cells that a stack of convolutions reaches."""
         (top, left), (bottom, right) = cells[0], cells[-1]
         width = min(max(box.width * 72 / 260, 0.4), 1.5)
         frame = Rectangle((left, top), right + 1 - left, bottom + 1 - top, fill=False, zorder=3)

@@ -95,7 +95,7 @@ class Spec:
     method: str = "gradient"  # how relevance is computed, see METHODS
     signed: bool | None = None  # whether relevance shows negative values; None: only for a label
     blank: str = "mean"  # what blanked patches become
-    typical: bool = False  # whether outliers among lengths are left out of the exposure
+    typical: bool = False  # whether the exposure leaves out patches whose features are unusually long
     what: str = FIRST
     direction: str = "row"
     kernel: int = 3
@@ -115,7 +115,7 @@ class Spec:
     draw: str = "heat"  # "heat" or "light", see light.py
     over: str | None = None  # what lies beneath the heat; None: the photograph, or nothing beneath many small maps
     mass: float | None = None  # an outline around the fewest patches that hold this share of all patches' weight
-    mask: bool = False  # whether the picture is left out outside that outline
+    mask: bool = False  # whether only the patches inside the outline of `mass` are drawn
     colours: str = "shared"  # "shared": one exposure for all maps; "own": one for each
     ceiling: float | None = None  # the value that is drawn brightest; None: set by the maps' values
     log: bool | None = None  # None: only if many small maps share one exposure
@@ -123,7 +123,7 @@ class Spec:
     caption: bool = True
     bar: bool = True
     marker: bool = True
-    prefix: bool = True  # whether the shares of class token and registers are written
+    prefix: bool = True  # whether the figure states the shares of the class token and the registers
     footer: bool = False
     words: str = "plain"  # "paper" says “attends to” where "plain" says “listens to”
     anonymous: bool = False  # whether the file says nothing that could tell who made it
@@ -133,7 +133,7 @@ class Spec:
     # What an interactive figure holds
     layers: tuple[int, ...] | str | None = None  # numbers or "all"; None: `layer`, or all layers if these are small
     heads: tuple[int, ...] | None = None  # numbers; None: all heads
-    view: str = ""  # other choices at the beginning, as in an address: "locked=true&grid=true"
+    view: str = ""  # further choices of the first view, written as in an address: "locked=true&grid=true"
     bare: bool = False  # whether an .html has the interactive picture alone
     pack: str = "float16"  # numbers of q and k in an .html; "int8" takes half the bytes and is less exact
 

@@ -15,10 +15,10 @@ from playground.figures.drawing.spec import Spec, query_words
 class Table:
     """Maps of one trace, all with the same tokens."""
 
-    about: dict  # the trace's model, its picture, …
+    about: dict  # the model, the picture, and other facts about the trace
     grid: tuple[int, int] | None  # rows, columns
     tokens: list[str]  # "cls", "reg0", "0,0", … as --patch has them
-    maps: list[dict]  # for each map its layer, its head, …
+    maps: list[dict]  # for each map its layer, its head and other facts
     values: np.ndarray  # (maps, tokens) float32
 
 

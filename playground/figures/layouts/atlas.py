@@ -1,5 +1,5 @@
-"""The layout “atlas”: for every head, the mean share that each place around a patch gets, framed in its habit's
-colour."""
+"""The layout “atlas”: for every head, the mean share of attention that each place around a patch gets, in a frame whose
+colour stands for the head's habit."""
 
 from __future__ import annotations
 

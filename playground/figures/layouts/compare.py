@@ -1,5 +1,5 @@
-"""Layouts with two maps side by side: of two pictures or models with the same query, with 1/√dₖ and without it, before
-and after."""
+"""Layouts that compare maps side by side: of two pictures or two models, with 1/√dₖ and without it, before and after a
+change."""
 
 from __future__ import annotations
 

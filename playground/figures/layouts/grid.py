@@ -1,4 +1,4 @@
-"""The layout “grid”: what changes along the rows and columns of maps, and their titles."""
+"""The layout “grid”: maps in rows and columns, along which layers, heads, pictures or other choices change."""
 
 from __future__ import annotations
 
