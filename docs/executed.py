@@ -49,14 +49,14 @@ def run(file: Path) -> Iterator[Cell]:
             os.chdir(former_folder)
 
 
-def _ran(text: str, namespace: dict[str, Any], place: str) -> Cell:
-    tree = ast.parse(text, place)
+def _ran(text: str, namespace: dict[str, Any], cell_name: str) -> Cell:
+    tree = ast.parse(text, cell_name)
     last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None  # type: ignore[attr-defined]
     output = io.StringIO()
     with contextlib.redirect_stdout(output), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        exec(compile(tree, place, "exec"), namespace)
-        value = eval(compile(last, place, "eval"), namespace) if last else None
+        exec(compile(tree, cell_name, "exec"), namespace)
+        value = eval(compile(last, cell_name, "eval"), namespace) if last else None
     return Cell("code", text, output.getvalue(), value)
 
 

@@ -59,13 +59,13 @@ def animate(
 
 def frames(spec: Spec, trace: Trace) -> list[tuple[Spec, int]]:
     """The frames of the sweep: for each frame its spec and its milliseconds."""
-    kind, _, places = (spec.sweep or "").partition(":")
-    check(spec, kind)
-    if kind == "layers" and not places:
+    sweep_kind, _, places = (spec.sweep or "").partition(":")
+    check(spec, sweep_kind)
+    if sweep_kind == "layers" and not places:
         return [(replace(spec, layer=layer), LAYER) for layer in range(trace.layers)]
-    if kind == "scale" and not places:
+    if sweep_kind == "scale" and not places:
         return _scale_frames(spec, trace)
-    if kind == "patches" and places:
+    if sweep_kind == "patches" and places:
         return _path_frames(spec, trace, places)
     raise PlaygroundError(f"A sweep is layers, scale, or patches:0,0-7,5-13,13; not {spec.sweep!r}.")
 

@@ -283,9 +283,9 @@ SPECIAL = tuple(dict.fromkeys(option for layout in LAYOUTS.values() for option i
 OF_SOME_WAYS = tuple(dict.fromkeys(option for way in WAYS.values() for option in way.uses))
 
 
-def _or(names: Iterable[str], last: str = "or") -> str:
+def _or(names: Iterable[str], conjunction: str = "or") -> str:
     *first_names, last_name = names
-    return f"{', '.join(first_names)} {last} {last_name}" if first_names else last_name
+    return f"{', '.join(first_names)} {conjunction} {last_name}" if first_names else last_name
 
 
 def _elsewhere(option: str, field_name: str, table: Mapping[str, Layout] | Mapping[str, Way]) -> str:

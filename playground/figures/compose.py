@@ -78,7 +78,7 @@ def subjects(
         return replace(spec, layer=None, query=None, size=None), None, None
     public_spec = naming.published(spec)
     image = first_trace.shown if image is None else image
-    first = Subject(naming.published_trace(spec, first_trace), image, captions.picture(public_spec.image))
+    first_subject = Subject(naming.published_trace(spec, first_trace), image, captions.picture(public_spec.image))
     if more:
         subjects_by_name = {
             key: Subject(
@@ -88,10 +88,12 @@ def subjects(
         }
         return layouts.settled(spec, first_trace), subjects_by_name[next(iter(subjects_by_name))], subjects_by_name
     if other is None:
-        return layouts.settled(spec, first_trace), first, None
-    name = captions.picture(public_spec.other_image) if public_spec.other_image else first.name
-    second = Subject(naming.published_trace(spec, other, True), image if other_image is None else other_image, name)
-    return layouts.settled(spec, first_trace), first, second
+        return layouts.settled(spec, first_trace), first_subject, None
+    name = captions.picture(public_spec.other_image) if public_spec.other_image else first_subject.name
+    second_subject = Subject(
+        naming.published_trace(spec, other, True), image if other_image is None else other_image, name
+    )
+    return layouts.settled(spec, first_trace), first_subject, second_subject
 
 
 @dataclass(frozen=True)
@@ -145,8 +147,8 @@ class Band:
         return self.em * (total + 0.75 * foot + 0.55 * bool(foot and total))
 
 
-def _band(spec: Spec, content: Content, footer: str, width: float, stop: float, lines: int) -> Band:
-    """The layout of the band. `stop`: the left edge of a panel with which the caption can line up."""
+def _band(spec: Spec, content: Content, footer: str, width: float, align_x: float, lines: int) -> Band:
+    """The layout of the band. `align_x`: the left edge of a panel with which the caption can line up."""
     em = spec.made_for.font / 72
     has_caption = spec.caption and spec.made_for.captioned
     caption_words = (
@@ -155,7 +157,7 @@ def _band(spec: Spec, content: Content, footer: str, width: float, stop: float, 
     bar = content.domain if spec.bar else None
     caption_x = 0.0
     if bar and width > 34 * em:
-        caption_x = stop if 0 < stop < width - 16 * em else 17 * em
+        caption_x = align_x if 0 < align_x < width - 16 * em else 17 * em
     bar_width = min(15 * em, width, caption_x - GAP * em) if caption_x else min(18 * em, width)
     font = spec.made_for.font
     bar_words = wrap(bar.words, bar_width, small(font, TICKS)) if bar else []
@@ -197,15 +199,15 @@ class Plan:
         return body_area + (self.side**2 * self.led.aspect if self.led else 0.0)
 
 
-def _plan(spec: Spec, content: Content, footer: str, lines: int) -> Plan:
+def _plan(spec: Spec, content: Content, footer: str, line_count: int) -> Plan:
     """Places body and band. On a slide, the band stands where the panels become larger."""
-    plan = _band_beneath(spec, content, footer, lines)
+    plan = _band_beneath(spec, content, footer, line_count)
     if spec.made_for.height and spec.made_for.roomy and plan.band.height:
-        candidates = [_band_beside(spec, content, footer, lines)]
+        candidates = [_band_beside(spec, content, footer, line_count)]
         if isinstance(content.body, Grid | Matrix) and content.body.picture:
             led_plans = [
-                _band_below_picture(spec, content, footer, lines),
-                _band_beside_picture(spec, content, footer, lines),
+                _band_below_picture(spec, content, footer, line_count),
+                _band_beside_picture(spec, content, footer, line_count),
             ]
             candidates += [plan for plan in led_plans if plan.side >= LEAST * plan.band.em]
         best = max(candidates, key=lambda other: other.seen)
@@ -221,40 +223,42 @@ def _room(spec: Spec) -> tuple[float, float | None, float]:
     return purpose.width - 2 * margin, purpose.height and purpose.height - 2 * margin, margin
 
 
-def _band_beneath(spec: Spec, content: Content, footer: str, lines: int) -> Plan:
+def _band_beneath(spec: Spec, content: Content, footer: str, line_count: int) -> Plan:
     em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
-    width, room, stop = inner_width, inner_height, 0.0
+    width, room, align_x = inner_width, inner_height, 0.0
     for _ in range(8):  # the caption's height depends on the body's width, which depends on the caption's height
-        band = _band(spec, content, footer, width if width > 30 * em else min(inner_width, 38 * em), stop, lines)
+        band = _band(
+            spec, content, footer, width if width > 30 * em else min(inner_width, 38 * em), align_x, line_count
+        )
         room = None if inner_height is None else inner_height - band.height - BETWEEN * em * bool(band.height)
         width, height = content.body.size(inner_width, room, em)
-        stop = content.body.stop(inner_width, room, em, BAR * em)
+        align_x = content.body.stop(inner_width, room, em, BAR * em)
     return Plan(content, band, False, room, inner_width, width, height)
 
 
-def _band_beside(spec: Spec, content: Content, footer: str, lines: int) -> Plan:
+def _band_beside(spec: Spec, content: Content, footer: str, line_count: int) -> Plan:
     em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
-    band = _band(spec, content, footer, 15 * em, 0.0, lines)
+    band = _band(spec, content, footer, 15 * em, 0.0, line_count)
     inner_width -= band.width + ASIDE * em
     return Plan(content, band, True, inner_height, inner_width, *content.body.size(inner_width, inner_height, em))
 
 
-def _band_below_picture(spec: Spec, content: Content, footer: str, lines: int) -> Plan:
+def _band_below_picture(spec: Spec, content: Content, footer: str, line_count: int) -> Plan:
     """Plans a slide: on the left the picture with the band beneath it, on the right the grid."""
     picture, em = content.body.picture, spec.made_for.font / 72
-    plan = _band_beside(spec, replace(content, body=replace(content.body, picture=None)), footer, lines)
+    plan = _band_beside(spec, replace(content, body=replace(content.body, picture=None)), footer, line_count)
     room = plan.height - ABOVE * em - plan.band.height - BETWEEN * em * bool(plan.band.height)
     return replace(plan, led=picture, side=min(plan.band.width / picture.aspect, room))
 
 
-def _band_beside_picture(spec: Spec, content: Content, footer: str, lines: int) -> Plan:
+def _band_beside_picture(spec: Spec, content: Content, footer: str, line_count: int) -> Plan:
     """Plans a slide: at the top the body, over the whole width; beneath it the small picture, left of the band."""
     em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
     body, picture = replace(content.body, picture=None), content.body.picture
     room = inner_height - (BETWEEN + ABOVE + LEAST) * em
     width, height = body.size(inner_width, room, em)
     side = inner_height - height - (BETWEEN + ABOVE) * em
-    band = _band(spec, content, footer, max(BAR * em, width - side * picture.aspect - ASIDE * em), 0.0, lines)
+    band = _band(spec, content, footer, max(BAR * em, width - side * picture.aspect - ASIDE * em), 0.0, line_count)
     return Plan(replace(content, body=body), band, False, room, inner_width, width, height, picture, side)
 
 

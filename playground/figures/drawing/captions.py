@@ -398,7 +398,7 @@ def alteration_notes(spec: Spec, panels: list[Shown]) -> list[str]:
 def assumption_notes(traces: Iterable[Trace]) -> list[str]:
     """Says what was assumed about these models because nothing states it."""
     assumptions = {naming.model(trace): trace.assumed for trace in traces if trace.assumed}
-    return [say("assumed", model=name, what=what) for name, what in assumptions.items()]
+    return [say("assumed", model=name, what=assumption) for name, assumption in assumptions.items()]
 
 
 def _cut(trace: Trace) -> list[str]:
@@ -415,11 +415,11 @@ def _scaled(spec: Spec, panels: list[Shown]) -> list[str]:
     if not spec.way.of_heads and not spec.whole:  # numbers without heads come from the trained pass
         return []
     has_layers = len({panel.spec.layer for panel in panels}) > 1
-    where = say("scaled_in", "pass" if spec.whole else "each" if has_layers else "")
+    place_words = say("scaled_in", "pass" if spec.whole else "each" if has_layers else "")
     if number == trace.native_scale:
-        return [say("scaled", "native", where=where)]
+        return [say("scaled", "native", where=place_words)]
     off_case = "off" if number == 1 else ""
-    return [say("scaled", off_case, where=where, scale=f"{number:.3g}", native=scale(trace, "on"))]
+    return [say("scaled", off_case, where=place_words, scale=f"{number:.3g}", native=scale(trace, "on"))]
 
 
 def prefix_line(spec: Spec, maps: list[Map]) -> str:

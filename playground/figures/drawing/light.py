@@ -181,17 +181,17 @@ def densest(grid: np.ndarray, mass: float = MASS) -> np.ndarray:
     values = np.maximum(grid.ravel(), 0).astype(np.float64)
     order = np.argsort(-values, kind="stable")
     cumulative_sum = np.cumsum(values[order])
-    chosen = np.zeros(grid.size, bool)
+    is_chosen = np.zeros(grid.size, bool)
     if cumulative_sum[-1] > 0:
-        chosen[order[: np.searchsorted(cumulative_sum, mass * cumulative_sum[-1]) + 1]] = True
-    return chosen.reshape(grid.shape)
+        is_chosen[order[: np.searchsorted(cumulative_sum, mass * cumulative_sum[-1]) + 1]] = True
+    return is_chosen.reshape(grid.shape)
 
 
-def contours(chosen: np.ndarray) -> list[np.ndarray]:
+def contours(is_chosen: np.ndarray) -> list[np.ndarray]:
     """Smooth closed lines around the chosen cells, as control points (points, 2) of quadratic curves, row and column. A
     curve's ends are the midpoints between neighbouring points. The curves enclose exactly the centres of the chosen
     cells."""
-    return [_smoothed(path) for path in outlines(chosen)]
+    return [_smoothed(path) for path in outlines(is_chosen)]
 
 
 def _smoothed(path: list[tuple[int, int]]) -> np.ndarray:
@@ -237,21 +237,21 @@ def _curve(points: np.ndarray) -> np.ndarray:
     return np.stack([start_points, (start_points + 2 * points + end_points) / 4], axis=1).reshape(-1, 2)
 
 
-def outlines(chosen: np.ndarray) -> list[list[tuple[int, int]]]:
+def outlines(is_chosen: np.ndarray) -> list[list[tuple[int, int]]]:
     """The edges around the chosen cells as closed paths of corners (row, column). The chosen cells lie to the right of
     a path. Cells that touch only at a corner have separate paths."""
-    rows, columns = chosen.shape
-    padded = np.pad(chosen, 1)
+    rows, columns = is_chosen.shape
+    padded = np.pad(is_chosen, 1)
     edges: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for r in range(rows):
-        for c in range(columns):
-            if not chosen[r, c]:
+    for row in range(rows):
+        for column in range(columns):
+            if not is_chosen[row, column]:
                 continue
             for is_edge, start, end in (
-                (not padded[r, c + 1], (r, c), (r, c + 1)),  # above
-                (not padded[r + 1, c + 2], (r, c + 1), (r + 1, c + 1)),  # right
-                (not padded[r + 2, c + 1], (r + 1, c + 1), (r + 1, c)),  # below
-                (not padded[r + 1, c], (r + 1, c), (r, c)),  # left
+                (not padded[row, column + 1], (row, column), (row, column + 1)),  # above
+                (not padded[row + 1, column + 2], (row, column + 1), (row + 1, column + 1)),  # right
+                (not padded[row + 2, column + 1], (row + 1, column + 1), (row + 1, column)),  # below
+                (not padded[row + 1, column], (row + 1, column), (row, column)),  # left
             ):
                 if is_edge:
                     edges.setdefault(start, []).append(end)
@@ -261,12 +261,12 @@ def outlines(chosen: np.ndarray) -> list[list[tuple[int, int]]]:
         path, point, previous = [start], start, None
         while True:
             ends = edges[point]
-            turn = 0
+            turn_index = 0
             if len(ends) > 1 and previous is not None:  # two paths cross: turn right, to stay at the same cell
                 heading = (point[0] - previous[0], point[1] - previous[1])
                 right_corner = (point[0] + heading[1], point[1] - heading[0])
-                turn = ends.index(right_corner)
-            next_point = ends.pop(turn)
+                turn_index = ends.index(right_corner)
+            next_point = ends.pop(turn_index)
             if not ends:
                 del edges[point]
             if next_point == start:

@@ -48,60 +48,68 @@ class Answer:
     blanked: Step | None = None  # the blocks that an occlusion has blanked
 
 
-def weight(a: Request) -> Tensor:
-    return (a.seen.row if a.by_row else a.seen.column)(a.layer, a.head, a.spec.query, a.scale)
+def weight(request: Request) -> Tensor:
+    return (request.seen.row if request.by_row else request.seen.column)(
+        request.layer, request.head, request.spec.query, request.scale
+    )
 
 
-def value(a: Request) -> Tensor:
-    norms = a.seen.value_norms(a.layer)[a.head]
-    return weight(a) * (norms if a.by_row else norms[a.seen.token(a.spec.query)])
+def value(request: Request) -> Tensor:
+    norms = request.seen.value_norms(request.layer)[request.head]
+    return weight(request) * (norms if request.by_row else norms[request.seen.token(request.spec.query)])
 
 
-def score(a: Request) -> Tensor:
-    return (a.seen.scores if a.by_row else a.seen.column_scores)(a.layer, a.head, a.spec.query, a.scale)
+def score(request: Request) -> Tensor:
+    return (request.seen.scores if request.by_row else request.seen.column_scores)(
+        request.layer, request.head, request.spec.query, request.scale
+    )
 
 
-def similarity(a: Request) -> Tensor:
-    if a.asker is None:
-        return a.seen.similarity(a.spec.query, a.layer)
+def similarity(request: Request) -> Tensor:
+    if request.asker is None:
+        return request.seen.similarity(request.spec.query, request.layer)
     import torch
 
-    query_feature = a.asker.features(a.layer)[a.asker.token(a.spec.query)]
-    return torch.cosine_similarity(a.seen.features(a.layer), query_feature[None], dim=-1)
+    query_feature = request.asker.features(request.layer)[request.asker.token(request.spec.query)]
+    return torch.cosine_similarity(request.seen.features(request.layer), query_feature[None], dim=-1)
 
 
-def norm(a: Request) -> Tensor:
-    return a.seen.features(a.layer).norm(dim=-1)
+def norm(request: Request) -> Tensor:
+    return request.seen.features(request.layer).norm(dim=-1)
 
 
-def rollout(a: Request) -> Tensor:
-    return a.seen.rollout(a.spec.query)
+def rollout(request: Request) -> Tensor:
+    return request.seen.rollout(request.spec.query)
 
 
-def relevance(a: Request) -> Tensor:
-    return a.seen.relevance(**a.explained, method=a.spec.method, signed=a.spec.for_and_against)
+def relevance(request: Request) -> Tensor:
+    return request.seen.relevance(**request.explained, method=request.spec.method, signed=request.spec.for_and_against)
 
 
-def occlusion(a: Request) -> Answer:
+def occlusion(request: Request) -> Answer:
     """How far blanking each patch moves the answer; 0 for prefix tokens, which can't be blanked."""
     import torch
 
     from playground.analysis import occlusion
 
-    *_, last = occlusion.occlusion(occlusion.Measured(a.seen, occlusion.Target(**a.explained), a.spec.blank))
-    return Answer(torch.cat([torch.zeros(len(a.seen.prefix)), last.map.flatten()]), last)
+    *_, last_step = occlusion.occlusion(
+        occlusion.Measured(request.seen, occlusion.Target(**request.explained), request.spec.blank)
+    )
+    return Answer(torch.cat([torch.zeros(len(request.seen.prefix)), last_step.map.flatten()]), last_step)
 
 
-def label(a: Request) -> Tensor:
-    shares = a.seen.answers(a.layer)  # (tokens, labels)
-    return shares[:, a.seen.label(int(a.spec.label)) if a.spec.label else int(a.seen.logits.argmax())]
+def label(request: Request) -> Tensor:
+    shares = request.seen.answers(request.layer)  # (tokens, labels)
+    return shares[
+        :, request.seen.label(int(request.spec.label)) if request.spec.label else int(request.seen.logits.argmax())
+    ]
 
 
-def text(a: Request) -> Tensor:
+def text(request: Request) -> Tensor:
     from playground.analysis.explain import likeness
     from playground.models import text_tower
 
-    return likeness(a.seen, text_tower.direction(a.seen.vit, a.spec.text), a.layer)
+    return likeness(request.seen, text_tower.direction(request.seen.vit, request.spec.text), request.layer)
 
 
 NUMBERS: dict[str, Callable[[Request], Tensor | Answer]] = {

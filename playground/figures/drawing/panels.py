@@ -71,7 +71,7 @@ class Panels:
 
     def arrange(self, width: float, height: float | None, em: float) -> tuple[float, int]:
         """(height of a picture, pictures in a row)."""
-        panel_count, heading_height = len(self.panels), max(p.heading_em() for p in self.panels) * em
+        panel_count, heading_height = len(self.panels), max(panel.heading_em() for panel in self.panels) * em
         if height is None:
             most_columns = max(1, min(panel_count, int((width + GAP * em) // (NARROW * em + GAP * em))))
             rows = math.ceil(panel_count / most_columns)
@@ -89,7 +89,7 @@ class Panels:
 
     def _widest(self, width: float, columns: int, em: float) -> float:
         rows = self._rows(columns)
-        return min((width - (len(row) - 1) * GAP * em) / sum(p.aspect for p in row) for row in rows)
+        return min((width - (len(row) - 1) * GAP * em) / sum(panel.aspect for panel in row) for row in rows)
 
     def _rows(self, columns: int) -> list[list[Panel]]:
         return [self.panels[i : i + columns] for i in range(0, len(self.panels), columns)]
@@ -97,8 +97,8 @@ class Panels:
     def size(self, width: float, height: float | None, em: float) -> tuple[float, float]:
         side, columns = self.arrange(width, height, em)
         rows = self._rows(columns)
-        heading_height = max(p.heading_em() for p in self.panels) * em
-        total_width = max(side * sum(p.aspect for p in row) + (len(row) - 1) * GAP * em for row in rows)
+        heading_height = max(panel.heading_em() for panel in self.panels) * em
+        total_width = max(side * sum(panel.aspect for panel in row) + (len(row) - 1) * GAP * em for row in rows)
         return total_width, len(rows) * (side + heading_height) + (len(rows) - 1) * GAP * em
 
     def seen(self, width: float, height: float | None, em: float) -> float:
@@ -342,19 +342,19 @@ def map_panel(panel: Shown, domain: Domain, heading: str = "", sub: str = "", sm
         if map_.colours is not None:
             sheet.layer(axes, Image.fromarray(map_.colours))
             return
-        heat = small and spec.over == "photo" and not (prints.is_lit(spec) or spec.mask)
-        ground = prints.pale(subject.image) if heat else subject.image
-        sheet.print(axes, ground, box, partial(prints.printed, grid=map_.grid, spec=spec, domain=domain))
+        is_heat = small and spec.over == "photo" and not (prints.is_lit(spec) or spec.mask)
+        background = prints.pale(subject.image) if is_heat else subject.image
+        sheet.print(axes, background, box, partial(prints.printed, grid=map_.grid, spec=spec, domain=domain))
         if prints.has_outline(spec):
             sheet.outline(axes, prints.outline(map_.grid, spec), box)
         clipped_patches = sorted(maps.clipped(map_, domain), key=lambda place: -map_.grid[place])
         write_value = bare_share if domain.percent else captions.number
         values = {place: write_value(float(map_.grid[place])) for place in clipped_patches}
-        labelled = [
+        labelled_patches = [
             place for place in clipped_patches if place != patch and sheet.number(axes, place, box, values[place])
         ]
         # If smaller numbers are written, the largest must be written too: else another would seem to be the largest.
-        if clipped_patches and clipped_patches[0] not in labelled and (labelled or box.width > ROOMY):
+        if clipped_patches and clipped_patches[0] not in labelled_patches and (labelled_patches or box.width > ROOMY):
             sheet.number_beside(
                 axes, clipped_patches[0], box, values[clipped_patches[0]] + " %" * domain.percent, map_.grid, patch
             )

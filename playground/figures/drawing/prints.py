@@ -225,7 +225,8 @@ def colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], float]:
     signs = [np.sign(d[np.abs(d).argmax()]) for d in directions[:3]]  # the sign of a direction is arbitrary
     projections = centred_features @ (directions[:3].T * signs)  # (patches, 3)
     low, high = (
-        np.percentile(projections, end, axis=0, method=m) for end, m in zip(ENDS, ("lower", "higher"), strict=True)
+        np.percentile(projections, end, axis=0, method=method)
+        for end, method in zip(ENDS, ("lower", "higher"), strict=True)
     )
     shares = np.clip((projections - low) / np.maximum(high - low, 1e-12), 0, 1)
     boundaries = np.cumsum([len(vectors) for vectors in pictures])[:-1]

@@ -80,11 +80,11 @@ def text_width(text: str, points: float, bold: bool = False) -> float:
 def wrap(text: str, width: float, points: float) -> list[str]:
     lines = [""]
     for word in re.findall(r"\d+ × \d+\S*|\S+ %\S*|\S+", text):  # "4 × 4" and "7 %" stay on one line
-        extended = f"{lines[-1]} {word}".strip()
-        if lines[-1] and text_width(extended, points) > width:
+        longer_line = f"{lines[-1]} {word}".strip()
+        if lines[-1] and text_width(longer_line, points) > width:
             lines.append(word)
         else:
-            lines[-1] = extended
+            lines[-1] = longer_line
     return lines
 
 
@@ -104,12 +104,12 @@ def fitting(text: str, width: float, points: float, bold: bool = False) -> tuple
 def fitting_words(text: str, width: float, points: float) -> tuple[str, float]:
     """Like `fitting`, for a line of facts: it loses whole facts, the last one first."""
     while text_width(text, max(0.8 * points, SMALLEST)) > 0.97 * width:
-        shortened = re.sub(r"(, (?=[^\d\W])| \()((?!, [^\d\W]| \().)*$", "", text)  # "patch 3, 4" is one fact
-        if shortened == text:
-            shortened = re.sub(r"^about |(?<=\d) tokens$", "", text, count=1)  # "about 46 tokens" keeps its number
-        if shortened == text:
+        shorter_text = re.sub(r"(, (?=[^\d\W])| \()((?!, [^\d\W]| \().)*$", "", text)  # "patch 3, 4" is one fact
+        if shorter_text == text:
+            shorter_text = re.sub(r"^about |(?<=\d) tokens$", "", text, count=1)  # "about 46 tokens" keeps its number
+        if shorter_text == text:
             break
-        text = shortened
+        text = shorter_text
     return fitting(text, width, points)
 
 
@@ -290,8 +290,8 @@ class Sheet:
         points *= 1.35 if symbol == "star" else 1.0
         fill_colour = "none" if symbol.endswith("-open") else "white"
         for edge, width in (("black", 0.32), ("white", 0.14)):
-            look = {"markeredgecolor": edge, "markeredgewidth": width * points, "markerfacecolor": fill_colour}
-            axes.plot([x], [y], SHAPES[symbol], markersize=points, clip_on=False, zorder=5, **look)
+            marker_style = {"markeredgecolor": edge, "markeredgewidth": width * points, "markerfacecolor": fill_colour}
+            axes.plot([x], [y], SHAPES[symbol], markersize=points, clip_on=False, zorder=5, **marker_style)
 
     def kernel(self, axes: Axes, cells: list[tuple[int, int]], box: Box) -> None:
         """Outlines the cells that a convolution reads."""

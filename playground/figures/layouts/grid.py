@@ -177,10 +177,10 @@ def _title(axis: Axis, panel: Shown) -> str:
 
 def caption(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
     rows, columns = _axes_of(spec, drawn_maps)
-    along = {
+    axis_by_side = {
         side: axis.name for side, axis, text in (("rows", rows, spec.rows), ("columns", columns, spec.columns)) if text
     }
-    return captions.grid_caption(spec, drawn_maps, domain, along)
+    return captions.grid_caption(spec, drawn_maps, domain, axis_by_side)
 
 
 def outside(spec: Spec, drawn_maps: list[Shown]) -> str:
@@ -191,8 +191,8 @@ def outside(spec: Spec, drawn_maps: list[Shown]) -> str:
 
 
 def _titled(spec: Spec) -> str:
-    along = [axis.partition(":")[0] for axis in (spec.rows, spec.columns) if axis]
-    axes_in_words = captions.say("and").join(map(captions.say, along))
+    axis_names = [axis.partition(":")[0] for axis in (spec.rows, spec.columns) if axis]
+    axes_in_words = captions.say("and").join(map(captions.say, axis_names))
     return captions.say("grid", "title", what=captions.capital(captions.method(spec)), along=axes_in_words)
 
 
