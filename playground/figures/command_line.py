@@ -238,7 +238,7 @@ def _several(start: int | None, file_numbers: tuple[int, ...] | str | None) -> s
     if file_numbers == "all":
         return "all" if start is None else f"{start},all"
     if tuple(file_numbers) == (start,):
-        return f"{start}-{start}"  # a single number alone would mean: all heads, opening with this one
+        return f"{start}-{start}"  # --head 3 would mean all heads, opening with head 3
     return ",".join([str(start), *_ranges(sorted(set(file_numbers) - {start}))])
 
 

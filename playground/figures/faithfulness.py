@@ -1,4 +1,4 @@
-"""The command `faithfulness`: a table of how far maps can be trusted, by model and method."""
+"""The command `faithfulness` writes a table of how far maps can be trusted, for each model and method."""
 
 from __future__ import annotations
 

@@ -139,7 +139,8 @@ def _compact(data: bytes) -> tuple[str, bool]:
     image = Image.open(io.BytesIO(data))
     if image.convert("RGBA").getextrema()[3][0] == 255 and image.convert("RGB").getcolors(4096) is None:
         buffer = io.BytesIO()
-        image.convert("RGB").save(buffer, "JPEG", quality=PHOTO_QUALITY, subsampling=0)  # 0: sharp edges of patches
+        # without chroma subsampling, so that patches keep sharp edges
+        image.convert("RGB").save(buffer, "JPEG", quality=PHOTO_QUALITY, subsampling=0)
         return _url("image/jpeg", buffer.getvalue()), False
     buffer = io.BytesIO()
     image.save(buffer, "PNG", optimize=True)
@@ -231,7 +232,7 @@ TEX = {  # a text that LaTeX would interpret or has no letter for -> how LaTeX w
 
 def write_caption(path: Path, spec: Spec, *subject, **draw_arguments) -> Path:
     caption = caption_words(spec, *subject, **draw_arguments)
-    spec = layouts.settled(spec, subject[0]) if subject else spec  # the title names layer and patch
+    spec = layouts.settled(spec, subject[0]) if subject else spec  # the title in a .tex names the layer
     return keep(path, (caption + "\n" if path.suffix.lower() == ".txt" else latex(spec, caption, path.stem)).encode())
 
 

@@ -48,7 +48,7 @@ class Variant:
     change: Callable[[Tensor], object] | None = None  # changes the tensor at that point in place
     cuts: Cuts | None = None
     scale: float | None = None
-    vit: VisionTransformer | None = None  # another model, for checkpoints
+    vit: VisionTransformer | None = None  # the model of a checkpoint, in a sweep over checkpoints
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,7 @@ class Watched:
 
 
 def watched(path: str | Path) -> Watched:
-    """Reads a file that `watch` wrote. A killed run leaves the traces that it had made."""
+    """Reads a file that `watch` wrote. The file of a killed run holds the traces made before."""
     try:
         with zipfile.ZipFile(path) as file:
             members = sorted((int(match[1]), name) for name in file.namelist() if (match := MEMBER.fullmatch(name)))

@@ -263,7 +263,7 @@ def taught_notes(panels: list[Shown]) -> list[str]:
 
 
 def variance_note(maps: list[Map]) -> str:
-    """Says how much of the features' variance their colours show."""
+    """Says how much of the features' variance the colours show."""
     if maps[0].colours is None:
         return ""
     shares = [map_.held for map_ in maps]

@@ -196,7 +196,7 @@ def contours(is_chosen: np.ndarray) -> list[np.ndarray]:
 
 def _smoothed(path: list[tuple[int, int]]) -> np.ndarray:
     """Moves each corner towards the mean of its neighbours. A corner of stairs moves all the way, so that stairs become
-    slopes; others move part of the way, so that islands of one or two cells stay visible and thin ends round."""
+    slopes; others move part of the way, so that islands of one or two cells stay visible and thin ends are rounded."""
     corners = np.array(path, float)
     points = np.concatenate([
         start + np.arange(length)[:, None] * (end - start) / length

@@ -292,7 +292,7 @@ def same_place(query, trace: Trace, other: Trace):
 
 
 def same_label(label: str, trace: Trace, other: Trace) -> str:
-    """The number that a label has in the other trace's model."""
+    """The number of the same label in the model of `other`."""
     if not label or trace.vit is None or other.vit is None or trace.vit.config.labels == other.vit.config.labels:
         return label
     names = trace.vit.config.labels

@@ -117,7 +117,7 @@ CELL_PIXELS = 900  # the width of a figure in a notebook
 
 
 class Drawing(Figure):
-    """A matplotlib figure that a notebook shows by itself, with its spec and the facts about it."""
+    """A matplotlib figure that a notebook displays, with its spec and facts about its origin."""
 
     spec: Spec
     facts: dict[str, str]  # see playground/figures/provenance.py
