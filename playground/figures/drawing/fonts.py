@@ -30,8 +30,8 @@ def families(font: str | None) -> list[str]:
 
 @cache
 def _source_sans() -> list[str]:
-    """Registers Source Sans with matplotlib and returns its name; [] without the package font-source-sans-pro. Its files
-    are TrueType, which a PDF can embed."""
+    """Registers Source Sans with matplotlib and returns its name; [] without the package font-source-sans-pro. Its
+    files are TrueType, which a PDF can embed."""
     package = find_spec("font_source_sans_pro")
     if package is None or not package.submodule_search_locations:
         return []
