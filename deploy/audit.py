@@ -6,8 +6,8 @@ python deploy/audit.py --strict   fails on a known vulnerability, or if osv.dev 
                                   release, and before serving
 
 The exit status is 1 if a check fails; `make lint` runs it. Known vulnerabilities are looked up at osv.dev, by the
-names and versions in the locks. They are always reported, but they fail the audit only with
---strict, so that the result for a commit does not change from day to day.
+names and versions in the locks. They are always reported, but they fail the audit only with --strict, so that the
+result for a commit does not change from day to day.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
 
-FREE = (  # parts of an SPDX expression, a classifier or a first line that name a free licence
+FREE = (  # words by which a free licence is recognised in an SPDX expression, a classifier or a licence's first line
     "apache", "bsd", "mit", "isc", "mpl", "mozilla", "psf", "python software foundation", "zlib", "unlicense", "hpnd",
     "cc0", "bsl", "matplotlib", "ofl",
 )  # fmt: skip
@@ -45,19 +45,19 @@ def requirements(file: Path) -> list[Requirement]:
 
 
 def outside(requirement: Requirement, version: str) -> str | None:
-    fits = requirement.specifier.contains(Version(version), prereleases=True)
-    return None if fits else f"{requirement.name} {version} is outside {requirement.specifier}"
+    is_inside = requirement.specifier.contains(Version(version), prereleases=True)
+    return None if is_inside else f"{requirement.name} {version} is outside {requirement.specifier}"
 
 
 def bound_trouble(requirement: Requirement, tried: str) -> str | None:
-    """A sentence if the bounds allow a newer series than the tried version's, or if that version is outside of them;
-    else None."""
+    """A sentence if the version `tried` is outside the requirement's bounds, or if the bounds allow a newer series than
+    that version's; else None."""
     version = Version(tried)
     if sentence := outside(requirement, tried):
         return sentence
-    if any(s.operator == "==" for s in requirement.specifier):
+    if any(specifier.operator == "==" for specifier in requirement.specifier):
         return None
-    top = [Version(s.version) for s in requirement.specifier if s.operator == "<"]
+    top = [Version(specifier.version) for specifier in requirement.specifier if specifier.operator == "<"]
     if not top:
         return f"{requirement.name} has no upper bound"
     series = (Version(f"{version.major + 1}"), Version(f"{version.major}.{version.minor + 1}"))
@@ -81,52 +81,54 @@ def imported() -> set[str]:
     return names - set(sys.stdlib_module_names) - {"playground", "workshop"}
 
 
-def unlisted(requirements_listed: list[Requirement]) -> list[str]:
+def unlisted(app_requirements: list[Requirement]) -> list[str]:
     """Packages that the app imports but that neither requirements.txt nor an extra in pyproject.toml lists."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    of_extras = [Requirement(line) for lines in extras.values() for line in lines]
-    listed = {canonicalize_name(r.name) for r in (*requirements_listed, *of_extras)}
+    extra_requirements = [Requirement(line) for lines in extras.values() for line in lines]
+    listed_names = {canonicalize_name(requirement.name) for requirement in (*app_requirements, *extra_requirements)}
     packages = metadata.packages_distributions()
-    return sorted(m for m in imported() if not {canonicalize_name(name) for name in packages.get(m, [m])} & listed)
+    return sorted(
+        m for m in imported() if not {canonicalize_name(name) for name in packages.get(m, [m])} & listed_names
+    )
 
 
 # Licences -------------------------------------------------------------------------------------------------------------
 
 
-def closure(requirements_listed: list[Requirement]) -> Iterator[metadata.Distribution]:
+def closure(app_requirements: list[Requirement]) -> Iterator[metadata.Distribution]:
     """The installed packages of these requirements and of all their dependencies, each package once."""
-    seen, unseen = set(), [(r.name, r.extras) for r in requirements_listed]
-    while unseen:
-        name, extras = unseen.pop()
-        if (key := (canonicalize_name(name), frozenset(extras))) in seen:
+    visited, queue = set(), [(r.name, r.extras) for r in app_requirements]
+    while queue:
+        name, extras = queue.pop()
+        if (key := (canonicalize_name(name), frozenset(extras))) in visited:
             continue
         distribution = metadata.distribution(name)
-        if not any(name == key[0] for name, _ in seen):
+        if not any(name == key[0] for name, _ in visited):
             yield distribution
-        seen.add(key)
+        visited.add(key)
         for text in distribution.requires or []:
-            needed = Requirement(text)
-            if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in (*extras, "")):
-                unseen.append((needed.name, needed.extras))
+            need = Requirement(text)
+            if need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in (*extras, "")):
+                queue.append((need.name, need.extras))
 
 
 def licence(package: metadata.Distribution) -> str:
-    """The licence as the package states it: an SPDX expression, else its classifiers, else the first line of its
+    """The licence that the package states: an SPDX expression, else classifiers, else the first line of the licence's
     text."""
-    about = package.metadata
-    if expression := about.get("License-Expression"):
+    fields = package.metadata
+    if expression := fields.get("License-Expression"):
         return expression
-    classifiers = [c.rpartition(" :: ")[2] for c in about.get_all("Classifier") or [] if c.startswith("License ::")]
-    written = (about.get("License") or "").strip().splitlines()
-    text = ", ".join(c for c in classifiers if c != "OSI Approved") or (written[0] if written else "")
+    classifiers = [c.rpartition(" :: ")[2] for c in fields.get_all("Classifier") or [] if c.startswith("License ::")]
+    text_lines = (fields.get("License") or "").strip().splitlines()
+    text = ", ".join(c for c in classifiers if c != "OSI Approved") or (text_lines[0] if text_lines else "")
     return text or "not stated"
 
 
 def licence_trouble(name: str, text: str) -> str | None:
     if canonicalize_name(name).startswith(("nvidia-", "cuda-")):
-        return None  # NVIDIA's own terms, in builds with CUDA
-    free = any(re.search(rf"\b{word}", text, re.IGNORECASE) for word in FREE)
-    if BINDING.search(text) or not free:
+        return None  # accepted: NVIDIA's own terms, in builds with CUDA
+    is_free = any(re.search(rf"\b{word}", text, re.IGNORECASE) for word in FREE)
+    if BINDING.search(text) or not is_free:
         return f"{name}'s licence wants a look: {text}"
     return None
 
@@ -134,7 +136,7 @@ def licence_trouble(name: str, text: str) -> str | None:
 # Vulnerabilities ------------------------------------------------------------------------------------------------------
 
 OSV = "https://api.osv.dev/v1/querybatch"
-PATIENCE = 20  # seconds
+PATIENCE = 20  # seconds to wait for an answer
 ACCEPTED: dict[str, str] = {}  # id of a vulnerability -> why it does no harm in this app
 
 
@@ -181,8 +183,8 @@ def main() -> int:
     missing_names = [r.name for r in app_requirements if not _is_here(r.name)]
     if missing_names:
         sys.exit(f"Not installed here: {', '.join(missing_names)}. Run this with the Python that runs the app.")
-    pinned = locked()
-    troubles = [bound_trouble(r, pinned[canonicalize_name(r.name)]) for r in app_requirements]
+    versions = locked()
+    troubles = [bound_trouble(r, versions[canonicalize_name(r.name)]) for r in app_requirements]
     troubles += [outside(r, metadata.version(r.name)) for r in app_requirements]
     troubles += [
         f"{module} is imported, but requirements.txt does not name it" for module in unlisted(app_requirements)
@@ -193,7 +195,7 @@ def main() -> int:
             print(f"{package.metadata['Name']:28} {package.version:14} {licence(package)}")
     troubles += [licence_trouble(p.metadata["Name"], licence(p)) for p in packages]
     problems = [trouble for trouble in troubles if trouble]
-    report, is_clean = vulnerabilities(pinned)
+    report, is_clean = vulnerabilities(versions)
     print(f"{len(app_requirements)} dependencies, {len(packages)} packages with all that they need; {report}")
     print(*problems or ["bounds and licences: nothing to complain of"], sep="\n")
     return 1 if problems or (options.strict and not is_clean) else 0

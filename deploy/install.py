@@ -5,9 +5,9 @@ python deploy/install.py app|dev [--torch-index auto|URL] [--lock yes|no]
 On Linux pip's default torch brings several GB of CUDA libraries. So "auto" takes torch's own CPU index where no NVIDIA
 GPU is found and that index can be reached.
 
-With --lock yes, only files whose hashes are in requirements*.lock are installed, on machines that the lock was made
-for; on others the ranges of requirements*.txt hold. uv installs what is locked, nine times as fast as pip; where uv
-fails, pip does it. The script prints what it decided.
+With --lock yes, a machine that the lock was made for gets only files whose hashes are in requirements*.lock; other
+machines get versions within the ranges of requirements*.txt. uv installs locked packages, nine times as fast as pip; if
+uv fails, pip installs them. The script prints what it decided.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CPU = "https://download.pytorch.org/whl/cpu"
-PATIENCE = 5  # seconds
+PATIENCE = 5  # seconds to wait for an index
 LOCKED_FOR = "Python 3.11 on Linux x86_64 with glibc 2.28 or newer"  # the platform in deploy/lock.py
 HELD = ["install", "--no-deps", "--require-hashes", "-r"]
 UV_LOCK = "requirements-uv.lock"
@@ -78,7 +78,7 @@ def ranged_torch() -> list[str]:
 
 
 def steps(what: str, index: str, locked: bool) -> list[list[str]]:
-    """The pip commands, in order. A step with an index that was chosen automatically may fail."""
+    """The arguments of each pip command, in order."""
     if what == "dev":
         return [[*HELD, "requirements-dev.lock"], ["check"]] if locked else [["install", "-r", "requirements-dev.txt"]]
     if not locked:
@@ -96,30 +96,30 @@ def main() -> int:
     parser.add_argument("--lock", choices=["yes", "no"], default="no")
     options = parser.parse_args()
 
-    locked, sentence = use_lock(options.lock == "yes")
+    with_lock, sentence = use_lock(options.lock == "yes")
     print(sentence, flush=True)
     index = ""
     if options.what == "app":
         index, sentence = choose(options.torch_index)
         print(sentence, flush=True)
-    failed = install(steps(options.what, index, locked))
-    if failed and "--index-url" in failed and options.torch_index == "auto":
+    failed_step = install(steps(options.what, index, with_lock))
+    if failed_step and "--index-url" in failed_step and options.torch_index == "auto":
         print(f"{index} did not give torch: it comes from pip's default index.", flush=True)
-        failed = install(steps(options.what, "", locked))
-    return 1 if failed else 0
+        failed_step = install(steps(options.what, "", with_lock))
+    return 1 if failed_step else 0
 
 
 def install(commands: list[list[str]]) -> list[str] | None:
-    """The step that failed; None if all succeeded."""
+    """Runs the commands and returns the one that failed; None if all succeeded."""
     for step in commands:
-        by_uv = step[:-1] == HELD and step[-1] != UV_LOCK and run("uv", "pip", *step, "--python", sys.executable)
-        if not by_uv and not run("pip", *step):
+        uv_succeeded = step[:-1] == HELD and step[-1] != UV_LOCK and run("uv", "pip", *step, "--python", sys.executable)
+        if not uv_succeeded and not run("pip", *step):
             return step
     return None
 
 
 def run(*module_and_arguments: str) -> bool:
-    """Whether `python -m …` succeeds. uv gets the package index that PIP_INDEX_URL gives pip."""
+    """Runs `python -m …` and returns whether it succeeded. uv gets the package index that PIP_INDEX_URL gives pip."""
     index = os.environ.get("PIP_INDEX_URL")
     environment = os.environ | ({"UV_DEFAULT_INDEX": index} if index else {})
     return not subprocess.run([sys.executable, "-m", *module_and_arguments], cwd=ROOT, env=environment).returncode

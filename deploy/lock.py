@@ -1,9 +1,9 @@
-"""Writes the locks: every package with its version and the hashes of its files, from pip's default index. It needs uv.
+"""Writes the locks: every package with its version and the hashes of its files, from pip's default index. Needs uv.
 
 python deploy/lock.py
 
 requirements.lock        the app's packages without torch's
-requirements-torch.lock  torch and the packages that only torch needs: its CPU index has other files
+requirements-torch.lock  torch and the packages that only torch needs; apart, as torch's CPU index has other files
 requirements-dev.lock    the further packages of the tests
 requirements-bom.lock    the packages that write the image's bill of materials; they are then removed from the image
 requirements-uv.lock     uv, with which the gate installs the others (deploy/install.py)
@@ -39,18 +39,18 @@ def blocks(text: str) -> list[str]:
 
 def split(text: str) -> tuple[str, str]:
     """(the lock of the app without torch's packages, the lock of torch)."""
-    torch = [block for block in blocks(text) if WITH_TORCH.match(block)]
-    return "".join(block for block in blocks(text) if block not in torch), "".join(torch)
+    torch_blocks = [block for block in blocks(text) if WITH_TORCH.match(block)]
+    return "".join(block for block in blocks(text) if block not in torch_blocks), "".join(torch_blocks)
 
 
 def main() -> None:
-    app, torch = split(compiled("requirements.txt"))
-    write("requirements", app)
-    write("requirements-torch", torch)
-    ours = ("-c", "requirements.lock", "-c", "requirements-torch.lock")
-    locked_names = {*blocks(app), *blocks(torch)}
-    dev = blocks(compiled("requirements-dev.txt", *ours))
-    write("requirements-dev", "".join(block for block in dev if block not in locked_names))
+    app_lock, torch_lock = split(compiled("requirements.txt"))
+    write("requirements", app_lock)
+    write("requirements-torch", torch_lock)
+    constraints = ("-c", "requirements.lock", "-c", "requirements-torch.lock")
+    locked_blocks = {*blocks(app_lock), *blocks(torch_lock)}
+    dev_blocks = blocks(compiled("requirements-dev.txt", *constraints))
+    write("requirements-dev", "".join(block for block in dev_blocks if block not in locked_blocks))
     write("requirements-bom", compiled("-", "-c", "requirements.lock", text=BOM))
     write("requirements-uv", compiled("-", text=UV))
 

@@ -30,7 +30,7 @@ NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr
 LOOK_EVERY = 5.0  # seconds between two look-ups of the replicas' addresses
 LAST_SECONDS = 4.0  # the longest time from a signal to the end of this script
 FILES = 65536
-# Host names that are always accepted: IP addresses, which no foreign page can have. In the syntax of nginx.
+# Host names that are always accepted, as a pattern of nginx: IP addresses, because a hostile page has a domain name.
 ADDRESSES = r"~^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$"
 
 
@@ -51,10 +51,10 @@ def networks() -> str:
     names = {"localhost", socket.gethostname().lower(), *(word.lower() for word in words("HOSTS"))}
     if wrong := next((name for name in names if not re.fullmatch(r"[a-z0-9_.-]+", name)), None):
         sys.exit(f"PLAYGROUND_HOSTS is names such as attention.example.org, with spaces between; given was {wrong!r}.")
-    believed = "".join(f"    {network} 1;\n" for network in proxies)
+    trusted_lines = "".join(f"    {network} 1;\n" for network in proxies)
     return (
         "".join(f"set_real_ip_from {network};\n" for network in proxies)
-        + f"geo $realip_remote_addr $believed {{\n    default 0;\n{believed}}}\n"
+        + f"geo $realip_remote_addr $believed {{\n    default 0;\n{trusted_lines}}}\n"
         + f'map $believed $login {{\n    default "";\n    1 {login};\n}}\n'
         + 'map "$believed$http_x_forwarded_proto" $scheme_there {\n    default $scheme;\n    1http http;\n'
         + "    1https https;\n}\n"
@@ -86,30 +86,30 @@ def addresses(replicas: list[str]) -> list[str]:
 
 def open_more_files() -> None:
     """Raises the limit of open files: each person takes two connections of nginx and four files of the app."""
-    has, may_have = resource.getrlimit(resource.RLIMIT_NOFILE)
-    limit = FILES if may_have == resource.RLIM_INFINITY else min(may_have, FILES)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(has, limit), may_have))
+    soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    limit = FILES if hard_limit == resource.RLIM_INFINITY else min(hard_limit, FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft_limit, limit), hard_limit))
 
 
 def write(folder: Path, port: int, servers: list[str]) -> None:
     streamlit = importlib.util.find_spec("streamlit")
     files = Path(streamlit.origin).parent / "static" / "static" if streamlit and streamlit.origin else folder
-    log = "json" if os.environ.get("PLAYGROUND_LOG") == "json" else "text"
+    log_format = "json" if os.environ.get("PLAYGROUND_LOG") == "json" else "text"
     shutil.copy(HERE / "nginx.conf", folder)
     (folder / "networks.conf").write_text(networks())
     (folder / "upstream.conf").write_text(upstream(servers))
     (folder / "files.conf").write_text(f"set $files {files};\n")
-    (folder / "site.conf").write_text(f"{listen(port)}access_log requests {log};\n")
+    (folder / "site.conf").write_text(f"{listen(port)}access_log requests {log_format};\n")
 
 
 def pass_on(log: Path) -> None:
     """Copies nginx's log to the standard output through a pipe, because nginx opens its log by name, which a container
     may forbid for the standard output."""
     os.mkfifo(log)
-    lines = os.fdopen(os.open(log, os.O_RDWR), "rb", buffering=0)
+    pipe = os.fdopen(os.open(log, os.O_RDWR), "rb", buffering=0)
 
     def copy() -> None:
-        while piece := lines.read(2**16):
+        while piece := pipe.read(2**16):
             with suppress(OSError):
                 os.write(sys.stdout.fileno(), piece)
 
@@ -136,44 +136,44 @@ def main() -> int:
     parser.add_argument("--replicas", nargs="+", metavar="NAME:PORT", help="the machines behind it, and no app here")
     options = parser.parse_args()
     open_more_files()
-    with tempfile.TemporaryDirectory(prefix="playground-") as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory(prefix="playground-") as folder_name:
+        folder = Path(folder_name)
         app = folder / "app.sock"
         servers = addresses(options.replicas) if options.replicas else [f"unix:{app}"]
         # Until `watch` finds a replica, nginx is given port 9, where no server listens.
         write(folder, options.port, servers or ["127.0.0.1:9"])
         pass_on(folder / "requests")
-        started = []
+        processes = []
         if not options.replicas:
-            started.append(subprocess.Popen([sys.executable, "-m", "playground.ui.run", str(app)], cwd=HERE.parent))
-        started.append(subprocess.Popen(nginx(folder), cwd=folder))
-        return watch(started, folder, options.replicas or [], servers)
+            processes.append(subprocess.Popen([sys.executable, "-m", "playground.ui.run", str(app)], cwd=HERE.parent))
+        processes.append(subprocess.Popen(nginx(folder), cwd=folder))
+        return watch(processes, folder, options.replicas or [], servers)
 
 
-def watch(started: list[subprocess.Popen], folder: Path, replicas: list[str], servers: list[str]) -> int:
+def watch(processes: list[subprocess.Popen], folder: Path, replicas: list[str], servers: list[str]) -> int:
     """Waits until one of the processes ends or this process gets a signal; returns the exit status."""
     signals: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: signals.append(number))
     last_look = time.monotonic()
-    while not signals and all(process.poll() is None for process in started):
+    while not signals and all(process.poll() is None for process in processes):
         time.sleep(0.1)
         if replicas and time.monotonic() - last_look > LOOK_EVERY:
             last_look = time.monotonic()
-            if (now := addresses(replicas)) and now != servers:
-                servers = now
+            if (new_servers := addresses(replicas)) and new_servers != servers:
+                servers = new_servers
                 (folder / "upstream.conf").write_text(upstream(servers))
-                started[-1].send_signal(signal.SIGHUP)
-    ended = [process.poll() for process in started]
-    for process in started:
+                processes[-1].send_signal(signal.SIGHUP)
+    statuses = [process.poll() for process in processes]
+    for process in processes:
         process.terminate()
-    until = time.monotonic() + LAST_SECONDS
-    for process in started:
+    deadline = time.monotonic() + LAST_SECONDS
+    for process in processes:
         try:
-            process.wait(max(0.1, until - time.monotonic()))
+            process.wait(max(0.1, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
             process.kill()
-    return 0 if signals else next((abs(status) or 1 for status in ended if status is not None), 1)
+    return 0 if signals else next((abs(status) or 1 for status in statuses if status is not None), 1)
 
 
 if __name__ == "__main__":

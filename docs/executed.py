@@ -38,26 +38,26 @@ def read(file: Path) -> list[Cell]:
 
 def run(file: Path) -> Iterator[Cell]:
     """Each cell with what it printed and what its last expression is worth, as Jupyter has it. In an empty folder."""
-    names: dict[str, Any] = {"__name__": "__main__"}
+    namespace: dict[str, Any] = {"__name__": "__main__"}
     former_folder, cells = Path.cwd(), read(file)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
             for number, cell in enumerate(cells):
-                yield cell if cell.kind == "markdown" else _ran(cell.text, names, f"{file.name}, cell {number}")
+                yield cell if cell.kind == "markdown" else _ran(cell.text, namespace, f"{file.name}, cell {number}")
         finally:
             os.chdir(former_folder)
 
 
-def _ran(text: str, names: dict[str, Any], place: str) -> Cell:
-    tree = ast.parse(text, place)
+def _ran(text: str, namespace: dict[str, Any], cell_name: str) -> Cell:
+    tree = ast.parse(text, cell_name)
     last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None  # type: ignore[attr-defined]
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        exec(compile(tree, place, "exec"), names)
-        value = eval(compile(last, place, "eval"), names) if last else None
-    return Cell("code", text, printed.getvalue(), value)
+        exec(compile(tree, cell_name, "exec"), namespace)
+        value = eval(compile(last, cell_name, "eval"), namespace) if last else None
+    return Cell("code", text, output.getvalue(), value)
 
 
 def page(file: Path) -> str:

@@ -39,7 +39,7 @@ def measured() -> dict[str, str]:
     import playground
 
     speed = engine.apart("against_timm", SPEED)
-    ours, theirs = (engine.apart("one_large_image", who, SIDE) for who in ("ours", "theirs"))
+    ours, theirs = (engine.apart("one_large_image", package, SIDE) for package in ("ours", "theirs"))
     base, ratios = many.measured(BATCHES)
     return {
         "machine": f"one thread of {platform.machine()}, Python {platform.python_version()}",
@@ -57,7 +57,7 @@ def measured() -> dict[str, str]:
         "many_tokens": "257", "many_batch": str(many.BATCH),
         "many_table": "\n".join(
             ["| what | × timm's forward |", "|---|---|", f"| timm's forward of a batch: {1e3 * base:.0f} ms | 1 |"]
-            + [f"| {', '.join(what)} | {ratio:.2f} |" for what, ratio in ratios.items()]
+            + [f"| {', '.join(kinds)} | {ratio:.2f} |" for kinds, ratio in ratios.items()]
         ),
         **counted(),
     }  # fmt: skip
@@ -72,14 +72,14 @@ def counted() -> dict[str, str]:
 
 
 def parity() -> dict[str, str]:
-    lines, worst = ["| family | logits | attention |", "|---|---|---|"], [0.0, 0.0]
+    lines, largest = ["| family | logits | attention |", "|---|---|---|"], [0.0, 0.0]
     for family, (name, changes) in COMPARED_WITH_TIMM.items():
         differences = apart_from_timm(name, changes)
         lines.append(f"| {family} | {differences[0]:.1e} | {differences[1]:.1e} |")
-        worst = [max(pair) for pair in zip(worst, differences, strict=True)]
+        largest = [max(pair) for pair in zip(largest, differences, strict=True)]
     return {
-        "parity_table": "\n".join(lines), "families": str(len(COMPARED_WITH_TIMM)), "worst_logits": f"{worst[0]:.1e}",
-        "worst_rows": f"{worst[1]:.1e}",
+        "parity_table": "\n".join(lines), "families": str(len(COMPARED_WITH_TIMM)), "worst_logits": f"{largest[0]:.1e}",
+        "worst_rows": f"{largest[1]:.1e}",
     }  # fmt: skip
 
 
@@ -95,22 +95,22 @@ def apart_from_timm(name: str, changes: dict) -> tuple[float, float]:
     random = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for key, p in model.named_parameters():
-            gain = p.dim() == 1 and not key.endswith("bias")
-            p.copy_(torch.randn(p.shape, generator=random) * (0.05 if p.dim() > 1 else 0.3) + gain)
-    seen: list[torch.Tensor] = []
+            is_gain = p.dim() == 1 and not key.endswith("bias")
+            p.copy_(torch.randn(p.shape, generator=random) * (0.05 if p.dim() > 1 else 0.3) + is_gain)
+    their_rows: list[torch.Tensor] = []
     for block in model.blocks:
         block.attn.fused_attn = False
-        block.attn.attn_drop.register_forward_hook(lambda module, inputs, out: seen.append(out[0].detach()))
+        block.attn.attn_drop.register_forward_hook(lambda module, inputs, out: their_rows.append(out[0].detach()))
     vit = playground.load(model)
     pixels = torch.randn(1, 3, *vit.config.image_size, generator=random)
     with torch.no_grad():
-        theirs = model(pixels)
+        their_logits = model(pixels)
         logits, record = vit.record(pixels)
-        rows = [(qkv.q[0] @ qkv.k[0].mT * vit.config.scale).softmax(-1) for qkv in record]
+        our_rows = [(qkv.q[0] @ qkv.k[0].mT * vit.config.scale).softmax(-1) for qkv in record]
     assert isinstance(vit, ours.VisionTransformer)
-    assert len(rows) == len(seen) == 3
-    weight = max((a - b).abs().max().item() for a, b in zip(rows, seen, strict=True))
-    return ((theirs - logits).abs().max() / theirs.abs().max()).item(), weight
+    assert len(our_rows) == len(their_rows) == 3
+    weight_difference = max((a - b).abs().max().item() for a, b in zip(our_rows, their_rows, strict=True))
+    return ((their_logits - logits).abs().max() / their_logits.abs().max()).item(), weight_difference
 
 
 def written(numbers: dict[str, str]) -> str:

@@ -35,11 +35,11 @@ def citation() -> str:
 
 def commands() -> str:
     """What --help says of every command, by the name of the installed one."""
-    top = _parser()
-    (named,) = (action.choices for action in top._actions if isinstance(action, _SubParsersAction))
+    root_parser = _parser()
+    (subparsers,) = (action.choices for action in root_parser._actions if isinstance(action, _SubParsersAction))
     return "\n\n".join(
         f"### attention-playground {name}\n\n```text\n{as_installed(parser.format_help())}```"
-        for name, parser in {"": top, **named}.items()
+        for name, parser in {"": root_parser, **subparsers}.items()
     )
 
 

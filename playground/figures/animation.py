@@ -27,14 +27,15 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 MOVING = (".gif", ".webp", ".png")
-LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170  # ms of a frame: a layer, the first or last scale, one between, a patch
+# Milliseconds that a frame is shown: of a layer, of the first or last scale, of a scale between these, of a patch
+LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170
 STEPS = 12  # frames from the trained scale to no scale
 
 
 def animate(
     path: str | Path,
     spec: Spec,
-    seen: Trace,
+    trace: Trace,
     image: Image.Image,
     track: Callable[[Iterable], Iterable] = iter,
     **draw_arguments,
@@ -45,27 +46,27 @@ def animate(
         raise PlaygroundError(f"A sweep is written as {', '.join(MOVING)}; {path} ends in {path.suffix!r}.")
     if spec.transparent and path.suffix.lower() == ".gif":
         raise PlaygroundError("A GIF's edges can't be half transparent: write a .webp or .png, or take a background.")
-    steps = frames(layouts.settled(spec, seen), seen)
-    most_lines = max(caption_lines(frame, seen, image, **draw_arguments) for frame, _ in steps)
+    timed_frames = frames(layouts.settled(spec, trace), trace)
+    most_lines = max(caption_lines(frame, trace, image, **draw_arguments) for frame, _ in timed_frames)
     images, facts = [], {}
-    for frame, _ in track(steps):
-        figure = draw(frame, seen, image, lines=most_lines, **draw_arguments)
+    for frame, _ in track(timed_frames):
+        figure = draw(frame, trace, image, lines=most_lines, **draw_arguments)
         facts = facts or provenance(figure.spec, figure.facts, path.name)
         images.append(pixels(figure))
-    data = _encoded(path.suffix.lower(), images, [ms for _, ms in steps], spec, facts)
+    data = _encoded(path.suffix.lower(), images, [ms for _, ms in timed_frames], spec, facts)
     return keep(path, data)
 
 
-def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
+def frames(spec: Spec, trace: Trace) -> list[tuple[Spec, int]]:
     """The frames of the sweep: for each frame its spec and its milliseconds."""
-    kind, _, places = (spec.sweep or "").partition(":")
-    check(spec, kind)
-    if kind == "layers" and not places:
-        return [(replace(spec, layer=layer), LAYER) for layer in range(seen.layers)]
-    if kind == "scale" and not places:
-        return _scale_frames(spec, seen)
-    if kind == "patches" and places:
-        return _path_frames(spec, seen, places)
+    sweep_kind, _, places = (spec.sweep or "").partition(":")
+    check(spec, sweep_kind)
+    if sweep_kind == "layers" and not places:
+        return [(replace(spec, layer=layer), LAYER) for layer in range(trace.layers)]
+    if sweep_kind == "scale" and not places:
+        return _scale_frames(spec, trace)
+    if sweep_kind == "patches" and places:
+        return _path_frames(spec, trace, places)
     raise PlaygroundError(f"A sweep is layers, scale, or patches:0,0-7,5-13,13; not {spec.sweep!r}.")
 
 
@@ -90,20 +91,20 @@ def moves(spec: Spec, kind: str) -> bool:
     return not ((kind == "scale" and not way.of_heads) or (kind == "patches" and not layouts.marks(spec)))
 
 
-def _scale_frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
-    """Frames from the trained scale to no scale in equal ratios, and back."""
-    ratios = [seen.native_scale ** (1 - i / STEPS) for i in range(1, STEPS)]
-    between = [(replace(spec, scale=f"{scale:.4g}"), STEP) for scale in ratios]
-    return [(replace(spec, scale="on"), HOLD), *between, (replace(spec, scale="off"), HOLD), *between[::-1]]
+def _scale_frames(spec: Spec, trace: Trace) -> list[tuple[Spec, int]]:
+    """Frames whose scale grows from the trained one to 1 in equal ratios, and shrinks back."""
+    scales = [trace.native_scale ** (1 - i / STEPS) for i in range(1, STEPS)]
+    middle_frames = [(replace(spec, scale=f"{scale:.4g}"), STEP) for scale in scales]
+    return [(replace(spec, scale="on"), HOLD), *middle_frames, (replace(spec, scale="off"), HOLD), *middle_frames[::-1]]
 
 
-def _path_frames(spec: Spec, seen: Trace, places: str) -> list[tuple[Spec, int]]:
-    path = walk(places)
-    for place in path:
-        seen.token(place)  # raises if the patch is off the grid
-    durations = [WALK] * len(path)
+def _path_frames(spec: Spec, trace: Trace, places: str) -> list[tuple[Spec, int]]:
+    patches = walk(places)
+    for place in patches:
+        trace.token(place)  # raises if the patch is off the grid
+    durations = [WALK] * len(patches)
     durations[0] = durations[-1] = 4 * WALK
-    return [(replace(spec, query=place), ms) for place, ms in zip(path, durations, strict=True)]
+    return [(replace(spec, query=place), ms) for place, ms in zip(patches, durations, strict=True)]
 
 
 def walk(places: str) -> list[tuple[int, int]]:
@@ -114,13 +115,13 @@ def walk(places: str) -> list[tuple[int, int]]:
         raise PlaygroundError(
             f"A path is patches with - between them, such as 0,0-7,5-13,13; not {places!r}."
         ) from None
-    path = corners[:1]
+    patches = corners[:1]
     for start, end in pairwise(corners):
         steps = max(abs(end[0] - start[0]), abs(end[1] - start[1]))
-        path += [
+        patches += [
             tuple(round(a + (b - a) * i / steps) for a, b in zip(start, end, strict=True)) for i in range(1, steps + 1)
         ]
-    return path
+    return patches
 
 
 def _encoded(kind: str, images: list[Image.Image], durations: list[int], spec: Spec, facts: dict[str, str]) -> bytes:
@@ -142,17 +143,17 @@ def _encoded(kind: str, images: list[Image.Image], durations: list[int], spec: S
 
 
 def _one_palette(images: list[Image.Image], spec: Spec) -> list[Image.Image]:
-    """Converts all frames to the same 256 colours, so that still parts don't flicker. The colours of the weights are
-    among these, so that the weights look the same in every frame."""
+    """Converts all frames to one palette of 256 colours, so that parts that don't move don't flicker. The palette holds
+    the colours of the colour bar, so that weights look the same in every frame."""
     theme = THEMES[spec.theme]
     theme_colours = [theme.paper, theme.ink, theme.muted, CONVOLUTION, "#ffffff", "#000000"]
-    ramp = np.asarray(bar(spec, Domain(0, 1, "")))[0, :: 256 // 58] / 255
-    fixed_colours = np.array([*map(to_rgb, theme_colours), *ramp])
+    bar_colours = np.asarray(bar(spec, Domain(0, 1, "")))[0, :: 256 // 58] / 255
+    fixed_colours = np.array([*map(to_rgb, theme_colours), *bar_colours])
     samples = images[:: max(1, len(images) // 6)]
-    side = (samples[0].width // 2, samples[0].height // 2)
-    sample_sheet = Image.new("RGB", (side[0], side[1] * len(samples)))
+    sample_size = (samples[0].width // 2, samples[0].height // 2)
+    sample_sheet = Image.new("RGB", (sample_size[0], sample_size[1] * len(samples)))
     for i, frame in enumerate(samples):
-        sample_sheet.paste(frame.resize(side), (0, i * side[1]))
+        sample_sheet.paste(frame.resize(sample_size), (0, i * sample_size[1]))
     learned_colours = sample_sheet.quantize(256 - len(fixed_colours), Image.Quantize.MEDIANCUT).getpalette()[
         : 3 * (256 - len(fixed_colours))
     ]
@@ -165,8 +166,8 @@ def _xmp(facts: dict[str, str]) -> bytes:
     from xml.sax.saxutils import escape
 
     names = {"Title": "title", "Description": "description", "Command": "source", "Software": "creator"}
-    lines = "".join(f"<dc:{names[key]}>{escape(value)}</dc:{names[key]}>" for key, value in facts.items())
+    elements = "".join(f"<dc:{names[key]}>{escape(value)}</dc:{names[key]}>" for key, value in facts.items())
     return (
         '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
-        f'<rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/">{lines}</rdf:Description></rdf:RDF></x:xmpmeta>'
+        f'<rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/">{elements}</rdf:Description></rdf:RDF></x:xmpmeta>'
     ).encode()

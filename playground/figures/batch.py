@@ -26,8 +26,8 @@ FIELDS = [name for name in command_line.FLAGS if name not in ("size", "layer", "
 HTML = ".html"
 
 
-def add_command(commands, **look) -> None:
-    parser = commands.add_parser("figure", help="draw what one patch listens to", **look)
+def add_command(commands, **parser_options) -> None:
+    parser = commands.add_parser("figure", help="draw what one patch listens to", **parser_options)
     parser.usage = f"{parser.prog} IMAGE … -o FILE [what is shown] [how it looks]"
     parser.add_argument("images", metavar="IMAGE", nargs="*", help="pictures, folders of them, or the name of a sample")
     parser.add_argument(
@@ -35,11 +35,11 @@ def add_command(commands, **look) -> None:
         help="a .png, .svg, .pdf or .html file; a .gif, .webp or .png of a sweep; .npz, .csv or .json for its numbers; "
         ".txt or .tex for its caption; for many, a folder, or a name with {image}, {layer}, {head} in it",
     )  # fmt: skip
-    parts = command_line.add_arguments(parser)
-    parts["the file"].add_argument(
+    groups = command_line.add_arguments(parser)
+    groups["the file"].add_argument(
         "--skip-existing", action="store_true", help="keep the files that are there: a run that was stopped goes on"
     )
-    parser.set_defaults(run=run, parser=parser)  # __main__ asks this parser for the flag nearest to a mistyped one
+    parser.set_defaults(run=run, parser=parser)  # __main__ suggests one of its flags for a mistyped one
 
 
 def run(options: argparse.Namespace) -> int:
@@ -74,9 +74,9 @@ def _is_folder(output: str) -> bool:
 
 def _check(spec: Spec, options: argparse.Namespace) -> None:
     """Raises for impossible options before anything is traced."""
-    allowed = figures.MOVING if spec.sweep else (*figures.SUFFIXES, *figures.NUMBERS, ".txt", ".tex", HTML)
-    if not _is_folder(options.output) and Path(options.output).suffix.lower() not in allowed:
-        raise PlaygroundError(f"-o must end in {', '.join(allowed)}; given was {options.output}.")
+    suffixes = figures.MOVING if spec.sweep else (*figures.SUFFIXES, *figures.NUMBERS, ".txt", ".tex", HTML)
+    if not _is_folder(options.output) and Path(options.output).suffix.lower() not in suffixes:
+        raise PlaygroundError(f"-o must end in {', '.join(suffixes)}; given was {options.output}.")
     layouts.of(spec).check(spec)
     if not layouts.of(spec).of_pictures and options.images:
         raise PlaygroundError(f"The layout {spec.layout} shows random rows: it takes no picture.")
@@ -85,10 +85,10 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
 
         html.check(spec)
         return
-    for name, why in unused(spec, Path(options.output).suffix.lower()).items():
+    for name, reason in unused(spec, Path(options.output).suffix.lower()).items():
         value = getattr(options, name) if name in command_line.FLAGS else None
         if value is not None and value != command_line.DEFAULTS[name]:
-            raise OptionError(f"{word(name, value)} would change nothing here: {why}.")
+            raise OptionError(f"{word(name, value)} would change nothing here: {reason}.")
 
 
 # Planning the files ---------------------------------------------------------------------------------------------------
@@ -106,11 +106,11 @@ def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Jo
     """A job for each picture. Raises for duplicate file names, before any file is written."""
     short_names = unique_names(images)
     if spec.anonymous:  # a file's name can name a person
-        width = len(str(len(images)))
-        short_names = {name: f"picture-{number:0{width}}" for number, name in enumerate(images, start=1)}
+        digits = len(str(len(images)))
+        short_names = {name: f"picture-{number:0{digits}}" for number, name in enumerate(images, start=1)}
     if "pictures" in (spec.rows, spec.columns):  # a grid shows all pictures in one figure
-        if comma := next((name for name in images if "," in name), None):
-            raise PlaygroundError(f"A grid lists its pictures with commas between them: rename {comma}.")
+        if name_with_comma := next((name for name in images if "," in name), None):
+            raise PlaygroundError(f"A grid lists its pictures with commas between them: rename {name_with_comma}.")
         axis = f"pictures:{','.join(images)}"
         spec = replace(spec, **{field: axis for field in ("rows", "columns") if getattr(spec, field) == "pictures"})
         images = images[:1]
@@ -125,8 +125,8 @@ def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Jo
         for layer in layers:
             for head in heads:
                 path = name(image=short_names[image], layer=layer, head=head)
-                if (taken_by := taken_paths.get(_path_key(path))) is not None:
-                    raise PlaygroundError(f"{path} would be written over {taken_by}: choose another -o.")
+                if (conflict := taken_paths.get(_path_key(path))) is not None:
+                    raise PlaygroundError(f"{path} would be written over {conflict}: choose another -o.")
                 taken_paths[_path_key(path)] = f"the figure of {image}"
                 files[path] = job_spec if _is_html(options.output) else replace(job_spec, layer=layer, head=head)
         jobs.append(Job(job_spec, files))
@@ -139,35 +139,35 @@ def _path_key(path: Path) -> str:
 
 
 def _layers_and_heads(spec: Spec, options: argparse.Namespace) -> tuple[list, list]:
-    """The layers and the heads of which each pair gets a figure. The layer None is the default of picture and model."""
+    """(layers, heads): each pair of them gets a figure. None stands for the picture's and model's default layer."""
     if _is_html(options.output):
         return [spec.layer], [spec.head]
     layers, heads = [None], [spec.head]
     if options.layer is not None or options.head is not None:
         from playground.figures.request import model
 
-        c = model(spec).config
+        config = model(spec).config
         if options.layer is not None:
-            layers = option_words.read_numbers(options.layer, c.depth, "{layer} takes", "layer")
+            layers = option_words.read_numbers(options.layer, config.depth, "{layer} takes", "layer")
         if options.head in POOLED:
             heads = [options.head]
         elif options.head is not None:
-            heads = option_words.read_numbers(options.head, c.heads, "{head} takes", "head")
+            heads = option_words.read_numbers(options.head, config.heads, "{head} takes", "head")
     return layers, heads
 
 
-def _namer(options: argparse.Namespace, spec: Spec, several: bool, layers: bool, heads: bool):
-    """Returns a function that gives each figure's path. In a folder a file is named after what the figure shows; else
-    the fields of the given name are filled in."""
+def _namer(options: argparse.Namespace, spec: Spec, has_several: bool, has_layers: bool, has_heads: bool):
+    """Returns a function that gives each figure's path. If -o is a folder, a file is named after its picture, layer and
+    head; otherwise {image}, {layer} and {head} are filled into the name after -o."""
     output = options.output
-    parts = ["{image}", *["layer-{layer}"] * layers, *["head-{head}"] * heads]
+    name_parts = ["{image}", *["layer-{layer}"] * has_layers, *["head-{head}"] * has_heads]
     if _is_folder(output):
-        output = str(Path(output) / ("-".join(parts) + (".webp" if spec.sweep else ".png")))
-    needed_fields = ["{image}"] * several + ["{layer}"] * layers + ["{head}"] * heads
-    if missing := [field for field in needed_fields if field not in output]:
+        output = str(Path(output) / ("-".join(name_parts) + (".webp" if spec.sweep else ".png")))
+    needed_fields = ["{image}"] * has_several + ["{layer}"] * has_layers + ["{head}"] * has_heads
+    if missing_fields := [field for field in needed_fields if field not in output]:
         raise PlaygroundError(
-            f"Several figures can't have one name: put {' and '.join(missing)} into it, such as -o "
-            f"'{'-'.join(parts)}.png', or give a folder."
+            f"Several figures can't have one name: put {' and '.join(missing_fields)} into it, such as -o "
+            f"'{'-'.join(name_parts)}.png', or give a folder."
         )
     if "{layer}" in output and options.layer is None:
         raise PlaygroundError("-o names a {layer}: say which with --layer.")
@@ -197,13 +197,13 @@ def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **
 
 @dataclass
 class _Batch:
-    """All figures of a run. They share the model."""
+    """Makes all figures of one command, with one model."""
 
     options: argparse.Namespace
     spec: Spec
     jobs: list[Job]
     written: list[Path] = field(default_factory=list)
-    skipped: int = 0  # number of existing files
+    skipped: int = 0  # number of files that existed already
     bar: object = None
     printed: set[str] = field(default_factory=set)  # messages printed in this run; none is printed twice
 
@@ -213,7 +213,7 @@ class _Batch:
         is_quiet = len(self.jobs) == 1 or not sys.stderr.isatty()
         self.bar = tqdm(self.jobs, desc="drawing", unit="picture", disable=is_quiet)
         self._make_folders()
-        manifest, failed = Manifest.of([path for job in self.jobs for path in job.files]), 0
+        manifest, failures = Manifest.of([path for job in self.jobs for path in job.files]), 0
         try:
             for job in self.bar:
                 try:
@@ -221,16 +221,16 @@ class _Batch:
                 except PlaygroundError as error:
                     if len(self.jobs) == 1:
                         raise
-                    failed += 1
+                    failures += 1
                     self.complain(f"playground: {job.spec.image}: {sentence_of(error, command_line.TYPED)}")
         except KeyboardInterrupt:
             self._say_what_is_finished()
             raise
         if self.skipped:
             print(f"playground: {self.skipped} files were there and are kept", file=sys.stderr)
-        if failed:
-            print(f"playground: {failed} of {len(self.jobs)} pictures were skipped", file=sys.stderr)
-        return int(failed > 0)
+        if failures:
+            print(f"playground: {failures} of {len(self.jobs)} pictures were skipped", file=sys.stderr)
+        return int(failures > 0)
 
     def _make_folders(self) -> None:
         """Makes missing folders and says so, so that a mistyped name is noticed at once."""
@@ -244,47 +244,47 @@ class _Batch:
 
     def _say_what_is_finished(self) -> None:
         total = sum(len(job.files) for job in self.jobs)
-        last = f", the last is {self.written[-1]}" if self.written else ""
+        last_words = f", the last is {self.written[-1]}" if self.written else ""
         print(
-            f"\nplayground: stopped; {len(self.written)} of {total} figures are finished{last}. "
+            f"\nplayground: stopped; {len(self.written)} of {total} figures are finished{last_words}. "
             "The same command with --skip-existing goes on.",
             file=sys.stderr,
         )
 
     def _job(self, job: Job, manifest: Manifest) -> None:
-        missing = {path: spec for path, spec in job.files.items() if not (self.options.skip_existing and path.exists())}
-        self.skipped += len(job.files) - len(missing)
-        if not missing:
+        files = {path: spec for path, spec in job.files.items() if not (self.options.skip_existing and path.exists())}
+        self.skipped += len(job.files) - len(files)
+        if not files:
             return
         from playground.figures.request import from_files
 
-        seen, image, draw_arguments = from_files(job.spec)
-        for path, spec in missing.items():
-            file = self._one(path, spec, seen, image, draw_arguments)
+        trace, image, draw_arguments = from_files(job.spec)
+        for path, spec in files.items():
+            file = self._one(path, spec, trace, image, draw_arguments)
             self.written.append(file)
             self.say(str(file))
-            manifest.add(file, spec, seen, image, draw_arguments)
-        self._warn(seen, draw_arguments.get("other", seen))
+            manifest.add(file, spec, trace, image, draw_arguments)
+        self._warn(trace, draw_arguments.get("other", trace))
 
-    def _one(self, path: Path, spec: Spec, seen, image, draw_arguments: dict) -> Path:
+    def _one(self, path: Path, spec: Spec, trace, image, draw_arguments: dict) -> Path:
         if _is_html(self.options.output):
-            return self._interactive(path, spec, seen, image)
+            return self._interactive(path, spec, trace, image)
         if spec.sweep:
-            return figures.animate(path, spec, seen, image, self._frames, **draw_arguments)
-        return _write(path, spec, self._complain_once, seen, image, **draw_arguments)
+            return figures.animate(path, spec, trace, image, self._frames, **draw_arguments)
+        return _write(path, spec, self._complain_once, trace, image, **draw_arguments)
 
     def _frames(self, frames):
         from tqdm import tqdm
 
         return tqdm(frames, desc="frames", unit="frame", leave=False, disable=not sys.stderr.isatty())
 
-    def _interactive(self, path: Path, spec: Spec, seen, image) -> Path:
+    def _interactive(self, path: Path, spec: Spec, trace, image) -> Path:
         from playground.figures import html
 
-        spec = html.filled(naming.published(spec), seen, image)
-        megabytes = html.write(path, spec, seen, image) / 1e6
-        self.complain(f"{path}: {megabytes:.2f} MB with {len(html.layers(spec, seen))} of {seen.layers} layers")
-        if rounding_note := html.lost_by(spec, seen):
+        spec = html.filled(naming.published(spec), trace, image)
+        megabytes = html.write(path, spec, trace, image) / 1e6
+        self.complain(f"{path}: {megabytes:.2f} MB with {len(html.layers(spec, trace))} of {trace.layers} layers")
+        if rounding_note := html.lost_by(spec, trace):
             self.complain(f"{path}: {rounding_note}")
         return path
 
@@ -300,7 +300,7 @@ class _Batch:
             self.complain(f"playground: {text}")
 
     def _warn(self, *traces) -> None:
-        for name in sorted({naming.model(seen) for seen in traces if naming.is_random(seen)}):
+        for name in sorted({naming.model(trace) for trace in traces if naming.is_random(trace)}):
             self._complain_once(f"{name}: nothing of what this figure shows was learned")
 
 
@@ -312,7 +312,7 @@ NAME = "manifest.json"
 
 @dataclass(frozen=True)
 class Manifest:
-    path: Path | None  # None for a single figure
+    path: Path | None  # None: a single figure has no manifest
     entries: dict[str, dict]  # a file's path, relative to the manifest's folder -> what the file shows
 
     @staticmethod
@@ -324,16 +324,16 @@ class Manifest:
         path = Path(os.path.commonpath([file.parent.resolve() for file in files])) / NAME
         return Manifest(path, {name: entry for name, entry in _read(path).items() if (path.parent / name).exists()})
 
-    def add(self, file: Path, spec: Spec, seen, image, draw_arguments: dict) -> None:
+    def add(self, file: Path, spec: Spec, trace, image, draw_arguments: dict) -> None:
         if self.path is None:
             return
         from playground.figures import layouts
         from playground.figures.command_line import again
         from playground.figures.compose import described
 
-        command = again(layouts.settled(spec, seen), file.name)
+        command = again(layouts.settled(spec, trace), file.name)
         name = file.resolve().relative_to(self.path.parent).as_posix()
-        self.entries[name] = described(spec, seen, image, **draw_arguments) | ({"command": command} if command else {})
+        self.entries[name] = described(spec, trace, image, **draw_arguments) | ({"command": command} if command else {})
         keep(self.path, (json.dumps(self.entries, indent=1, ensure_ascii=False) + "\n").encode())
 
 
@@ -345,7 +345,7 @@ def _read(path: Path) -> dict[str, dict]:
     return entries if isinstance(entries, dict) else {}
 
 
-# The pictures of a command, and a unique name for the figures of each.
+# Finds the pictures that a command names, and gives each a short unique name for its figures.
 
 
 PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic"}
@@ -375,13 +375,13 @@ def _place(name: str) -> str:
 
 
 def unique_names(names: list[str]) -> dict[str, str]:
-    """{picture: a short unique name}. The name is the file's stem; while two stems are equal, they get their suffixes,
-    then their folders, then numbers. Names that differ only in case count as equal."""
+    """{picture: a short unique name}. A name is the file's stem; to equal names the file's suffix is added, then its
+    folder, then a number. Names that differ only in case count as equal."""
     short_names = {name: Path(name).stem for name in names}
     for lengthen in (_with_kind, _with_folder, None):
         counts = Counter(stem.casefold() for stem in short_names.values())
-        repeated = [name for name, stem in short_names.items() if counts[stem.casefold()] > 1]
-        for number, name in enumerate(repeated, start=1):
+        repeated_names = [name for name, stem in short_names.items() if counts[stem.casefold()] > 1]
+        for number, name in enumerate(repeated_names, start=1):
             short_names[name] = lengthen(name) if lengthen else f"{short_names[name]}-{number}"
     return short_names
 

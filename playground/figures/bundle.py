@@ -17,10 +17,10 @@ LENS_STYLES = ("lens/lens.css", "lens/parts.css")
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "((?:\./|(?:\.\./)+)[\w/-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )", re.MULTILINE)
-# Removes comments, a third of all bytes: whole lines, and ends of lines. At the end of a line, text after // with a
-# quote in it might belong to a string, so it is removed only after the end of a statement or a property.
+# Matches comments, a third of all bytes: whole lines, and ends of lines. If a quote follows //, both might belong to a
+# string, so an end of a line with a quote counts as a comment only after ; , or {.
 _COMMENT = re.compile(r"^[ \t]*//.*\n|(?<=[;,{])[ \t]+// .*$|[ \t]+// [^\n\"'`]*$", re.MULTILINE)
-_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth of all bytes; HTML in a template needs none
+_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth of all bytes; also removed from HTML in templates
 _BROKEN = re.compile(r"(?<=[,({\[])\n+|\n+(?=[\n})\].?:&|])")  # line breaks inside a statement, and empty lines
 _AROUND = re.compile(  # spaces beside brackets and operators
     r"(?<=\)) (?=\{)| (?==>)|(?<==>) |(?<=\{) | (?=\})|(?<=\bif) (?=\()|(?<=\bfor) (?=\()|(?<=\belse) (?=\{)"
@@ -39,39 +39,39 @@ def bundle(entry: str) -> str:
 
     `bundle("lens/lens.js")` exports nothing and leaves `createLens` in its scope, for a page that inlines it.
     """
-    order: list[str] = []
+    module_names: list[str] = []
 
     def visit(name: str, path: tuple[str, ...]) -> None:
-        if name in order:
+        if name in module_names:
             return
         if name in path:
             raise ValueError(f"the modules import each other in a circle: {' → '.join((*path, name))}")
-        for needed in _IMPORT.findall(_source(name)):
-            visit(normpath(f"{dirname(name)}/{needed}"), (*path, name))
-        order.append(name)
+        for imported in _IMPORT.findall(_source(name)):
+            visit(normpath(f"{dirname(name)}/{imported}"), (*path, name))
+        module_names.append(name)
 
     visit(entry, ())
     owners: dict[str, str] = {}
-    parts = []
-    for name in order:
+    modules = []
+    for name in module_names:
         source = _source(name)
         for declared_name in _NAME.findall(source):
             if declared_name in owners:
                 raise ValueError(f"{name} and {owners[declared_name]} both declare {declared_name}: they would collide")
             owners[declared_name] = name
-        body = _joined(_INDENT.sub("", _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", source)))))
-        if re.search(r"^import |^export (?!default )", body, re.MULTILINE):
+        code = _joined(_INDENT.sub("", _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", source)))))
+        if re.search(r"^import |^export (?!default )", code, re.MULTILINE):
             raise ValueError(f"{name} has an import or export that is not on one line of its own")
-        parts.append(f"// ---- {name}\n{body.strip()}\n")
-    return "\n".join(parts).replace("</script", r"<\/script")  # escaped, because it would end an HTML script element
+        modules.append(f"// ---- {name}\n{code.strip()}\n")
+    return "\n".join(modules).replace("</script", r"<\/script")  # escaped, because it would end an HTML script element
 
 
 def _joined(script: str) -> str:
     """Takes out empty lines, line breaks inside of a statement, and spaces around operators, but not in strings and
     templates."""
-    parts = script.split("`")
-    parts[::2] = (_without_spaces(_BROKEN.sub("", part)) for part in parts[::2])
-    return "`".join(parts)
+    pieces = script.split("`")
+    pieces[::2] = (_without_spaces(_BROKEN.sub("", part)) for part in pieces[::2])
+    return "`".join(pieces)
 
 
 def _without_spaces(script: str) -> str:
@@ -81,7 +81,7 @@ def _without_spaces(script: str) -> str:
 
 
 def drawing(entry: str, mounts: str) -> str:
-    """Like `bundle`, for an entry that exports several functions: the one named `mounts` becomes the default export."""
+    """Like `bundle`; if `mounts` names one of the entry's functions, that function becomes the default export."""
     return f"{bundle(entry)}\nexport default {mounts};\n" if mounts else bundle(entry)
 
 
@@ -92,7 +92,7 @@ def exported(entry: str) -> set[str]:
 
 @cache
 def stylesheet(*names: str) -> str:
-    """These stylesheets as one, without comments and spaces; by default those of the microscope."""
+    """Joins stylesheets, by default the microscope's, without comments and spaces."""
     text = "\n".join(map(_source, names or LENS_STYLES))
     return _STYLE_SPACE.sub(lambda match: (match[1] or "") + "\n" * (match[1] == "}"), _STYLE_COMMENT.sub("", text))
 
@@ -103,11 +103,11 @@ def _source(name: str) -> str:
 
 @cache
 def embedded() -> str:
-    """The microscope for other people's pages, as one self-contained module: `<attention-lens>` and `load`."""
+    """The microscope as one module for other people's pages; it defines `<attention-lens>` and exports `load`."""
     parts = {
         "styles": stylesheet(),
         "worker": f'"use strict";\n{bundle("engine/worker.js")}',
         "kernels": base64.b64encode((MICROSCOPE / "engine" / "kernels.wasm").read_bytes()).decode(),
     }
-    names = "AttentionLens, LensError, load"
-    return f"{bundle('shell/attentionlens.js')}\nbeginAttentionLens({json.dumps(parts)});\nexport {{ {names} }};\n"
+    exports = "AttentionLens, LensError, load"
+    return f"{bundle('shell/attentionlens.js')}\nbeginAttentionLens({json.dumps(parts)});\nexport {{ {exports} }};\n"

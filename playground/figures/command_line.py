@@ -1,5 +1,5 @@
-"""Converts a spec into the command that makes its figure again, and back; and lists options that a figure does not
-use."""
+"""Converts a spec into the command line that makes its figure, and a command line into a spec; lists the options that a
+figure does not use."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ GROUPS = {  # title of a part of the help -> {field of Spec: its flag}
         "pack": "--pack",
     },
 }
-TRAINED = {  # field of Spec -> help of its flag: how a file's model was built and trained, if the file does not say it
+TRAINED = {  # field of Spec -> help of its flag. These flags say how a model was built, if its file does not say it
     "mean": "by which its pictures were normalised, such as 0.485,0.456,0.406",
     "std": "the deviation by which they were, such as 0.229,0.224,0.225",
     "num_heads": "how many heads share its width",
@@ -124,7 +124,7 @@ METAVARS = {
     "other_queries": "PLACES", "mass": "SHARE",
     "view": "TEXT", "cut": "CUTS", "label": "NAME", "text": "WORDS",
 }  # fmt: skip
-TRISTATE = ("signed", "log")  # on, off, or by default what suits the figure
+TRISTATE = ("signed", "log")  # True, False, or None: what suits the figure
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
@@ -147,19 +147,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._Argume
 
 def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
     flags = [FLAGS[name], *([ALIASES[name]] if name in ALIASES else [])]
-    default, choices_kwargs = DEFAULTS[name], {"dest": name, "help": TYPED.put_into(_help(name)).replace("%", "%%")}
+    default, kwargs = DEFAULTS[name], {"dest": name, "help": TYPED.put_into(_help(name)).replace("%", "%%")}
     if isinstance(default, bool) or name in TRISTATE:
         action = "store_true" if default is False else argparse.BooleanOptionalAction
-        group.add_argument(*flags, action=action, default=default, **choices_kwargs)
+        group.add_argument(*flags, action=action, default=default, **kwargs)
     elif name == "layout":
-        group.add_argument(*flags, choices=tuple(LAYOUTS), default=default, **choices_kwargs)
+        group.add_argument(*flags, choices=tuple(LAYOUTS), default=default, **kwargs)
     elif name in CHOICES:
         choices = [option for option in CHOICES[name] if option is not None]
-        group.add_argument(*flags, choices=choices, type=type(choices[0]), default=default, **choices_kwargs)
+        group.add_argument(*flags, choices=choices, type=type(choices[0]), default=default, **kwargs)
     else:
-        kind = {"dpi": int, "ceiling": float, "mass": float, "width": read_length}.get(name, str)
-        default = None if name in ("model", "head") else default  # set later, from the models at hand and the sample
-        group.add_argument(*flags, metavar=METAVARS[name], type=kind, default=default, **choices_kwargs)
+        value_type = {"dpi": int, "ceiling": float, "mass": float, "width": read_length}.get(name, str)
+        default = None if name in ("model", "head") else default  # set later: the bundled model, the sample's head
+        group.add_argument(*flags, metavar=METAVARS[name], type=value_type, default=default, **kwargs)
 
 
 def _help(name: str) -> str:
@@ -183,7 +183,7 @@ def command(spec: Spec, output: str | Path = "figure.png") -> str:
     """The command that makes this figure again, with the options that differ from the defaults."""
     if not spec.model and layouts.of(spec).of_pictures:
         raise ValueError("This Spec names no model: its command would trace the picture in another one.")
-    parts = [*PROGRAM.split(), "figure", *([_path(spec.image)] if spec.image else [])]
+    words = [*PROGRAM.split(), "figure", *([_path(spec.image)] if spec.image else [])]
     suffix = Path(output).suffix.lower()
     unused_fields = {} if suffix == ".html" else unused(spec, suffix)  # in an .html a reader can choose everything
     for name, flag in FLAGS.items():
@@ -191,10 +191,10 @@ def command(spec: Spec, output: str | Path = "figure.png") -> str:
             continue
         text = _as_typed(spec, name)
         if isinstance(DEFAULTS[name], bool) or name in TRISTATE:
-            parts += [] if getattr(spec, name) == DEFAULTS[name] else [text]
+            words += [] if getattr(spec, name) == DEFAULTS[name] else [text]
         elif text is not None and (text != str(_default(spec, name)) or name == "model"):
-            parts += [flag, text]
-    return shlex.join([*parts, "-o", str(output)])
+            words += [flag, text]
+    return shlex.join([*words, "-o", str(output)])
 
 
 def again(spec: Spec, output: str | Path) -> str | None:
@@ -231,25 +231,25 @@ def _path(name: str) -> str:
     return f"./{name}" if name.startswith("-") else name
 
 
-def _several(first: int | None, file_numbers: tuple[int, ...] | str | None) -> str | None:
+def _several(start: int | None, file_numbers: tuple[int, ...] | str | None) -> str | None:
     """The value of --layer or --head for an .html: the number that the file opens with, then the others in the file."""
     if file_numbers is None:
-        return None if first is None else str(first)
+        return None if start is None else str(start)
     if file_numbers == "all":
-        return "all" if first is None else f"{first},all"
-    if tuple(file_numbers) == (first,):
-        return f"{first}-{first}"  # a single number alone would mean: all heads, opening with this one
-    return ",".join([str(first), *_ranges(sorted(set(file_numbers) - {first}))])
+        return "all" if start is None else f"{start},all"
+    if tuple(file_numbers) == (start,):
+        return f"{start}-{start}"  # --head 3 would mean all heads, opening with head 3
+    return ",".join([str(start), *_ranges(sorted(set(file_numbers) - {start}))])
 
 
 def _ranges(numbers: list[int]) -> list[str]:
     """Numbers as texts with ranges: 1, 2, 3, 7 as "1-3" and "7"."""
     runs: list[list[int]] = []
-    for n in numbers:
-        if runs and runs[-1][-1] == n - 1:
-            runs[-1].append(n)
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
         else:
-            runs.append([n])
+            runs.append([number])
     return [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
 
 
@@ -268,12 +268,12 @@ def holding(spec: Spec, layer: str | None, head: str | None) -> Spec:
 def _read_several(text: str | int | None, option: str) -> tuple[int | None, tuple[int, ...] | str | None]:
     """(the first number, all that are named): "4" is (4, None), "4-4" (4, (4,)), "4,all" (4, "all")."""
     parts = [] if text is None else str(text).split(",")
-    numbers = ",".join(part for part in parts if part != "all")
-    numbers_named = read_numbers(numbers, None, f"{{{option}}} takes", option) if numbers else []
-    first = numbers_named[0] if numbers_named else None
+    number_text = ",".join(part for part in parts if part != "all")
+    numbers = read_numbers(number_text, None, f"{{{option}}} takes", option) if number_text else []
+    opening_number = numbers[0] if numbers else None
     if "all" in parts:
-        return first, "all"
-    return first, tuple(sorted(numbers_named)) if numbers_named and str(text) != str(first) else None
+        return opening_number, "all"
+    return opening_number, tuple(sorted(numbers)) if numbers and str(text) != str(opening_number) else None
 
 
 # Options that a figure does not use. The command line refuses them, and a figure's own command leaves them out. The
@@ -283,9 +283,9 @@ SPECIAL = tuple(dict.fromkeys(option for layout in LAYOUTS.values() for option i
 OF_SOME_WAYS = tuple(dict.fromkeys(option for way in WAYS.values() for option in way.uses))
 
 
-def _or(names: Iterable[str], last: str = "or") -> str:
+def _or(names: Iterable[str], conjunction: str = "or") -> str:
     *first_names, last_name = names
-    return f"{', '.join(first_names)} {last} {last_name}" if first_names else last_name
+    return f"{', '.join(first_names)} {conjunction} {last_name}" if first_names else last_name
 
 
 def _elsewhere(option: str, field_name: str, table: Mapping[str, Layout] | Mapping[str, Way]) -> str:
@@ -360,15 +360,15 @@ WRITTEN = (*NUMBERS, ".txt", ".tex")
 
 
 def unused(spec: Spec, suffix: str = "") -> dict[str, str]:
-    """{field of the spec that would change nothing in a file with this suffix: why}"""
+    """{field of Spec: why it is unused}, for the fields that would change nothing in a file with this suffix."""
     layout = layouts.of(spec)
-    without_drawing = dict.fromkeys(ONLY_DRAWN, f"a {suffix} has neither colours nor type") if suffix in WRITTEN else {}
-    without_drawing |= (
-        dict.fromkeys(KINDS_OF_LOOKS, f"a {suffix} has the numbers themselves") if suffix in NUMBERS else {}
-    )
+    file_reasons = dict.fromkeys(ONLY_DRAWN, f"a {suffix} has neither colours nor type") if suffix in WRITTEN else {}
+    file_reasons |= dict.fromkeys(KINDS_OF_LOOKS, f"a {suffix} has the numbers themselves") if suffix in NUMBERS else {}
     prepared = layout.prepared(spec)
-    of_figures = {field: use.where for use in reversed(USES) if not use.has(prepared) for field in use.fields}
-    uses = {*layout.uses, *(("other_image",) if spec.takes_another else ())}
-    of_layouts = {option: _elsewhere(option, "layout", LAYOUTS) for option in SPECIAL if option not in uses}
-    of_ways = {option: _elsewhere(option, "what", WAYS) for option in OF_SOME_WAYS if option not in prepared.way.uses}
-    return without_drawing | of_ways | of_figures | of_layouts | layout.unused
+    figure_reasons = {field: use.where for use in reversed(USES) if not use.has(prepared) for field in use.fields}
+    used_options = {*layout.uses, *(("other_image",) if spec.takes_another else ())}
+    layout_reasons = {option: _elsewhere(option, "layout", LAYOUTS) for option in SPECIAL if option not in used_options}
+    way_reasons = {
+        option: _elsewhere(option, "what", WAYS) for option in OF_SOME_WAYS if option not in prepared.way.uses
+    }
+    return file_reasons | way_reasons | figure_reasons | layout_reasons | layout.unused

@@ -1,4 +1,4 @@
-"""A whole figure: the body, and beneath it the colour bar, the caption and the footer."""
+"""Composes a figure: its body, which is the panels, and its band: the colour bar, the caption and the footer."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from playground.figures.provenance import facts, footer, metadata
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
-SMALL, TICKS, FOOT = 0.8, 0.72, 0.55  # sizes of small text, of a bar's numbers, of the footer: shares of the font size
-BETWEEN, ASIDE = 0.9, 1.6  # em, from the body to the band beneath it, or beside it
+SMALL, TICKS, FOOT = 0.8, 0.72, 0.55  # shares of the font size: for the caption, the colour bar, the footer
+BETWEEN, ASIDE = 0.9, 1.6  # em: the gap between body and band, if the band is beneath, or beside
 BAR = 13.5  # em: the least width of the colour bar and its words
 LEAST = 6  # em: smallest height of a picture above a caption
 
 
 def draw(
     spec: Spec,
-    seen: Trace | None = None,
+    trace: Trace | None = None,
     image: Image.Image | None = None,
     *,
     other: Trace | None = None,
@@ -43,10 +43,11 @@ def draw(
 
     `other`: the trace that the layout compares with (see Layout.beside), of another picture or model or at another
     scale; `other_image`: the picture of that trace. `more`: the traces of all pictures and models of a grid, by their
-    names. `lines` keeps room for a longer caption.
+    names. `lines`: the number of lines for which the caption
+    keeps room.
     """
     with house_style(spec.font):
-        spec, subject, second = subjects(spec, seen, image, other, other_image, more)
+        spec, subject, second = subjects(spec, trace, image, other, other_image, more)
         content = layouts.content(spec, subject, second)
         plan = _plan(spec, content, footer(spec, subject, second), lines)
         figure = _compose(layouts.of(spec).settled(spec), plan)
@@ -55,28 +56,29 @@ def draw(
     return figure
 
 
-def caption_lines(spec: Spec, seen: Trace, image: Image.Image, **draw_arguments) -> int:
+def caption_lines(spec: Spec, trace: Trace, image: Image.Image, **draw_arguments) -> int:
     """The number of lines in the figure's caption. All frames of an animation keep room for the same number."""
-    spec, subject, second = subjects(spec, seen, image, **draw_arguments)
+    spec, subject, second = subjects(spec, trace, image, **draw_arguments)
     with house_style(spec.font):
         content = layouts.content(spec, subject, second)
         return len(_plan(spec, content, "", 0).band.caption)
 
 
-def described(spec: Spec, seen: Trace, image: Image.Image, **draw_arguments) -> dict[str, str]:
+def described(spec: Spec, trace: Trace, image: Image.Image, **draw_arguments) -> dict[str, str]:
     """The figure's facts for metadata, without drawing it."""
-    return facts(*subjects(spec, seen, image, **draw_arguments))
+    return facts(*subjects(spec, trace, image, **draw_arguments))
 
 
 def subjects(
-    spec: Spec, seen=None, image=None, other=None, other_image=None, more=None
+    spec: Spec, first_trace=None, image=None, other=None, other_image=None, more=None
 ) -> tuple[Spec, Subject | None, Other]:
-    """(the spec, the first and the second subject) with public names; a layout without pictures has no subjects."""
+    """(the spec, the first subject, the second subject or all subjects of a grid), with public names. The subjects are
+    None in a layout without pictures."""
     if not layouts.of(spec).of_pictures:
         return replace(spec, layer=None, query=None, size=None), None, None
-    public = naming.published(spec)
-    image = seen.shown if image is None else image
-    first = Subject(naming.published_trace(spec, seen), image, captions.picture(public.image))
+    public_spec = naming.published(spec)
+    image = first_trace.shown if image is None else image
+    first_subject = Subject(naming.published_trace(spec, first_trace), image, captions.picture(public_spec.image))
     if more:
         subjects_by_name = {
             key: Subject(
@@ -84,12 +86,14 @@ def subjects(
             )
             for key, (trace, picture) in more.items()
         }
-        return layouts.settled(spec, seen), subjects_by_name[next(iter(subjects_by_name))], subjects_by_name
+        return layouts.settled(spec, first_trace), subjects_by_name[next(iter(subjects_by_name))], subjects_by_name
     if other is None:
-        return layouts.settled(spec, seen), first, None
-    name = captions.picture(public.other_image) if public.other_image else first.name
-    second = Subject(naming.published_trace(spec, other, True), image if other_image is None else other_image, name)
-    return layouts.settled(spec, seen), first, second
+        return layouts.settled(spec, first_trace), first_subject, None
+    name = captions.picture(public_spec.other_image) if public_spec.other_image else first_subject.name
+    second_subject = Subject(
+        naming.published_trace(spec, other, True), image if other_image is None else other_image, name
+    )
+    return layouts.settled(spec, first_trace), first_subject, second_subject
 
 
 @dataclass(frozen=True)
@@ -138,41 +142,41 @@ class Band:
             1.5 * len(self.legend),
             self.foot / 0.75 * len(self.footer),
         )
-        high = max(bar, lines) if self.text else bar + lines + 0.6 * bool(bar and lines)
-        high += legend + 0.5 * bool(legend and high)
-        return self.em * (high + 0.75 * foot + 0.55 * bool(foot and high))
+        total = max(bar, lines) if self.text else bar + lines + 0.6 * bool(bar and lines)
+        total += legend + 0.5 * bool(legend and total)
+        return self.em * (total + 0.75 * foot + 0.55 * bool(foot and total))
 
 
-def _band(spec: Spec, content: Content, footer: str, width: float, stop: float, lines: int) -> Band:
-    """The layout of the band. `stop`: the left edge of a panel with which the caption can line up."""
+def _band(spec: Spec, content: Content, footer: str, width: float, align_x: float, lines: int) -> Band:
+    """The layout of the band. `align_x`: the left edge of a panel with which the caption can line up."""
     em = spec.made_for.font / 72
     has_caption = spec.caption and spec.made_for.captioned
     caption_words = (
         " ".join(filter(None, [content.caption, content.prefix if spec.prefix else ""])) if has_caption else ""
     )
     bar = content.domain if spec.bar else None
-    text = 0.0
+    caption_x = 0.0
     if bar and width > 34 * em:
-        text = stop if 0 < stop < width - 16 * em else 17 * em
-    bar_width = min(15 * em, width, text - GAP * em) if text else min(18 * em, width)
+        caption_x = align_x if 0 < align_x < width - 16 * em else 17 * em
+    bar_width = min(15 * em, width, caption_x - GAP * em) if caption_x else min(18 * em, width)
     font = spec.made_for.font
-    words = wrap(bar.words, bar_width, small(font, TICKS)) if bar else []
-    caption = wrap(caption_words, width - text, small(font, SMALL)) if caption_words else []
+    bar_words = wrap(bar.words, bar_width, small(font, TICKS)) if bar else []
+    caption = wrap(caption_words, width - caption_x, small(font, SMALL)) if caption_words else []
     caption += [""] * (lines - len(caption))
     foot = wrap(footer, width, small(font, FOOT)) if footer else []
-    return Band(width, em, bar, bar_width, words, text, _flow(content.legend, width, em), caption, foot)
+    return Band(width, em, bar, bar_width, bar_words, caption_x, _flow(content.legend, width, em), caption, foot)
 
 
 def _flow(legend: tuple[tuple[str, str, str], ...], width: float, em: float) -> list[list[tuple[float, str, str, str]]]:
     lines: list[list[tuple[float, str, str, str]]] = []
     x = width
     for colour, words, shape in legend:
-        needed = 1.3 * em + text_width(words, small(em * 72, SMALL))
-        if x + needed > width:
+        entry_width = 1.3 * em + text_width(words, small(em * 72, SMALL))
+        if x + entry_width > width:
             lines.append([])
             x = 0.0
         lines[-1].append((x, colour, words, shape))
-        x += needed + 1.4 * em
+        x += entry_width + 1.4 * em
     return lines
 
 
@@ -195,17 +199,17 @@ class Plan:
         return body_area + (self.side**2 * self.led.aspect if self.led else 0.0)
 
 
-def _plan(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
-    """Places body and band. On a slide the band stands where it leaves more room for the panels."""
-    plan = _band_beneath(spec, content, foot, lines)
+def _plan(spec: Spec, content: Content, footer: str, line_count: int) -> Plan:
+    """Places body and band. On a slide, the band stands where the panels become larger."""
+    plan = _band_beneath(spec, content, footer, line_count)
     if spec.made_for.height and spec.made_for.roomy and plan.band.height:
-        candidates = [_band_beside(spec, content, foot, lines)]
+        candidates = [_band_beside(spec, content, footer, line_count)]
         if isinstance(content.body, Grid | Matrix) and content.body.picture:
-            leading = [
-                _band_below_picture(spec, content, foot, lines),
-                _band_beside_picture(spec, content, foot, lines),
+            led_plans = [
+                _band_below_picture(spec, content, footer, line_count),
+                _band_beside_picture(spec, content, footer, line_count),
             ]
-            candidates += [plan for plan in leading if plan.side >= LEAST * plan.band.em]
+            candidates += [plan for plan in led_plans if plan.side >= LEAST * plan.band.em]
         best = max(candidates, key=lambda other: other.seen)
         if best.seen > 1.2 * plan.seen:
             return best
@@ -213,69 +217,71 @@ def _plan(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
 
 
 def _room(spec: Spec) -> tuple[float, float | None, float]:
-    """(width and height between the margins, the margin), in inches; the height is None if contents decide it."""
+    """(width without margins, height without margins, margin), in inches. Height None: as high as the contents."""
     purpose, em = spec.made_for, spec.made_for.font / 72
     margin = 1.9 * em if purpose.height else 0.35 * em
     return purpose.width - 2 * margin, purpose.height and purpose.height - 2 * margin, margin
 
 
-def _band_beneath(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
+def _band_beneath(spec: Spec, content: Content, footer: str, line_count: int) -> Plan:
     em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
-    width, room, stop = inner_width, inner_height, 0.0
+    width, room, align_x = inner_width, inner_height, 0.0
     for _ in range(8):  # the caption's height depends on the body's width, which depends on the caption's height
-        band = _band(spec, content, foot, width if width > 30 * em else min(inner_width, 38 * em), stop, lines)
+        band = _band(
+            spec, content, footer, width if width > 30 * em else min(inner_width, 38 * em), align_x, line_count
+        )
         room = None if inner_height is None else inner_height - band.height - BETWEEN * em * bool(band.height)
         width, height = content.body.size(inner_width, room, em)
-        stop = content.body.stop(inner_width, room, em, BAR * em)
+        align_x = content.body.stop(inner_width, room, em, BAR * em)
     return Plan(content, band, False, room, inner_width, width, height)
 
 
-def _band_beside(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
+def _band_beside(spec: Spec, content: Content, footer: str, line_count: int) -> Plan:
     em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
-    band = _band(spec, content, foot, 15 * em, 0.0, lines)
+    band = _band(spec, content, footer, 15 * em, 0.0, line_count)
     inner_width -= band.width + ASIDE * em
     return Plan(content, band, True, inner_height, inner_width, *content.body.size(inner_width, inner_height, em))
 
 
-def _band_below_picture(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
-    """Plans a slide with a grid and its picture: the band stands beneath the picture, the grid gets the rest."""
+def _band_below_picture(spec: Spec, content: Content, footer: str, line_count: int) -> Plan:
+    """Plans a slide: on the left the picture with the band beneath it, on the right the grid."""
     picture, em = content.body.picture, spec.made_for.font / 72
-    plan = _band_beside(spec, replace(content, body=replace(content.body, picture=None)), foot, lines)
+    plan = _band_beside(spec, replace(content, body=replace(content.body, picture=None)), footer, line_count)
     room = plan.height - ABOVE * em - plan.band.height - BETWEEN * em * bool(plan.band.height)
     return replace(plan, led=picture, side=min(plan.band.width / picture.aspect, room))
 
 
-def _band_beside_picture(spec: Spec, content: Content, foot: str, lines: int) -> Plan:
-    """Lays the body over the whole width; beneath it the small picture, and beside that the legend and the caption."""
+def _band_beside_picture(spec: Spec, content: Content, footer: str, line_count: int) -> Plan:
+    """Plans a slide: at the top the body, over the whole width; beneath it the small picture, left of the band."""
     em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
     body, picture = replace(content.body, picture=None), content.body.picture
     room = inner_height - (BETWEEN + ABOVE + LEAST) * em
     width, height = body.size(inner_width, room, em)
     side = inner_height - height - (BETWEEN + ABOVE) * em
-    band = _band(spec, content, foot, max(BAR * em, width - side * picture.aspect - ASIDE * em), 0.0, lines)
+    band = _band(spec, content, footer, max(BAR * em, width - side * picture.aspect - ASIDE * em), 0.0, line_count)
     return Plan(replace(content, body=body), band, False, room, inner_width, width, height, picture, side)
 
 
 def _compose(spec: Spec, plan: Plan) -> Drawing:
     em, margin, band = spec.made_for.font / 72, _room(spec)[2], plan.band
-    between = BETWEEN * em * bool(band.height)
-    under = max(band.height, plan.side + ABOVE * em) if plan.led else band.height
-    total = plan.height if plan.beside else plan.height + between + under
-    sheet = Sheet(spec, total + 2 * margin)
-    aside = band.width + ASIDE * em if plan.beside else 0.0
-    top, left = (sheet.height - total) / 2, (sheet.width - plan.width - aside) / 2
+    gap = BETWEEN * em * bool(band.height)
+    height_below = max(band.height, plan.side + ABOVE * em) if plan.led else band.height
+    total_height = plan.height if plan.beside else plan.height + gap + height_below
+    sheet = Sheet(spec, total_height + 2 * margin)
+    side_width = band.width + ASIDE * em if plan.beside else 0.0
+    top, left = (sheet.height - total_height) / 2, (sheet.width - plan.width - side_width) / 2
     if plan.led and not plan.beside:
-        y, picture_width = top + plan.height + between + ABOVE * em, plan.side * plan.led.aspect
+        y, picture_width = top + plan.height + gap + ABOVE * em, plan.side * plan.led.aspect
         draw_with_heading(sheet, plan.led, Box(left, y, picture_width, plan.side))
         corner = left + picture_width + ASIDE * em, y
     elif plan.led:
         draw_with_heading(sheet, plan.led, Box(left, top + ABOVE * em, plan.side * plan.led.aspect, plan.side))
         corner = left, top + plan.height - band.height
-        left += aside
+        left += side_width
     elif plan.beside:
         corner = left + plan.width + ASIDE * em, top + plan.height - band.height
     else:
-        corner = (sheet.width - band.width) / 2, top + plan.height + between
+        corner = (sheet.width - band.width) / 2, top + plan.height + gap
     plan.what.body.place(sheet, Box(left, top, plan.inner, plan.height), plan.room)
     _write_band(sheet, band, *corner)
     return sheet.figure
@@ -299,12 +305,12 @@ def _write_legend(sheet: Sheet, band: Band, x: float, y: float) -> float:
     """Writes the legend and returns the y where it ends."""
     em = band.em
     for line in band.legend:
-        for shift, colour, words, shape in line:
-            swatch = sheet.axes(Box(x + shift, y + 0.1 * em, 0.8 * em, 0.8 * em))
-            edge = {"edgecolor": sheet.theme.line, "linewidth": 0.4}  # makes a white swatch visible
-            swatch.add_patch(Rectangle((0, 0), 1, 1, facecolor=colour, **edge))
+        for offset, colour, words, shape in line:
+            swatch = sheet.axes(Box(x + offset, y + 0.1 * em, 0.8 * em, 0.8 * em))
+            edge_style = {"edgecolor": sheet.theme.line, "linewidth": 0.4}  # makes a white swatch visible
+            swatch.add_patch(Rectangle((0, 0), 1, 1, facecolor=colour, **edge_style))
             sheet.shape(swatch, 0.5, 0.5, shape, 72 * 0.45 * em)
-            sheet.text(x + shift + 1.3 * em, y + 0.78 * em, words, small(sheet.font, SMALL))
+            sheet.text(x + offset + 1.3 * em, y + 0.78 * em, words, small(sheet.font, SMALL))
         y += 1.5 * em
     return y + 0.5 * em
 
@@ -314,13 +320,13 @@ def _colour_bar(sheet: Sheet, band: Band, box: Box) -> None:
     for i, line in enumerate(band.words):
         sheet.text(box.x, box.y + (0.7 + band.tick * i) * em, line, size, colour=sheet.theme.muted)
     top = box.y + (0.13 + band.tick * len(band.words)) * em
-    bar = sheet.axes(Box(box.x, top, box.width, 0.5 * em))
-    bar.set_xlim(0, 1)
-    bar.set_ylim(1, 0)
-    sheet.layer(bar, bar_colours(sheet.spec, domain))
+    axes = sheet.axes(Box(box.x, top, box.width, 0.5 * em))
+    axes.set_xlim(0, 1)
+    axes.set_ylim(1, 0)
+    sheet.layer(axes, bar_colours(sheet.spec, domain))
     y = top + 1.32 * em
-    for place, label, anchor in zip((0, 0.5, 1), _ticks(domain), ("left", "center", "right"), strict=True):
-        sheet.text(box.x + place * box.width, y, label, size, colour=sheet.theme.muted, ha=anchor)
+    for position, label, alignment in zip((0, 0.5, 1), _ticks(domain), ("left", "center", "right"), strict=True):
+        sheet.text(box.x + position * box.width, y, label, size, colour=sheet.theme.muted, ha=alignment)
 
 
 def _ticks(domain: Domain) -> tuple[str, str, str]:

@@ -1,4 +1,4 @@
-"""The command `faithfulness`: a table of how far maps can be trusted, by model and method."""
+"""The command `faithfulness` writes a table of how far maps can be trusted, for each model and method."""
 
 from __future__ import annotations
 
@@ -19,41 +19,41 @@ from playground.models.loading import load
 from playground.pictures import images
 from playground.samples import named
 
-LARGEST = 224  # pixels of a side by default, because a picture takes about 260 passes
+LARGEST = 224  # pixels: the largest default side of the input, because a picture takes about 260 passes
 COLUMNS = ("model", "picture", "method", *MEASURES)
 HEADS = ("rank correlation", "deletion ↑", "insertion ↓", "shuffled ↓", "pointing", "segmentation")
 
 
 def write(options) -> None:
-    out = Path(options.out)
-    if out.suffix.lower() not in (".csv", ".md"):
+    file = Path(options.out)
+    if file.suffix.lower() not in (".csv", ".md"):
         raise PlaygroundError(f"The table goes into a .csv file or a .md file, not into {options.out!r}.")
     pictures = batch.pictures_of(options.images)
     masks = _masks(options.images, pictures)
     rows: dict[str, list[tuple[str, Faithful]]] = {}
     for name in options.models:
         vit = load(name)
-        shuffled, rows[vit.name] = with_shuffled(vit), []
+        shuffled_model, rows[vit.name] = with_shuffled(vit), []
         for picture in bar()(pictures, desc=vit.name, unit="picture"):
             sample = None if Path(picture).exists() else named(picture)
-            opened = images.open_image(sample.path if sample else picture)
-            area = (
+            image = images.open_image(sample.path if sample else picture)
+            largest_size = (
                 (options.size, options.size)
                 if options.size
                 else tuple(min(side, LARGEST) for side in vit.config.image_size)
             )
-            size = images.fit(opened.size, vit.config.patch_size, area)
-            seen = tracing.trace(vit, opened, size=size)
+            size = images.fit(image.size, vit.config.patch_size, largest_size)
+            trace = tracing.trace(vit, image, size=size)
             mask = images.open_image(masks[picture]) if picture in masks else None
-            rows[vit.name] += [(picture, scores) for scores in faithfulness(seen, shuffled, mask, options.by)]
-            _write(out, rows, len(pictures), len(masks))  # a stopped run leaves what it has measured
+            rows[vit.name] += [(picture, scores) for scores in faithfulness(trace, shuffled_model, mask, options.by)]
+            _write(file, rows, len(pictures), len(masks))  # so that a stopped run leaves its results
     print(table(rows))
 
 
 def _masks(folders: list[str], pictures: list[str]) -> dict[str, Path]:
     """{picture: its mask}. The mask of a picture in FOLDER is the file of the same name in FOLDER_masks, if there is
     one."""
-    mask_of = {}
+    mask_by_picture = {}
     for folder in (Path(path) for path in folders if Path(path).is_dir()):
         masks = folder.with_name(f"{folder.name}_masks")
         if not masks.is_dir():
@@ -63,24 +63,24 @@ def _masks(folders: list[str], pictures: list[str]) -> dict[str, Path]:
             if Path(picture).is_relative_to(folder) and (
                 mask := mask_files.get(Path(picture).relative_to(folder).with_suffix(""))
             ):
-                mask_of[picture] = mask
-        if not mask_of:
+                mask_by_picture[picture] = mask
+        if not mask_by_picture:
             raise PlaygroundError(f"No mask in {masks} has the name of a picture in {folder}.")
-    return mask_of
+    return mask_by_picture
 
 
-def _write(out: Path, rows: dict[str, list[tuple[str, Faithful]]], pictures: int, masks: int) -> None:
+def _write(out: Path, rows: dict[str, list[tuple[str, Faithful]]], pictures: int, mask_count: int) -> None:
     if out.suffix.lower() == ".md":
-        words = f"{pictures} pictures, {masks} of them with a mask."
-        out.write_text(f"{words}\n\n{table(rows)}\n", encoding="utf-8")
+        summary = f"{pictures} pictures, {mask_count} of them with a mask."
+        out.write_text(f"{summary}\n\n{table(rows)}\n", encoding="utf-8")
         return
     with out.open("w", newline="", encoding="utf-8") as file:
-        lines = csv.writer(file)
-        lines.writerow(COLUMNS)
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
         for model, picture_scores in rows.items():
             for picture, scores in picture_scores:
                 numbers = (getattr(scores, measure) for measure in MEASURES)
-                lines.writerow(
+                writer.writerow(
                     [model, Path(picture).name, scores.method, *("" if math.isnan(n) else f"{n:.4f}" for n in numbers)]
                 )
 
@@ -101,5 +101,5 @@ def table(rows: dict[str, list[tuple[str, Faithful]]]) -> str:
 
 
 def _mean(numbers: list[float]) -> str:
-    measured = [number for number in numbers if not math.isnan(number)]
-    return f"{mean(measured):.2f}" if measured else "–"
+    finite_numbers = [number for number in numbers if not math.isnan(number)]
+    return f"{mean(finite_numbers):.2f}" if finite_numbers else "–"

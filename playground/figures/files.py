@@ -1,5 +1,5 @@
-"""Files of a figure: PNG, SVG or PDF with metadata about their origin, each photograph stored once; its caption as .txt
-or .tex; and its numbers."""
+"""Writes a figure as PNG, SVG or PDF with metadata about its origin, its caption as .txt or .tex, and its numbers. An
+SVG or PDF stores each photograph once."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ PREFIXES = {
 def write(figure: Drawing, path: str | Path) -> Path:
     """Writes a .png, .svg or .pdf file."""
     path = Path(path)
-    makers = {".png": png, ".svg": svg, ".pdf": pdf}
-    if path.suffix.lower() not in makers:
+    converters = {".png": png, ".svg": svg, ".pdf": pdf}
+    if path.suffix.lower() not in converters:
         raise PlaygroundError(f"Figures are written as {', '.join(SUFFIXES)}; {path} ends in {path.suffix!r}.")
-    data = makers[path.suffix.lower()](figure, path.name)
+    data = converters[path.suffix.lower()](figure, path.name)
     return keep(path, data)
 
 
-def _file_bytes(figure: Drawing, kind: str, metadata: dict[str, str | None], **look) -> bytes:
-    out = io.BytesIO()
-    figure.savefig(out, format=kind, metadata=metadata, **look)
-    return out.getvalue()
+def _file_bytes(figure: Drawing, kind: str, metadata: dict[str, str | None], **options) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=kind, metadata=metadata, **options)
+    return buffer.getvalue()
 
 
 def png(figure: Drawing, name: str = "figure.png") -> bytes:
@@ -96,10 +96,10 @@ def _tidy(svg_bytes: bytes) -> bytes:
     for prefix, name in PREFIXES.items():
         ET.register_namespace(prefix, name)
     root = ET.fromstring(svg_bytes)
-    stored: dict[str, str] = {}
+    image_ids: dict[str, str] = {}
     definitions = ET.Element(f"{{{SVG}}}defs")
     for image in root.iter(f"{{{SVG}}}image"):
-        _store_once(image, stored, definitions)
+        _store_once(image, image_ids, definitions)
     root.insert(1, definitions)
     for element in root.iter():
         if "style" in element.attrib:
@@ -109,48 +109,49 @@ def _tidy(svg_bytes: bytes) -> bytes:
 
 
 def _with_fallbacks(style: str) -> str:
-    """Adds fallbacks. matplotlib writes "font: 7px 'Source Sans Pro', 'DejaVu Sans', sans-serif"."""
+    """Adds FALLBACKS to a style of matplotlib, such as "font: 7px 'Source Sans Pro', 'DejaVu Sans', sans-serif"."""
     for name, fonts in FALLBACKS.items():
         if f"'{name}'" in style:
             return re.sub(rf"'{name}'[^;]*", fonts, style)
     return style
 
 
-def _store_once(image: ET.Element, stored: dict[str, str], definitions: ET.Element) -> None:
+def _store_once(image: ET.Element, image_ids: dict[str, str], definitions: ET.Element) -> None:
     """Turns an <image> into a <use> of an image in the definitions."""
-    link = f"{{{XLINK}}}href"
-    data = image.get(link)
-    if data not in stored:
-        stored[data] = f"image{len(stored)}"
-        content, pixelated = _compact(base64.b64decode(data.partition(",")[2]))
-        attributes = {"id": stored[data], "width": "1", "height": "1", "preserveAspectRatio": "none", link: content}
+    href = f"{{{XLINK}}}href"
+    data = image.get(href)
+    if data not in image_ids:
+        image_ids[data] = f"image{len(image_ids)}"
+        url, is_map = _compact(base64.b64decode(data.partition(",")[2]))
+        attributes = {"id": image_ids[data], "width": "1", "height": "1", "preserveAspectRatio": "none", href: url}
         ET.SubElement(
-            definitions, f"{{{SVG}}}image", attributes | ({"style": "image-rendering:pixelated"} if pixelated else {})
+            definitions, f"{{{SVG}}}image", attributes | ({"style": "image-rendering:pixelated"} if is_map else {})
         )
-    width, height, turn = image.get("width"), image.get("height"), image.get("transform")
+    width, height, transform = image.get("width"), image.get("height"), image.get("transform")
     image.tag = f"{{{SVG}}}use"
     image.attrib.clear()
-    image.set(link, f"#{stored[data]}")
-    image.set("transform", f"{turn} scale({width} {height})")
+    image.set(href, f"#{image_ids[data]}")
+    image.set("transform", f"{transform} scale({width} {height})")
 
 
 def _compact(data: bytes) -> tuple[str, bool]:
-    """(data URL, whether it is a map). A photograph has no transparent pixel and many colours."""
+    """(data URL, whether the image is a map). A photograph is opaque and has more than 4096 colours."""
     image = Image.open(io.BytesIO(data))
     if image.convert("RGBA").getextrema()[3][0] == 255 and image.convert("RGB").getcolors(4096) is None:
-        out = io.BytesIO()
-        image.convert("RGB").save(out, "JPEG", quality=PHOTO_QUALITY, subsampling=0)  # patches keep sharp edges
-        return _url("image/jpeg", out.getvalue()), False
-    out = io.BytesIO()
-    image.save(out, "PNG", optimize=True)
-    return _url("image/png", out.getvalue()), True
+        buffer = io.BytesIO()
+        # without chroma subsampling, so that patches keep sharp edges
+        image.convert("RGB").save(buffer, "JPEG", quality=PHOTO_QUALITY, subsampling=0)
+        return _url("image/jpeg", buffer.getvalue()), False
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", optimize=True)
+    return _url("image/png", buffer.getvalue()), True
 
 
 def _url(kind: str, data: bytes) -> str:
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
-# Embeds the letters that an SVG uses, so that its words are as wide as drawn on machines without Source Sans.
+# Embeds the letters that an SVG uses, so that words keep their width on machines without Source Sans.
 
 
 FREE = {"Source Sans Pro": "OFL", "DejaVu Sans": "Bitstream Vera"}  # licences that allow embedding
@@ -180,7 +181,7 @@ def faces(root: ET.Element) -> str:
 
 @lru_cache(200)
 def _subset(family: str, weight: str, letters: str) -> str:
-    """The part of a font's file that draws these letters, as WOFF; nothing if the font has none of them."""
+    """A font with these letters alone, as WOFF in base64; "" if the family has none of them."""
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 
@@ -193,9 +194,9 @@ def _subset(family: str, weight: str, letters: str) -> str:
     subsetter.populate(text=letters)
     subsetter.subset(font)
     font.flavor = "woff"
-    out = io.BytesIO()
-    font.save(out, reorderTables=None)
-    return base64.b64encode(out.getvalue()).decode()
+    buffer = io.BytesIO()
+    font.save(buffer, reorderTables=None)
+    return base64.b64encode(buffer.getvalue()).decode()
 
 
 # Writing to the disk.
@@ -221,7 +222,7 @@ def keep(path: Path, data: bytes) -> Path:
 
 
 CAPTIONS = (".txt", ".tex")
-TEX = {  # characters that LaTeX interprets, or has no letter for
+TEX = {  # a text that LaTeX would interpret or has no letter for -> how LaTeX writes it
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", " %": r"~\%",
     "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "1/√dₖ": r"$1/\sqrt{d_k}$", "×": r"$\times$",
@@ -231,7 +232,7 @@ TEX = {  # characters that LaTeX interprets, or has no letter for
 
 def write_caption(path: Path, spec: Spec, *subject, **draw_arguments) -> Path:
     caption = caption_words(spec, *subject, **draw_arguments)
-    spec = layouts.settled(spec, subject[0]) if subject else spec  # the title names layer and patch
+    spec = layouts.settled(spec, subject[0]) if subject else spec  # the title in a .tex names the layer
     return keep(path, (caption + "\n" if path.suffix.lower() == ".txt" else latex(spec, caption, path.stem)).encode())
 
 
@@ -242,53 +243,53 @@ def caption_words(spec: Spec, *subject, **draw_arguments) -> str:
 
 def latex(spec: Spec, caption: str, name: str) -> str:
     """A LaTeX figure environment with this caption, for the .pdf of the same name, as wide as the figure."""
-    title, escaped = layouts.of(spec).title(published(spec)), tex(caption)
+    title, tex_caption = layouts.of(spec).title(published(spec)), tex(caption)
     width = f"{spec.made_for.width:.4g}in"
     return (
         f"% {title}\n\\begin{{figure}}\n  \\centering\n  \\includegraphics[width={width}]{{{name}.pdf}}\n"
-        f"  \\caption{{{escaped}}}\n  \\label{{fig:{re.sub(r'[^A-Za-z0-9-]', '-', name)}}}\n\\end{{figure}}\n"
+        f"  \\caption{{{tex_caption}}}\n  \\label{{fig:{re.sub(r'[^A-Za-z0-9-]', '-', name)}}}\n\\end{{figure}}\n"
     )
 
 
 def tex(text: str) -> str:
-    text = re.sub(r"1/√(\d+)", "\x00\\1\x00", text)  # marked, so that its characters are not escaped below
-    special = re.compile("|".join(map(re.escape, sorted(TEX, key=len, reverse=True))))
-    return re.sub("\x00(\\d+)\x00", r"$1/\\sqrt{\1}$", special.sub(lambda match: TEX[match[0]], text))
+    text = re.sub(r"1/√(\d+)", "\x00\\1\x00", text)  # \x00 stands for $, which would be escaped below
+    special_texts = re.compile("|".join(map(re.escape, sorted(TEX, key=len, reverse=True))))
+    return re.sub("\x00(\\d+)\x00", r"$1/\\sqrt{\1}$", special_texts.sub(lambda match: TEX[match[0]], text))
 
 
-# The numbers of a figure as .npz, .csv or .json, with its grid, its tokens and facts about its origin.
+# Writes the numbers of a figure as .npz, .csv or .json, with the grid, the tokens and facts about the figure's origin.
 
 NUMBERS = (".npz", ".csv", ".json")
 
 
 def write_numbers(
-    path: str | Path, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **draw_arguments
+    path: str | Path, spec: Spec, trace: Trace | None = None, image: Image.Image | None = None, **draw_arguments
 ) -> Path:
     path = Path(path)
     if path.suffix.lower() not in NUMBERS:
         raise PlaygroundError(f"Numbers are written as {', '.join(NUMBERS)}; {path} ends in {path.suffix!r}.")
-    return keep(path, contents(path.suffix.lower(), spec, seen, image, **draw_arguments))
+    return keep(path, contents(path.suffix.lower(), spec, trace, image, **draw_arguments))
 
 
 def contents(
-    suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **draw_arguments
+    suffix: str, spec: Spec, trace: Trace | None = None, image: Image.Image | None = None, **draw_arguments
 ) -> bytes:
     """The bytes of a file of numbers: .npz, .csv or .json."""
-    makers = {".npz": npz, ".csv": as_csv, ".json": as_json}
-    return makers[suffix](*collected(suffix, spec, seen, image, **draw_arguments))
+    converters = {".npz": npz, ".csv": as_csv, ".json": as_json}
+    return converters[suffix](*collected(suffix, spec, trace, image, **draw_arguments))
 
 
 def collected(
-    suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **draw_arguments
+    suffix: str, spec: Spec, trace: Trace | None = None, image: Image.Image | None = None, **draw_arguments
 ) -> tuple[dict, list[Table]]:
     """(the figure's facts, its tables)"""
     layout = layouts.of(spec)
-    spec, subject, other = subjects(spec, seen, image, **draw_arguments)
-    origin = {"made by": f"Attention Playground {__version__}"}
+    spec, subject, other = subjects(spec, trace, image, **draw_arguments)
+    origin_facts = {"made by": f"Attention Playground {__version__}"}
     if command := again(spec, f"figure{suffix}"):
-        origin["command"] = command
+        origin_facts["command"] = command
     panels = layout.shown(spec, subject, other)
-    return facts(spec, subject, other) | origin, layout.numbers(layout.settled(spec), panels)
+    return facts(spec, subject, other) | origin_facts, layout.numbers(layout.settled(spec), panels)
 
 
 # As files -------------------------------------------------------------------------------------------------------------
@@ -313,37 +314,37 @@ def as_json(about: dict, tables: list[Table]) -> bytes:
 
 
 def npz(about: dict, tables: list[Table]) -> bytes:
-    """Arrays `values` (maps, tokens), `tokens`, `grid`, one for each key of the maps, and `about` as JSON. The arrays
-    of a second trace have names that end in _2."""
+    """Arrays: `values` (maps, tokens), `tokens`, `grid`, one for each key of a map such as `layer`, and the figure's
+    facts as JSON, `about`. The arrays of a second trace have names that end in _2."""
     arrays = {"about": np.array(json.dumps(about, ensure_ascii=False))}
     for number, table in enumerate(tables, start=1):
-        end = "" if number == 1 else f"_{number}"
-        arrays[f"values{end}"], arrays[f"tokens{end}"] = table.values, np.array(table.tokens)
-        arrays[f"of{end}"] = np.array(json.dumps(table.about, ensure_ascii=False))
+        name_end = "" if number == 1 else f"_{number}"
+        arrays[f"values{name_end}"], arrays[f"tokens{name_end}"] = table.values, np.array(table.tokens)
+        arrays[f"of{name_end}"] = np.array(json.dumps(table.about, ensure_ascii=False))
         if table.grid:
-            arrays[f"grid{end}"] = np.array(table.grid)
+            arrays[f"grid{name_end}"] = np.array(table.grid)
         for key in table.maps[0]:
-            arrays[f"{key}{end}"] = np.array([map_keys.get(key) for map_keys in table.maps])
-    out = io.BytesIO()
-    np.savez_compressed(out, **arrays)
-    return out.getvalue()
+            arrays[f"{key}{name_end}"] = np.array([map_keys.get(key) for map_keys in table.maps])
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
 
 
 def as_csv(about: dict, tables: list[Table]) -> bytes:
     """CSV with a line for each token of each map. Facts about the origin stand above, in lines with # (pandas:
     comment="#")."""
-    out = io.StringIO()
+    buffer = io.StringIO()
     for key, value in about.items():
-        out.write(f"# {key}: {value}\n")
+        buffer.write(f"# {key}: {value}\n")
     for table in tables:
         for label, share in table.about.get("predictions", []):
-            out.write(f"# {table.about['model']} predicts {label}: {share}\n")
+            buffer.write(f"# {table.about['model']} predicts {label}: {share}\n")
     keys = list(dict.fromkeys(key for table in tables for map_keys in table.maps for key in map_keys))
     subject_keys = ["model", "image"] if tables[0].about else []
-    lines = csv.writer(out, lineterminator="\n")
-    lines.writerow([*subject_keys, *keys, "token", "value"])
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([*subject_keys, *keys, "token", "value"])
     for table in tables:
         for map_keys, row in zip(table.maps, table.values, strict=True):
-            start = [*(table.about[key] for key in subject_keys), *(map_keys.get(key, "") for key in keys)]
-            lines.writerows([*start, token, f"{x:.9g}"] for token, x in zip(table.tokens, row, strict=True))
-    return out.getvalue().encode()
+            first_cells = [*(table.about[key] for key in subject_keys), *(map_keys.get(key, "") for key in keys)]
+            writer.writerows([*first_cells, token, f"{x:.9g}"] for token, x in zip(table.tokens, row, strict=True))
+    return buffer.getvalue().encode()

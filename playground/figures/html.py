@@ -1,6 +1,6 @@
 """The microscope in one HTML file: the picture, queries and keys, and the app's own JavaScript.
 
-It works from a disk, offline, in a frame, on a phone, and makes no request at all. Its interface leaves out everything
+The file works from a disk, offline, in a frame, on a phone, and makes no request. Its interface leaves out everything
 that needs the network's weights: similarity, rollout, the whole pass with another scale, layers not in the file.
 """
 
@@ -37,7 +37,7 @@ SIDE = 896  # pixels of the picture's longer side: sharp in a browser, and few b
 QUALITY = 85
 STILL = 110  # dots per inch of the figure for viewers without scripts: 770 pixels wide
 STILL_QUALITY = 75
-LIGHT = 6 * 2**20  # bytes of numbers: a file with no more than these holds all layers by default
+LIGHT = 6 * 2**20  # bytes: a file holds all layers by default if their q and k take no more
 STORY_STYLES = ("see/see.css", "story/story.css")
 PAGE = """<!doctype html>
 <html lang="en"{theme}{bare}>
@@ -65,31 +65,31 @@ PAGE = """<!doctype html>
 """
 
 
-def write(file: str | Path, spec: Spec, seen: Trace, image: Image.Image | None = None) -> int:
+def write(file: str | Path, spec: Spec, trace: Trace, image: Image.Image | None = None) -> int:
     """Writes `page` into a file and returns its size in bytes."""
-    return keep(Path(file), page(spec, seen, image).encode()).stat().st_size
+    return keep(Path(file), page(spec, trace, image).encode()).stat().st_size
 
 
-def page(spec: Spec, seen: Trace, image: Image.Image | None = None) -> str:
-    """The HTML. `image` is what was traced; without it the file shows what the model saw."""
-    spec = filled(spec, seen, image)
-    return _page(spec, published_trace(spec, seen), image)
+def page(spec: Spec, trace: Trace, image: Image.Image | None = None) -> str:
+    """The HTML. `image` is the picture that was traced; without it, the file shows the model's input."""
+    spec = filled(spec, trace, image)
+    return _page(spec, published_trace(spec, trace), image)
 
 
-def story(spec: Spec, seen: Trace, image: Image.Image, story_start: dict) -> str:
-    """The story as a page for a frame; microscope/shell/lecture.js reads `story_start`."""
-    return _page(filled(replace(spec, pack="int8", bare=True), seen, image), seen, image, story_start)
+def story(spec: Spec, trace: Trace, image: Image.Image, story_start: dict) -> str:
+    """The HTML of the story, to be shown in a frame; microscope/shell/lecture.js reads `story_start`."""
+    return _page(filled(replace(spec, pack="int8", bare=True), trace, image), trace, image, story_start)
 
 
-def still(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Drawing:
+def still(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Drawing:
     """A figure of the file's first view: shown until the script has started, and in viewers without scripts."""
     still_spec = replace(spec, whole=False, purpose="page", dpi=STILL)
-    return compose.draw(still_spec, seen, image)
+    return compose.draw(still_spec, trace, image)
 
 
-def size(spec: Spec, seen: Trace, image: Image.Image | None = None) -> int:
+def size(spec: Spec, trace: Trace, image: Image.Image | None = None) -> int:
     """The size of the page in bytes. It makes the page, because compression depends on the numbers."""
-    return len(page(spec, seen, image).encode())
+    return len(page(spec, trace, image).encode())
 
 
 # What the file holds --------------------------------------------------------------------------------------------------
@@ -125,119 +125,119 @@ def check(spec: Spec) -> None:
         )
 
 
-def filled(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Spec:
+def filled(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Spec:
     """Fills in the layers and heads that the file holds, and the file's first view."""
     check(spec)
-    if seen.scale != seen.native_scale:
+    if trace.scale != trace.native_scale:
         raise PlaygroundError(
             "An interactive figure shows the trained pass, and its switch takes the scale away from one layer; "
             "trace the picture without another scale."
         )
-    if not 0 <= seen.scale_number(spec.scale) <= 1:
+    if not 0 <= trace.scale_number(spec.scale) <= 1:
         raise PlaygroundError(f"The dial of an interactive figure goes from 0 to 1; the scale given was {spec.scale}.")
     if spec.layers == () or spec.heads == ():
         raise PlaygroundError("An interactive figure needs at least one layer and one head.")
     if spec.layer is None:
-        spec = replace(spec, layer=_first_layer(spec, seen))
-        spec = light(spec, seen) if spec.layers is None else spec
+        spec = replace(spec, layer=_first_layer(spec, trace))
+        spec = light(spec, trace) if spec.layers is None else spec
     for kind, first_number, file_numbers in (
-        ("layer", spec.layer, layers(spec, seen)),
-        ("head", spec.head, heads(spec, seen)),
+        ("layer", spec.layer, layers(spec, trace)),
+        ("head", spec.head, heads(spec, trace)),
     ):
         if first_number not in file_numbers:
             raise PlaygroundError(
                 f"The view begins at {kind} {first_number}, and the file would hold "
                 f"{', '.join(map(str, file_numbers))}."
             )
-    return spec.settled(seen)
+    return spec.settled(trace)
 
 
-def light(spec: Spec, seen: Trace) -> Spec:
+def light(spec: Spec, trace: Trace) -> Spec:
     """The spec with all layers if their q and k are few bytes, else only with the layer that the file opens with."""
-    spec = replace(spec, layers="all", layer=_first_layer(spec, seen) if spec.layer is None else spec.layer)
+    spec = replace(spec, layers="all", layer=_first_layer(spec, trace) if spec.layer is None else spec.layer)
     bytes_per_number = 1 if spec.pack == "int8" else 2
-    numbers = 2 * bytes_per_number * len(seen.record) * len(heads(spec, seen)) * seen.tokens * seen.head_dim
-    return spec if numbers * 4 / 3 <= LIGHT else replace(spec, layers=None)
+    byte_count = 2 * bytes_per_number * len(trace.record) * len(heads(spec, trace)) * trace.tokens * trace.head_dim
+    return spec if byte_count * 4 / 3 <= LIGHT else replace(spec, layers=None)
 
 
-def layers(spec: Spec, seen: Trace) -> list[int]:
+def layers(spec: Spec, trace: Trace) -> list[int]:
     """The layers that the file holds. `spec.layer` must be filled in."""
     if spec.layers is None:
         return [spec.layer]
-    return list(seen.record) if spec.layers == "all" else sorted(set(spec.layers))
+    return list(trace.record) if spec.layers == "all" else sorted(set(spec.layers))
 
 
-def heads(spec: Spec, seen: Trace) -> list[int]:
-    return list(range(seen.heads)) if spec.heads is None else sorted(set(spec.heads))
+def heads(spec: Spec, trace: Trace) -> list[int]:
+    return list(range(trace.heads)) if spec.heads is None else sorted(set(spec.heads))
 
 
-def lost_by(spec: Spec, seen: Trace) -> str:
+def lost_by(spec: Spec, trace: Trace) -> str:
     """A sentence about the rounding by the file's pack; "" if it is negligible. The spec must be filled in."""
     if spec.pack != "int8":
         return ""
-    return f"q and k in 8 bits: {packing_loss(seen, _pack(spec, seen), layers(spec, seen), heads(spec, seen))}"
+    return f"q and k in 8 bits: {packing_loss(trace, _pack(spec, trace), layers(spec, trace), heads(spec, trace))}"
 
 
-def _pack(spec: Spec, seen: Trace) -> bytes:
-    return seen.to_bytes(layers(spec, seen), heads(spec, seen), spec.pack)
+def _pack(spec: Spec, trace: Trace) -> bytes:
+    return trace.to_bytes(layers(spec, trace), heads(spec, trace), spec.pack)
 
 
-def _first_layer(spec: Spec, seen: Trace) -> int:
-    """The layer that the file opens with: of the layers in it, the one nearest to the sample's layer or, without a
-    sample, to two thirds of the way up, where heads look at objects."""
-    file_layers = spec.layers if isinstance(spec.layers, tuple) else seen.record
-    preferred = spec.look.layer if spec.look else seen.upper_layer
-    return min(file_layers, key=lambda layer: abs(layer - preferred))
+def _first_layer(spec: Spec, trace: Trace) -> int:
+    """The layer that the file opens with: of the file's layers, the nearest to the sample's layer. Without a sample, it
+    is the nearest to two thirds of the way up, where heads look at objects."""
+    file_layers = spec.layers if isinstance(spec.layers, tuple) else trace.record
+    preferred_layer = spec.look.layer if spec.look else trace.upper_layer
+    return min(file_layers, key=lambda layer: abs(layer - preferred_layer))
 
 
 def _view(spec: Spec) -> dict:
-    """The microscope's first view, with the browser's names."""
-    chosen = {choice.key: getattr(spec, choice.field) for choice in DRAWN if choice.field != "whole"}
-    chosen = {key: value for key, value in chosen.items() if value is not None}
-    return chosen | {"query": query_words(spec.query)} | dict(parse_qsl(spec.view))
+    """The choices of the first view, under the names that the browser has for them."""
+    choices = {choice.key: getattr(spec, choice.field) for choice in DRAWN if choice.field != "whole"}
+    choices = {key: value for key, value in choices.items() if value is not None}
+    return choices | {"query": query_words(spec.query)} | dict(parse_qsl(spec.view))
 
 
 # The page around the numbers ------------------------------------------------------------------------------------------
 
 
-def _page(spec: Spec, seen: Trace, image: Image.Image | None, story_start: dict | None = None) -> str:
-    picture = _picture(seen, image)
-    rounding_note = lost_by(spec, seen)
+def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict | None = None) -> str:
+    picture = _picture(trace, image)
+    rounding_note = lost_by(spec, trace)
     public_spec = published(spec)
     name = _printable(public_spec.image or "image")
     public_spec = replace(public_spec, image=name, repeatable=public_spec.repeatable and bool(spec.image))
-    facts = _facts(public_spec, seen, picture) | ({"pack": rounding_note} if rounding_note else {})
+    facts = _facts(public_spec, trace, picture) | ({"pack": rounding_note} if rounding_note else {})
     if story_start:
         facts.pop("command", None)  # no command writes the story
-    patches = f"{seen.grid[0]} × {seen.grid[1]} patches"
+    patches = f"{trace.grid[0]} × {trace.grid[1]} patches"
     style, script = f"{stylesheet()}\n{stylesheet('shell/alone.css')}", bundle("shell/alone.js")
     if story_start:
         style, script = f"{style}\n{stylesheet(*STORY_STYLES)}", bundle("shell/lecture.js")
-    start = {"title": name, "view": _view(spec), "heads": heads(spec, seen), "bare": spec.bare} | (story_start or {})
+    start = {"title": name, "view": _view(spec), "heads": heads(spec, trace), "bare": spec.bare} | (story_start or {})
     return PAGE.format(
         theme=' data-theme="dark"' if spec.theme == "dark" else "",
         bare=" data-bare" if spec.bare else "",
         foot=" hidden" if spec.bare else "",
         policy=_policy(style, script),
-        title=html.escape(f"Attention in {name}: {model(seen)}, layer {spec.layer}, head {spec.head}"),
+        title=html.escape(f"Attention in {name}: {model(trace)}, layer {spec.layer}, head {spec.head}"),
         facts="\n".join(
             f'<meta name="playground:{key}" content="{html.escape(str(value))}">' for key, value in facts.items()
         ),
         name=html.escape(name),
         jpeg=_base64(_jpeg(picture)),
-        still=_base64(_jpeg(pixels(still(public_spec, seen, picture)).convert("RGB"), STILL_QUALITY)),
+        still=_base64(_jpeg(pixels(still(public_spec, trace, picture)).convert("RGB"), STILL_QUALITY)),
         seen=html.escape(f"Attention in {name}: layer {spec.layer}, head {spec.head}"),
-        words=html.escape(" · ".join(filter(None, [name, model(seen), patches, rounding_note]))),
+        words=html.escape(" · ".join(filter(None, [name, model(trace), patches, rounding_note]))),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
         start=json.dumps(start).replace("<", r"\u003c"),  # nothing in a name can end the script element
-        pack=packed_text(_pack(spec, seen)),
+        pack=packed_text(_pack(spec, trace)),
         style=style,
         script=script,
     )
 
 
 def _printable(name: str) -> str:
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in name)
 
 
 def _policy(style: str, script: str) -> str:
@@ -249,41 +249,41 @@ def _policy(style: str, script: str) -> str:
     )
 
 
-def _facts(spec: Spec, seen: Trace, picture: Image.Image) -> dict:
+def _facts(spec: Spec, trace: Trace, picture: Image.Image) -> dict:
     facts = {
         "version": __version__,
-        "model": seen.model,
-        "weights": weights(seen),
+        "model": trace.model,
+        "weights": weights(trace),
         "image": spec.image,
         "pixels": f"sha256:{naming.hash_of_image(picture)}",
         "layer": spec.layer,
         "head": spec.head,
         "patch": query_words(spec.query),
         "scale": spec.scale,
-        "layers": " ".join(map(str, layers(spec, seen))),
-        "heads": " ".join(map(str, heads(spec, seen))),
-        "input": f"{seen.size[0]}x{seen.size[1]}",
+        "layers": " ".join(map(str, layers(spec, trace))),
+        "heads": " ".join(map(str, heads(spec, trace))),
+        "input": f"{trace.size[0]}x{trace.size[1]}",
         "command": again(spec, "figure.html"),
     }
-    identifying = ("weights", "pixels")
+    secret_keys = ("weights", "pixels")
     return {
-        key: value for key, value in facts.items() if value is not None and not (spec.anonymous and key in identifying)
+        key: value for key, value in facts.items() if value is not None and not (spec.anonymous and key in secret_keys)
     }
 
 
-def _picture(seen: Trace, image: Image.Image | None) -> Image.Image:
+def _picture(trace: Trace, image: Image.Image | None) -> Image.Image:
     if image is not None:
         return images.open_image(image)  # upright, RGB and without metadata
-    if seen.picture is None and seen.input is None:
+    if trace.picture is None and trace.input is None:
         raise PlaygroundError("A trace that was read from bytes has no picture; give the one that was traced.")
-    return seen.shown
+    return trace.shown
 
 
 def _jpeg(picture: Image.Image, quality: int = QUALITY) -> bytes:
-    small, out = picture.copy(), io.BytesIO()
-    small.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
-    small.save(out, "JPEG", quality=quality, optimize=True)
-    return out.getvalue()
+    copy, buffer = picture.copy(), io.BytesIO()
+    copy.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+    copy.save(buffer, "JPEG", quality=quality, optimize=True)
+    return buffer.getvalue()
 
 
 def _base64(data: bytes) -> str:
@@ -302,7 +302,7 @@ def packed_text(pack: bytes) -> str:
 
 @dataclass(frozen=True)
 class Loss:
-    """Differences between the rows that a file gives and those of the trace."""
+    """Differences between the rows of weights in a file and those of the trace."""
 
     most: float  # the largest difference of a weight
     mean: float
@@ -315,18 +315,18 @@ class Loss:
         )
 
 
-def packing_loss(seen: Trace, pack: bytes, layers: list[int], heads: list[int]) -> Loss:
+def packing_loss(trace: Trace, pack: bytes, layers: list[int], heads: list[int]) -> Loss:
     """The loss in the rows of some patches, in every head that the file holds, at the scale of the pass."""
     from playground.tracing import Trace
 
-    packed, queries, patches = Trace.from_bytes(pack), seen.some_patches(MEASURED), slice(len(seen.prefix), None)
-    largest, mean, same_strongest = 0.0, [], []
+    packed, queries, patches = Trace.from_bytes(pack), trace.some_patches(MEASURED), slice(len(trace.prefix), None)
+    largest_difference, mean_differences, kept_shares = 0.0, [], []
     for layer in layers:
-        packed_weights, exact_weights = packed.weights(layer, queries), seen.weights(layer, queries)[heads]
+        packed_weights, exact_weights = packed.weights(layer, queries), trace.weights(layer, queries)[heads]
         differences = (packed_weights - exact_weights).abs()
-        largest = max(largest, float(differences.max()))
-        mean.append(float(differences.mean()))
-        same_strongest.append(
+        largest_difference = max(largest_difference, float(differences.max()))
+        mean_differences.append(float(differences.mean()))
+        kept_shares.append(
             float((packed_weights[..., patches].argmax(-1) == exact_weights[..., patches].argmax(-1)).float().mean())
         )
-    return Loss(largest, sum(mean) / len(mean), sum(same_strongest) / len(same_strongest))
+    return Loss(largest_difference, sum(mean_differences) / len(mean_differences), sum(kept_shares) / len(kept_shares))

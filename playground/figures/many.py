@@ -2,8 +2,8 @@
 
 Pictures are computed batch after batch, with bounded memory and one pass through the network each.
 
-Every picture is cropped around its middle to one size, so that all numbers have the same shape. Of a layer only the
-wanted numbers are kept; rows of weights are dropped with their batch.
+Every picture is cropped around its middle to one size, so that all numbers have the same shape. Each layer keeps only
+the numbers that were asked for.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Many:
-    """An iterator over `Numbers`. `write` puts them into a Zarr store, and continues a stopped run, or into a NetCDF
-    file."""
+    """An iterator over the `Numbers` of each picture. `write` makes a NetCDF file, or a Zarr store, which a stopped run
+    continues."""
 
     pictures: Sequence[Any]
     names: tuple[str, ...]
     vit: VisionTransformer
-    wanted: dict[str, tuple[int, ...]]  # kind of numbers -> layers; empty for relevance, which goes through all layers
+    wanted: dict[str, tuple[int, ...]]  # kind of numbers -> layers; () for kinds without layers, such as relevance
     size: tuple[int, int]
     batch: int
     cut: tuple[str, ...] = ()
@@ -90,19 +90,19 @@ class Many:
         return self.some(range(len(self)))
 
     def some(self, wanted_numbers: Iterable[int], unreadable: bool = False) -> Iterator[Numbers]:
-        """Yields the numbers of the pictures in `wanted_numbers`. The next batch is decoded while one is computed. The
-        numbers are the same to the last bit whichever pictures are wanted: batches never change, and an unreadable
-        picture is computed as black but never yielded. `unreadable`: skips pictures that can't be read or give no
-        numbers; otherwise the first such picture raises."""
+        """Yields the `Numbers` of the pictures with these indices. The next batch is decoded while one is computed. The
+        results are the same to the last bit whichever pictures are wanted, because batches never change; an unreadable
+        picture is computed as black but never yielded. `unreadable`: skips pictures that can't be read or give NaN;
+        otherwise the first such picture raises."""
         wanted_numbers = set(wanted_numbers)
         batches = [batch for batch in self.batches() if wanted_numbers & set(batch)]
-        with ThreadPoolExecutor(1, "pictures") as ahead:
-            next_pixels = ahead.submit(self._pixels, batches[0]) if batches else None
+        with ThreadPoolExecutor(1, "pictures") as executor:
+            next_pixels = executor.submit(self._pixels, batches[0]) if batches else None
             for batch, next_batch in zip_longest(batches, batches[1:]):
                 pixels, errors = next_pixels.result()
                 if errors and not unreadable:
                     raise next(iter(errors.values()))
-                next_pixels = ahead.submit(self._pixels, next_batch) if next_batch else None
+                next_pixels = executor.submit(self._pixels, next_batch) if next_batch else None
                 arrays = in_room(self.vit, self.tokens, len(batch), self.room, partial(self._pieces, pixels, batch))
                 errors |= self._without_numbers(batch, arrays, errors)
                 if errors and not unreadable:
@@ -122,10 +122,10 @@ class Many:
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes of one picture's arrays."""
         c = self.vit.config
-        sides = {"head": c.heads, "query": self.tokens, "token": self.tokens, "width": c.width, "label": c.classes}
-        sides["about"] = len(self.about)
+        sizes = {"head": c.heads, "query": self.tokens, "token": self.tokens, "width": c.width, "label": c.classes}
+        sizes["about"] = len(self.about)
         return {
-            kind: tuple(len(layers) if side == "layer" else sides[side] for side in DIMENSIONS[kind])
+            kind: tuple(len(layers) if side == "layer" else sizes[side] for side in DIMENSIONS[kind])
             for kind, layers in self.wanted.items()
         }
 
@@ -138,13 +138,13 @@ class Many:
         """The store's coordinates: {name: (dimension, values)}."""
         c, (rows, columns) = self.vit.config, self.grid
         names = c.labels or tuple(f"class {i}" for i in range(c.classes))
-        places = [(-1, -1)] * len(c.prefix) + [(row, column) for row in range(rows) for column in range(columns)]
+        positions = [(-1, -1)] * len(c.prefix) + [(row, column) for row in range(rows) for column in range(columns)]
         coordinates: dict[str, tuple[str, Sequence[int] | Sequence[str]]] = {}
         if self.layers:
             coordinates["layer"] = "layer", self.layers
         for dimension in ("token", "query"):
-            coordinates[f"{dimension}_row"] = dimension, [row for row, _ in places]
-            coordinates[f"{dimension}_column"] = dimension, [column for _, column in places]
+            coordinates[f"{dimension}_row"] = dimension, [row for row, _ in positions]
+            coordinates[f"{dimension}_column"] = dimension, [column for _, column in positions]
         if {"logits", "labels"} & self.wanted.keys():
             coordinates["label"] = "label", names
         if self.about:
@@ -152,9 +152,9 @@ class Many:
         return coordinates
 
     def identity(self) -> dict[str, Any]:
-        """Further facts that must be equal for a run to continue another run's store."""
-        unusual = {"cut": self.cut, "about": self.about, "method": self.method if self.method != DEFAULT else ""}
-        return {name: value for name, value in unusual.items() if value}
+        """Facts that must be equal for a run to continue another run's store, besides those in zarr_file.py."""
+        options = {"cut": self.cut, "about": self.about, "method": self.method if self.method != DEFAULT else ""}
+        return {name: value for name, value in options.items() if value}
 
     @property
     def dimensions(self) -> dict[str, tuple[str, ...]]:
@@ -188,20 +188,20 @@ class Many:
         return pixels, errors
 
     def _without_numbers(self, batch: Sequence[int], arrays: dict[str, np.ndarray], unread: Collection[int]) -> dict:
-        """The pictures for which the model gives NaN or infinity, each with an error sentence. Raises the first error
-        if this holds for all readable pictures: then the cause is the model."""
+        """{picture's index: error}, for pictures for which the model gives NaN or infinity. Raises the first error if
+        no readable picture has numbers, because the cause is then the model."""
         c = self.vit.config
         # prefix tokens have no place, so their distance is always NaN
         countable = [values[..., len(c.prefix) :] if kind == "distance" else values for kind, values in arrays.items()]
         are_finite = np.all([np.isfinite(values.reshape(len(values), -1).sum(1)) for values in countable], axis=0)
-        missing = {
+        errors = {
             number: no_numbers(self.vit, f"for {self.names[number]}")
             for number, has_numbers in zip(batch, are_finite, strict=False)
             if not has_numbers and number not in unread
         }
-        if missing and len(missing) + len(unread) == len(batch):
-            raise next(iter(missing.values()))
-        return missing
+        if errors and len(errors) + len(unread) == len(batch):
+            raise next(iter(errors.values()))
+        return errors
 
     def _open(self, number: int) -> Image.Image:
         try:
@@ -211,7 +211,7 @@ class Many:
 
     def _pass(self, pixels: Tensor, part: Sequence[int] = ()) -> dict[str, np.ndarray]:
         vit, c = self.vit, self.vit.config
-        at, everybody = self.cutting(), torch.ones(1, 1, 1, 1, dtype=torch.bool)
+        hook, all_heard = self.cutting(), torch.ones(1, 1, 1, 1, dtype=torch.bool)
         arrays_by_kind: dict[str, list[Tensor]] = {kind: [] for kind in self.wanted}
         patch_gaps = None
         if "distance" in self.wanted:
@@ -219,15 +219,15 @@ class Many:
         with torch.no_grad():
             tokens, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
             last_layer = max(self.layers, default=-1)  # relevance goes through the network by itself
-            of_answers = {"logits", "labels"} & self.wanted.keys()
-            last_layer = c.depth - 1 if of_answers else last_layer
-            for layer, (x, (q, k, v)) in enumerate(islice(vit.layers(tokens, rotation, at=at), last_layer + 1)):
-                mask = at(f"layers.{layer}.attention.heard", everybody) if self.cut else everybody
-                is_heard = None if mask.numel() == 1 else mask.to(q.device)
+            answer_kinds = {"logits", "labels"} & self.wanted.keys()
+            last_layer = c.depth - 1 if answer_kinds else last_layer
+            for layer, (x, (q, k, v)) in enumerate(islice(vit.layers(tokens, rotation, at=hook), last_layer + 1)):
+                mask = hook(f"layers.{layer}.attention.heard", all_heard) if self.cut else all_heard
+                heard_mask = None if mask.numel() == 1 else mask.to(q.device)
                 if layer in self.wanted.get("weights", ()):
                     scores = (q.float() * c.scale) @ k.float().mT
                     arrays_by_kind["weights"].append(
-                        (scores if is_heard is None else scores.masked_fill(~is_heard, -math.inf)).softmax(-1)
+                        (scores if heard_mask is None else scores.masked_fill(~heard_mask, -math.inf)).softmax(-1)
                     )
                 if layer in self.wanted.get("norms", ()):
                     norms = [value_norms(vit.blocks[layer], value.float()) for value in v]
@@ -235,22 +235,22 @@ class Many:
                 if layer in self.wanted.get("features", ()):
                     arrays_by_kind["features"].append(x.float())
                 if {"entropy", "distance"} & self.wanted.keys():
-                    entropy, distance = _spread(q.float(), k.float(), c.scale, patch_gaps, len(c.prefix), is_heard)
+                    entropy, distance = _spread(q.float(), k.float(), c.scale, patch_gaps, len(c.prefix), heard_mask)
                     for kind, numbers in (("entropy", entropy), ("distance", distance)):
                         if kind in arrays_by_kind:
                             arrays_by_kind[kind].append(numbers)
         numbers = {kind: torch.stack(parts, dim=1).cpu().numpy() for kind, parts in arrays_by_kind.items() if parts}
-        if of_answers:
+        if answer_kinds:
             with torch.no_grad():
                 logits = vit.classify(x).float().cpu()
             numbers |= {"logits": logits.numpy(), "labels": c.shares(logits).numpy()}
         options: dict[str, Any] = {"method": self.method}
-        if self.method == "integrated":  # integrates from a picture of the mean colour to this one
+        if self.method == "integrated":  # the integral begins at a picture of the mean colour
             options["blank"] = vit.embed(torch.zeros_like(pixels[:1]).to(tokens))[0].detach()
         if "relevance" in self.wanted:
-            numbers["relevance"] = of_many(vit, tokens, rotation, at, **options).cpu().numpy()
+            numbers["relevance"] = of_many(vit, tokens, rotation, hook, **options).cpu().numpy()
         if self.about:
-            label_rows = [of_many(vit, tokens, rotation, at, label, **options) for label in self.about]
+            label_rows = [of_many(vit, tokens, rotation, hook, label, **options) for label in self.about]
             numbers["relevance_of"] = torch.stack(label_rows, dim=1).cpu().numpy()
         return {kind: numbers[kind] for kind in self.wanted}
 
@@ -269,16 +269,16 @@ def trace_many(
     cut: Sequence[str] | str = (),
     method: str = DEFAULT,
 ) -> Many:
-    """The numbers of many pictures: an iterator, and `.write("out.zarr")`, which goes on where it was stopped;
-    `.write("out.nc")` makes a NetCDF file of it.
+    """An iterator over the numbers of many pictures. `.write("out.zarr")` writes a Zarr store, which a stopped run
+    continues; `.write("out.nc")` writes a NetCDF file.
 
-    `pictures` are a folder, or a list of what `trace` takes. `what` is "weights:8" (of layers), "features" (after the
-    last layer, or "features:4,8"), "entropy" in bits and "distance" in patches (of every row of every layer), "norms"
-    (‖W_O v‖ of every token), "relevance" (what moves the class token's feature) or "relevance_of:cat,dog" (what speaks
-    for labels, and against them), "logits", and "labels" (their shares). All pictures are seen at one `size`, by
-    default the model's own, cut to its aspect around their middle; `batch` at a time, by default 8, or on a graphics
-    card as many as fit. `cut` says who may not hear whom, as in `trace`, and `method` how relevance is computed, as in
-    `Trace.relevance`.
+    `pictures` are a folder, or a list of what `trace` takes. `what` lists the numbers: "weights:8" (in layer 8),
+    "features" (after the last layer; "features:4,8" after these), "entropy" in bits and "distance" in patches (of every
+    row of every layer), "norms" (‖W_O v‖ of every token), "relevance" (what moves the class token's feature),
+    "relevance_of:cat,dog" (what speaks for and against these labels), "logits", and "labels" (their shares). Every
+    picture is cropped around its middle to one `size`, by default the model's own. `batch` pictures are computed at a
+    time, by default 8, or on a graphics card as many as fit. `cut` says who may not hear whom, as in `trace`; `method`
+    says how relevance is computed, as in `Trace.relevance`.
 
     >>> from playground.assets import SAMPLES
     >>> pictures = [SAMPLES / "meadow.jpg", SAMPLES / "flock.jpg"]
@@ -301,13 +301,13 @@ def trace_many(
         raise PlaygroundError(f"A batch has 1 to 4096 pictures; given was {batch}.")
     names = tuple(_name(picture, number) for number, picture in enumerate(pictures))
     kinds = [what] if isinstance(what, str) else what
-    texts = (cut,) if isinstance(cut, str) else tuple(cut)
-    wanted = dict(_kind_and_layers(kind, vit) for kind in kinds)
+    cuts = (cut,) if isinstance(cut, str) else tuple(cut)
+    layers_by_kind = dict(_kind_and_layers(kind, vit) for kind in kinds)
     if method not in METHODS:
         raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")
-    numbers = Many(pictures, names, vit, wanted, tuple(size), batch, texts, _label_numbers(kinds, vit), method)
-    numbers.cutting()  # raises for impossible cuts before anything is read
-    return numbers
+    run = Many(pictures, names, vit, layers_by_kind, tuple(size), batch, cuts, _label_numbers(kinds, vit), method)
+    run.cutting()  # raises for impossible cuts before anything is read
+    return run
 
 
 def _label_numbers(kinds: Sequence[str], vit: VisionTransformer) -> tuple[int, ...]:
@@ -356,15 +356,15 @@ def _name(picture: Any, number: int) -> str:
 
 
 def _centre_crop(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """The largest part of the picture with this aspect, around its middle."""
+    """The largest part around the picture's middle that has the aspect of `size`."""
     width, height = picture.size
-    wide, high = min(width, height * size[1] / size[0]), min(height, width * size[0] / size[1])
-    left, top = round((width - wide) / 2), round((height - high) / 2)
-    return picture.crop((left, top, left + max(1, round(wide)), top + max(1, round(high))))
+    crop_width, crop_height = min(width, height * size[1] / size[0]), min(height, width * size[0] / size[1])
+    left, top = round((width - crop_width) / 2), round((height - crop_height) / 2)
+    return picture.crop((left, top, left + max(1, round(crop_width)), top + max(1, round(crop_height))))
 
 
 def _spread(
-    q: Tensor, k: Tensor, scale: float, patch_gaps: Tensor | None, prefix: int, is_heard: Tensor | None = None
+    q: Tensor, k: Tensor, scale: float, patch_gaps: Tensor | None, prefix: int, heard_mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """The entropy of every row in bits, (B, h, N), and the mean distance in patches over which each patch attends, NaN
     for prefix tokens, which have no place. q, k: (batch B, heads h, tokens N, d). Blocks of rows bound the memory.
@@ -374,26 +374,26 @@ def _spread(
     """
     B, h, N, _ = q.shape
     entropy, distance = q.new_empty(B, h, N), q.new_full((B, h, N), math.nan)
-    step = max(1, BLOCK // (B * h * N))
-    for first in range(0, N, step):
-        rows = slice(first, min(first + step, N))
+    row_count = max(1, BLOCK // (B * h * N))
+    for first in range(0, N, row_count):
+        rows = slice(first, min(first + row_count, N))
         scores = q[:, :, rows] @ k.mT * scale  # (B, h, rows, N)
-        if is_heard is not None:
-            scores = scores.masked_fill(~is_heard[:, :, rows], -math.inf)
-        top = scores.amax(-1, keepdim=True)
-        e = scores.sub_(top).exp_()
+        if heard_mask is not None:
+            scores = scores.masked_fill(~heard_mask[:, :, rows], -math.inf)
+        row_maximum = scores.amax(-1, keepdim=True)
+        e = scores.sub_(row_maximum).exp_()
         z = e.sum(-1)
-        mean = (q[:, :, rows] * (e @ k)).sum(-1) * scale / z
-        entropy[:, :, rows] = (z.log() + top[..., 0] - mean) / math.log(2)
+        mean_score = (q[:, :, rows] * (e @ k)).sum(-1) * scale / z
+        entropy[:, :, rows] = (z.log() + row_maximum[..., 0] - mean_score) / math.log(2)
         if patch_gaps is not None and rows.stop > prefix:
             patches = slice(max(first, prefix), rows.stop)
             weights = e[:, :, patches.start - first :, prefix:]
-            total = torch.einsum("bhqp,qp->bhq", weights, patch_gaps[patches.start - prefix : patches.stop - prefix])
-            distance[:, :, patches] = total / weights.sum(-1)
+            sums = torch.einsum("bhqp,qp->bhq", weights, patch_gaps[patches.start - prefix : patches.stop - prefix])
+            distance[:, :, patches] = sums / weights.sum(-1)
     return entropy, distance
 
 
-# The command `relevance`: how well each relevance foretells what blanking patches moves.
+# The command `relevance`: measures how well each method of relevance predicts the effect of blanking patches.
 
 
 COLUMNS = ("picture", "model", "answer", "blanked_by", "method", "rank_correlation", "deletion", "insertion")
@@ -412,16 +412,16 @@ def write_relevances(options) -> None:
     )
     scores_by_method: dict[str, list[Score]] = {}
     with open(options.out, "w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(COLUMNS)
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
         for picture in bar()(pictures, desc="relevance", unit="picture"):
-            seen = tracing.trace(vit, _open(picture))
-            answer = answer_of(seen, _query(options.patch), _number_or_name(options.label))
-            for score in scores(seen, answer, options.by, (options.method,) if options.method else METHODS):
+            trace = tracing.trace(vit, _open(picture))
+            answer = answer_of(trace, _query(options.patch), _number_or_name(options.label))
+            for score in scores(trace, answer, options.by, (options.method,) if options.method else METHODS):
                 numbers = (f"{n:.4f}" for n in (score.rank_correlation, score.deletion, score.insertion))
-                table.writerow([picture, seen.model, words(seen, answer), options.by, score.method, *numbers])
+                writer.writerow([picture, trace.model, words(trace, answer), options.by, score.method, *numbers])
                 scores_by_method.setdefault(score.method, []).append(score)
-            file.flush()  # a stopped run leaves what it has measured
+            file.flush()  # so that a stopped run leaves its results
     print(f"{'mean of ' + str(len(pictures)):16} rank correlation  deletion  insertion")
     for method, results in scores_by_method.items():
         means = (

@@ -17,50 +17,50 @@ from playground.version import __version__
 
 
 def facts(spec: Spec, subject: Subject | None, other: Other = None) -> dict[str, str]:
-    """The facts in words, in the order in which they are read."""
+    """Facts about the figure's origin, in reading order: {"model": "bundled", "layer": "4", …}."""
     layout, made_by = layouts.of(spec), {"made by": f"Attention Playground {__version__}"}
     if subject is None:
         return {"layout": spec.layout, **layout.facts, **made_by}
-    seen = subject.seen
-    facts_of = {**_subject_facts(subject), "layout": spec.layout}
-    left_out = unused(spec)  # options that the command leaves out are no facts either
-    chosen = {"layer": spec.layer, "head": spec.head, "query": spec.query and query_words(spec.query)}
-    facts_of |= {
+    trace = subject.seen
+    entries = {**_subject_facts(subject), "layout": spec.layout}
+    unused_fields = unused(spec)  # options that the command leaves out are no facts either
+    choices = {"layer": spec.layer, "head": spec.head, "query": spec.query and query_words(spec.query)}
+    entries |= {
         _NAMES.get(field, field): str(value)
-        for field, value in chosen.items()
-        if field not in left_out and value is not None
+        for field, value in choices.items()
+        if field not in unused_fields and value is not None
     }
-    axes = {axis: getattr(published(spec), axis) for axis in ("rows", "columns") if axis not in left_out}
-    facts_of |= {axis: values for axis, values in axes.items() if values}
-    if "what" not in left_out:
-        facts_of["shows"] = spec.what if "direction" in left_out else f"{spec.what}, {spec.direction}"
-        facts_of |= captions.number_facts(spec, seen) | naming.trust_facts(spec, seen)
-    if seen.cuts:
-        facts_of["cut"] = "; ".join(seen.cuts.texts)
-    if seen.interventions:
-        facts_of["put into the pass"] = "; ".join(seen.interventions)
-    facts_of["scale"] = _scale(replace(spec, scale="on") if "scale" in left_out else layout.prepared(spec), subject)
+    axes = {axis: getattr(published(spec), axis) for axis in ("rows", "columns") if axis not in unused_fields}
+    entries |= {axis: values for axis, values in axes.items() if values}
+    if "what" not in unused_fields:
+        entries["shows"] = spec.what if "direction" in unused_fields else f"{spec.what}, {spec.direction}"
+        entries |= captions.number_facts(spec, trace) | naming.trust_facts(spec, trace)
+    if trace.cuts:
+        entries["cut"] = "; ".join(trace.cuts.texts)
+    if trace.interventions:
+        entries["put into the pass"] = "; ".join(trace.interventions)
+    entries["scale"] = _scale(replace(spec, scale="on") if "scale" in unused_fields else layout.prepared(spec), subject)
     if isinstance(other, Subject) and layout.beside(spec) == "other":
-        facts_of |= {f"other {key}": value for key, value in _subject_facts(other).items()}
+        entries |= {f"other {key}": value for key, value in _subject_facts(other).items()}
         if (layer := layout.panels(spec, subject, other)[-1].spec.layer) != spec.layer:
-            facts_of["other layer"] = str(layer)
+            entries["other layer"] = str(layer)
     if isinstance(other, dict):
-        facts_of |= _grid_facts(list(other.values()))
+        entries |= _grid_facts(list(other.values()))
     if spec.anonymous:
-        facts_of = {key: value for key, value in facts_of.items() if "sha256:" not in value}
-    return facts_of | made_by
+        entries = {key: value for key, value in entries.items() if "sha256:" not in value}
+    return entries | made_by
 
 
 def _subject_facts(subject: Subject) -> dict[str, str]:
     """Facts about the picture and the model."""
-    seen = subject.seen
+    trace = subject.seen
     return {
-        "model": seen.model,
-        "weights": weights(seen),
-        **_loading_facts(seen),
+        "model": trace.model,
+        "weights": weights(trace),
+        **_loading_facts(trace),
         "image": subject.name,
         "pixels": f"sha256:{naming.hash_of_image(subject.image)}",
-        "input": f"{seen.size[0]}x{seen.size[1]}",
+        "input": f"{trace.size[0]}x{trace.size[1]}",
     }
 
 
@@ -68,19 +68,19 @@ def _grid_facts(subjects: list[Subject]) -> dict[str, str]:
     """Facts about the second and further pictures and models, numbered."""
     pictures = {subject.name: f"sha256:{naming.hash_of_image(subject.image)}" for subject in subjects}
     models = {subject.seen.model: weights(subject.seen) for subject in subjects}
-    facts_of = {}
+    entries = {}
     for number, (name, digest) in list(enumerate(pictures.items(), start=1))[1:]:
-        facts_of |= {f"image {number}": name, f"pixels {number}": digest}
+        entries |= {f"image {number}": name, f"pixels {number}": digest}
     for number, (name, digest) in list(enumerate(models.items(), start=1))[1:]:
-        facts_of |= {f"model {number}": name, f"weights {number}": digest}
-    return facts_of
+        entries |= {f"model {number}": name, f"weights {number}": digest}
+    return entries
 
 
-def _loading_facts(seen: Trace) -> dict[str, str]:
+def _loading_facts(trace: Trace) -> dict[str, str]:
     """The options given when the model was loaded, and what was assumed about it."""
-    loaded_as = source.asked(seen.vit)
+    loaded_as = source.asked(trace.vit)
     options = "; ".join(f"{word} {text}" for word, text in loaded_as.given.texts.items()) if loaded_as else ""
-    return {key: value for key, value in (("said of it", options), ("assumed of it", seen.assumed)) if value}
+    return {key: value for key, value in (("said of it", options), ("assumed of it", trace.assumed)) if value}
 
 
 _NAMES = {"query": "patch"}
@@ -99,18 +99,18 @@ def footer(spec: Spec, subject: Subject | None, other: Other) -> str:
     figure_facts = facts(spec, subject, other)
     if subject is None:
         return figure_facts["made by"]
-    short = {key: re.sub(r"(sha256:.{8})\w*", r"\1", value) for key, value in figure_facts.items()}
-    pairs = [f"{short['model']} ({short['weights']})", f"{short['image']} ({short['pixels']})"]
-    if "other model" in short:
-        pairs += [
-            f"{short['other model']} ({short['other weights']})",
-            f"{short['other image']} ({short['other pixels']})",
+    texts = {key: re.sub(r"(sha256:.{8})\w*", r"\1", value) for key, value in figure_facts.items()}
+    phrases = [f"{texts['model']} ({texts['weights']})", f"{texts['image']} ({texts['pixels']})"]
+    if "other model" in texts:
+        phrases += [
+            f"{texts['other model']} ({texts['other weights']})",
+            f"{texts['other image']} ({texts['other pixels']})",
         ]
-    pairs += [f"{key} {short[key]}" for key in ("layer", "head", "patch", "scale") if key in short]
-    return " · ".join([*pairs, short["made by"]])
+    phrases += [f"{key} {texts[key]}" for key in ("layer", "head", "patch", "scale") if key in texts]
+    return " · ".join([*phrases, texts["made by"]])
 
 
-# The metadata in the terms of each file format.
+# The metadata under the names that each file format prescribes.
 
 
 def provenance(spec: Spec, facts: dict[str, str], name: str = "figure.png") -> dict[str, str]:

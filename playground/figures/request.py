@@ -1,6 +1,6 @@
 """The traces that a figure needs: of which picture, by which model, at which size and with which scale.
 
-Both the command line and the server use this; each runs the network in its own way.
+The command line and the server use this module, each with a function of its own that runs the network.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from playground.vit import Config, VisionTransformer
 Run = Callable[
     [bool, tuple[int, int] | None, str], Trace
 ]  # (whether to trace the other picture or model, size, scale) -> a trace
-Turn = Callable[[Trace, float], AbstractContextManager[object]]  # (a trace, number of further passes)
-SHOWN_SIDE = 2048  # pixels: larger pictures are reduced first, as on the page
+Turn = Callable[[Trace, float], AbstractContextManager[object]]  # (a trace, number of further passes) -> a turn
+SHOWN_SIDE = 2048  # pixels: a picture with a longer side is first reduced to this, as on the page
 FINEST = 4  # the input may have this many times the native patches along each side
 
 
-def no_turn(seen: Trace, passes: float) -> AbstractContextManager[object]:
+def no_turn(picture_trace: Trace, passes: float) -> AbstractContextManager[object]:
     return nullcontext()
 
 
@@ -59,18 +59,18 @@ def traces(
     return seen, {"other": run(True, size, scale), "other_image": other_image}
 
 
-def with_interventions(spec: Spec, seen: Trace, other: Callable[[], Trace], turn: Turn = no_turn) -> Trace:
-    """The pass with the figure's interventions; `other` traces the other picture as finely as this one."""
+def with_interventions(spec: Spec, picture_trace: Trace, other: Callable[[], Trace], turn: Turn = no_turn) -> Trace:
+    """The trace after the figure's interventions. `other` traces the other picture, with patches as fine as these."""
     if not spec.puts:
-        return seen
+        return picture_trace
     from playground.analysis import interventions
 
     if spec.takes_another and spec.other_image is None:
         raise OptionError("{cut} takes something of another picture's pass: name that picture, {other_image}.")
-    name = PurePath(published(spec).other_image or "").stem
-    other_trace = replace(other(), picture_name=name) if spec.takes_another else None
-    with turn(seen, interventions.PASSES * len(spec.puts)):
-        return interventions.run_texts(seen, spec.puts, other_trace)
+    other_name = PurePath(published(spec).other_image or "").stem
+    other_trace = replace(other(), picture_name=other_name) if spec.takes_another else None
+    with turn(picture_trace, interventions.PASSES * len(spec.puts)):
+        return interventions.run_texts(picture_trace, spec.puts, other_trace)
 
 
 def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.Image]]:
@@ -90,8 +90,8 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
         number = None if scale == "on" else scale
         return trace(vit, other_image if other else image, size=size, scale=number, cut=() if other else spec.cuts)
 
-    seen, draw_arguments = traces(spec, image, other_image, run)
-    return seen, image, draw_arguments
+    picture_trace, draw_arguments = traces(spec, image, other_image, run)
+    return picture_trace, image, draw_arguments
 
 
 def _grid_traces(spec: Spec) -> tuple[Trace, Image.Image, dict]:
@@ -104,44 +104,47 @@ def _grid_traces(spec: Spec) -> tuple[Trace, Image.Image, dict]:
             tuple(side * vit.config.patch_size for side in picture_spec.look.grid) if picture_spec.look else None
         )
         scale = spec.scale if spec.whole else "on"
-        number = None if scale == "on" else scale
-        seen = trace(vit, image, size=size, scale=number, cut=spec.cuts)
-        traces[name, model_name] = with_interventions(spec, seen, partial(_trace_of_other, spec, seen, image)), image
+        scale_value = None if scale == "on" else scale
+        picture_trace = trace(vit, image, size=size, scale=scale_value, cut=spec.cuts)
+        traces[name, model_name] = (
+            with_interventions(spec, picture_trace, partial(_trace_of_other, spec, picture_trace, image)),
+            image,
+        )
     first = next(iter(traces.values()))
     return *first, {"more": traces}
 
 
-def _trace_of_other(spec: Spec, seen: Trace, image: Image.Image) -> Trace:
+def _trace_of_other(spec: Spec, picture_trace: Trace, image: Image.Image) -> Trace:
     other = open_picture(spec.other_image)  # type: ignore[arg-type]
-    return trace(seen._need_vit(), other, size=as_fine(seen, image, other), scale=seen.scale)
+    return trace(picture_trace._need_vit(), other, size=as_fine(picture_trace, image, other), scale=picture_trace.scale)
 
 
-def fineness(c: Config, image: Image.Image, size: tuple[int, int]) -> int | None:
-    """The input's side divided by the native side, for a whole ratio up to FINEST; else None."""
-    for times in range(1, FINEST + 1):
-        if fit(image.size, c.patch_size, tuple(side * times for side in c.image_size)) == tuple(size):
-            return times
+def fineness(config: Config, image: Image.Image, size: tuple[int, int]) -> int | None:
+    """How many times the native side the input's side is; None if this is no whole number up to FINEST."""
+    for ratio in range(1, FINEST + 1):
+        if fit(image.size, config.patch_size, tuple(side * ratio for side in config.image_size)) == tuple(size):
+            return ratio
     return None
 
 
-def natural(seen: Trace) -> tuple[int, int]:
-    """The default input size of its picture: (height, width)."""
-    c, look = seen.vit.config, Spec(image=seen.picture_name, model=seen.model).look
+def natural(picture_trace: Trace) -> tuple[int, int]:
+    """The default input size for the trace's picture: (height, width)."""
+    config, look = picture_trace.vit.config, Spec(image=picture_trace.picture_name, model=picture_trace.model).look
     if look:
-        return tuple(side * c.patch_size for side in look.grid)
-    return fit(seen.shown.size, c.patch_size, c.image_size)
+        return tuple(side * config.patch_size for side in look.grid)
+    return fit(picture_trace.shown.size, config.patch_size, config.image_size)
 
 
-def as_fine(seen: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
-    """The size at which the same model sees another picture, perhaps of another shape, as finely as this one."""
-    c = seen.vit.config
-    times = fineness(c, image, seen.size)
-    native = seen.size if times is None else tuple(side * times for side in c.image_size)
-    return fit(other.size, c.patch_size, native)
+def as_fine(picture_trace: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
+    """The input size at which the model sees `other`, of whatever shape, in patches as fine as those of `image`."""
+    config = picture_trace.vit.config
+    ratio = fineness(config, image, picture_trace.size)
+    native_size = picture_trace.size if ratio is None else tuple(side * ratio for side in config.image_size)
+    return fit(other.size, config.patch_size, native_size)
 
 
 def open_picture(name: str) -> Image.Image:
-    """A file, or a sample by its name."""
+    """Opens a file, or a sample by its name."""
     sample = named(name)
     image = open_image(sample.path if sample and not Path(name).exists() else name)
     image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))

@@ -1,7 +1,7 @@
-"""Sweeps: the effect of many changes on a metric over a folder of pictures, such as each head off in turn, or each cut,
-scale or checkpoint. Built on `trace_many`, so a stopped run continues its store.
+"""Sweeps measure what each of many changes, such as switching off a head, does to a metric over a folder of pictures. A
+stopped run continues its store, as that of `trace_many` does.
 
-The layers below an intervention are computed once. The variants of one layer go through together.
+The layers below a change are computed once. Variants that change the same layer are computed as one batch.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Variant:
     change: Callable[[Tensor], object] | None = None  # changes the tensor at that point in place
     cuts: Cuts | None = None
     scale: float | None = None
-    vit: VisionTransformer | None = None  # another model, for checkpoints
+    vit: VisionTransformer | None = None  # the model of a checkpoint, in a sweep over checkpoints
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class Sweep(Many):
 
     metric: str | Metric = "margin"
     over: str = "heads"
-    classes: tuple[Any, ...] = ()  # for each picture the label's number, or its folder's name
+    classes: tuple[Any, ...] = ()  # for each picture, its label's number or its folder's name
     named: tuple[str, ...] = ()  # texts of the cuts, scales or checkpoints
-    block: int = 1  # patches along the side of a position
+    block: int = 1  # side of a block that is blanked, in patches
     others: tuple[VisionTransformer, ...] = ()
     failed: dict[int, str] = field(default_factory=dict)  # picture's number -> why the metric failed on it
 
@@ -79,13 +79,13 @@ class Sweep(Many):
         coordinates: dict[str, tuple[str, Sequence[int] | Sequence[str]]] = {}
         for dimension, length in zip(self.dimensions["value"], self.shapes()["value"], strict=True):
             step = self.block if dimension in ("row", "column") else 1
-            coordinates[dimension] = dimension, self.named or [step * n for n in range(length)]
+            coordinates[dimension] = dimension, self.named or [step * index for index in range(length)]
         coordinates["class"] = "image", [str(class_) for class_ in self._named_classes()]
         return coordinates
 
     def identity(self) -> dict[str, Any]:
         return {
-            "over": self.over, "metric": _identity(self.metric), "classes": [str(one) for one in self.classes],
+            "over": self.over, "metric": _identity(self.metric), "classes": [str(class_) for class_ in self.classes],
             "named": self.named, "block": self.block, "cut": self.cut,
         }  # fmt: skip
 
@@ -97,25 +97,25 @@ class Sweep(Many):
         c = self.vit.config
         layers = range(c.depth)
         if self.over == "heads":
-            head_off = [_zeros(head) for head in range(c.heads)]
+            head_changes = [_zeros(head) for head in range(c.heads)]
             return [
-                Variant((layer, head), layer, f"layers.{layer}.attention.heads", head_off[head])
+                Variant((layer, head), layer, f"layers.{layer}.attention.heads", head_changes[head])
                 for layer in layers for head in range(c.heads)
             ]  # fmt: skip
         if self.over == "layers × positions":
             columns = self.shapes()["value"][2]
-            block_change = [_blank(block, len(c.prefix)) for block in occlusion.blocks(self.grid, self.block)]
+            block_changes = [_blank(block, len(c.prefix)) for block in occlusion.blocks(self.grid, self.block)]
             return [
-                Variant((layer, *divmod(n, columns)), layer, f"layers.{layer}.residual", change)
-                for layer in layers for n, change in enumerate(block_change)
+                Variant((layer, *divmod(index, columns)), layer, f"layers.{layer}.residual", change)
+                for layer in layers for index, change in enumerate(block_changes)
             ]  # fmt: skip
         if self.over == "cuts":
             cut_sets = [read_cuts(self.vit, self.grid, text.split(";")) for text in self.named]
             first_layers = [min((cut.layers or (0,))[0] for cut in cuts.all) for cuts in cut_sets]
-            return [Variant((n,), first_layers[n], cuts=cuts) for n, cuts in enumerate(cut_sets)]
+            return [Variant((index,), first_layers[index], cuts=cuts) for index, cuts in enumerate(cut_sets)]
         if self.over == "scales":
-            return [Variant((n,), 0, scale=scale_number(text, c.scale)) for n, text in enumerate(self.named)]
-        return [Variant((n,), 0, vit=vit) for n, vit in enumerate(self.others)]
+            return [Variant((index,), 0, scale=scale_number(text, c.scale)) for index, text in enumerate(self.named)]
+        return [Variant((index,), 0, vit=vit) for index, vit in enumerate(self.others)]
 
     def _pass(self, pixels: Tensor, part: Sequence[int] = ()) -> dict[str, np.ndarray]:
         shapes = self.shapes()
@@ -137,8 +137,8 @@ class Sweep(Many):
         """The metric of one picture (1, 3, H, W), in the plain pass and in each variant, at most `most` variants at
         once."""
         vit = self.vit
-        entering, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
-        states = [entering, *(x for x, _ in vit.layers(entering, rotation))]  # tokens before each layer and at the end
+        tokens, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
+        states = [tokens, *(x for x, _ in vit.layers(tokens, rotation))]  # tokens before each layer and at the end
         before = float(self.measured(vit, states[-1], states[-1], label)[0])
         value = np.full(self.shapes()["value"], np.nan, np.float32)
         for batch in _batches(self.variants(), most):
@@ -154,10 +154,10 @@ class Sweep(Many):
         return before, value
 
     def measured(self, vit: VisionTransformer, x: Tensor, before: Tensor, label: Any) -> Tensor:
-        """The metric of b passes, (b,), from the tokens x that leave their last layer: (b, tokens, width)."""
+        """The metric of each pass, (passes,). x, before: tokens after the last layer, (passes, tokens, width)"""
         if self.metric == "moved":
-            moves = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST)
-            return moves.mean(-1).float().cpu()
+            shifts = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST)
+            return shifts.mean(-1).float().cpu()
         if getattr(self.metric, "of", "logits") == "features":
             answer = vit.norm(x).float().cpu()
         else:
@@ -172,12 +172,12 @@ class Sweep(Many):
         return numbers
 
     def _without_numbers(self, part: Sequence[int], arrays: dict[str, np.ndarray], unread: Any) -> dict:
-        missing = {number: PlaygroundError(self.failed[number]) for number in part if number in self.failed}
+        errors = {number: PlaygroundError(self.failed[number]) for number in part if number in self.failed}
         for row, number in enumerate(part):
-            if number not in missing and number not in unread and not np.isfinite(arrays["value"][row]).all():
-                missing[number] = PlaygroundError(f"{self.names[number]}: the metric is no number (NaN or infinite)")
-                self.failed[number] = str(missing[number])
-        return missing
+            if number not in errors and number not in unread and not np.isfinite(arrays["value"][row]).all():
+                errors[number] = PlaygroundError(f"{self.names[number]}: the metric is no number (NaN or infinite)")
+                self.failed[number] = str(errors[number])
+        return errors
 
 
 def _batches(variants: list[Variant], most: int) -> Iterator[list[Variant]]:
@@ -199,7 +199,7 @@ def _batch_change(batch: list[Variant]) -> At:
         return batch[0].cuts.at()
     points = {variant.point for variant in batch}
 
-    def at(point: str, x: Tensor) -> Tensor:
+    def change_point(point: str, x: Tensor) -> Tensor:
         if point not in points:
             return x
         x = x.clone()
@@ -207,18 +207,18 @@ def _batch_change(batch: list[Variant]) -> At:
             variant.change(row)  # type: ignore[misc]
         return x
 
-    return at if points != {""} else untouched
+    return change_point if points != {""} else untouched
 
 
 def _zeros(head: int) -> Callable[[Tensor], object]:
-    return lambda mixed: mixed[head].zero_()  # (h, N, d)
+    return lambda mixed: mixed[head].zero_()  # mixed: (heads, tokens, d)
 
 
 def _blank(block: Tensor, prefix: int) -> Callable[[Tensor], object]:
-    """Replaces the tokens of these patches, at one point of the pass, by the mean of all patches."""
+    """A function that replaces the tokens of the block's patches by the mean of all patches."""
     tokens = block.flatten().nonzero()[:, 0] + prefix
 
-    def change(x: Tensor) -> None:  # (N, D)
+    def change(x: Tensor) -> None:  # x: (tokens, width)
         x[tokens.to(x.device)] = x[prefix:].mean(0)
 
     return change
@@ -243,19 +243,19 @@ def sweep(
     dask: str | None = None,
     progress: bool = True,
 ) -> Any:
-    """What each of many changes does to a metric, over the pictures of a folder: an xarray.Dataset with `value` (image,
-    layer, head) and `before` (image), and `mean`, `low` and `high` of value − before (label, layer, head), an interval
-    of 95 % by bootstrap over the pictures of a label, and over "all".
+    """What each of many changes does to a metric, over the pictures of a folder, as an xarray.Dataset: the metric with
+    a change, `value` (image, layer, head), and without, `before` (image); and for the pictures of each label and for
+    "all" the `mean` of value − before (label, layer, head) with its 95 % bootstrap interval, `low` to `high`.
 
-    `over` is "heads" (each off in turn), "layers × positions" (the patches of a block become the mean patch, as they
-    leave a layer; `blocks` patches a side), "cuts", "scales" or "checkpoints", each with the list of that name.
+    `over` is "heads" (each off in turn), "layers × positions" (a block's patches become the mean patch as they leave a
+    layer; a block's side is `blocks` patches), or "cuts", "scales" or "checkpoints" (each of the list of that name).
     `metric` is "margin" (in logits, of the picture's label), "accuracy", "moved" (how far the last tokens move, without
     any label), or a function of logits (passes, classes) and the label that gives a number for each pass; with an
     attribute `of = "features"` it gets the last tokens, (passes, tokens, width). A picture's label is the name of its
     folder; `labels` is a table of them ({"kittens": "tabby", "cat.jpg": 281}, or a .csv file with a picture and a label
     in each line), or "model": what the model says of the whole picture.
 
-    `out` is a .zarr store: a run that was stopped goes on there. `dask` is a scheduler's address.
+    `out` is a .zarr store, which a stopped run continues. `dask` is a scheduler's address.
 
     >>> from playground.assets import SAMPLES
     >>> pictures = [SAMPLES / "meadow.jpg", SAMPLES / "flock.jpg"]
@@ -287,11 +287,11 @@ def prepared_sweep(
         raise PlaygroundError(f"A sweep is over {', '.join(OVER)}; given was {over!r:.40}.")
     if not callable(metric) and metric not in METRICS:
         raise PlaygroundError(f"A metric is {', '.join(METRICS)} or a function; given was {metric!r:.40}.")
-    lists: dict[str, Sequence[Any]] = {"cuts": cuts, "scales": scales, "checkpoints": checkpoints}
-    if over in lists and not lists[over]:
+    option_values: dict[str, Sequence[Any]] = {"cuts": cuts, "scales": scales, "checkpoints": checkpoints}
+    if over in option_values and not option_values[over]:
         raise PlaygroundError(f"A sweep over {over} needs {over}=[…], each one to try.")
-    if unused := [name for name, values in lists.items() if values and name != over]:
-        raise PlaygroundError(f"{unused[0]}= is for a sweep over {unused[0]}, and this one is over {over}.")
+    if names := [name for name, values in option_values.items() if values and name != over]:
+        raise PlaygroundError(f"{names[0]}= is for a sweep over {names[0]}, and this one is over {over}.")
     models = tuple(load(checkpoint) for checkpoint in checkpoints)
     if vit is None and not models:
         raise PlaygroundError("sweep takes a model, or checkpoints=[…].")
@@ -301,22 +301,22 @@ def prepared_sweep(
             f"blocks= is the side of a block, 1 to {max(base.grid)} patches of this picture; given was {blocks!r:.40}."
         )
     folder = Path(pictures) if isinstance(pictures, str | os.PathLike) else None
-    wants_labels = metric in ("margin", "accuracy") or (callable(metric) and labels is not None)
-    classes = _classes(base, folder, labels, wants_labels)
-    named = tuple(str(getattr(checkpoint, "name", checkpoint)) for checkpoint in lists.get(over, ()))
-    if len(set(named)) < len(named):
-        named = tuple(f"{n}: {name}" for n, name in enumerate(named))
-    shared = {name: getattr(base, name) for name in ("pictures", "names", "vit", "size", "batch", "cut")}
-    wanted: dict[str, tuple[int, ...]] = {"before": (), "value": ()}
+    needs_numbers = metric in ("margin", "accuracy") or (callable(metric) and labels is not None)
+    classes = _classes(base, folder, labels, needs_numbers)
+    texts = tuple(str(getattr(checkpoint, "name", checkpoint)) for checkpoint in option_values.get(over, ()))
+    if len(set(texts)) < len(texts):
+        texts = tuple(f"{index}: {name}" for index, name in enumerate(texts))
+    fields = {name: getattr(base, name) for name in ("pictures", "names", "vit", "size", "batch", "cut")}
+    arrays: dict[str, tuple[int, ...]] = {"before": (), "value": ()}
     run = Sweep(
-        **shared, wanted=wanted, metric=metric, over=over, classes=classes, named=named, block=blocks, others=models
+        **fields, wanted=arrays, metric=metric, over=over, classes=classes, named=texts, block=blocks, others=models
     )
     run.variants()  # raises for impossible variants before anything is read
     return run
 
 
 def _classes(source: Many, folder: Path | None, labels: Any, needs_number: bool) -> tuple[Any, ...]:
-    """The label of each picture: its number if the model has it, else the name of the picture's folder."""
+    """For each picture, the number of its label, or the name of its folder if the model has no such label."""
     vit = source.vit
     if labels == "model":
         label_number(vit, 0)
@@ -339,9 +339,9 @@ def _label(vit: VisionTransformer, label: Any, needs_number: bool, name: str) ->
     except PlaygroundError as error:
         if not needs_number:
             return str(label)
-        where = f"of the folder {label!r}" if label else "of no folder of its own"
+        place_words = f"of the folder {label!r}" if label else "of no folder of its own"
         raise PlaygroundError(
-            f"{name} is {where}, which is no label: {error}. labels={{{label or name!r}: a label}} says it, and "
+            f"{name} is {place_words}, which is no label: {error}. labels={{{label or name!r}: a label}} says it, and "
             'metric="moved" needs none.'
         ) from None
 
@@ -361,10 +361,10 @@ def _table(labels: Any) -> dict[str, Any]:
 
 
 def _likeliest(source: Many) -> Iterator[int]:
-    logits = replace(source, wanted={"logits": ()}, batch=8)
-    answers = logits.some(range(len(logits)), unreadable=True)
-    likeliest = {answer.number: int(answer.arrays["logits"].argmax()) for answer in answers}
-    return (likeliest.get(number, 0) for number in range(len(source)))
+    logits_run = replace(source, wanted={"logits": ()}, batch=8)
+    answers = logits_run.some(range(len(logits_run)), unreadable=True)
+    labels = {answer.number: int(answer.arrays["logits"].argmax()) for answer in answers}
+    return (labels.get(number, 0) for number in range(len(source)))
 
 
 def _identity(metric: str | Metric) -> str:
@@ -391,22 +391,22 @@ def _xarray() -> Any:
 
 def _in_memory(xarray: Any, run: Sweep, report: type | None) -> Any:
     """The dataset of a sweep without a store, in memory."""
-    progress = report(total=len(run), unit="picture", desc="sweep") if report else None
-    rows = []
+    progress_bar = report(total=len(run), unit="picture", desc="sweep") if report else None
+    picture_numbers = []
     for numbers in run.some(range(len(run)), unreadable=True):
-        rows.append(numbers)
-        if progress is not None:
-            progress.update(1)
-    if progress is not None:
-        progress.close()
-    _warn_of_failures(run, len(rows))
+        picture_numbers.append(numbers)
+        if progress_bar is not None:
+            progress_bar.update(1)
+    if progress_bar is not None:
+        progress_bar.close()
+    _warn_of_failures(run, len(picture_numbers))
     arrays = {
-        kind: (("image", *dimensions), np.stack([numbers.arrays[kind] for numbers in rows]))
+        kind: (("image", *dimensions), np.stack([numbers.arrays[kind] for numbers in picture_numbers]))
         for kind, dimensions in run.dimensions.items()
     }
     coordinates: dict[str, Any] = {name: (axis, list(values)) for name, (axis, values) in run.coordinates().items()}
-    coordinates["class"] = "image", [coordinates["class"][1][numbers.number] for numbers in rows]
-    coordinates["image"] = "image", [numbers.name for numbers in rows]
+    coordinates["class"] = "image", [coordinates["class"][1][numbers.number] for numbers in picture_numbers]
+    coordinates["image"] = "image", [numbers.name for numbers in picture_numbers]
     return xarray.Dataset(arrays, coordinates, {"model": run.vit.name, "metric": _identity(run.metric)})
 
 
@@ -414,24 +414,24 @@ def _warn_of_failures(run: Sweep, picture_count: int) -> None:
     sentences = list(run.failed.values())
     if not picture_count:
         raise PlaygroundError(f"No picture has numbers: {sentences[0] if sentences else 'none can be read'}.")
-    more = f"; and {len(sentences) - 3} more" if len(sentences) > 3 else ""
+    rest = f"; and {len(sentences) - 3} more" if len(sentences) > 3 else ""
     if sentences:
-        warnings.warn(f"{'; '.join(sentences[:3])}{more}. The others are here.", PlaygroundWarning, stacklevel=4)
+        warnings.warn(f"{'; '.join(sentences[:3])}{rest}. The others are here.", PlaygroundWarning, stacklevel=4)
 
 
 def _with_intervals(xarray: Any, dataset: Any) -> Any:
     dataset = dataset.set_coords([name for name in ("class",) if name in dataset])
-    change = (dataset["value"] - dataset["before"]).values  # (images, …)
+    changes = (dataset["value"] - dataset["before"]).values  # (images, …)
     classes = np.array([str(label) for label in dataset["class"].values])
     names = ["all", *sorted({label for label in classes if label})]
-    if lonely := [name for name in names[1:] if (classes == name).sum() == 1]:
+    if single_classes := [name for name in names[1:] if (classes == name).sum() == 1]:
         warnings.warn(
-            f"There is one picture of {', '.join(lonely[:3])}: its numbers stand there, and no interval can.",
+            f"There is one picture of {', '.join(single_classes[:3])}: its numbers stand there, and no interval can.",
             PlaygroundWarning, stacklevel=3,
         )  # fmt: skip
-    parts = [bootstrap(change if name == "all" else change[classes == name]) for name in names]
+    intervals = [bootstrap(changes if name == "all" else changes[classes == name]) for name in names]
     dimensions = ("label", *dataset["value"].dims[1:])
-    for kind, numbers in zip(("mean", "low", "high"), map(np.stack, zip(*parts, strict=True)), strict=True):
+    for kind, numbers in zip(("mean", "low", "high"), map(np.stack, zip(*intervals, strict=True)), strict=True):
         dataset[kind] = dimensions, numbers.astype(np.float32)
     dataset["label"] = "label", names
     dataset.attrs["interval"] = f"{100 * SURE:.0f} % by bootstrap over pictures, {DRAWS} draws"
@@ -443,8 +443,8 @@ def bootstrap(numbers: np.ndarray, draws: int = DRAWS, seed: int = 0) -> tuple[n
     mean = numbers.mean(0)
     if len(numbers) < 2:
         return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
-    random = np.random.default_rng(seed)
-    weights = random.multinomial(len(numbers), [1 / len(numbers)] * len(numbers), size=draws) / len(numbers)
+    generator = np.random.default_rng(seed)
+    weights = generator.multinomial(len(numbers), [1 / len(numbers)] * len(numbers), size=draws) / len(numbers)
     means = (weights @ numbers.reshape(len(numbers), -1)).reshape(draws, *mean.shape)
     low, high = np.quantile(means, [(1 - SURE) / 2, (1 + SURE) / 2], axis=0)
     return mean, low, high

@@ -1,9 +1,9 @@
-"""A lecturer's handouts and slides, from playground/lessons/teaching.py. Slides show the interactive microscope beside
-questions that the room guesses.
+"""Makes a lecturer's handouts and slides from playground/lessons/teaching.py. Slides show the interactive microscope
+beside questions for the audience.
 
 python -m playground.figures.teaching          the plans and the notes, as text, into assets/teaching
-python -m playground.figures.teaching FOLDER   also a handout of one sheet with its key, and a quiz with its key,
-                                               each for A4 and Letter, as the page Teach prints them when asked
+python -m playground.figures.teaching FOLDER   also the PDFs of the page Teach: a handout of one sheet and a quiz,
+                                               each with its key, for A4 and for Letter
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class Page:
         return Page(Figure(figsize=PAPERS[paper]))
 
     def write(self, text: str, size: float = 10.5, bold: bool = False, indent: float = 0.0) -> None:
-        wide, high = self.figure.get_size_inches()
+        page_width, page_height = self.figure.get_size_inches()
         text = text.replace("√d_k", r"$\sqrt{d_k}$")
         text = re.sub(r"(?<![{\w])d_k(?!})", "$d_k$", text)
         for line in textwrap.wrap(text, round((LETTERS - indent * 14) * 10.5 / size)) or [""]:
             self.figure.text(
-                (MARGIN + indent) / wide, 1 - self.y / high, line, fontsize=size, va="top",
+                (MARGIN + indent) / page_width, 1 - self.y / page_height, line, fontsize=size, va="top",
                 fontweight="bold" if bold else "normal",
             )  # fmt: skip
             self.y += LINE * size / 10.5
@@ -62,15 +62,15 @@ class Page:
 
     def formula(self, text: str) -> None:
         """One formula on a line of its own, centred."""
-        high = self.figure.get_size_inches()[1]
-        self.figure.text(0.5, 1 - (self.y + 0.12) / high, text, fontsize=13, ha="center", va="center")
+        page_height = self.figure.get_size_inches()[1]
+        self.figure.text(0.5, 1 - (self.y + 0.12) / page_height, text, fontsize=13, ha="center", va="center")
         self.y += 0.42
 
     def table(self, rows: list[list[str]], widths: list[float], size: float = 10.5, row_height: float = 0.34) -> None:
         """Cells with lines around them; the first row is the heading."""
-        wide, high = self.figure.get_size_inches()
+        page_width, page_height = self.figure.get_size_inches()
         axes = self.figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(0, wide), ylim=(high, 0))
+        axes.set(xlim=(0, page_width), ylim=(page_height, 0))
         axes.axis("off")
         for number, row in enumerate(rows):
             x, y = MARGIN, self.y + number * row_height
@@ -113,11 +113,11 @@ def handout(paper: str, key: bool) -> list[Page]:
         + " " * 8
         + r"$z = a_A v_A + a_B v_B + \dots + a_I v_I$"
     )
-    head = ["for key", r"$q \cdot k_j$", r"$\div\ \sqrt{2} = s_j$", r"$e^{s_j}$", r"weight $a_j$", r"$a_j v_j$"]
-    filled = zip(sheet.products, sheet.scores, sheet.powers, sheet.weights, VALUES, strict=True)
-    rows = [head] + [
+    header = ["for key", r"$q \cdot k_j$", r"$\div\ \sqrt{2} = s_j$", r"$e^{s_j}$", r"weight $a_j$", r"$a_j v_j$"]
+    columns = zip(sheet.products, sheet.scores, sheet.powers, sheet.weights, VALUES, strict=True)
+    rows = [header] + [
         [TOKENS[i], *((f"{p:.2f}", f"{s:.2f}", f"{e:.2f}", f"{w:.3f}", f"{w * v:.2f}") if key else ("",) * 5)]
-        for i, (p, s, e, w, v) in enumerate(filled)
+        for i, (p, s, e, w, v) in enumerate(columns)
     ]
     rows.append(["sum", "", "", *((f"{sum(sheet.powers):.2f}", "1", f"{sheet.mixture:.2f}") if key else ("", "", ""))])
     page.table(_minus(rows), [0.9, 1.1, 1.1, 1.1, 1.1, 1.4], row_height=0.29)
@@ -205,11 +205,11 @@ def texts() -> dict[str, str]:
 @lru_cache
 def pdf(name: str, paper: str) -> bytes:
     """The bytes of a PDF with this sheet."""
-    out = io.BytesIO()
-    with house_style(), PdfPages(out, metadata={"CreationDate": None, "Title": f"{name}-{paper}"}) as pages:
+    buffer = io.BytesIO()
+    with house_style(), PdfPages(buffer, metadata={"CreationDate": None, "Title": f"{name}-{paper}"}) as pages:
         for page in SHEETS[name](paper):
             pages.savefig(page.figure)
-    return out.getvalue()
+    return buffer.getvalue()
 
 
 def main(arguments: list[str]) -> None:
@@ -223,7 +223,7 @@ def main(arguments: list[str]) -> None:
         print(file)
 
 
-# Slides: a plan in one HTML file, which makes no request, so a projector shows it without a network.
+# Slides: a plan in one HTML file, which makes no request and so can be shown without a network.
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -270,22 +270,22 @@ class Deck:
     slides: Sequence[Slide]
     scripts: Mapping[str, Mounted]
     story: str = ""  # the HTML of the story's frame, see `story` in playground/figures/html.py
-    files: Mapping[str, str] = field(default_factory=dict)  # drawings' data in base64
+    files: Mapping[str, str] = field(default_factory=dict)  # a file's name -> its data in base64
 
 
 def page(title: str, deck: Deck) -> str:
-    """The HTML. The policy allows the story's script too: a frame in a page obeys the page's policy."""
-    kinds = kinds_of(deck)
-    scripts_used = {name: deck.scripts[name] for name in kinds}
+    """The HTML. Its content security policy allows the story's script too, because a frame obeys its page's policy."""
+    script_names = kinds_of(deck)
+    scripts_used = {name: deck.scripts[name] for name in script_names}
     files = {**deck.files, **{f"{name}.css": _base64(script.styles.encode()) for name, script in scripts_used.items()}}
     scripts = {
         name: {"styles": f"{name}.css", "box": script.box, "look": script.look} for name, script in scripts_used.items()
     }
-    own_scripts = [
+    module_scripts = [
         *(_mounting(name, script.code) for name, script in scripts_used.items()),
         bundle("lessons/slides.js"),
     ]
-    all_scripts = [*own_scripts, bundle("shell/lecture.js")] if deck.story else own_scripts
+    all_scripts = [*module_scripts, bundle("shell/lecture.js")] if deck.story else module_scripts
     content = {
         "slides": [asdict(slide) for slide in deck.slides],
         "story": deck.story,
@@ -299,8 +299,8 @@ def page(title: str, deck: Deck) -> str:
         ),
         title=html.escape(title),
         style=stylesheet("lessons/slides.css"),
-        slides=json.dumps(content).replace("<", r"\u003c"),  # no text ends the element
-        scripts="\n".join(f'<script type="module">{text}</script>' for text in own_scripts),
+        slides=json.dumps(content).replace("<", r"\u003c"),  # no text can end the script element
+        scripts="\n".join(f'<script type="module">{text}</script>' for text in module_scripts),
     )
 
 
@@ -314,15 +314,15 @@ def kinds_of(deck: Deck) -> list[str]:
                 names.add("guess")
             elif part.get("kind") == "drawing":
                 names.add(part["name"])
-        for one in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
-            look(one)
+        for child in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+            look(child)
 
     look([slide.lesson for slide in deck.slides])
     return sorted(names)
 
 
 def _mounting(name: str, code: str) -> str:
-    """Registers the script in globalThis.mounts: in a page without a server nothing can be imported by an address."""
+    """Puts the default export into globalThis.mounts, because a page without a server can't import it by an address."""
     return re.sub(r"^export default ", f"(globalThis.mounts ??= {{}}).{name} = ", code, flags=re.MULTILINE)
 
 

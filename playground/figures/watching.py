@@ -10,8 +10,8 @@
     run.row(layer=8, head=3, query=(7, 5))                               # (moments, tokens)
     playground.figure(run.traces[0], other=run.traces[-1], layout="change", layer=8, head=3, query=(7, 5))
 
-The file is a zip: the picture, and packs (playground/pack), step-000100.pack and so on. A failure during training, such
-as a full disk or a replaced model, is reported once, and the training goes on.
+The file is a zip of the picture and a pack (playground/pack) for each trace, such as step-000100.pack. A failure
+during training, such as a full disk or a replaced model, is reported once, and the training goes on.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ class watch:
         sample = named(image) if isinstance(image, str) and not Path(image).exists() else None
         picture = images.open_image(sample.path if sample else image)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PlaygroundWarning)  # about mean and std, which matter little here
-            self.vit = load(model)  # compares our pass with the model's own, once
-        c = self.vit.config
+            warnings.simplefilter("ignore", PlaygroundWarning)  # it warns about mean and std, which matter little here
+            self.vit = load(model)  # it compares its pass with the model's own, once
+        config = self.vit.config
         if transform is None:
-            self.pixels = images.model_input(picture, c.image_size, c.mean, c.std, c.interpolation)
+            self.pixels = images.model_input(picture, config.image_size, config.mean, config.std, config.interpolation)
         else:
             pixels = transform(picture)
             self.pixels = images.given_input(pixels[None] if getattr(pixels, "ndim", 0) == 3 else pixels)
@@ -82,7 +82,7 @@ class watch:
         self.trouble = ""  # why tracing stopped; "": it goes on
         try:
             with zipfile.ZipFile(self.out, "x") as file, file.open(PICTURE, "w") as member:
-                tracing.denormalised(self.pixels[0], c.mean, c.std).save(member, "PNG")
+                tracing.denormalised(self.pixels[0], config.mean, config.std).save(member, "PNG")
         except OSError as error:
             raise PlaygroundError(f"{self.out} can't be written: {error.strerror or error}.") from None
 
@@ -109,9 +109,9 @@ class watch:
         if self.trouble:
             return
         try:
-            seen = self._trace()
+            trace = self._trace()
             with zipfile.ZipFile(self.out, "a") as file:
-                file.writestr(f"step-{self.steps:06}.pack", seen.to_bytes(numbers=self.numbers))
+                file.writestr(f"step-{self.steps:06}.pack", trace.to_bytes(numbers=self.numbers))
         except (PlaygroundError, OSError) as error:
             self.trouble = str(getattr(error, "strerror", None) or error)
             warnings.warn(
@@ -148,7 +148,7 @@ class watch:
         """Our model with the weights of this step. It usually shares its tensors with the model that learns, so nothing
         is built anew."""
         parameters = self._parameters()
-        our_pointers = {p.data_ptr() for p in self.vit.parameters()}
+        our_pointers = {parameter.data_ptr() for parameter in self.vit.parameters()}
         if parameters == self.shared and our_pointers <= {place for _, place, _ in parameters}:
             return self.vit
         self.shared = parameters
@@ -176,21 +176,21 @@ class Watched:
 
     def row(self, layer: int, head: int | str, query: Query) -> Tensor:
         """(moments, tokens): one patch's row over time."""
-        return torch.stack([seen.row(layer, head, query) for seen in self.traces])
+        return torch.stack([trace.row(layer, head, query) for trace in self.traces])
 
 
 def watched(path: str | Path) -> Watched:
-    """Reads a file that `watch` wrote. A killed run leaves the traces that it had made."""
+    """Reads a file that `watch` wrote. The file of a killed run holds the traces made before."""
     try:
         with zipfile.ZipFile(path) as file:
-            names = sorted((int(match[1]), name) for name in file.namelist() if (match := MEMBER.fullmatch(name)))
+            members = sorted((int(match[1]), name) for name in file.namelist() if (match := MEMBER.fullmatch(name)))
             picture = Image.open(io.BytesIO(file.read(PICTURE))).convert("RGB")
             traces = tuple(
                 replace(Trace.from_bytes(file.read(name)), picture=picture, picture_name=f"step {step}")
-                for step, name in names
+                for step, name in members
             )
     except (OSError, KeyError, zipfile.BadZipFile) as error:
         raise PlaygroundError(f"{path} is no file that watch wrote: {error}.") from None
     if not traces:
         raise PlaygroundError(f"{path} holds no trace.")
-    return Watched(tuple(step for step, _ in names), traces)
+    return Watched(tuple(step for step, _ in members), traces)

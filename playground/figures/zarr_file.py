@@ -1,8 +1,8 @@
 """Writes the numbers of many pictures into a Zarr store with named dimensions, which xarray.open_zarr reads, on one
 machine or on several; also converts a store into one NetCDF file.
 
-A picture's numbers are one chunk of each array. `done` is written last: a stopped run continues with the pictures that
-are not done. A store of other pictures, another model or other numbers is refused.
+A picture's numbers are one chunk of each array. Its entry in the array `done` is written last, so that a stopped run
+continues with the pictures that are not done. A store of other pictures, another model or other numbers is refused.
 """
 
 from __future__ import annotations
@@ -41,27 +41,27 @@ def write(job: Any, path: Path, report: type | None = None, dask: str | None = N
         return _as_netcdf(job, path, report, dask)
     store = _existing_store(zarr, job, path) if path.exists() else _new_store(zarr, job, path)
     missing_numbers = np.flatnonzero(~store["done"][:]).tolist()
-    bar = (
+    progress_bar = (
         report(total=len(job), initial=len(job) - len(missing_numbers), unit="picture", desc="numbers")
         if report
         else None
     )
     is_local = dask is None
-    written = (
+    done_numbers = (
         write_some(job, path, missing_numbers)
         if is_local
         else write_on_cluster(write_some, job, path, missing_numbers, dask)
     )
-    for _ in written:
-        if bar is not None:
-            bar.update(1)
-    if bar is not None:
-        bar.close()
+    for _ in done_numbers:
+        if progress_bar is not None:
+            progress_bar.update(1)
+    if progress_bar is not None:
+        progress_bar.close()
     if names := [job.names[number] for number in np.flatnonzero(~store["done"][:])]:
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        rest = f" and {len(names) - 3} more" if len(names) > 3 else ""
         warnings.warn(
             f"{path} lacks the numbers of {len(names)} of {len(job)} pictures, which can't be read or give none: "
-            f"{', '.join(names[:3])}{more}. Where they are mended, the same run into {path} fills them in.",
+            f"{', '.join(names[:3])}{rest}. Where they are mended, the same run into {path} fills them in.",
             PlaygroundWarning,
             stacklevel=3,
         )
@@ -69,19 +69,19 @@ def write(job: Any, path: Path, report: type | None = None, dask: str | None = N
 
 
 def write_some(job: Any, path: Path, picture_numbers: list[int]) -> Iterator[int]:
-    """Writes pictures into an existing store. Each picture is a region of its own, so other workers may write theirs at
-    the same time."""
+    """Writes the numbers of pictures into an existing store, and yields each picture's index when it is done. Pictures
+    are separate regions of the store, so several workers may write at the same time."""
     store = _zarr().open_group(path, mode="r+")
-    for numbers_found in job.some(picture_numbers, unreadable=True):
-        for kind, array in numbers_found.arrays.items():
+    for picture in job.some(picture_numbers, unreadable=True):
+        for kind, array in picture.arrays.items():
             for place, numbers in _regions(job, kind, array):
-                store[kind][(numbers_found.number, *place)] = numbers
-        store["done"][numbers_found.number] = True
-        yield numbers_found.number
+                store[kind][(picture.number, *place)] = numbers
+        store["done"][picture.number] = True
+        yield picture.number
 
 
 def _regions(job: Any, kind: str, array: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """Yields (index among the store's layers, numbers) of an array, in one piece if its kind has all these layers."""
+    """Yields (index in the store, numbers): the whole array, or its layers one by one if the store has more layers."""
     if job.wanted[kind] in ((), tuple(job.layers)):
         yield (), array
         return
@@ -100,7 +100,7 @@ def _zarr() -> Any:
 
 
 def _as_netcdf(job: Any, path: Path, report: type | None, dask: str | None) -> Path:
-    """Writes a store beside the file and converts it when it is complete, because a half-written file is damaged."""
+    """Writes a Zarr store beside the file and then converts it, because a half-written NetCDF file is damaged."""
 
     netcdf()  # reports a missing package before an hour of work
     if path.exists():
@@ -119,12 +119,12 @@ def _as_netcdf(job: Any, path: Path, report: type | None, dask: str | None) -> P
 
 def _identity(job: Any) -> str:
     """A text that must be equal for a run to continue another run's store."""
-    question = {
+    identity = {
         "model": job.vit.name, "weights": naming.hash_of_weights(job.vit), "size": job.size,
         "config": dataclasses.asdict(job.vit.config), "pictures": job.names,
         "what": {kind: list(layers) for kind, layers in job.wanted.items()}, **job.identity(),
     }  # fmt: skip
-    return json.dumps(question, sort_keys=True)
+    return json.dumps(identity, sort_keys=True)
 
 
 def _new_store(zarr, job: Any, path: Path):
@@ -144,7 +144,7 @@ def _new_store(zarr, job: Any, path: Path):
 
 
 def _describe(store, job: Any) -> None:
-    c, (rows, columns) = job.vit.config, job.grid
+    config, (rows, columns) = job.vit.config, job.grid
     for kind, shape in job.shapes().items():
         chunk = shape
         if (layers := list(job.wanted[kind])) not in (
@@ -159,15 +159,15 @@ def _describe(store, job: Any) -> None:
         array.attrs.update({"units": UNITS[kind]} if kind in UNITS else {})
         array.attrs.update(naming.trust_of_many(job.vit, job.method) if kind.startswith("relevance") else {})
         array.attrs.update({"layers": layers} if layers else {})
-    names = store.create_array("image", shape=(len(job),), dtype=str, dimension_names=["image"])
-    names[:] = np.array(job.names, dtype=object)
+    image_names = store.create_array("image", shape=(len(job),), dtype=str, dimension_names=["image"])
+    image_names[:] = np.array(job.names, dtype=object)
     for name, (dimension, values) in job.coordinates().items():
         _coordinate(store, name, np.array(values), dimension)
     store.create_array("done", shape=(len(job),), chunks=(1,), dtype="bool", dimension_names=["image"])
     store.attrs.update(
         {
             "asked": _identity(job), "format": FORMAT, "made_by": f"Attention Playground {__version__}",
-            "model": job.vit.name, "prefix": list(c.prefix), "grid": [rows, columns],
+            "model": job.vit.name, "prefix": list(config.prefix), "grid": [rows, columns],
             **({"assumed": assumed} if (assumed := ", ".join(entry.value for entry in job.vit.assumed)) else {}),
             "cut": "each picture around its middle, to the aspect of the size",
             "coordinates": "token_row token_column query_row query_column",
@@ -216,9 +216,9 @@ def netcdf() -> Any:
 
 def convert(store: Any, path: Path) -> None:
     """Converts one picture at a time. The file gets its final name when it is complete."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary_file = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with netcdf().File(part, "w") as file:
+        with netcdf().File(temporary_file, "w") as file:
             file.attrs.update({key: _attribute(value) for key, value in store.attrs.items()})
             for name, array in sorted(store.arrays()):
                 dimensions = array.metadata.dimension_names
@@ -229,9 +229,9 @@ def convert(store: Any, path: Path) -> None:
                     _write_coordinate(file, name, array)
                 else:
                     _write_array(file, name, array, store["layer"][:] if "layer" in dimensions else None)
-        part.replace(path)
+        temporary_file.replace(path)
     finally:
-        part.unlink(missing_ok=True)
+        temporary_file.unlink(missing_ok=True)
 
 
 def _write_coordinate(file: Any, name: str, array: Any) -> None:
@@ -251,13 +251,13 @@ def _write_array(file: Any, name: str, array: Any, layers: np.ndarray | None) ->
     take no room."""
     dimensions = array.metadata.dimension_names
     nan = array.dtype.type("nan")
-    copy = file.create_variable(name, dimensions, array.dtype, chunks=array.chunks, fillvalue=nan)
-    copy.attrs.update({key: _attribute(value) for key, value in array.attrs.items()})
-    is_apart = layers is not None and array.chunks[1] < len(layers)
-    layer_indices = np.isin(layers, array.attrs["layers"]).nonzero()[0].tolist() if is_apart else [slice(None)]
+    variable = file.create_variable(name, dimensions, array.dtype, chunks=array.chunks, fillvalue=nan)
+    variable.attrs.update({key: _attribute(value) for key, value in array.attrs.items()})
+    has_gaps = layers is not None and array.chunks[1] < len(layers)
+    layer_indices = np.isin(layers, array.attrs["layers"]).nonzero()[0].tolist() if has_gaps else [slice(None)]
     for picture in range(array.shape[0]):
-        for part in layer_indices:
-            copy[picture, part] = array[picture, part]
+        for index in layer_indices:
+            variable[picture, index] = array[picture, index]
 
 
 def _attribute(value: Any) -> Any:
@@ -289,17 +289,17 @@ def write_on_cluster(
     with client:
         if not client.scheduler_info()["workers"]:
             raise PlaygroundError(f"The scheduler at {address} has no workers yet: start some, then ask again.")
-        remote = client.scatter(dataclasses.replace(job, vit=job.vit.cpu()), broadcast=True, hash=False)
+        remote_job = client.scatter(dataclasses.replace(job, vit=job.vit.cpu()), broadcast=True, hash=False)
         number_set = set(missing_numbers)
-        parts = [[number for number in batch if number in number_set] for batch in job.batches()]
+        batches = [[number for number in batch if number in number_set] for batch in job.batches()]
         futures = [
-            client.submit(_write_batch, write_some, remote, path.resolve(), batch, device, pure=False)
-            for batch in parts
+            client.submit(_write_batch, write_some, remote_job, path.resolve(), batch, device, pure=False)
+            for batch in batches
             if batch
         ]
         try:
-            for _, written in distributed.as_completed(futures, loop=client.loop, with_results=True):
-                yield from written
+            for _, done_numbers in distributed.as_completed(futures, loop=client.loop, with_results=True):
+                yield from done_numbers
         except PlaygroundError:
             raise
         except Exception as error:  # dask has exceptions of its own for each way to lose work
@@ -308,10 +308,10 @@ def write_on_cluster(
             client.cancel(futures)
 
 
-def _write_batch(write_some: Write, job: Any, path: Path, part: list[int], device: str) -> list[int]:
+def _write_batch(write_some: Write, job: Any, path: Path, picture_numbers: list[int], device: str) -> list[int]:
     """Computes and writes one part on a worker."""
     job.vit.to(device)
-    return list(write_some(job, path, part))
+    return list(write_some(job, path, picture_numbers))
 
 
 def _distributed() -> Any:

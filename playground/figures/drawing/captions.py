@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def say(key: str, *cases: str, **filled: object) -> str:
-    """The words for `key` in way_words.py, for the first of `cases` that has its own; fills in the curly brackets."""
+    """The words for `key` in way_words.py, in the first of `cases` that has words, with curly brackets filled in."""
     return words(key, "figure", *filter(None, cases)).format(**filled)
 
 
@@ -73,12 +73,12 @@ def places(panels: list[Shown]) -> str:
     return _and(all_places)
 
 
-def _and(words_of_each: list[str]) -> str:
-    return say("and").join(filter(None, [", ".join(words_of_each[:-1]), words_of_each[-1]]))
+def _and(phrases: list[str]) -> str:
+    return say("and").join(filter(None, [", ".join(phrases[:-1]), phrases[-1]]))
 
 
 def headings(panels: list[Shown]) -> list[tuple[str, str]]:
-    """(heading, "") for each panel: no line stands beneath. A heading names what differs, such as layer or patch."""
+    """(heading, no line beneath it) for each panel. A heading names what differs between panels, such as the layer."""
     specs = [panel.spec for panel in panels]
     candidates = {
         "layer": [say("layer", layer=spec.layer) for spec in specs],
@@ -86,8 +86,8 @@ def headings(panels: list[Shown]) -> list[tuple[str, str]]:
         "query": [query_phrase(spec.query) for spec in specs],
         "what": [method(spec) for spec in specs],
     }
-    changing = [names for names in candidates.values() if len(set(names)) > 1] or [candidates["what"]]
-    return [(", ".join(names), "") for names in zip(*changing, strict=True)]
+    changing_names = [names for names in candidates.values() if len(set(names)) > 1] or [candidates["what"]]
+    return [(", ".join(names), "") for names in zip(*changing_names, strict=True)]
 
 
 def method(spec: Spec) -> str:
@@ -96,28 +96,28 @@ def method(spec: Spec) -> str:
     return say("column", name=name) if spec.way.of_heads and spec.direction == "column" else name
 
 
-def scale(seen: Trace, scale_words: str | None) -> str:
+def scale(trace: Trace, scale_words: str | None) -> str:
     """ "1/√32" or "no scale", or the number."""
-    number = seen.scale_number(scale_words)
-    if abs(number - seen.native_scale) < 1e-9:
-        return f"1/√{seen.head_dim}"
+    number = trace.scale_number(scale_words)
+    if abs(number - trace.native_scale) < 1e-9:
+        return f"1/√{trace.head_dim}"
     return say("no_scale") if number == 1 else f"{number:.3g}"
 
 
-def scale_heading(seen: Trace, scale_words: str | None) -> str:
+def scale_heading(trace: Trace, scale_words: str | None) -> str:
     """ "scale 1/√32" or "no scale", over a map."""
-    name = scale(seen, scale_words)
+    name = scale(trace, scale_words)
     return name if name == say("no_scale") else say("scale", scale=name)
 
 
 def breadth(map_: Map, all_tokens: int) -> str:
     """How many tokens a row listens to, by its entropy, in words."""
-    even = "even" if is_even(map_, all_tokens) else ""
-    return "" if map_.breadth is None else say("breadth", even, count=_count(map_.breadth))
+    even_case = "even" if is_even(map_, all_tokens) else ""
+    return "" if map_.breadth is None else say("breadth", even_case, count=_count(map_.breadth))
 
 
-def _count(b: float) -> str:
-    return f"{b:.1f}" if b < 10 else f"{b:.0f}"
+def _count(tokens: float) -> str:
+    return f"{tokens:.1f}" if tokens < 10 else f"{tokens:.0f}"
 
 
 def number(x: float) -> str:
@@ -158,49 +158,49 @@ def prefix_total(map_: Map) -> float:
     return sum(abs(share) for _, share in map_.prefix)
 
 
-def caption(spec: Spec, panels: list[Shown], span: Domain, where: str) -> str:
+def caption(spec: Spec, panels: list[Shown], domain: Domain, where: str) -> str:
     """A caption of a few sentences: what is shown, in which model, and `where` in the model."""
-    return sentences(spec, panels, span, model_and_place(panels[0].seen, spec, where))
+    return sentences(spec, panels, domain, model_and_place(panels[0].seen, spec, where))
 
 
-def sentences(spec: Spec, panels: list[Shown], span: Domain, model_and_place_words: str) -> str:
-    seen, maps = panels[0].seen, [panel.map for panel in panels]
-    first = f"{model_and_place_words}: {_statement(spec, _counted(spec.query), panels)}"
-    other_queries = [panel.spec.query for panel in panels if panel.seen is not seen and panel.spec.query != spec.query]
+def sentences(spec: Spec, panels: list[Shown], domain: Domain, model_and_place_words: str) -> str:
+    trace, maps = panels[0].seen, [panel.map for panel in panels]
+    text = f"{model_and_place_words}: {_statement(spec, _counted(spec.query), panels)}"
+    other_queries = [panel.spec.query for panel in panels if panel.seen is not trace and panel.spec.query != spec.query]
     if other_queries:
-        first += say("same_place", who=query_phrase(other_queries[0]))
+        text += say("same_place", who=query_phrase(other_queries[0]))
     if len(maps) == 1 and maps[0].breadth is not None:
-        even = "even" if is_even(maps[0], seen.tokens) else ""
-        first += say("listened", even, count=_count(maps[0].breadth), tokens=seen.tokens)
-    first += variance_note(maps)
-    first += peak(maps, span) + blocks(maps) + for_and_against(spec, maps) + unmoved_note(spec, maps)
-    sentences = [f"{capital(first)}.", *_brightness(spec, span), *taught_notes(panels), *alteration_notes(spec, panels)]
-    return " ".join([*sentences, *outline_notes(spec, maps)])
+        even_case = "even" if is_even(maps[0], trace.tokens) else ""
+        text += say("listened", even_case, count=_count(maps[0].breadth), tokens=trace.tokens)
+    text += variance_note(maps)
+    text += peak(maps, domain) + blocks(maps) + for_and_against(spec, maps) + unmoved_note(spec, maps)
+    notes = [f"{capital(text)}.", *_brightness(spec, domain), *taught_notes(panels), *alteration_notes(spec, panels)]
+    return " ".join([*notes, *outline_notes(spec, maps)])
 
 
-def _brightness(spec: Spec, span: Domain) -> list[str]:
+def _brightness(spec: Spec, domain: Domain) -> list[str]:
     """Notes on a logarithmic brightness, or on separate exposures."""
-    if span.log:
-        return [say("logarithmic", "own" if span.own else "")]
-    return [say("exposed_alone")] if span.own and not spec.mask else []
+    if domain.log:
+        return [say("logarithmic", "own" if domain.own else "")]
+    return [say("exposed_alone")] if domain.own and not spec.mask else []
 
 
-def peak(maps: list[Map], span: Domain | None) -> str:
-    """How many patches are brighter than the colour scale's top, and the largest value."""
-    count = sum(len(clipped(map_, span)) for map_ in maps) if span else 0
-    return clipped_note(span, count, max(float(map_.grid.max()) for map_ in maps), "patches") if span else ""
+def peak(maps: list[Map], domain: Domain | None) -> str:
+    """A phrase on how many patches are brighter than the colour scale's top, and on the largest value."""
+    count = sum(len(clipped(map_, domain)) for map_ in maps) if domain else 0
+    return clipped_note(domain, count, max(float(map_.grid.max()) for map_ in maps), "patches") if domain else ""
 
 
 def blocks(maps: list[Map]) -> str:
     """A sentence on the sizes of the blocks that were blanked, over all maps; "" if none were."""
-    blanked = sorted({side for map_ in maps if map_.blanked for side in map_.blanked.sides}, reverse=True)
-    return say("blanked", blocks=sides(blanked)) if blanked else ""
+    block_sides = sorted({side for map_ in maps if map_.blanked for side in map_.blanked.sides}, reverse=True)
+    return say("blanked", blocks=sides(block_sides)) if block_sides else ""
 
 
-def sides(of_blocks: Sequence[int]) -> str:
-    """ "blocks of 4 × 4 and 2 × 2, the smaller where more moved" """
-    *larger, smallest = (f"{side} × {side}" for side in of_blocks)
-    return say("blocks", "" if larger else "one", others=", ".join(larger), last=smallest)
+def sides(block_sides: Sequence[int]) -> str:
+    """The sides of blocks in words: "blocks of 4 × 4 and 2 × 2, the smaller where more moved"."""
+    *larger_blocks, smallest_block = (f"{side} × {side}" for side in block_sides)
+    return say("blocks", "" if larger_blocks else "one", others=", ".join(larger_blocks), last=smallest_block)
 
 
 def for_and_against(spec: Spec, maps: list[Map]) -> str:
@@ -213,14 +213,14 @@ def for_and_against(spec: Spec, maps: list[Map]) -> str:
         if largest <= 0:
             sides_in_words.append(say("side", f"{side}.none"))
             continue
-        words_of_largest = signed(sign * largest, spec.in_percent)
+        largest_words = signed(sign * largest, spec.in_percent)
         if len(maps) > 1:
-            sides_in_words.append(say("side", f"{side}.several", most=words_of_largest))
+            sides_in_words.append(say("side", f"{side}.several", most=largest_words))
             continue
         share = float(maps[0].grid[sign * maps[0].grid > 0].sum()) if spec.in_percent else 0.0
         patch = "{}, {}".format(*divmod(int((sign * maps[0].grid).argmax()), maps[0].grid.shape[1]))
         share_words = f"{percent(abs(share))} " if share else ""
-        sides_in_words.append(say("side", side, share=share_words, patch=patch, most=words_of_largest))
+        sides_in_words.append(say("side", side, share=share_words, patch=patch, most=largest_words))
     return f"; {'; '.join(sides_in_words)}"
 
 
@@ -232,10 +232,10 @@ def unmoved_note(spec: Spec, maps: list[Map]) -> str:
     return say("unmoved", least=say("logits", size=f"{least:g}") if spec.explains_label else percent(least))
 
 
-def clipped_note(span: Domain, count: int, largest: float, noun: str) -> str:
+def clipped_note(domain: Domain, count: int, largest: float, noun: str) -> str:
     if not count:
         return ""
-    least_words, largest_words = distinct_numbers(span.high, largest, percent if span.percent else number)
+    least_words, largest_words = distinct_numbers(domain.high, largest, percent if domain.percent else number)
     return say("brighter", f"{noun}.one" if count == 1 else noun, least=least_words, count=count, most=largest_words)
 
 
@@ -243,8 +243,8 @@ def distinct_numbers(smaller: float, larger: float, write_number: Callable[[floa
     """Two numbers in words, with enough digits to differ: never "above 10 %, up to 10 %"."""
     texts, digits = (write_number(smaller), write_number(larger)), 3
     while texts[0] == texts[1] and digits < 8:
-        percents = texts[0].endswith("%")
-        texts = tuple(f"{100 * x:.{digits}g} %" if percents else f"{x:.{digits}g}" for x in (smaller, larger))
+        is_percent = texts[0].endswith("%")
+        texts = tuple(f"{100 * x:.{digits}g} %" if is_percent else f"{x:.{digits}g}" for x in (smaller, larger))
         digits += 1
     return texts
 
@@ -254,40 +254,40 @@ def taught_notes(panels: list[Shown]) -> list[str]:
     itself."""
     from playground.analysis.heads import training_task
 
-    spec, seen = panels[0].spec, panels[0].seen
-    is_one = len(panels) == 1 and isinstance(spec.head, int) and spec.layer is not None and spec.way.of_heads
-    if seen.vit is None or not is_one:
+    spec, trace = panels[0].spec, panels[0].seen
+    is_one_head = len(panels) == 1 and isinstance(spec.head, int) and spec.layer is not None and spec.way.of_heads
+    if trace.vit is None or not is_one_head:
         return []
-    task = training_task(seen.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
+    task = training_task(trace.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
     return [say("told", what=task)] if task else []
 
 
 def variance_note(maps: list[Map]) -> str:
-    """Says how much of the features' variance their colours show."""
+    """Says how much of the features' variance the colours show."""
     if maps[0].colours is None:
         return ""
     shares = [map_.held for map_ in maps]
-    alike = "alike" if len({*shares}) < len(shares) else ""
-    return say("held", alike, share=from_to(min(shares), max(shares)))
+    alike_case = "alike" if len({*shares}) < len(shares) else ""
+    return say("held", alike_case, share=from_to(min(shares), max(shares)))
 
 
-def grid_caption(spec: Spec, panels: list[Shown], span: Domain, along: dict[str, str]) -> str:
+def grid_caption(spec: Spec, panels: list[Shown], domain: Domain, along: dict[str, str]) -> str:
     """The caption of a grid: what all panels share, then what changes `along` rows and columns."""
-    first, maps = panels[0], [panel.map for panel in panels]
-    fixed = [] if "models" in along.values() else [naming.model(first.seen)]
+    first_panel, maps = panels[0], [panel.map for panel in panels]
+    parts = [] if "models" in along.values() else [naming.model(first_panel.seen)]
     layers = {panel.spec.layer for panel in panels}
-    fixed += [say("layer", layer=first.spec.layer)] if len(layers) == 1 and not spec.way.through_layers else []
+    parts += [say("layer", layer=first_panel.spec.layer)] if len(layers) == 1 and not spec.way.through_layers else []
     if "heads" not in along.values() and spec.way.of_heads:
-        fixed.append(head(first.spec))
+        parts.append(head(first_panel.spec))
     queries = {panel.spec.query for panel in panels}
-    query = _counted(first.spec.query) if len(queries) == 1 else say("outlined_patch")
-    context, statement = ", ".join(fixed), _statement(spec, query, panels)
+    query = _counted(first_panel.spec.query) if len(queries) == 1 else say("outlined_patch")
+    context, statement = ", ".join(parts), _statement(spec, query, panels)
     sentence = f"{context}: {statement}" if context else statement
-    changing = [f"{say(side)}: {say(axis)}" for side, axis in along.items()]
-    remarks = f"{peak(maps, span)}{blocks(maps)}{for_and_against(spec, maps)}{unmoved_note(spec, maps)}"
-    sentence = f"{capital(sentence)}{variance_note(maps)}; {', '.join(changing)}{remarks}."
-    scale_notes = [] if "scales" in along.values() else alteration_notes(first.spec, panels)
-    return " ".join([sentence, *_brightness(spec, span), *scale_notes, *outline_notes(spec, maps)])
+    changes = [f"{say(side)}: {say(axis)}" for side, axis in along.items()]
+    remarks = f"{peak(maps, domain)}{blocks(maps)}{for_and_against(spec, maps)}{unmoved_note(spec, maps)}"
+    sentence = f"{capital(sentence)}{variance_note(maps)}; {', '.join(changes)}{remarks}."
+    scale_notes = [] if "scales" in along.values() else alteration_notes(first_panel.spec, panels)
+    return " ".join([sentence, *_brightness(spec, domain), *scale_notes, *outline_notes(spec, maps)])
 
 
 def _counted(query) -> str:
@@ -297,12 +297,12 @@ def _counted(query) -> str:
 
 @dataclass(frozen=True)
 class About:
-    """Values for the curly brackets in the words of a way to look."""
+    """What FILLED computes its values from."""
 
     spec: Spec
     seen: Trace
     who: str = ""  # the query, in words
-    several: bool = False  # whether there are several pictures or passes: each has its own likeliest label
+    several: bool = False  # whether there are several pictures or passes, each with its own likeliest label
 
 
 FILLED: dict[str, Callable[[About], str]] = {  # a name in curly brackets in way_words.py -> its value
@@ -332,15 +332,15 @@ def _statement(spec: Spec, query: str, panels: list[Shown], is_many: bool = Fals
         cases += [f"column.{spec.words}", "column"]
     elif is_many:
         cases += [f"many.{spec.words}", "many"]
-    several = len({id(panel.subject) for panel in panels}) > 1
-    about = About(spec, panels[0].seen, query, several)
+    has_several = len({id(panel.subject) for panel in panels}) > 1
+    about = About(spec, panels[0].seen, query, has_several)
     return _filled_in(spec.way.words("caption", *cases, spec.words), about)
 
 
-def number_facts(spec: Spec, seen: Trace) -> dict[str, str]:
+def number_facts(spec: Spec, trace: Trace) -> dict[str, str]:
     """Facts about a file's numbers: the label explained, the way to compute them, the meaning of a sign, the unit."""
-    about, cases = About(spec, seen), ["label"] * spec.explains_label
-    names = seen.vit.config.labels if seen.vit and spec.explains_label else ()
+    about, cases = About(spec, trace), ["label"] * spec.explains_label
+    names = trace.vit.config.labels if trace.vit and spec.explains_label else ()
     facts = {
         "label": (names[int(spec.label)] if names else spec.label) if spec.explains_label else "",
         "made": _filled_in(spec.way.words("made", *cases), about),
@@ -350,18 +350,18 @@ def number_facts(spec: Spec, seen: Trace) -> dict[str, str]:
     return {key: words for key, words in facts.items() if words}
 
 
-def margin(seen: Trace) -> str:
-    yes_or_no = seen.vit is not None and seen.vit.config.multi_label
-    return say("margin", "own" if yes_or_no else "")
+def margin(trace: Trace) -> str:
+    is_multi_label = trace.vit is not None and trace.vit.config.multi_label
+    return say("margin", "own" if is_multi_label else "")
 
 
 def _label(about: About) -> str:
     """The label in words, with its name if it has one. The name of the likeliest label is left out if there are several
     pictures or passes, because each may have another one."""
-    label, seen = about.spec.label, about.seen
-    if (about.several and not label) or seen.vit is None or seen.logits is None:
+    label, trace = about.spec.label, about.seen
+    if (about.several and not label) or trace.vit is None or trace.logits is None:
         return say("label", called=label) if label else say("likeliest")
-    names, number = seen.vit.config.labels, int(label or seen.logits.argmax())
+    names, number = trace.vit.config.labels, int(label or trace.logits.argmax())
     name = f"“{names[number]}”" if names else str(number)
     return say("label", called=name) if label else say("likeliest", "called", called=name)
 
@@ -374,8 +374,8 @@ def outline_notes(spec: Spec, maps: list[Map]) -> list[str]:
     return [say("outlined", "mask" if spec.mask else "", share=from_to(min(shares), max(shares)))]
 
 
-def queries_caption(spec: Spec, panels: list[Shown], span: Domain) -> str:
-    brightest = f"{number(100 * span.high)} %" if span.percent else number(span.high)
+def queries_caption(spec: Spec, panels: list[Shown], domain: Domain) -> str:
+    brightest = f"{number(100 * domain.high)} %" if domain.percent else number(domain.high)
     maps = [panel.map for panel in panels]
     statement = _statement(spec, say("patches", "many", count=len(panels)), panels, is_many=True)
     sentence = capital(f"{model_and_place(panels[0].seen, spec, place(spec))}: {statement}.")
@@ -383,10 +383,10 @@ def queries_caption(spec: Spec, panels: list[Shown], span: Domain) -> str:
     return " ".join([sentence, say("strongest", size=brightest), *notes])
 
 
-def model_and_place(seen: Trace, spec: Spec, where: str) -> str:
+def model_and_place(trace: Trace, spec: Spec, where: str) -> str:
     """The model and the place in it, without the place if the caption says it already."""
     is_stated = where in spec.way.words("caption")
-    return ", ".join(filter(None, [naming.model(seen), "" if is_stated else where]))
+    return ", ".join(filter(None, [naming.model(trace), "" if is_stated else where]))
 
 
 def alteration_notes(spec: Spec, panels: list[Shown]) -> list[str]:
@@ -397,29 +397,29 @@ def alteration_notes(spec: Spec, panels: list[Shown]) -> list[str]:
 
 def assumption_notes(traces: Iterable[Trace]) -> list[str]:
     """Says what was assumed about these models because nothing states it."""
-    assumptions = {naming.model(seen): seen.assumed for seen in traces if seen.assumed}
-    return [say("assumed", model=name, what=what) for name, what in assumptions.items()]
+    assumptions = {naming.model(trace): trace.assumed for trace in traces if trace.assumed}
+    return [say("assumed", model=name, what=assumption) for name, assumption in assumptions.items()]
 
 
-def _cut(seen: Trace) -> list[str]:
-    edges = ", ".join(cut.text.replace(">", " > ").replace("@", say("in")) for cut in seen.cuts.all if not cut.to)
-    heads = [say("ablated", cut.to, heads=cut.named_heads) for cut in seen.cuts.all if cut.to]
-    return [say("cut", edges=edges)] * bool(edges) + heads + [say("put", words=words) for words in seen.interventions]
+def _cut(trace: Trace) -> list[str]:
+    edges = ", ".join(cut.text.replace(">", " > ").replace("@", say("in")) for cut in trace.cuts.all if not cut.to)
+    heads = [say("ablated", cut.to, heads=cut.named_heads) for cut in trace.cuts.all if cut.to]
+    return [say("cut", edges=edges)] * bool(edges) + heads + [say("put", words=words) for words in trace.interventions]
 
 
 def _scaled(spec: Spec, panels: list[Shown]) -> list[str]:
-    seen = panels[0].seen
-    number = seen.scale_number(spec.scale)
-    if number == seen.native_scale == seen.scale:
+    trace = panels[0].seen
+    number = trace.scale_number(spec.scale)
+    if number == trace.native_scale == trace.scale:
         return []
-    if not spec.way.of_heads and not spec.whole:  # these numbers are of the pass, which ran with the trained scale
+    if not spec.way.of_heads and not spec.whole:  # numbers without heads come from the trained pass
         return []
-    several = len({panel.spec.layer for panel in panels}) > 1
-    where = say("scaled_in", "pass" if spec.whole else "each" if several else "")
-    if number == seen.native_scale:
-        return [say("scaled", "native", where=where)]
-    without = "off" if number == 1 else ""
-    return [say("scaled", without, where=where, scale=f"{number:.3g}", native=scale(seen, "on"))]
+    has_layers = len({panel.spec.layer for panel in panels}) > 1
+    place_words = say("scaled_in", "pass" if spec.whole else "each" if has_layers else "")
+    if number == trace.native_scale:
+        return [say("scaled", "native", where=place_words)]
+    off_case = "off" if number == 1 else ""
+    return [say("scaled", off_case, where=place_words, scale=f"{number:.3g}", native=scale(trace, "on"))]
 
 
 def prefix_line(spec: Spec, maps: list[Map]) -> str:
@@ -431,8 +431,8 @@ def prefix_line(spec: Spec, maps: list[Map]) -> str:
     names = {"registers" if name.startswith("reg") else name.upper() for name, _ in maps[0].prefix}
     token_names = say("and").join(map(_registers, sorted(names, key=str.isupper, reverse=True)))
     low, high = min(map(prefix_total, maps)), max(map(prefix_total, maps))
-    several = len(names) > 1 or "registers" in names
-    return say("outside", "several" if several else "", names=token_names, share=from_to(low, high))
+    has_several = len(names) > 1 or "registers" in names
+    return say("outside", "several" if has_several else "", names=token_names, share=from_to(low, high))
 
 
 def title(spec: Spec, where: str = "") -> str:

@@ -23,15 +23,15 @@ def families(font: str | None) -> list[str]:
         return [*_source_sans(), FALLBACK]
     family_names = sorted({entry.name for entry in fontManager.ttflist})
     if font not in family_names:
-        similar = difflib.get_close_matches(font, family_names, n=3, cutoff=0.4) or family_names[:3]
-        raise PlaygroundError(f"There is no font {font!r} on this machine; there are {', '.join(similar)}.")
+        similar_names = difflib.get_close_matches(font, family_names, n=3, cutoff=0.4) or family_names[:3]
+        raise PlaygroundError(f"There is no font {font!r} on this machine; there are {', '.join(similar_names)}.")
     return list(dict.fromkeys([font, FALLBACK]))
 
 
 @cache
 def _source_sans() -> list[str]:
-    """Registers Source Sans and returns its name; [] without the package font-source-sans-pro. The files are TrueType,
-    which a PDF can hold whole."""
+    """Registers Source Sans with matplotlib and returns its name; [] without the package font-source-sans-pro. Its
+    files are TrueType, which a PDF can embed."""
     package = find_spec("font_source_sans_pro")
     if package is None or not package.submodule_search_locations:
         return []
@@ -42,15 +42,15 @@ def _source_sans() -> list[str]:
 
 def of_text(text: str) -> list[str]:
     """The fonts of the house style, then fonts of this machine for letters that those lack, such as 猫."""
-    house = tuple(matplotlib.rcParams["font.family"])
-    found_fonts = (_font_with(letter) for letter in dict.fromkeys(text) if not _has(letter, house))
-    return [*house, *dict.fromkeys(entry.name for entry in found_fonts if entry)]
+    house_family = tuple(matplotlib.rcParams["font.family"])
+    extra_fonts = (_font_with(letter) for letter in dict.fromkeys(text) if not _has(letter, house_family))
+    return [*house_family, *dict.fromkeys(entry.name for entry in extra_fonts if entry)]
 
 
 def writable(text: str) -> str:
     """The text with MISSING in place of letters that no font here has, which would be empty boxes."""
-    missing = lacking(text)
-    return "".join(MISSING if letter in missing else letter for letter in text)
+    missing_letters = lacking(text)
+    return "".join(MISSING if letter in missing_letters else letter for letter in text)
 
 
 def printable(text: str) -> str:
@@ -60,8 +60,8 @@ def printable(text: str) -> str:
 
 def lacking(text: str) -> str:
     """The letters that no font here has."""
-    house = tuple(matplotlib.rcParams["font.family"])
-    return "".join(letter for letter in dict.fromkeys(text) if not (_has(letter, house) or _font_with(letter)))
+    house_family = tuple(matplotlib.rcParams["font.family"])
+    return "".join(letter for letter in dict.fromkeys(text) if not (_has(letter, house_family) or _font_with(letter)))
 
 
 def sentence(letters: str, option: str) -> str:
@@ -81,10 +81,10 @@ def has_cubic_outlines(families: list[str]) -> bool:
 def _begins_with(file: str) -> bytes:
     """The first four bytes of a font, or of the first font of a collection."""
     with open(file, "rb") as stream:
-        head = stream.read(16)
-        if head[:4] != b"ttcf":
-            return head[:4]
-        stream.seek(int.from_bytes(head[12:16], "big"))
+        header = stream.read(16)
+        if header[:4] != b"ttcf":
+            return header[:4]
+        stream.seek(int.from_bytes(header[12:16], "big"))
         return stream.read(4)
 
 
@@ -106,8 +106,8 @@ def _font_with(letter: str) -> FontEntry | None:
 
 @cache
 def _local_fonts() -> list[FontEntry]:
-    with_letters = [entry for entry in fontManager.ttflist if BOXES not in entry.name and "Emoji" not in entry.name]
-    return sorted(with_letters, key=lambda entry: (
+    usable_fonts = [entry for entry in fontManager.ttflist if BOXES not in entry.name and "Emoji" not in entry.name]
+    return sorted(usable_fonts, key=lambda entry: (
         entry.style != "normal", entry.weight != 400, "Sans" not in entry.name,
         _begins_with(entry.fname) == b"OTTO", entry.name,
     ))  # fmt: skip

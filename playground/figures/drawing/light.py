@@ -1,4 +1,4 @@
-"""How weights become light on a photograph: the numbers that the screen, figures and living files share.
+"""How weights are drawn over a photograph, as heat or as light, on the screen, in figures and in interactive files.
 
 microscope/core/light.js has the same arithmetic; tests/figures/test_light.py compares the two.
 
@@ -18,10 +18,10 @@ import numpy as np
 
 BENEATH = (0.0, 0.79)  # the photograph's darkest and brightest tone under the heat
 KEPT = 0.7  # share of the photograph's colour that is left under the heat
-TONES, STEPS = 64, 256  # in the table of heat: tones of the photograph, steps of weights
+TONES, STEPS = 64, 256  # numbers of rows and columns of `table`: the photograph's tones, the weights' steps
 TOPS = (0.54, 0.99)  # OKLab's L of the brightest weight, over black and over white
 LIFTED = 0.4  # lightness of the faintest colour: from 0, the photograph's tone, to 1, the brightest colour
-HUES = (20, 55, 95)  # degrees, from the faintest to the strongest: red, orange, gold
+HUES = (20, 55, 95)  # degrees, for the faintest, a middle and the strongest weight: red, orange, gold
 AGAINST = (285, 255, 220)  # degrees, for values below zero: violet, blue, sky; as light as HUES
 # Hatching of values below zero, for prints in grey: lines per patch, a line's share of the period, its share of colour
 HATCH = (4, 0.3, 0.3)
@@ -35,22 +35,22 @@ PEAK = 0.2  # the exposure is at least this × the largest value, so that a domi
 FLOOR = 2  # the exposure is at least this × the mean, so that an even row shows no pattern
 EVEN = 0.95  # a row whose 2^entropy is at least this share of all tokens is called even
 MASS = 0.6  # share of the weight of all patches that lies inside the outline, at least
-DIM, DRAINED = (0.0, 0.56), 0.35  # under light, where no weight is: darkest and brightest tone; share of colour
+DIM, DRAINED = (0.0, 0.56), 0.35  # light, where no weight is: darkest and brightest tone; share of colour
 LIT = 0.8  # light: patches inside the outline show at least this share of the photograph
 EASED = 0.5  # how far the outline's corners move towards the mean of their neighbours: 0 … 1
 LUMA = np.array([0.299, 0.587, 0.114])
 
 
 def exposure(values: np.ndarray) -> float:
-    """The value that is drawn brightest: that of the largest cells, or twice the mean where all cells are alike. Takes
-    the values of several pictures together if they are to be compared."""
+    """The value that is drawn brightest: only the largest cells exceed it, and it is at least twice the mean. `values`
+    are those of several pictures together if these are to be compared."""
     values = np.sort(values, axis=None)[::-1].astype(np.float64)
     return _as_written(float(max(values[int(values.size * BRIGHTEST)], PEAK * values[0], FLOOR * values.mean()))) or 1.0
 
 
 def _as_written(value: float) -> float:
     """Rounds up to two digits. So the exposure is exactly the number in the legend, and the same on the screen and in
-    a figure, although the sums of the two differ in the last digits."""
+    a figure, although their sums differ in the last digits."""
     if not value > 0:
         return 0.0
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
@@ -71,10 +71,10 @@ def shares(values: np.ndarray, ceiling: float) -> np.ndarray:
 
 def heat(photo: np.ndarray, share: np.ndarray) -> np.ndarray:
     """The photograph under heat. photo: (height, width, 3), 0 … 255; share: (height, width), −1 … 1"""
-    step = (np.abs(share) * (STEPS - 1) + 0.5).astype(int)
-    opacity, colours = opacities()[step][..., None], table()[tones(photo), step]
+    steps = (np.abs(share) * (STEPS - 1) + 0.5).astype(int)
+    opacity, colours = opacities()[steps][..., None], table()[tones(photo), steps]
     if (share < 0).any():
-        colours = np.where((share < 0)[..., None], table(AGAINST)[tones(photo), step], colours)
+        colours = np.where((share < 0)[..., None], table(AGAINST)[tones(photo), steps], colours)
     return (faded(photo, BENEATH, KEPT) * (1 - opacity) + colours * opacity + 0.5).astype(np.uint8)
 
 
@@ -87,11 +87,11 @@ def hatched(share: np.ndarray, cell: float) -> np.ndarray:
     return np.where((share < 0) & is_line, share_kept * share, share)
 
 
-def faded(photo: np.ndarray, ends: tuple[float, float], share_kept: float) -> np.ndarray:
-    """The photograph with `ends` as its darkest and brightest tone and `share_kept` of its colour: 0 … 255."""
+def faded(photo: np.ndarray, tone_range: tuple[float, float], share_kept: float) -> np.ndarray:
+    """The photograph with `tone_range` as its darkest and brightest tone and `share_kept` of its colour: 0 … 255."""
     photo = np.asarray(photo, np.float64)
     grey = (photo @ LUMA)[..., None]
-    return 255 * ends[0] + (ends[1] - ends[0]) * (grey + share_kept * (photo - grey))
+    return 255 * tone_range[0] + (tone_range[1] - tone_range[0]) * (grey + share_kept * (photo - grey))
 
 
 def tones(photo: np.ndarray) -> np.ndarray:
@@ -119,7 +119,7 @@ def table(hues: tuple[float, ...] = HUES) -> np.ndarray:
     wanted_chroma = np.interp(t, (0, 0.5, 1), CHROMAS)
     low, high = np.zeros_like(lightness), np.broadcast_to(wanted_chroma, lightness.shape)
     in_gamut = _in_gamut(_from_oklab(lightness, high, hue))
-    for _ in range(12):  # the largest chroma that a screen can show there
+    for _ in range(12):  # bisection for the largest chroma that a screen can show
         middle = (low + high) / 2
         in_gamut_there = _in_gamut(_from_oklab(lightness, middle, hue))
         low, high = np.where(in_gamut_there, middle, low), np.where(in_gamut_there, high, middle)
@@ -180,33 +180,33 @@ def densest(grid: np.ndarray, mass: float = MASS) -> np.ndarray:
     first. Negative values count as 0."""
     values = np.maximum(grid.ravel(), 0).astype(np.float64)
     order = np.argsort(-values, kind="stable")
-    cumulated = np.cumsum(values[order])
-    chosen = np.zeros(grid.size, bool)
-    if cumulated[-1] > 0:
-        chosen[order[: np.searchsorted(cumulated, mass * cumulated[-1]) + 1]] = True
-    return chosen.reshape(grid.shape)
+    cumulative_sum = np.cumsum(values[order])
+    is_chosen = np.zeros(grid.size, bool)
+    if cumulative_sum[-1] > 0:
+        is_chosen[order[: np.searchsorted(cumulative_sum, mass * cumulative_sum[-1]) + 1]] = True
+    return is_chosen.reshape(grid.shape)
 
 
-def contours(chosen: np.ndarray) -> list[np.ndarray]:
+def contours(is_chosen: np.ndarray) -> list[np.ndarray]:
     """Smooth closed lines around the chosen cells, as control points (points, 2) of quadratic curves, row and column. A
-    curve's ends are the midpoints between neighbouring points. The curves enclose exactly the centres
-    of the chosen cells."""
-    return [_smoothed(path) for path in outlines(chosen)]
+    curve's ends are the midpoints between neighbouring points. The curves enclose exactly the centres of the chosen
+    cells."""
+    return [_smoothed(path) for path in outlines(is_chosen)]
 
 
 def _smoothed(path: list[tuple[int, int]]) -> np.ndarray:
     """Moves each corner towards the mean of its neighbours. A corner of stairs moves all the way, so that stairs become
-    slopes; others move part of the way, so that islands of one or two cells stay visible and thin ends round."""
-    ends = np.array(path, float)
+    slopes; others move part of the way, so that islands of one or two cells stay visible and thin ends are rounded."""
+    corners = np.array(path, float)
     points = np.concatenate([
         start + np.arange(length)[:, None] * (end - start) / length
-        for start, end in zip(ends, np.roll(ends, -1, 0), strict=True)
+        for start, end in zip(corners, np.roll(corners, -1, 0), strict=True)
         for length in [int(np.abs(end - start).max())]
     ])  # fmt: skip
     incoming, outgoing = points - np.roll(points, 1, 0), np.roll(points, -1, 0) - points
     turns = incoming[:, 0] * outgoing[:, 1] - incoming[:, 1] * outgoing[:, 0]
-    stairs = np.minimum(turns * np.roll(turns, 1), turns * np.roll(turns, -1)) < 0  # a left turn beside a right turn
-    return points + (np.where(stairs, 1, EASED) / 4)[:, None] * (outgoing - incoming)
+    is_stair = np.minimum(turns * np.roll(turns, 1), turns * np.roll(turns, -1)) < 0  # a left turn beside a right turn
+    return points + (np.where(is_stair, 1, EASED) / 4)[:, None] * (outgoing - incoming)
 
 
 def share_within(lines: list[np.ndarray], grid: np.ndarray) -> float:
@@ -233,25 +233,25 @@ def within(lines: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
 
 def _curve(points: np.ndarray) -> np.ndarray:
     """The curve as corners of straight pieces: the beginning and the middle of each bend."""
-    starts, ends = (points + np.roll(points, 1, 0)) / 2, (points + np.roll(points, -1, 0)) / 2
-    return np.stack([starts, (starts + 2 * points + ends) / 4], axis=1).reshape(-1, 2)
+    start_points, end_points = (points + np.roll(points, 1, 0)) / 2, (points + np.roll(points, -1, 0)) / 2
+    return np.stack([start_points, (start_points + 2 * points + end_points) / 4], axis=1).reshape(-1, 2)
 
 
-def outlines(chosen: np.ndarray) -> list[list[tuple[int, int]]]:
+def outlines(is_chosen: np.ndarray) -> list[list[tuple[int, int]]]:
     """The edges around the chosen cells as closed paths of corners (row, column). The chosen cells lie to the right of
     a path. Cells that touch only at a corner have separate paths."""
-    rows, columns = chosen.shape
-    padded = np.pad(chosen, 1)
+    rows, columns = is_chosen.shape
+    padded = np.pad(is_chosen, 1)
     edges: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for r in range(rows):
-        for c in range(columns):
-            if not chosen[r, c]:
+    for row in range(rows):
+        for column in range(columns):
+            if not is_chosen[row, column]:
                 continue
             for is_edge, start, end in (
-                (not padded[r, c + 1], (r, c), (r, c + 1)),  # above
-                (not padded[r + 1, c + 2], (r, c + 1), (r + 1, c + 1)),  # right
-                (not padded[r + 2, c + 1], (r + 1, c + 1), (r + 1, c)),  # below
-                (not padded[r + 1, c], (r + 1, c), (r, c)),  # left
+                (not padded[row, column + 1], (row, column), (row, column + 1)),  # above
+                (not padded[row + 1, column + 2], (row, column + 1), (row + 1, column + 1)),  # right
+                (not padded[row + 2, column + 1], (row + 1, column + 1), (row + 1, column)),  # below
+                (not padded[row + 1, column], (row + 1, column), (row, column)),  # left
             ):
                 if is_edge:
                     edges.setdefault(start, []).append(end)
@@ -261,12 +261,12 @@ def outlines(chosen: np.ndarray) -> list[list[tuple[int, int]]]:
         path, point, previous = [start], start, None
         while True:
             ends = edges[point]
-            turn = 0
+            turn_index = 0
             if len(ends) > 1 and previous is not None:  # two paths cross: turn right, to stay at the same cell
                 heading = (point[0] - previous[0], point[1] - previous[1])
-                right = (point[0] + heading[1], point[1] - heading[0])
-                turn = ends.index(right)
-            next_point = ends.pop(turn)
+                right_corner = (point[0] + heading[1], point[1] - heading[0])
+                turn_index = ends.index(right_corner)
+            next_point = ends.pop(turn_index)
             if not ends:
                 del edges[point]
             if next_point == start:

@@ -48,60 +48,68 @@ class Answer:
     blanked: Step | None = None  # the blocks that an occlusion has blanked
 
 
-def weight(a: Request) -> Tensor:
-    return (a.seen.row if a.by_row else a.seen.column)(a.layer, a.head, a.spec.query, a.scale)
+def weight(request: Request) -> Tensor:
+    return (request.seen.row if request.by_row else request.seen.column)(
+        request.layer, request.head, request.spec.query, request.scale
+    )
 
 
-def value(a: Request) -> Tensor:
-    norms = a.seen.value_norms(a.layer)[a.head]
-    return weight(a) * (norms if a.by_row else norms[a.seen.token(a.spec.query)])
+def value(request: Request) -> Tensor:
+    norms = request.seen.value_norms(request.layer)[request.head]
+    return weight(request) * (norms if request.by_row else norms[request.seen.token(request.spec.query)])
 
 
-def score(a: Request) -> Tensor:
-    return (a.seen.scores if a.by_row else a.seen.column_scores)(a.layer, a.head, a.spec.query, a.scale)
+def score(request: Request) -> Tensor:
+    return (request.seen.scores if request.by_row else request.seen.column_scores)(
+        request.layer, request.head, request.spec.query, request.scale
+    )
 
 
-def similarity(a: Request) -> Tensor:
-    if a.asker is None:
-        return a.seen.similarity(a.spec.query, a.layer)
+def similarity(request: Request) -> Tensor:
+    if request.asker is None:
+        return request.seen.similarity(request.spec.query, request.layer)
     import torch
 
-    query_feature = a.asker.features(a.layer)[a.asker.token(a.spec.query)]
-    return torch.cosine_similarity(a.seen.features(a.layer), query_feature[None], dim=-1)
+    query_feature = request.asker.features(request.layer)[request.asker.token(request.spec.query)]
+    return torch.cosine_similarity(request.seen.features(request.layer), query_feature[None], dim=-1)
 
 
-def norm(a: Request) -> Tensor:
-    return a.seen.features(a.layer).norm(dim=-1)
+def norm(request: Request) -> Tensor:
+    return request.seen.features(request.layer).norm(dim=-1)
 
 
-def rollout(a: Request) -> Tensor:
-    return a.seen.rollout(a.spec.query)
+def rollout(request: Request) -> Tensor:
+    return request.seen.rollout(request.spec.query)
 
 
-def relevance(a: Request) -> Tensor:
-    return a.seen.relevance(**a.explained, method=a.spec.method, signed=a.spec.for_and_against)
+def relevance(request: Request) -> Tensor:
+    return request.seen.relevance(**request.explained, method=request.spec.method, signed=request.spec.for_and_against)
 
 
-def occlusion(a: Request) -> Answer:
+def occlusion(request: Request) -> Answer:
     """How far blanking each patch moves the answer; 0 for prefix tokens, which can't be blanked."""
     import torch
 
     from playground.analysis import occlusion
 
-    *_, last = occlusion.occlusion(occlusion.Measured(a.seen, occlusion.Target(**a.explained), a.spec.blank))
-    return Answer(torch.cat([torch.zeros(len(a.seen.prefix)), last.map.flatten()]), last)
+    *_, last_step = occlusion.occlusion(
+        occlusion.Measured(request.seen, occlusion.Target(**request.explained), request.spec.blank)
+    )
+    return Answer(torch.cat([torch.zeros(len(request.seen.prefix)), last_step.map.flatten()]), last_step)
 
 
-def label(a: Request) -> Tensor:
-    shares = a.seen.answers(a.layer)  # (tokens, labels)
-    return shares[:, a.seen.label(int(a.spec.label)) if a.spec.label else int(a.seen.logits.argmax())]
+def label(request: Request) -> Tensor:
+    shares = request.seen.answers(request.layer)  # (tokens, labels)
+    return shares[
+        :, request.seen.label(int(request.spec.label)) if request.spec.label else int(request.seen.logits.argmax())
+    ]
 
 
-def text(a: Request) -> Tensor:
+def text(request: Request) -> Tensor:
     from playground.analysis.explain import likeness
     from playground.models import text_tower
 
-    return likeness(a.seen, text_tower.direction(a.seen.vit, a.spec.text), a.layer)
+    return likeness(request.seen, text_tower.direction(request.seen.vit, request.spec.text), request.layer)
 
 
 NUMBERS: dict[str, Callable[[Request], Tensor | Answer]] = {
@@ -132,10 +140,10 @@ class Map:
     grid: np.ndarray  # (rows, columns)
     prefix: tuple[tuple[str, float], ...]  # (name, value) of the prefix tokens
     breadth: float | None  # 2^entropy of a row: about how many tokens it listens to
-    colours: np.ndarray | None = None  # (rows, columns, 3) bytes, of features: drawn instead of numbers
+    colours: np.ndarray | None = None  # (rows, columns, 3) bytes: colours of features, drawn instead of numbers
     held: float = 0.0  # share of the variance between patches that the colours show
     parts: np.ndarray | None = None  # (rows, columns), the number of each patch's part: drawn instead of numbers
-    values: np.ndarray | None = None  # (tokens,): the prefix tokens and the grid's patches
+    values: np.ndarray | None = None  # (tokens,): numbers of the prefix tokens, then of the patches
     blanked: Step | None = None  # the blocks that an occlusion has blanked
 
 
@@ -152,22 +160,22 @@ class Domain:
     signed: bool = False  # whether there are two colours around zero
 
 
-def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None) -> Map:
+def look(trace: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None) -> Map:
     """The map of one head that `spec` describes. `scale`: None means the scale of the pass. `asker`: for similarity,
     the trace of another picture, if the query is a patch of that picture."""
     if spec.way.of_heads and head in POOLED:
-        heads = [Request(seen, spec, layer, number, scale) for number in range(seen.heads)]
-        result = pooled(heads, head)
+        requests = [Request(trace, spec, layer, number, scale) for number in range(trace.heads)]
+        result = pooled(requests, head)
     else:
-        result = answer(Request(seen, spec, layer, head, scale, asker))
+        result = answer(Request(trace, spec, layer, head, scale, asker))
     numbers, breadth = result.numbers, None
     if spec.way.rows and spec.direction == "row" and head != "max":  # maxima over heads don't sum to 1
         from playground.tracing import entropy
 
         breadth = 2 ** float(entropy(numbers))
     return Map(
-        seen.on_grid(numbers).numpy(),
-        tuple(zip(seen.prefix, numbers.tolist(), strict=False)),
+        trace.on_grid(numbers).numpy(),
+        tuple(zip(trace.prefix, numbers.tolist(), strict=False)),
         breadth,
         values=numbers.numpy(),
         blanked=result.blanked,
@@ -180,13 +188,13 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
     way = spec.way
     if way.coloured:
         return Domain(0, 1, "")  # colours have no bar
-    bar = way.words("bar", "signed" if spec.for_and_against else spec.direction)
+    bar_words = way.words("bar", "signed" if spec.for_and_against else spec.direction)
     if spec.head in POOLED and way.of_heads:
-        bar = f"{bar}, {words('head', 'figure', spec.head)}"
+        bar_words = f"{bar_words}, {words('head', 'figure', spec.head)}"
     values = np.concatenate([map_.grid.ravel() for map_ in maps])
     if spec.for_and_against:
         high = max(float(np.abs(values).max()), floor(spec, maps)) or 1.0
-        return Domain(-high, high, bar, percent=spec.in_percent, signed=True)
+        return Domain(-high, high, bar_words, percent=spec.in_percent, signed=True)
     if way.spread:
         from playground.analysis import token_norms  # imported late, because the server starts without torch
 
@@ -194,15 +202,15 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
             values[values <= token_norms.bound(values)] if "typical" in way.uses and spec.typical else values
         )
         low, high = float(typical_values.min()), float(typical_values.max())
-        return Domain(low, high if high > low else low + 1, bar)
+        return Domain(low, high if high > low else low + 1, bar_words)
     if way.exposed == "largest":
-        return _rising(spec, max(float(values.max()), floor(spec, maps)) or 1.0, bar, percent=spec.in_percent)
+        return _rising(spec, max(float(values.max()), floor(spec, maps)) or 1.0, bar_words, percent=spec.in_percent)
     high = spec.ceiling or light.exposure(values)
-    return _rising(spec, high, bar, percent=spec.in_percent, open_end=high < 1)
+    return _rising(spec, high, bar_words, percent=spec.in_percent, open_end=high < 1)
 
 
 def floor(spec: Spec, maps: list[Map]) -> float:
-    """The smallest exposure that is allowed: it keeps a map dark if blanking moves nothing."""
+    """The smallest exposure that is allowed, which keeps a map dark if blanking moves nothing."""
     return least_move(spec) if moved_by_nothing(maps) else 0.0
 
 
@@ -211,7 +219,7 @@ def moved_by_nothing(maps: list[Map]) -> bool:
 
 
 def least_move(spec: Spec) -> float:
-    """The least move that counts; smaller moves count as none."""
+    """The smallest effect of blanking that counts as an effect."""
     from playground.analysis.occlusion import LEAST_MOVE
 
     return LEAST_MOVE["label" if spec.explains_label else "feature"]
@@ -221,28 +229,28 @@ def _rising(spec: Spec, high: float, words: str, **options) -> Domain:
     return Domain(high / DEEPEST if spec.log else 0.0, high, words, log=bool(spec.log), **options)
 
 
-def shares(values: np.ndarray, span: Domain) -> np.ndarray:
+def shares(values: np.ndarray, domain: Domain) -> np.ndarray:
     """The brightness of each cell: 0 … 1, or −1 … 1 in a signed domain."""
-    if span.signed:
-        return np.sign(values) * light.shares(np.abs(values), span.high)
-    if span.log:
-        return np.clip(np.log(np.maximum(values, span.low) / span.low) / np.log(span.high / span.low), 0, 1)
-    return light.shares(np.maximum(values - span.low, 0), span.high - span.low)
+    if domain.signed:
+        return np.sign(values) * light.shares(np.abs(values), domain.high)
+    if domain.log:
+        return np.clip(np.log(np.maximum(values, domain.low) / domain.low) / np.log(domain.high / domain.low), 0, 1)
+    return light.shares(np.maximum(values - domain.low, 0), domain.high - domain.low)
 
 
 def is_even(map_: Map, tokens: int) -> bool:
     return map_.breadth is not None and light.is_even(np.log2(map_.breadth), tokens)
 
 
-def clipped(map_: Map, span: Domain) -> list[tuple[int, int]]:
+def clipped(map_: Map, domain: Domain) -> list[tuple[int, int]]:
     """Patches (row, column) brighter than the colour scale's top, as on the screen."""
-    if not span.open_end or span.own:
+    if not domain.open_end or domain.own:
         return []
-    return [tuple(int(n) for n in place) for place in np.argwhere(map_.grid > span.high)]
+    return [tuple(int(index) for index in place) for place in np.argwhere(map_.grid > domain.high)]
 
 
 def neighbourhood(query_row: int, query_column: int, grid: tuple[int, int], kernel: int) -> list[tuple[int, int]]:
-    """The patches that a kernel centred on this one reads; fewer at the edges."""
+    """The patches that a kernel centred on the query's patch reads; fewer at the edges."""
     reach = kernel // 2
     return [
         (row, column)
@@ -251,9 +259,9 @@ def neighbourhood(query_row: int, query_column: int, grid: tuple[int, int], kern
     ]
 
 
-def peaks(map_: Map, span: Domain) -> list[tuple[int, int]]:
-    """In a signed map, the patches with the largest positive and the largest negative value, where there are such."""
-    if not span.signed:
+def peaks(map_: Map, domain: Domain) -> list[tuple[int, int]]:
+    """The patches with the largest positive and the largest negative value of a signed map; [] for other maps."""
+    if not domain.signed:
         return []
     extremes = ((map_.grid.argmax(), 1), (map_.grid.argmin(), -1))
     places = [tuple(int(n) for n in np.unravel_index(index, map_.grid.shape)) for index, _ in extremes]
@@ -263,36 +271,36 @@ def peaks(map_: Map, span: Domain) -> list[tuple[int, int]]:
 # Places ---------------------------------------------------------------------------------------------------------------
 
 
-def patch_of(seen: Trace, query) -> tuple[int, int] | None:
+def patch_of(trace: Trace, query) -> tuple[int, int] | None:
     """(row, column) of the query's patch; None for a prefix token, and without a query."""
     if query is None:
         return None
-    patch = seen.token(query) - len(seen.prefix)
-    return None if patch < 0 else divmod(patch, seen.grid[1])
+    patch = trace.token(query) - len(trace.prefix)
+    return None if patch < 0 else divmod(patch, trace.grid[1])
 
 
-def same_place(query, seen: Trace, other: Trace):
-    """The same place in another picture, whose grid may be finer or of another shape."""
-    patch = patch_of(seen, query)
+def same_place(query, trace: Trace, other: Trace):
+    """The query at the same place in the picture of `other`, whose grid may be finer or of another shape."""
+    patch = patch_of(trace, query)
     if query is None:
         return None
     if patch is None:
         if query not in other.prefix:
             raise PlaygroundError(f"{other.model} has no token called {query!r} to compare with; choose a patch.")
         return query
-    return tuple(min(n - 1, int((i + 0.5) / m * n)) for i, m, n in zip(patch, seen.grid, other.grid, strict=True))
+    return tuple(min(n - 1, int((i + 0.5) / m * n)) for i, m, n in zip(patch, trace.grid, other.grid, strict=True))
 
 
-def same_label(label: str, seen: Trace, other: Trace) -> str:
-    """The number that a label has in the other trace's model."""
-    if not label or seen.vit is None or other.vit is None or seen.vit.config.labels == other.vit.config.labels:
+def same_label(label: str, trace: Trace, other: Trace) -> str:
+    """The number of the same label in the model of `other`."""
+    if not label or trace.vit is None or other.vit is None or trace.vit.config.labels == other.vit.config.labels:
         return label
-    names = seen.vit.config.labels
+    names = trace.vit.config.labels
     return str(other.label(names[int(label)] if names else int(label)))
 
 
-def same_layer(layer: int, seen: Trace, other: Trace) -> int:
+def same_layer(layer: int, trace: Trace, other: Trace) -> int:
     """The layer at the same relative depth in another network: layer 8 of 12 is compared with layer 16 of 24."""
-    if seen.layers == other.layers:
+    if trace.layers == other.layers:
         return layer
-    return round(layer / max(1, seen.layers - 1) * (other.layers - 1))
+    return round(layer / max(1, trace.layers - 1) * (other.layers - 1))

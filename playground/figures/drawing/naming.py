@@ -29,33 +29,33 @@ CHANGED = " (changed in memory)"
 FILES = (".safetensors", ".pth", ".pt", ".bin", ".ckpt", ".tar")
 
 
-def is_changed(seen: Trace) -> bool:
+def is_changed(trace: Trace) -> bool:
     """Whether the model's parameters were changed after loading: then its name no longer tells its weights."""
     from playground.models import source  # imported late, because the server starts without torch
 
-    return seen.vit is not None and source.is_changed(seen.vit, seen.weight_versions)
+    return trace.vit is not None and source.is_changed(trace.vit, trace.weight_versions)
 
 
-def is_random(seen: Trace) -> bool:
+def is_random(trace: Trace) -> bool:
     """Whether the model is untrained. For a trace from a file, which has no model, the name tells this."""
-    if seen.vit is None:
-        return plain_name(seen.model).endswith(RANDOM)
-    return seen.vit.random_weights and not is_changed(seen)
+    if trace.vit is None:
+        return plain_name(trace.model).endswith(RANDOM)
+    return trace.vit.random_weights and not is_changed(trace)
 
 
-def model(seen: Trace) -> str:
+def model(trace: Trace) -> str:
     """ "DINOv2 S/14", "ViT-B/16 (random weights)", or "DINOv2 S/14 (changed in memory)"."""
-    return plain_name(seen.model).removesuffix(RANDOM) + RANDOM * is_random(seen) + CHANGED * is_changed(seen)
+    return plain_name(trace.model).removesuffix(RANDOM) + RANDOM * is_random(trace) + CHANGED * is_changed(trace)
 
 
-def weights(seen: Trace) -> str:
+def weights(trace: Trace) -> str:
     """The weights' digest, and whether they are random or were changed after loading."""
-    if seen.vit is None:
+    if trace.vit is None:
         return "unknown"
-    if seen.outdated:
+    if trace.outdated:
         return "unknown, changed after this pass"
-    kind = "random weights, " * is_random(seen) + "changed in memory, " * is_changed(seen)
-    return f"{kind}sha256:{hash_of_weights(seen.vit)}"
+    kind = "random weights, " * is_random(trace) + "changed in memory, " * is_changed(trace)
+    return f"{kind}sha256:{hash_of_weights(trace.vit)}"
 
 
 def published(spec: Spec) -> Spec:
@@ -71,8 +71,8 @@ def published(spec: Spec) -> Spec:
     for axis in ("rows", "columns"):
         kind, _, values = (getattr(spec, axis) or "").partition(":")
         if kind in ("pictures", "models"):
-            short = _file if kind == "pictures" else _model_file
-            short_names = ",".join(short(value, kind[:-1], spec.anonymous) for value in values.split(","))
+            shorten = _file if kind == "pictures" else _model_file
+            short_names = ",".join(shorten(value, kind[:-1], spec.anonymous) for value in values.split(","))
             names[axis] = f"{kind}:{short_names}"
     return replace(spec, **names)
 
@@ -82,15 +82,15 @@ def published_name(spec: Spec, image: str) -> str:
     return _file(image, "picture", spec.anonymous) or ""
 
 
-def published_trace(spec: Spec, seen: Trace, other: bool = False) -> Trace:
+def published_trace(spec: Spec, trace: Trace, other: bool = False) -> Trace:
     """The trace, with the public name of its model."""
     model_name = (spec.other_model if other else None) or spec.model
     if spec.anonymous and _is_own(model_name):
-        return replace(seen, model="the other model" if other else "the model")
-    if not seen.model.endswith(".safetensors"):
-        return seen
-    part_count = 2 if PurePath(seen.model).name == "model.safetensors" else 1  # the folder names the model
-    return replace(seen, model="/".join(PurePath(seen.model).parts[-part_count:]))
+        return replace(trace, model="the other model" if other else "the model")
+    if not trace.model.endswith(".safetensors"):
+        return trace
+    part_count = 2 if PurePath(trace.model).name == "model.safetensors" else 1  # the folder names the model
+    return replace(trace, model="/".join(PurePath(trace.model).parts[-part_count:]))
 
 
 def _file(name: str | None, general_word: str, anonymous: bool) -> str | None:
@@ -120,7 +120,7 @@ def _is_own(name: str) -> bool:
 
 # Short hashes of a model's weights and of a picture: they tell whether two figures have the same model or picture.
 
-_weights: WeakKeyDictionary = WeakKeyDictionary()  # model -> (versions, digest); a changed model is hashed again
+_weights: WeakKeyDictionary = WeakKeyDictionary()  # model -> (versions of weights, digest), hashed again if changed
 
 
 def hash_of_weights(vit) -> str:
@@ -149,41 +149,41 @@ NUMBERS = ("correlation", "random", "constant")
 
 def trust_sentences(panels: Iterable[tuple[Spec, Trace]]) -> list[str]:
     """Sentences that say how well the maps agree with blanking, each once."""
-    return list(dict.fromkeys(_sentence(spec, seen) for spec, seen in panels if spec.way.attributes))
+    return list(dict.fromkeys(_sentence(spec, trace) for spec, trace in panels if spec.way.attributes))
 
 
-def trust_facts(spec: Spec, seen: Trace) -> dict[str, str]:
+def trust_facts(spec: Spec, trace: Trace) -> dict[str, str]:
     """How well the map agrees with blanking, for the metadata of a file."""
     if not spec.way.attributes:
         return {}
-    foretold = _foretold(spec, seen)
-    return {TRUST: words("trust", "made", _case(foretold)).format(**_trust_fields(model(seen), foretold))}
+    foretold = _foretold(spec, trace)
+    return {TRUST: words("trust", "made", _case(foretold)).format(**_trust_fields(model(trace), foretold))}
 
 
 def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
-    """How well relevance agrees with blanking, for the metadata of many pictures: measured on this model's scenes,
-    because none of the pictures was blanked."""
+    """How well relevance agrees with blanking, for the metadata of many pictures. It was measured on drawn scenes in
+    this model, because none of the pictures was blanked."""
     from playground.analysis.faithfulness import of_model
 
     foretold = of_model(vit.name, vit, vit.weight_versions(), method)
     return {TRUST: words("trust", "made", _case(foretold)).format(**_trust_fields(vit.name, foretold))}
 
 
-def _sentence(spec: Spec, seen: Trace) -> str:
-    foretold = _foretold(spec, seen)
-    filled = _trust_fields(model(seen), foretold)
-    signed = {name: filled[name].replace("-", "−") for name in NUMBERS if name in filled}
-    return words("trust", "figure", _case(foretold)).format(**filled | signed)
+def _sentence(spec: Spec, trace: Trace) -> str:
+    foretold = _foretold(spec, trace)
+    fields = _trust_fields(model(trace), foretold)
+    minus_signs = {name: fields[name].replace("-", "−") for name in NUMBERS if name in fields}
+    return words("trust", "figure", _case(foretold)).format(**fields | minus_signs)
 
 
-def _foretold(spec: Spec, seen: Trace) -> Foretold | None:
+def _foretold(spec: Spec, trace: Trace) -> Foretold | None:
     from playground.analysis.faithfulness import foretold_for
     from playground.analysis.occlusion import Target
 
     if spec.query is None and not spec.explains_label:  # the panels of a grid have no common query
         return None
     answer = Target(label=int(spec.label)) if spec.explains_label else Target(query=spec.query)
-    return foretold_for(seen, answer, spec.method if "method" in spec.way.uses else spec.what)
+    return foretold_for(trace, answer, spec.method if "method" in spec.way.uses else spec.what)
 
 
 def _case(foretold: Foretold | None) -> str:
@@ -193,6 +193,6 @@ def _case(foretold: Foretold | None) -> str:
 def _trust_fields(name: str, foretold: Foretold | None) -> dict[str, str]:
     if foretold is None:
         return {"model": name}
-    numbers = {name_of_number: f"{getattr(foretold, name_of_number):.2f}" for name_of_number in NUMBERS}
+    numbers = {key: f"{getattr(foretold, key):.2f}" for key in NUMBERS}
     blank = words("blank", "figure", foretold.by)
     return numbers | {"blocks": str(foretold.blocks), "blank": blank, "pictures": str(foretold.pictures), "model": name}

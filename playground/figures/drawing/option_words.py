@@ -96,9 +96,9 @@ def read_length(text: str) -> float:
 
 def write_length(inches: float) -> str:
     """The length in the unit with the shortest exact text. A rounded width would make another figure."""
-    texts = [f"{inches / size:.6g}{unit}" for unit, size in INCHES.items() if unit]
-    exact = [text for text in texts if read_length(text) == inches]
-    return min(exact, key=len, default=f"{inches!r}in")
+    texts = [f"{inches / unit_inches:.6g}{unit}" for unit, unit_inches in INCHES.items() if unit]
+    exact_texts = [text for text in texts if read_length(text) == inches]
+    return min(exact_texts, key=len, default=f"{inches!r}in")
 
 
 def read_size(text: str | None) -> tuple[int, int] | None:
@@ -113,17 +113,19 @@ def read_size(text: str | None) -> tuple[int, int] | None:
 MOST = 999  # largest number of a layer or head, as in an address; no model has so many
 
 
-def read_numbers(text: str | int, most: int | None, takes: str, noun: str) -> list[int]:
+def read_numbers(text: str | int, most: int | None, error_start: str, noun: str) -> list[int]:
     """The numbers in a text such as "all", "3", "0-3", "2,5" or "2,all", each once. `most`: how many layers or heads
-    exist; None: not known yet. Errors begin with `takes` ("{layer} takes"), and name `noun` ("layer")."""
+    exist; None: not known yet. Errors begin with `error_start` ("{layer} takes"), and name `noun` ("layer")."""
     numbers: list[int] = []
     for part in str(text).split(","):
-        ends = ("0", str((most or 1) - 1)) if part == "all" else part.split("-")
-        if not (1 <= len(ends) <= 2 and all(end.strip().isdecimal() for end in ends)):
-            raise OptionError(f"{takes} a number counting from 0, several as 2,5 or 0-3, or all; not {{!r}}.", text)
-        first, last = (int(end) if len(end) < 9 else 10**9 for end in (ends[0], ends[-1]))
+        end_texts = ("0", str((most or 1) - 1)) if part == "all" else part.split("-")
+        if not (1 <= len(end_texts) <= 2 and all(end.strip().isdecimal() for end in end_texts)):
+            raise OptionError(
+                f"{error_start} a number counting from 0, several as 2,5 or 0-3, or all; not {{!r}}.", text
+            )
+        first, last = (int(end) if len(end) < 9 else 10**9 for end in (end_texts[0], end_texts[-1]))
         if first > last:
-            raise OptionError(f"{takes} numbers that go up: {last}-{first} instead of {{}}.", part)
+            raise OptionError(f"{error_start} numbers that go up: {last}-{first} instead of {{}}.", part)
         if last > MOST or (most is not None and last >= most):
             end = MOST if most is None else most - 1
             raise PlaygroundError(f"There is no {noun} {last}; they count from 0 to {end}.")

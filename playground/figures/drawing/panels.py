@@ -25,7 +25,7 @@ from playground.numbers import bare_share
 GAP = 0.9  # em, between panels
 CLOSE = 0.3  # em, between the panels of a grid
 NARROW = 8.5  # em: the narrowest panel in a paper whose heading still fits
-HIGHEST = 7.5  # inches: the highest panels in a paper that fit on a page with their caption
+HIGHEST = 7.5  # inches: the largest height of panels in a paper, so that their caption fits on the page too
 RAGGED = 0.6  # an arrangement whose last row is not full counts as if its pictures were smaller by this factor
 
 
@@ -71,25 +71,25 @@ class Panels:
 
     def arrange(self, width: float, height: float | None, em: float) -> tuple[float, int]:
         """(height of a picture, pictures in a row)."""
-        n, heading_height = len(self.panels), max(p.heading_em() for p in self.panels) * em
+        panel_count, heading_height = len(self.panels), max(panel.heading_em() for panel in self.panels) * em
         if height is None:
-            most_columns = max(1, min(n, int((width + GAP * em) // (NARROW * em + GAP * em))))
-            rows = math.ceil(n / most_columns)
-            columns = math.ceil(n / rows)
+            most_columns = max(1, min(panel_count, int((width + GAP * em) // (NARROW * em + GAP * em))))
+            rows = math.ceil(panel_count / most_columns)
+            columns = math.ceil(panel_count / rows)
             tallest = (HIGHEST - rows * heading_height - (rows - 1) * GAP * em) / rows
             return min(self._widest(width, columns, em), 1.2 * width, tallest), columns
-        options = []
-        for rows in range(1, n + 1):
-            columns = math.ceil(n / rows)
+        arrangements = []
+        for rows in range(1, panel_count + 1):
+            columns = math.ceil(panel_count / rows)
             room = (height - rows * heading_height - (rows - 1) * GAP * em) / rows
             side = min(room, self._widest(width, columns, em))
-            is_full = n % columns == 0
-            options.append((side if is_full else RAGGED * side, side, columns))
-        return max(options)[1:]
+            is_full = panel_count % columns == 0
+            arrangements.append((side if is_full else RAGGED * side, side, columns))
+        return max(arrangements)[1:]
 
     def _widest(self, width: float, columns: int, em: float) -> float:
         rows = self._rows(columns)
-        return min((width - (len(row) - 1) * GAP * em) / sum(p.aspect for p in row) for row in rows)
+        return min((width - (len(row) - 1) * GAP * em) / sum(panel.aspect for panel in row) for row in rows)
 
     def _rows(self, columns: int) -> list[list[Panel]]:
         return [self.panels[i : i + columns] for i in range(0, len(self.panels), columns)]
@@ -97,8 +97,8 @@ class Panels:
     def size(self, width: float, height: float | None, em: float) -> tuple[float, float]:
         side, columns = self.arrange(width, height, em)
         rows = self._rows(columns)
-        heading_height = max(p.heading_em() for p in self.panels) * em
-        total_width = max(side * sum(p.aspect for p in row) + (len(row) - 1) * GAP * em for row in rows)
+        heading_height = max(panel.heading_em() for panel in self.panels) * em
+        total_width = max(side * sum(panel.aspect for panel in row) + (len(row) - 1) * GAP * em for row in rows)
         return total_width, len(rows) * (side + heading_height) + (len(rows) - 1) * GAP * em
 
     def seen(self, width: float, height: float | None, em: float) -> float:
@@ -132,7 +132,7 @@ class Panels:
 
 @dataclass(frozen=True)
 class Grid:
-    """Panels in rows and columns, with a title above each column and a turned one beside each row. Pictures of
+    """Panels in rows and columns, with a title above each column and a vertical title beside each row. Pictures of
     different shapes have the same height."""
 
     panels: list[list[Panel]]
@@ -218,7 +218,7 @@ def _title(text: str, room: float, points: float) -> tuple[str, float]:
 PICTURE = 0.2  # largest share of the width for the picture beside a matrix
 TALLEST, IN_A_COLUMN = 0.75, 1.3  # a matrix's largest height / width: on a page, in a column
 TURNED = 1.1  # on a slide, layers become columns only if this makes the cells larger by this factor
-FLAT = 0.65  # in a wide paper, layers become columns if the cells keep this share of their size: it saves height
+FLAT = 0.65  # in a wide paper, layers become columns if the cells keep this share of their size, to save height
 WIDE = 4.5  # inches: a paper of at least this width is wide
 
 
@@ -237,13 +237,13 @@ class Matrix:
         """(width of the labels at the left, height of the labels at the top), in inches."""
         return 2.3 * em, 2.9 * em
 
-    def _shape(self, turned: bool) -> tuple[int, int]:
-        """(rows, columns) of the matrix; `turned`: layers become columns."""
-        return (self.heads, self.layers) if turned else (self.layers, self.heads)
+    def _shape(self, is_turned: bool) -> tuple[int, int]:
+        """(rows, columns) of the matrix; `is_turned`: layers are columns."""
+        return (self.heads, self.layers) if is_turned else (self.layers, self.heads)
 
-    def _fitted(self, width: float, height: float | None, em: float, turned: bool) -> tuple[float, float]:
+    def _fitted(self, width: float, height: float | None, em: float, is_turned: bool) -> tuple[float, float]:
         """(height of a cell, height of the picture), inches."""
-        (rows, columns), (left, top) = self._shape(turned), self._sides(em)
+        (rows, columns), (left, top) = self._shape(is_turned), self._sides(em)
         if height is None:
             height = min(HIGHEST, (TALLEST if width >= WIDE else IN_A_COLUMN) * width)
         room_height = height - top
@@ -257,7 +257,7 @@ class Matrix:
     def _turned(self, width: float, height: float | None, em: float) -> bool:
         if self.heads >= self.layers or (height is None and width < WIDE):
             return False
-        upright_cell, turned_cell = (self._fitted(width, height, em, turned)[0] for turned in (False, True))
+        upright_cell, turned_cell = (self._fitted(width, height, em, is_turned)[0] for is_turned in (False, True))
         return turned_cell > (FLAT if height is None else TURNED) * upright_cell
 
     def seen(self, width: float, height: float | None, em: float) -> float:
@@ -265,9 +265,9 @@ class Matrix:
         return cell * cell * self.aspect * self.layers * self.heads
 
     def size(self, width: float, height: float | None, em: float) -> tuple[float, float]:
-        turned = self._turned(width, height, em)
-        (rows, columns), (left, top) = self._shape(turned), self._sides(em)
-        cell, side = self._fitted(width, height, em, turned)
+        is_turned = self._turned(width, height, em)
+        (rows, columns), (left, top) = self._shape(is_turned), self._sides(em)
+        cell, side = self._fitted(width, height, em, is_turned)
         picture_width = side * self.picture.aspect + 1.6 * em if self.picture else 0
         return left + picture_width + cell * self.aspect * columns, top + cell * rows
 
@@ -280,41 +280,41 @@ class Matrix:
 
     def place(self, sheet: Sheet, box: Box, height: float | None) -> None:
         em = sheet.font / 72
-        turned = self._turned(box.width, height, em)
-        (rows, columns), (left, top) = self._shape(turned), self._sides(em)
-        cell, side = self._fitted(box.width, height, em, turned)
+        is_turned = self._turned(box.width, height, em)
+        (rows, columns), (left, top) = self._shape(is_turned), self._sides(em)
+        cell, side = self._fitted(box.width, height, em, is_turned)
         x = box.x
         if self.picture:
             self.picture.place(sheet, Box(x, box.y + top, side * self.picture.aspect, side))
             x += side * self.picture.aspect + 1.6 * em
         area = Box(x + left, box.y + top, cell * self.aspect * columns, cell * rows)
-        self._cells(sheet, area, cell, turned)
-        self._labels(sheet, area, cell, turned)
+        self._cells(sheet, area, cell, is_turned)
+        self._labels(sheet, area, cell, is_turned)
 
-    def _cells(self, sheet: Sheet, area: Box, cell: float, turned: bool) -> None:
+    def _cells(self, sheet: Sheet, area: Box, cell: float, is_turned: bool) -> None:
         axes = sheet.axes(area)
         axes.set_xlim(0, area.width)
         axes.set_ylim(area.height, 0)
         gap = min(0.06 * cell, 0.06)
         for layer in range(self.layers):
             for head in range(self.heads):
-                row, column = (head, layer) if turned else (layer, head)
+                row, column = (head, layer) if is_turned else (layer, head)
                 corner = column * cell * self.aspect, row * cell
                 self.draw(sheet, axes, layer, head, Box(*corner, cell * self.aspect - gap, cell - gap))
 
-    def _labels(self, sheet: Sheet, area: Box, cell: float, turned: bool) -> None:
+    def _labels(self, sheet: Sheet, area: Box, cell: float, is_turned: bool) -> None:
         em, muted = sheet.font / 72, sheet.theme.muted
-        size, (rows, columns) = small(sheet.font, 0.72), self._shape(turned)
-        across, down = self.aspect * cell, cell
-        above, beside = ("layer", "head") if turned else ("head", "layer")
-        sheet.text(area.x, area.y - 1.75 * em, above, small(sheet.font, 0.8), bold=True)
-        upright = {"rotation": 90, "va": "top", "ha": "center"}
-        sheet.text(area.x - 1.75 * em, area.y, beside, small(sheet.font, 0.8), bold=True, **upright)
-        for column in range(0, columns, _step(1.8 * em, across)):
-            x = area.x + (column + 0.48) * across
+        size, (rows, columns) = small(sheet.font, 0.72), self._shape(is_turned)
+        cell_width, cell_height = self.aspect * cell, cell
+        top_word, left_word = ("layer", "head") if is_turned else ("head", "layer")
+        sheet.text(area.x, area.y - 1.75 * em, top_word, small(sheet.font, 0.8), bold=True)
+        text_style = {"rotation": 90, "va": "top", "ha": "center"}
+        sheet.text(area.x - 1.75 * em, area.y, left_word, small(sheet.font, 0.8), bold=True, **text_style)
+        for column in range(0, columns, _step(1.8 * em, cell_width)):
+            x = area.x + (column + 0.48) * cell_width
             sheet.text(x, area.y - 0.5 * em, str(column), size, colour=muted, ha="center")
-        for row in range(0, rows, _step(1.1 * em, down)):
-            y = area.y + (row + 0.48) * down + 0.27 * em
+        for row in range(0, rows, _step(1.1 * em, cell_height)):
+            y = area.y + (row + 0.48) * cell_height + 0.27 * em
             sheet.text(area.x - 0.45 * em, y, str(row), size, colour=muted, ha="right")
 
 
@@ -329,7 +329,7 @@ def _step(least_pitch: float, pitch: float) -> int:
 ROOMY = 1.2  # inches: in a wider map, the largest clipped number is written beside its patch if it does not fit inside
 
 
-def map_panel(panel: Shown, span: Domain, heading: str = "", sub: str = "", small: bool = False) -> Panel:
+def map_panel(panel: Shown, domain: Domain, heading: str = "", sub: str = "", small: bool = False) -> Panel:
     """The panel of a map. `small`: whether the map is small and the photograph is also shown by itself."""
     spec, subject, map_ = panel.spec, panel.subject, panel.map
     is_asking_here = panel.one.asker is None and spec.asks  # the query is a patch of this picture
@@ -342,24 +342,24 @@ def map_panel(panel: Shown, span: Domain, heading: str = "", sub: str = "", smal
         if map_.colours is not None:
             sheet.layer(axes, Image.fromarray(map_.colours))
             return
-        heat = small and spec.over == "photo" and not (prints.is_lit(spec) or spec.mask)
-        ground = prints.pale(subject.image) if heat else subject.image
-        sheet.print(axes, ground, box, partial(prints.printed, grid=map_.grid, spec=spec, span=span))
+        is_heat = small and spec.over == "photo" and not (prints.is_lit(spec) or spec.mask)
+        background = prints.pale(subject.image) if is_heat else subject.image
+        sheet.print(axes, background, box, partial(prints.printed, grid=map_.grid, spec=spec, domain=domain))
         if prints.has_outline(spec):
             sheet.outline(axes, prints.outline(map_.grid, spec), box)
-        clipped_patches = sorted(maps.clipped(map_, span), key=lambda place: -map_.grid[place])
-        write_value = bare_share if span.percent else captions.number
+        clipped_patches = sorted(maps.clipped(map_, domain), key=lambda place: -map_.grid[place])
+        write_value = bare_share if domain.percent else captions.number
         values = {place: write_value(float(map_.grid[place])) for place in clipped_patches}
-        labelled = [
+        labelled_patches = [
             place for place in clipped_patches if place != patch and sheet.number(axes, place, box, values[place])
         ]
         # If smaller numbers are written, the largest must be written too: else another would seem to be the largest.
-        if clipped_patches and clipped_patches[0] not in labelled and (labelled or box.width > ROOMY):
+        if clipped_patches and clipped_patches[0] not in labelled_patches and (labelled_patches or box.width > ROOMY):
             sheet.number_beside(
-                axes, clipped_patches[0], box, values[clipped_patches[0]] + " %" * span.percent, map_.grid, patch
+                axes, clipped_patches[0], box, values[clipped_patches[0]] + " %" * domain.percent, map_.grid, patch
             )
-        for place in maps.peaks(map_, span):
-            text = captions.signed(float(map_.grid[place]), span.percent)
+        for place in maps.peaks(map_, domain):
+            text = captions.signed(float(map_.grid[place]), domain.percent)
             if not sheet.number(axes, place, box, text) and box.width > ROOMY:
                 sheet.number_beside(axes, place, box, text, np.abs(map_.grid), None)
         sheet.mark(axes, patch, box, colour=KEY if spec.direction == "column" else QUERY)
@@ -368,7 +368,7 @@ def map_panel(panel: Shown, span: Domain, heading: str = "", sub: str = "", smal
 
 
 def photo_panel(spec: Spec, subject: Subject) -> Panel:
-    """The picture, with the query's patch outlined if there is one."""
+    """The picture; if the figure has a query, the query's patch is outlined."""
     if spec.query is None or not spec.asks:
         return Panel("picture", subject.name if spec.image else "", subject.seen.grid, partial(_photo, subject, None))
     patch = maps.patch_of(subject.seen, spec.query)
@@ -383,24 +383,24 @@ def _photo(subject: Subject, patch, sheet, axes, box, colour=QUERY) -> None:
 
 
 def kernel_panel(spec: Spec, subject: Subject) -> Panel:
-    patch, grid, k = maps.patch_of(subject.seen, spec.query), subject.seen.grid, spec.kernel
+    patch, grid, kernel = maps.patch_of(subject.seen, spec.query), subject.seen.grid, spec.kernel
     if patch is None:
         raise OptionError("A convolution has no {!r} token: choose a patch, such as {query:7,5}.", spec.query)
     depth = spec.layer + 1 if spec.depth == "follow" else int(spec.depth)
-    cells = maps.neighbourhood(*patch, grid, k)
-    field = maps.neighbourhood(*patch, grid, depth * (k - 1) + 1)
+    kernel_cells = maps.neighbourhood(*patch, grid, kernel)
+    reach_cells = maps.neighbourhood(*patch, grid, depth * (kernel - 1) + 1)
 
     def draw(sheet, axes, box) -> None:
-        draw_reach = partial(prints.read_by_convolution, grid=grid, patch=patch, kernel=k, depth=depth)
+        draw_reach = partial(prints.read_by_convolution, grid=grid, patch=patch, kernel=kernel, depth=depth)
         sheet.print(axes, subject.image, box, draw_reach)
         if depth > 1:
-            sheet.field(axes, field, box)
-        sheet.kernel(axes, cells, box)
+            sheet.field(axes, reach_cells, box)
+        sheet.kernel(axes, kernel_cells, box)
         sheet.mark(axes, patch, box)
 
-    reach_words = "" if depth == 1 else f" ({depth} layers: {len(field)})"
-    sub = f"reads {len(cells)} of {grid[0] * grid[1]} patches{reach_words}"
-    return Panel(f"{k}×{k} convolution", sub, grid, draw)
+    reach_words = "" if depth == 1 else f" ({depth} layers: {len(reach_cells)})"
+    sub = f"reads {len(kernel_cells)} of {grid[0] * grid[1]} patches{reach_words}"
+    return Panel(f"{kernel}×{kernel} convolution", sub, grid, draw)
 
 
 def has_room(spec: Spec, panels: int, aspect: float) -> bool:

@@ -36,37 +36,37 @@ THEMES = {
 
 PALE = (48, 0.4)  # the photograph beneath small maps: its darkest tone, the share of its contrast that is left
 FIELD = 0.55  # share of the photograph that shows where a stack of convolutions reaches
-PART_COLOURS = ("#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255")  # as in core/colours.js
-PART_TINT = 0.5  # opacity of these colours over the photograph
+PART_COLOURS = ("#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255")  # as in microscope/core
+PART_TINT = 0.5  # opacity of PART_COLOURS over the photograph
 BAR_CELL = 48  # pixels: the bar is hatched like a patch of this height
 FLAT = 127  # a middle grey, ground of the heat's colour bar
 LIT_GOLD = (236, 190, 96)  # ground of the light's colour bar: bright and colourful, so that fading shows
 
 
 def is_lit(spec: Spec) -> bool:
-    """Whether the map is drawn as light. Values that are no shares of a whole are always heat, as on the screen."""
+    """Whether the map is drawn as light. Values that are no shares of a whole are always drawn as heat."""
     return spec.draw == "light" and spec.shares_a_whole
 
 
-def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
+def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, domain: Domain) -> Image.Image:
     """The photograph with its patches' numbers as heat or light."""
     pixels = np.asarray(photo)
     if spec.mask:
         is_inside = spread(densest(grid, spec), photo.size)
         return Image.fromarray(np.where(is_inside[..., None], pixels, paper(spec)))
     if is_lit(spec):
-        pixels_drawn = light.light(pixels, softened(light.lit(shares(grid, span), densest(grid, spec)), photo.size))
+        drawn_pixels = light.light(pixels, softened(light.lit(shares(grid, domain), densest(grid, spec)), photo.size))
     else:
         values = softened(grid, photo.size) if spec.smooth else spread(grid, photo.size)
-        share = shares(values, span)
-        if span.signed:
+        share = shares(values, domain)
+        if domain.signed:
             share = light.hatched(share, photo.height / grid.shape[0])
-            pixels_drawn = light.heat(
+            drawn_pixels = light.heat(
                 {"photo": pixels, "grey": grey(pixels)}.get(spec.over, np.full_like(pixels, FLAT)), share
             )
         else:
-            pixels_drawn = heated(pixels, share, spec.over)
-    return Image.fromarray(pixels_drawn)
+            drawn_pixels = heated(pixels, share, spec.over)
+    return Image.fromarray(drawn_pixels)
 
 
 def densest(grid: np.ndarray, spec: Spec) -> np.ndarray:
@@ -98,14 +98,14 @@ def with_parts(photo: Image.Image, parts: np.ndarray) -> Image.Image:
     """The photograph with a colour for each part, and white lines between parts."""
     pixels = np.asarray(photo)
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in PART_COLOURS], float)
-    by_pixel = spread(parts, photo.size)  # (height, width) part of each pixel
-    blended = (1 - PART_TINT) * light.heat(pixels, np.zeros(pixels.shape[:2])) + PART_TINT * inks[by_pixel]
-    reach = max(1, round(photo.size[0] / 400))
-    edge = np.zeros(by_pixel.shape, bool)
-    for step in range(1, reach + 1):
-        edge[step:] |= by_pixel[step:] != by_pixel[:-step]
-        edge[:, step:] |= by_pixel[:, step:] != by_pixel[:, :-step]
-    return Image.fromarray(np.where(edge[..., None], 245, blended + 0.5).astype(np.uint8))
+    pixel_parts = spread(parts, photo.size)  # (height, width) part of each pixel
+    tinted_pixels = (1 - PART_TINT) * light.heat(pixels, np.zeros(pixels.shape[:2])) + PART_TINT * inks[pixel_parts]
+    line_width = max(1, round(photo.size[0] / 400))
+    is_edge = np.zeros(pixel_parts.shape, bool)
+    for shift in range(1, line_width + 1):
+        is_edge[shift:] |= pixel_parts[shift:] != pixel_parts[:-shift]
+        is_edge[:, shift:] |= pixel_parts[:, shift:] != pixel_parts[:, :-shift]
+    return Image.fromarray(np.where(is_edge[..., None], 245, tinted_pixels + 0.5).astype(np.uint8))
 
 
 def grey(photo: np.ndarray) -> np.ndarray:
@@ -126,24 +126,22 @@ SYMBOLS = ("circle", "square", "triangle-left", "diamond", "star", "hexagon")
 DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (2, 1)), (0, (8, 2)))
 
 
-def together(photo: Image.Image, grids: list[np.ndarray], span: Domain) -> Image.Image:
+def together(photo: Image.Image, grids: list[np.ndarray], domain: Domain) -> Image.Image:
     """The maps of several queries in one picture: each patch has the mixed colours of the queries that attend to it, as
     strong as the largest of their shares."""
     pixels = np.asarray(photo)
-    shares_of_queries = np.stack([spread(shares(grid, span), photo.size) for grid in grids])  # (queries, height, width)
+    query_shares = np.stack([spread(shares(grid, domain), photo.size) for grid in grids])  # (queries, height, width)
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in INKS[: len(grids)]], float)
-    mixed_colours = (
-        np.tensordot(shares_of_queries, inks, (0, 0)) / np.maximum(shares_of_queries.sum(0), 1e-9)[..., None]
-    )
-    strength = 0.85 * shares_of_queries.max(0)[..., None]
+    mixed_colours = np.tensordot(query_shares, inks, (0, 0)) / np.maximum(query_shares.sum(0), 1e-9)[..., None]
+    strength = 0.85 * query_shares.max(0)[..., None]
     ground = light.heat(pixels, np.zeros(pixels.shape[:2]))
     return Image.fromarray((ground * (1 - strength) + mixed_colours * strength + 0.5).astype(np.uint8))
 
 
-def thumbnail(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
-    """As `printed`, on a pale photograph with one pixel a patch."""
+def thumbnail(photo: Image.Image, grid: np.ndarray, spec: Spec, domain: Domain) -> Image.Image:
+    """Like `printed`, on a pale photograph with one pixel for each patch."""
     rows, columns = grid.shape
-    return printed(pale(photo.resize((columns, rows), Image.Resampling.BOX)), grid, spec, span)
+    return printed(pale(photo.resize((columns, rows), Image.Resampling.BOX)), grid, spec, domain)
 
 
 def pale(photo: Image.Image) -> Image.Image:
@@ -170,34 +168,34 @@ def read_by_convolution(
 ) -> Image.Image:
     """The photograph: in full colour where one convolution reads, dimmed where a stack of `depth` convolutions reaches,
     paler elsewhere."""
-    clear = np.asarray(photo)
-    lit = np.zeros(grid)
+    pixels = np.asarray(photo)
+    clarity = np.zeros(grid)
     for row, column in neighbourhood(*patch, grid, depth * (kernel - 1) + 1):
-        lit[row, column] = FIELD
+        clarity[row, column] = FIELD
     for row, column in neighbourhood(*patch, grid, kernel):
-        lit[row, column] = 1
-    lit = spread(lit, photo.size)[..., None]
-    soft = light.heat(clear, np.zeros(clear.shape[:2]))
-    return Image.fromarray((soft * (1 - lit) + clear * lit + 0.5).astype(np.uint8))
+        clarity[row, column] = 1
+    clarity = spread(clarity, photo.size)[..., None]
+    ground = light.heat(pixels, np.zeros(pixels.shape[:2]))
+    return Image.fromarray((ground * (1 - clarity) + pixels * clarity + 0.5).astype(np.uint8))
 
 
 # Without a photograph -------------------------------------------------------------------------------------------------
 
 
-def bare(grid: np.ndarray, span: Domain) -> Image.Image:
-    """The map in the colours of magma, like the head atlas on the screen."""
-    return Image.fromarray(magma(np.clip(grid / span.high, 0, 1)))
+def bare(grid: np.ndarray, domain: Domain) -> Image.Image:
+    """The map in matplotlib's colours "magma", like the head atlas on the screen."""
+    return Image.fromarray(magma(np.clip(grid / domain.high, 0, 1)))
 
 
-def bar(spec: Spec, span: Domain) -> Image.Image:
+def bar(spec: Spec, domain: Domain) -> Image.Image:
     """The colour bar, from the smallest to the largest value: heat over a middle grey, light on a bright colour."""
-    if span.signed:
-        share = np.tile(shares(np.linspace(-span.high, span.high, 512), span), (24, 1))
+    if domain.signed:
+        share = np.tile(shares(np.linspace(-domain.high, domain.high, 512), domain), (24, 1))
         return Image.fromarray(light.heat(np.full((24, 512, 3), FLAT, np.uint8), light.hatched(share, BAR_CELL)))
-    places = np.linspace(0, 1, 256)[None]
-    if span.bare:
-        return bare(places, Domain(0, 1, ""))
-    share = places if span.log else light.shares(places, 1)
+    positions = np.linspace(0, 1, 256)[None]
+    if domain.bare:
+        return bare(positions, Domain(0, 1, ""))
+    share = positions if domain.log else light.shares(positions, 1)
     if is_lit(spec):
         gold = np.full((1, 256, 3), LIT_GOLD, np.uint8)
         return Image.fromarray(light.light(gold, light.lit(share, np.zeros((1, 256), bool))))
@@ -209,12 +207,12 @@ def bar(spec: Spec, span: Domain) -> Image.Image:
 #
 # microscope/core/features.js has the same arithmetic for the screen.
 
-ENDS = (2, 98)  # percentiles: where a colour is dark and where it is bright
+ENDS = (2, 98)  # percentiles of a component that are drawn as the bytes 0 and 255
 
 
-def patches(seen: Trace, layer: int) -> np.ndarray:
+def patches(trace: Trace, layer: int) -> np.ndarray:
     """The patches' features, normalised to length 1, so that a few long ones don't dominate: (patches, width)."""
-    x = seen.features(layer)[len(seen.prefix) :].numpy().astype(np.float64)
+    x = trace.features(layer)[len(trace.prefix) :].numpy().astype(np.float64)
     return x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
 
 
@@ -222,24 +220,25 @@ def colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], float]:
     """(for each picture its colours, (patches, 3) bytes; the share of the variance that the three directions hold). The
     pictures share their directions, so equal colours mean similar features."""
     features = np.concatenate(pictures)
-    centred = features - features.mean(0)
-    _, strengths, directions = np.linalg.svd(centred, full_matrices=False)
+    centred_features = features - features.mean(0)
+    _, singular_values, directions = np.linalg.svd(centred_features, full_matrices=False)
     signs = [np.sign(d[np.abs(d).argmax()]) for d in directions[:3]]  # the sign of a direction is arbitrary
-    projections = centred @ (directions[:3].T * signs)  # (patches, 3)
+    projections = centred_features @ (directions[:3].T * signs)  # (patches, 3)
     low, high = (
-        np.percentile(projections, end, axis=0, method=m) for end, m in zip(ENDS, ("lower", "higher"), strict=True)
+        np.percentile(projections, end, axis=0, method=method)
+        for end, method in zip(ENDS, ("lower", "higher"), strict=True)
     )
     shares = np.clip((projections - low) / np.maximum(high - low, 1e-12), 0, 1)
-    ends = np.cumsum([len(vectors) for vectors in pictures])[:-1]
-    share = (strengths[:3] ** 2).sum() / max((strengths**2).sum(), 1e-12)
-    return np.split((shares * 255 + 0.5).astype(np.uint8), ends), float(share)
+    boundaries = np.cumsum([len(vectors) for vectors in pictures])[:-1]
+    variance_share = (singular_values[:3] ** 2).sum() / max((singular_values**2).sum(), 1e-12)
+    return np.split((shares * 255 + 0.5).astype(np.uint8), boundaries), float(variance_share)
 
 
 def _together(layers: list[tuple[Trace, int]]) -> list[list[int]]:
     """The indices of `layers`, grouped by model and layer."""
     groups: dict[tuple, list[int]] = {}
-    for index, (seen, layer) in enumerate(layers):
-        groups.setdefault((naming.hash_of_weights(seen.vit), layer), []).append(index)
+    for index, (trace, layer) in enumerate(layers):
+        groups.setdefault((naming.hash_of_weights(trace.vit), layer), []).append(index)
     return list(groups.values())
 
 
@@ -250,8 +249,8 @@ def parts(layers: list[tuple[Trace, int]]) -> list[Map]:
 
     by_index: dict[int, Map] = {}
     for group in _together(layers):
-        cut = parts_of([layers[index][0] for index in group], len(PART_COLOURS), layers[group[0]][1])
-        for index, numbers in zip(group, cut, strict=True):
+        parts_by_trace = parts_of([layers[index][0] for index in group], len(PART_COLOURS), layers[group[0]][1])
+        for index, numbers in zip(group, parts_by_trace, strict=True):
             grid = numbers.numpy()
             by_index[index] = Map(grid.astype(np.float32), (), None, parts=grid)
     return [by_index[index] for index in range(len(layers))]
@@ -262,10 +261,10 @@ def maps(layers: list[tuple[Trace, int]]) -> list[Map]:
     that equal colours mean similar features in all of them."""
     by_index: dict[int, Map] = {}
     for group in _together(layers):
-        bytes_of_each, share = colours([patches(*layers[index]) for index in group])
-        for index, bytes_of_colours in zip(group, bytes_of_each, strict=True):
+        colour_arrays, share = colours([patches(*layers[index]) for index in group])
+        for index, colour_bytes in zip(group, colour_arrays, strict=True):
             grid = layers[index][0].grid
-            by_index[index] = Map(np.zeros(grid, np.float32), (), None, bytes_of_colours.reshape(*grid, 3), share)
+            by_index[index] = Map(np.zeros(grid, np.float32), (), None, colour_bytes.reshape(*grid, 3), share)
     return [by_index[index] for index in range(len(layers))]
 
 

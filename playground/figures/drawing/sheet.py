@@ -32,7 +32,7 @@ from playground.figures.drawing.spec import Spec
 
 SMALLEST = 6.0  # points: what a journal prints legibly
 VECTOR_DPI = 220  # dots per inch of the photograph inside an SVG or PDF
-CELL = 16  # pixels of a patch in a map without photograph: viewers that smooth images blur a sixteenth of a patch
+CELL = 16  # pixels of a patch without photograph, so that a viewer that smooths images blurs only a sixteenth of it
 OUTLINE = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
 
 SHAPES = {  # plotly's name of a marker, as in playground/analysis/heads.py -> matplotlib's name
@@ -49,12 +49,12 @@ def house_style(font: str | None = None) -> Iterator[None]:
     our_settings = {
         "font.family": fonts.families(font),
         "text.hinting": "no_hinting",  # hinting would change the length of a line
-        "svg.fonttype": "none",  # text stays text
+        "svg.fonttype": "none",  # text is not turned into outlines
         "svg.hashsalt": "attention-playground",
         "pdf.fonttype": 42,  # whole TrueType outlines, embedded
     }
-    skipped = ("backend", "toolbar", "interactive", "timezone")
-    defaults = {key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith(skipped)}
+    skipped_prefixes = ("backend", "toolbar", "interactive", "timezone")
+    defaults = {key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith(skipped_prefixes)}
     with _settings_lock, matplotlib.rc_context(defaults | our_settings):
         yield
 
@@ -80,11 +80,11 @@ def text_width(text: str, points: float, bold: bool = False) -> float:
 def wrap(text: str, width: float, points: float) -> list[str]:
     lines = [""]
     for word in re.findall(r"\d+ × \d+\S*|\S+ %\S*|\S+", text):  # "4 × 4" and "7 %" stay on one line
-        extended = f"{lines[-1]} {word}".strip()
-        if lines[-1] and text_width(extended, points) > width:
+        longer_line = f"{lines[-1]} {word}".strip()
+        if lines[-1] and text_width(longer_line, points) > width:
             lines.append(word)
         else:
-            lines[-1] = extended
+            lines[-1] = longer_line
     return lines
 
 
@@ -93,23 +93,23 @@ def fitting(text: str, width: float, points: float, bold: bool = False) -> tuple
     differ least."""
     room = 0.97 * width
     size = max(points * min(1.0, room / max(text_width(text, points, bold), 1e-9)), 0.8 * points, SMALLEST)
-    half = len(text) // 2
+    half_length = len(text) // 2
     full_text = text
-    while half > 1 and text_width(text, size, bold) > room * (1 + 1e-6):
-        half -= 1
-        text = f"{full_text[:half].rstrip()}…{full_text[-half:].lstrip()}"
+    while half_length > 1 and text_width(text, size, bold) > room * (1 + 1e-6):
+        half_length -= 1
+        text = f"{full_text[:half_length].rstrip()}…{full_text[-half_length:].lstrip()}"
     return text, size
 
 
 def fitting_words(text: str, width: float, points: float) -> tuple[str, float]:
     """Like `fitting`, for a line of facts: it loses whole facts, the last one first."""
     while text_width(text, max(0.8 * points, SMALLEST)) > 0.97 * width:
-        shortened = re.sub(r"(, (?=[^\d\W])| \()((?!, [^\d\W]| \().)*$", "", text)  # "patch 3, 4" is one fact
-        if shortened == text:
-            shortened = re.sub(r"^about |(?<=\d) tokens$", "", text, count=1)  # "about 46 tokens" keeps its number
-        if shortened == text:
+        shorter_text = re.sub(r"(, (?=[^\d\W])| \()((?!, [^\d\W]| \().)*$", "", text)  # "patch 3, 4" is one fact
+        if shorter_text == text:
+            shorter_text = re.sub(r"^about |(?<=\d) tokens$", "", text, count=1)  # "about 46 tokens" keeps its number
+        if shorter_text == text:
             break
-        text = shortened
+        text = shorter_text
     return fitting(text, width, points)
 
 
@@ -117,7 +117,7 @@ CELL_PIXELS = 900  # the width of a figure in a notebook
 
 
 class Drawing(Figure):
-    """A matplotlib figure that a notebook shows by itself, with its spec and the facts about it."""
+    """A matplotlib figure that a notebook displays, with its spec and facts about its origin."""
 
     spec: Spec
     facts: dict[str, str]  # see playground/figures/provenance.py
@@ -203,28 +203,28 @@ class Sheet:
     ) -> None:
         """Draws the picture with the heat or light that `add_numbers` adds when the final size is known."""
         size = tuple(max(1, round(side * (self.spec.dpi or VECTOR_DPI))) for side in (box.width, box.height))
-        scaled = _scaled(image)
-        axes.add_artist(Pixels(Picture(lambda size: add_numbers(scaled(size)), size), _extent(axes), zorder=2))
+        scale_to = _scaled(image)
+        axes.add_artist(Pixels(Picture(lambda size: add_numbers(scale_to(size)), size), _extent(axes), zorder=2))
 
     def layer(self, axes: Axes, image: Image.Image, extent: tuple[float, float, float, float] | None = None) -> None:
         """Draws coloured patches over the panel, or over a part of it: (left, top, right, bottom)."""
         step = max(1, min(CELL, 512 // max(image.size)))
         size = (image.width * step, image.height * step)
-        patches = Picture(lambda size: image.resize(size, Image.Resampling.NEAREST), size)
-        axes.add_artist(Pixels(patches, extent or _extent(axes), zorder=2))
+        picture = Picture(lambda size: image.resize(size, Image.Resampling.NEAREST), size)
+        axes.add_artist(Pixels(picture, extent or _extent(axes), zorder=2))
 
     def outline(self, axes: Axes, paths: list[np.ndarray], box: Box, colour=OUTLINE, dashes="-") -> None:
         """Draws closed lines of points (row, column) around sets of patches."""
         vertices, codes = [], []
         for path in paths:
             points = path[:, ::-1]
-            middles = (points + np.roll(points, -1, 0)) / 2
-            vertices.append(middles[-1])
+            midpoints = (points + np.roll(points, -1, 0)) / 2
+            vertices.append(midpoints[-1])
             codes.append(Path.MOVETO)
-            for point, middle in zip(points, middles, strict=True):
+            for point, middle in zip(points, midpoints, strict=True):
                 vertices += [point, middle]
                 codes += [Path.CURVE3, Path.CURVE3]
-            vertices.append(middles[-1])
+            vertices.append(midpoints[-1])
             codes.append(Path.CLOSEPOLY)
         if not vertices:
             return
@@ -253,9 +253,9 @@ class Sheet:
             return False
         family = matplotlib.rcParams["font.family"]
         halo = [withStroke(linewidth=0.22 * points, foreground="#ffeca0")]  # visible on dark pictures too
-        place = {"ha": "center", "va": "center_baseline", "color": "#140a00", "zorder": 4, "family": family}
-        place["path_effects"] = halo
-        axes.text(patch[1] + 0.5, patch[0] + 0.5, text, fontsize=points, fontweight="bold", **place)
+        style = {"ha": "center", "va": "center_baseline", "color": "#140a00", "zorder": 4, "family": family}
+        style["path_effects"] = halo
+        axes.text(patch[1] + 0.5, patch[0] + 0.5, text, fontsize=points, fontweight="bold", **style)
         return True
 
     def number_beside(self, axes: Axes, patch: tuple[int, int], box: Box, text: str, grid: np.ndarray, mark) -> None:
@@ -266,9 +266,9 @@ class Sheet:
         if words_centre is None:
             return
         halo = [withStroke(linewidth=0.3 * points, foreground="black")]
-        place = {"ha": "center", "va": "center_baseline", "color": "white", "zorder": 5, "path_effects": halo}
-        place["family"] = matplotlib.rcParams["font.family"]
-        axes.text(words_centre[1], words_centre[0], text, fontsize=points, fontweight="bold", **place)
+        style = {"ha": "center", "va": "center_baseline", "color": "white", "zorder": 5, "path_effects": halo}
+        style["family"] = matplotlib.rcParams["font.family"]
+        axes.text(words_centre[1], words_centre[0], text, fontsize=points, fontweight="bold", **style)
 
     def line(self, axes: Axes, patch: tuple[int, int], other_axes: Axes, other_patch: tuple[int, int]) -> None:
         """Draws a line from a patch of one panel to a patch of another."""
@@ -279,34 +279,34 @@ class Sheet:
             self.figure.add_artist(wire)
 
     def sign(self, axes: Axes, patch: tuple[int, int] | None, box: Box, symbol: str) -> None:
-        """Draws the shape of a head's habit inside the patch's mark."""
+        """Draws a shape inside the patch's mark: that of a head's habit, or of a query."""
         if patch is not None and self.spec.marker:
             self.shape(axes, patch[1] + 0.5, patch[0] + 0.5, symbol, 0.42 * _cell(axes, box))
 
     def shape(self, axes: Axes, x: float, y: float, symbol: str, points: float) -> None:
-        """Draws the shape that stands for a head's habit, white on black."""
+        """Draws a shape of SHAPES, white with a black edge."""
         if not symbol:
             return
         points *= 1.35 if symbol == "star" else 1.0
         fill_colour = "none" if symbol.endswith("-open") else "white"
         for edge, width in (("black", 0.32), ("white", 0.14)):
-            look = {"markeredgecolor": edge, "markeredgewidth": width * points, "markerfacecolor": fill_colour}
-            axes.plot([x], [y], SHAPES[symbol], markersize=points, clip_on=False, zorder=5, **look)
+            marker_style = {"markeredgecolor": edge, "markeredgewidth": width * points, "markerfacecolor": fill_colour}
+            axes.plot([x], [y], SHAPES[symbol], markersize=points, clip_on=False, zorder=5, **marker_style)
 
     def kernel(self, axes: Axes, cells: list[tuple[int, int]], box: Box) -> None:
         """Outlines the cells that a convolution reads."""
         top, left = cells[0]
         bottom, right = cells[-1][0] + 1, cells[-1][1] + 1
         width = min(max(min(box.width * 72 / 130, 0.2 * _cell(axes, box)), 0.7), 3)
-        inner = [[(x, top), (x, bottom)] for x in range(left + 1, right)]
-        inner += [[(left, y), (right, y)] for y in range(top + 1, bottom)]
-        axes.add_collection(LineCollection(inner, colors=CONVOLUTION, linewidths=0.45 * width, zorder=3))
+        inner_lines = [[(x, top), (x, bottom)] for x in range(left + 1, right)]
+        inner_lines += [[(left, y), (right, y)] for y in range(top + 1, bottom)]
+        axes.add_collection(LineCollection(inner_lines, colors=CONVOLUTION, linewidths=0.45 * width, zorder=3))
         frame = Rectangle((left, top), right - left, bottom - top, fill=False, zorder=3, clip_on=False)
         frame.set(edgecolor=CONVOLUTION, linewidth=width, joinstyle="miter")
         axes.add_patch(frame)
 
     def field(self, axes: Axes, cells: list[tuple[int, int]], box: Box) -> None:
-        """Draws a finer frame around the cells that a stack of convolutions reaches."""
+        """Draws a thin frame around the cells that a stack of convolutions reaches."""
         (top, left), (bottom, right) = cells[0], cells[-1]
         width = min(max(box.width * 72 / 260, 0.4), 1.5)
         frame = Rectangle((left, top), right + 1 - left, bottom + 1 - top, fill=False, zorder=3)
@@ -369,8 +369,8 @@ def _scaled(image: Image.Image) -> Callable[[tuple[int, int]], Image.Image]:
 
 def _stored_size(image: Image.Image, box: Box) -> tuple[int, int]:
     """(width, height) of the picture in a vector file: at VECTOR_DPI, but never finer than the picture itself."""
-    wide = min(image.width, max(1, round(box.width * VECTOR_DPI)))
-    return image.size if wide == image.width else (wide, max(1, round(box.height * VECTOR_DPI)))
+    width = min(image.width, max(1, round(box.width * VECTOR_DPI)))
+    return image.size if width == image.width else (width, max(1, round(box.height * VECTOR_DPI)))
 
 
 def _bottom_up(image: Image.Image) -> np.ndarray:
@@ -388,16 +388,16 @@ def emptiest_side(
 ) -> tuple[float, float] | None:
     """The centre (row, column) for words of size (high, wide) beside a patch, on the side where they hide the smallest
     values; None if no side has room."""
-    (row, column), (high, wide) = (patch[0] + 0.5, patch[1] + 0.5), size
-    across, down = (1 + wide) / 2, (1 + high) / 2
+    (row, column), (height, width) = (patch[0] + 0.5, patch[1] + 0.5), size
+    dx, dy = (1 + width) / 2, (1 + height) / 2
     sides = []
-    for y, x in ((row, column + across), (row, column - across), (row - down, column), (row + down, column)):
-        top, left, bottom, right = y - high / 2, x - wide / 2, y + high / 2, x + wide / 2
+    for y, x in ((row, column + dx), (row, column - dx), (row - dy, column), (row + dy, column)):
+        top, left, bottom, right = y - height / 2, x - width / 2, y + height / 2, x + width / 2
         if top < 0 or left < 0 or bottom > grid.shape[0] or right > grid.shape[1]:
             continue
-        covered = grid[math.floor(top) : math.ceil(bottom), math.floor(left) : math.ceil(right)]
+        covered_values = grid[math.floor(top) : math.ceil(bottom), math.floor(left) : math.ceil(right)]
         covers_mark = mark and top < mark[0] + 1 and mark[0] < bottom and left < mark[1] + 1 and mark[1] < right
-        sides.append((bool(covers_mark), float(covered.sum()), (y, x)))
+        sides.append((bool(covers_mark), float(covered_values.sum()), (y, x)))
     return min(sides, key=lambda side: side[:2])[2] if sides else None
 
 

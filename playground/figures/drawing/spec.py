@@ -78,7 +78,7 @@ class Spec:
     layout: str = "head"  # see layouts/
     model: str = ""  # the model that traced the picture; "": a figure of random rows has none
     weights: str | None = None  # a file of weights for this model
-    mean: str | None = None  # this and the next four: how the model was built, if no file says it (models/given.py)
+    mean: str | None = None  # `mean` to `global_pool`: how the model was built, if no file says it (models/given.py)
     std: str | None = None
     num_heads: str | None = None
     act_layer: str | None = None
@@ -86,7 +86,7 @@ class Spec:
     size: tuple[int, int] | None = None  # (height, width) of the model's input
     layer: int | None = None  # None: two thirds of the way up, where heads look at objects
     head: int | str = 0  # a number, or "mean" or "max" over all heads
-    query: tuple[int, int] | str | None = None  # a patch, or a prefix token's name; None: samples.start_patch
+    query: tuple[int, int] | str | None = None  # a patch, or a prefix token's name; None: by samples.start_patch
     scale: str = "on"  # "on" (the trained scale), "off" (no scale), or a number
     whole: bool = False  # whether the whole forward pass ran with `scale`, not this layer alone
     cut: str = ""  # edges cut in the pass, written as in playground/cuts.py and separated by ;
@@ -95,7 +95,7 @@ class Spec:
     method: str = "gradient"  # how relevance is computed, see METHODS
     signed: bool | None = None  # whether relevance shows negative values; None: only for a label
     blank: str = "mean"  # what blanked patches become
-    typical: bool = False  # whether outliers among lengths are left out of the exposure
+    typical: bool = False  # whether the exposure leaves out patches whose features are unusually long
     what: str = FIRST
     direction: str = "row"
     kernel: int = 3
@@ -115,7 +115,7 @@ class Spec:
     draw: str = "heat"  # "heat" or "light", see light.py
     over: str | None = None  # what lies beneath the heat; None: the photograph, or nothing beneath many small maps
     mass: float | None = None  # an outline around the fewest patches that hold this share of all patches' weight
-    mask: bool = False  # whether the picture is left out outside that outline
+    mask: bool = False  # whether only the patches inside the outline of `mass` are drawn
     colours: str = "shared"  # "shared": one exposure for all maps; "own": one for each
     ceiling: float | None = None  # the value that is drawn brightest; None: set by the maps' values
     log: bool | None = None  # None: only if many small maps share one exposure
@@ -123,7 +123,7 @@ class Spec:
     caption: bool = True
     bar: bool = True
     marker: bool = True
-    prefix: bool = True  # whether the shares of class token and registers are written
+    prefix: bool = True  # whether the figure states the shares of the class token and the registers
     footer: bool = False
     words: str = "plain"  # "paper" says “attends to” where "plain" says “listens to”
     anonymous: bool = False  # whether the file says nothing that could tell who made it
@@ -133,15 +133,15 @@ class Spec:
     # What an interactive figure holds
     layers: tuple[int, ...] | str | None = None  # numbers or "all"; None: `layer`, or all layers if these are small
     heads: tuple[int, ...] | None = None  # numbers; None: all heads
-    view: str = ""  # other choices at the beginning, as in an address: "locked=true&grid=true"
+    view: str = ""  # further choices of the first view, written as in an address: "locked=true&grid=true"
     bare: bool = False  # whether an .html has the interactive picture alone
     pack: str = "float16"  # numbers of q and k in an .html; "int8" takes half the bytes and is less exact
 
     def __post_init__(self) -> None:
-        for name, allowed in CHOICES.items():
-            if (given := getattr(self, name)) not in allowed:
-                options = ", ".join(str(option) for option in allowed if option is not None)
-                raise PlaygroundError(f"A figure's {name.replace('_', ' ')} is {options}; given was {given!r}.")
+        for name, allowed_values in CHOICES.items():
+            if (value := getattr(self, name)) not in allowed_values:
+                options = ", ".join(str(option) for option in allowed_values if option is not None)
+                raise PlaygroundError(f"A figure's {name.replace('_', ' ')} is {options}; given was {value!r}.")
         if not _within(self.dpi, 10, 2400):
             raise OptionError("{dpi} goes from 10 to 2400; given was {}.", self.dpi)
         if not _within(self.width, 1.5, 40):
@@ -150,11 +150,11 @@ class Spec:
             raise OptionError("{mass} is a share between 0.01 and 0.99; given was {}.", self.mass)
         if not _within(self.ceiling, 1e-9, 1):
             raise OptionError("{ceiling} is a share between 0 and 1; given was {}.", self.ceiling)
-        words = dict(parse_qsl(self.view, keep_blank_values=True))
-        if words != matching(words) or any(choice.key in words for choice in DRAWN):
-            known = ", ".join(choice.key for choice in VIEW if not choice.field)
+        view_words = dict(parse_qsl(self.view, keep_blank_values=True))
+        if view_words != matching(view_words) or any(choice.key in view_words for choice in DRAWN):
+            choice_names = ", ".join(choice.key for choice in VIEW if not choice.field)
             raise OptionError(
-                "{view} takes {}, written as in a link: locked=true&grid=true; given was {!r}.", known, self.view
+                "{view} takes {}, written as in a link: locked=true&grid=true; given was {!r}.", choice_names, self.view
             )
         object.__setattr__(self, "depth", str(self.depth))
         object.__setattr__(self, "label", str(self.label))
@@ -238,23 +238,23 @@ class Spec:
     def dots(self) -> int:
         return self.dpi or (MOVING_DPI if self.sweep else self.made_for.dpi)
 
-    def settled(self, seen: Trace | None, marks: bool = True) -> Spec:
+    def settled(self, trace: Trace | None, marks: bool = True) -> Spec:
         """The spec with the trace's values in place of its defaults. `marks`: whether the figure marks a query;
         if not, `query` becomes None."""
-        if seen is None:
+        if trace is None:
             return self
         if self.label and not self.label.isdecimal():
-            self = replace(self, label=str(seen.label(self.label)))
-        elif self.label and seen.vit is not None:
-            seen.label(int(self.label))  # raises if there is no label of this number
-        layer = self.look.layer if self.look else seen.upper_layer
+            self = replace(self, label=str(trace.label(self.label)))
+        elif self.label and trace.vit is not None:
+            trace.label(int(self.label))  # raises if there is no label of this number
+        default_layer = self.look.layer if self.look else trace.upper_layer
         if self.rows or self.columns:  # each picture of a grid has its own size and its own first patch
-            return replace(self, layer=layer if self.layer is None else self.layer)
-        query = start_patch(self.image, seen.grid) if self.query is None else _named(self.query, seen)
+            return replace(self, layer=default_layer if self.layer is None else self.layer)
+        query = start_patch(self.image, trace.grid) if self.query is None else _named(self.query, trace)
         return replace(
             self,
-            size=seen.size,
-            layer=layer if self.layer is None else self.layer,
+            size=trace.size,
+            layer=default_layer if self.layer is None else self.layer,
             query=query if marks else None,
         )
 
@@ -269,10 +269,10 @@ def _within(number: float | None, low: float, high: float) -> bool:
     return number is None or (isinstance(number, int | float) and low <= number <= high)
 
 
-def _named(query: tuple[int, int] | str | int, seen: Trace) -> tuple[int, int] | str:
+def _named(query: tuple[int, int] | str | int, trace: Trace) -> tuple[int, int] | str:
     """The query as a command writes it, not as a token's index: a patch, or a prefix token's name."""
-    token, prefix = seen.token(query), seen.prefix
-    return prefix[token] if token < len(prefix) else divmod(token - len(prefix), seen.grid[1])
+    token, prefix = trace.token(query), trace.prefix
+    return prefix[token] if token < len(prefix) else divmod(token - len(prefix), trace.grid[1])
 
 
 def query_words(query: tuple[int, int] | str) -> str:

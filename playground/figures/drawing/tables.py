@@ -15,10 +15,10 @@ from playground.figures.drawing.spec import Spec, query_words
 class Table:
     """Maps of one trace, all with the same tokens."""
 
-    about: dict  # the trace's model, its picture, …
+    about: dict  # the model, the picture, and other facts about the trace
     grid: tuple[int, int] | None  # rows, columns
     tokens: list[str]  # "cls", "reg0", "0,0", … as --patch has them
-    maps: list[dict]  # for each map its layer, its head, …
+    maps: list[dict]  # for each map its layer, its head and other facts
     values: np.ndarray  # (maps, tokens) float32
 
 
@@ -32,9 +32,9 @@ def of_maps(spec: Spec, panels: list[Shown]) -> list[Table]:
 
 
 def _values(panels: list[Shown]) -> Table:
-    seen = panels[0].seen
-    tokens = [*seen.prefix, *_patches(seen.grid)]
-    return Table(about(panels[0].subject), seen.grid, tokens, list(map(_map_facts, panels)), _stacked(panels))
+    trace = panels[0].seen
+    tokens = [*trace.prefix, *_patches(trace.grid)]
+    return Table(about(panels[0].subject), trace.grid, tokens, list(map(_map_facts, panels)), _stacked(panels))
 
 
 def _stacked(panels: list[Shown]) -> np.ndarray:
@@ -46,13 +46,13 @@ def _patches(grid: tuple[int, int]) -> list[str]:
 
 
 def about(subject: Subject) -> dict:
-    seen = subject.seen
+    trace = subject.seen
     return {
-        "model": seen.model,
+        "model": trace.model,
         "image": subject.name,
-        "input": list(seen.size),
-        "patch_size": seen.patch_size,
-        "predictions": [[label, float(f"{share:.6g}")] for label, share in seen.predictions],
+        "input": list(trace.size),
+        "patch_size": trace.patch_size,
+        "predictions": [[label, float(f"{share:.6g}")] for label, share in trace.predictions],
     }
 
 

@@ -208,7 +208,7 @@ ENGLISH = {
     "({amount}).",
     "filter.sentence.near": "The filter gives {share} to places outside the {k}×{k} neighbourhood; the strongest is a "
     "neighbour, {place} ({amount}).",
-    # then parts of these sentences
+    # parts that are put into the sentences above
     "patch.sentence": "this patch",
     "feature.sentence": "the feature of {who}",
     "itself.sentence": "itself",
@@ -221,7 +221,7 @@ ENGLISH = {
     "block.sentence": "at {place}",
     "block.sentence.here": "{place}",
     "block.sentence.itself": "patch {place}",
-    # then the sentences of ways that tell only where the largest value is
+    # sentences of ways to look that tell only where the largest value is
     "norm.sentence": "This layer's longest feature vector stands {within}: its length is {value}.",
     "label.sentence": "After this layer {label} is likeliest {within} ({value}).",
     "text.sentence": "Most like {label} is the patch {within}: a cosine of {value}.",

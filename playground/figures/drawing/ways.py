@@ -117,19 +117,19 @@ def record(way: Way) -> dict:
 
 
 def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(map(str.capitalize, rest))
+    first_word, *other_words = name.split("_")
+    return first_word + "".join(map(str.capitalize, other_words))
 
 
 def browser_words() -> dict[str, dict[str, dict[str, str]]]:
     """{language: {kind: {name or name.case: words}}}. Nested to save bytes, since every living figure contains it."""
-    nested: dict[str, dict[str, dict[str, str]]] = {}
+    words_by_language: dict[str, dict[str, dict[str, str]]] = {}
     for language, table in TABLES.items():
         for key, text in table.items():
             name, kind, *cases = key.split(".")
             if kind not in FIGURES:
-                nested.setdefault(language, {}).setdefault(kind, {})[".".join([name, *cases])] = text
-    return nested
+                words_by_language.setdefault(language, {}).setdefault(kind, {})[".".join([name, *cases])] = text
+    return words_by_language
 
 
 def usual() -> dict:
@@ -143,14 +143,14 @@ def usual() -> dict:
 
 
 def foretold() -> dict[str, dict[str, float]]:
-    """{model: how faithful its maps in the browser are, {way to look: rank correlation with blanking, …}}"""
+    """{model: {way to look: its maps' rank correlation with blanking}}, with that of random and of constant maps."""
     from playground.analysis.faithfulness import foretold_table
     from playground.relevance import DEFAULT
 
     rows = {}
-    for model, by_map in foretold_table().items():
+    for model, scores_by_map in foretold_table().items():
         ways = [way for way in WAYS.values() if way.attributes]
-        scores = {way.name: by_map[DEFAULT if "method" in way.uses else way.name] for way in ways}
+        scores = {way.name: scores_by_map[DEFAULT if "method" in way.uses else way.name] for way in ways}
         some_score = next(iter(scores.values()))
         numbers = {name: round(score.correlation, 2) for name, score in scores.items()}
         rows[model] = numbers | {"random": round(some_score.random, 2), "constant": 0, "pictures": some_score.pictures}
@@ -165,17 +165,17 @@ def _short(entry: dict) -> str:
 def _line(key: str, text: str) -> str:
     """A text of the table, broken into short lines."""
     pieces = wrap(text, 100, drop_whitespace=False, break_long_words=False, break_on_hyphens=False) or [""]
-    written = " +\n".join(json.dumps(piece, ensure_ascii=False) for piece in pieces)
-    return f'"{key}":{written},\n'
+    literals = " +\n".join(json.dumps(piece, ensure_ascii=False) for piece in pieces)
+    return f'"{key}":{literals},\n'
 
 
 def text() -> str:
     usual_values = usual()
-    differs = (
+    differing_fields = (
         {key: value for key, value in record(way).items() if value != usual_values.get(key)} for way in WAYS.values()
     )
-    records = ",\n".join(map(_short, differs))
-    kinds = (
+    records = ",\n".join(map(_short, differing_fields))
+    word_tables = (
         f'"{language}":{{\n'
         + "".join(
             f"{kind}:{{\n{''.join(map(_line, words_by_key, words_by_key.values()))}}},\n"
@@ -188,7 +188,7 @@ def text() -> str:
         "// Written by `python -m playground.figures.drawing.ways`: change playground/figures/drawing/ways.py.\n\n"
         f"export const WAY_USUAL =\n{_short(usual_values)};\n\nexport const WAY_RECORDS = [\n{records},\n];\n\n"
         f"export const FORETOLD =\n{_short(foretold())};\n\n"
-        f"export const WAY_WORDS = {{\n{''.join(kinds)}}};\n"
+        f"export const WAY_WORDS = {{\n{''.join(word_tables)}}};\n"
     )
 
 

@@ -37,9 +37,9 @@ def marks(spec: Spec) -> bool:
     return layout.asks or ("query" not in layout.unused and layout.prepared(spec).asks)
 
 
-def settled(spec: Spec, seen: Trace | None) -> Spec:
+def settled(spec: Spec, trace: Trace | None) -> Spec:
     """The spec with the trace's values in place of its defaults."""
-    return spec.settled(seen, marks(spec))
+    return spec.settled(trace, marks(spec))
 
 
 def content(spec: Spec, subject: Subject | None, other: Other = None) -> Content:

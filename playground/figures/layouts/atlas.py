@@ -1,5 +1,5 @@
-"""The layout “atlas”: for every head, the mean share that each place around a patch gets, framed in its habit's
-colour."""
+"""The layout “atlas”: for every head, the mean share of attention that each place around a patch gets, in a frame whose
+colour stands for the head's habit."""
 
 from __future__ import annotations
 
@@ -31,65 +31,65 @@ class Around(Map):
 
 
 def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
-    seen = subject.seen
-    places = [(layer, head) for layer in range(seen.layers) for head in range(seen.heads)]
+    trace = subject.seen
+    places = [(layer, head) for layer in range(trace.layers) for head in range(trace.heads)]
     return [OneMap(subject, replace(spec, layer=layer, head=head), None) for layer, head in places]
 
 
 def averages(requests: list[OneMap]) -> list[Map]:
     from playground.analysis import heads
 
-    habits_of_heads = heads.look(requests[0].subject.seen)
+    head_habits = heads.look(requests[0].subject.seen)
     habits, kinds, prefix_shares = (
-        habits_of_heads.habits(),
-        habits_of_heads.kinds(),
-        habits_of_heads.to_class + habits_of_heads.to_registers,
+        head_habits.habits(),
+        head_habits.kinds(),
+        head_habits.to_class + head_habits.to_registers,
     )
-    averages = []
+    head_maps = []
     for panel in requests:
         i, h = panel.spec.layer, panel.spec.head
         prefix = (("the prefix tokens", float(prefix_shares[i, h])),)
-        averages.append(Around(habits_of_heads.offsets[i, h], prefix, None, habit=habits[i][h], kind=kinds[i][h]))
-    return averages
+        head_maps.append(Around(head_habits.offsets[i, h], prefix, None, habit=habits[i][h], kind=kinds[i][h]))
+    return head_maps
 
 
 def exposed(spec: Spec, drawn_maps: list[Shown]) -> tuple[Domain, list[Domain]]:
     """One exposure for all traces with this number of tokens, so that models can be compared."""
     high = spec.ceiling or shared_ceiling(drawn_maps[0].seen.tokens)
-    span = Domain(0, high, "share of a patch’s attention", True, high < 1, bare=True)
-    return span, [span] * len(drawn_maps)
+    domain = Domain(0, high, "share of a patch’s attention", True, high < 1, bare=True)
+    return domain, [domain] * len(drawn_maps)
 
 
-def draw(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
+def draw(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
     from matplotlib.patches import Rectangle
 
     from playground.analysis.heads import HABITS
     from playground.figures.drawing import prints
     from playground.figures.drawing.panels import Matrix
 
-    seen = drawn_maps[0].seen
+    trace = drawn_maps[0].seen
 
     def cell(sheet, axes, layer, head, box) -> None:
-        place = layer * seen.heads + head
-        average, edge, strip = drawn_maps[place].map, 0.05 * box.height, box.width - box.height
+        index = layer * trace.heads + head
+        average, margin, strip = drawn_maps[index].map, 0.05 * box.height, box.width - box.height
         axes.add_patch(Rectangle((box.x, box.y), box.width, box.height, color=average.habit.colour, linewidth=0))
-        extent = (box.x + strip + edge, box.y + edge, box.x + box.width - edge, box.y + box.height - edge)
-        sheet.layer(axes, prints.bare(average.grid, spans[place]), extent)
-        middle = box.x + (strip + edge) / 2, box.y + box.height / 2  # the habit as a shape too, for the colour-blind
+        extent = (box.x + strip + margin, box.y + margin, box.x + box.width - margin, box.y + box.height - margin)
+        sheet.layer(axes, prints.bare(average.grid, domains[index]), extent)
+        middle = box.x + (strip + margin) / 2, box.y + box.height / 2  # the habit as a shape too, for the colour-blind
         sheet.shape(axes, *middle, average.habit.symbol, 72 * 0.7 * strip)
 
     habits_present = {panel.map.habit for panel in drawn_maps}
     legend = tuple((habit.colour, habit.label, habit.symbol) for habit in HABITS if habit in habits_present)
-    return Drawn(Matrix(seen.layers, seen.heads, 1 + STRIP, cell), legend)
+    return Drawn(Matrix(trace.layers, trace.heads, 1 + STRIP, cell), legend)
 
 
-def caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
-    seen, averaged = drawn_maps[0].seen, np.stack([panel.map.grid for panel in drawn_maps])
-    side, clipped = averaged.shape[-1], int((averaged > span.high).sum())
-    brighter = captions.clipped_note(span, clipped, float(averaged.max()), "places")
-    sentence = captions.say("atlas", model=naming.model(seen), side=side, more=brighter)
-    altered = captions.alteration_notes(spec, drawn_maps) if spec.whole else []
-    return " ".join([f"{sentence[0].upper()}{sentence[1:]}", *altered])
+def caption(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
+    trace, grids = drawn_maps[0].seen, np.stack([panel.map.grid for panel in drawn_maps])
+    side, clipped_count = grids.shape[-1], int((grids > domain.high).sum())
+    brighter_words = captions.clipped_note(domain, clipped_count, float(grids.max()), "places")
+    sentence = captions.say("atlas", model=naming.model(trace), side=side, more=brighter_words)
+    notes = captions.alteration_notes(spec, drawn_maps) if spec.whole else []
+    return " ".join([f"{sentence[0].upper()}{sentence[1:]}", *notes])
 
 
 def outside(spec: Spec, drawn_maps: list[Shown]) -> str:
@@ -102,15 +102,15 @@ def outside(spec: Spec, drawn_maps: list[Shown]) -> str:
 def numbers(spec: Spec, drawn_maps: list[Shown]) -> list[tables.Table]:
     from playground.analysis.heads import REACH
 
-    side = range(-REACH, REACH + 1)
-    what = "average share at an offset (down, right)"
+    offsets = range(-REACH, REACH + 1)
+    description = "average share at an offset (down, right)"
     map_facts = [
-        {"layer": panel.spec.layer, "head": panel.spec.head, "what": what, "habit": panel.map.kind}
+        {"layer": panel.spec.layer, "head": panel.spec.head, "what": description, "habit": panel.map.kind}
         for panel in drawn_maps
     ]
-    tokens = [f"{down},{right}" for down in side for right in side]
+    tokens = [f"{down},{right}" for down in offsets for right in offsets]
     values = np.stack([panel.map.grid.ravel() for panel in drawn_maps]).astype(np.float32)
-    return [tables.Table(tables.about(drawn_maps[0].subject), (len(side), len(side)), tokens, map_facts, values)]
+    return [tables.Table(tables.about(drawn_maps[0].subject), (len(offsets), len(offsets)), tokens, map_facts, values)]
 
 
 AVERAGE = "the layout atlas shows the average over all patches"

@@ -1,5 +1,5 @@
-"""Layouts with two maps side by side: of two pictures or models with the same query, with 1/√dₖ and without it, before
-and after."""
+"""Layouts that compare maps side by side: of two pictures or two models, with 1/√dₖ and without it, before and after a
+change."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def names(drawn_maps: list[Shown]) -> list[tuple[str, str]]:
 
 
 def match(drawn_maps: list[Shown]) -> tuple[int, int] | None:
-    """The patch of the second picture that matches the query: each resembles the other most. None if there is none."""
+    """The second picture's patch that matches the query's: each resembles the other most. None if no patch does."""
     first, second = drawn_maps
     query_patch = maps.patch_of(first.seen, first.spec.query)
     row, column = first.seen.match(second.seen)[query_patch].tolist()
@@ -58,8 +58,8 @@ def _is_matched(drawn_maps: list[Shown]) -> bool:
     return second.one.asker is not None and maps.patch_of(first.seen, first.spec.query) is not None
 
 
-def draw(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
-    drawing = headed(drawn_maps, spans, names(drawn_maps))
+def draw(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
+    drawing = headed(drawn_maps, domains, names(drawn_maps))
     matching_patch = match(drawn_maps) if _is_matched(drawn_maps) else None
     return drawing if matching_patch is None else _with_line(spec, drawn_maps, drawing, matching_patch)
 
@@ -83,11 +83,11 @@ def _with_line(spec: Spec, drawn_maps: list[Shown], drawing: Drawn, matching_pat
     return replace(drawing, body=type(drawing.body)([replace(first, draw=begin), replace(second, draw=end)]))
 
 
-def caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
+def caption(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
     models_and_places = dict.fromkeys(
         captions.model_and_place(panel.seen, spec, captions.place(panel.spec)) for panel in drawn_maps
     )
-    sentences = captions.sentences(spec, drawn_maps, span, captions.say("and", "models").join(models_and_places))
+    sentences = captions.sentences(spec, drawn_maps, domain, captions.say("and", "models").join(models_and_places))
     if not _is_matched(drawn_maps):
         return sentences
     layer = drawn_maps[0].seen.upper_layer
@@ -122,18 +122,18 @@ def scale_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
 
 def scale_names(spec: Spec, drawn_maps: list[Shown]) -> list[tuple[str, str]]:
     """(heading, the line beneath it) of each panel"""
-    seen = drawn_maps[0].seen
-    trained = captions.say("scaled_in", "trained" if seen.scale == seen.native_scale else "")
-    where = captions.say("scaled_in", "pass" if spec.whole else "")
-    return [(captions.scale_heading(seen, "on"), trained), (captions.scale_heading(seen, spec.scale), where)]
+    trace = drawn_maps[0].seen
+    trained_words = captions.say("scaled_in", "trained" if trace.scale == trace.native_scale else "")
+    place = captions.say("scaled_in", "pass" if spec.whole else "")
+    return [(captions.scale_heading(trace, "on"), trained_words), (captions.scale_heading(trace, spec.scale), place)]
 
 
-def draw_scale(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
-    return headed(drawn_maps, spans, scale_names(spec, drawn_maps))
+def draw_scale(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
+    return headed(drawn_maps, domains, scale_names(spec, drawn_maps))
 
 
-def scale_caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
-    return captions.caption(replace(spec, scale="on"), drawn_maps, span, captions.place(spec))
+def scale_caption(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
+    return captions.caption(replace(spec, scale="on"), drawn_maps, domain, captions.place(spec))
 
 
 SCALE = Layout(
@@ -154,7 +154,7 @@ SCALE = Layout(
 
 
 def change_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
-    """The maps before and after; the third panel, the change, is their difference."""
+    """Requests for the maps before and after, and a third for their difference: see `both_and_change`."""
     if spec.way.coloured:
         raise PlaygroundError(f"Colours have no difference that could be drawn: {spec.what} has the layout compare.")
     before, after = panels(spec, subject, other)
@@ -169,8 +169,8 @@ def change_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
 
 def both_and_change(requests: list[OneMap]) -> list[Map]:
     before, after = maps_of(requests[:2])
-    shared = dict(before.prefix)
-    prefix = tuple((name, share - shared.get(name, 0.0)) for name, share in after.prefix)
+    shares_before = dict(before.prefix)
+    prefix = tuple((name, share - shares_before.get(name, 0.0)) for name, share in after.prefix)
     values = None
     if before.values is not None and after.values is not None and len(before.values) == len(after.values):
         values = after.values - before.values
@@ -179,8 +179,8 @@ def both_and_change(requests: list[OneMap]) -> list[Map]:
 
 def expose_change(spec: Spec, drawn_maps: list[Shown]) -> tuple[Domain, list[Domain]]:
     """The domains that `exposed` gives, and for the change a signed domain of its own around zero."""
-    bar_span, map_spans = exposed(spec, drawn_maps[:2])
-    return bar_span, [*map_spans, _around_zero(spec, drawn_maps[2].map)]
+    bar_domain, map_domains = exposed(spec, drawn_maps[:2])
+    return bar_domain, [*map_domains, _around_zero(spec, drawn_maps[2].map)]
 
 
 def _around_zero(spec: Spec, map_: Map) -> Domain:
@@ -192,14 +192,14 @@ def change_names(drawn_maps: list[Shown]) -> list[tuple[str, str]]:
     return [*names(drawn_maps[:2]), (captions.say("change"), captions.say("change", "signs"))]
 
 
-def draw_change(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
-    return headed(drawn_maps, spans, change_names(drawn_maps))
+def draw_change(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
+    return headed(drawn_maps, domains, change_names(drawn_maps))
 
 
-def change_caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
+def change_caption(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
     change = _around_zero(spec, drawn_maps[2].map)
     size = (captions.percent if change.percent else captions.number)(change.high)
-    return f"{caption(spec, drawn_maps[:2], span)} {captions.say('change', 'size', size=size)}"
+    return f"{caption(spec, drawn_maps[:2], domain)} {captions.say('change', 'size', size=size)}"
 
 
 def change_numbers(spec: Spec, drawn_maps: list[Shown]) -> list[tables.Table]:

@@ -49,8 +49,8 @@ class Charts:
         """(width, height) of a chart without its labels, inches."""
         columns = self._columns(height)
         rows = len(self.charts) // columns
-        wide = (width - columns * LEFT * em - (columns - 1) * BETWEEN * em - RIGHT * em) / columns
-        return wide, 0.8 * wide if height is None else height / rows - (ABOVE + BELOW) * em
+        chart_width = (width - columns * LEFT * em - (columns - 1) * BETWEEN * em - RIGHT * em) / columns
+        return chart_width, 0.8 * chart_width if height is None else height / rows - (ABOVE + BELOW) * em
 
     def size(self, width: float, height: float | None, em: float) -> tuple[float, float]:
         rows = len(self.charts) // self._columns(height)
@@ -66,13 +66,13 @@ class Charts:
         from playground.figures.drawing.sheet import Box
 
         em, columns = sheet.font / 72, self._columns(height)
-        wide, high = self._sides(box.width, height, em)
+        chart_width, chart_height = self._sides(box.width, height, em)
         for number, chart in enumerate(self.charts):
             row, column = divmod(number, columns)
-            x = box.x + LEFT * em + column * (wide + (LEFT + BETWEEN) * em)
-            y = box.y + ABOVE * em + row * (high + (ABOVE + BELOW) * em)
+            x = box.x + LEFT * em + column * (chart_width + (LEFT + BETWEEN) * em)
+            y = box.y + ABOVE * em + row * (chart_height + (ABOVE + BELOW) * em)
             is_last = row == len(self.charts) // columns - 1
-            _chart(sheet, chart, Box(x, y, wide, high), is_last)
+            _chart(sheet, chart, Box(x, y, chart_width, chart_height), is_last)
 
 
 def _chart(sheet: Sheet, chart: Chart, box: Box, is_last: bool) -> None:
@@ -141,13 +141,13 @@ def curves(requests: list[OneMap]) -> list[Curves]:
     return [Curves(name, {power: scale.curve(name, power) for power in SCALES}) for name in QUANTITIES]
 
 
-def draw(spec: Spec, drawn_charts: list[Shown], spans: list[Domain]) -> Drawn:
+def draw(spec: Spec, drawn_charts: list[Shown], domains: list[Domain]) -> Drawn:
 
     charts = [
         Chart(
             chart.map.quantity,
             QUANTITIES[chart.map.quantity],
-            {SCALES[power][1]: c for power, c in chart.map.of.items()},
+            {SCALES[power][1]: curve for power, curve in chart.map.of.items()},
         )
         for chart in drawn_charts
     ]
@@ -155,18 +155,18 @@ def draw(spec: Spec, drawn_charts: list[Shown], spans: list[Domain]) -> Drawn:
     return Drawn(Charts(charts, spec.made_for.roomy), legend, bar=False)
 
 
-def caption(spec: Spec, drawn_charts: list[Shown], span: Domain) -> str:
+def caption(spec: Spec, drawn_charts: list[Shown], domain: Domain) -> str:
     return captions.say("curves", rows=f"{scale.MANY:,}", keys=scale.KEYS)
 
 
 def numbers(spec: Spec, drawn_charts: list[Shown]) -> list[Table]:
-    lines = [
+    rows = [
         ({"what": chart.map.quantity, "scale": SCALES[power][0], "line": line}, getattr(curve, line))
         for chart in drawn_charts
         for power, curve in chart.map.of.items()
         for line in ("low", "median", "high")
     ]
-    facts, values = zip(*lines, strict=True)
+    facts, values = zip(*rows, strict=True)
     return [Table({}, None, [f"d_k={width}" for width in scale.WIDTHS], list(facts), np.array(values, np.float32))]
 
 

@@ -1,4 +1,4 @@
-"""The layout “grid”: what changes along the rows and columns of maps, and their titles."""
+"""The layout “grid”: maps in rows and columns, along which layers, heads, pictures or other choices change."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def axes(spec: Spec, counts: There = None) -> tuple[Axis, Axis]:
     if rows and columns and rows.name == columns.name:
         raise PlaygroundError(f"Rows and columns are both {rows.name}: choose two of {', '.join(AXES)}.")
     for axis in filter(None, (rows, columns)):
-        if why := _changes_nothing(axis.name, spec):
-            raise OptionError(f"{axis.name.capitalize()} would change nothing in this grid: {why}.")
-    chosen_axis = rows or columns
+        if reason := _changes_nothing(axis.name, spec):
+            raise OptionError(f"{axis.name.capitalize()} would change nothing in this grid: {reason}.")
+    given_axis = rows or columns
     fixed_axis = (
-        Axis("heads", (spec.head,)) if chosen_axis.name == "layers" else Axis("layers", (spec.layer,))
+        Axis("heads", (spec.head,)) if given_axis.name == "layers" else Axis("layers", (spec.layer,))
     )  # an axis of one value, if only one axis was given
     return rows or fixed_axis, columns or fixed_axis
 
@@ -69,8 +69,8 @@ def read(text: str, counts: There = None) -> Axis:
         raise PlaygroundError(f"Rows and columns are written as {EXAMPLES}; given was {text!r}.")
     if name in ("heads", "layers"):
         count = counts[name == "heads"] if counts else 0
-        parts = [_numbers(part, count, name) for part in values.split(",")]
-        return Axis(name, tuple(dict.fromkeys(value for part in parts for value in part)))
+        value_lists = [_numbers(part, count, name) for part in values.split(",")]
+        return Axis(name, tuple(dict.fromkeys(value for part in value_lists for value in part)))
     if name == "patches":
         return Axis(name, tuple(read_query(value) for value in values.split("-")))
     return Axis(name, tuple(values.split(",")))
@@ -89,18 +89,19 @@ def names(spec: Spec) -> list[tuple[str, str]]:
     rows, columns = axes(spec)
     pictures = next((axis.values for axis in (rows, columns) if axis.name == "pictures"), (spec.image,))
     models = next((axis.values for axis in (rows, columns) if axis.name == "models"), (spec.model,))
-    pairs = {(picture, model): None for model in models for picture in pictures}  # by model: each is loaded once
+    # by model, so that each model is loaded once
+    pairs = {(picture, model): None for model in models for picture in pictures}
     return list(pairs)
 
 
-def axis_title(axis: Axis, value, seen, model: str) -> str:
+def axis_title(axis: Axis, value, trace, model: str) -> str:
     """The title of a row or column."""
     if axis.name == "layers":
         return f"layer {value}"
     if axis.name == "heads":
         return {"mean": "mean", "max": "largest"}.get(value) or f"head {value}"
     if axis.name == "scales":
-        return captions.scale_heading(seen, value)
+        return captions.scale_heading(trace, value)
     if axis.name == "patches":
         return captions.query_phrase(value) if isinstance(value, tuple) else query_words(value)
     return model if axis.name == "models" else PurePath(value).stem
@@ -144,25 +145,25 @@ def panels(spec: Spec, subject: Subject, other_subjects: Other) -> list[OneMap]:
     return [panel for row in cells(spec, subject, other_subjects) for panel in row]
 
 
-def draw(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
+def draw(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
     from playground.figures.drawing.panels import Grid, map_panel, photo_panel
 
     rows, columns = _axes_of(spec, drawn_maps)
     column_count = len(columns.values)
     table = [drawn_maps[i : i + column_count] for i in range(0, len(drawn_maps), column_count)]
-    map_panels = iter(map_panel(panel, span, small=True) for panel, span in zip(drawn_maps, spans, strict=True))
+    map_panels = iter(map_panel(panel, domain, small=True) for panel, domain in zip(drawn_maps, domains, strict=True))
     body = [[next(map_panels) for _ in row] for row in table]
-    above = [_title(columns, panel) for panel in table[0]] if spec.columns else []
+    column_titles = [_title(columns, panel) for panel in table[0]] if spec.columns else []
     photo = None
     if rows.name in ("pictures", "patches"):  # the picture with its query stands at the beginning of its row
         body = [
             [photo_panel(row[0].spec, row[0].subject), *row_panels] for row, row_panels in zip(table, body, strict=True)
         ]
-        above = above and ["picture" if rows.name == "pictures" else "query", *above]
+        column_titles = column_titles and ["picture" if rows.name == "pictures" else "query", *column_titles]
     elif columns.name not in ("pictures", "patches") and spec.made_for.roomy:  # one picture and patch for all
         photo = photo_panel(drawn_maps[0].spec, drawn_maps[0].subject)
-    beside = [_title(rows, row[0]) for row in table] if spec.rows else []
-    return Drawn(Grid(body, beside, above, photo))
+    row_titles = [_title(rows, row[0]) for row in table] if spec.rows else []
+    return Drawn(Grid(body, row_titles, column_titles, photo))
 
 
 def _axes_of(spec: Spec, drawn_maps: list[Shown]) -> tuple[Axis, Axis]:
@@ -174,12 +175,12 @@ def _title(axis: Axis, panel: Shown) -> str:
     return axis_title(axis, value, panel.seen, naming.model(panel.seen))
 
 
-def caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
+def caption(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
     rows, columns = _axes_of(spec, drawn_maps)
-    along = {
+    axis_by_side = {
         side: axis.name for side, axis, text in (("rows", rows, spec.rows), ("columns", columns, spec.columns)) if text
     }
-    return captions.grid_caption(spec, drawn_maps, span, along)
+    return captions.grid_caption(spec, drawn_maps, domain, axis_by_side)
 
 
 def outside(spec: Spec, drawn_maps: list[Shown]) -> str:
@@ -190,8 +191,8 @@ def outside(spec: Spec, drawn_maps: list[Shown]) -> str:
 
 
 def _titled(spec: Spec) -> str:
-    along = [axis.partition(":")[0] for axis in (spec.rows, spec.columns) if axis]
-    axes_in_words = captions.say("and").join(map(captions.say, along))
+    axis_names = [axis.partition(":")[0] for axis in (spec.rows, spec.columns) if axis]
+    axes_in_words = captions.say("and").join(map(captions.say, axis_names))
     return captions.say("grid", "title", what=captions.capital(captions.method(spec)), along=axes_in_words)
 
 

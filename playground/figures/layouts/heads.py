@@ -29,19 +29,19 @@ def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     return [OneMap(subject, replace(spec, query=query), layer_scale(spec)) for query in queries]
 
 
-def draw(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
+def draw(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
     from playground.figures.drawing.panels import Panels, has_room, map_panel, photo_panel
 
     if spec.other_queries:
-        return _queries_together(spec, drawn_maps, spans[0])
-    (panel,), (span,) = drawn_maps, spans
-    boxes = [map_panel(panel, span, captions.method(spec), captions.place(spec))]
-    if has_room(spec, len(boxes), boxes[0].aspect):
-        boxes = [photo_panel(spec, panel.subject), *boxes]
-    return Drawn(Panels(boxes))
+        return _queries_together(spec, drawn_maps, domains[0])
+    (panel,), (domain,) = drawn_maps, domains
+    panel_list = [map_panel(panel, domain, captions.method(spec), captions.place(spec))]
+    if has_room(spec, len(panel_list), panel_list[0].aspect):
+        panel_list = [photo_panel(spec, panel.subject), *panel_list]
+    return Drawn(Panels(panel_list))
 
 
-def _queries_together(spec: Spec, drawn_maps: list[Shown], span: Domain) -> Drawn:
+def _queries_together(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> Drawn:
     """Several queries in one picture, each with its own colour and outline."""
     from playground.figures.drawing import prints
     from playground.figures.drawing.panels import Panel, Panels
@@ -56,7 +56,7 @@ def _queries_together(spec: Spec, drawn_maps: list[Shown], span: Domain) -> Draw
             sheet.sign(axes, patch, box, symbol)
 
     def draw(sheet, axes, box) -> None:
-        sheet.print(axes, subject.image, box, partial(prints.together, grids=grids, span=span))
+        sheet.print(axes, subject.image, box, partial(prints.together, grids=grids, domain=domain))
         for grid, ink, dashes in zip(grids, prints.INKS, prints.DASHES, strict=False) if spec.mass else ():
             sheet.outline(axes, prints.outline(grid, spec), box, ink, dashes)
         mark(sheet, axes, box)
@@ -65,17 +65,17 @@ def _queries_together(spec: Spec, drawn_maps: list[Shown], span: Domain) -> Draw
         sheet.photo(axes, subject.image, box)
         mark(sheet, axes, box)
 
-    boxes = [Panel(captions.method(spec), captions.place(spec), subject.seen.grid, draw)]
+    panel_list = [Panel(captions.method(spec), captions.place(spec), subject.seen.grid, draw)]
     if spec.made_for.roomy:
-        boxes = [Panel("queries", f"{len(drawn_maps)} patches", subject.seen.grid, photo), *boxes]
+        panel_list = [Panel("queries", f"{len(drawn_maps)} patches", subject.seen.grid, photo), *panel_list]
     words = [captions.query_phrase(panel.spec.query) for panel in drawn_maps]
-    return Drawn(Panels(boxes), tuple(zip(prints.INKS, words, prints.SYMBOLS, strict=False)), bar=False)
+    return Drawn(Panels(panel_list), tuple(zip(prints.INKS, words, prints.SYMBOLS, strict=False)), bar=False)
 
 
-def caption(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
+def caption(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
     if spec.other_queries:
-        return captions.queries_caption(spec, drawn_maps, span)
-    return of_panels(spec, drawn_maps, span)
+        return captions.queries_caption(spec, drawn_maps, domain)
+    return of_panels(spec, drawn_maps, domain)
 
 
 HEAD = Layout("head", "one head", panels, draw, caption, uses=("other_queries",), alive=True)
@@ -104,17 +104,17 @@ COMPONENTS = Layout(
 # Attention beside what a convolution reads, in the order of the screen.
 
 
-def beside_a_convolution(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
+def beside_a_convolution(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
     from playground.figures.drawing.panels import Panels, has_room, kernel_panel, map_panel, photo_panel
 
-    (panel,), (span,) = drawn_maps, spans
+    (panel,), (domain,) = drawn_maps, domains
     sub = captions.place(spec)
     if spec.direction == "row" and spec.way.of_heads:
         sub = f"reads all {panel.map.grid.size}, {sub}"
-    boxes = [map_panel(panel, span, captions.method(spec), sub), kernel_panel(spec, panel.subject)]
-    if has_room(spec, len(boxes), boxes[0].aspect):
-        boxes = [photo_panel(spec, panel.subject), *boxes]
-    return Drawn(Panels(boxes))
+    panel_list = [map_panel(panel, domain, captions.method(spec), sub), kernel_panel(spec, panel.subject)]
+    if has_room(spec, len(panel_list), panel_list[0].aspect):
+        panel_list = [photo_panel(spec, panel.subject), *panel_list]
+    return Drawn(Panels(panel_list))
 
 
 CONVOLUTION = Layout(
@@ -136,7 +136,7 @@ HEADS = Layout(
     "heads",
     "all heads of a layer",
     of_a_layer,
-    caption=lambda spec, shown, span: captions.caption(spec, shown, span, captions.say("layer", layer=spec.layer)),
+    caption=lambda spec, shown, domain: captions.caption(spec, shown, domain, captions.say("layer", layer=spec.layer)),
     titled=lambda spec: captions.title(spec, captions.say("every_head", "of_layer", layer=spec.layer)),
     uses=("colours",),
     unused={"head": "the layout shows all heads"},
@@ -148,32 +148,32 @@ HEADS = Layout(
 
 
 def of_every_layer(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
-    seen, scale = subject.seen, layer_scale(spec)
-    places = [(layer, head) for layer in range(seen.layers) for head in range(seen.heads)]
+    trace, scale = subject.seen, layer_scale(spec)
+    places = [(layer, head) for layer in range(trace.layers) for head in range(trace.heads)]
     return [OneMap(subject, replace(spec, layer=layer, head=head), scale) for layer, head in places]
 
 
-def matrix(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
+def matrix(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
     from matplotlib.patches import Rectangle
 
     from playground.figures.drawing import prints
     from playground.figures.drawing.panels import Matrix, photo_panel
 
-    subject, seen = drawn_maps[0].subject, drawn_maps[0].seen
-    patch, (rows, columns) = maps.patch_of(seen, spec.query), seen.grid
+    subject, trace = drawn_maps[0].subject, drawn_maps[0].seen
+    query_patch, (rows, columns) = maps.patch_of(trace, spec.query), trace.grid
 
     def cell(sheet, axes, layer, head, box) -> None:
         extent = (box.x, box.y, box.x + box.width, box.y + box.height)
-        place = layer * seen.heads + head
-        sheet.layer(axes, prints.thumbnail(subject.image, drawn_maps[place].map.grid, spec, spans[place]), extent)
-        if patch is not None and spec.marker and box.width > 0.22:
-            x, y = box.x + patch[1] * box.width / columns, box.y + patch[0] * box.height / rows
+        index = layer * trace.heads + head
+        sheet.layer(axes, prints.thumbnail(subject.image, drawn_maps[index].map.grid, spec, domains[index]), extent)
+        if query_patch is not None and spec.marker and box.width > 0.22:
+            x, y = box.x + query_patch[1] * box.width / columns, box.y + query_patch[0] * box.height / rows
             frame = Rectangle((x, y), box.width / columns, box.height / rows, fill=False, zorder=3)
             frame.set(edgecolor="white", linewidth=min(1.0, 0.9 * box.width))
             axes.add_patch(frame)
 
     picture = photo_panel(spec, subject) if spec.made_for.roomy else None
-    return Drawn(Matrix(seen.layers, seen.heads, columns / rows, cell, picture))
+    return Drawn(Matrix(trace.layers, trace.heads, columns / rows, cell, picture))
 
 
 SMALL = "its maps are too small for it"
@@ -182,7 +182,7 @@ WALL = Layout(
     "all heads of all layers",
     of_every_layer,
     matrix,
-    caption=lambda spec, shown, span: captions.caption(spec, shown, span, ""),
+    caption=lambda spec, shown, domain: captions.caption(spec, shown, domain, ""),
     titled=lambda spec: captions.title(spec, captions.say("every_head")),
     prepared=lambda spec: small_maps(replace(spec, draw="heat")),
     uses=("colours",),

@@ -46,30 +46,30 @@ def exposed(spec: Spec, drawn_maps: list[Shown]) -> tuple[Domain, list[Domain]]:
     """(the colour bar's domain, the domain of each map): one for all maps, so that they can be compared, unless
     `spec.colours` is "own"."""
     if spec.colours == "shared":
-        span = maps.domain(spec, [panel.map for panel in drawn_maps])
-        return span, [span] * len(drawn_maps)
-    spans = [maps.domain(spec, [panel.map]) for panel in drawn_maps]
-    return replace(spans[0], words=f"{spans[0].words}; each map exposed by its own", own=True), spans
+        domain = maps.domain(spec, [panel.map for panel in drawn_maps])
+        return domain, [domain] * len(drawn_maps)
+    domains = [maps.domain(spec, [panel.map]) for panel in drawn_maps]
+    return replace(domains[0], words=f"{domains[0].words}; each map exposed by its own", own=True), domains
 
 
-def side_by_side(spec: Spec, drawn_maps: list[Shown], spans: list[Domain]) -> Drawn:
+def side_by_side(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
     """A panel for each map, in as many rows as make them largest."""
-    return headed(drawn_maps, spans, captions.headings(drawn_maps))
+    return headed(drawn_maps, domains, captions.headings(drawn_maps))
 
 
-def headed(drawn_maps: list[Shown], spans: list[Domain], names: list[tuple[str, str]]) -> Drawn:
-    """Panels side by side. `names`: a heading and a line beneath it for each; the line also gets the row's breadth."""
+def headed(drawn_maps: list[Shown], domains: list[Domain], names: list[tuple[str, str]]) -> Drawn:
+    """Panels side by side. `names`: (heading, line beneath) of each panel; the row's breadth is added to the line."""
     from playground.figures.drawing.panels import Panels, map_panel
 
-    boxes = []
-    for panel, span, (heading, sub) in zip(drawn_maps, spans, names, strict=True):
+    panel_list = []
+    for panel, domain, (heading, sub) in zip(drawn_maps, domains, names, strict=True):
         line = ", ".join(filter(None, [sub, captions.breadth(panel.map, panel.seen.tokens)]))
-        boxes.append(map_panel(panel, span, heading, line))
-    return Drawn(Panels(boxes))
+        panel_list.append(map_panel(panel, domain, heading, line))
+    return Drawn(Panels(panel_list))
 
 
-def of_panels(spec: Spec, drawn_maps: list[Shown], span: Domain) -> str:
-    return captions.caption(spec, drawn_maps, span, captions.places(drawn_maps))
+def of_panels(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
+    return captions.caption(spec, drawn_maps, domain, captions.places(drawn_maps))
 
 
 SWEPT = {"layers": "layer", "scale": "scale", "patches": "query"}  # a sweep -> the option that it changes
@@ -88,12 +88,12 @@ class Layout:
     maps: Callable[[list[OneMap]], list[Map]] = maps_of
     expose: Callable[[Spec, list[Shown]], tuple[Domain, list[Domain]]] = exposed
     prepared: Callable[[Spec], Spec] = lambda spec: spec  # fills in options that the layout decides
-    uses: tuple[str, ...] = ()  # options that only some layouts use: see SPECIAL
+    uses: tuple[str, ...] = ()  # options that only some layouts use: see SPECIAL in command_line.py
     unused: Mapping[str, str] = field(default_factory=dict)  # an option that other layouts use -> why this one does not
     beside: Callable[[Spec], str] = lambda spec: ""  # kind of further traces: "pass" (another scale), "other" or "many"
     patch_by_patch: bool = False  # whether maps are subtracted: both must be numbers on one grid
-    of_heads: bool = False  # whether it shows only ways to look that have heads
-    asks: bool = False  # whether it marks a query in every case
+    of_heads: bool = False  # whether the layout shows only ways to look that have heads
+    asks: bool = False  # whether the layout marks a query in every case
     alive: bool = False  # whether an interactive .html can open with this layout
     facts: Mapping[str, str] = field(default_factory=dict)  # facts for the metadata, in a layout without pictures
 
@@ -115,12 +115,12 @@ class Layout:
     @property
     def still(self) -> set[str]:
         """The sweeps along which nothing would change."""
-        fixed = {sweep for sweep, option in SWEPT.items() if option in self.unused}
-        return fixed | {"scale"} if self.alters_scale or self.one_pass else fixed
+        fixed_sweeps = {sweep for sweep, option in SWEPT.items() if option in self.unused}
+        return fixed_sweeps | {"scale"} if self.alters_scale or self.one_pass else fixed_sweeps
 
     @property
     def offered(self) -> bool:
-        """Whether Export offers it. Export has no controls for rows and columns."""
+        """Whether Export offers the layout: not one with rows and columns, for which it has no controls."""
         return "rows" not in self.uses
 
     def settled(self, spec: Spec) -> Spec:
@@ -135,16 +135,16 @@ class Layout:
     def content(self, spec: Spec, subject: Subject, other: Other = None) -> Content:
         self.check(spec)
         drawn_maps, spec = self.shown(spec, subject, other), self.settled(spec)
-        span, spans = self.expose(spec, drawn_maps)
-        drawing = self.draw(spec, drawn_maps, spans)
+        domain, domains = self.expose(spec, drawn_maps)
+        drawing = self.draw(spec, drawn_maps, domains)
         # neither the photograph itself nor colours of three numbers have a bar
         has_bar = drawing.bar and not spec.mask and not spec.way.coloured
         subjects = {id(panel.subject): panel.subject for panel in drawn_maps if panel.subject}
         assumptions = captions.assumption_notes(panel.seen for panel in subjects.values())
         return Content(
             drawing.body,
-            span if has_bar else None,
-            " ".join([self.caption(spec, drawn_maps, span), *assumptions]),
+            domain if has_bar else None,
+            " ".join([self.caption(spec, drawn_maps, domain), *assumptions]),
             self.outside(spec, drawn_maps),
             drawing.legend,
         )
@@ -169,8 +169,8 @@ def outside_of_each(spec: Spec, drawn_maps: list[Shown], names: list[tuple[str, 
         (heading, captions.prefix_shares(panel.map, spec))
         for (heading, _), panel in zip(names, drawn_maps, strict=True)
     ]
-    parts = [f"{heading}: {tokens}" for heading, tokens in shares if tokens]
-    return captions.say("outside", "each", parts="; ".join(parts)) if parts else ""
+    phrases = [f"{heading}: {share_words}" for heading, share_words in shares if share_words]
+    return captions.say("outside", "each", parts="; ".join(phrases)) if phrases else ""
 
 
 MANY = 24  # with more maps than these on one sheet, each is small
