@@ -25,7 +25,7 @@ class Loss:
     change: Tensor  # (layers, tokens): ‖x' − x‖ / ‖x‖ of each token x after each layer
     before: Tensor | None  # (classes,) probabilities; None for a model without a classifier
     after: Tensor | None
-    turned: float  # 1 − cosine between the pooled features before and after: 0 means no change
+    turned: float  # 1 − cosine between the outputs (logits, if any) before and after
 
     def predictions(self, labels: Collection[str], top: int = 5) -> list[tuple[str, float, float]]:
         """(label, before, after) of the likeliest classes of both passes, sorted by their probability before."""
@@ -41,7 +41,7 @@ def without(seen: Trace, off: Off, give_way: Callable[[], object] = lambda: None
     """Runs the picture through the network with these heads switched off; layers below the first of these heads are not
     run again. `give_way` is called after every layer, so that a server can serve other people in between."""
     heads = by_layer(seen, off)
-    first_layer = min(heads, default=seen.layers)  # the layers below are not changed
+    first_layer = min(heads, default=seen.layers)  # the layers below it are not run again
     with torch.no_grad():
         vit, start, rotation = seen.entering()
         intervene = seen.intervening()
@@ -128,7 +128,7 @@ def contributions(seen: Trace, layer: int) -> Tensor:
         raise PlaygroundError("A trace that was read from bytes has no values; trace the image again.")
     block = seen.vit.blocks[layer]
     with torch.no_grad():
-        out = block.attn.proj.weight  # (D, D): every head has its d columns
+        out = block.attn.proj.weight  # (D, D): d columns for each head
         if hasattr(block.ls1, "gamma"):
             out = block.ls1.gamma[:, None] * out
         per_head = out.float().cpu().unflatten(1, (seen.heads, -1)).transpose(0, 1)  # (heads, D, d)

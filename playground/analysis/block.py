@@ -30,13 +30,13 @@ class Stream:
     kept: Tensor  # cosine of the token before and after the whole layer
 
     def arrows(self, layer: int, patch: int) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The token, and the vector that attention adds, in the plane through both; the first axis is the token's."""
+        """(the token, the vector that attention adds), in the plane of the two; the first axis lies along the token."""
         length, push, cosine = (float(t[layer, patch]) for t in (self.before, self.heard, self.along))
         return (length, 0.0), (push * cosine, push * math.sqrt(max(0.0, 1 - cosine**2)))
 
 
 def stream(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Stream:
-    """Measures all layers. `give_way` is called after every layer, so that a server can serve others."""
+    """Measures all layers. `give_way` is called after every layer, so that a server can serve other people."""
     rows = []
     with torch.no_grad():
         vit, x, rotation = seen.entering()
@@ -102,8 +102,8 @@ def gradients(
 ) -> dict[str, list[float]]:
     """The gradient's norm at the second matrix of each layer's MLP in a new network: with norms before the branches
     ("pre"), and with norms after the sums ("post"), as in the first transformers. Both networks have the same
-    parameters, tokens and target. The initial parameters have a deviation of 1/√D, as in Xiong et al. (2020), or of
-    `start`."""
+    parameters, tokens and target. The initial parameters have a standard deviation of 1/√D, as in Xiong et al. (2020),
+    or of `start`."""
     norms = {}
     for place in ("pre", "post"):
         random = torch.Generator().manual_seed(seed)
@@ -151,7 +151,7 @@ def cross_entropy(c: Config, logits: Tensor, label: int) -> float:
 
 
 def costs(logits: Tensor, true: Collection[int]) -> Tensor:
-    """The binary cross-entropy of each label, (classes,): −log p where the label is true, −log (1 − p) where not."""
+    """The binary cross-entropy of each label, (classes,): −log p for a true label, −log (1 − p) for a false one."""
     targets = torch.zeros_like(logits).index_fill(0, torch.tensor(list(true), dtype=torch.long), 1)
     return F.binary_cross_entropy_with_logits(logits, targets, reduction="none")
 
@@ -166,12 +166,12 @@ DROP = 0.1
 
 def drop(x: Tensor, training: bool, random: torch.Generator, share: float = DROP) -> Tensor:
     """Does what nn.Dropout does in training: sets a random share of the numbers to 0 and scales the others up, so that
-    the mean stays."""
+    their expected sum stays the same."""
     return x * (torch.rand(x.shape, generator=random) >= share) / (1 - share) if training else x
 
 
 def two_passes(seen: Trace, training: bool) -> tuple[float, float]:
-    """The likeliest class's logit in two passes; with dropout after the last layer if `training`, as after .train()."""
+    """The likeliest class's logit in two passes. In training, as after .train(), dropout follows the last layer."""
     vit, random = seen._need_vit(), torch.Generator().manual_seed(0)
     x = seen.features()[None]
     with torch.no_grad():
@@ -181,8 +181,8 @@ def two_passes(seen: Trace, training: bool) -> tuple[float, float]:
 
 
 def pretraining_head(width: int, classes: int) -> tuple[int, int]:
-    """The numbers of parameters of the ViT paper's two classifiers: in pre-training a hidden layer with tanh before the
-    matrix, in fine-tuning the matrix alone."""
+    """(in pre-training, in fine-tuning): the numbers of parameters of the ViT paper's classifier. In pre-training, a
+    hidden layer with tanh comes before the matrix."""
     matrix = width * classes + classes
     return width * width + width + matrix, matrix
 
@@ -217,7 +217,7 @@ def read_stream(seen: Trace, label: int | None = None, give_way: Callable[[], ob
     first_patch, patch_shares, pooled = len(seen.prefix), [], []
     with torch.no_grad():
         for vit, x in layer_by_layer(seen, give_way):
-            # A sequence of tokens for each patch, which consists of copies of that patch
+            # The classifier reads sequences of tokens, so each patch is repeated to a sequence
             single_patches = x[0, first_patch:, None].expand(-1, first_patch + 1, -1)
             shares = [read(vit, chunk) for chunk in single_patches.split(512)]
             patch_shares.append(torch.cat(shares)[:, label].view(seen.grid))
@@ -247,16 +247,16 @@ def read(vit: VisionTransformer, x: Tensor) -> Tensor:
 # label gains most probability through the layers.
 
 YES = 0.5  # a label with a larger probability counts as yes
-FOUND = {"bundled": "portrait", "bundled-taught": "one-colour"}  # results of `best`, stored because
-# `best` needs passes of ten pictures; a test repeats them
+# {model: sample}: results of `best`, stored because `best` needs passes of ten pictures; a test runs `best` again
+FOUND = {"bundled": "portrait", "bundled-taught": "one-colour"}
 
 
 @dataclass(frozen=True)
 class Example:
     picture: str  # the sample's name
-    label: int  # a true label; if possible, a label that the model has answered
+    label: int  # a true label, if possible among those that the model answers
     wrong: int  # number of wrong answers
-    gained: float  # the label's last probability minus its lowest one after any layer
+    gained: float  # the label's probability after the last layer minus its lowest probability after any layer
 
 
 def true_labels(c: Config, shows: Collection[str]) -> list[int]:
@@ -274,7 +274,7 @@ def wrong_answers(c: Config, logits: Tensor, shows: Collection[str]) -> list[int
 
 
 def on_the_way(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Tensor:
-    """The probabilities if the last norm and the classifier read the tokens after each layer: (layers, classes)."""
+    """(layers, classes): the probabilities that the last norm and the classifier read from the tokens of each layer."""
     with torch.no_grad():
         _, *layer_shares = (read(vit, x)[0] for vit, x in layer_by_layer(seen, give_way))
         return torch.stack(layer_shares)

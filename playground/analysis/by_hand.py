@@ -16,7 +16,7 @@ from playground.vit import QKV
 
 MOST = 4.0  # the largest coordinate of an arrow's tip, along each axis
 PICTURE_SIDE = 224  # pixels: the picture is resized to about this width and height
-ALIKE = 20  # the default scale, 1/temperature, of scores between colours; a smaller one makes nearly even rows
+ALIKE = 20  # the default scale of scores between colours; with a smaller scale, rows are nearly even
 
 
 # Nine tokens with arrows ----------------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ PRESETS = {
     "1,024 px, patch 16": Case(image=1024),
 }
 
-SIZES = {  # sizes of the ViT paper, and two smaller ones that came later
+SIZES = {  # B, L and H are the ViT paper's; Ti and S were published later
     "Ti/16": Case(width=192, heads=3),
     "S/16": Case(width=384, heads=6),
     "B/16": Case(),

@@ -1,4 +1,5 @@
-"""Measures how far a cut moves a token's feature, compared with cuts of as much attention to other patches."""
+"""Measures how far a cut moves a token's feature, compared with cuts of as much attention to other patches. A cut sets
+the attention of some tokens, its hearers, to other tokens, the unheard, to zero."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from playground.errors import PlaygroundError
 from playground.tracing import Query, Trace
 
 SMALLEST = 1e-12
-NEAR = 0.1  # a control may cut this share more attention, or three times this share less
+NEAR = 0.1  # a control cuts 1 − 3 · NEAR to 1 + NEAR times as much attention as the real cut
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Moved:
 
     @property
     def times(self) -> float:
-        """How many times as far the feature moves as with the controls."""
+        """The feature's move by the cut, divided by the mean of its moves by the controls."""
         return self.by / max(sum(self.others) / len(self.others), SMALLEST)
 
 
@@ -116,17 +117,17 @@ def _control_cut(baseline: Trace, cut: Cut, seed: int) -> str:
 
 # One edge -------------------------------------------------------------------------------------------------------------
 
-NEARBY = 5  # the distance of hearer and twin is at least the longer side / NEARBY
-AROUND = 14  # the cut also covers patches within the longer side / AROUND of the twin: an eye has several patches
-MOST_AROUND = 4  # most patches on each side of the twin: the text of a larger cut is too long for an address
+NEARBY = 5  # a patch is far from another if their distance is more than the grid's longer side / NEARBY
+AROUND = 14  # a cut also covers patches within the grid's longer side / AROUND: an eye has several patches
+MOST_AROUND = 4  # most patches on each side of a block's middle; the text of a larger cut is too long for an address
 BLOCKS = 4  # the number of controls, which cut blocks elsewhere in the picture
 PASSES = 2 + BLOCKS  # passes of `cut_edge`: without a cut, with the cut, and with each control
 
 
 @dataclass(frozen=True)
 class Edge:
-    """A cut and its effect: in all layers a patch hears neither its twin, the most similar far patch, nor the patches
-    around the twin."""
+    """The effect of a cut: in all layers, one patch (the hearer) no longer attends to its twin, the most similar far
+    patch, and to the patches around the twin."""
 
     twin: tuple[int, int]
     around: int  # patches on each side of the twin
@@ -151,8 +152,8 @@ def far_twin(seen: Trace, query: tuple[int, int], features: Tensor) -> tuple[int
 
 
 def cut_edge(seen: Trace, query: tuple[int, int], give_way: Callable[[], object], seed: int = 0) -> Edge | None:
-    """Cuts the edge and measures it; None if the grid is too small for a far twin. `give_way` is called after each
-    pass."""
+    """Cuts the edge from a patch to its twin and measures the effect; None if the grid is too small for controls.
+    `give_way` is called before each changed pass."""
     before = seen.features()
     twin = far_twin(seen, query, before)
     far_patches = [

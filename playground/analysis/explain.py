@@ -98,7 +98,7 @@ class Explained:
     top: tuple[int, int]  # the patch outside the query's block with the largest share of rollout
     top_share: float  # the share of rollout at `top`
     top_moves: float  # how far the feature moves without the block around `top`
-    top_rank: int  # the rank of `top_moves` among the moves by all blocks, from 1
+    top_rank: int  # the rank of `top_moves`, from 1, among the moves by all blocks but the query's
 
 
 CHANCE = ("random", "constant")  # baselines: a good score of one of these maps would mean that the score is flawed
@@ -147,8 +147,8 @@ ASKERS = ((0.62, 0.4), (0.3, 0.7), (0.85, 0.25))  # places of query patches, as 
 
 
 def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, Tensor]:
-    """The maps, (rows, columns) each: weights of the last layer, the same times the lengths of the values, rollout,
-    gradient × weight through all layers, the filter by colour and nearness, and the two of CHANCE. pixels: (H, W, 3)"""
+    """{name: map (rows, columns)}: the last layer's weights; these weights times the lengths of the values; rollout;
+    gradient × weight through all layers; the filter by colour and nearness; the two of CHANCE. pixels: (H, W, 3)"""
     last = seen.layers - 1
     rows = seen.rows(last, query)  # (heads, tokens)
     colours = colour_nearness.mean_colours(pixels, seen.grid)
@@ -167,15 +167,15 @@ def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, T
 
 
 def own_block(grid: tuple[int, int], side: int, query: tuple[int, int]) -> Tensor:
-    """The block that holds the query, (rows, columns) bool. Scores leave this block out, because every map is right
-    about it."""
+    """The block that holds the query, (rows, columns) bool. Scores leave this block out, because every map
+    has a large value there."""
     return next(block for block in occlusion.blocks(grid, side) if block[query])
 
 
 def moves_of(
     seen: Trace, query: tuple[int, int], side: int, give_way: Callable[[], object] = lambda: None
 ) -> Iterator[list[float]]:
-    """Yields, every few passes, how far the feature moves without each block that was blanked so far."""
+    """Yields, after every few passes, the moves of the query's feature by all blocks that were blanked so far."""
     measured = occlusion.Measured(seen, occlusion.Target(query=query), give_way=give_way)
     blocks, moves = occlusion.blocks(seen.grid, side), []
     for start in range(0, len(blocks), occlusion.AT_ONCE):
@@ -186,7 +186,7 @@ def moves_of(
 def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, moves: Sequence[float]) -> Explained:
     """Scores the maps. `side`: the side of a block in patches; `moves`: how far the query's feature moves without each
     block. A map's value for a block is the mean over the block. Only blocks of one size are compared, because larger
-    blocks move more, so that even a constant map would seem to know which blocks matter."""
+    blocks move the feature further."""
     grid = tuple(patch_maps["constant"].shape)
     blocks, query_block = occlusion.blocks(grid, side), own_block(grid, side, query)  # type: ignore[arg-type]
     moved = sum(block * move for block, move in zip(blocks, moves, strict=True)) * ~query_block
@@ -221,8 +221,9 @@ def mean_scores(seen: Trace, pixels: np.ndarray) -> dict[str, float]:
 
 
 def likeness(seen: Trace, direction: Tensor, layer: int | None = None) -> Tensor:
-    """The cosine of each token, read by itself after a layer, with the direction of a text (models/text_tower.py):
-    (tokens,). The model was trained to read only its class token, or all patches together, after the last layer."""
+    """(tokens,): the cosine between each token, read alone after a layer, and the direction of a text
+    (models/text_tower.py). In training the model reads only its class token, or all patches together, after the last
+    layer."""
     vectors = seen.alone(layer)
     if vectors.shape[1] != len(direction):
         raise PlaygroundError(

@@ -59,7 +59,7 @@ class Faithful:
 
 
 def read(path: Path) -> dict[str, list[tuple[str, Faithful]]]:
-    """{model: [(picture, its scores)]}, from a .csv that the command `faithfulness` wrote."""
+    """{model: [(picture, scores)]}, from a .csv that the command `faithfulness` wrote."""
     scores_by_model: dict[str, list[tuple[str, Faithful]]] = {}
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -109,8 +109,8 @@ def answer_of(seen: Trace, object_patches: Tensor | None) -> Target:
 
 
 def map_of(seen: Trace, target: Target, method: str, give_way: Callable[[], object] = lambda: None) -> Tensor:
-    """The map of a method: (rows, columns). "raw", the mean of the last layer's heads, and rollout are rows of the
-    explained token; if a label is explained, of the class token or, without one, of the middle patch."""
+    """(rows, columns): the map of a method. The maps "raw" (the mean of the last layer's heads) and "rollout" are a row
+    of one token: the explained token or, for a label, the class token or else the middle patch."""
     reader: Query = (
         target.query
         if target.query is not None

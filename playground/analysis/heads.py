@@ -27,8 +27,8 @@ DRAWN = 400  # number of patches that are drawn from a larger grid
 
 
 def asking(seen: Trace) -> list[int]:
-    """The token indices of the patches whose rows are measured. They are drawn at random: every eighth patch of a grid
-    with 56 columns would be the same seven columns in every row."""
+    """The token indices of the patches whose rows are measured. In a large grid the patches are drawn at random,
+    because every eighth patch of a grid with 56 columns would lie in the same seven columns."""
     first_patch = len(seen.prefix)
     patches = seen.tokens - first_patch
     if patches <= ALL:
@@ -45,9 +45,9 @@ def words(seen: Trace) -> str:
     )
 
 
-REACH = 3  # patches: offsets up to this distance are searched
-OWN = 0.5  # a head that gives a larger share to the query's own object has the habit CONTENT: see `habit`
-CROWD = 24  # patches, evenly spread, whose mean row stands for all patches
+REACH = 3  # the largest offset, in patches, that is searched for a habit
+OWN = 0.5  # a head with a larger share on the query's own object counts as preferring that object: see `habit`
+CROWD = 24  # number of evenly spread patches whose mean row stands for all patches
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Habit:
     short: str  # a shorter label, for a small cell
     colour: str  # a colour other than those of queries, keys, values and convolution
     symbol: str  # plotly's name of a marker, for people who can't tell the colours apart
-    means: str  # what the name means, for a head on average over the patches of one picture
+    means: str  # what the name says about a head, on average over one picture's patches
 
 
 CONTENT = Habit(
@@ -110,11 +110,11 @@ class Head:
     to_registers: float  # share of the registers
     to_one: float  # largest mean share of a single patch
     near: float  # share of the eight neighbours
-    offset: tuple[int, int]  # (down, right) from the query to the relative place with the largest share
-    offset_share: float  # share of that place
-    content: float  # 0: rows equal the head's average pattern of offsets; 1: they depend on the image alone
-    colour: float  # 1 − colour distance to what it attends to / mean distance in its pattern: 1 same, 0 blind
-    effect: float  # length of what the head adds to the tokens, relative to the average head of its layer
+    offset: tuple[int, int]  # (down, right): the offset from the query that gets the largest mean share
+    offset_share: float  # the mean share of the patch at `offset`
+    content: float  # 0: every row is the head's mean pattern of offsets; 1: no row resembles this pattern
+    colour: float  # 1 − colour distance to attended patches / distance by offsets alone; 0: ignores colour
+    effect: float  # length of the vector that the head adds to a token, relative to the mean over its layer's heads
 
 
 def kind(head: Head, own_object: float = 0.0) -> str:
@@ -134,14 +134,14 @@ def habit(head: Head, own_object: float = 0.0) -> Habit:
         return IDLE
     if head.to_class + head.to_registers > 0.5:
         return PREFIX
-    if head.to_one > 0.3:  # before CONTENT: the row is the same whichever patch asks
+    if head.to_one > 0.3:  # tested before CONTENT, because such rows are the same for all queries
         return ONE
     if head.to_self > 0.5:
         return ITSELF
     if head.offset_share > 0.3:
         return FIXED
     is_alike = head.colour > 0.2 or own_object > OWN
-    if head.content > 0.35 and is_alike:  # before LOCAL, because similar patches are often near
+    if head.content > 0.35 and is_alike:  # tested before LOCAL, because similar patches are often near
         return CONTENT
     if head.near > 0.5 * elsewhere:
         return LOCAL
@@ -164,7 +164,7 @@ def training_task(vit: VisionTransformer, layer: int, head: int, query: str = "p
 
 @dataclass(frozen=True)
 class Habits:
-    """The numbers of every head, each (layers, heads); see Head for what they mean."""
+    """The numbers of every head, each (layers, heads); Head explains each number."""
 
     entropy: np.ndarray
     breadth: np.ndarray
@@ -205,7 +205,7 @@ class Habits:
 
 
 def average(image_habits: Sequence[Habits]) -> Habits:
-    """The mean over images of one model; their grids may differ."""
+    """The mean over several images in one model; the images' grids may differ."""
     return _statistic_of_each(image_habits, np.mean)
 
 
@@ -271,8 +271,9 @@ class Grid:
 
 
 def far_looking(seen: Trace, query: tuple[int, int]) -> tuple[int, int]:
-    """The (layer, head) whose row is the best to guess: the head with the largest sum of weights on a few far patches,
-    after the mean row of other patches is subtracted. The subtraction excludes heads whose rows are all alike."""
+    """The (layer, head) whose row a reader is asked to guess: the head with the largest sum of weights on a few far
+    patches, after the mean row of other patches is subtracted. The subtraction excludes heads whose rows are all
+    alike."""
     rows, columns = seen.grid
     y, x = torch.arange(rows)[:, None] - query[0], torch.arange(columns) - query[1]
     is_far = torch.maximum(y.abs(), x.abs()) > REACH  # (rows, columns)
@@ -286,7 +287,7 @@ def far_looking(seen: Trace, query: tuple[int, int]) -> tuple[int, int]:
 
 
 def _layer_numbers(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
-    """The numbers of one layer's heads by their names in Habits, (heads,) each."""
+    """{field of Habits: (heads,)} for one layer."""
     first_patch = len(seen.prefix)
     weights = seen.weights(layer, (first_patch + grid.queries).tolist())  # (heads, S, tokens)
     bits = entropy(weights)  # (heads, S)
@@ -312,8 +313,8 @@ def _layer_numbers(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
 
 
 def _pattern(patches: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
-    """The mean weight of each head at each offset, over the queries that have a patch there, in two forms: as the rows
-    of a head for which only offsets matter (heads, S, P), and as a map around the query (heads, 7, 7)."""
+    """The mean weight of each head at each offset, over the queries with a patch at this offset. Returned in two forms:
+    as the rows of a head for which only offsets matter (heads, S, P), and as a map around the query (heads, 7, 7)."""
     heads, top, left = len(patches), int(grid.down.min()), int(grid.right.min())
     row_length = int(grid.right.max()) - left + 1
     place = (grid.down - top) * row_length + grid.right - left  # (S, P): a number for each offset
@@ -343,13 +344,13 @@ def _colour(elsewhere: Tensor, expected: Tensor, grid: Grid) -> Tensor:
 
 
 def _effect(seen: Trace, layer: int, weights: Tensor) -> Tensor:
-    """The mean length of the vector that each head adds to a patch, divided by the layer's average. Includes the
-    layer's gain, LayerScale, if the model has one."""
+    """The mean length of the vector that each head adds to a patch, divided by the layer's average. The vector
+    includes the layer's gain (LayerScale), if the model has gains."""
     v = seen.record[layer].v
     if v is None or seen.vit is None:
         return torch.full((len(weights),), torch.nan)
     block: Any = seen.vit.blocks[layer]
-    out = block.attn.proj.weight.detach()  # (D, D): every head has its d columns
+    out = block.attn.proj.weight.detach()  # (D, D): d columns for each head
     if hasattr(block.ls1, "gamma"):
         out = block.ls1.gamma.detach()[:, None] * out
     per_head = out.float().cpu().unflatten(1, (len(weights), -1)).transpose(0, 1)  # (heads, D, d)

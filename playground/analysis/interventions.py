@@ -35,7 +35,7 @@ WHATS = (*cuts.PARTS[:-1], "head:NUMBER")
 
 
 class Trace(tracing.Trace):
-    """A trace (playground/tracing.py: its rows, columns, features, relevance), and what can be done to its pass."""
+    """A trace (playground/tracing.py: its rows, columns, features, relevance), with a pass that can be changed."""
 
     def again(self, at: At | Mapping[str, Callable[[Tensor], Tensor]], words: str = "an intervention at=") -> Trace:
         """Runs the same pass again with `at` (see `playground.trace`); captions say `words`.
@@ -47,8 +47,8 @@ class Trace(tracing.Trace):
         return _again(self, as_function(self._need_vit(), at), words)
 
     def ablate(self, heads: Sequence[Head], to: str = "zero", mean_of: str | os.PathLike[str] | None = None) -> Trace:
-        """The same pass in which these (layer, head) give nothing, or, to="mean", the mean of what they give: over the
-        tokens of this picture, or of all pictures of the folder `mean_of`.
+        """The same pass in which each of these heads, (layer, head), gives zeros or, with to="mean", its mean output:
+        over the tokens of this picture, or over those of all pictures in the folder `mean_of`.
 
         >>> seen = playground.trace("untrained", "meadow")
         >>> seen.ablate(heads=[(4, 0), (5, 3)])
@@ -84,7 +84,7 @@ class Trace(tracing.Trace):
         self, blocks: int = 1, label: str | int | None = None, query: Query | None = None, by: str = "mean"
     ) -> Tensor:
         """(rows, columns): the change when the block around each patch, `blocks` patches a side, is blanked. For a
-        label: the loss of its margin in logits, above zero where the block speaks for it. For a query: how far its
+        label: the loss of its margin in logits, above zero if the block speaks for the label. For a query: how far its
         feature moves. `by`: "mean" (the picture's colour), "noise" or "neighbours".
 
         >>> seen = playground.trace("untrained", "meadow")
@@ -97,8 +97,8 @@ class Trace(tracing.Trace):
         self, query: Query | None = None, label: str | int | None = None, method: str = DEFAULT, by: str = "mean"
     ) -> Foretold:
         """How well a map of relevance ("gradient", "integrated", "chefer", "legrad"), "rollout" or "raw" foretells what
-        blanking blocks of this picture moves: the rank correlation, and what a random map and a constant one get. The
-        figures of this trace bear it from now on.
+        blanking blocks of this picture moves: the rank correlation, and what a random map and a constant map get. From
+        now on, the figures of this trace show this number.
 
         >>> seen = playground.trace("untrained", "meadow", size=(112, 112))
         >>> seen.foretells("cls").constant
@@ -182,8 +182,8 @@ def replacing(layers: Mapping[int, Sequence[int]], instead: Callable[[int, Tenso
 
 
 def means_of(seen: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[int, Tensor]:
-    """The mean output of each head over all tokens of all pictures of a folder, each at the size of this one: (h, d)
-    for each layer."""
+    """{layer: (h, d)}: the mean output of each head over all tokens of all pictures in a folder, which are resized to
+    `seen.size`."""
     vit, c = seen._need_vit(), seen._need_vit().config
     points = [f"layers.{layer}.attention.heads" for layer in layers]
     totals = dict.fromkeys(layers, torch.zeros(()))

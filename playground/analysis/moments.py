@@ -41,7 +41,7 @@ APART = 0.1  # the least distance between two of the three patches
 MOST_TAKEN = 4  # larger weights of the class token are reduced to this multiple of the mean weight
 STRIKING = 0.044  # the least score of a moment that is called striking
 
-Rows = Callable[[int, int, np.ndarray], np.ndarray]  # (layer, head, tokens that ask) -> (asking, tokens)
+Rows = Callable[[int, int, np.ndarray], np.ndarray]  # (layer, head, query tokens) -> weights (queries, tokens)
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,8 @@ def _at_length_one(vectors: np.ndarray) -> np.ndarray:
 
 
 def subject(toward: np.ndarray, grid: tuple[int, int], class_rows: list[np.ndarray]) -> np.ndarray:
-    """How much each patch belongs to the picture's subject, as ranks. A patch ranks high if the class token gives it
-    much weight in all these heads, and if it does not resemble the picture's edge."""
+    """How much each patch belongs to the picture's subject, as ranks. A patch ranks high if the class token gives the
+    patch much weight (`class_rows`: a row for each head), and if the patch does not resemble the picture's edge."""
     high, wide = grid
     down, right = np.divmod(np.arange(high * wide), wide)
     down, right = np.minimum(down, high - 1 - down), np.minimum(right, wide - 1 - right)

@@ -25,9 +25,9 @@ AT_ONCE = 4  # pictures in one pass
 FEWEST_BLOCKS = 12  # a rank correlation over fewer blocks says nothing
 WHOLE = 64  # all blocks of a size are blanked if there are at most this many
 MOST = 200  # most passes for one map
-# The least move that counts: in logits (the odds change by a tenth), and in parts of the feature's length.
+# The least move that counts: in logits (0.1 changes the odds by a tenth), and as a share of the feature's length.
 LEAST_MOVE = {"label": 0.1, "feature": 0.01}
-STEPS = 12  # of a curve of deletion or insertion
+STEPS = 12  # number of steps in a curve of deletion or insertion
 SMALLEST = 1e-12
 
 
@@ -87,7 +87,7 @@ def _filled(pixels: Tensor, mask: Tensor, patch: int) -> Tensor:
 
 
 class Measured:
-    """Runs and remembers passes over one trace's picture with patches blanked."""
+    """Runs passes over a trace's picture with patches blanked, and remembers how far the answer moves."""
 
     def __init__(self, seen: Trace, target: Target, by: str = "mean", give_way: Callable[[], object] = lambda: None):
         self.seen, self.target, self.by, self.give_way = seen, target, by, give_way
@@ -137,9 +137,9 @@ def blocks(grid: tuple[int, int], size: int) -> list[Tensor]:
 @dataclass(frozen=True)
 class Step:
     passes: int  # passes made so far
-    map: Tensor  # (rows, columns): for each patch, the move by the smallest block that was blanked there
+    map: Tensor  # (rows, columns): the move by the smallest block blanked at each patch, divided by its patches
     whole: int  # the smallest side whose blocks were all blanked; 0: none
-    moves: tuple[float, ...]  # the move by each of these blocks
+    moves: tuple[float, ...]  # the move by each block of that side
     sides: tuple[int, ...]  # the sides of all blanked blocks, the largest first
     largest: float  # the largest move by a block, without its sign
     nothing: bool  # whether no block moves the answer

@@ -40,7 +40,7 @@ def by_convolution(image: Tensor, matrix: Tensor, bias: Tensor | None) -> Tensor
 
 def stretching(old: int, new: int) -> Tensor:
     """(new, old): the matrix that resizes a learned filter from old × old to new × new pixels such that an enlarged
-    patch gives the same token as before: the pseudo-inverse of the resizing (FlexiViT, Beyer et al., 2023)."""
+    patch gives the same token as before. It is the pseudo-inverse of the resizing (FlexiViT, Beyer et al., 2023)."""
     if old == new:
         return torch.eye(old)
     enlarging = F.interpolate(torch.eye(old)[None, None], size=(new, old), mode="bicubic", antialias=True)[0, 0]
@@ -79,7 +79,7 @@ def cut(vit: VisionTransformer, image: Image.Image, patch: int) -> Cut:
 
 
 def picture_size(image: Image.Image) -> tuple[int, int]:
-    """(height, width) in the picture's own shape, even if patches do not fill it exactly."""
+    """(height, width) in the picture's proportions; patches may not fill this size exactly."""
     width, height = (max(SHORTEST_SIDE, round(side * LONGEST_SIDE / max(image.size))) for side in image.size)
     return height, width
 
@@ -91,7 +91,7 @@ def projection(vit: VisionTransformer) -> tuple[Tensor, Tensor | None]:
 
 
 def small_size(vit: VisionTransformer, image: Image.Image) -> tuple[int, int]:
-    """(height, width) of an input of about SMALL × SMALL patches, in the picture's shape."""
+    """(height, width) of an input of about SMALL × SMALL patches, in the picture's proportions."""
     patch = vit.config.patch_size
     return fit(image.size, patch, (SMALL * patch, SMALL * patch))
 
@@ -258,7 +258,7 @@ class Shuffle:
 
     @property
     def largest(self) -> float:
-        """The largest weight, to compare the difference with."""
+        """The largest weight of the first pass: `difference` is small if it is far below this weight."""
         return self._weights(self.before).max().item()
 
     def _weights(self, layer: QKV) -> Tensor:

@@ -53,7 +53,7 @@ def patch(seen: Trace, other: Trace, put: Mapping[Query, Query], layer: int) -> 
 
 
 def labels(vit, patched: Patched, least: float = 0.02) -> Labels:
-    """Every label whose share changes by at least `least`, the largest change first; if none does, the likeliest."""
+    """The labels whose probability changes by at least `least`, the largest change first; else the likeliest label."""
     if patched.before is None or patched.after is None:
         return ()
     changes = (patched.after - patched.before).abs()
@@ -65,7 +65,7 @@ def labels(vit, patched: Patched, least: float = 0.02) -> Labels:
 
 
 def putting(point: str, tokens: Sequence[int], instead: Tensor) -> At:
-    """An `at` that replaces these tokens at this point. Tokens are the second to last dimension."""
+    """The function `at` (see playground/vit.py) that replaces these tokens at a point; x is (…, tokens, width)."""
 
     def at(current: str, x: Tensor) -> Tensor:
         if current != point:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 
-WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)  # of d_k
+WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)  # values of d_k
 KEYS = 64  # number of keys in a row
 ROWS = 200  # number of rows that a reader can look at one by one
 MANY = 20_000  # number of rows behind a curve; with 200, the quantiles would depend on the seed
@@ -49,7 +49,7 @@ def deviation(scores: np.ndarray) -> np.ndarray:
 
 
 def entropy(weights: np.ndarray) -> np.ndarray:
-    """A row's entropy in bits, from 0 (one key gets all) to log₂ of the number of keys (all get the same); no torch."""
+    """A row's entropy in bits, from 0 (one key gets all) to log₂ of the number of keys (all get the same)."""
     return -(weights * np.log2(np.maximum(weights, 1e-30))).sum(-1)
 
 
@@ -84,8 +84,8 @@ QUANTITIES = {  # measurements of a row: (scores q·k, scale) -> a number for ea
 
 @lru_cache(maxsize=2)
 def experiment(rows: int = ROWS, seed: int = 0) -> np.ndarray:
-    """(rows, widths, keys): q·k of a random q and 64 random k. In a row, the vectors of each width are those of the
-    former width with more coordinates."""
+    """(rows, widths, keys): q·k of a random q and 64 random k. All widths of a row use the same vectors, cut off
+    after d_k coordinates."""
     random = np.random.default_rng(seed)
     scores = np.empty((rows, len(WIDTHS), KEYS))
     for row in scores:
@@ -130,9 +130,9 @@ def _curves(power: float) -> dict[str, Curve]:
 
 
 def many_rows(rows: int = MANY, seed: int = 0) -> Iterator[np.ndarray]:
-    """Yields blocks (AT_ONCE, widths, keys) with the distribution of `experiment`, drawn without vectors: for a
-    given q, q·k of a random k is normal with a deviation of ‖q‖, and ‖q‖² of n coordinates is chi-square with n degrees
-    of freedom."""
+    """Yields arrays (AT_ONCE, widths, keys) of scores with the distribution of `experiment`, drawn without vectors. For
+    a given q, q·k of a random k is normal with standard deviation ‖q‖. For n coordinates, ‖q‖² is chi-square with n
+    degrees of freedom."""
     random, added = np.random.default_rng(seed), np.diff((0, *WIDTHS))
     for _ in range(0, rows, AT_ONCE):
         lengths = np.sqrt(random.chisquare(added, (AT_ONCE, len(WIDTHS)))).astype(np.float32)
@@ -152,16 +152,16 @@ def sharpness(
     seen: Trace, scale: float, give_way: Callable[[], object] = lambda: None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(entropy, largest weight, deviation of the scaled scores), each (layers, heads), averaged over the patches' rows.
-    The scale is used only in each layer's softmax: queries and keys are those of this pass. `give_way` is called after
+    `scale` is used in each layer's softmax only; the queries and keys are those of `seen`. `give_way` is called after
     every layer."""
     from playground.analysis.heads import asking
 
     queries = asking(seen)
     bits, peaks, deviations = (np.empty((seen.layers, seen.heads)) for _ in range(3))
     for layer in range(seen.layers):
-        weights = seen.weights(layer, queries, scale).numpy()  # (heads, asked, tokens)
+        weights = seen.weights(layer, queries, scale).numpy()  # (heads, queries, tokens)
         q, k, _ = seen.record[layer]
-        scores = (q[:, queries] @ k.mT).float().cpu().numpy() * scale  # (heads, asked, tokens)
+        scores = (q[:, queries] @ k.mT).float().cpu().numpy() * scale  # (heads, queries, tokens)
         bits[layer], peaks[layer] = entropy(weights).mean(-1), peak(weights).mean(-1)
         deviations[layer] = deviation(scores).mean(-1)
         give_way()
@@ -170,7 +170,7 @@ def sharpness(
 
 @dataclass(frozen=True)
 class Verdict:
-    """One label and its probability with the scale and without."""
+    """A label's probabilities in a pass with the scale (`on`) and in a pass without (`off`)."""
 
     label: str
     on: float
@@ -188,7 +188,7 @@ def verdicts(on: Trace, off: Trace, top: int = 5) -> list[Verdict]:
 
 
 def changed(on: Trace, off: Trace, least: float = 0.02) -> list[Verdict]:
-    """Every label whose share changes by at least `least`, the largest change first; if none does, the likeliest."""
+    """The labels whose probability changes by at least `least`, the largest change first; else the likeliest label."""
     if on.logits is None:
         return []
     before, after = (_probabilities(seen) for seen in (on, off))
@@ -211,8 +211,8 @@ def _label(seen: Trace, number: int) -> str:
 
 
 def shared_ceiling(tokens: int) -> float:
-    """Twenty times the weight of an even row, 20/N, rounded to 1, 2 or 5 · 10ⁿ. The same rule stands in
-    microscope/core/colours.js; tests on both sides check the same numbers."""
+    """Twenty times the weight of an even row, 20/N, rounded to 1, 2 or 5 · 10ⁿ. microscope/core/colours.js computes the
+    same; tests in both languages check the same numbers."""
     return min(1.0, nice_number(20 / tokens))
 
 

@@ -17,7 +17,7 @@ from playground.errors import PlaygroundError
 from playground.tracing import Trace, trace
 from playground.vit import MLP, Config, VisionTransformer, within
 
-# A length is an outlier above Tukey's bound for “far out”; microscope/core/features.js has the same bound.
+# microscope/core/features.js computes the same bound.
 
 
 def bound(values: np.ndarray) -> float:
@@ -65,14 +65,14 @@ def lengths(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Lengt
 # Registers at test time
 #
 # Large models that were trained without registers store facts about the whole picture in a few patches of plain
-# background. The vectors of these patches become very long, and every other patch listens to them. A few neurons of the
-# MLPs write the long vectors. No training is needed to move them: the model gets one more token of zeros, and the
-# activations of these neurons are moved from patches to that token.
+# background. The vectors of these patches become very long, and every other patch attends to these patches. A few
+# neurons of the MLPs write the long vectors. A register can take the long vectors without any training: the model gets
+# one more token of zeros, and the activations of these neurons are moved from patches to that token.
 #
 #     neurons = register_neurons(vit, images)           # the neurons that write the long vectors
 #     seen = playground.trace(with_register(vit, neurons), image)
 #
-# DINOv2 S has no outliers (`--what norm` counts them), so only its sizes B, L and g need such a register.
+# DINOv2 S has no outliers, so only the sizes B, L and g of DINOv2 need such a register.
 
 MOST_NEURONS = 50
 
@@ -80,9 +80,9 @@ Neuron = tuple[int, int]  # (layer, the neuron's index in that layer's MLP)
 
 
 def register_neurons(vit: VisionTransformer, images: Sequence[Image.Image], most: int = 10) -> list[Neuron]:
-    """The neurons that write most into the outliers after the last layer, in descending order. A neuron writes its
-    activation times the length of its column in the second matrix. Neurons are compared by the mean over the outliers
-    minus the mean over the other patches."""
+    """The neurons that write most into the outliers after the last layer, in descending order. A neuron adds to a
+    token a vector as long as its activation times the length of its column in the MLP's second matrix. Neurons are
+    ranked by the mean of this length over the outliers, minus the mean over the other patches."""
     if not 1 <= most <= MOST_NEURONS:
         raise PlaygroundError(f"Of neurons 1 to {MOST_NEURONS} are moved, not {most}.")
     written, picture_count = torch.zeros(vit.config.depth, vit.config.mlp_width), 0
@@ -163,7 +163,7 @@ def _hidden(seen) -> list[Tensor]:
 
 
 def _lengths(block) -> Tensor:
-    """The length of the vector that each neuron writes at an activation of 1: (mlp_width,)."""
+    """(mlp_width,): the length of the vector that each neuron adds to a token at an activation of 1."""
     return block.ls2(block.mlp.fc2.weight.detach().mT).norm(dim=-1).float().cpu()
 
 

@@ -28,11 +28,11 @@ def layers_needed(side: int, kernel: int) -> int:
 
 
 def products(tokens: int, window: int, dim: int) -> tuple[int, int, int]:
-    """(FLOPs for all pairs, within windows, with linear attention) of the first matrix product in one head."""
+    """FLOPs of the first matrix product in one head: (for all pairs, within windows, with linear attention)."""
     return 2 * tokens**2 * dim, 2 * tokens * min(window, tokens) * dim, 2 * tokens * dim**2
 
 
-STATE_READS, SECOND = 64, 40  # tokens in the sequence; index of the second token that matters
+STATE_READS, SECOND = 64, 40  # number of tokens in the sequence; index of the second of the two tokens that matter
 
 
 def left_of_the_first(keeps: str) -> list[float]:
@@ -88,8 +88,8 @@ def unfolded(image: Image.Image, channels: int = 8) -> list[Unfolded]:
 
 @dataclass(frozen=True, eq=False)
 class Shifted:
-    """Two crops of one picture, the second moved to the right, and measurements on the places that both show.
-    Differences are relative."""
+    """Two crops of one picture, the second moved to the right, and measurements on the places that both crops
+    show. Differences are relative."""
 
     pictures: tuple[Image.Image, Image.Image]
     grid: tuple[int, int]
@@ -97,8 +97,8 @@ class Shifted:
     one_pixel: float  # the change of a patch's embedding when the picture moves by only one pixel
     convolution: float  # largest difference of a convolution's answers, away from the edges
     features: Tensor  # (rows, columns - patches): cosine between the last features of one place in both crops
-    rows: tuple[Tensor, Tensor]  # (rows, columns) each: the row of one place in each crop
-    apart: float  # half the summed difference of two such rows on the shared places, mean over queries and heads
+    rows: tuple[Tensor, Tensor]  # (rows, columns) each: the weights of the query's place in each crop
+    apart: float  # total variation between a place's two rows, on the shared places; mean over places and heads
     query: tuple[int, int]  # (row, column) in the second crop
 
 
@@ -146,7 +146,7 @@ def _convolved(vit: VisionTransformer, seen: tuple[Trace, ...], patches: int) ->
 
 
 def _one_pixel(vit: VisionTransformer, seen: Trace) -> float:
-    """‖E(x′) − E(x)‖ / ‖E(x)‖, the median over the patches that both show."""
+    """The median over patches of ‖E(x′) − E(x)‖ / ‖E(x)‖: E is the embedding, x′ the picture moved by one pixel."""
     proj = vit.patch_embed.proj
     with torch.no_grad():
         x = seen._need_input().float().cpu()
@@ -158,8 +158,8 @@ def _one_pixel(vit: VisionTransformer, seen: Trace) -> float:
 
 
 def _mean_variation(seen: tuple[Trace, ...], layer: int, patches: int) -> float:
-    """The total variation between a place's rows in both crops, over the places that both show; the mean over places
-    and heads."""
+    """The total variation between a place's two rows, one in each crop, over the places that both crops show: the mean
+    over places and heads."""
     rows, columns = seen[0].grid
     first_patch = len(seen[0].prefix)
     places = [(row, column) for row in range(rows) for column in range(columns - patches)]
