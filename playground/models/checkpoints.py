@@ -230,7 +230,7 @@ def outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Ten
 
 
 def _outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """The tensors under the file's own names."""
+    """Like `outline`, for one file, with the tensors under the file's own names."""
     from safetensors import SafetensorError, safe_open
 
     if not Path(path).is_file():
@@ -299,7 +299,7 @@ def _unreadable(path: str | os.PathLike[str], error: Exception) -> PlaygroundErr
 # The architecture that a file of weights describes must lie within bounds, because the file may come from anybody.
 
 
-COUNTS = {  # field -> (smallest, largest): wider than any published ViT
+COUNTS = {  # field of Config -> (smallest, largest accepted value); published ViTs lie within
     "patch_size": (1, 224), "depth": (1, 100), "width": (1, 8192), "mlp_width": (1, 65_536), "heads": (1, 256),
     "classes": (0, 100_000), "registers": (0, 64), "pool_heads": (0, 256),
 }  # fmt: skip
@@ -310,7 +310,7 @@ WORDS = {
     "activation": ACTIVATIONS,
     "interpolation": ("bicubic", "bilinear", "nearest", "lanczos"),
 }
-MOST_SIDE = 4096  # pixels of a side that a model was trained on
+MOST_SIDE = 4096  # most pixels along a side of a model's input
 LONGEST_LABEL = 200
 
 

@@ -112,7 +112,7 @@ def eight_bit_blocks(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _folded(vit: VisionTransformer) -> dict[str, np.ndarray]:
-    """The parameters, matrices as (outputs, inputs), with the gains of LayerScale multiplied into what they scale."""
+    """{name: array} of the parameters, matrices as (outputs, inputs), with LayerScale's gains multiplied into them."""
     state = {name: tensor.detach().float().cpu() for name, tensor in vit.state_dict().items()}
     if vit.config.layer_scale:
         for block in range(vit.config.depth):

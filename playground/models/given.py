@@ -14,7 +14,7 @@ from playground.errors import PlaygroundError
 
 Colours = tuple[float, float, float]
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "quick_gelu", "silu")  # as in vit_parts.py, which imports torch
-READ_OUT = {"token": "the class token", "avg": "the mean of the patches"}  # poolings that have the same weights
+READ_OUT = {"token": "the class token", "avg": "the mean of the patches"}  # poolings that the weights do not tell apart
 POOLS = (*READ_OUT, "map", "max", "avgmax")  # timm's names; with the last two the playground shows rows but no labels
 LARGEST = 10  # the largest accepted mean or deviation; pixels lie between 0 and 1
 
@@ -31,7 +31,7 @@ class Given:
 
     @staticmethod
     def read(words: Mapping[str, Any]) -> Given:
-        """Parses Python values, or a command's text: "0.5,0.5,0.5". PlaygroundError says what is invalid."""
+        """Parses options, given as Python values or as texts of a command, such as "0.5,0.5,0.5"."""
         values = {word: _READ[word](word, words[word]) for word in WORDS if words.get(word) is not None}
         return Given(**values)
 

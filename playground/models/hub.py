@@ -47,7 +47,7 @@ def check(name: str) -> None:
 
 
 def _answers(address: str) -> bool:
-    """Runs in a thread of its own: looking up a host's name can hang longer than any timeout."""
+    """Whether the hub answers. Called in a thread, because looking up a host can take longer than any timeout."""
     try:
         urllib.request.urlopen(urllib.request.Request(address, method="HEAD"), timeout=PATIENCE).close()
     except urllib.error.HTTPError:

@@ -167,7 +167,7 @@ def hugging_face_config(
     width, patch = patches.shape[0], patches.shape[2]
     if family == "dinov3" and float(description.get("rope_theta", 100.0)) != 100.0:
         raise PlaygroundError("it turns queries and keys at another pace than DINOv3 (rope_theta)")
-    projects = any(name.startswith("visual_projection.") for name in names)  # into the space shared with captions
+    projects = any(name.startswith("visual_projection.") for name in names)  # into the space of captions
     reads, classes, state = _readout(family, state, width, projects)
     gated = state["blocks.0.mlp.fc1.weight"].shape[0] == 2 * state["blocks.0.mlp.fc2.weight"].shape[1]
     act = "silu" if gated and family == "dinov2" else description.get("hidden_act", usual.get("act", "gelu"))
@@ -201,8 +201,8 @@ def hugging_face_config(
 
 
 def hugging_face_words(config: Said, pixels: Said) -> set[str]:
-    """The options of `load` that these files state. A config.json of `transformers` leaves out defaults, and the
-    model's class decides how tokens become an answer."""
+    """The options of `load` that these files determine. The model's type determines the heads and the activation that
+    config.json leaves out as defaults. "global_pool" is always included: the model's class determines the pooling."""
     words = {"mean": pixels.get("image_mean"), "std": pixels.get("image_std"), "num_heads": _stated_heads(config)}
     words["act_layer"] = config.get("model_type") or config.get("hidden_act")
     return {"global_pool", *(word for word, value in words.items() if value)}
@@ -229,8 +229,8 @@ def _family(names: list[str], state: dict[str, Tensor]) -> str:
 
 
 def _readout(family: str, state: dict[str, Tensor], width: int, projects: bool) -> tuple[Said, int, dict[str, Tensor]]:
-    """(pooling and norm, classes, the weights that are used). The family decides which tokens the classifier reads;
-    without a classifier the answer is the pooled output of `transformers`."""
+    """(Config fields for pooling and norm, classes, weights that are used). The family decides which tokens the
+    classifier reads; without a classifier the answer is the pooled output of `transformers`."""
     classes = state["head.weight"].shape[0] if "head.weight" in state else 0
     if family == "siglip":
         if classes or "attn_pool.latent" not in state:

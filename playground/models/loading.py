@@ -160,15 +160,15 @@ def load(
     - a repository on the Hugging Face hub: "facebook/dinov2-small", "hf-hub:timm/vit_small_patch16_224.dino";
     - a model of timm or of `transformers` itself, whose device and dtype are kept.
 
-    `pretrained=False` gives the architecture with random weights (`seed` chooses them) and `weights` takes them from a
-    file; neither touches the network. A model of timm may have been changed before it was trained: classes, input size,
-    pooling, prefix tokens, depth and width are told by the file. `offline=True` takes published weights only from this
-    machine. Without a `device`, the best there is.
+    `pretrained=False` gives random weights, which `seed` chooses; `weights` names a file of weights. Neither uses the
+    network. If a timm model was changed before training, the file of weights shows its classes, input size, pooling,
+    prefix tokens, depth and width. `offline=True` takes published weights only from this machine. The default `device`
+    is the best there is.
 
-    What a file does not tell is said by `mean` and `std` (the normalisation that it was trained with: three numbers
-    each), `num_heads`, `act_layer` ("gelu", "relu", …) and `global_pool` ("token", "avg", …), as timm calls them. What
-    nobody says is assumed, and a PlaygroundWarning names it in numbers; `load(…).assumed` lists it. Labels are not
-    shown where they may be wrong.
+    Facts that a file of weights lacks are given by `mean` and `std` (the normalisation in training: three numbers
+    each), `num_heads`, `act_layer` ("gelu", "relu", …) and `global_pool` ("token", "avg", …), under timm's names. Facts
+    that are not given are assumed: a PlaygroundWarning states the assumed values, and `load(…).assumed` lists them.
+    Labels that may be wrong are not shown.
 
     >>> playground.load("ViT-S/16", seed=1).config.heads
     6

@@ -122,7 +122,7 @@ def with_weights(base: Source, path: Path, named_file: Path, given: Given) -> So
 def _changed(
     base: Source, path: Path, arrays: Held, description: dict[str, Any], named_file: Path, given: Given
 ) -> Source:
-    """`base`, changed as the weights and the files beside them show."""
+    """The Source `base` with the changes that the weights, and the files beside the weights, show."""
     given = given.before(Given.beside(named_file))
     raw, arrays = arrays, from_eva(from_hugging_face(arrays) if is_hugging_face(arrays) else arrays)
     options, own_head = given, has_own_head(raw)

@@ -11,7 +11,7 @@ OURS = {
     "untrained": "our small ViT (random weights)",
     "dinov2-small": "DINOv2 S/14",
 }
-OWN = "own/"  # the prefix of the name of a model in the folder of a server's owner
+OWN = "own/"  # prefix of the names of models in the server owner's folder
 SIZES = {
     "tiny": "Ti", "xsmall": "XS", "little": "little", "small": "S", "dwee": "wee", "wee": "wee", "pwee": "wee",
     "mediumd": "M", "medium": "M", "betwixt": "betwixt", "base": "B", "large": "L", "huge": "H", "giant": "g",

@@ -138,7 +138,7 @@ def config_of(state: Mapping[str, Tensor], heads: int | None = None) -> Config |
 # Models that add a learned number B for each pair of places to their scores, softmax(q·kᵀ·scale + B): BEiT and timm's
 # ViTs with relative positions. Each model computes B in its own way, so the model itself computes it, once.
 
-KINDS = ("VisionTransformerRelPos", "Beit")  # of timm
+KINDS = ("VisionTransformerRelPos", "Beit")  # timm's classes of such models
 
 
 def is_biased(model: Any) -> bool:
@@ -174,17 +174,17 @@ def _shared(model: Any) -> Tensor | None:
 # Reads the weights of an ONNX file with numpy alone, by parsing the few protobuf fields that hold them. Nothing in
 # the file is run; a damaged file raises ValueError.
 
-# Field numbers, from onnx.proto
-GRAPH = 7  # of the model
-NODE, WEIGHT = 1, 5  # of the graph
-INPUT, OUTPUT, KIND = 1, 2, 4  # of a node
-SHAPE, TYPE, NAME, DATA = 1, 2, 8, 9  # of a weight
-FLOAT32 = 1  # the only type of numbers that is read
+# Numbers of protobuf fields, from onnx.proto
+GRAPH = 7  # field of a ModelProto
+NODE, WEIGHT = 1, 5  # fields of a GraphProto
+INPUT, OUTPUT, KIND = 1, 2, 4  # fields of a NodeProto
+SHAPE, TYPE, NAME, DATA = 1, 2, 8, 9  # fields of a TensorProto
+FLOAT32 = 1  # the only value of TYPE that is read
 
 
 def read_onnx(path: Path) -> dict[str, np.ndarray]:
-    """Name -> float32 array. Exporters store the matrices of linear layers transposed and without a name; each gets its
-    name from the bias that is added to its product."""
+    """{name: float32 array}. Exporters store the matrices of linear layers transposed and without names. Such a matrix
+    gets the name of the bias that is added to its product."""
     try:
         return _named(memoryview(path.read_bytes()))
     except (IndexError, StopIteration, KeyError, ValueError, TypeError) as error:

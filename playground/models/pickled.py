@@ -26,7 +26,7 @@ LONGEST_SENTENCE = 1000
 
 
 def is_pickled(path: Path) -> bool:
-    """Whether the first bytes are a zip, as torch writes since 2020, or a bare pickle, as before."""
+    """Whether the file begins like a zip, torch's format since 2020, or like a bare pickle, the older format."""
     if path.suffix not in SUFFIXES or not path.is_file():
         return False
     with open(path, "rb") as file:

@@ -26,7 +26,7 @@ FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "acti
 
 
 def assumed(config: Config, known_words: Collection[str] = ()) -> tuple[parts.Assumption, ...]:
-    """The facts that must be assumed because a file of weights lacks them; without the facts in `known_words`."""
+    """The facts that must be assumed because a file of weights lacks them. Facts in `known_words` are left out."""
     assumptions = [
         parts.Assumption("mean", f"mean {numbers(config.mean)}"),
         parts.Assumption("std", f"std {numbers(config.std)}"),
@@ -165,8 +165,8 @@ def fitting(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> dic
     return state
 
 
-# The arguments of `load` are kept for commands that load the model again, which is only possible if the model still has
-# the loaded weights: it may be trained afterwards.
+# The app prints commands that load a model again by the same arguments of `load`. A model whose weights were changed
+# after loading, for example by training, has no such command.
 
 
 class Asked(NamedTuple):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the server checks for a tower before it imports torch
 
     from playground.vit import VisionTransformer
 
-LONGEST = 60  # letters of a text
+LONGEST = 60  # most letters of a text
 TWINS = {  # timm's name of an image tower -> the repository with both towers
     "vit_base_patch32_clip_224.openai": "openai/clip-vit-base-patch32",
     "vit_base_patch16_clip_224.openai": "openai/clip-vit-base-patch16",

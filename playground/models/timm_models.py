@@ -1,4 +1,4 @@
-"""Finds out which models of timm are plain ViTs, their Config, and the place of their weights.
+"""Finds out whether a model of timm is a plain ViT, reads its Config, and finds its weights.
 
 These models are built as our own VisionTransformer. Importing timm takes seconds, so it is imported only if a name or
 a model of timm is asked for.
@@ -75,8 +75,8 @@ def check_name(name: str) -> None:
 
 
 def why_not(model: Any, itself: bool = False) -> str | None:
-    """Why our VisionTransformer can't compute this timm model; None if it can. `itself`: whether the user has the model
-    in memory, so that facts that its weights lack can be read from the model."""
+    """Why our VisionTransformer can't compute this timm model; None if it can. `itself`: whether the user gives the
+    model object, from which facts can be read that the weights lack."""
     kind = type(model).__name__
     if is_biased(model) and not itself:
         return (
@@ -246,8 +246,8 @@ def hub_file(name: str, offline: bool, report: type | None = None) -> str:
 
 
 def _patient(report: type | None) -> type:
-    """The class of a progress bar that raises once twice the file's size has arrived. If a connection always breaks at
-    the same place, the hub's library would retry for ever."""
+    """The class of a progress bar that raises as soon as twice the file's size has arrived. If a connection always
+    breaks at the same place, the hub's library would retry for ever."""
     arrived: float = 0
 
     class Patient(report or bar()):  # type: ignore[misc]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from playground.assets import PROGRAM
 
-LONGEST_HEADER = 4 * 2**20  # bytes, of a file of weights
+LONGEST_HEADER = 4 * 2**20  # bytes of a safetensors file's header
 
 log = logging.getLogger("playground")
 
