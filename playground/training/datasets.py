@@ -209,12 +209,12 @@ def _split(places: list[Place], seed: int, share: float) -> tuple[tuple[Place, .
 # Drawings of the same small size --------------------------------------------------------------------------------------
 
 DRAWN = 10_000  # number of drawings that can be browsed
-ZOOM = 1.8  # share of the picture that a thing fills, about as in CIFAR-10
+ZOOM = 1.8  # factor of the size of things, so that they fill about as much of the picture as in CIFAR-10
 WELL_SEEN = 0.08  # the least share of the picture that the thing in a drawing covers
 
 
 def drawn(number: int) -> tuple[Image.Image, str]:
-    """Drawing number `number`, of one thing, and its label. Scenes are drawn until one has a large enough thing."""
+    """(drawing, label of the one thing in it). Scenes are drawn until the thing covers a large enough share."""
     from playground.scenes import drawing, generate
     from playground.scenes.silhouettes import SHAPES
 

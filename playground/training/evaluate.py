@@ -2,8 +2,8 @@
 bundled model.
 
 A row's *mass* is its share on the query's own object, without the query itself; only patches of objects are queries.
-The best head, and the parameters of the baselines (area, Gaussian, mean colour, both together), are chosen on other
-pictures than those that are measured.
+The best head, and the parameters of the baselines (area, Gaussian, mean colour, filter by colour and nearness), are
+chosen on other pictures than those that are measured.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ TEMPERATURES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # temperatures 
 SET = 0.6  # a row "marks" the fewest patches that together hold this share of its weight
 DISTANT = 3  # patches, across or down: a patch at this distance or more counts as distant
 UNLIKE = 0.25  # mean colours at a larger distance count as another colour; red, green and blue go from 0 to 1
-LAST = 2  # number of last layers in which the class token's rows are measured
+LAST = 2  # the class token's rows are measured in this many last layers
 GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # groups of LABELS in their order -> sizes
 
 
@@ -121,7 +121,7 @@ class Sums:
     def __init__(self, vit: VisionTransformer, scenes: Sequence[Scene]):
         patch = vit.config.patch_size
         self.habits, self.predicted, self.labels, self.class_mass, self.object_area = [], [], [], [], []
-        near_sums, far_sums = [], []  # for each scene: sums over patches, and the number of patches
+        near_sums, far_sums = [], []  # for each scene: (sums over its queries, number of queries)
         self._parts = {"near": near_sums, "far": far_sums}
         for scene in scenes:
             questions = Questions.of(patch_targets(scene, patch).objects)
@@ -139,7 +139,7 @@ class Sums:
         self.far, self.far_area, self.far_gaussian, self.far_colour, self.far_filter = _means(far_sums)
 
     def of_scenes(self, kind: str, head: tuple[int, int], setting: int) -> Tensor:
-        """(scenes,): the head's mass on the own object minus the filter's, for "near" or "far"."""
+        """(scenes,): the head's mass minus the mass of the filter's row. `kind`: "near" or "far"."""
         return torch.stack([(t[0][head] - t[-1][setting]) / count for t, count in self._parts[kind] if count])
 
     def _class_token(self, seen: Trace, questions: Questions) -> None:
@@ -249,7 +249,7 @@ def _rows(seen: Trace, questions: Questions) -> Tensor:
 
 
 def _plain_rows(scene: Scene, patch: int, questions: Questions) -> list[Tensor]:
-    """Baselines without a network: uniform, Gaussian by distance, mean colour, both. (settings, S, P) each."""
+    """Rows without a network, (settings, S, P) each: uniform, Gaussian by distance, mean colour, and the filter."""
     rows, columns = (side // patch for side in scene.objects.shape)
     grid = np.zeros((rows, columns))
     baseline_rows = (

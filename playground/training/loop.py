@@ -27,8 +27,6 @@ from playground.training.losses import Scenes, Teachers
 from playground.training.recipe import Course, moments, pace
 from playground.vit import VisionTransformer, attention_by_hand
 
-# Half precision is used only on processors on which it is faster.
-
 
 def half_precision(device: str) -> torch.autocast:
     """Multiplies matrices in bfloat16 if that is faster: on GPUs, and on processors with AMX (a training step is 3 × as

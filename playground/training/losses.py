@@ -1,9 +1,9 @@
 """Defines the training data and the losses of the model that is told where to look. Drawn scenes have complete labels,
-so each patch can be supervised. Names in brackets are names in LOSSES. After training only the class head is kept;
-the other heads are dropped.
+so each patch can be supervised. Names in brackets are names in LOSSES. After training only the classifier is kept;
+the layers that compute the other answers are dropped.
 
   [class]                         cross entropy of the class token: families of shapes and materials, kind of backdrop
-  [shape, material, ground, box]  every patch says what it is a part of, and how far away its object's sides are
+  [shape, material, ground, box]  each patch predicts what it is a part of, and the distances of its object's sides
   [alike, alike early]            contrastive loss on the features of patches, after the last and after a middle layer
   [gathered]                      one head in each of the last three layers should attend within the query's object,
                                   from the first whole scenes on
@@ -106,7 +106,7 @@ def told_by(recipe: Recipe) -> tuple[parts.GuidedHead, ...]:
 
 
 class Teachers(nn.Module):
-    """All losses, and the small heads on patches that they need. Those heads are not saved with the model."""
+    """All losses, and the small layers for answers of patches, which are not saved with the model."""
 
     def __init__(self, recipe: Recipe):
         super().__init__()
@@ -167,7 +167,7 @@ class Teachers(nn.Module):
 
 
 def contrastive_loss(z: Tensor, segment: Tensor, temperature: float) -> Tensor:
-    """−log of the softmax share of patches of the same segment, by the cosine of their features (B, patches, width)."""
+    """`off_segment_loss` with cosines as scores. z: features of patches, (B, patches, width)"""
     z = F.normalize(z.float(), dim=-1)
     return off_segment_loss(z @ z.mT / temperature, segment)
 
@@ -207,8 +207,8 @@ def off_object_loss(rows: Tensor, segment: Tensor) -> Tensor:
 
 
 def cropped_positions(vit: VisionTransformer, grid: tuple[int, int], step: int) -> Tensor:
-    """A crop of the learned positions minus the interpolated positions: (1, patches, D). Adding this difference to the
-    patches of a small picture gives them positions of neighbours in the native grid, at a random spot."""
+    """A crop of the learned positions minus the interpolated positions: (1, patches, D). With this difference
+    added, the patches of a small picture have the positions of a random part of the native grid."""
     first_patch = vit.pos_embed.shape[1] - math.prod(vit.native_grid)
     native = vit.pos_embed[:, first_patch:].unflatten(1, vit.native_grid)  # (1, rows, columns, D)
     y, x = (
@@ -221,7 +221,7 @@ def cropped_positions(vit: VisionTransformer, grid: tuple[int, int], step: int) 
 
 @cache
 def neighbours(grid: tuple[int, int]) -> tuple[Tensor, Tensor]:
-    """Target rows for `neighbour_loss`: all weight on the left neighbour; equal weight on the up to eight around.
+    """Target rows for `neighbour_loss`: all weight on the left neighbour; equal weights on all patches around.
     (patches, patches) each."""
     y, x = (n.flatten() for n in torch.meshgrid(*(torch.arange(n) for n in grid), indexing="ij"))
     down, right = y - y[:, None], x - x[:, None]  # (patches, patches)

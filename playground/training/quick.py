@@ -68,7 +68,7 @@ class Pairs(Course):
     polish: float = 0.0
     apart: bool = True
     workers: int = 0
-    longer: float = 4.0  # factor of the initial length of queries and keys; with short ones learning starts later
+    longer: float = 4.0  # factor of the initial lengths of queries and keys, so that learning starts early
     told: tuple[int, int] | None = None  # the head whose attention weights a loss reads
     config: Config = SMALL
     name: str = "pairs"
@@ -129,7 +129,7 @@ class Learner:
         return float(mass.max()), int(layer), int(head)
 
 
-Learned = dict[str, Learner]  # by the models' names
+Learned = dict[str, Learner]  # name of a model -> its measurements
 
 
 def recipes(seed: int = 0) -> dict[str, Pairs]:
@@ -197,7 +197,7 @@ def unseen(seed: int, count: int = TESTED, patch: int = PATCH) -> compositions.B
 
 
 def image(seed: int, patch: int = PATCH) -> Image.Image:
-    """The shown board, with this many pixels to a patch."""
+    """The board that the lesson shows, with `patch` pixels along the side of a field."""
     return Image.fromarray(unseen(seed, 1, patch).images[0])
 
 

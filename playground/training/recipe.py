@@ -33,7 +33,7 @@ class Course:
     polish_pace: float = 0.3  # learning rate at the polish's start, as a share of the highest
     rounds: int = 1  # rounds of steps and polish; each round begins with the highest learning rate again
     apart: bool = False  # whether Muon updates queries, keys and values as three matrices
-    decay_looking: bool = True  # weight decay for queries' and keys' matrices too; without it rows may become narrow
+    decay_looking: bool = True  # whether queries' and keys' matrices get weight decay; without decay, rows may narrow
     workers: int = 1  # processes that make the pictures; their number doesn't change the result
     config: Config = BUNDLED
     name: str = "bundled"
@@ -60,7 +60,7 @@ class Recipe(Course):
 
     temperature: float = 0.1  # temperature of the contrastive loss
     middle: int = 2  # the layer after which the loss "alike early" reads features
-    near_until: float = 0.45  # share of the run that uses close-ups of one or two things, to learn their names
+    near_until: float = 0.45  # share of the run that uses close-ups of one or two things, to learn the things' names
     small_until: float = 0.8  # share of the run after which whole scenes have full size instead of `small_side`
     near_side: int = 56  # pixels of the close-ups
     small_side: int = 80  # pixels of the small scenes
@@ -87,7 +87,7 @@ class Emergent(Course):
     average: float = 0.999
     polish: float = 0.08
     rounds: int = 2
-    near_until: float = 0.7  # share of the run in which the model sees windows and close-ups; after it, whole views
+    near_until: float = 0.7  # share of the run with windows and close-ups; later, the model sees whole views
     near: int = 10  # patches along the side of a window
     named: int = 8  # new drawn scenes in each batch, for the loss "class" only
     coarse: int = 14  # patches along the side of a view

@@ -9,7 +9,7 @@ The file is a pack (see pack.py). Its header says
     format    "attention-playground-timelapse/1"
     model     the model's name
     sample    the name of the sample picture whose attention is stored
-    scenes    how many held-out scenes the heads' numbers are averages of
+    scenes    the number of held-out scenes over which the heads' numbers are averaged
     chance    the `mass` of an even row on these scenes
     losses    the names of the losses
     moments   the training step of each of the M moments
@@ -19,7 +19,7 @@ and its arrays are, for L layers and H heads,
                   (M, L, H) float32, and offsets (M, L, H, 7, 7): the heads' habits, see heads.py
     mass          (M, L, H) float32: the share of an object patch's attention that falls on its own object
     trace0 …      (bytes,) uint8: Trace.to_bytes(numbers="int8") of each moment on the sample, which the microscope
-                  reads as it is; empty where only the curves are kept
+                  reads unchanged; empty if only the curves are kept
 
 The module also lists the steps of a run at which something begins, such as another loss.
 """
@@ -140,7 +140,7 @@ def of_the_emergent(recipe: Emergent) -> tuple[Beginning, ...]:
 
 
 def used_beginnings(recipe: Recipe | Emergent, seen: Timelapse) -> tuple[Beginning, ...]:
-    """The beginnings without those of losses that the run did not use, which are 0 at all steps."""
+    """The beginnings, except those of losses that the run did not use: such losses are 0 at all steps."""
     if isinstance(recipe, Emergent):
         return of_the_emergent(recipe)
     used_losses = {name for name, values in zip(seen.losses, seen.curve[:, 1:].T, strict=True) if np.any(values > 0)}
