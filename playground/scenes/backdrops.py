@@ -14,15 +14,15 @@ GROUNDED = frozenset({"landscape", "indoors"})  # the backdrops with a ground th
 @dataclass(frozen=True)
 class Backdrop:
     kind: str
-    materials: tuple[Material, ...] = ()  # of its surfaces, in the order documented by the function that paints it
-    horizon: float = 0.55  # where the ground begins: the distance from the top, unit: the image's height
-    sun: tuple[float, float] | None = None  # (x, y), unit: the image's height
+    materials: tuple[Material, ...] = ()  # in the order that the function `_landscape`, `_indoors`, … documents
+    horizon: float = 0.55  # distance from the top to the ground's far edge, in heights of the image
+    sun: tuple[float, float] | None = None  # (x, y), in heights of the image
     clouds: float = 0.5
     seed: int = 0
 
 
 class Sheet:
-    """An image while it is painted: the colours, and the region of the ground to which each pixel belongs."""
+    """An image while it is painted: the colours, and the region of the backdrop to which each pixel belongs."""
 
     def __init__(self, height: int, width: int):
         self.height, self.width = height, width
@@ -31,11 +31,11 @@ class Sheet:
         self.grounds: list[int] = []  # region → index into GROUNDS
 
     @property
-    def x(self) -> np.ndarray:  # (1, width), unit: the height
+    def x(self) -> np.ndarray:  # (1, width), in heights of the image
         return (np.arange(self.width, dtype=np.float32)[None] + 0.5) / self.height
 
     @property
-    def y(self) -> np.ndarray:  # (height, 1)
+    def y(self) -> np.ndarray:  # (height, 1), in heights of the image
         return (np.arange(self.height, dtype=np.float32)[:, None] + 0.5) / self.height
 
     def fill(self, material: Material, ground: str, cover: np.ndarray | None = None, top: int = 0, flat: float = 1.0):
@@ -145,13 +145,13 @@ def _clouds(sheet: Sheet, cloud: Material, amount: float, horizon: float) -> Non
 
 
 def _fade_to_foreground(sheet: Sheet, horizon: float) -> None:
-    """Darkens the ground a little towards the bottom of the picture, so that it looks near."""
+    """Darkens the ground a little towards the bottom of the picture, so that the ground looks near."""
     depth = np.clip((sheet.y - horizon) / max(1 - horizon, 0.1), 0, 1)[..., None]
     sheet.colours *= 1 - 0.2 * depth**2
 
 
 def _indoors(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None:
-    """Materials: wall, table. A soft shadow lies where they meet."""
+    """Materials: wall, table. A soft shadow lies along the edge between wall and table."""
     wall, table = backdrop.materials
     sheet.fill(wall, "wall")
     glow = np.hypot(sheet.x - rng.uniform(0.1, 0.5), sheet.y - 0.1)[..., None]
@@ -164,5 +164,5 @@ def _indoors(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None
 
 
 def hazy(colour: Colour, haze: Colour, distance: float) -> Colour:
-    """The colour of a thing at this distance, 0 … 1, mixed with that of the air."""
+    """A thing's colour, mixed with `haze`, the colour of the air. distance: 0 for near to 1 for far"""
     return mix(colour, haze, distance)

@@ -17,8 +17,8 @@ from playground.scenes.textures import Colour, Material
 
 # Boards as in the game of pairs: every sign lies on two fields of different colours, at random places.
 #
-# Each field has to name the colour of its twin, the other field with the same sign. The field itself and its place say
-# nothing about that colour: only the twin does.
+# For each field, a model has to name the colour of the twin, the other field with the same sign. Only the twin shows
+# this colour: the field and its place give no hint.
 
 SIGNS = "♠♣♥★●▲■☂☀☎♞♪⚓⚑✈✿❄☺⚡✚♛♟✉▼"  # each board shows some of them
 COLOURS = ("#C0392B", "#C58A00", "#3C8D40", "#1F8A99", "#4A5FC1", "#A2459E")

@@ -28,7 +28,7 @@ class Thing:
     x: float
     y: float
     size: float  # its longest side
-    materials: tuple[Material, ...]  # for body, second and third part; the last repeats if there are fewer
+    materials: tuple[Material, ...]  # for body, second and third part; a missing material is replaced by the last
     seed: int = 0  # selects the random details of the outline
     angle: float = 0.0  # radians, clockwise
     flip: bool = False
@@ -44,18 +44,18 @@ class Description:
     light: float = 4.0  # where the light comes from, radians clockwise from the right: 4.0 is above left
     ambience: float = 0.1  # how much brighter the lit side of the picture is
     focus: float = 0.0  # blur of the backdrop, in hundredths of the height
-    blur: float = 0.0  # blur of the whole picture, in the same unit
-    noise: float = 0.0  # standard deviation, in grey levels of 255
+    blur: float = 0.0  # blur of the whole picture, in hundredths of the height
+    noise: float = 0.0  # standard deviation of the noise, in grey levels from 0 to 255
     cast: Colour = (1.0, 1.0, 1.0)  # a colour cast: the gain of red, green, blue
     aspect: float = 1.0  # width / height
-    seed: int = 0  # of the noise
+    seed: int = 0  # seed of the noise
 
 
 @dataclass(frozen=True)
 class Scene:
     image: np.ndarray  # (height, width, 3) uint8
     objects: np.ndarray  # (height, width) uint8: 0 is background, k the k-th object
-    regions: np.ndarray  # (height, width) uint8: the part of the background, also behind objects
+    regions: np.ndarray  # (height, width) uint8: the number of the part of the background, also behind objects
     shapes: np.ndarray  # (objects,) int64, index into SHAPES
     materials: np.ndarray  # (objects,) int64, index into MATERIALS
     visible: np.ndarray  # (objects,) float32: the share of the object that is neither hidden nor off the picture
@@ -84,7 +84,7 @@ def draw(description: Description, size: int = 112) -> Scene:
 
 
 def _place(canvas: np.ndarray, objects: np.ndarray, thing: Thing, number: int, light: float) -> float:
-    """Paints a thing and its shadow into the canvas, its number into the map; returns its area in pixels."""
+    """Paints a thing and its shadow into `canvas`, the thing's number into `objects`; returns its area in pixels."""
     height = canvas.shape[0]
     extent = thing.size * height
     margin = int(extent * (0.62 if thing.shadow == "cast" else 0.2)) + 3
@@ -105,7 +105,7 @@ def _place(canvas: np.ndarray, objects: np.ndarray, thing: Thing, number: int, l
         shadow = _shadow(thing, silhouette_mask, blurred_mask, extent, light, max(lows) - y0)
         ground, opacity = _window(canvas, shadow, x0, y0)
         ground *= 1 - opacity[..., None] * np.float32([1.0, 0.97, 0.88])  # shadows are slightly blue
-    inset = margin - 2  # the thing itself fills less than its shadow
+    inset = margin - 2  # the thing needs a smaller window than its shadow
     inner_box = (inset, inset, x1 - x0 - inset, y1 - y0 - inset)
     alpha = np.asarray(silhouette_mask.crop(inner_box), np.float32) / 255
     colours = _coloured(thing, parts, covers, (x0, y0), inner_box, height)
@@ -152,7 +152,7 @@ def _mask(part: Part, span: tuple[float, ...], x0: int, y0: int) -> tuple[int, i
 
 
 def _coloured(thing: Thing, parts: list[Part], covers, origin: tuple[int, int], tight, height: int) -> np.ndarray:
-    """The colours of a thing before light falls on it, uint8 (h, w, 3), for the `tight` part of its window."""
+    """The colours of a thing before light falls on it, uint8 (h, w, 3), for the part `tight` of the window."""
     scale = 2 / (thing.size * height)
     c, s = cos(thing.angle) * scale, sin(thing.angle) * scale
     sign = -1.0 if thing.flip else 1.0
@@ -216,7 +216,7 @@ def _blurred(canvas: np.ndarray, radius: float) -> np.ndarray:
 
 
 def _finished(canvas: np.ndarray, description: Description) -> np.ndarray:
-    """Ambient light, blur, cast and noise: (height, width, 3) uint8."""
+    """The picture with ambient light, blur, colour cast and noise: (height, width, 3) uint8."""
     height, width = canvas.shape[:2]
     across = np.linspace(-1, 1, width, dtype=np.float32) * np.float32(cos(description.light))
     down = np.linspace(-1, 1, height, dtype=np.float32)[:, None] * np.float32(sin(description.light))

@@ -17,7 +17,7 @@ from playground.scenes.textures import MATERIALS, NATURAL, Colour, Material, mix
 
 HELD_OUT = 2**40  # seeds from this one on are for evaluation, smaller seeds for training
 SMALLEST, LARGEST = 0.3, 0.64  # sizes of things, in heights of the picture
-OUTLINES = 128  # outlines of each shape; every process draws an outline once and keeps it
+OUTLINES = 128  # number of outlines of each shape; few enough for a process to keep all of them
 
 _KINDS = ("empty", "textured", "patterned", "cluttered", "patchwork", "landscape", "indoors")
 _KIND_ODDS = np.cumsum((0.1, 0.2, 0.13, 0.1, 0.15, 0.19, 0.13))
@@ -58,7 +58,7 @@ def describe(seed: int, most: int = 5, zoom: float = 1.0) -> Description:
     return Description(
         backdrop=backdrop,
         things=tuple(things),
-        light=rng.uniform(3.4, 6.0),  # from above, more or less
+        light=rng.uniform(3.4, 6.0),  # roughly from above
         ambience=rng.uniform(0.02, 0.16),
         focus=rng.uniform(0.4, 1.6) if rng.random() < 0.2 else 0.0,
         blur=rng.uniform(0.2, 0.8) if rng.random() < 0.3 else 0.0,
@@ -88,7 +88,7 @@ def _material(rng: np.random.Generator, colours: list[Colour], size: float, name
         if rng.random() < 0.35:
             ramp = (*ramp, _pick(rng, colours))
         return Material(name, ramp, share, rng.uniform(0, 6.3), _seed(rng), crisp=rng.random() < 0.3)
-    finest = max(2.2, min(9.0, 24 * size))  # periods: coarse enough for a small picture to show them
+    finest = max(2.2, min(9.0, 24 * size))  # the most periods that a small picture can show
     return Material(name, ramp, rng.uniform(2.0, finest), rng.uniform(0, 3.15), _seed(rng))
 
 
@@ -235,7 +235,7 @@ def _dress(rng, shape: str, size: float, colours, behind, placed: list[Thing]) -
 
 
 def _spot(rng, size: float, same_shape: list[Thing], others: list[Thing], spread: bool = False) -> tuple[float, float]:
-    """A random place that seldom overlaps other things; with `spread`, the one farthest from things of the same
+    """A random place that seldom overlaps other things; with `spread`, also far from things of the same
     kind."""
     inset = 0.3 * size
     tries = rng.uniform(inset, 1 - inset, (8, 2))
@@ -253,7 +253,7 @@ def _spot(rng, size: float, same_shape: list[Thing], others: list[Thing], spread
 
 
 def _grounded(rng: np.random.Generator, thing: Thing, backdrop: Backdrop) -> Thing:
-    """The thing; in a landscape or a room, usually moved onto the ground, on which its shadow then lies."""
+    """The thing, which in a landscape or a room is usually moved onto the ground and casts its shadow there."""
     if backdrop.kind not in GROUNDED or (thing.shape in _AIRBORNE and rng.random() < 0.7):
         return thing
     if rng.random() < 0.2:
@@ -281,14 +281,14 @@ FEWEST_PATCHES = 3  # objects with fewer patches are left out when attention is 
 
 @dataclass(frozen=True)
 class PatchTargets:
-    """One entry per patch, in rows and columns of the grid; −1 and zeros where there is only background."""
+    """The targets of each patch. A patch of background has −1 as shape and material, and zeros as box."""
 
-    objects: np.ndarray  # (rows, columns) int64: which object covers most of the patch, 0 for the background
+    objects: np.ndarray  # (rows, columns) int64: the number of the object that covers most of the patch; 0: none
     shapes: np.ndarray  # (rows, columns) int64, index into SHAPES
     materials: np.ndarray  # (rows, columns) int64, index into MATERIALS
     regions: np.ndarray  # (rows, columns) int64: the part of the background at the patch, behind objects too
     grounds: np.ndarray  # (rows, columns) int64, index into GROUNDS: the ground in that part
-    boxes: np.ndarray  # (rows, columns, 4) float32: from the patch's centre to its object's four sides
+    boxes: np.ndarray  # (rows, columns, 4) float32: distances from the patch's centre to its object's sides
 
 
 def patch_targets(scene: Scene, patch: int = 8) -> PatchTargets:

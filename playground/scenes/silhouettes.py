@@ -312,7 +312,7 @@ def _pear(rng):
 
 def _face(rng):
     jaw, hairline = rng.uniform(0.38, 0.45), rng.uniform(-0.6, -0.5)
-    fall = rng.choice((0.6, 0.3, -0.05))  # how far down the hair reaches
+    fall = rng.choice((0.6, 0.3, -0.05))  # the y at which the hair ends
     coat = symmetric((0.3, 0.5), (0.82, 0.7), (0.97, 1.1), (0.97, 1.1))
     mane = symmetric((0, -1), (0.5, -0.82), (0.66, -0.2), (0.64, fall), (0.3, fall + 0.1))
     neck = symmetric((0.17, 0.25), (0.2, 0.6), (0, 0.76))

@@ -34,7 +34,7 @@ class Material:
 
 
 def oklch(lightness: float, chroma: float, hue: float) -> Colour:
-    """Björn Ottosson's OKLCH, in which equal steps look equal; hue in turns."""
+    """The colour with these coordinates in OKLCH (Björn Ottosson), where equal steps look equal; hue in turns."""
     a, b = chroma * cos(tau * hue), chroma * sin(tau * hue)
     long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
     medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
@@ -85,7 +85,7 @@ def _ramp(colours: tuple[Colour, ...], crisp: bool) -> np.ndarray:  # (256, 3) u
 
 
 def paint(material: Material, height: int, width: int, frame: tuple[float, float, float, float, float, float]):
-    """The colours of a surface, uint8 (height, width, 3), or (3,) where it is one colour.
+    """The colours of a surface, uint8 (height, width, 3), or (3,) if the surface has one colour.
 
     `frame` (a, b, c, d, e, f) maps a pixel to the surface: u = a·x + b·y + c, v = d·x + e·y + f,
     where the surface spans -1…1 in both directions.
@@ -152,7 +152,7 @@ def _natural(material: Material, height: int, width: int, frame) -> np.ndarray: 
 
 @lru_cache(maxsize=1)
 def bank() -> dict[str, list[list[Image.Image]]]:
-    """name → fields → the field at 1024, 512, 256 and 128 pixels. Takes about a second, once per process."""
+    """{name: fields}, each field at 1024, 512, 256 and 128 pixels. Takes about a second, once per process."""
     rng = np.random.default_rng(20240607)
     makers = {
         "cloudy": [lambda: _noise(rng, 1.7), lambda: _noise(rng, 1.35), lambda: _noise(rng, 2.1)],
@@ -169,7 +169,7 @@ def bank() -> dict[str, list[list[Image.Image]]]:
 def _noise(
     rng: np.random.Generator, slope: float, stretch: float = 1.0, low: float = 2.0, n: int = FIELD
 ) -> np.ndarray:
-    """Noise whose amplitude falls as 1 / frequency^slope; `stretch` elongates it along y."""
+    """Noise whose amplitude falls as 1 / frequency^slope; `stretch` elongates the noise along y."""
     down, across = np.fft.fftfreq(n, 1 / n)[:, None], np.fft.rfftfreq(n, 1 / n)
     frequency = np.hypot(down * stretch, across)
     spectrum = np.fft.rfft2(rng.standard_normal((n, n), np.float32))
@@ -192,7 +192,7 @@ def _wood(rng: np.random.Generator, rings: int) -> np.ndarray:
 
 
 def _cells(rng: np.random.Generator, count: int) -> np.ndarray:
-    """The distance to the nearest point divided by that to the second nearest (Worley): scales, skin, cobbles."""
+    """Scales: the distance to the nearest point minus the distance to the second nearest point (Worley)."""
     n = FIELD // 2
     jitter = rng.uniform(0.1, 0.9, (2, count, count)).astype(np.float32)
     positions = np.arange(n, dtype=np.float32) * count / n
@@ -223,7 +223,7 @@ def _pebbles(rng: np.random.Generator, largest: float) -> np.ndarray:
 
 
 def _ridges(rng: np.random.Generator) -> np.ndarray:
-    """Sharp crests at every size, each octave half as high as the one before."""
+    """Sharp crests at every size; the crests of an octave are 1.7 times lower than those of the octave before."""
     return sum(-np.abs(_unit(_noise(rng, 1.9, low=4 * 2**octave))) / 1.7**octave for octave in range(4))
 
 
@@ -231,7 +231,7 @@ def _julia(c: complex) -> np.ndarray:
     n = FIELD // 2
     x = np.linspace(-1.35, 1.35, n, dtype=np.float32)
     z = (x + 1j * x[:, None]).astype(np.complex64)
-    trap = np.full((n, n), 9, np.float32)  # orbit trap: smallest distance to the axes; gives bands without flat areas
+    trap = np.full((n, n), 9, np.float32)  # orbit trap: smallest distance to the axes, for bands without flat areas
     for _ in range(24):
         z = np.where(np.abs(z) < 4, z * z + np.complex64(c), z)
         trap = np.minimum(trap, np.minimum(np.abs(z.real), np.abs(z.imag)))
