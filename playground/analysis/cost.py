@@ -165,8 +165,8 @@ def crossing(width: int, kernel: int, what: str = ATTENTION, other: str = DENSE)
     with b = 0 for a convolution. So attention costs more above N = (a of the convolution − a of attention) / b, which
     is (k² − 4)·D/2 for a whole attention and a dense convolution."""
     linear, square = {ATTENTION: (8 * width**2, 4 * width), SCORES: (0, 2 * width)}[what]
-    theirs = convolution_cost(other, 1, width, kernel)
-    return max(0, (theirs - linear) // square) + 1
+    convolution_linear = convolution_cost(other, 1, width, kernel)
+    return max(0, (convolution_linear - linear) // square) + 1
 
 
 def attention_bytes(tokens: int, width: int, heads: int) -> int:

@@ -56,21 +56,21 @@ def moved_beside_controls(
     must name the tokens that are not heard. `give_way` is called after each pass."""
     cut_set = cuts.read(texts, baseline.cuts.shape)
     cut_sets = [cut_set]
-    for n in range(controls):
-        cut_sets.append(cuts.read([_control_cut(baseline, cut, seed + n) for cut in cut_set.all], cut_set.shape))
+    for control in range(controls):
+        cut_sets.append(cuts.read([_control_cut(baseline, cut, seed + control) for cut in cut_set.all], cut_set.shape))
     token = baseline.token(query)
-    before, moves = baseline.features()[token], []
+    feature_before, moves = baseline.features()[token], []
     for cut_set in cut_sets:
         give_way()
-        moves.append(_relative_change(before, _features_with(baseline, cut_set)[token]))
+        moves.append(_relative_change(feature_before, _features_with(baseline, cut_set)[token]))
     attention, *controls_attention = (attention_cut(baseline, cut_set.all) for cut_set in cut_sets)
     return Moved(moves[0], tuple(moves[1:]), attention, tuple(controls_attention))
 
 
 def attention_cut(baseline: Trace, cut_list: Sequence[Cut]) -> float:
     """The share of their attention that hearers lose: the mean over the hearers, layers and heads of each cut."""
-    shares = [float(_attention_received(baseline, cut)[_unheard(baseline, cut)].sum()) for cut in cut_list]
-    return sum(shares) / max(len(shares), 1)
+    lost_shares = [float(_attention_received(baseline, cut)[_unheard(baseline, cut)].sum()) for cut in cut_list]
+    return sum(lost_shares) / max(len(lost_shares), 1)
 
 
 def _attention_received(baseline: Trace, cut: Cut) -> Tensor:
@@ -78,12 +78,12 @@ def _attention_received(baseline: Trace, cut: Cut) -> Tensor:
     hearers = list(cut.hearers) if cut.hearers is not None else baseline.some_patches(256)
     heads = slice(None) if cut.heads is None else list(cut.heads)
     layers = range(baseline.layers) if cut.layers is None else cut.layers
-    total = torch.zeros(baseline.tokens)
+    received = torch.zeros(baseline.tokens)
     for layer in layers:
         rows = baseline.weights(layer, hearers)[heads]  # (h, hearers, N)
         rows[:, range(len(hearers)), hearers] = 0  # a token's own weight is never cut
-        total += rows.mean((0, 1))
-    return total / len(layers)
+        received += rows.mean((0, 1))
+    return received / len(layers)
 
 
 def _unheard(baseline: Trace, cut: Cut) -> list[int]:
@@ -94,25 +94,27 @@ def _unheard(baseline: Trace, cut: Cut) -> list[int]:
 
 def _control_cut(baseline: Trace, cut: Cut, seed: int) -> str:
     """A control as text: a cut of other patches with about the same total attention."""
-    received, unheard = _attention_received(baseline, cut), set(_unheard(baseline, cut))
-    target = float(received[list(unheard)].sum())
+    attention, unheard = _attention_received(baseline, cut), set(_unheard(baseline, cut))
+    target_share = float(attention[list(unheard)].sum())
     hearers = set(cut.hearers or ())
-    candidates = [t for t in range(len(baseline.prefix), baseline.tokens) if t not in unheard | hearers]
-    order = [candidates[i] for i in torch.randperm(len(candidates), generator=torch.Generator().manual_seed(seed))]
-    chosen: list[int] = []
+    candidates = [number for number in range(len(baseline.prefix), baseline.tokens) if number not in unheard | hearers]
+    shuffled_tokens = [
+        candidates[i] for i in torch.randperm(len(candidates), generator=torch.Generator().manual_seed(seed))
+    ]
+    chosen_tokens: list[int] = []
     total = 0.0
-    for token in order:
-        share = float(received[token])
-        if total + share <= target * (1 + NEAR):
-            chosen.append(token)
+    for token in shuffled_tokens:
+        share = float(attention[token])
+        if total + share <= target_share * (1 + NEAR):
+            chosen_tokens.append(token)
             total += share
-    if total < target * (1 - 3 * NEAR):
+    if total < target_share * (1 - 3 * NEAR):
         raise PlaygroundError(f"No other patches get as much attention as {cut.text!r:.80} takes: nothing is like it.")
     hearer_text, _, layers_text = cut.text.partition(">")
-    _, at, layers_text = layers_text.partition("@")
+    _, at_sign, layers_text = layers_text.partition("@")
     columns = baseline.grid[1]
-    names = (divmod(token - len(baseline.prefix), columns) for token in sorted(chosen))
-    return f"{hearer_text}>{'+'.join(f'{row},{column}' for row, column in names)}{at}{layers_text}"
+    patch_places = (divmod(token - len(baseline.prefix), columns) for token in sorted(chosen_tokens))
+    return f"{hearer_text}>{'+'.join(f'{row},{column}' for row, column in patch_places)}{at_sign}{layers_text}"
 
 
 # One edge -------------------------------------------------------------------------------------------------------------
@@ -154,24 +156,30 @@ def far_twin(seen: Trace, query: tuple[int, int], features: Tensor) -> tuple[int
 def cut_edge(seen: Trace, query: tuple[int, int], give_way: Callable[[], object], seed: int = 0) -> Edge | None:
     """Cuts the edge from a patch to its twin and measures the effect; None if the grid is too small for controls.
     `give_way` is called before each changed pass."""
-    before = seen.features()
-    twin = far_twin(seen, query, before)
+    features_before = seen.features()
+    twin = far_twin(seen, query, features_before)
     far_patches = [
         (row, column) for row in range(seen.grid[0]) for column in range(seen.grid[1])
         if min(_distance((row, column), query), _distance((row, column), twin)) > _near_radius(seen.grid)
     ]  # fmt: skip
     if not far_patches:
         return None
-    order = torch.randperm(len(far_patches), generator=torch.Generator().manual_seed(seed))[:BLOCKS].tolist()
+    control_numbers = torch.randperm(len(far_patches), generator=torch.Generator().manual_seed(seed))[:BLOCKS].tolist()
     reach = around(seen.grid)
-    texts = [_cut_around(query, spot, reach, seen.grid) for spot in (twin, *(far_patches[n] for n in order))]
+    texts = [
+        _cut_around(query, place, reach, seen.grid) for place in (twin, *(far_patches[n] for n in control_numbers))
+    ]
     features_after = []
     for text in texts:
         give_way()
         features_after.append(_features_with(seen, cuts.read(text, seen.cuts.shape)))
     hearer, twin_token = seen.token(query), seen.token(twin)
-    shift, *control_shifts = (_relative_change(before[hearer], features[hearer]) for features in features_after)
-    cosines = (float(torch.cosine_similarity(x[hearer], x[twin_token], dim=0)) for x in (before, features_after[0]))
+    shift, *control_shifts = (
+        _relative_change(features_before[hearer], features[hearer]) for features in features_after
+    )
+    cosines = (
+        float(torch.cosine_similarity(x[hearer], x[twin_token], dim=0)) for x in (features_before, features_after[0])
+    )
     return Edge(twin, reach, texts[0], shift, tuple(control_shifts), *cosines)
 
 
@@ -188,9 +196,10 @@ def _distance(first: tuple[int, int], second: tuple[int, int]) -> int:
     return max(abs(a - b) for a, b in zip(first, second, strict=True))
 
 
-def _cut_around(query: tuple[int, int], spot: tuple[int, int], around: int, grid: tuple[int, int]) -> str:
-    """A cut as text: `query` does not hear the block of patches around `spot`."""
+def _cut_around(query: tuple[int, int], centre: tuple[int, int], radius: int, grid: tuple[int, int]) -> str:
+    """A cut as text: `query` does not hear the block of patches around `centre`."""
     rows, columns = (
-        range(max(0, at - around), min(side, at + around + 1)) for at, side in zip(spot, grid, strict=True)
+        range(max(0, position - radius), min(side, position + radius + 1))
+        for position, side in zip(centre, grid, strict=True)
     )
     return f"{query[0]},{query[1]}>" + "+".join(f"{row},{column}" for row in rows for column in columns)

@@ -34,16 +34,16 @@ def scores(
     seen: Trace, target: occlusion.Target, by: str = "mean", methods: Sequence[str] = METHODS
 ) -> Iterator[Score]:
     """The scores of each method and of the controls. Each takes about thirty passes."""
-    measured = occlusion.Measured(seen, target, by)
+    blanking = occlusion.Measured(seen, target, by)
     side = occlusion.side_of(seen.grid)
-    moves = measured.moved(occlusion.blocks(seen.grid, side))
+    moves = blanking.moved(occlusion.blocks(seen.grid, side))
     for method in (*methods, *CONTROLS):
         relevance = _map(seen, target, method)
         yield Score(
             method,
             occlusion.foretells(relevance, side, moves),
-            occlusion.deletion(relevance, measured).area,
-            occlusion.insertion(relevance, measured).area,
+            occlusion.deletion(relevance, blanking).area,
+            occlusion.insertion(relevance, blanking).area,
         )
 
 
@@ -149,17 +149,17 @@ ASKERS = ((0.62, 0.4), (0.3, 0.7), (0.85, 0.25))  # places of query patches, as 
 def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, Tensor]:
     """{name: map (rows, columns)}: the last layer's weights; these weights times the lengths of the values; rollout;
     gradient × weight through all layers; the filter by colour and nearness; the two of CHANCE. pixels: (H, W, 3)"""
-    last = seen.layers - 1
-    rows = seen.rows(last, query)  # (heads, tokens)
+    last_layer = seen.layers - 1
+    rows = seen.rows(last_layer, query)  # (heads, tokens)
     colours = colour_nearness.mean_colours(pixels, seen.grid)
     patch = query[0] * seen.grid[1] + query[1]
-    rows_of = {
+    row_by_name = {
         "weight": rows.mean(0),
-        "arrives": (rows * seen.value_norms(last)).mean(0),
+        "arrives": (rows * seen.value_norms(last_layer)).mean(0),
         "rollout": seen.rollout(query).flatten(),
         "gradient": seen.relevance(query, method="chefer"),
     }
-    patch_maps = {name: seen.on_grid(row.float().cpu()) for name, row in rows_of.items()}
+    patch_maps = {name: seen.on_grid(row.float().cpu()) for name, row in row_by_name.items()}
     patch_maps["colour"] = torch.from_numpy(colour_nearness.row_of(colours, patch)).float().view(seen.grid)
     patch_maps["random"] = _map(seen, occlusion.Target(query=query), "random")
     patch_maps["constant"] = torch.ones(seen.grid)
@@ -176,10 +176,10 @@ def moves_of(
     seen: Trace, query: tuple[int, int], side: int, give_way: Callable[[], object] = lambda: None
 ) -> Iterator[list[float]]:
     """Yields, after every few passes, the moves of the query's feature by all blocks that were blanked so far."""
-    measured = occlusion.Measured(seen, occlusion.Target(query=query), give_way=give_way)
+    blanking = occlusion.Measured(seen, occlusion.Target(query=query), give_way=give_way)
     blocks, moves = occlusion.blocks(seen.grid, side), []
     for start in range(0, len(blocks), occlusion.AT_ONCE):
-        moves = [*moves, *measured.moved(blocks[start : start + occlusion.AT_ONCE])]
+        moves = [*moves, *blanking.moved(blocks[start : start + occlusion.AT_ONCE])]
         yield moves
 
 
@@ -189,29 +189,43 @@ def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, mo
     blocks move the feature further."""
     grid = tuple(patch_maps["constant"].shape)
     blocks, query_block = occlusion.blocks(grid, side), own_block(grid, side, query)  # type: ignore[arg-type]
-    moved = sum(block * move for block, move in zip(blocks, moves, strict=True)) * ~query_block
+    move_map = sum(block * move for block, move in zip(blocks, moves, strict=True)) * ~query_block
     moves_elsewhere = [move for block, move in zip(blocks, moves, strict=True) if not block[query]]
-    block_numbers = [n for n, block in enumerate(blocks) if not block[query]]
-    compared = [block_numbers[n] for n in occlusion.comparable([blocks[n] for n in block_numbers])]
+    block_numbers = [number for number, block in enumerate(blocks) if not block[query]]
+    compared_blocks = [
+        block_numbers[number] for number in occlusion.comparable([blocks[number] for number in block_numbers])
+    ]
     scores = {
-        name: occlusion.spearman([float(patch_map[blocks[n]].mean()) for n in compared], [moves[n] for n in compared])
+        name: occlusion.spearman(
+            [float(patch_map[blocks[number]].mean()) for number in compared_blocks],
+            [moves[number] for number in compared_blocks],
+        )
         for name, patch_map in patch_maps.items()
     }
     rollout = patch_maps["rollout"].masked_fill(query_block, 0)
-    top = divmod(int(rollout.argmax()), grid[1])
-    top_move = next(move for block, move in zip(blocks, moves, strict=True) if block[top])
+    top_patch = divmod(int(rollout.argmax()), grid[1])
+    top_move = next(move for block, move in zip(blocks, moves, strict=True) if block[top_patch])
     masked_maps = {name: patch_map.masked_fill(query_block, 0) for name, patch_map in patch_maps.items()}
     rank = sum(move >= top_move for move in moves_elsewhere)
     return Explained(
-        masked_maps, moved, scores, len(blocks), len(compared), side, top, float(rollout[top]), top_move, rank
+        masked_maps,
+        move_map,
+        scores,
+        len(blocks),
+        len(compared_blocks),
+        side,
+        top_patch,
+        float(rollout[top_patch]),
+        top_move,
+        rank,
     )
 
 
 def mean_scores(seen: Trace, pixels: np.ndarray) -> dict[str, float]:
     """The mean score of each map over the query patches in ASKERS."""
     side, query_scores = occlusion.side_of(seen.grid), []
-    for down, across in ASKERS:
-        query = (int(down * seen.grid[0]), int(across * seen.grid[1]))
+    for row_share, column_share in ASKERS:
+        query = (int(row_share * seen.grid[0]), int(column_share * seen.grid[1]))
         *_, moves = moves_of(seen, query, side)
         query_scores.append(explain(maps(seen, pixels, query), query, side, moves).scores)
     return {name: sum(scores[name] for scores in query_scores) / len(query_scores) for name in query_scores[0]}

@@ -74,8 +74,8 @@ def faithfulness(
     """The scores of each method and of both controls. `shuffled`: the model from `with_shuffled`."""
     object_patches = None if mask is None else on_patches(mask, seen.grid)
     target = answer_of(seen, object_patches)
-    measured, side = occlusion.Measured(seen, target, by), occlusion.side_of(seen.grid)
-    moves = measured.moved(occlusion.blocks(seen.grid, side))
+    blanking, side = occlusion.Measured(seen, target, by), occlusion.side_of(seen.grid)
+    moves = blanking.moved(occlusion.blocks(seen.grid, side))
     shuffled_trace = trace_input(shuffled, seen._need_input(), scale=seen.scale, cut=seen.cuts.texts)
     for method in (*WAYS, *CONTROLS):
         relevance = map_of(seen, target, method)
@@ -84,8 +84,8 @@ def faithfulness(
         yield Faithful(
             method,
             occlusion.foretells(relevance, side, moves),
-            occlusion.deletion(order, measured).area,
-            occlusion.insertion(order, measured).area,
+            occlusion.deletion(order, blanking).area,
+            occlusion.insertion(order, blanking).area,
             np.nan
             if shuffled_map is None
             else occlusion.spearman(
@@ -132,18 +132,18 @@ def map_of(seen: Trace, target: Target, method: str, give_way: Callable[[], obje
 
 def with_shuffled(vit: VisionTransformer, seed: int = 0) -> VisionTransformer:
     """A copy of the model in which the values of each parameter tensor are shuffled."""
-    shuffled, random = copy.deepcopy(vit), torch.Generator().manual_seed(seed)
+    shuffled_model, generator = copy.deepcopy(vit), torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for p in shuffled.parameters():
-            p.copy_(p.flatten()[torch.randperm(p.numel(), generator=random).to(p.device)].view(p.shape))
-    shuffled.name = f"{vit.name} with shuffled parameters"
-    return shuffled
+        for p in shuffled_model.parameters():
+            p.copy_(p.flatten()[torch.randperm(p.numel(), generator=generator).to(p.device)].view(p.shape))
+    shuffled_model.name = f"{vit.name} with shuffled parameters"
+    return shuffled_model
 
 
 def on_patches(mask: Image.Image, grid: tuple[int, int]) -> Tensor:
     """(rows, columns) bool: the patches of the thing, which is the part of the mask that is not black."""
-    white = Image.fromarray((np.asarray(mask.convert("L")) > 0).astype(np.uint8) * 255)
-    shares = np.asarray(white.resize((grid[1], grid[0]), Image.Resampling.BOX)) / 255
+    white_mask = Image.fromarray((np.asarray(mask.convert("L")) > 0).astype(np.uint8) * 255)
+    shares = np.asarray(white_mask.resize((grid[1], grid[0]), Image.Resampling.BOX)) / 255
     return torch.from_numpy(shares >= MASKED)
 
 
@@ -159,10 +159,10 @@ def segmentation(relevance: Tensor, object_patches: Tensor) -> float:
     """IoU of the object's mask and the map's n largest patches, where the mask has n patches."""
     if not object_patches.any():
         return float("nan")
-    chosen = torch.zeros(object_patches.numel(), dtype=torch.bool)
-    chosen[relevance.flatten().argsort(descending=True, stable=True)[: int(object_patches.sum())]] = True
-    overlap = chosen & object_patches.flatten()
-    return float(overlap.sum() / (chosen | object_patches.flatten()).sum())
+    is_chosen = torch.zeros(object_patches.numel(), dtype=torch.bool)
+    is_chosen[relevance.flatten().argsort(descending=True, stable=True)[: int(object_patches.sum())]] = True
+    overlap = is_chosen & object_patches.flatten()
+    return float(overlap.sum() / (is_chosen | object_patches.flatten()).sum())
 
 
 # The rank correlation of a map with the moves by blanking is measured on this picture, or else taken from the table of
@@ -188,9 +188,9 @@ def foretold_table() -> dict[str, dict[str, Foretold]]:
             method: [scores.rank_correlation for _, scores in rows if scores.method == method]
             for method in _methods(rows)
         }
-        chance = [mean(correlations[control]) for control in CONTROLS]
+        control_means = [mean(correlations[control]) for control in CONTROLS]
         table[model] = {
-            method: Foretold(mean(correlations[method]), *chance, pictures=len(correlations[method]))
+            method: Foretold(mean(correlations[method]), *control_means, pictures=len(correlations[method]))
             for method in correlations.keys() - set(CONTROLS)
         }
     return table

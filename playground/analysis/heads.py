@@ -30,18 +30,20 @@ def asking(seen: Trace) -> list[int]:
     """The token indices of the patches whose rows are measured. In a large grid the patches are drawn at random,
     because every eighth patch of a grid with 56 columns would lie in the same seven columns."""
     first_patch = len(seen.prefix)
-    patches = seen.tokens - first_patch
-    if patches <= ALL:
+    patch_count = seen.tokens - first_patch
+    if patch_count <= ALL:
         return list(range(first_patch, seen.tokens))
-    sample = torch.randperm(patches, generator=torch.Generator().manual_seed(0))[:DRAWN]
+    sample = torch.randperm(patch_count, generator=torch.Generator().manual_seed(0))[:DRAWN]
     return (first_patch + sample.sort().values).tolist()
 
 
 def words(seen: Trace) -> str:
     """A sentence that says that only some rows were measured; "" if all rows were."""
-    patches, measured = seen.tokens - len(seen.prefix), len(asking(seen))
+    patch_count, measured_count = seen.tokens - len(seen.prefix), len(asking(seen))
     return (
-        "" if measured == patches else f"Measured on the rows of {measured:,} of {patches:,} patches, drawn at random."
+        ""
+        if measured_count == patch_count
+        else f"Measured on the rows of {measured_count:,} of {patch_count:,} patches, drawn at random."
     )
 
 
@@ -129,7 +131,7 @@ def short(head: Head, head_habit: Habit) -> str:
 
 def habit(head: Head, own_object: float = 0.0) -> Habit:
     """The habit of a head. `own_object`: the share on the query's own object, which is known for drawn scenes only."""
-    elsewhere = 1 - head.to_self - head.to_class - head.to_registers
+    other_share = 1 - head.to_self - head.to_class - head.to_registers
     if head.effect < 0.2:
         return IDLE
     if head.to_class + head.to_registers > 0.5:
@@ -143,7 +145,7 @@ def habit(head: Head, own_object: float = 0.0) -> Habit:
     is_alike = head.colour > 0.2 or own_object > OWN
     if head.content > 0.35 and is_alike:  # tested before LOCAL, because similar patches are often near
         return CONTENT
-    if head.near > 0.5 * elsewhere:
+    if head.near > 0.5 * other_share:
         return LOCAL
     return EVERYWHERE if head.breadth > 0.5 else MIXED
 
@@ -201,7 +203,10 @@ class Habits:
     def _of_every_head(self, rule: Callable, own_object: np.ndarray | None) -> list[list]:
         layers, heads = self.entropy.shape
         object_shares = np.zeros((layers, heads)) if own_object is None else own_object
-        return [[rule(self.head(i, h), object_shares[i, h]) for h in range(heads)] for i in range(layers)]
+        return [
+            [rule(self.head(layer, head), object_shares[layer, head]) for head in range(heads)]
+            for layer in range(layers)
+        ]
 
 
 def average(image_habits: Sequence[Habits]) -> Habits:
@@ -238,8 +243,8 @@ def stacked(layers: Sequence[Habits]) -> Habits:
 def look_at(seen: Trace, layers: Sequence[int], grid: Grid | None = None) -> Habits:
     """Measures the heads of these layers."""
     grid = grid or Grid.of(seen)
-    measured = [_layer_numbers(seen, layer, grid) for layer in layers]
-    return Habits(**{name: np.stack([layer[name].numpy() for layer in measured]) for name in measured[0]})
+    layer_numbers = [_layer_numbers(seen, layer, grid) for layer in layers]
+    return Habits(**{name: np.stack([layer[name].numpy() for layer in layer_numbers]) for name in layer_numbers[0]})
 
 
 def even_distance(rows: int, columns: int) -> float:
@@ -262,12 +267,12 @@ class Grid:
         rows, columns = seen.grid
         patches = torch.arange(rows * columns)
         queries = torch.tensor(asking(seen)) - len(seen.prefix)
-        y, x = patches // columns, patches % columns
+        row, column = patches // columns, patches % columns
         colour = None
         if seen.input is not None:
-            means = F.avg_pool2d(seen.input, seen.patch_size)[0].flatten(1).T  # (P, 3)
-            colour = torch.cdist(means[queries], means)
-        return Grid(queries, y - y[queries, None], x - x[queries, None], colour)
+            mean_colours = F.avg_pool2d(seen.input, seen.patch_size)[0].flatten(1).T  # (P, 3)
+            colour = torch.cdist(mean_colours[queries], mean_colours)
+        return Grid(queries, row - row[queries, None], column - column[queries, None], colour)
 
 
 def far_looking(seen: Trace, query: tuple[int, int]) -> tuple[int, int]:
@@ -275,14 +280,14 @@ def far_looking(seen: Trace, query: tuple[int, int]) -> tuple[int, int]:
     patches, after the mean row of other patches is subtracted. The subtraction excludes heads whose rows are all
     alike."""
     rows, columns = seen.grid
-    y, x = torch.arange(rows)[:, None] - query[0], torch.arange(columns) - query[1]
-    is_far = torch.maximum(y.abs(), x.abs()) > REACH  # (rows, columns)
-    most_lit = max(1, rows * columns // 20)
+    down, right = torch.arange(rows)[:, None] - query[0], torch.arange(columns) - query[1]
+    is_far = torch.maximum(down.abs(), right.abs()) > REACH  # (rows, columns)
+    far_count = max(1, rows * columns // 20)
     shares = []
     for layer in range(seen.layers):
-        crowd = seen.weights(layer, seen.some_patches(CROWD)).mean(dim=1)  # (heads, tokens)
-        excess = seen.on_grid((seen.rows(layer, query) - crowd).clamp(min=0))
-        shares.append((excess * is_far).flatten(1).topk(most_lit).values.sum(dim=1))  # (heads,)
+        mean_row = seen.weights(layer, seen.some_patches(CROWD)).mean(dim=1)  # (heads, tokens)
+        excess = seen.on_grid((seen.rows(layer, query) - mean_row).clamp(min=0))
+        shares.append((excess * is_far).flatten(1).topk(far_count).values.sum(dim=1))  # (heads,)
     return divmod(int(torch.stack(shares).argmax()), seen.heads)
 
 
@@ -291,43 +296,43 @@ def _layer_numbers(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
     first_patch = len(seen.prefix)
     weights = seen.weights(layer, (first_patch + grid.queries).tolist())  # (heads, S, tokens)
     bits = entropy(weights)  # (heads, S)
-    patches, is_itself = weights[..., first_patch:], (grid.down == 0) & (grid.right == 0)
-    distances, patch_share = (grid.down**2 + grid.right**2).sqrt(), patches.sum(-1).clamp(min=1e-9)
-    registers = sum(name.startswith("reg") for name in seen.prefix)
-    pattern, around = _pattern(patches, grid)
-    elsewhere, expected = (_without_itself(rows, is_itself) for rows in (patches, pattern))
+    patch_weights, is_itself = weights[..., first_patch:], (grid.down == 0) & (grid.right == 0)
+    distances, patch_share = (grid.down**2 + grid.right**2).sqrt(), patch_weights.sum(-1).clamp(min=1e-9)
+    register_count = sum(name.startswith("reg") for name in seen.prefix)
+    pattern, offset_maps = _pattern(patch_weights, grid)
+    other_weights, expected_weights = (_without_itself(rows, is_itself) for rows in (patch_weights, pattern))
     return {
         "entropy": bits.mean(-1),
         "breadth": (2**bits).mean(-1) / weights.shape[-1],
-        "distance": ((patches * distances).sum(-1) / patch_share).mean(-1),
-        "to_self": patches[:, is_itself].mean(-1),
-        "to_class": weights[..., : first_patch - registers].sum(-1).mean(-1),
-        "to_registers": weights[..., first_patch - registers : first_patch].sum(-1).mean(-1),
-        "to_one": patches.mean(-2).amax(-1),
-        "near": (patches * ((distances < 2) & ~is_itself)).sum(-1).mean(-1),
-        "content": (elsewhere - expected).abs().sum(-1).mean(-1) / 2,
-        "colour": _colour(elsewhere, expected, grid),
+        "distance": ((patch_weights * distances).sum(-1) / patch_share).mean(-1),
+        "to_self": patch_weights[:, is_itself].mean(-1),
+        "to_class": weights[..., : first_patch - register_count].sum(-1).mean(-1),
+        "to_registers": weights[..., first_patch - register_count : first_patch].sum(-1).mean(-1),
+        "to_one": patch_weights.mean(-2).amax(-1),
+        "near": (patch_weights * ((distances < 2) & ~is_itself)).sum(-1).mean(-1),
+        "content": (other_weights - expected_weights).abs().sum(-1).mean(-1) / 2,
+        "colour": _colour(other_weights, expected_weights, grid),
         "effect": _effect(seen, layer, weights),
-        "offsets": around,
+        "offsets": offset_maps,
     }
 
 
-def _pattern(patches: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
+def _pattern(patch_weights: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
     """The mean weight of each head at each offset, over the queries with a patch at this offset. Returned in two forms:
     as the rows of a head for which only offsets matter (heads, S, P), and as a map around the query (heads, 7, 7)."""
-    heads, top, left = len(patches), int(grid.down.min()), int(grid.right.min())
+    heads, top, left = len(patch_weights), int(grid.down.min()), int(grid.right.min())
     row_length = int(grid.right.max()) - left + 1
-    place = (grid.down - top) * row_length + grid.right - left  # (S, P): a number for each offset
-    counts = torch.bincount(place.flatten(), minlength=int(place.max()) + 1)
-    totals = torch.zeros(heads, len(counts)).index_add_(1, place.flatten(), patches.flatten(1))
-    mean = totals / counts.clamp(min=1)
+    offset_numbers = (grid.down - top) * row_length + grid.right - left  # (S, P): a number for each offset
+    counts = torch.bincount(offset_numbers.flatten(), minlength=int(offset_numbers.max()) + 1)
+    totals = torch.zeros(heads, len(counts)).index_add_(1, offset_numbers.flatten(), patch_weights.flatten(1))
+    mean_weights = totals / counts.clamp(min=1)
     offset_map = torch.zeros(heads, 2 * REACH + 1, 2 * REACH + 1)
     for down in range(max(-REACH, top), min(REACH, -top) + 1):
         for right in range(max(-REACH, left), min(REACH, -left) + 1):
             offset = (down - top) * row_length + right - left
             if 2 * counts[offset] >= len(grid.queries):  # a mean over fewer queries would be noise
-                offset_map[:, down + REACH, right + REACH] = mean[:, offset]
-    return mean[:, place], offset_map
+                offset_map[:, down + REACH, right + REACH] = mean_weights[:, offset]
+    return mean_weights[:, offset_numbers], offset_map
 
 
 def _without_itself(rows: Tensor, is_itself: Tensor) -> Tensor:
@@ -336,10 +341,10 @@ def _without_itself(rows: Tensor, is_itself: Tensor) -> Tensor:
     return rows / rows.sum(-1, keepdim=True).clamp(min=1e-9)
 
 
-def _colour(elsewhere: Tensor, expected: Tensor, grid: Grid) -> Tensor:
+def _colour(other_weights: Tensor, expected_weights: Tensor, grid: Grid) -> Tensor:
     if grid.colour is None:
-        return torch.full((len(elsewhere),), torch.nan)
-    distance, expected_distance = ((rows * grid.colour).sum((-2, -1)) for rows in (elsewhere, expected))
+        return torch.full((len(other_weights),), torch.nan)
+    distance, expected_distance = ((rows * grid.colour).sum((-2, -1)) for rows in (other_weights, expected_weights))
     return torch.where(expected_distance > 1e-6, 1 - distance / expected_distance.clamp(min=1e-6), 0)
 
 
@@ -350,10 +355,10 @@ def _effect(seen: Trace, layer: int, weights: Tensor) -> Tensor:
     if v is None or seen.vit is None:
         return torch.full((len(weights),), torch.nan)
     block: Any = seen.vit.blocks[layer]
-    out = block.attn.proj.weight.detach()  # (D, D): d columns for each head
+    output_matrix = block.attn.proj.weight.detach()  # (D, D): d columns for each head
     if hasattr(block.ls1, "gamma"):
-        out = block.ls1.gamma.detach()[:, None] * out
-    per_head = out.float().cpu().unflatten(1, (len(weights), -1)).transpose(0, 1)  # (heads, D, d)
+        output_matrix = block.ls1.gamma.detach()[:, None] * output_matrix
+    per_head = output_matrix.float().cpu().unflatten(1, (len(weights), -1)).transpose(0, 1)  # (heads, D, d)
     lengths = (weights @ v.float().cpu() @ per_head.mT).norm(dim=-1).mean(-1)
     return lengths / lengths.mean().clamp(min=1e-9)
 
@@ -384,12 +389,12 @@ def differing(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Dif
     patches, without prefix tokens. `give_way` is called after every layer."""
     first_patch = len(seen.prefix)
     queries = asking(seen)
-    share, breadth = torch.empty(seen.layers, seen.heads), 0.0
+    shares, breadth = torch.empty(seen.layers, seen.heads), 0.0
     for layer in range(seen.layers):
         weights = seen.weights(layer, queries)  # (heads, queries, tokens)
         breadth += float((2 ** entropy(weights)).mean(-1).sum())
-        heaviest = weights[..., first_patch:].argmax(-1)  # (heads, queries)
-        most_contributing = (weights * seen.value_norms(layer)[:, None])[..., first_patch:].argmax(-1)
-        share[layer] = (heaviest != most_contributing).float().mean(-1)
+        heaviest_patch = weights[..., first_patch:].argmax(-1)  # (heads, queries)
+        largest_contributor = (weights * seen.value_norms(layer)[:, None])[..., first_patch:].argmax(-1)
+        shares[layer] = (heaviest_patch != largest_contributor).float().mean(-1)
         give_way()
-    return Differing(share, len(queries), breadth / share.numel())
+    return Differing(shares, len(queries), breadth / shares.numel())

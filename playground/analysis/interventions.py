@@ -162,21 +162,21 @@ def ablated(
         words = {"zero": f"heads {names} off", "mean": f"heads {names} at their mean over the tokens"}
         return _again(seen, cuts.read(texts, seen.cuts.shape).at(), words[to])
     means = means_of(seen, sorted(layers), Path(mean_of))
-    folder = replacing(layers, lambda layer, x: means[layer].to(x)[None, :, None].expand_as(x))
-    return _again(seen, folder, f"heads {names} at their mean over {Path(mean_of).name}")
+    put_means = replacing(layers, lambda layer, x: means[layer].to(x)[None, :, None].expand_as(x))
+    return _again(seen, put_means, f"heads {names} at their mean over {Path(mean_of).name}")
 
 
-def replacing(layers: Mapping[int, Sequence[int]], instead: Callable[[int, Tensor], Tensor]) -> At:
-    """Replaces the outputs of these heads. `instead` gets a layer and the outputs of all its heads."""
+def replacing(layers: Mapping[int, Sequence[int]], new_outputs: Callable[[int, Tensor], Tensor]) -> At:
+    """Replaces the outputs of these heads. `new_outputs` gets a layer and the outputs of all its heads."""
 
     def at(point: str, x: Tensor) -> Tensor:
         if not point.endswith(".attention.heads") or not (
             head_numbers := layers.get(layer := int(point.split(".")[1]))
         ):
             return x
-        chosen = torch.zeros(x.shape[1], 1, 1, dtype=torch.bool, device=x.device)
-        chosen[list(head_numbers)] = True
-        return torch.where(chosen, instead(layer, x), x)  # (B, h, N, d)
+        head_mask = torch.zeros(x.shape[1], 1, 1, dtype=torch.bool, device=x.device)
+        head_mask[list(head_numbers)] = True
+        return torch.where(head_mask, new_outputs(layer, x), x)  # (B, h, N, d)
 
     return at
 
@@ -194,14 +194,16 @@ def means_of(seen: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[i
         )
     for file in pictures:
         pixels = images.model_input(images.open_image(file), seen.size, c.mean, c.std, c.interpolation)
-        for layer, mixed in zip(layers, collected(vit, pixels, points, seen).values(), strict=True):
-            totals[layer] = totals[layer] + mixed[0].float().mean(-2)
+        for layer, head_outputs in zip(layers, collected(vit, pixels, points, seen).values(), strict=True):
+            totals[layer] = totals[layer] + head_outputs[0].float().mean(-2)
     return {layer: total / len(pictures) for layer, total in totals.items()}
 
 
-def collected(vit: VisionTransformer, pixels: Tensor, points: Iterable[str], like: tracing.Trace) -> dict[str, Tensor]:
-    """The tensors at these points, in their order in the pass, of a pass with the scale and the cuts of `like`."""
-    point_set, tensors, intervene = set(points), {}, like.intervening()
+def collected(
+    vit: VisionTransformer, pixels: Tensor, points: Iterable[str], model_trace: tracing.Trace
+) -> dict[str, Tensor]:
+    """The tensors at these points, in their order in the pass, of a pass with the scale and cuts of `model_trace`."""
+    point_set, tensors, intervene = set(points), {}, model_trace.intervening()
 
     def at(point: str, x: Tensor) -> Tensor:
         x = intervene(point, x)
@@ -210,7 +212,7 @@ def collected(vit: VisionTransformer, pixels: Tensor, points: Iterable[str], lik
         return x
 
     with torch.no_grad():
-        vit.record(pixels.to(vit.patch_embed.proj.weight), like.scale, at)
+        vit.record(pixels.to(vit.patch_embed.proj.weight), model_trace.scale, at)
     return tensors
 
 
@@ -221,10 +223,10 @@ def patching(
     seen: tracing.Trace, other: tracing.Trace, layers: int | Sequence[int], positions: Positions, what: str
 ) -> tuple[At, str]:
     same_model(seen, other)
-    numbers = [seen.layer_number(layer) for layer in ([layers] if isinstance(layers, int) else layers)]
+    layer_numbers = [seen.layer_number(layer) for layer in ([layers] if isinstance(layers, int) else layers)]
     part, head = _point_and_head(seen, what)
     targets, sources, position_words = _token_pairs(seen, other, positions)
-    points = {f"layers.{layer}.{part}" for layer in numbers}
+    points = {f"layers.{layer}.{part}" for layer in layer_numbers}
     if not points:
         raise PlaygroundError("Nothing is put in place of anything: name a layer.")
     values = collected(other._need_vit(), other._need_input(), points, other)
@@ -232,16 +234,16 @@ def patching(
     def at(point: str, x: Tensor) -> Tensor:
         if point not in points:
             return x
-        x, instead = x.clone(), values[point].to(x)
+        x, new_values = x.clone(), values[point].to(x)
         head_index = slice(None) if head is None else head
         if x.dim() == 4:  # (B, h, N, d)
-            x[:, head_index, targets] = instead[:, head_index, sources]
+            x[:, head_index, targets] = new_values[:, head_index, sources]
         else:
-            x[:, targets] = instead[:, sources]
+            x[:, targets] = new_values[:, sources]
         return x
 
     other_name = other.picture_name or "another picture"
-    return at, f"{what} of {other_name} in layers {', '.join(map(str, numbers))}{position_words}"
+    return at, f"{what} of {other_name} in layers {', '.join(map(str, layer_numbers))}{position_words}"
 
 
 def _point_and_head(seen: tracing.Trace, what: str) -> tuple[str, int | None]:
@@ -273,8 +275,10 @@ def _token_pairs(seen: tracing.Trace, other: tracing.Trace, positions: Positions
         pairs = [(query, query) for query in ([positions] if is_single else positions)]
     if not pairs:
         raise PlaygroundError("Nothing is put in place of anything: name a position.")
-    names = " ".join(_query_words(to) + f" (from {_query_words(of)})" * (to != of) for to, of in pairs)
-    return [seen.token(to) for to, _ in pairs], [other.token(of) for _, of in pairs], f" at {names}"
+    names = " ".join(
+        _query_words(target) + f" (from {_query_words(source)})" * (target != source) for target, source in pairs
+    )
+    return [seen.token(target) for target, _ in pairs], [other.token(source) for _, source in pairs], f" at {names}"
 
 
 def _query_words(query: Query) -> str:
@@ -333,36 +337,36 @@ def paths(seen: tracing.Trace, source: Head, to: Head, other: tracing.Trace | No
         raise PlaygroundError(
             f"Nothing of layer {layer} reaches a head of layer {receiver_layer}: the receiver lies in a later layer."
         )
-    heads = [f"layers.{number}.attention.heads" for number in range(seen.layers)]
-    vit, head_outputs = seen._need_vit(), collected(seen._need_vit(), seen._need_input(), heads, seen)
+    head_points = [f"layers.{number}.attention.heads" for number in range(seen.layers)]
+    vit, head_outputs = seen._need_vit(), collected(seen._need_vit(), seen._need_input(), head_points, seen)
     if other is None:
-        instead, words = torch.zeros_like(head_outputs[heads[layer]]), f"head {layer}.{source[1]} off"
+        new_output, words = torch.zeros_like(head_outputs[head_points[layer]]), f"head {layer}.{source[1]} off"
     else:
         same_model(seen, other)
         if seen.grid != other.grid:
             raise PlaygroundError("The other picture's pass has another grid: trace both with one size=.")
-        instead = collected(vit, other._need_input(), [heads[layer]], other)[heads[layer]]
+        new_output = collected(vit, other._need_input(), [head_points[layer]], other)[head_points[layer]]
         words = f"head {layer}.{source[1]} of {other.picture_name or 'another picture'}"
-    change = replacing({layer: [source[1]]}, lambda _, x: instead.to(x))
+    change_source = replacing({layer: [source[1]]}, lambda _, x: new_output.to(x))
     points = [f"layers.{receiver_layer}.attention.{part}" for part in ("queries", "keys", "values")]
-    received: dict[str, Tensor] = {}
+    receiver_inputs: dict[str, Tensor] = {}
 
     def keep(point: str, x: Tensor) -> Tensor:
         if point in points:
-            received[point] = x
+            receiver_inputs[point] = x
         return x
 
-    _again(seen, chained(chained(head_outputs.get, change), keep), "")
+    _again(seen, chained(chained(head_outputs.get, change_source), keep), "")
 
     def receive(point: str, x: Tensor) -> Tensor:
-        if point not in received:
+        if point not in receiver_inputs:
             return x
         x = x.clone()
-        x[:, to[1]] = received[point][:, to[1]]
+        x[:, to[1]] = receiver_inputs[point][:, to[1]]
         return x
 
     path_words = f"{words}, through head {receiver_layer}.{to[1]} alone"
-    return Paths(seen, _again(seen, change, words), _again(seen, receive, path_words))
+    return Paths(seen, _again(seen, change_source, words), _again(seen, receive, path_words))
 
 
 # As texts -------------------------------------------------------------------------------------------------------------
@@ -408,5 +412,5 @@ def occluded(seen: tracing.Trace, side: int, label: str | int | None, query: Que
 
 
 def _feature_change(before: tracing.Trace, after: tracing.Trace, query: Query) -> float:
-    x, y = (trace.features()[trace.token(query)] for trace in (before, after))
-    return float((y - x).norm() / x.norm().clamp(min=occlusion.SMALLEST))
+    feature_before, feature_after = (trace.features()[trace.token(query)] for trace in (before, after))
+    return float((feature_after - feature_before).norm() / feature_before.norm().clamp(min=occlusion.SMALLEST))

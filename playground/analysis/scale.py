@@ -62,8 +62,8 @@ def gradient(weights: np.ndarray) -> np.ndarray:
     """How strongly the weights react to the scores that enter the softmax: the Frobenius norm of ∂a_i/∂s_j =
     a_i (δ_ij − a_j), whose square is Σa² − 2Σa³ + (Σa²)². Zero if one key has all the weight: then no gradient passes
     through this row."""
-    squares, cubes = (weights**2).sum(-1), (weights**3).sum(-1)
-    return np.sqrt(np.maximum(squares - 2 * cubes + squares**2, 0))
+    sum_of_squares, sum_of_cubes = (weights**2).sum(-1), (weights**3).sum(-1)
+    return np.sqrt(np.maximum(sum_of_squares - 2 * sum_of_cubes + sum_of_squares**2, 0))
 
 
 def gradient_of_products(scores: np.ndarray, scale: float | np.ndarray) -> np.ndarray:
@@ -91,8 +91,8 @@ def experiment(rows: int = ROWS, seed: int = 0) -> np.ndarray:
     for row in scores:
         q = random.standard_normal(WIDTHS[-1], np.float32)
         k = random.standard_normal((KEYS, WIDTHS[-1]), np.float32)
-        added = [k[:, a:b] @ q[a:b] for a, b in pairwise((0, *WIDTHS))]
-        row[:] = np.cumsum(added, axis=0)
+        increments = [k[:, start:stop] @ q[start:stop] for start, stop in pairwise((0, *WIDTHS))]
+        row[:] = np.cumsum(increments, axis=0)
     scores.flags.writeable = False  # the cache gives all callers the same array
     return scores
 
@@ -123,8 +123,8 @@ def _curves(power: float) -> dict[str, Curve]:
         for name, quantity in QUANTITIES.items():
             values[name].append(quantity(scores, scales(power)))  # (AT_ONCE, widths)
     curves = {}
-    for name, parts in values.items():
-        low, median, high = np.quantile(np.concatenate(parts), [BAND[0], 0.5, BAND[1]], axis=0)
+    for name, blocks in values.items():
+        low, median, high = np.quantile(np.concatenate(blocks), [BAND[0], 0.5, BAND[1]], axis=0)
         curves[name] = Curve(median, low, high)
     return curves
 
@@ -133,11 +133,11 @@ def many_rows(rows: int = MANY, seed: int = 0) -> Iterator[np.ndarray]:
     """Yields arrays (AT_ONCE, widths, keys) of scores with the distribution of `experiment`, drawn without vectors. For
     a given q, q·k of a random k is normal with standard deviation ‖q‖. For n coordinates, ‖q‖² is chi-square with n
     degrees of freedom."""
-    random, added = np.random.default_rng(seed), np.diff((0, *WIDTHS))
+    random, added_widths = np.random.default_rng(seed), np.diff((0, *WIDTHS))
     for _ in range(0, rows, AT_ONCE):
-        lengths = np.sqrt(random.chisquare(added, (AT_ONCE, len(WIDTHS)))).astype(np.float32)
-        parts = random.standard_normal((AT_ONCE, len(WIDTHS), KEYS), np.float32) * lengths[..., None]
-        yield parts.cumsum(axis=1)
+        lengths = np.sqrt(random.chisquare(added_widths, (AT_ONCE, len(WIDTHS)))).astype(np.float32)
+        increments = random.standard_normal((AT_ONCE, len(WIDTHS), KEYS), np.float32) * lengths[..., None]
+        yield increments.cumsum(axis=1)
 
 
 def expected_deviation(power: float) -> np.ndarray:
@@ -182,9 +182,9 @@ def verdicts(on: Trace, off: Trace, top: int = 5) -> list[Verdict]:
     if on.logits is None:
         return []
     probabilities = [_probabilities(seen) for seen in (on, off)]
-    best = {i for p in probabilities for i in np.argsort(-p, kind="stable")[:top].tolist()}
-    ranked = sorted(best, key=lambda i: (-probabilities[0][i], i))
-    return [Verdict(_label(on, i), float(probabilities[0][i]), float(probabilities[1][i])) for i in ranked]
+    top_labels = {i for p in probabilities for i in np.argsort(-p, kind="stable")[:top].tolist()}
+    ranked_labels = sorted(top_labels, key=lambda i: (-probabilities[0][i], i))
+    return [Verdict(_label(on, i), float(probabilities[0][i]), float(probabilities[1][i])) for i in ranked_labels]
 
 
 def changed(on: Trace, off: Trace, least: float = 0.02) -> list[Verdict]:
@@ -193,8 +193,8 @@ def changed(on: Trace, off: Trace, least: float = 0.02) -> list[Verdict]:
         return []
     before, after = (_probabilities(seen) for seen in (on, off))
     changes = np.abs(after - before)
-    numbers = [i for i in np.argsort(-changes, kind="stable").tolist() if changes[i] >= least] or [int(before.argmax())]
-    return [Verdict(_label(on, i), float(before[i]), float(after[i])) for i in numbers]
+    indices = [i for i in np.argsort(-changes, kind="stable").tolist() if changes[i] >= least] or [int(before.argmax())]
+    return [Verdict(_label(on, i), float(before[i]), float(after[i])) for i in indices]
 
 
 def _probabilities(seen: Trace) -> np.ndarray:
@@ -216,8 +216,8 @@ def shared_ceiling(tokens: int) -> float:
     return min(1.0, nice_number(20 / tokens))
 
 
-def nice_number(x: float) -> float:
-    """The 1-2-5 number nearest to x."""
-    power = 10 ** math.floor(math.log10(x))
-    mantissa = x / power
+def nice_number(number: float) -> float:
+    """The nearest of the numbers 1, 2 and 5 times a power of ten."""
+    power = 10 ** math.floor(math.log10(number))
+    mantissa = number / power
     return (1 if mantissa < 1.4142 else 2 if mantissa < 3.1623 else 5 if mantissa < 7.0711 else 10) * power

@@ -85,7 +85,7 @@ def register_neurons(vit: VisionTransformer, images: Sequence[Image.Image], most
     ranked by the mean of this length over the outliers, minus the mean over the other patches."""
     if not 1 <= most <= MOST_NEURONS:
         raise PlaygroundError(f"Of neurons 1 to {MOST_NEURONS} are moved, not {most}.")
-    written, picture_count = torch.zeros(vit.config.depth, vit.config.mlp_width), 0
+    outputs, picture_count = torch.zeros(vit.config.depth, vit.config.mlp_width), 0
     for image in images:
         seen = trace(vit, image)
         first_patch = len(seen.prefix)
@@ -95,16 +95,16 @@ def register_neurons(vit: VisionTransformer, images: Sequence[Image.Image], most
             activations = torch.stack(
                 [hidden[first_patch:].abs() for hidden in _hidden(seen)]
             )  # (layers, patches, neurons)
-            written += activations[:, is_outlier].mean(1) - activations[:, ~is_outlier].mean(1)
+            outputs += activations[:, is_outlier].mean(1) - activations[:, ~is_outlier].mean(1)
             picture_count += 1
     if not picture_count:
         raise PlaygroundError(
             f"No patch of these pictures stands apart in {vit.name}: there is nothing that a register could take. "
             "Small models, and those with registers of their own, have no such patches."
         )
-    written *= torch.stack([_lengths(block) for block in vit.blocks])
-    best = written.flatten().topk(most).indices.tolist()
-    return [divmod(number, vit.config.mlp_width) for number in best]
+    outputs *= torch.stack([_lengths(block) for block in vit.blocks])
+    neuron_numbers = outputs.flatten().topk(most).indices.tolist()
+    return [divmod(number, vit.config.mlp_width) for number in neuron_numbers]
 
 
 def with_register(vit: VisionTransformer, neurons: Sequence[Neuron]) -> VisionTransformer:
@@ -124,8 +124,8 @@ def with_register(vit: VisionTransformer, neurons: Sequence[Neuron]) -> VisionTr
     with torch.device("meta"):
         enlarged = VisionTransformer(config)
         for layer, block in enumerate(enlarged.blocks):
-            if numbers := [number for neuron_layer, number in neurons if neuron_layer == layer]:
-                block.mlp = RegisterMLP(config, numbers, index)
+            if neuron_numbers := [number for neuron_layer, number in neurons if neuron_layer == layer]:
+                block.mlp = RegisterMLP(config, neuron_numbers, index)
     enlarged.load_state_dict(_with_zero_token(vit, index), assign=True)
     enlarged.name, enlarged.told = f"{vit.name} with a register at test time", vit.told
     enlarged.random_weights = vit.random_weights
@@ -145,8 +145,8 @@ class RegisterMLP(MLP):
     def hidden(self, x: Tensor) -> Tensor:
         hidden = super().hidden(x)  # (B, N, mlp_width)
         largest = hidden[..., self.neurons].amax(1, keepdim=True)  # (B, 1, neurons)
-        token = torch.arange(x.shape[1], device=x.device)[:, None] == self.to_token  # (N, 1)
-        return hidden.index_copy(-1, torch.tensor(self.neurons, device=x.device), torch.where(token, largest, 0))
+        is_register = torch.arange(x.shape[1], device=x.device)[:, None] == self.to_token  # (N, 1)
+        return hidden.index_copy(-1, torch.tensor(self.neurons, device=x.device), torch.where(is_register, largest, 0))
 
 
 def _hidden(seen) -> list[Tensor]:
@@ -155,9 +155,9 @@ def _hidden(seen) -> list[Tensor]:
     hidden_layers, at = [], seen.intervening()
     with torch.no_grad():
         for layer, block in enumerate(vit.blocks):
-            between = x + block.ls1(block.attn(block.norm1(x), seen.scale, rotation, within(at, layer))[0])
-            hidden = block.mlp.hidden(block.norm2(between))
-            x = between + block.ls2(block.mlp.fc2(hidden))
+            after_attention = x + block.ls1(block.attn(block.norm1(x), seen.scale, rotation, within(at, layer))[0])
+            hidden = block.mlp.hidden(block.norm2(after_attention))
+            x = after_attention + block.ls2(block.mlp.fc2(hidden))
             hidden_layers.append(hidden[0].float().cpu())
     return hidden_layers
 
@@ -170,10 +170,10 @@ def _lengths(block) -> Tensor:
 def _with_zero_token(vit: VisionTransformer, index: int) -> dict[str, Tensor]:
     """The weights with a token of zeros at `index`, and zeros as its position."""
     state = dict(vit.state_dict())
-    empty = torch.zeros_like(vit.patch_embed.proj.weight[:1, 0, 0, 0]).expand(1, 1, vit.config.width).clone()
+    zero_token = torch.zeros_like(vit.patch_embed.proj.weight[:1, 0, 0, 0]).expand(1, 1, vit.config.width).clone()
     registers = state.get("reg_token")
-    state["reg_token"] = empty if registers is None else torch.cat([registers, empty], dim=1)
+    state["reg_token"] = zero_token if registers is None else torch.cat([registers, zero_token], dim=1)
     if vit.config.positions == "learned":
-        before, after = state["pos_embed"][:, :index], state["pos_embed"][:, index:]
-        state["pos_embed"] = torch.cat([before, empty, after], dim=1)
+        prefix_positions, patch_positions = state["pos_embed"][:, :index], state["pos_embed"][:, index:]
+        state["pos_embed"] = torch.cat([prefix_positions, zero_token, patch_positions], dim=1)
     return state
