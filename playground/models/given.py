@@ -74,12 +74,12 @@ def _three(word: str, value: Any) -> Colours:
         raise PlaygroundError(
             f"{word} is a number for red, green and blue, such as 0.485,0.456,0.406; given was {value!r:.60}."
         ) from None
-    numbers = red, green, blue
-    if not all(math.isfinite(number) and abs(number) <= LARGEST for number in numbers):
+    colours = red, green, blue
+    if not all(math.isfinite(number) and abs(number) <= LARGEST for number in colours):
         raise PlaygroundError(f"{word} is of pixels between 0 and 1; given was {value!r:.60}.")
-    if word == "std" and min(numbers) <= 0:
+    if word == "std" and min(colours) <= 0:
         raise PlaygroundError(f"std divides the pixels: its numbers are greater than 0; given was {value!r:.60}.")
-    return numbers
+    return colours
 
 
 def _count(word: str, value: Any) -> int:

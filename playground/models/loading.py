@@ -83,15 +83,15 @@ def _vit_in(model: nn.Module) -> nn.Module:
     if any(map(_is_vit, [model])) or type(model).__module__.startswith("transformers."):
         return model
     vits = [module for module in model.modules() if _is_vit(module)]
-    outermost = [
+    outermost_vits = [
         module for module in vits if not any(module is not other and module in set(other.modules()) for other in vits)
     ]
-    if len(outermost) > 1:
+    if len(outermost_vits) > 1:
         raise PlaygroundError(
-            f"This {type(model).__name__} holds {len(outermost)} Vision Transformers: give one of them to "
+            f"This {type(model).__name__} holds {len(outermost_vits)} Vision Transformers: give one of them to "
             "playground.load."
         )
-    return outermost[0] if outermost else model
+    return outermost_vits[0] if outermost_vits else model
 
 
 def _is_vit(model: nn.Module) -> bool:
@@ -125,8 +125,8 @@ def _transformers(model: Any, state: dict[str, Tensor]) -> tuple[Config, dict[st
             "towers of CLIP and SigLIP can."
         )
     try:
-        config, used = hugging_face_config(state, from_hugging_face(state), model.config.to_dict(), {})
-        return checkpoints.config(dataclasses.asdict(config)), used
+        config, used_weights = hugging_face_config(state, from_hugging_face(state), model.config.to_dict(), {})
+        return checkpoints.config(dataclasses.asdict(config)), used_weights
     except PlaygroundError as error:
         raise PlaygroundError(f"This {type(model).__name__} can't be shown: {error}.") from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, ZeroDivisionError) as error:
@@ -197,13 +197,13 @@ def resolve(
             f"{type(model).__name__}."
         )
     name = _app_model_file(os.fspath(model))
-    place = _place(name)
-    if name and (place.is_dir() or name.startswith(FOLDER)):
-        source = _from_folder(place, given)
-    elif _is_pickled(place):
-        source = _from_pickled(place, given)
-    elif place.suffix == ".safetensors":
-        source = model_file.from_file(place, place, given)
+    path = _place(name)
+    if name and (path.is_dir() or name.startswith(FOLDER)):
+        source = _from_folder(path, given)
+    elif _is_pickled(path):
+        source = _from_pickled(path, given)
+    elif path.suffix == ".safetensors":
+        source = model_file.from_file(path, path, given)
     elif repository(name):
         source = _from_hub(name.removeprefix(HUB), pretrained, offline, given)
     else:
@@ -257,13 +257,13 @@ def _of_object(
 def _compare_outputs(theirs: nn.Module, ours: VisionTransformer) -> None:
     """Compares our model with `theirs`: raises if the tokens differ, and hides labels if only the answers differ."""
     try:
-        checked = checking.check(ours, theirs)
+        check = checking.check(ours, theirs)
     except PlaygroundError:  # the model needs another input besides a picture, such as a text
         return
-    if checked.parts is not None:
-        raise PlaygroundError(f"This {ours.name} can't be shown, for our pass is another one: {checked}.")
-    if checked.differs:
-        ours.no_answer = f"this model's own answer is another one ({checked})"
+    if check.parts is not None:
+        raise PlaygroundError(f"This {ours.name} can't be shown, for our pass is another one: {check}.")
+    if check.differs:
+        ours.no_answer = f"this model's own answer is another one ({check})"
 
 
 # Files and folders ----------------------------------------------------------------------------------------------------
@@ -271,9 +271,9 @@ def _compare_outputs(theirs: nn.Module, ours: VisionTransformer) -> None:
 
 def _place(name: str) -> Path:
     """The text as a path, with ~ expanded."""
-    place = Path(name.removeprefix(FOLDER)).expanduser()
+    path = Path(name.removeprefix(FOLDER)).expanduser()
     try:
-        place.stat()
+        path.stat()
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as error:  # an impossible name, or a folder that may not be read
@@ -281,7 +281,7 @@ def _place(name: str) -> Path:
         raise PlaygroundError(
             f"There is no model called {name[:60]!r}: as a file it can't be read ({reason})."
         ) from None
-    return place
+    return path
 
 
 def _is_pickled(path: Path) -> bool:
@@ -361,14 +361,14 @@ def _fetched(repository: str, offline: bool) -> Path:
     if not offline:
         hub.check(repository)
     name, _, revision = repository.partition("@")
-    problem: Exception | None = None
+    first_error: Exception | None = None
     for file in (WEIGHTS, PICKLED_WEIGHTS):
         try:
             path = hf_hub_download(name, file, revision=revision or None, local_files_only=offline)
-            for beside in ("config.json", "preprocessor_config.json"):
+            for config_name in ("config.json", "preprocessor_config.json"):
                 with suppress(Exception):  # not every repository has both
-                    hf_hub_download(name, beside, revision=revision or None, local_files_only=offline)
+                    hf_hub_download(name, config_name, revision=revision or None, local_files_only=offline)
             return Path(path)
         except Exception as error:  # the hub's library and its client each raise exceptions of their own
-            problem = problem or error
-    raise timm_models.unreachable(repository, problem or OSError("nothing there"))
+            first_error = first_error or error
+    raise timm_models.unreachable(repository, first_error or OSError("nothing there"))

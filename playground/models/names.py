@@ -60,11 +60,11 @@ def plain_name(name: str) -> str:
     family = next(family for pattern, family in FAMILIES if re.search(pattern, name))
     plus = "+" if "_plus" in architecture else ""
     side = re.search(r"_(\d{3})(?:_|$)", architecture)
-    notes = [f"{side[1]} px"] if side and side[1] not in USUAL_SIDES else []
-    notes += ["distilled"] if "distilled" in architecture else []
+    remarks = [f"{side[1]} px"] if side and side[1] not in USUAL_SIDES else []
+    remarks += ["distilled"] if "distilled" in architecture else []
     words = f"{family} {SIZES[size]}{plus}/{patch[1]}"
     words += " with registers" if re.search(r"_reg\d", architecture) else ""
-    return ", ".join([words, *notes])
+    return ", ".join([words, *remarks])
 
 
 def suits(name: str) -> str:

@@ -62,9 +62,9 @@ def _weights(content: Any) -> dict[str, Tensor]:
 def _safe_classes() -> list:
     """Classes that training scripts save with weights (timm's options, NumPy's numbers) and that torch may create,
     because this runs no code of the file."""
-    of_numpy = [numpy.dtype, *(type(numpy.dtype(name)) for name in SCALARS)]
+    numpy_types = [numpy.dtype, *(type(numpy.dtype(name)) for name in SCALARS)]
     return [argparse.Namespace, (numpy._core.multiarray.scalar, "numpy.core.multiarray.scalar"),
-            numpy._core.multiarray.scalar, *of_numpy]  # fmt: skip
+            numpy._core.multiarray.scalar, *numpy_types]  # fmt: skip
 
 
 def _why(error: Exception) -> str:

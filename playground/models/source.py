@@ -52,12 +52,14 @@ def why_no_answer(source: Source) -> str:
     """Why labels may be wrong: pooling or activation is only assumed. "" if both are known."""
     if source.unlike or not source.config.classes:
         return source.unlike
-    usual = {"act_layer": source.config.activation, "global_pool": source.config.pool}
-    unsaid = {word: usual[word] for word in usual if word in {assumption.word for assumption in source.assumed}}
-    if not unsaid:
+    used_options = {"act_layer": source.config.activation, "global_pool": source.config.pool}
+    unstated = {
+        word: used_options[word] for word in used_options if word in {assumption.word for assumption in source.assumed}
+    }
+    if not unstated:
         return ""
-    example = ", ".join(f"{word}={value!r}" for word, value in unsaid.items())
-    options = " and ".join(f"{word}=" for word in unsaid)
+    example = ", ".join(f"{word}={value!r}" for word, value in unstated.items())
+    options = " and ".join(f"{word}=" for word in unstated)
     return f"they depend on {options}, which no weight tells; say it, such as {example}"
 
 
@@ -95,12 +97,12 @@ class Source:
 
 def with_options(source: Source, given: Given) -> Source:
     """The same Source with a person's options."""
-    changes = {FIELDS[word]: getattr(given, word) for word in given.words}
-    if changes.get("pool") not in READ_OUT:  # "map" is visible in the weights; with other kinds no labels are shown
-        changes.pop("pool", None)
+    fields = {FIELDS[word]: getattr(given, word) for word in given.words}
+    if fields.get("pool") not in READ_OUT:  # "map" is visible in the weights; with other kinds no labels are shown
+        fields.pop("pool", None)
     return replace(
         source,
-        config=replace(source.config, **changes),
+        config=replace(source.config, **fields),
         assumed=tuple(assumption for assumption in source.assumed if assumption.word not in given.words),
         unlike=unlike_ours(given.global_pool) or source.unlike,
         given=given.before(source.given),
@@ -151,17 +153,19 @@ def fill(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> None:
 def fitting(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> dict[str, Tensor]:
     """The state dict under our names. Raises a PlaygroundError that names the weights that don't fit the model."""
     state = from_eva(from_hugging_face(state) if is_hugging_face(state) else state)
-    ours = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
-    theirs = {key: tuple(value.shape) for key, value in state.items()}
-    misshapen = [key for key in ours.keys() & theirs.keys() if ours[key] != theirs[key]]
-    for wrong, verb in (
-        (sorted(ours.keys() - theirs.keys()), "lacks"),
-        (sorted(theirs.keys() - ours.keys()), "has, and the model has not,"),
-        ([f"{key} {theirs[key]} for {ours[key]}" for key in sorted(misshapen)], "holds other shapes:"),
+    our_shapes = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
+    their_shapes = {key: tuple(value.shape) for key, value in state.items()}
+    misshapen = [key for key in our_shapes.keys() & their_shapes.keys() if our_shapes[key] != their_shapes[key]]
+    for wrong_names, verb in (
+        (sorted(our_shapes.keys() - their_shapes.keys()), "lacks"),
+        (sorted(their_shapes.keys() - our_shapes.keys()), "has, and the model has not,"),
+        ([f"{key} {their_shapes[key]} for {our_shapes[key]}" for key in sorted(misshapen)], "holds other shapes:"),
     ):
-        if wrong:
-            further = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-            raise PlaygroundError(f"{where} doesn't fit this model: it {verb} {', '.join(wrong[:3])}{further}.")
+        if wrong_names:
+            rest_words = f" and {len(wrong_names) - 3} more" if len(wrong_names) > 3 else ""
+            raise PlaygroundError(
+                f"{where} doesn't fit this model: it {verb} {', '.join(wrong_names[:3])}{rest_words}."
+            )
     return state
 
 
