@@ -134,33 +134,33 @@ Learned = dict[str, Learner]  # name of a model -> its measurements
 
 def recipes(seed: int = 0) -> dict[str, Pairs]:
     """The recipes of the two models. They differ only in the loss that tells a head where to look."""
-    untold = Pairs(seed=seed)
-    return {ALONE: untold, TOLD: dataclasses.replace(untold, told=TOLD_HEAD)}
+    untold_recipe = Pairs(seed=seed)
+    return {ALONE: untold_recipe, TOLD: dataclasses.replace(untold_recipe, told=TOLD_HEAD)}
 
 
 def train_now(
-    both_recipes: dict[str, Pairs] | None = None, between: Callable[[], object] = lambda: None
+    recipe_by_name: dict[str, Pairs] | None = None, between: Callable[[], object] = lambda: None
 ) -> Iterator[Learned]:
     """Trains both models, one step each in turn. After each step, yields the latest measurements, which are made every
     ten steps. Leaves nothing on the disk. `between` is called between two steps."""
     deadline = time.thread_time() + MOST_SECONDS
-    both_recipes = both_recipes or recipes()
-    recipe = both_recipes[ALONE]
-    with one_core(), ExitStack() as stack:
-        learning = {
-            name: Learning(recipe, Path(stack.enter_context(TemporaryDirectory())))
-            for name, recipe in both_recipes.items()
+    recipe_by_name = recipe_by_name or recipes()
+    recipe = recipe_by_name[ALONE]
+    with one_core(), ExitStack() as exit_stack:
+        models = {
+            name: Learning(recipe, Path(exit_stack.enter_context(TemporaryDirectory())))
+            for name, recipe in recipe_by_name.items()
         }
-        yield (learned := {name: learner.look() for name, learner in learning.items()})
+        yield (learned := {name: learner.look() for name, learner in models.items()})
         for step in range(recipe.total):
             between()
             if time.thread_time() > deadline:
                 break
             batch = _batch(compositions.boards(np.random.default_rng([recipe.seed, step]), recipe.batch, PATCH))
-            for learner in learning.values():
+            for learner in models.values():
                 learner.learn(batch)
             if (step + 1) % EVERY == 0:
-                learned = {name: learner.look() for name, learner in learning.items()}
+                learned = {name: learner.look() for name, learner in models.items()}
             yield learned
 
 
@@ -211,7 +211,7 @@ def kinds(moment: Moment) -> list[list[str]]:
     """The name of every head's habit: [layer][head]."""
     habit_names = moment.habits.kinds()
     return [
-        [TWIN.label if mass > 0.5 else kind for mass, kind in zip(*row, strict=True)]
+        [TWIN.label if mass_on_twin > 0.5 else kind for mass_on_twin, kind in zip(*row, strict=True)]
         for row in zip(moment.mass, habit_names, strict=True)
     ]
 

@@ -121,10 +121,14 @@ class Emergent(Course):
 def waves(rows: int, columns: int, width: int) -> Tensor:
     """Positions, (rows · columns, width): sines and cosines of row and column, with wavelengths from a sixth of the
     picture to almost three pictures."""
-    length = (1 / 6) * 16 ** torch.linspace(0, 1, width // 4)  # (width / 4,)
-    down, across = ((torch.arange(n)[:, None] + 0.5) / n * 2 * torch.pi / length for n in (rows, columns))
-    down, across = (torch.cat([angle.sin(), angle.cos()], dim=1) for angle in (down, across))  # (n, width / 2)
-    axes = [down[:, None].expand(-1, columns, -1), across[None].expand(rows, -1, -1)]
+    wavelengths = (1 / 6) * 16 ** torch.linspace(0, 1, width // 4)  # (width / 4,)
+    row_waves, column_waves = (
+        (torch.arange(n)[:, None] + 0.5) / n * 2 * torch.pi / wavelengths for n in (rows, columns)
+    )
+    row_waves, column_waves = (
+        torch.cat([angle.sin(), angle.cos()], dim=1) for angle in (row_waves, column_waves)
+    )  # (n, width / 2)
+    axes = [row_waves[:, None].expand(-1, columns, -1), column_waves[None].expand(rows, -1, -1)]
     return torch.cat(axes, dim=-1).flatten(0, 1)
 
 
