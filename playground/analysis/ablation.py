@@ -28,7 +28,7 @@ class Loss:
     turned: float  # 1 − cosine between the outputs (logits, if any) before and after
 
     def predictions(self, labels: Collection[str], top: int = 5) -> list[tuple[str, float, float]]:
-        """(label, before, after) of the likeliest classes of both passes, sorted by their probability before."""
+        """(label, before, after) of the likeliest classes of both passes, sorted by the probability before."""
         if self.before is None or not labels:
             return []
         names, top = list(labels), min(top, len(labels))

@@ -191,7 +191,7 @@ def pretraining_head(width: int, classes: int) -> tuple[int, int]:
 
 
 def normed(seen: Trace, token: int, times: float) -> tuple[Tensor, Tensor]:
-    """A token that enters layer 0, multiplied by `times`; and this token after LayerNorm without gain and shift. (D,)
+    """(a token that enters layer 0, multiplied by `times`; the product after LayerNorm without gain and shift), (D,)
     each."""
     with torch.no_grad():
         vit, x, _ = seen.entering()

@@ -1,5 +1,5 @@
 """Measures how far a cut moves a token's feature, compared with cuts of as much attention to other patches. A cut sets
-the attention of some tokens, its hearers, to other tokens, the unheard, to zero."""
+attention to zero: the weights that some tokens (the hearers) give to other tokens (the unheard)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEAR = 0.1  # a control cuts 1 − 3 · NEAR to 1 + NEAR times as much attention
 @dataclass(frozen=True)
 class Moved:
     by: float  # ‖x' − x‖ / ‖x‖ of the token after the last layer
-    others: tuple[float, ...]  # the same for the controls, which cut attention to other patches
+    others: tuple[float, ...]  # this change by each control, a cut of attention to other patches
     attention: float  # share of the hearers' attention that was cut, mean over hearers, layers and heads
     others_attention: tuple[float, ...]
 
@@ -68,7 +68,7 @@ def moved_beside_controls(
 
 
 def attention_cut(baseline: Trace, cut_list: Sequence[Cut]) -> float:
-    """The share of their attention that hearers lose: the mean over the hearers, layers and heads of each cut."""
+    """The share of attention that the hearers lose, averaged over hearers, layers, heads and cuts."""
     lost_shares = [float(_attention_received(baseline, cut)[_unheard(baseline, cut)].sum()) for cut in cut_list]
     return sum(lost_shares) / max(len(lost_shares), 1)
 
@@ -135,7 +135,7 @@ class Edge:
     around: int  # patches on each side of the twin
     cut: str  # the cut as text
     by: float  # the relative change of the hearer's feature by the cut
-    others: tuple[float, ...]  # the same for the controls
+    others: tuple[float, ...]  # the relative changes by the controls
     before: float  # the cosine of the features of hearer and twin, without the cut
     after: float
 
@@ -184,7 +184,7 @@ def cut_edge(seen: Trace, query: tuple[int, int], give_way: Callable[[], object]
 
 
 def around(grid: tuple[int, int]) -> int:
-    """The number of patches on each side of the twin that are cut with it."""
+    """The number of patches on each side of the twin that a cut covers as well."""
     return min(MOST_AROUND, max(1, max(grid) // AROUND))
 
 

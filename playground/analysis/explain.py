@@ -1,4 +1,4 @@
-"""Measures how well maps explain: scores maps for one patch, and each method of relevance, by what blanking changes.
+"""Scores maps of relevance: a good map predicts how far the answer moves when parts of the picture are blanked.
 Also measures where the class token's maps lie on drawn scenes, and which patches resemble a text."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CONTROLS = ("rollout", "random")
 @dataclass(frozen=True)
 class Score:
     method: str
-    rank_correlation: float  # of the map with the moves of the answer when blocks are blanked
+    rank_correlation: float  # correlation of the map with the moves of the answer when blocks are blanked
     deletion: float
     insertion: float
 

@@ -156,7 +156,7 @@ def pointing(relevance: Tensor, object_patches: Tensor) -> float:
 
 
 def segmentation(relevance: Tensor, object_patches: Tensor) -> float:
-    """IoU of the object's mask and the map's n largest patches, where the mask has n patches."""
+    """IoU of the object's n patches and the n patches with the largest values in the map."""
     if not object_patches.any():
         return float("nan")
     is_chosen = torch.zeros(object_patches.numel(), dtype=torch.bool)

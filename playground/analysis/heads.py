@@ -68,7 +68,7 @@ CONTENT = Habit(
     "Where it looks depends on what the patches show: it prefers those of the same colour or the same object.",
 )  # fmt: skip
 FIXED = Habit(
-    "fixed offset", "", "#CC79A7", "triangle-left",  # in a small cell the direction is shown instead
+    "fixed offset", "", "#CC79A7", "triangle-left",  # a small cell shows the direction instead of a label
     "More than 30 % of the weight goes to the patch at one distance in one direction.",
 )  # fmt: skip
 LOCAL = Habit(
@@ -97,7 +97,7 @@ IDLE = Habit(
     "idle", "idle", "#5B5D66", "x-thin-open",
     "What it adds to the tokens is less than a fifth as long as what an average head of its layer adds.",
 )  # fmt: skip
-HABITS = (CONTENT, FIXED, LOCAL, ITSELF, PREFIX, ONE, MIXED, EVERYWHERE, IDLE)  # in the order of legends
+HABITS = (CONTENT, FIXED, LOCAL, ITSELF, PREFIX, ONE, MIXED, EVERYWHERE, IDLE)  # legends have this order
 
 
 @dataclass(frozen=True)

@@ -59,9 +59,9 @@ class Trace(tracing.Trace):
     def patch(
         self, other: tracing.Trace, layers: int | Sequence[int], positions: Positions = None, what: str = "residual"
     ) -> Trace:
-        """The same pass, with values of the pass of `other` put into these layers and positions (by default all):
-        "residual" (the tokens that leave the layer), "mlp", "attention", "queries", "keys",
-        "values", or "head:3". {(7, 5): (3, 2)} puts the other's patch (3, 2) at (7, 5).
+        """The same pass with values from the pass of `other` in these layers and positions (by default all positions).
+        `what`: "residual" (the tokens that leave the layer), "mlp", "attention", "queries", "keys", "values", or
+        "head:3". {(7, 5): (3, 2)} puts the values of patch (3, 2) of `other` at patch (7, 5).
 
         >>> meadow, flock = (playground.trace("untrained", name, size=(224, 224)) for name in ("meadow", "flock"))
         >>> meadow.patch(flock, layers=4, positions=(7, 5)).interventions
@@ -83,7 +83,7 @@ class Trace(tracing.Trace):
     def occlude(
         self, blocks: int = 1, label: str | int | None = None, query: Query | None = None, by: str = "mean"
     ) -> Tensor:
-        """(rows, columns): the change when the block around each patch, `blocks` patches a side, is blanked. For a
+        """(rows, columns): for each patch, the change when its block of `blocks` × `blocks` patches is blanked. For a
         label: the loss of its margin in logits, above zero if the block speaks for the label. For a query: how far its
         feature moves. `by`: "mean" (the picture's colour), "noise" or "neighbours".
 
@@ -202,7 +202,7 @@ def means_of(seen: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[i
 def collected(
     vit: VisionTransformer, pixels: Tensor, points: Iterable[str], model_trace: tracing.Trace
 ) -> dict[str, Tensor]:
-    """The tensors at these points, in their order in the pass, of a pass with the scale and cuts of `model_trace`."""
+    """{point: tensor} from a pass with the scale and cuts of `model_trace`, in the order of the pass."""
     point_set, tensors, intervene = set(points), {}, model_trace.intervening()
 
     def at(point: str, x: Tensor) -> Tensor:
@@ -373,7 +373,7 @@ def paths(seen: tracing.Trace, source: Head, to: Head, other: tracing.Trace | No
 
 
 def run_texts(seen: tracing.Trace, texts: Sequence[str], other: tracing.Trace | None) -> tracing.Trace:
-    """Runs the interventions in texts that `cuts.is_put` knows, one after the other, as `patch` and `paths` do.
+    """Runs interventions given as texts (those for which `cuts.is_put` is true), one after the other.
     `other`: the pass of the other picture."""
     for text in texts:
         intervention = cuts.read_put(text)

@@ -227,8 +227,9 @@ def telling_factors(scene: Scene, queries: np.ndarray, query_cosines: np.ndarray
 def telling_score(
     excess: np.ndarray, weights: np.ndarray, cosines: np.ndarray, patch: int, grid: tuple[int, int]
 ) -> float:
-    """The score of a row. It grows with the sum of `excess`, the row's telling weights, and with their sum around the
-    largest one; it is small if the row's largest weight is not telling. excess, weights, cosines: (patches,)"""
+    """The score of a row. The score grows with the sum of `excess` (the row's telling weights), and with this sum in a
+    small window around the peak. The score is small if the row's largest weight is not telling. excess, weights,
+    cosines: (patches,)"""
     if not excess.sum() > 0:
         return 0.0
     brightest, peak = int(weights.argmax()), int(excess.argmax())

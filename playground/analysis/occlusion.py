@@ -137,7 +137,7 @@ def blocks(grid: tuple[int, int], size: int) -> list[Tensor]:
 @dataclass(frozen=True)
 class Step:
     passes: int  # passes made so far
-    map: Tensor  # (rows, columns): the move by the smallest block blanked at each patch, divided by its patches
+    map: Tensor  # (rows, columns): the move by the smallest block blanked at each patch, per patch of the block
     whole: int  # the smallest side whose blocks were all blanked; 0: none
     moves: tuple[float, ...]  # the move by each block of that side
     sides: tuple[int, ...]  # the sides of all blanked blocks, the largest first
@@ -159,8 +159,8 @@ def side_of(grid: tuple[int, int], most: float = math.inf) -> int:
 
 
 def occlusion(blanking: Measured, most: int = MOST) -> Iterator[Step]:
-    """Yields a map that becomes finer. As long as there are few blocks, all are blanked. Then only the half of the
-    blocks with the largest moves is divided, in the order of the moves. Makes at most `most` passes."""
+    """Yields a map that becomes finer. While there are few blocks, all blocks are blanked. Later, only the half of the
+    blocks with the largest moves is divided into smaller blocks. Makes at most `most` passes."""
     grid = blanking.seen.grid
     map_so_far, passes, complete_side, moves, largest = torch.zeros(grid), 0, 0, (), 0.0
     sides: list[int] = []
@@ -233,8 +233,8 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Curve:
-    """The moves of the answer by the share of the most relevant patches: these are blanked (deletion), or shown while
-    all others are blanked (insertion)."""
+    """How far the answer moves if a share of the patches, the most relevant first, is blanked (deletion), or is shown
+    while all others are blanked (insertion)."""
 
     shares: tuple[float, ...]
     moved: tuple[float, ...]

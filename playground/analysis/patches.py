@@ -260,7 +260,7 @@ class Shuffle:
 
     @property
     def largest(self) -> float:
-        """The largest weight of the first pass: `difference` is small if it is far below this weight."""
+        """The largest weight of the first pass, to compare `difference` with."""
         return self._weights(self.before).max().item()
 
     def _weights(self, layer: QKV) -> Tensor:

@@ -60,8 +60,8 @@ def peak(weights: np.ndarray) -> np.ndarray:
 
 def gradient(weights: np.ndarray) -> np.ndarray:
     """How strongly the weights react to the scores that enter the softmax: the Frobenius norm of ∂a_i/∂s_j =
-    a_i (δ_ij − a_j), whose square is Σa² − 2Σa³ + (Σa²)². Zero if one key has all the weight: then no gradient passes
-    through this row."""
+    a_i (δ_ij − a_j), whose square is Σa² − 2Σa³ + (Σa²)². If one key has all the weight, the norm is 0, and no gradient
+    passes through this row."""
     sum_of_squares, sum_of_cubes = (weights**2).sum(-1), (weights**3).sum(-1)
     return np.sqrt(np.maximum(sum_of_squares - 2 * sum_of_cubes + sum_of_squares**2, 0))
 
@@ -178,7 +178,7 @@ class Verdict:
 
 
 def verdicts(on: Trace, off: Trace, top: int = 5) -> list[Verdict]:
-    """The likeliest labels of both passes, sorted by the pass with the scale; empty without a classifier."""
+    """The likeliest labels of both passes, sorted by probability with the scale; empty without a classifier."""
     if on.logits is None:
         return []
     probabilities = [_probabilities(seen) for seen in (on, off)]

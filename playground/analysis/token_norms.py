@@ -1,6 +1,6 @@
 """Measures the lengths of tokens after each layer and finds outliers; adds test-time registers, which remove outliers.
 
-The second half follows Jiang, Dravid, Efros & Gandelsman, 2025: Vision Transformers Don't Need Trained Registers.
+The registers follow Jiang, Dravid, Efros & Gandelsman, 2025: Vision Transformers Don't Need Trained Registers.
 """
 
 from __future__ import annotations

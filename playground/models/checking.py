@@ -1,4 +1,4 @@
-"""Compares our pass with that of a user's own model, on the same pictures, layer by layer."""
+"""Compares our pass with the pass of a user's own model, on the same pictures, layer by layer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLOSE_ENOUGH = 0.05  # the tolerance for 16-bit numbers
 
 @dataclass(frozen=True)
 class Check:
-    """How far our model and the given one differ. bool(check) is True if they agree; str(check) is a sentence."""
+    """How far our model and the user's model differ. bool(check) is True if they agree; str(check) is a sentence."""
 
     layers: tuple[float, ...]  # difference of the tokens after each layer; () if the model's layers were not found
     answer: float | None  # difference of the answers; None if we don't compute the model's answer
@@ -126,7 +126,7 @@ def _outputs(model: nn.Module, pixels: Tensor, depth: int) -> tuple[Tensor | Non
 
 
 def _tensor(output: Any) -> Any:
-    """The tensor in a module's output, which is a tensor, several of them, or an output object of `transformers`."""
+    """The tensor in a module's output: a tensor, a tuple of tensors, or an output object of `transformers`."""
     if isinstance(output, Tensor):
         return output
     for name in ("logits", "last_hidden_state"):

@@ -55,7 +55,7 @@ def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
     renamed, state = {}, from_others(state)
     for key, value in state.items():
         if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias", *APART)):
-            continue  # joined below with the tensor that it belongs to
+            continue  # joined below with the other parts of its matrix
         if key.endswith("attn.q_bias"):  # keys have no bias
             parts = [value, torch.zeros_like(value), state[key.replace("q_bias", "v_bias")]]
             renamed[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)

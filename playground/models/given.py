@@ -1,4 +1,4 @@
-"""Reads options on how a model was built and trained, which its file of weights may lack."""
+"""Reads options on how a model was built and trained: facts that a file of weights may lack."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Given:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The options as flags of a command."""
+        """{option: value as text}, for the flags of a command."""
         values = {word: getattr(self, word) for word in self.words}
         return {
             word: ",".join(map(repr, value)) if isinstance(value, tuple) else str(value)

@@ -64,7 +64,7 @@ EVERY = 10.0  # seconds between two lines
 
 
 class Lines(tqdm):
-    """Prints a line every ten seconds, for a log, in which a progress bar would print a hundred lines."""
+    """Prints a line every ten seconds. In a log, a progress bar would print hundreds of lines."""
 
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options | {"mininterval": EVERY, "miniters": 1, "leave": True})

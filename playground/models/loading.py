@@ -114,7 +114,7 @@ def _timm(model: Any) -> tuple[Config, str]:
     if reason := timm_models.why_not(model, itself=True):
         raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.{timm_models.instead(model)}")
     cfg = model.pretrained_cfg or {}
-    name = cfg.get("architecture") or type(model).__name__  # without the tag
+    name = cfg.get("architecture") or type(model).__name__  # "architecture" has no tag such as ".dino"
     return timm_models.read_config(model, name), name
 
 
@@ -285,8 +285,7 @@ def _place(name: str) -> Path:
 
 
 def _is_pickled(path: Path) -> bool:
-    """Whether the file is pickled. Raises PlaygroundError if its name ends like a pickled file's but its content is
-    another."""
+    """Whether the file is pickled. Raises PlaygroundError if only its name ends like that of a pickled file."""
     if path.suffix not in pickled.SUFFIXES or pickled.is_pickled(path):
         return path.suffix in pickled.SUFFIXES
     raise PlaygroundError(
@@ -366,7 +365,7 @@ def _fetched(repository: str, offline: bool) -> Path:
         try:
             path = hf_hub_download(name, file, revision=revision or None, local_files_only=offline)
             for config_name in ("config.json", "preprocessor_config.json"):
-                with suppress(Exception):  # not every repository has both
+                with suppress(Exception):  # a repository may lack one of these files
                     hf_hub_download(name, config_name, revision=revision or None, local_files_only=offline)
             return Path(path)
         except Exception as error:  # the hub's library and its client each raise exceptions of their own

@@ -158,8 +158,8 @@ def _described_inside(path: Path, metadata: dict[str, str], arrays: Held) -> Sou
 
 
 def _guided_heads(text: str) -> tuple[parts.GuidedHead, ...]:
-    """The heads that a loss told where to look, as `save` writes them. ValueError or TypeError for anything else: the
-    file may be a stranger's."""
+    """The heads that a loss told where to look, as `save` writes them. Raises ValueError or TypeError for other
+    texts, because the file may come from anybody."""
     entries = tuple(parts.GuidedHead(**entry) for entry in json.loads(text))
     numbers = [number for entry in entries for number in (entry.layer, entry.head)]
     words = [word for entry in entries for word in (entry.query, entry.what)]

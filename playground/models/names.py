@@ -18,7 +18,7 @@ SIZES = {
     "giantopt": "g", "gigantic": "G", "so150m": "So150M", "so150m2": "So150M", "so400m": "So400M", "7b": "7B",
     "xlarge": "XL", "intern300m": "300M", "dlittle": "little", "dpwee": "wee", "1b": "1B", "3b": "3B", "5b": "5B",
 }  # fmt: skip
-FAMILIES = (  # the first pattern that is found in the name gives the family
+FAMILIES = (  # (pattern, family): the first pattern found in a model's name counts
     ("dinov3", "DINOv3"),
     ("dinov2", "DINOv2"),
     (r"\.dino$", "DINO"),

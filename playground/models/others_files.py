@@ -171,8 +171,8 @@ def _shared(model: Any) -> Tensor | None:
     return None if shared_module is None else shared_module.get_bias()
 
 
-# Reads the weights of an ONNX file with numpy alone, by parsing the few protobuf fields that hold them. Nothing in
-# the file is run; a damaged file raises ValueError.
+# `read_onnx` reads the weights of an ONNX file with numpy alone, by parsing the few protobuf fields that hold weights.
+# Nothing in the file is run; a damaged file raises ValueError.
 
 # Numbers of protobuf fields, from onnx.proto
 GRAPH = 7  # field of a ModelProto

@@ -61,7 +61,7 @@ def _weights(content: Any) -> dict[str, Tensor]:
 
 def _safe_classes() -> list:
     """Classes that training scripts save with weights (timm's options, NumPy's numbers) and that torch may create,
-    because this runs no code of the file."""
+    because creating them runs no code of the file."""
     numpy_types = [numpy.dtype, *(type(numpy.dtype(name)) for name in SCALARS)]
     return [argparse.Namespace, (numpy._core.multiarray.scalar, "numpy.core.multiarray.scalar"),
             numpy._core.multiarray.scalar, *numpy_types]  # fmt: skip

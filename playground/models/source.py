@@ -49,7 +49,7 @@ def unlike_ours(pool: object) -> str:
 
 
 def why_no_answer(source: Source) -> str:
-    """Why labels may be wrong: pooling or activation is only assumed. "" if both are known."""
+    """Why labels may be wrong: the pooling or the activation is only assumed. "" if labels can be trusted."""
     if source.unlike or not source.config.classes:
         return source.unlike
     used_options = {"act_layer": source.config.activation, "global_pool": source.config.pool}
@@ -96,7 +96,7 @@ class Source:
 
 
 def with_options(source: Source, given: Given) -> Source:
-    """The same Source with a person's options."""
+    """The Source with the options that a user gave."""
     fields = {FIELDS[word]: getattr(given, word) for word in given.words}
     if fields.get("pool") not in READ_OUT:  # "map" is visible in the weights; with other kinds no labels are shown
         fields.pop("pool", None)
@@ -121,7 +121,7 @@ def build(source: Source, seed: int = 0) -> VisionTransformer:
     else:
         vit = outlined(source)
         if source.shapes is not None:
-            fitting(vit, source.shapes, source.where)  # before any data is read
+            fitting(vit, source.shapes, source.where)  # checks the shapes before any data is read
         fill(vit, source.weights(), source.where)
         vit.assumed, vit.no_answer = source.assumed, why_no_answer(source)
     vit.name, vit.told, vit.file = source.name, source.told, source.file

@@ -1,5 +1,5 @@
-"""Computes the vectors of texts for models that learned from captions, CLIP and SigLIP. Their image tower is our own
-VisionTransformer. The text tower is that of `transformers`, which must be installed (pip install
+"""Computes the vectors of texts for models that learned from captions, CLIP and SigLIP. The image tower is our own
+VisionTransformer. The text tower is computed by `transformers`, which must be installed (pip install
 'attention-playground[text]'); the tower's weights must be stored with those of the image tower.
 
 Only the vector of a text, a few hundred numbers, is kept in memory, not the tower.

@@ -32,7 +32,7 @@ DINOV2_SMALL = Config(  # equals timm's vit_small_patch14_dinov2.lvd142m, but ne
 
 
 def matching(pattern: str) -> list[str]:
-    """timm's names with published weights that match `pattern`, which is a part of a name, or has * and ?."""
+    """timm's names with published weights that match `pattern`, which is a part of a name or a pattern with * and ?."""
     import timm
 
     wildcard = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"
@@ -280,13 +280,13 @@ def fetch(name: str, offline: bool) -> dict[str, Tensor]:
     options = {"file": hub_file(name, offline), "custom_load": False}
     try:
         return timm.create_model(name, pretrained=True, pretrained_cfg_overlay=options).state_dict()
-    except Exception as error:  # the same exceptions as in hub_file
+    except Exception as error:  # as in hub_file, several libraries raise exceptions of their own
         raise unreachable(name, error) from error
 
 
 def _nearest_that_loads(name: str) -> str:
-    """Suggestions for an unknown name: models whose names have all words of this name, small models first; else similar
-    names; else a common plain ViT."""
+    """The model to suggest for an unknown name, among models that load: one whose name has all words of this name (small
+    models first), else one with a similar name, else a common plain ViT."""
     import timm
 
     timm_names = [model_name for module in PLAIN_MODULES for model_name in timm.list_models(module=module)]

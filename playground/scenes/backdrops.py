@@ -14,7 +14,7 @@ GROUNDED = frozenset({"landscape", "indoors"})  # the backdrops with a ground th
 @dataclass(frozen=True)
 class Backdrop:
     kind: str
-    materials: tuple[Material, ...] = ()  # in the order that the function `_landscape`, `_indoors`, … documents
+    materials: tuple[Material, ...] = ()  # of the backdrop's surfaces; `_landscape` and `_indoors` state the order
     horizon: float = 0.55  # distance from the top to the ground's far edge, in heights of the image
     sun: tuple[float, float] | None = None  # (x, y), in heights of the image
     clouds: float = 0.5
@@ -53,7 +53,7 @@ class Sheet:
         self.regions[top:][share[..., 0] > 0.5] = len(self.grounds) - 1
 
     def below(self, ridge: np.ndarray) -> tuple[np.ndarray, int]:
-        """The mask of the area below a ridge (width,), and its first row."""
+        """(mask of the area below a ridge (width,), first row of this area)."""
         share_below = np.clip((self.y - ridge) * self.height + 0.5, 0, 1)
         return share_below, int(np.clip(np.floor(ridge.min() * self.height) - 1, 0, self.height - 1))
 
@@ -73,7 +73,7 @@ def _surface(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None
 
 
 def _patchwork(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None:
-    """One region for each material, smoothly bordered: a pixel belongs to the material whose random wave is highest."""
+    """One region with soft borders for each material: a pixel belongs to the material with the highest random wave."""
     heights = []
     for _ in backdrop.materials:
         frequencies = rng.uniform(2.0, 5.5, (2, 2)) * rng.choice((-1, 1), (2, 2))

@@ -27,13 +27,13 @@ class Thing:
     shape: str
     x: float
     y: float
-    size: float  # its longest side
+    size: float  # the longest side
     materials: tuple[Material, ...]  # for body, second and third part; a missing material is replaced by the last
     seed: int = 0  # selects the random details of the outline
     angle: float = 0.0  # radians, clockwise
     flip: bool = False
     relief: float = 0.35  # strength of light and shade
-    shadow: str = "drop"  # "drop": on a wall behind it; "cast": on the ground; "none"
+    shadow: str = "drop"  # "drop": on a wall behind the thing; "cast": on the ground; "none"
     kind: int = -1  # things of one kind look the same, and are placed far apart; -1: a kind of its own
 
 
@@ -41,7 +41,7 @@ class Thing:
 class Description:
     backdrop: Backdrop
     things: tuple[Thing, ...]  # from back to front
-    light: float = 4.0  # where the light comes from, radians clockwise from the right: 4.0 is above left
+    light: float = 4.0  # direction of the light's source, in radians clockwise from the right: 4.0 is above left
     ambience: float = 0.1  # how much brighter the lit side of the picture is
     focus: float = 0.0  # blur of the backdrop, in hundredths of the height
     blur: float = 0.0  # blur of the whole picture, in hundredths of the height
@@ -186,7 +186,7 @@ def _coloured(
 
 
 def _shaded(colours, blurred_mask: np.ndarray, inset: int, relief: float, extent: float, light: float) -> np.ndarray:
-    """Adds light and shade as if the thing were inflated: its blurred mask is taken for a height map."""
+    """Adds light and shade as if the thing were inflated: the blurred mask serves as a height map."""
     reach = max(1.0, 0.07 * extent)
     dx, dy = round(reach * cos(light)), round(reach * sin(light))
     height, width = blurred_mask.shape

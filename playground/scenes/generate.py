@@ -44,7 +44,7 @@ def scene(seed: int, size: int = 112) -> Scene:
 
 
 def close_up(seed: int, size: int = 56) -> Scene:
-    """A close-up of one or two things: at 56 pixels they are as large as the things of a whole scene at 112."""
+    """A close-up of one or two things, which at 56 pixels are as large as in a whole scene at 112 pixels."""
     return draw(describe(seed, most=2, zoom=1.8), size)
 
 
@@ -109,7 +109,7 @@ def _calm(material: Material, amount: float) -> Material:
     return replace(material, colours=tuple(mix(colour, mean_colour, amount) for colour in material.colours))
 
 
-# Backdrops. Each function also returns the colours it used, for things of the same colours.
+# Backdrops. Each function also returns the backdrop's colours, because some things get the same colours.
 
 
 def _backdrop(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop, list[Colour]]:
@@ -279,7 +279,7 @@ def _grounded(rng: np.random.Generator, thing: Thing, backdrop: Backdrop) -> Thi
 
 # The labels of each patch (object, classes, box), and three baselines for attention rows.
 
-FAMILIES = {  # family of shapes or materials, which is a label of the class token -> its members
+FAMILIES = {  # label of the class token, a family of shapes or materials -> members of the family
     "plain shape": ("disc", "triangle", "square", "star", "ring", "crescent", "heart", "cross", "arrow"),
     "animal or face": ("fish", "bird", "cat", "butterfly", "face"),
     "plant": ("leaf", "flower", "tree", "mushroom", "pear"),
@@ -328,7 +328,7 @@ def _of_object(values: np.ndarray) -> np.ndarray:
 
 
 def _majority(numbers: np.ndarray, count: int, patch: int) -> np.ndarray:
-    """(rows, columns): the most frequent number in each patch, the lowest one on a tie."""
+    """(rows, columns): the most frequent number in each patch; of equally frequent numbers, the lowest."""
     height, width = numbers.shape
     if height % patch or width % patch:
         raise PlaygroundError(
@@ -360,19 +360,19 @@ def plainly_visible(scene: Scene) -> np.ndarray:
 
 
 def area_rows(patches: int) -> np.ndarray:
-    """Uniform rows: the mass on an object is its share of the area."""
+    """Uniform rows: an object's share of the weight is the object's share of the area."""
     return _without_self(np.zeros((patches, patches), np.float32))
 
 
 def gaussian_rows(rows: int, columns: int, sigma: float = 1.5) -> np.ndarray:
-    """A Gaussian of the distance; `sigma` in patches."""
+    """Weights that fall with distance as a Gaussian; `sigma` in patches."""
     y, x = np.divmod(np.arange(rows * columns), columns)
     squared_distances = (y[:, None] - y) ** 2 + (x[:, None] - x) ** 2
     return _without_self(-squared_distances / (2 * sigma**2))
 
 
 def colour_rows(image: np.ndarray, temperature: float, patch: int = 8) -> np.ndarray:
-    """Similarity of mean colours (0…1 per channel): exp(−distance² / temperature)."""
+    """Weights by mean colours (0…1 per channel), in proportion to exp(−distance² / temperature)."""
     height, width = image.shape[:2]
     cells = image.reshape(height // patch, patch, width // patch, patch, 3)
     mean_colours = cells.mean((1, 3)).reshape(-1, 3) / 255  # (patches, 3)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 BODY, SECOND, THIRD = 0, 1, 2  # painted with the thing's own materials
-DARK, LIGHT, ROSE = -1, -2, -3  # fixed paints: eyes, windows, cheeks
+DARK, LIGHT, ROSE = -1, -2, -3  # fixed paints for eyes, windows and cheeks
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def ellipse(x: float, y: float, rx: float, ry: float | None = None, tilt: float 
 
 
 def annulus(x: float, y: float, outer: float, inner: float) -> np.ndarray:
-    """A ring as one polygon: along the outer circle, then back along the inner one."""
+    """A ring as one polygon: along the outer circle, then back along the inner circle."""
     return np.concatenate([arc(x, y, outer, outer, 0, 360, 48), arc(x, y, inner, inner, 360, 0, 48)])
 
 

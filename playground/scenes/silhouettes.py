@@ -44,7 +44,7 @@ def silhouette(name: str, seed: int) -> list[Part]:
 
 
 def with_points(parts: list[Part], points: np.ndarray) -> list[Part]:
-    """The same parts with other points, given all in one array."""
+    """The same parts with other points. `points` holds the points of all parts in one array."""
     ends = np.cumsum([len(part.points) for part in parts]).tolist()
     starts = [0, *ends[:-1]]
     return [Part(points[i:j], part.paint, part.alpha) for part, i, j in zip(parts, starts, ends, strict=True)]

@@ -24,7 +24,7 @@ MATERIALS = REGULAR + NATURAL
 class Material:
     name: str
     colours: tuple[Colour, ...]
-    scale: float = 4.0  # regular: periods across a surface; natural: the visible share of a field, 0…0.7
+    scale: float = 4.0  # regular pattern: periods across a surface; natural pattern: visible share of a field, 0…0.7
     angle: float = 0.0  # radians
     seed: int = 0
     crisp: bool = False  # whether areas have flat colours without blending between them
@@ -110,7 +110,7 @@ def _turn(frame, angle: float):
 
 
 def _regular(material: Material, u: np.ndarray, v: np.ndarray, pixel: float) -> np.ndarray:
-    """Greys 0…1 (h, w); `pixel` is the size of a pixel on the surface, over which an edge is softened."""
+    """Greys 0…1 (h, w). Edges are softened over `pixel`, the size of a pixel on the surface."""
     periods, variant = material.scale / 2, material.seed % 3
     phase = material.seed % 97 / 97
     if material.name == "two-toned":

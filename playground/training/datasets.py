@@ -74,7 +74,7 @@ class Labelled:
 
 
 def browse(folder: str | Path, index: int) -> tuple[Image.Image, str]:
-    """Picture number `index` of a folder in the order of its files, and its label."""
+    """(picture, label) of picture number `index` in a folder, in the order of the files."""
     data_set = _browsable(Path(folder))
     if not 0 <= index < len(data_set.places):
         raise PlaygroundError(f"There is no picture {index}; they count from 0 to {len(data_set.places) - 1}.")

@@ -1,7 +1,7 @@
 """Measures how well a model's attention finds objects, on pictures with known masks, and reads the measurements of the
 bundled model.
 
-A row's *mass* is its share on the query's own object, without the query itself; only patches of objects are queries.
+A row's *mass* is the share of its weight on the query's own object, without the query itself; only patches of objects are queries.
 The best head, and the parameters of the baselines (area, Gaussian, mean colour, filter by colour and nearness), are
 chosen on other pictures than those that are measured.
 """
@@ -53,7 +53,7 @@ class Questions:
     queries: Tensor  # (S,) patch numbers
     same: Tensor  # (S, P) bool: patches on the query's object, without the query itself
     own: Tensor  # (S, P) bool: the query itself
-    near: Tensor  # (S, P) bool: the query and its eight neighbours
+    near: Tensor  # (S, P) bool: the query and the eight neighbours
     objects: Tensor  # (P,) bool: on any object
 
     @staticmethod
@@ -168,8 +168,8 @@ def own_mass(vit: VisionTransformer, pictures: Sequence[np.ndarray], grids: Sequ
 
 @dataclass(frozen=True)
 class Shares:
-    """The share of its weight that a patch gives to its own object: (pictures, candidates), a mean over the patches of
-    a picture, NaN if no patch was measured. Candidates are heads, or settings of the filter."""
+    """The share of a patch's weight that falls on the patch's own object: (pictures, candidates), each a mean over a
+    picture's patches, or NaN if no patch was measured. A candidate is a head, or a setting of the filter."""
 
     near: Tensor  # as a share of the weight on all other patches
     far: Tensor  # as a share of the weight on patches beyond the eight neighbours
@@ -212,7 +212,7 @@ def of_area(picture: np.ndarray, grid: np.ndarray, questions: Questions) -> Tens
 
 
 def best_candidate(shares: Tensor, other_shares: Tensor) -> tuple[int, Tensor]:
-    """The candidate with the best mean of `shares`, and its column of `other_shares`: (pictures,). Both tables are
+    """(the candidate with the largest mean of `shares`, this candidate's column of `other_shares`). Both tables are
     (pictures, candidates)."""
     best_candidate = int(shares.nanmean(0).argmax())
     return best_candidate, other_shares[:, best_candidate]

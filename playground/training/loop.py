@@ -103,7 +103,7 @@ class Run:
             self.mean = recipe.untrained().to(self.device).requires_grad_(False)
             self.teachers = teachers(recipe).to(self.device)
         self.mean.told = self.teachers.told
-        if self.device == "cpu":  # the fused kernel's backward pass is three times slower there
+        if self.device == "cpu":  # on a CPU, the fused kernel's backward pass is three times slower
             for block in self.vit.blocks:
                 block.attn.mix = attention_by_hand
         self.learned = [*self.vit.parameters(), *self.teachers.parameters()]

@@ -77,7 +77,7 @@ def example(scene: Scene, patch: int) -> dict[str, np.ndarray]:
     return {
         "image": scene.image,  # (H, W, 3) uint8
         "present": presence(scene),  # (labels,)
-        "shape": np.where(is_object, targets.shapes, len(SHAPES)).ravel(),  # (patches,), the last number is background
+        "shape": np.where(is_object, targets.shapes, len(SHAPES)).ravel(),  # (patches,), last number: background
         "material": np.where(is_object, targets.materials, len(MATERIALS)).ravel(),
         "ground": np.where(is_object, IGNORED, targets.grounds).ravel(),
         "segment": np.where(is_object, targets.objects, -1 - targets.regions).ravel(),  # an object or a region
@@ -107,7 +107,7 @@ def told_by(recipe: Recipe) -> tuple[parts.GuidedHead, ...]:
 
 
 class Teachers(nn.Module):
-    """All losses, and the small layers for answers of patches, which are not saved with the model."""
+    """All losses, and the small layers by which patches give answers. These layers are not saved with the model."""
 
     def __init__(self, recipe: Recipe):
         super().__init__()
@@ -232,7 +232,7 @@ def neighbours(grid: tuple[int, int]) -> tuple[Tensor, Tensor]:
 
 
 def _segment_mates(segment: Tensor) -> tuple[Tensor, Tensor]:
-    """A mask of the other patches of each patch's segment (B, patches, patches), and their number (B, patches)."""
+    """(mask of the other patches of each patch's segment (B, patches, patches), their number (B, patches))."""
     same_segment = (segment[:, :, None] == segment[:, None]) & ~_itself(segment)
     return same_segment, same_segment.sum(-1)
 

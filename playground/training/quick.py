@@ -218,7 +218,7 @@ def kinds(moment: Moment) -> list[list[str]]:
 
 @torch.no_grad()
 def on_the_twin(vit: VisionTransformer, boards: compositions.Boards) -> np.ndarray:
-    """The mean share of a patch's attention that its twin gets: (layers, heads)."""
+    """(layers, heads): the share of attention that a patch gives to the twin, averaged over patches and boards."""
     _, record = _tokens(vit, torch.from_numpy(boards.images))
     twin = torch.from_numpy(boards.twin)[:, None, :, None]  # (B, 1, patches, 1)
     masses = []
@@ -241,7 +241,8 @@ def one_core() -> Iterator[None]:
     torch.set_num_threads would also affect threads that start meanwhile, but OpenMP's own setting affects only this
     thread. Nothing changes if torch was built without OpenMP.
     """
-    threads = torch.get_num_threads()  # before the change, because torch's first call in a thread resets the number
+    # Before the change, because torch's first call in a thread resets the number of threads
+    threads = torch.get_num_threads()
     set_threads = getattr(ctypes.CDLL(torch._C.__file__), "omp_set_num_threads", lambda number: None)
     set_threads(1)
     try:

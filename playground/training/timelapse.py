@@ -57,7 +57,7 @@ from playground.training.recipe import Emergent, Recipe
 from playground.vit import VisionTransformer
 
 # At some steps of a training run another kind of picture or a loss on the attention weights begins. Charts mark these
-# steps: otherwise a jump that a loss has caused would look as if it had emerged by itself.
+# steps, because otherwise a change that a loss has caused would seem to have emerged by itself.
 
 Head = tuple[int, int]  # (layer, head)
 
@@ -68,7 +68,7 @@ class Beginning:
     short: str  # words beside the step's line in a chart
     says: str  # a sentence that does not name the step
     loss: str = ""  # the loss that begins, one of LOSSES; "" if only the pictures change
-    told: tuple[Head, ...] = ()  # the heads that are told where to look from here on
+    told: tuple[Head, ...] = ()  # the heads that a loss tells where to look, from this step on
 
 
 def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
@@ -163,7 +163,7 @@ def _heads(heads: tuple[Head, ...]) -> str:
 
 
 def first_with_a_habit(seen: Timelapse) -> tuple[int, dict[str, list[Head]]] | None:
-    """The first step at which a head has a habit, with the heads of each habit; None if no head ever has one."""
+    """(first step at which a head has a habit, {habit: heads} at this step); None if no head ever has a habit."""
     nameless_kinds = ("everywhere", "no single habit", "idle")
     for moment in seen.moments:
         heads_by_kind: dict[str, list[Head]] = {}
