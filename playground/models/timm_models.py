@@ -285,8 +285,8 @@ def fetch(name: str, offline: bool) -> dict[str, Tensor]:
 
 
 def _nearest_that_loads(name: str) -> str:
-    """The model to suggest for an unknown name, among models that load: one whose name has all words of this name (small
-    models first), else one with a similar name, else a common plain ViT."""
+    """The model to suggest for an unknown name, among models that load: one whose name has all words of this name
+    (small models first), else one with a similar name, else a common plain ViT."""
     import timm
 
     timm_names = [model_name for module in PLAIN_MODULES for model_name in timm.list_models(module=module)]

@@ -1,9 +1,9 @@
 """Measures how well a model's attention finds objects, on pictures with known masks, and reads the measurements of the
 bundled model.
 
-A row's *mass* is the share of its weight on the query's own object, without the query itself; only patches of objects are queries.
-The best head, and the parameters of the baselines (area, Gaussian, mean colour, filter by colour and nearness), are
-chosen on other pictures than those that are measured.
+A row's *mass* is the share of its weight on the query's own object, without the query itself. Only patches of objects
+are queries. The best head, and the parameters of the baselines (area, Gaussian, mean colour, filter by colour and
+nearness), are chosen on other pictures than those that are measured.
 """
 
 from __future__ import annotations
