@@ -32,8 +32,8 @@ class Loss:
         if self.before is None or not labels:
             return []
         names, top = list(labels), min(top, len(labels))
-        likely = {*self.before.topk(top).indices.tolist(), *self.after.topk(min(2, top)).indices.tolist()}
-        rows = [(names[i], self.before[i].item(), self.after[i].item()) for i in likely]
+        class_numbers = {*self.before.topk(top).indices.tolist(), *self.after.topk(min(2, top)).indices.tolist()}
+        rows = [(names[i], self.before[i].item(), self.after[i].item()) for i in class_numbers]
         return sorted(rows, key=lambda row: -row[1])
 
 

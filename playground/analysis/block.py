@@ -31,7 +31,7 @@ class Stream:
 
     def arrows(self, layer: int, patch: int) -> tuple[tuple[float, float], tuple[float, float]]:
         """(the token, the vector that attention adds), in the plane of the two; the first axis lies along the token."""
-        length, added_length, cosine = (float(t[layer, patch]) for t in (self.before, self.heard, self.along))
+        length, added_length, cosine = (float(table[layer, patch]) for table in (self.before, self.heard, self.along))
         return (length, 0.0), (added_length * cosine, added_length * math.sqrt(max(0.0, 1 - cosine**2)))
 
 
@@ -214,15 +214,15 @@ class Read:
 def read_stream(seen: Trace, label: int | None = None, give_way: Callable[[], object] = lambda: None) -> Read:
     """The logit lens for a label, by default the likeliest label after the last layer."""
     label = int(seen.logits.argmax()) if label is None else label  # type: ignore[union-attr]
-    first_patch, patch_shares, pooled = len(seen.prefix), [], []
+    first_patch, patch_shares, pooled_shares = len(seen.prefix), [], []
     with torch.no_grad():
         for vit, x in layer_by_layer(seen, give_way):
             # The classifier reads sequences of tokens, so each patch is repeated to a sequence
             single_patches = x[0, first_patch:, None].expand(-1, first_patch + 1, -1)
             shares = [read(vit, chunk) for chunk in single_patches.split(512)]
             patch_shares.append(torch.cat(shares)[:, label].view(seen.grid))
-            pooled.append(float(read(vit, x)[0, label]))
-    return Read(label, tuple(pooled), torch.stack(patch_shares))
+            pooled_shares.append(float(read(vit, x)[0, label]))
+    return Read(label, tuple(pooled_shares), torch.stack(patch_shares))
 
 
 def layer_by_layer(seen: Trace, give_way: Callable[[], object]) -> Iterator[tuple[VisionTransformer, Tensor]]:

@@ -42,8 +42,8 @@ def weights(colour: np.ndarray, place: np.ndarray, a: float, b: float) -> np.nda
     """The filter's weights from these squared differences: (queries, patches). Each row sums to 1."""
     scores = -colour / (2 * a**2) - place / (2 * b**2)
     scores[place == 0] = -np.inf  # the patch itself
-    powers = np.exp(scores - scores.max(1, keepdims=True))
-    return powers / powers.sum(1, keepdims=True)
+    exponentials = np.exp(scores - scores.max(1, keepdims=True))
+    return exponentials / exponentials.sum(1, keepdims=True)
 
 
 # The widths a and b that the microscope uses. Of all SETTINGS, this pair has the largest sum of two scores, each

@@ -164,9 +164,9 @@ def crossing(width: int, kernel: int, what: str = ATTENTION, other: str = DENSE)
     """The smallest number of tokens at which attention costs more FLOPs than the convolution. A cost is a·N + b·N²
     FLOPs, and a convolution has b = 0. So attention costs more if N > (a_convolution − a_attention) / b. For a whole
     attention and a dense convolution this bound is (k² − 4)·D/2."""
-    linear, square = {ATTENTION: (8 * width**2, 4 * width), SCORES: (0, 2 * width)}[what]
+    linear_cost, square_cost = {ATTENTION: (8 * width**2, 4 * width), SCORES: (0, 2 * width)}[what]
     convolution_linear = convolution_cost(other, 1, width, kernel)
-    return max(0, (convolution_linear - linear) // square) + 1
+    return max(0, (convolution_linear - linear_cost) // square_cost) + 1
 
 
 def attention_bytes(tokens: int, width: int, heads: int) -> int:

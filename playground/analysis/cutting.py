@@ -174,13 +174,13 @@ def cut_edge(seen: Trace, query: tuple[int, int], give_way: Callable[[], object]
         give_way()
         features_after.append(_features_with(seen, cuts.read(text, seen.cuts.shape)))
     hearer, twin_token = seen.token(query), seen.token(twin)
-    shift, *control_shifts = (
+    feature_change, *control_changes = (
         _relative_change(features_before[hearer], features[hearer]) for features in features_after
     )
     cosines = (
         float(torch.cosine_similarity(x[hearer], x[twin_token], dim=0)) for x in (features_before, features_after[0])
     )
-    return Edge(twin, reach, texts[0], shift, tuple(control_shifts), *cosines)
+    return Edge(twin, reach, texts[0], feature_change, tuple(control_changes), *cosines)
 
 
 def around(grid: tuple[int, int]) -> int:

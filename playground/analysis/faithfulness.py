@@ -63,8 +63,8 @@ def read(path: Path) -> dict[str, list[tuple[str, Faithful]]]:
     scores_by_model: dict[str, list[tuple[str, Faithful]]] = {}
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            numbers = (float(row[measure] or "nan") for measure in MEASURES)
-            scores_by_model.setdefault(row["model"], []).append((row["picture"], Faithful(row["method"], *numbers)))
+            scores = (float(row[measure] or "nan") for measure in MEASURES)
+            scores_by_model.setdefault(row["model"], []).append((row["picture"], Faithful(row["method"], *scores)))
     return scores_by_model
 
 
@@ -227,8 +227,8 @@ def compare(
 ) -> Foretold:  # fmt: skip
     """Like `measure`, with the moves of blocks that were blanked already."""
     maps = (map_of(seen, target, way, give_way) for way in (method, *CONTROLS))
-    numbers = [occlusion.foretells(relevance, side, moves) for relevance in maps]
-    return Foretold(*numbers, len(occlusion.comparable(occlusion.blocks(seen.grid, side))), by)
+    correlations = [occlusion.foretells(relevance, side, moves) for relevance in maps]
+    return Foretold(*correlations, len(occlusion.comparable(occlusion.blocks(seen.grid, side))), by)
 
 
 def remember(seen: Trace, target: Target, method: str, foretold: Foretold) -> Foretold:

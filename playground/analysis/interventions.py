@@ -114,10 +114,10 @@ class Trace(tracing.Trace):
 def _again(seen: tracing.Trace, at: At, *words: str, cut: Sequence[str] = ()) -> Trace:
     vit = seen._need_vit()
     settings = {"scale": seen.scale, "cut": [*seen.cuts.texts, *cut], "interventions": (*seen.interventions, *words)}
-    traced = tracing.trace_input(
+    new_trace = tracing.trace_input(
         vit, seen._need_input(), at=seen.at if at is untouched else chained(seen.at, at), **settings
     )
-    return Trace(**vars(traced.of(seen.picture, seen.picture_name) if seen.picture is not None else traced))
+    return Trace(**vars(new_trace.of(seen.picture, seen.picture_name) if seen.picture is not None else new_trace))
 
 
 def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor], Tensor]] | None) -> At:
@@ -159,8 +159,8 @@ def ablated(
         return _again(seen, untouched, cut=texts)
     names = ", ".join(f"{layer}.{head}" for layer in sorted(layers) for head in sorted(layers[layer]))
     if mean_of is None:
-        words = {"zero": f"heads {names} off", "mean": f"heads {names} at their mean over the tokens"}
-        return _again(seen, cuts.read(texts, seen.cuts.shape).at(), words[to])
+        captions = {"zero": f"heads {names} off", "mean": f"heads {names} at their mean over the tokens"}
+        return _again(seen, cuts.read(texts, seen.cuts.shape).at(), captions[to])
     means = means_of(seen, sorted(layers), Path(mean_of))
     put_means = replacing(layers, lambda layer, x: means[layer].to(x)[None, :, None].expand_as(x))
     return _again(seen, put_means, f"heads {names} at their mean over {Path(mean_of).name}")
@@ -340,13 +340,13 @@ def paths(seen: tracing.Trace, source: Head, to: Head, other: tracing.Trace | No
     head_points = [f"layers.{number}.attention.heads" for number in range(seen.layers)]
     vit, head_outputs = seen._need_vit(), collected(seen._need_vit(), seen._need_input(), head_points, seen)
     if other is None:
-        new_output, words = torch.zeros_like(head_outputs[head_points[layer]]), f"head {layer}.{source[1]} off"
+        new_output, caption = torch.zeros_like(head_outputs[head_points[layer]]), f"head {layer}.{source[1]} off"
     else:
         same_model(seen, other)
         if seen.grid != other.grid:
             raise PlaygroundError("The other picture's pass has another grid: trace both with one size=.")
         new_output = collected(vit, other._need_input(), [head_points[layer]], other)[head_points[layer]]
-        words = f"head {layer}.{source[1]} of {other.picture_name or 'another picture'}"
+        caption = f"head {layer}.{source[1]} of {other.picture_name or 'another picture'}"
     change_source = replacing({layer: [source[1]]}, lambda _, x: new_output.to(x))
     points = [f"layers.{receiver_layer}.attention.{part}" for part in ("queries", "keys", "values")]
     receiver_inputs: dict[str, Tensor] = {}
@@ -365,8 +365,8 @@ def paths(seen: tracing.Trace, source: Head, to: Head, other: tracing.Trace | No
         x[:, to[1]] = receiver_inputs[point][:, to[1]]
         return x
 
-    path_words = f"{words}, through head {receiver_layer}.{to[1]} alone"
-    return Paths(seen, _again(seen, change_source, words), _again(seen, receive, path_words))
+    path_caption = f"{caption}, through head {receiver_layer}.{to[1]} alone"
+    return Paths(seen, _again(seen, change_source, caption), _again(seen, receive, path_caption))
 
 
 # As texts -------------------------------------------------------------------------------------------------------------

@@ -132,19 +132,19 @@ def component(is_chosen: np.ndarray, patch: int, grid: tuple[int, int]) -> np.nd
     row_count, column_count = grid
     is_reached = np.zeros(row_count * column_count, bool)
     is_reached[patch] = True
-    stack = [patch]
-    while stack:
-        current = stack.pop()
-        row, column = divmod(current, column_count)
+    open_patches = [patch]
+    while open_patches:
+        current_patch = open_patches.pop()
+        row, column = divmod(current_patch, column_count)
         for neighbour, is_inside in (
-            (current - column_count, row > 0),
-            (current + column_count, row < row_count - 1),
-            (current - 1, column > 0),
-            (current + 1, column < column_count - 1),
+            (current_patch - column_count, row > 0),
+            (current_patch + column_count, row < row_count - 1),
+            (current_patch - 1, column > 0),
+            (current_patch + 1, column < column_count - 1),
         ):
             if is_inside and is_chosen[neighbour] and not is_reached[neighbour]:
                 is_reached[neighbour] = True
-                stack.append(neighbour)
+                open_patches.append(neighbour)
     return is_reached
 
 
@@ -187,7 +187,8 @@ def ranks(values: np.ndarray) -> np.ndarray:
 def patch_distances(patches: np.ndarray, partners: np.ndarray, column_count: int) -> np.ndarray:
     """(patches, partners): the distance in rows or in columns, whichever is larger."""
     down, right = (
-        abs(f(patches, column_count)[:, None] - f(partners, column_count)) for f in (np.floor_divide, np.mod)
+        abs(operation(patches, column_count)[:, None] - operation(partners, column_count))
+        for operation in (np.floor_divide, np.mod)
     )
     return np.maximum(down, right)
 
@@ -232,18 +233,21 @@ def telling_score(
     cosines: (patches,)"""
     if not excess.sum() > 0:
         return 0.0
-    brightest, peak = int(weights.argmax()), int(excess.argmax())
-    island_weight = excess[patch_distances(np.array([peak]), np.arange(len(excess)), grid[1])[0] <= ISLAND].sum()
+    brightest_patch, peak_patch = int(weights.argmax()), int(excess.argmax())
+    island_weight = excess[patch_distances(np.array([peak_patch]), np.arange(len(excess)), grid[1])[0] <= ISLAND].sum()
     region = component((cosines >= ALIKE) & (weights >= weights.mean()), patch, grid)
-    distance = patch_distances(np.array([patch]), np.array([brightest]), grid[1]).item()
+    distance = patch_distances(np.array([patch]), np.array([brightest_patch]), grid[1]).item()
     is_telling = (
-        cosines[brightest] >= LEAST_LIKENESS
+        cosines[brightest_patch] >= LEAST_LIKENESS
         and distance > neighbourhood_radius(grid)
-        and not region[brightest]
-        and not region[peak]
+        and not region[brightest_patch]
+        and not region[peak_patch]
     )
     return float(
-        (island_weight * excess.sum()) ** 0.5 * weights[peak] / weights[brightest] * (1 if is_telling else PLAIN_FACTOR)
+        (island_weight * excess.sum()) ** 0.5
+        * weights[peak_patch]
+        / weights[brightest_patch]
+        * (1 if is_telling else PLAIN_FACTOR)
     )
 
 

@@ -77,11 +77,11 @@ def _filled(pixels: Tensor, mask: Tensor, patch: int) -> Tensor:
     filled, is_filled = pixels * visible, visible
     reach = patch
     while (is_filled == 0).any() and reach < 2 * max(pixels.shape[2:]):
-        window = {"kernel_size": 2 * reach + 1, "stride": 1, "padding": reach, "count_include_pad": True}
-        total = torch.nn.functional.avg_pool2d(pixels * visible, **window)
-        count = torch.nn.functional.avg_pool2d(visible, **window)
-        filled = torch.where(is_filled > 0, filled, total / count.clamp(min=SMALLEST))
-        is_filled = torch.maximum(is_filled, (count > SMALLEST).to(is_filled))
+        pool_options = {"kernel_size": 2 * reach + 1, "stride": 1, "padding": reach, "count_include_pad": True}
+        pooled_pixels = torch.nn.functional.avg_pool2d(pixels * visible, **pool_options)
+        visible_share = torch.nn.functional.avg_pool2d(visible, **pool_options)
+        filled = torch.where(is_filled > 0, filled, pooled_pixels / visible_share.clamp(min=SMALLEST))
+        is_filled = torch.maximum(is_filled, (visible_share > SMALLEST).to(is_filled))
         reach *= 2
     return filled
 
@@ -162,7 +162,7 @@ def occlusion(blanking: Measured, most: int = MOST) -> Iterator[Step]:
     """Yields a map that becomes finer. While there are few blocks, all blocks are blanked. Later, only the half of the
     blocks with the largest moves is divided into smaller blocks. Makes at most `most` passes."""
     grid = blanking.seen.grid
-    map_so_far, passes, complete_side, moves, largest = torch.zeros(grid), 0, 0, (), 0.0
+    map_so_far, passes, complete_side, moves, largest_move = torch.zeros(grid), 0, 0, (), 0.0
     sides: list[int] = []
     divided_area = torch.ones(grid, dtype=torch.bool)
     for side in sides_of(grid):
@@ -177,12 +177,12 @@ def occlusion(blanking: Measured, most: int = MOST) -> Iterator[Step]:
             map_so_far[block] = move / int(block.sum())
         passes += len(batch)
         sides.append(side)
-        largest = max(largest, *map(abs, batch_moves))
+        largest_move = max(largest_move, *map(abs, batch_moves))
         if covers_grid and len(batch) == len(block_order):
             complete_side = side
             moves = tuple(batch_moves[block_order.index(i)] for i in range(len(block_order)))
-        answer_stays = largest < blanking.target.nothing
-        yield Step(passes, map_so_far.clone(), complete_side, moves, tuple(sides), largest, answer_stays)
+        answer_stays = largest_move < blanking.target.nothing
+        yield Step(passes, map_so_far.clone(), complete_side, moves, tuple(sides), largest_move, answer_stays)
         if len(blocks(grid, side // 2 or 1)) > WHOLE:
             divided_indices = sorted(range(len(batch)), key=lambda i: -abs(batch_moves[i]))[: max(1, len(batch) // 2)]
             divided_area = torch.stack([batch[i] for i in divided_indices]).any(0)

@@ -162,8 +162,8 @@ def by_channels(vit: VisionTransformer, image: Image.Image, indices: list[int], 
 
 def as_pictures(filters: Tensor) -> Tensor:
     """(n, 3, P, P) -> (n, P, P, 3) in bytes: zero is grey; each filter is scaled to use the full range."""
-    largest = filters.flatten(1).abs().amax(dim=1).clamp(min=1e-12).view(-1, 1, 1, 1)
-    return (filters / largest * 127 + 128).round().byte().permute(0, 2, 3, 1).contiguous()
+    largest_values = filters.flatten(1).abs().amax(dim=1).clamp(min=1e-12).view(-1, 1, 1, 1)
+    return (filters / largest_values * 127 + 128).round().byte().permute(0, 2, 3, 1).contiguous()
 
 
 # Positions ------------------------------------------------------------------------------------------------------------
@@ -280,5 +280,5 @@ def shuffle(vit: VisionTransformer, image: Image.Image, layer: int, seed: int, p
         for picture in (pixels, rearranged(pixels, c.patch_size, order)):
             layers = model.layers(*model.embed(picture.to(device)))
             _, qkv = next(islice(layers, layer, None))
-            passes.append(QKV(*(t[0].float().cpu() for t in qkv)))
+            passes.append(QKV(*(tensor[0].float().cpu() for tensor in qkv)))
     return Shuffle(order, len(c.prefix), grid, size, c.scale, *passes)

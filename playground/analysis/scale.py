@@ -118,12 +118,12 @@ def curve(quantity: str, power: float) -> Curve:
 
 @lru_cache(maxsize=32)
 def _curves(power: float) -> dict[str, Curve]:
-    values: dict[str, list[np.ndarray]] = {name: [] for name in QUANTITIES}
+    values_by_name: dict[str, list[np.ndarray]] = {name: [] for name in QUANTITIES}
     for scores in many_rows():
         for name, quantity in QUANTITIES.items():
-            values[name].append(quantity(scores, scales(power)))  # (AT_ONCE, widths)
+            values_by_name[name].append(quantity(scores, scales(power)))  # (AT_ONCE, widths)
     curves = {}
-    for name, blocks in values.items():
+    for name, blocks in values_by_name.items():
         low, median, high = np.quantile(np.concatenate(blocks), [BAND[0], 0.5, BAND[1]], axis=0)
         curves[name] = Curve(median, low, high)
     return curves
@@ -182,7 +182,7 @@ def verdicts(on: Trace, off: Trace, top: int = 5) -> list[Verdict]:
     if on.logits is None:
         return []
     probabilities = [_probabilities(seen) for seen in (on, off)]
-    top_labels = {i for p in probabilities for i in np.argsort(-p, kind="stable")[:top].tolist()}
+    top_labels = {i for shares in probabilities for i in np.argsort(-shares, kind="stable")[:top].tolist()}
     ranked_labels = sorted(top_labels, key=lambda i: (-probabilities[0][i], i))
     return [Verdict(_label(on, i), float(probabilities[0][i]), float(probabilities[1][i])) for i in ranked_labels]
 

@@ -23,8 +23,8 @@ from playground.vit import MLP, Config, VisionTransformer, within
 def bound(values: np.ndarray) -> float:
     """Tukey's bound, above which a length is an outlier: the upper quartile plus three times the interquartile
     range."""
-    low, high = np.quantile(values, [0.25, 0.75])
-    return float(high + 3 * (high - low))
+    lower_quartile, upper_quartile = np.quantile(values, [0.25, 0.75])
+    return float(upper_quartile + 3 * (upper_quartile - lower_quartile))
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Lengths:
     def far_out(self, layer: int) -> int:
         """The number of patches whose tokens are longer than Tukey's bound."""
         lengths = self.patches[layer].flatten()
-        low, high = (float(lengths.quantile(q)) for q in (0.25, 0.75))
-        return int((lengths > high + 3 * (high - low)).sum())
+        lower_quartile, upper_quartile = (float(lengths.quantile(share)) for share in (0.25, 0.75))
+        return int((lengths > upper_quartile + 3 * (upper_quartile - lower_quartile)).sum())
 
     @property
     def worst(self) -> int:
@@ -119,17 +119,17 @@ def with_register(vit: VisionTransformer, neurons: Sequence[Neuron]) -> VisionTr
             )
     if c.positions == "sinusoidal":
         raise PlaygroundError(f"{vit.name} counts all tokens to know their places: one more would move every patch.")
-    index = len(c.prefix)
+    register_index = len(c.prefix)
     config = replace(c, registers=c.registers + 1)
     with torch.device("meta"):
-        enlarged = VisionTransformer(config)
-        for layer, block in enumerate(enlarged.blocks):
+        enlarged_model = VisionTransformer(config)
+        for layer, block in enumerate(enlarged_model.blocks):
             if neuron_numbers := [number for neuron_layer, number in neurons if neuron_layer == layer]:
-                block.mlp = RegisterMLP(config, neuron_numbers, index)
-    enlarged.load_state_dict(_with_zero_token(vit, index), assign=True)
-    enlarged.name, enlarged.told = f"{vit.name} with a register at test time", vit.told
-    enlarged.random_weights = vit.random_weights
-    return enlarged.eval()
+                block.mlp = RegisterMLP(config, neuron_numbers, register_index)
+    enlarged_model.load_state_dict(_with_zero_token(vit, register_index), assign=True)
+    enlarged_model.name, enlarged_model.told = f"{vit.name} with a register at test time", vit.told
+    enlarged_model.random_weights = vit.random_weights
+    return enlarged_model.eval()
 
 
 class RegisterMLP(MLP):
@@ -167,13 +167,16 @@ def _lengths(block) -> Tensor:
     return block.ls2(block.mlp.fc2.weight.detach().mT).norm(dim=-1).float().cpu()
 
 
-def _with_zero_token(vit: VisionTransformer, index: int) -> dict[str, Tensor]:
-    """The weights with a token of zeros at `index`, and zeros as its position."""
+def _with_zero_token(vit: VisionTransformer, register_index: int) -> dict[str, Tensor]:
+    """The weights with a token of zeros at `register_index`, and zeros as its position."""
     state = dict(vit.state_dict())
     zero_token = torch.zeros_like(vit.patch_embed.proj.weight[:1, 0, 0, 0]).expand(1, 1, vit.config.width).clone()
     registers = state.get("reg_token")
     state["reg_token"] = zero_token if registers is None else torch.cat([registers, zero_token], dim=1)
     if vit.config.positions == "learned":
-        prefix_positions, patch_positions = state["pos_embed"][:, :index], state["pos_embed"][:, index:]
+        prefix_positions, patch_positions = (
+            state["pos_embed"][:, :register_index],
+            state["pos_embed"][:, register_index:],
+        )
         state["pos_embed"] = torch.cat([prefix_positions, zero_token, patch_positions], dim=1)
     return state

@@ -40,13 +40,13 @@ def left_of_the_first(keeps: str) -> list[float]:
     same for all tokens, or "chosen": then aₜ depends on the token, as in Mamba, and is 1 for tokens that don't
     matter."""
     state = torch.zeros(STATE_READS)  # each token's part of the state
-    state[0], parts = 1.0, [1.0]
+    state[0], first_parts = 1.0, [1.0]
     for t in range(1, STATE_READS):
         a = (0.5 if t == SECOND else 1.0) if keeps == "chosen" else float(keeps)
         state = a * state
         state[t] = 1 - a
-        parts.append(float(state[0]))
-    return parts
+        first_parts.append(float(state[0]))
+    return first_parts
 
 
 def by_unfold_multiply_fold(image: Tensor, kernel: Tensor, stride: int, padding: int) -> Tensor:
@@ -81,10 +81,10 @@ def unfolded(image: Image.Image, channels: int = 8) -> list[Unfolded]:
             F.conv2d(pixels, kernel, stride=stride, padding=padding),
         )
         rows, columns = unfolded_result.shape[2:]
-        difference, typical = (
+        difference, typical_size = (
             float(x) for x in ((unfolded_result - convolved_result).abs().max(), convolved_result.abs().mean())
         )
-        results.append(Unfolded(k, stride, (3 * k * k, rows * columns), (rows, columns), difference, typical))
+        results.append(Unfolded(k, stride, (3 * k * k, rows * columns), (rows, columns), difference, typical_size))
     return results
 
 

@@ -235,9 +235,9 @@ def _download_wheel(package: str, version: str, work_folder: Path, report: type 
     temporary_folders = dict.fromkeys(
         ("TMPDIR", "TEMP", "TMP"), str(work_folder / "pip")
     )  # pip downloads into its temporary folder
-    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
     try:
-        pip = subprocess.Popen(command, **pipe, env={**os.environ, **temporary_folders})
+        pip = subprocess.Popen(command, **streams, env={**os.environ, **temporary_folders})
     except OSError as error:
         raise PlaygroundError(
             f"pip, which fetches {package}, can't be started by {sys.executable}: {error.strerror or error}."

@@ -79,7 +79,7 @@ def from_hugging_face(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
         elif part == "mlp.gate_proj":
             gates[f"blocks.{layer}.mlp.fc1.{kind}"] = value
         else:
-            new_name = next((new for old, new in IN_A_LAYER if re.fullmatch(old, part)), None)
+            new_name = next((our_name for pattern, our_name in IN_A_LAYER if re.fullmatch(pattern, part)), None)
             renamed[f"blocks.{layer}.{new_name}.{kind}".replace(".lambda1", ".gamma") if new_name else name] = value
     for key, qkv_parts in parts.items():
         if "weight" not in key or len(qkv_parts) == 3:
@@ -96,32 +96,32 @@ def from_hugging_face(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 def _outside(name: str) -> str:
     if name in OUTSIDE_LAYERS:
         return OUTSIDE_LAYERS[name]
-    for theirs, ours in BEGINNINGS:
-        if match := re.match(theirs, name):
-            return ours + name[match.end() :]
+    for pattern, our_start in BEGINNINGS:
+        if match := re.match(pattern, name):
+            return our_start + name[match.end() :]
     return name
 
 
-def _complete(ours: dict[str, Tensor]) -> dict[str, Tensor]:
+def _complete(renamed: dict[str, Tensor]) -> dict[str, Tensor]:
     """Gives tensors the shapes of our model, and adds zeros for biases that only our model has."""
-    if "cls_token" in ours:
-        ours["cls_token"] = ours["cls_token"].reshape(1, 1, -1)
-    if "pos_embed" in ours and ours["pos_embed"].dim() == 2:
-        ours["pos_embed"] = ours["pos_embed"][None]
-    if "reg_token" in ours and not ours["reg_token"].numel():
-        del ours["reg_token"]
+    if "cls_token" in renamed:
+        renamed["cls_token"] = renamed["cls_token"].reshape(1, 1, -1)
+    if "pos_embed" in renamed and renamed["pos_embed"].dim() == 2:
+        renamed["pos_embed"] = renamed["pos_embed"][None]
+    if "reg_token" in renamed and not renamed["reg_token"].numel():
+        del renamed["reg_token"]
     for kind in ("weight", "bias"):
-        if f"head.attention.in_proj_{kind}" in ours:
-            q, k, v = ours.pop(f"head.attention.in_proj_{kind}").chunk(3)
-            ours[f"attn_pool.q.{kind}"], ours[f"attn_pool.kv.{kind}"] = q, torch.cat([k, v])
+        if f"head.attention.in_proj_{kind}" in renamed:
+            q, k, v = renamed.pop(f"head.attention.in_proj_{kind}").chunk(3)
+            renamed[f"attn_pool.q.{kind}"], renamed[f"attn_pool.kv.{kind}"] = q, torch.cat([k, v])
     for key in [
-        key for key in ours if re.fullmatch(r"head\.weight|blocks\.\d+\.(attn\.proj|mlp\.fc[12])\.weight", key)
+        key for key in renamed if re.fullmatch(r"head\.weight|blocks\.\d+\.(attn\.proj|mlp\.fc[12])\.weight", key)
     ]:
-        ours.setdefault(key.replace("weight", "bias"), torch.zeros_like(ours[key][:, 0]))
-    if {"reg_token", "pos_embed", "cls_token"} <= ours.keys():  # timm stores the class token with its position added
-        ours["cls_token"] = ours["cls_token"] + ours["pos_embed"][:, :1]
-        ours["pos_embed"] = ours["pos_embed"][:, 1:]
-    return ours
+        renamed.setdefault(key.replace("weight", "bias"), torch.zeros_like(renamed[key][:, 0]))
+    if {"reg_token", "pos_embed", "cls_token"} <= renamed.keys():  # timm stores the class token with its position added
+        renamed["cls_token"] = renamed["cls_token"] + renamed["pos_embed"][:, :1]
+        renamed["pos_embed"] = renamed["pos_embed"][:, 1:]
+    return renamed
 
 
 # The architecture -----------------------------------------------------------------------------------------------------

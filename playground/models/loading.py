@@ -53,8 +53,10 @@ def source_of(model: nn.Module) -> Source:
     if hasattr(model, "patch_embed") and hasattr(model, "blocks") and hasattr(model, "pretrained_cfg"):
         config, name = _timm(model)
         state = others_files.with_biases(model, state) if config.biased else state
-        converted = from_eva(state)
-        config = replace(config, classes=len(converted["head.weight"]) if "head.weight" in converted else 0)
+        converted_weights = from_eva(state)
+        config = replace(
+            config, classes=len(converted_weights["head.weight"]) if "head.weight" in converted_weights else 0
+        )
     elif library == "transformers" or is_hugging_face(state):
         config, state = _transformers(model, state)
     elif others_files.is_torchvision(state):
@@ -113,8 +115,8 @@ def unwrapped(model: nn.Module) -> nn.Module:
 def _timm(model: Any) -> tuple[Config, str]:
     if reason := timm_models.why_not(model, itself=True):
         raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.{timm_models.instead(model)}")
-    cfg = model.pretrained_cfg or {}
-    name = cfg.get("architecture") or type(model).__name__  # "architecture" has no tag such as ".dino"
+    pretrained_config = model.pretrained_cfg or {}
+    name = pretrained_config.get("architecture") or type(model).__name__  # "architecture" has no tag such as ".dino"
     return timm_models.read_config(model, name), name
 
 
@@ -247,23 +249,23 @@ def _of_object(
         raise PlaygroundError("A model that is given itself has weights: leave pretrained= and weights= out.")
     model = unwrapped(model)
     if not isinstance(model, VisionTransformer):
-        theirs, model = _vit_in(model), build(with_options(source_of(model), given)).eval()
-        _compare_outputs(theirs, model)
+        their_model, model = _vit_in(model), build(with_options(source_of(model), given)).eval()
+        _compare_outputs(their_model, model)
     elif given.words:
         raise PlaygroundError(f"{given.words[0]}= is said where a model is loaded, and this one is loaded already.")
     return model if device is None else placed(model, device)
 
 
-def _compare_outputs(theirs: nn.Module, ours: VisionTransformer) -> None:
-    """Compares our model with `theirs`: raises if the tokens differ, and hides labels if only the answers differ."""
+def _compare_outputs(their_model: nn.Module, our_model: VisionTransformer) -> None:
+    """Compares our model with `their_model`: raises if the tokens differ, and hides labels if only the answers differ."""
     try:
-        check = checking.check(ours, theirs)
+        check = checking.check(our_model, their_model)
     except PlaygroundError:  # the model needs another input besides a picture, such as a text
         return
     if check.parts is not None:
-        raise PlaygroundError(f"This {ours.name} can't be shown, for our pass is another one: {check}.")
+        raise PlaygroundError(f"This {our_model.name} can't be shown, for our pass is another one: {check}.")
     if check.differs:
-        ours.no_answer = f"this model's own answer is another one ({check})"
+        our_model.no_answer = f"this model's own answer is another one ({check})"
 
 
 # Files and folders ----------------------------------------------------------------------------------------------------

@@ -54,15 +54,15 @@ def plain_name(name: str) -> str:
         return path.parent.name if path.name == "model.safetensors" and path.parent.name else path.stem
     architecture = name.split(".")[0]
     size = next((word for word in architecture.split("_") if word in SIZES), None)
-    patch = re.search(r"patch(\d+)", architecture)
-    if size is None or patch is None:
+    patch_match = re.search(r"patch(\d+)", architecture)
+    if size is None or patch_match is None:
         return name.replace("_", " ")
     family = next(family for pattern, family in FAMILIES if re.search(pattern, name))
-    plus = "+" if "_plus" in architecture else ""
-    side = re.search(r"_(\d{3})(?:_|$)", architecture)
-    remarks = [f"{side[1]} px"] if side and side[1] not in USUAL_SIDES else []
+    plus_sign = "+" if "_plus" in architecture else ""
+    side_match = re.search(r"_(\d{3})(?:_|$)", architecture)
+    remarks = [f"{side_match[1]} px"] if side_match and side_match[1] not in USUAL_SIDES else []
     remarks += ["distilled"] if "distilled" in architecture else []
-    words = f"{family} {SIZES[size]}{plus}/{patch[1]}"
+    words = f"{family} {SIZES[size]}{plus_sign}/{patch_match[1]}"
     words += " with registers" if re.search(r"_reg\d", architecture) else ""
     return ", ".join([words, *remarks])
 

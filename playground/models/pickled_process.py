@@ -39,10 +39,10 @@ def main(path: str, out: str) -> None:
         )
     if sum(tensor.numel() * tensor.element_size() for tensor in state.values()) > 2 * size + 10**6:
         _refuse("claims more numbers than it has bytes for")
-    arch = content.get("arch") if isinstance(content, Mapping) else None
+    architecture = content.get("arch") if isinstance(content, Mapping) else None
     save_file(
         {name: tensor.detach().contiguous().clone() for name, tensor in state.items()}, out,
-        metadata={"arch": arch} if isinstance(arch, str) else None,
+        metadata={"arch": architecture} if isinstance(architecture, str) else None,
     )  # fmt: skip
 
 
@@ -77,12 +77,12 @@ def _why(error: Exception) -> str:
     return f"is no file that torch can read ({(sentence.splitlines() or [type(error).__name__])[0][:200]})"
 
 
-def _limit(spare: int, seconds: int) -> None:
+def _limit(spare_bytes: int, seconds: int) -> None:
     with suppress(ImportError, OSError, ValueError):  # not on every system
         import resource
 
         pages = int(Path("/proc/self/statm").read_text().split()[0])
-        limit = pages * resource.getpagesize() + spare
+        limit = pages * resource.getpagesize() + spare_bytes
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 

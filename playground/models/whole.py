@@ -35,7 +35,7 @@ def is_whole(path: Path, digest: str | None = None) -> bool:
 
 
 @lru_cache(500)
-def _trouble(path: Path, digest: str | None, inode: int, size: int, changed: int) -> str | None:
+def _trouble(path: Path, digest: str | None, inode: int, size: int, changed_at: int) -> str | None:
     """The damage of a file in words; None for a sound file. Cached, so that a damage is logged once."""
     damage = what_is_wrong(path, digest)
     if damage:
@@ -70,8 +70,8 @@ def length_of_weights(path: Path) -> int | None:
             if length > LONGEST_HEADER:
                 return None
             header = json.loads(file.read(length))
-        ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
-        return 8 + length + max(ends, default=0)
+        data_ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
+        return 8 + length + max(data_ends, default=0)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
         return None
 

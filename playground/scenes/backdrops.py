@@ -112,8 +112,8 @@ def _landscape(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> No
         nearness = depth / last_depth
         roughness = 0.0 if material.name == "furry" and material.angle else 0.075 * (1 - nearness) + 0.012
         level = backdrop.horizon + (0.06 + 0.9 * (1 - backdrop.horizon) * 0.45) * nearness - 0.05 * (1 - nearness)
-        cover, first_row = sheet.below(_ridge(rng, sheet.x[0], level, roughness))
-        sheet.fill(material, _ground(material, nearness), cover, first_row, flat=1.0 if nearness < 0.5 else 1.6)
+        share_below, first_row = sheet.below(_ridge(rng, sheet.x[0], level, roughness))
+        sheet.fill(material, _ground(material, nearness), share_below, first_row, flat=1.0 if nearness < 0.5 else 1.6)
     _fade_to_foreground(sheet, backdrop.horizon)
 
 
@@ -157,8 +157,8 @@ def _indoors(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None
     glow = np.hypot(sheet.x - rng.uniform(0.1, 0.5), sheet.y - 0.1)[..., None]
     sheet.colours *= 1.08 - 0.28 * glow
     edge = np.full(sheet.width, backdrop.horizon, np.float32)
-    cover, first_row = sheet.below(edge)
-    sheet.fill(table, "table", cover, first_row, flat=1.5)
+    share_below, first_row = sheet.below(edge)
+    sheet.fill(table, "table", share_below, first_row, flat=1.5)
     near_edge = np.abs(sheet.y - backdrop.horizon)[..., None]
     sheet.colours *= 1 - 0.22 * np.exp(-14 * near_edge)
 

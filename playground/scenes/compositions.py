@@ -38,18 +38,18 @@ class Boards:
 def boards(random: np.random.Generator, count: int, patch: int) -> Boards:
     """Draws boards. patch: pixels along a side of each field"""
     field_count, colour_count = SIDE * SIDE, len(COLOURS)
-    sign, twin, colour = np.empty((3, count, field_count), np.int64)
+    sign_numbers, twin_fields, colour_numbers = np.empty((3, count, field_count), np.int64)
     for board in range(count):
         pair_fields = random.permutation(field_count).reshape(-1, 2)  # (pairs, 2)
-        sign[board, pair_fields] = random.permutation(len(SIGNS))[: len(pair_fields), None]
-        twin[board, pair_fields] = pair_fields[:, ::-1]
-        colour[board, pair_fields[:, 0]] = first_colours = random.integers(colour_count, size=len(pair_fields))
-        colour[board, pair_fields[:, 1]] = (
+        sign_numbers[board, pair_fields] = random.permutation(len(SIGNS))[: len(pair_fields), None]
+        twin_fields[board, pair_fields] = pair_fields[:, ::-1]
+        colour_numbers[board, pair_fields[:, 0]] = first_colours = random.integers(colour_count, size=len(pair_fields))
+        colour_numbers[board, pair_fields[:, 1]] = (
             first_colours + random.integers(1, colour_count, size=len(pair_fields))
         ) % colour_count
-    tiles = _tiles(patch)[sign, colour].reshape(count, SIDE, SIDE, patch, patch, 3)
+    tiles = _tiles(patch)[sign_numbers, colour_numbers].reshape(count, SIDE, SIDE, patch, patch, 3)
     images = tiles.transpose(0, 1, 3, 2, 4, 5).reshape(count, SIDE * patch, SIDE * patch, 3)
-    return Boards(images, twin, np.take_along_axis(colour, twin, 1))
+    return Boards(images, twin_fields, np.take_along_axis(colour_numbers, twin_fields, 1))
 
 
 @cache

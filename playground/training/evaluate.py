@@ -71,11 +71,11 @@ class Questions:
 def measure(vit: VisionTransformer, scenes: Sequence[Scene], other_scenes: Sequence[Scene]) -> dict:
     """Measures the model card's numbers on `scenes`. The head and the baselines' parameters are chosen on
     `other_scenes`."""
-    sums, choosing_sums = Sums(vit, scenes), Sums(vit, other_scenes)
-    best_head = _best(choosing_sums.mass)
-    far_head, overlap_head = _best(choosing_sums.far), _best(choosing_sums.overlap)
-    gaussian_setting, colour_setting = int(choosing_sums.gaussian.argmax()), int(choosing_sums.colour.argmax())
-    filter_setting, far_setting = int(choosing_sums.filter.argmax()), int(choosing_sums.far_filter.argmax())
+    sums, other_sums = Sums(vit, scenes), Sums(vit, other_scenes)
+    best_head = _best(other_sums.mass)
+    far_head, overlap_head = _best(other_sums.far), _best(other_sums.overlap)
+    gaussian_setting, colour_setting = int(other_sums.gaussian.argmax()), int(other_sums.colour.argmax())
+    filter_setting, far_setting = int(other_sums.filter.argmax()), int(other_sums.far_filter.argmax())
     kinds = heads.average(sums.habits).kinds(sums.mass.numpy())
     flat_kinds = [kind for layer in kinds for kind in layer]
     scores = f1(torch.stack(sums.predicted), torch.stack(sums.labels))
@@ -99,9 +99,7 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], other_scenes: Seque
         "far filter's widths": colour_nearness.SETTINGS[far_setting],
         "far beyond the filter": mean_and_error(sums.of_scenes("far", far_head, far_setting)),
         "heads above half": int((sums.mass > 0.5).sum()),
-        "layers": [
-            float(sums.mass[layer, int(choosing_sums.mass[layer].argmax())]) for layer in range(vit.config.depth)
-        ],
+        "layers": [float(sums.mass[layer, int(other_sums.mass[layer].argmax())]) for layer in range(vit.config.depth)],
         "overlap head": overlap_head,
         "overlap": float(sums.overlap[overlap_head]),
         "f1": float(scores.mean()),
@@ -234,16 +232,16 @@ def _distant_and_unlike(picture: np.ndarray, grid: np.ndarray, questions: Questi
     return (distance >= DISTANT) & (torch.cdist(colours[questions.queries], colours) > UNLIKE)
 
 
-def _share(rows: Tensor, is_same: Tensor, allowed: Tensor) -> Tensor:
+def _share(rows: Tensor, is_same: Tensor, is_allowed: Tensor) -> Tensor:
     """(…, S, P) -> (…, S): the own object's share of the weight on allowed patches."""
-    allowed_rows = rows * allowed
+    allowed_rows = rows * is_allowed
     return (allowed_rows * is_same).sum(-1) / allowed_rows.sum(-1).clamp(min=1e-9)
 
 
-def _mean_share(rows: Tensor, is_same: Tensor, allowed: Tensor) -> Tensor:
+def _mean_share(rows: Tensor, is_same: Tensor, is_allowed: Tensor) -> Tensor:
     """(candidates, S, P) -> (candidates,): mean over queries whose object reaches into the allowed patches."""
-    has_object = (is_same & allowed).any(-1)
-    return _share(rows[:, has_object], is_same[has_object], allowed[has_object]).mean(-1)
+    has_object = (is_same & is_allowed).any(-1)
+    return _share(rows[:, has_object], is_same[has_object], is_allowed[has_object]).mean(-1)
 
 
 def _rows(seen: Trace, questions: Questions) -> Tensor:
@@ -280,23 +278,23 @@ def _near_sums(rows: Tensor, baselines: list[Tensor], questions: Questions) -> t
         _overlap(other_patches, questions.same),
         *((rows_of_baseline * questions.same).sum(-1) for rows_of_baseline in baselines),
     ]
-    return [t.sum(-1) for t in tables], len(questions.queries)
+    return [table.sum(-1) for table in tables], len(questions.queries)
 
 
 def _far_sums(rows: Tensor, baselines: list[Tensor], questions: Questions) -> tuple[list[Tensor], int]:
     """The mass without the eight neighbours, for queries whose object reaches beyond these."""
     reaches_far = (questions.same & ~questions.near).any(-1)
-    is_same, allowed = questions.same[reaches_far], ~questions.near[reaches_far]
+    is_same, is_allowed = questions.same[reaches_far], ~questions.near[reaches_far]
     tables = (rows[..., -questions.same.shape[1] :], *baselines)
-    return [_share(table[..., reaches_far, :], is_same, allowed).sum(-1) for table in tables], int(reaches_far.sum())
+    return [_share(table[..., reaches_far, :], is_same, is_allowed).sum(-1) for table in tables], int(reaches_far.sum())
 
 
-def _overlap(rows: Tensor, same: Tensor) -> Tensor:
+def _overlap(rows: Tensor, object_masks: Tensor) -> Tensor:
     """Jaccard overlap between the patches that a row marks and the query's object: (…, S)."""
     sorted_rows, order = rows.sort(-1, descending=True)
     larger_sum = sorted_rows.cumsum(-1) - sorted_rows
     is_marked = larger_sum < SET * sorted_rows.sum(-1, keepdim=True)
-    is_same = same.expand(rows.shape).gather(-1, order)
+    is_same = object_masks.expand(rows.shape).gather(-1, order)
     return (is_marked & is_same).sum(-1) / (is_marked | is_same).sum(-1).clamp(min=1)
 
 

@@ -202,12 +202,12 @@ def _check_recipe(recipe: Course, folder: Path) -> None:
     except OSError as error:
         raise PlaygroundError(f"{folder} can't be written to: {error.strerror or error}.") from None
     try:
-        stored = json.loads(file.read_text(encoding="utf-8"))
+        stored_settings = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise PlaygroundError(f"{file} can't be read: {error.strerror or error}.") from None
     except ValueError:
         raise PlaygroundError(f"{file} is damaged; remove it.") from None
-    if stored != settings:
+    if stored_settings != settings:
         raise _settings_error(folder)
 
 

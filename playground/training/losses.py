@@ -87,7 +87,7 @@ def example(scene: Scene, patch: int) -> dict[str, np.ndarray]:
 
 def pixels(images: Tensor, config: Config) -> Tensor:
     """(B, H, W, 3) bytes -> (B, 3, H, W), normalised as the model's input."""
-    mean, std = (torch.tensor(t, device=images.device) for t in (config.mean, config.std))
+    mean, std = (torch.tensor(values, device=images.device) for values in (config.mean, config.std))
     return ((images.float() / 255 - mean) / std).permute(0, 3, 1, 2).contiguous()
 
 
@@ -211,12 +211,12 @@ def cropped_positions(vit: VisionTransformer, grid: tuple[int, int], step: int) 
     """A crop of the learned positions minus the interpolated positions: (1, patches, D). With this difference
     added, the patches of a small picture have the positions of a random part of the native grid."""
     first_patch = vit.pos_embed.shape[1] - math.prod(vit.native_grid)
-    native = vit.pos_embed[:, first_patch:].unflatten(1, vit.native_grid)  # (1, rows, columns, D)
+    native_positions = vit.pos_embed[:, first_patch:].unflatten(1, vit.native_grid)  # (1, rows, columns, D)
     y, x = (
         int(n)
         for n in np.random.default_rng(step).integers([a - b + 1 for a, b in zip(vit.native_grid, grid, strict=True)])
     )
-    crop = native[:, y : y + grid[0], x : x + grid[1]].flatten(1, 2)
+    crop = native_positions[:, y : y + grid[0], x : x + grid[1]].flatten(1, 2)
     return crop - vit.positions(grid)[:, first_patch:]
 
 

@@ -151,7 +151,7 @@ def train_now(
             name: Learning(recipe, Path(exit_stack.enter_context(TemporaryDirectory())))
             for name, recipe in recipe_by_name.items()
         }
-        yield (learned := {name: learner.look() for name, learner in models.items()})
+        yield (learners := {name: learner.look() for name, learner in models.items()})
         for step in range(recipe.total):
             between()
             if time.thread_time() > deadline:
@@ -160,8 +160,8 @@ def train_now(
             for learner in models.values():
                 learner.learn(batch)
             if (step + 1) % EVERY == 0:
-                learned = {name: learner.look() for name, learner in models.items()}
-            yield learned
+                learners = {name: learner.look() for name, learner in models.items()}
+            yield learners
 
 
 class Learning:

@@ -286,15 +286,16 @@ def within(file: Path, output: Path, most: float) -> None:
     output.write_bytes(pack(header, arrays))
 
 
-def where_most_happens(traces: list[bytes], most: float) -> list[int]:
-    """The moments to keep so that their traces have at most `most` bytes. Repeatedly drops the moment whose neighbours
+def where_most_happens(traces: list[bytes], most_bytes: float) -> list[int]:
+    """The moments to keep so that their traces have at most `most_bytes`. Repeatedly drops the moment whose neighbours
     have the most similar rows; the first and the last stay."""
-    decoded = [Trace.from_bytes(trace) for trace in traces]
-    rows = [torch.cat([moment.weights(layer) for layer in range(moment.layers)]) for moment in decoded]
+    decoded_traces = [Trace.from_bytes(trace) for trace in traces]
+    rows = [torch.cat([moment.weights(layer) for layer in range(moment.layers)]) for moment in decoded_traces]
     kept_moments = list(range(len(traces)))
-    while len(kept_moments) > 2 and sum(len(traces[i]) for i in kept_moments) > most:
+    while len(kept_moments) > 2 and sum(len(traces[i]) for i in kept_moments) > most_bytes:
         differences = [
-            float((rows[a] - rows[b]).abs().sum()) for a, b in zip(kept_moments, kept_moments[2:], strict=False)
+            float((rows[before] - rows[after]).abs().sum())
+            for before, after in zip(kept_moments, kept_moments[2:], strict=False)
         ]
         del kept_moments[1 + int(np.argmin(differences))]
     return kept_moments
