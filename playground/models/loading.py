@@ -257,7 +257,7 @@ def _of_object(
 
 
 def _compare_outputs(their_model: nn.Module, our_model: VisionTransformer) -> None:
-    """Compares our model with `their_model`: raises if the tokens differ, and hides labels if only the answers differ."""
+    """Compares our model with `their_model`: raises if tokens differ, hides labels if only the answers differ."""
     try:
         check = checking.check(our_model, their_model)
     except PlaygroundError:  # the model needs another input besides a picture, such as a text
