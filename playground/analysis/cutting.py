@@ -74,7 +74,7 @@ def attention_cut(baseline: Trace, cut_list: Sequence[Cut]) -> float:
 
 
 def _attention_received(baseline: Trace, cut: Cut) -> Tensor:
-    """(tokens,): the attention that each token gets from a cut's hearers: the mean over the cut's layers and heads."""
+    """(tokens,): the attention that each token gets from a cut's hearers, averaged over the cut's layers and heads."""
     hearers = list(cut.hearers) if cut.hearers is not None else baseline.some_patches(256)
     heads = slice(None) if cut.heads is None else list(cut.heads)
     layers = range(baseline.layers) if cut.layers is None else cut.layers

@@ -91,11 +91,11 @@ NAMED_SCENES = 60  # the number of drawn scenes that ON_THE_NAMED was measured o
 class Explained:
     maps: dict[str, Tensor]  # name -> (rows, columns); 0 in the query's own block
     moved: Tensor  # (rows, columns): how far the query's feature moves without each block; 0 in the query's block
-    scores: dict[str, float]  # rank correlation of each map with `moved`, over equal blocks without the query
+    scores: dict[str, float]  # rank correlation of each map with `moved`, over blocks of equal size but the query's
     blocks: int  # number of blanked blocks
     compared: int  # number of blocks in the scores
     side: int  # the side of a block in patches
-    top: tuple[int, int]  # the patch outside the query's block with the largest share of rollout
+    top: tuple[int, int]  # the patch with the largest share of rollout, outside the query's block
     top_share: float  # the share of rollout at `top`
     top_moves: float  # how far the feature moves without the block around `top`
     top_rank: int  # the rank of `top_moves`, from 1, among the moves by all blocks but the query's

@@ -4,7 +4,7 @@ those of a random map and a constant map.
 For each picture the maps explain one answer: the margin of the likeliest label or, in a model without labels, the
 feature of a patch. The scores:
 
-    rank correlation  Spearman's, of the map's sum in each block of patches and the move when that block is blanked
+    rank correlation  Spearman's, between the map's sum in each block of patches and the move when the block is blanked
     deletion          the area under the moves while patches are blanked, the most relevant first: large is good
     insertion         the area under the moves while patches are shown in the same order: small is good
     shuffled          the rank correlation with the map of a model in which each parameter's numbers are shuffled
@@ -171,7 +171,7 @@ def segmentation(relevance: Tensor, object_patches: Tensor) -> float:
 
 @dataclass(frozen=True)
 class Foretold:
-    correlation: float  # Spearman's, of the map with how far blanking each block moves the answer
+    correlation: float  # Spearman's, between the map and the moves of the answer when blocks are blanked
     random: float  # the correlation of a random map
     constant: float  # the correlation of a constant map
     blocks: int = 0  # number of blocks compared on this picture

@@ -110,7 +110,7 @@ class Head:
     to_self: float  # share of the query itself
     to_class: float  # share of the class token and the distillation token
     to_registers: float  # share of the registers
-    to_one: float  # largest mean share of a single patch
+    to_one: float  # share of the patch that gets most, averaged over the queries
     near: float  # share of the eight neighbours
     offset: tuple[int, int]  # (down, right): the offset from the query that gets the largest mean share
     offset_share: float  # the mean share of the patch at `offset`
@@ -260,7 +260,7 @@ class Grid:
     queries: Tensor  # (S,) patch numbers
     down: Tensor  # (S, P) patches from the query to the key
     right: Tensor  # (S, P)
-    colour: Tensor | None  # (S, P) distance of the mean colours
+    colour: Tensor | None  # (S, P) distance between the mean colours of query and key
 
     @staticmethod
     def of(seen: Trace) -> Grid:

@@ -27,7 +27,7 @@ from playground.tracing import Trace, softmax_rows
 BESIDE = 0.03  # a partner at a smaller distance does not count
 FAR = 0.25  # a partner at this distance or more counts in full
 SUBJECT = 400  # number of patches searched for partners: those that belong most to the picture's subject
-ASKING = 24  # number of patches with a far partner whose rows are compared
+ASKING = 24  # number of queries whose rows are compared; every query has a far partner
 REGION = 0.4  # the cosine from which a patch belongs to the query's region
 LARGE_REGION = 0.3  # a region with this share of the picture counts half
 LEAST_LIKENESS = 0.45  # the least cosine of the query and the brightest patch of a telling row

@@ -97,7 +97,7 @@ class Shifted:
     grid: tuple[int, int]
     patches: int  # the number of patches by which the second crop is moved
     one_pixel: float  # the change of a patch's embedding when the picture moves by only one pixel
-    convolution: float  # largest difference of a convolution's answers, away from the edges
+    convolution: float  # largest difference between a convolution's outputs in both crops, away from the edges
     features: Tensor  # (rows, columns - patches): cosine between the last features of one place in both crops
     rows: tuple[Tensor, Tensor]  # (rows, columns) each: the weights of the query's place in each crop
     apart: float  # total variation between a place's two rows, on the shared places; mean over places and heads

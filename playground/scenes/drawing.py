@@ -74,7 +74,7 @@ def draw(description: Description, size: int = 112) -> Scene:
     if description.focus > 0:
         canvas = _blurred(canvas, description.focus * height / 100)
     objects = np.zeros((height, width), np.uint8)
-    areas = []  # number of pixels that each thing covers, hidden ones included
+    areas = []  # number of pixels of each thing, including pixels that other things hide
     for number, thing in enumerate(description.things, 1):
         areas.append(_place(canvas, objects, thing, number, description.light))
     return _scene(description, _finished(canvas, description), objects, areas, sheet)
