@@ -43,7 +43,7 @@ SET = 0.6  # a row "marks" the fewest patches that together hold this share of i
 DISTANT = 3  # patches, across or down: a patch at this distance or more counts as distant
 UNLIKE = 0.25  # mean colours at a larger distance count as another colour; red, green and blue go from 0 to 1
 LAST = 2  # the class token's rows are measured in this many last layers
-GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # groups of LABELS in their order -> sizes
+GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # group of labels -> size, in the order of LABELS
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ EVEN = 1 / compositions.SIDE**2  # share of attention that the twin gets in an e
 
 EVERY = 10  # steps between two measurements
 MOST_SECONDS = 180  # most seconds of computing in a whole run
-TESTED = 32  # number of boards for the measurements, which are not in the training data
+TESTED = 32  # number of boards for the measurements; no such board is in the training data
 
 TWIN = Habit(
     "looks at its twin", "twin", "#A6761D", "cross", "Most of the weight goes to the twin of the patch that asks."

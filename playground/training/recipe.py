@@ -62,8 +62,8 @@ class Recipe(Course):
     middle: int = 2  # the layer after which the loss "alike early" reads features
     near_until: float = 0.45  # share of the run that uses close-ups of one or two things, to learn the things' names
     small_until: float = 0.8  # share of the run after which whole scenes have full size instead of `small_side`
-    near_side: int = 56  # pixels of the close-ups
-    small_side: int = 80  # pixels of the small scenes
+    near_side: int = 56  # pixels along a side of a close-up
+    small_side: int = 80  # pixels along a side of a small scene
     naming: float = 3.0  # weight of the loss "shape"
     gathering: tuple[tuple[int, int], ...] = ((3, 0), (4, 0), (5, 0))  # (layer, head) of "gathered" and "uneven"
     gathering_from: float = 0.45  # share of the run after which "gathered" and "placed" begin
